@@ -6,8 +6,6 @@
 #include "headlab/base/build.h"
 #include "headlab/base/files.h"
 
-#include <initializer_list>
-
 namespace headlab {
 
 const char* version() { return HEADLAB_VERSION_TEXT; }

@@ -4,7 +4,6 @@
 #include "headlab/base/comparison.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 

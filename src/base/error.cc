@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <utility>
 
 #include "headlab/base/text.h"
 

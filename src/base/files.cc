@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <ctime>
 #include <system_error>
-#include <utility>
 
 #include "headlab/base/error.h"
 

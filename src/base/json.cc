@@ -4,7 +4,6 @@
 #include "headlab/base/json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "base/digest.h"

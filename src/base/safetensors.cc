@@ -9,12 +9,9 @@
 #include <functional>
 #include <set>
 #include <unordered_set>
-#include <utility>
 
 #include "base/digest.h"
 #include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
 
 namespace headlab {
 namespace {

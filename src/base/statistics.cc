@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numbers>
 #include <numeric>
-#include <utility>
 
 #include "headlab/base/error.h"
 

@@ -6,12 +6,9 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <system_error>
-#include <utility>
 
 #include "cli/commands.h"
 

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <new>
 #include <sstream>
 

@@ -3,7 +3,6 @@
 // methods and benchmarks, and from the folders that hold runs.
 // Read next: arguments.h.
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/commands.h"
 

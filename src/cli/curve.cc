@@ -4,8 +4,6 @@
 // the same time, does only what is left. The JSON has one shape, for one run and for several: means
 // over the runs as "methods", and what each curve.json holds as "curves". Read next: prune/curve.h.
 
-#include <functional>
-
 #include "cli/commands.h"
 #include "cli/pictures.h"
 #include "cli/work.h"

@@ -1,7 +1,6 @@
 // `headlab eval`: loss and accuracy of a run. The held-out examples are fixed, so the numbers are
 // the same every time. The shortest command on a run: flags, a call of the library, a result. Read
 // next: heads.cc.
-#include <array>
 #include <cmath>
 #include <numbers>
 

@@ -3,9 +3,7 @@
 // in a forward pass, and example N is the Nth of those that the table is computed from. Read next:
 // heads/scores.h.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
 #include "base/npy.h"
 #include "cli/commands.h"

@@ -4,10 +4,6 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "headlab/base/files.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/model/layouts.h"
-#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 namespace {

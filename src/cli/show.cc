@@ -2,7 +2,6 @@
 // its targets and its truth, what its settings mean, and what it recommends. Needs no run. Read
 // next: tasks/task.h.
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/commands.h"
 

@@ -1,8 +1,6 @@
 // `headlab start`: a tour. Six commands on one small run, which takes a few seconds, each with a
 // sentence before it and one after. What they write lies in runs/start and runs/start-pruned, where
 // the next tour replaces it. Read next: commands.cc.
-#include <functional>
-
 #include "cli/commands.h"
 
 namespace headlab::cli {

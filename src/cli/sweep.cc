@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
-#include <optional>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"

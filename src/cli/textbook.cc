@@ -5,7 +5,6 @@
 // lab/sweep.h.
 #include <unistd.h>
 
-#include <memory>
 #include <system_error>
 
 #include "cli/commands.h"

@@ -2,7 +2,6 @@
 // order; or a run resumed. Settings that do not fit together are a wrong command line, and nothing
 // is written before all of them are checked. Read next: train/run.h.
 #include <algorithm>
-#include <optional>
 
 #include "cli/commands.h"
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <sstream>
 #include <system_error>
 
 #include "cli/commands.h"

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "headlab/base/error.h"
-#include "headlab/base/json.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -2,7 +2,6 @@
 // it, reads it, and refuses what then differs.
 // Read next: layouts.cc.
 #include <algorithm>
-#include <functional>
 
 #include "headlab/base/error.h"
 #include "model/layout_table.h"

@@ -11,7 +11,6 @@
 #include "base/npz.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
-#include "headlab/base/json.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/text.h"
 #include "model/layout_table.h"

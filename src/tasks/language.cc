@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "headlab/base/build.h"
-#include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 

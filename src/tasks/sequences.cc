@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/base/settings.h"
 #include "headlab/base/text.h"
 
 namespace headlab {

@@ -15,9 +15,6 @@
 #include <new>
 
 #include "base/digest.h"
-#include "headlab/base/files.h"
-#include "headlab/base/pool.h"
-#include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 
 namespace headlab {

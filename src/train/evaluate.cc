@@ -8,7 +8,6 @@
 #include <iomanip>
 
 #include "headlab/base/error.h"
-#include "headlab/base/progress.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/streams.h"
 #include "kernels/elementwise.h"

@@ -5,12 +5,9 @@
 #include "headlab/train/run.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 #include "headlab/base/build.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
 #include "headlab/model/checkpoint.h"
 #include "tasks/language.h"
 #include "train/run_folder.h"

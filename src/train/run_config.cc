@@ -9,7 +9,6 @@
 
 #include "base/digest.h"
 #include "headlab/base/error.h"
-#include "headlab/base/pool.h"
 #include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/optimizer.h"

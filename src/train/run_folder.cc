@@ -8,14 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <system_error>
-
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
 
 namespace headlab {
 namespace {

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "headlab/base/build.h"
-#include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/model/checkpoint.h"
 

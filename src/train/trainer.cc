@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/timing.h"
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/ops/arithmetic.h"

@@ -3,8 +3,6 @@
 // letters. Read next: src/base/error.cc.
 #include "headlab/base/error.h"
 
-#include <locale>
-
 #include "headlab/base/text.h"
 #include "support/errors.h"
 
@@ -13,19 +11,6 @@ namespace headlab { namespace {
 const std::vector<std::string> kTasks = {"relations", "induction", "reverse", "text"};
 
 TEST(Text, JoinsPartsAsStreamsPrintThem) { EXPECT_EQ(text("a", 1, ' ', 0.5), "a1 0.5"); }
-
-TEST(Text, DoesNotFollowTheGlobalLocale) {
-  struct Comma : std::numpunct<char> {
-    char do_decimal_point() const override { return ','; }
-    char do_thousands_sep() const override { return '.'; }
-    std::string do_grouping() const override { return "\3"; }
-  };
-  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
-  const std::string result = text(1234567, ' ', 0.5), number = number_text(1234.5);
-  std::locale::global(before);
-  EXPECT_EQ(result, "1234567 0.5");
-  EXPECT_EQ(number, "1234.5");
-}
 
 TEST(Require, ThrowsTheTextOnlyWhenTheConditionFails) {
   EXPECT_NO_THROW(require(true, "never"));

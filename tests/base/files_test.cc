@@ -3,11 +3,8 @@
 // src/base/files.cc.
 #include "headlab/base/files.h"
 
-#include <gtest/gtest.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>

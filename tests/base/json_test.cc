@@ -3,10 +3,7 @@
 // src/base/json_parse.cc.
 #include "headlab/base/json.h"
 
-#include <gtest/gtest.h>
-
 #include <bit>
-#include <cmath>
 #include <limits>
 
 #include "headlab/base/random.h"

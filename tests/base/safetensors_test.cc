@@ -3,15 +3,12 @@
 // safetensors.cc.
 #include "headlab/base/safetensors.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <set>
 
-#include "headlab/base/files.h"
 #include "headlab/base/random.h"
 #include "support/errors.h"
 #include "support/folders.h"
@@ -110,25 +107,17 @@ TEST_F(Safetensors, WriteLargeSizesWithoutExponent) {
 }
 
 TEST_F(Safetensors, RefuseToBeWrittenWrong) {
-  const auto refuses = [&](const TensorFile& file) {
+  const auto refuses = [&](auto change) {
+    TensorFile file = small_file();
+    change(file.tensors[0]);
     EXPECT_THROW(write_safetensors(directory_ / "a.safetensors", file), Error);
     EXPECT_FALSE(fs::exists(directory_ / "a.safetensors"));
   };
-  TensorFile file = small_file();
-  file.tensors[1].name = "w";
-  refuses(file);
-  file = small_file();
-  file.tensors[0].bytes.pop_back();
-  refuses(file);
-  file = small_file();
-  file.tensors[0].dtype = "F16";
-  refuses(file);
-  file = small_file();
-  file.tensors[0].name = "__metadata__";
-  refuses(file);
-  file = small_file();
-  file.tensors[0].shape = {-2, -3};
-  refuses(file);
+  refuses([](StoredTensor& tensor) { tensor.name = "empty"; });  // as the second
+  refuses([](StoredTensor& tensor) { tensor.bytes.pop_back(); });
+  refuses([](StoredTensor& tensor) { tensor.dtype = "F16"; });
+  refuses([](StoredTensor& tensor) { tensor.name = "__metadata__"; });
+  refuses([](StoredTensor& tensor) { tensor.shape = {-2, -3}; });
 }
 
 TEST_F(Safetensors, HoldHalvesOfBothKinds) {

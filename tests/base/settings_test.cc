@@ -2,10 +2,6 @@
 // to JSON. Read next: src/base/settings.cc.
 #include "headlab/base/settings.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "support/errors.h"
 
 namespace headlab { namespace settings_tests {

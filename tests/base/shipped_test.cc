@@ -1,8 +1,6 @@
 // Data files that ship with headlab are found from anywhere; others are left to their reader.
 #include "headlab/base/build.h"
 
-#include <gtest/gtest.h>
-
 #include "headlab/base/files.h"
 #include "support/folders.h"
 

@@ -1,12 +1,9 @@
 // What is written lasts: a file is on the disk before its name is, and the name before the call
 // returns. The system's fsync is watched: this program's own stands in front of it.
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <string>
 
 #include "headlab/base/files.h"
 #include "support/folders.h"

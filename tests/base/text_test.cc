@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
-#include <cmath>
 #include <locale>
 
 namespace headlab { namespace {
@@ -57,10 +56,11 @@ TEST(Numbers, LookTheSameInEveryLocale) {
   static const Comma comma;
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), &comma));
   std::setlocale(LC_ALL, "de_DE.UTF-8");  // and that of C, where it is installed
-  const std::string written = fixed(1234.5, 1) + " " + significant(0.25) + " " + grouped(1234);
+  const std::string written = fixed(1234.5, 1) + " " + significant(0.25) + " " + grouped(1234) +
+                              " " + number_text(1234.5) + text(' ', 1234567, ' ', 0.5);
   std::setlocale(LC_ALL, "C");
   std::locale::global(before);
-  EXPECT_EQ(written, "1234.5 0.25 1,234");
+  EXPECT_EQ(written, "1234.5 0.25 1,234 1234.5 1234567 0.5");
 }
 
 TEST(Grouped, HasACommaAfterEveryThousand) {

@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 #include <set>
 #include <thread>

@@ -2,8 +2,6 @@
 // anything changes.
 #include "headlab/model/checkpoint.h"
 
-#include <filesystem>
-
 #include "support/models.h"
 
 namespace headlab { namespace {

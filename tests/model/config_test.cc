@@ -1,27 +1,18 @@
 // The config: what does not fit is said in words, and what was written is read back.
 #include "headlab/model/config.h"
 
-#include "headlab/model/transformer.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
 
-using Change = void (*)(TransformerConfig&);
-
-void expect_invalid(Change change, const std::vector<std::string>& parts) {
-  TransformerConfig config = small_config();
-  change(config);
+void expect_invalid(const TransformerConfig& config, const std::vector<std::string>& parts) {
   expect_error([&] { config.validate(); }, parts);
   expect_error([&] { Transformer{config}; }, parts);
 }
 
 TEST(Config, SaysHowManyHeadsWouldFit) {
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.d_model = 512;
-        c.heads = {7};
-      },
-      {"d_model 512 is not divisible by heads 7", "set d_head, or use 1, 2, 4, 8"});
+  expect_invalid(small_config("d_model=512 heads=7"),
+                 {"d_model 512 is not divisible by heads 7", "set d_head, or use 1, 2, 4, 8"});
 }
 
 TEST(Config, LetsHeadsHaveAnyWidthThatIsSet) {
@@ -43,7 +34,7 @@ TEST(Config, LetsLayersDifferInHeads) {
 }
 
 TEST(Config, NeedsHeadsForEveryLayer) {
-  expect_invalid([](TransformerConfig& c) { c.heads = {2, 2, 2}; }, {"3 layers", "layers is 2"});
+  expect_invalid(small_config("heads=2+2+2"), {"3 layers", "layers is 2"});
 }
 
 TEST(Config, CountsTheLayersOfAnEncoderFirst) {
@@ -93,74 +84,45 @@ TEST(Config, CountsTheWeightsOfItsBlocks) {
 }
 
 TEST(Config, HasSourcesInAnEncoderDecoderAlone) {
-  expect_invalid([](TransformerConfig& c) { c.encoder_layers = 1; },
-                 {"encoder_layers 1", "encoder_decoder alone"});
-  expect_invalid([](TransformerConfig& c) { c.source_length = 4; },
-                 {"source_length 4", "encoder_decoder alone"});
-  expect_invalid([](TransformerConfig& c) { c.architecture = Architecture::encoder_decoder; },
+  expect_invalid(small_config("encoder_layers=1"), {"encoder_layers 1", "encoder_decoder alone"});
+  expect_invalid(small_config("source_length=4"), {"source_length 4", "encoder_decoder alone"});
+  expect_invalid(small_config("architecture=encoder_decoder"),
                  {"encoder_decoder needs source_length"});
 }
 
 TEST(Config, NeedsGroupsThatDivideTheHeads) {
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.heads = {4};
-        c.kv_heads = 3;
-      },
-      {"heads 4", "kv_heads 3"});
-  expect_invalid([](TransformerConfig& c) { c.kv_heads = 4; }, {"heads 2", "kv_heads 4"});
+  expect_invalid(small_config("heads=4 kv_heads=3"), {"heads 4", "kv_heads 3"});
+  expect_invalid(small_config("kv_heads=4"), {"heads 2", "kv_heads 4"});
 }
 
 TEST(Config, TiesOneTargetOnly) {
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.tied = true;
-        c.targets = 2;
-      },
-      {"tied", "targets 1, got 2"});
+  expect_invalid(small_config("tied=true targets=2"), {"tied", "targets 1, got 2"});
 }
 
 TEST(Config, NeedsPairsOfSinesAndCosines) {
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.d_model = 7;
-        c.heads = {1};
-        c.positions = Positions::sinusoidal;
-      },
-      {"sinusoidal", "divides by 2, got 7"});
+  expect_invalid(small_config("d_model=7 heads=1 positions=sinusoidal"),
+                 {"sinusoidal", "divides by 2, got 7"});
 }
 
 TEST(Config, RefusesAnUnembeddingThatFitsNowhere) {
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.vocab = 1 << 24;
-        c.targets = 1024;
-      },
-      {"unembedding", "does not fit into memory"});
+  expect_invalid(small_config("vocab=16777216 targets=1024"),
+                 {"unembedding", "does not fit into memory"});
 }
 
 TEST(Config, KnowsWhichHeadsAModuleCanKeep) {
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.attention = {{"blocks.0.attn", {2}}};
-      },
-      {"blocks.0.attn", "head 2", "2 heads"});
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.attention = {{"blocks.0.attn", {1, 1}}};
-      },
-      {"blocks.0.attn", "head 1 twice"});
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c.attention = {{"blocks.2.attn", {0}}};
-      },
-      {"no module blocks.2.attn", "2 layers"});
-  expect_invalid(
-      [](TransformerConfig& c) {
-        c = small_encoder_decoder();
-        c.attention = {{"blocks.0.attn", {0}}};
-      },
-      {"no module blocks.0.attn", "3 layers"});
+  const auto keeping = [](TransformerConfig c, const char* module,
+                          std::vector<std::int32_t> heads) {
+    c.attention = {{module, std::move(heads)}};
+    return c;
+  };
+  expect_invalid(keeping(small_config(), "blocks.0.attn", {2}),
+                 {"blocks.0.attn", "head 2", "2 heads"});
+  expect_invalid(keeping(small_config(), "blocks.0.attn", {1, 1}),
+                 {"blocks.0.attn", "head 1 twice"});
+  expect_invalid(keeping(small_config(), "blocks.2.attn", {0}),
+                 {"no module blocks.2.attn", "2 layers"});
+  expect_invalid(keeping(small_encoder_decoder(), "blocks.0.attn", {0}),
+                 {"no module blocks.0.attn", "3 layers"});
 }
 
 TEST(ConfigSettings, ComeBackFromJson) {

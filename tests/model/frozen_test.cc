@@ -10,11 +10,8 @@ constexpr ForwardContext kFrozen{.frozen = true};
 /// Pre- and post-norm, grouped heads, several targets, two stacks, vectors, and blocks of llama;
 /// with ReLU or without any feed-forward network. Not frozen, the sums differ.
 std::vector<Transformer> linear_models() {
-  TransformerConfig plain = small_config("d_ff=0");
-  TransformerConfig grouped = plain;
-  grouped.heads = {4}, grouped.kv_heads = 2, grouped.targets = 3;
-  return {random_model(plain),
-          random_model(grouped),
+  return {random_model(small_config("d_ff=0")),
+          random_model(small_config("d_ff=0 heads=4 kv_heads=2 targets=3")),
           random_model(small_config("norm_place=post activation=relu architecture=encoder")),
           random_model(small_encoder_decoder("activation=relu")),
           random_model(small_config("block=llama activation=relu kv_heads=1 window=3+0")),

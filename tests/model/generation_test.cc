@@ -164,16 +164,11 @@ TEST(Generation, RefusesWhatItCannotContinue) {
   const Transformer model = random_model(small_config());
   expect_error([&] { generate(model, {}, {}); }, {"prompt is empty"});
   expect_error([&] { generate(model, {7}, {}); }, {"id 7"});
-  TransformerConfig config = small_config("architecture=encoder");
-  const Transformer encoder(config);
-  expect_error([&] { generate(encoder, {1}, {}); }, {"only a decoder"});
-  config = small_config();
-  config.features = 3;
-  expect_error([&] { generate(Transformer(config), {1}, {}); }, {"reads vectors: no token"});
-  config = small_config();
-  config.targets = 2;
-  const Transformer two(config);
-  expect_error([&] { generate(two, {1}, {}); }, {"one target"});
+  for (const auto& [settings, said] : {std::pair("architecture=encoder", "only a decoder"),
+                                       {"features=3", "reads vectors: no token"},
+                                       {"targets=2", "one target"}})
+    expect_error([settings = settings] { generate(Transformer(small_config(settings)), {1}, {}); },
+                 {said});
   expect_error([&] { generate(model, {1}, {.source = {1}}); }, {"no encoder-decoder"});
   expect_error([&] { generate(Transformer(small_encoder_decoder()), {1}, {}); },
                {"needs a batch with sources"});

@@ -2,12 +2,7 @@
 // The fixtures are of tests/golden/make_layouts.py. Read next: tests/cli/import_test.cc.
 #include "headlab/model/layouts.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-
 #include "headlab/base/files.h"
-#include "headlab/base/json.h"
 #include "headlab/model/initial.h"
 #include "support/errors.h"
 #include "support/folders.h"

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "headlab/base/pool.h"
 #include "headlab/model/initial.h"
 #include "headlab/ops/ops.h"
 #include "support/models.h"

@@ -11,9 +11,6 @@ using Kept = std::vector<std::vector<std::int32_t>>;
 struct Case {
   const char* name;
   TransformerConfig config;
-  std::vector<Index> heads;
-  Index kv_heads;
-  NormPlace norm;
 };
 
 /// The heads of a whole model whose bit is set, bit by bit through the attention modules.
@@ -42,13 +39,9 @@ ModelHooks gates_of(const Transformer& model, const Kept& kept) {
 
 class WithHeads : public testing::TestWithParam<Case> {
  protected:
-  WithHeads() : config_(GetParam().config) {
-    config_.heads = GetParam().heads;
-    config_.kv_heads = GetParam().kv_heads;
-    config_.norm_place = GetParam().norm;
-    config_.d_head = 3;
-    model_.emplace_back(random_model(config_));
-    batch_ = random_batch(config_, 2, 6);
+  WithHeads() {
+    model_.emplace_back(random_model(GetParam().config));
+    batch_ = random_batch(GetParam().config, 2, 6);
   }
   unsigned masks() const {
     std::size_t heads = 0;
@@ -56,7 +49,6 @@ class WithHeads : public testing::TestWithParam<Case> {
     return 1u << heads;
   }
 
-  TransformerConfig config_;
   std::vector<Transformer> model_;  // one
   Batch batch_;
 };
@@ -99,13 +91,14 @@ TEST_P(WithHeads, HasFewerParametersForEveryHeadLess) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, WithHeads,
-    testing::Values(Case{"Self", small_config(), {3}, 0, NormPlace::pre},
-                    Case{"Post", small_config(), {3}, 0, NormPlace::post},
-                    Case{"SharedKeys", small_config(), {4}, 2, NormPlace::pre},
-                    Case{"OneKeyBlock", small_config(), {4}, 1, NormPlace::pre},
-                    Case{"UnevenLayers", small_config(), {4, 0}, 0, NormPlace::pre},
-                    Case{"Cross", small_encoder_decoder(), {2, 1, 2}, 0, NormPlace::pre},
-                    Case{"CrossPost", small_encoder_decoder(), {2, 0, 2}, 1, NormPlace::post}),
+    testing::Values(Case{"Self", small_config("d_head=3 heads=3")},
+                    Case{"Post", small_config("d_head=3 heads=3 norm_place=post")},
+                    Case{"SharedKeys", small_config("d_head=3 heads=4 kv_heads=2")},
+                    Case{"OneKeyBlock", small_config("d_head=3 heads=4 kv_heads=1")},
+                    Case{"UnevenLayers", small_config("d_head=3 heads=4+0")},
+                    Case{"Cross", small_encoder_decoder("d_head=3 heads=2+1+2")},
+                    Case{"CrossPost",
+                         small_encoder_decoder("d_head=3 heads=2+0+2 kv_heads=1 norm_place=post")}),
     [](const auto& test) { return test.param.name; });
 
 TEST(WithHeads, RemovesInTwoStepsWhatItRemovesInOne) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <sstream>
 
 #include "headlab/base/files.h"
 #include "headlab/base/threads.h"

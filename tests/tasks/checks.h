@@ -5,11 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "headlab/base/error.h"
-#include "headlab/tasks/table.h"
 #include "support/tasks.h"
 
 namespace headlab {

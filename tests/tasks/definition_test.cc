@@ -2,8 +2,6 @@
 // sequences are written one by one. Read next: include/headlab/tasks/definition.h.
 #include "headlab/tasks/definition.h"
 
-#include <gtest/gtest.h>
-
 #include "tasks/checks.h"
 
 namespace headlab { namespace {

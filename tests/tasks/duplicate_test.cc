@@ -1,9 +1,6 @@
 // Duplicate and histogram, which count equal tokens, against their definitions: everything is
 // counted again from the words. Read next: src/tasks/duplicate.cc.
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <set>
 
 #include "tasks/checks.h"
 

@@ -1,9 +1,5 @@
 // English against an independent reading of its tokens: targets, and all gold by brute force. Read
 // next: src/tasks/english.cc.
-#include <gtest/gtest.h>
-
-#include <functional>
-
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
 

@@ -2,8 +2,6 @@
 // on. Read next: src/tasks/sentence.h.
 #include "tasks/sentence.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
 

@@ -1,7 +1,5 @@
 // Grid against its definition: every image is read again from the words. Read next:
 // src/tasks/grid.cc.
-#include <gtest/gtest.h>
-
 #include <set>
 
 #include "tasks/checks.h"

@@ -1,7 +1,5 @@
 // Induction against its definition. The segments are found again from the tokens and the targets
 // alone. Read next: src/tasks/induction.cc.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 

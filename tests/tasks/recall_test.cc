@@ -1,7 +1,5 @@
 // Recall against its definition: pairs and queries are read again from the words alone. Read next:
 // src/tasks/recall.cc.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 

@@ -1,7 +1,5 @@
 // The flagship against its definition, worked out again here from the tokens alone. Read next:
 // src/tasks/relations.cc.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "tasks/checks.h"

@@ -2,13 +2,9 @@
 // named with their place, and no program runs that its user has not named.
 #include "tasks/sequences.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <set>
-#include <utility>
 
 #include "headlab/base/files.h"
 #include "support/archives.h"
@@ -27,9 +23,13 @@ class FromLines : public testing::Test {
     write_file(path, lines);
     return path;
   }
-  std::unique_ptr<Task> task_of(const std::string& lines) const {
-    const std::string path = file_of("all.jsonl", lines);
+  /// The task of a file that is all three of its parts.
+  std::unique_ptr<Task> task_in(const std::string& name, const std::string& bytes) const {
+    const std::string path = file_of(name, bytes);
     return make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
+  }
+  std::unique_ptr<Task> task_of(const std::string& lines) const {
+    return task_in("all.jsonl", lines);
   }
   /// What is said of a file whose second line is this.
   std::string said_of(const std::string& line) const {
@@ -99,15 +99,11 @@ TEST_F(FromLines, HeadersFixWordsAndRelations) {
   EXPECT_EQ(task->relations()[0].description, "what d is");
   const auto expected = task_of(R"({"header":{"accuracy":0.9}})" + ("\n" + kLine));
   expect_contains(expected->about_data(), "an accuracy of 0.9 is to be expected");
-  expect_contains(error_of([&] {
-                    task_of(header + R"(
-{"tokens":["x"],"targets":[]})");
-                  }),
-                  "'x' is not in the vocabulary");
-  expect_contains(error_of([&] {
-                    task_of(header + R"(
-{"tokens":["d"],"targets":[],"truth":{"definitoin":{"0":[0]}}})");
-                  }),
+  const auto said_after = [&](const char* line) {
+    return error_of([&] { task_of(header + "\n" + line); });
+  };
+  expect_contains(said_after(R"({"tokens":["x"],"targets":[]})"), "'x' is not in the vocabulary");
+  expect_contains(said_after(R"({"tokens":["d"],"targets":[],"truth":{"definitoin":{"0":[0]}}})"),
                   "did you mean 'definition'");
 }
 
@@ -154,10 +150,6 @@ TEST_F(FromLines, OrArraysAreTheSameTask) {
       {"lengths", array("2,", {3, 2})},
       {"truth/first/begin", array("7,", {0, 0, 1, 3, 3, 4, 4})},
       {"truth/first/keys", array("4,", {0, 0, 1, 0})}};
-  const auto task_in = [&](const std::string& name, const std::string& bytes) {
-    const std::string path = file_of(name, bytes);
-    return make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
-  };
   const Example arrays = task_in("a.npz", npz(files))->make(Key{}, 2, Split::validation);
   const std::string same =
       R"({"tokens":[5,0,2],"targets":[[null,null],[1,null],[null,5]],"truth":{"first":{"1":[0],"2":[0,1]}}}
@@ -196,10 +188,6 @@ TEST_F(FromLines, OrArraysHoldWordsSourceAndCandidates) {
       {"truth/said/keys", array("2,", {2, 1})},
       {"candidates/said/begin", array("5,", {0, 0, 2, 2, 2})},
       {"candidates/said/keys", array("2,", {0, 2})}};
-  const auto task_in = [&](const std::string& name, const std::string& bytes) {
-    const std::string path = file_of(name, bytes);
-    return make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
-  };
   const auto arrays = task_in("a.npz", npz(files));
   const auto lines = task_in("b.jsonl", text(R"({"header":)", header, R"(}
 {"tokens":["a","b"],"targets":[null,"c"],"source":["a","b","c"],"truth":{"said":{"1":[2]}},"candidates":{"said":{"1":[0,2]}}}
@@ -300,12 +288,8 @@ TEST_F(FromLines, AreCheckedToTheEnd) {
 }
 
 TEST_F(FromLines, OfNothingOrWithoutTargetsAreFaults) {
-  const std::pair<std::string, const char*> faults[] = {{"", "holds no sequence"},
-                                                        {"\n \n", "holds no sequence"},
-                                                        {R"({"tokens":["a"],"targets":[null]})",
-                                                         "asks for nothing"}};
-  for (const auto& [given, expected] : faults) {
-    const std::string& lines = given;
+  for (const std::string lines : {"", "\n \n", R"({"tokens":["a"],"targets":[null]})"}) {
+    const char* expected = lines.size() < 4 ? "holds no sequence" : "asks for nothing";
     const LinesCheck check = check_lines(lines, "mine");
     ASSERT_EQ(check.faults.size(), 1U);
     expect_contains(check.faults[0], expected);

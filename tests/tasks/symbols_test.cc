@@ -1,7 +1,5 @@
 // Copy, sort, reverse and reverse_cross against their definitions, sequence by sequence. Read next:
 // src/tasks/symbols.cc.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 

@@ -3,8 +3,6 @@
 // for a single task.
 #include "headlab/tasks/table.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -1,9 +1,6 @@
 // Text: windows of each split, the vocabulary, and files that cannot be used. Read next:
 // src/tasks/text.cc.
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <filesystem>
 
 #include "headlab/base/files.h"
 #include "support/folders.h"

@@ -1,8 +1,4 @@
 // Tokens of any file, in each of its forms, and a segment that comes twice.
-#include <gtest/gtest.h>
-
-#include <cstring>
-
 #include "headlab/base/files.h"
 #include "headlab/tasks/table.h"
 #include "support/errors.h"

@@ -5,10 +5,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
 #include "headlab/model/initial.h"
-#include "headlab/tensor/tape.h"
 #include "headlab/train/optimizer.h"
 #include "support/models.h"
 

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <set>
 
-#include "headlab/base/files.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -80,32 +80,21 @@ TEST(LearningRate, RisesToTheEndOfARunShorterThanItsWarmup) {
 
 TEST(TrainConfig, IsSoundByDefault) { EXPECT_NO_THROW(TrainConfig().validate()); }
 
+void expect_invalid(const TrainConfig& config, const std::vector<std::string>& parts) {
+  expect_error([&] { config.validate(); }, parts);
+}
+
 TEST(TrainConfig, SaysWhatDoesNotFitTogether) {
-  TrainConfig config;
-  config.batch = 10;
-  config.accumulate = 4;
-  expect_error([&] { config.validate(); }, {"batch 10", "accumulate 4"});
-  config = {};
-  config.min_lr = 1;
-  expect_error([&] { config.validate(); }, {"min_lr 1 is above lr 0.001"});
+  expect_invalid({.batch = 10, .accumulate = 4}, {"batch 10", "accumulate 4"});
+  expect_invalid({.min_lr = 1}, {"min_lr 1 is above lr 0.001"});
 }
 
 TEST(TrainConfig, SaysWhatIsOutOfRange) {
-  TrainConfig config;
-  config.accumulate = 0;
-  expect_error([&] { config.validate(); }, {"accumulate must be a whole number from 1"});
-  config = {};
-  config.batch = -64;
-  expect_error([&] { config.validate(); }, {"batch must be", "-64"});
-  config = {};
-  config.steps = -1;
-  expect_error([&] { config.validate(); }, {"steps must be", "-1"});
-  config = {};
-  config.lr = std::nan("");
-  expect_error([&] { config.validate(); }, {"lr must be a number"});
-  config = {};
-  config.beta2 = 1;
-  expect_error([&] { config.validate(); }, {"beta2 must be"});
+  expect_invalid({.accumulate = 0}, {"accumulate must be a whole number from 1"});
+  expect_invalid({.batch = -64}, {"batch must be", "-64"});
+  expect_invalid({.steps = -1}, {"steps must be", "-1"});
+  expect_invalid({.lr = std::nan("")}, {"lr must be a number"});
+  expect_invalid({.beta2 = 1}, {"beta2 must be"});
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // Runs whose files are damaged, foreign or gone: each is refused in a sentence that names the file.
 // Read next: resume_test.cc.
-#include "headlab/train/run.h"
-
 #include "headlab/model/checkpoint.h"
 #include "support/runs.h"
 

@@ -1,7 +1,6 @@
 // Held-out loss and accuracy against a plain count, and what they must not depend on.
 #include "headlab/train/evaluate.h"
 
-#include "headlab/base/files.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/streams.h"
 #include "support/folders.h"

@@ -1,6 +1,4 @@
 // Memory of a step: counted by hand, and refused in words where it cannot be.
-#include "headlab/train/run_config.h"
-
 #include "support/models.h"
 #include "support/runs.h"
 
@@ -34,13 +32,9 @@ TEST(StepBytes, AreWhatIsCountedByHand) {
 }
 
 TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
-  TransformerConfig model = config_with("architecture=encoder_decoder layers=1 encoder_layers=1");
-  model.heads = {1, 3};  // of the encoder, of the decoder
-  model.d_model = 8;
-  model.d_head = 4;
-  model.vocab = 6;
-  model.length = 5;
-  model.source_length = 7;
+  const TransformerConfig model = config_with(  // one head of the encoder, three of the decoder
+      "architecture=encoder_decoder layers=1 encoder_layers=1 heads=1+3 d_model=8 d_head=4 vocab=6 "
+      "length=5 source_length=7");
   TrainConfig train;
   train.batch = 3;
   // Encoder, at 7 positions: 2 x 8 for the norms, 2 x (4 + 4) for its head. Decoder, at 5: 6
@@ -72,19 +66,15 @@ TEST(Memory, IsRefusedInWordsWhereThereIsNotEnough) {
 }
 
 TEST(Memory, OfTheParametersCountsToo) {
-  RunConfig config = tiny_config();
+  RunConfig config = tiny_config("d_model=8192 layers=5 heads=1");
   fit_to_task(config);
-  config.model.d_model = 1 << 13;
-  config.model.layers = 5;
-  config.model.heads = {1};
   expect_error([&] { require_memory(config.model, config.train, 8e9); },
                {"batch 4", "37.", "8 GB", "smaller model"});
 }
 
 TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {
   const TemporaryFolder folder;
-  RunConfig config = tiny_config("d_model=64 layers=1000");
-  config.train.batch = 1 << 20;
+  RunConfig config = tiny_config("d_model=64 layers=1000 batch=1048576");
   expect_error([&] { create_run(folder / "run", config); }, {"batch 1048576", "GB"});
   EXPECT_FALSE(fs::exists(folder / "run"));
 }

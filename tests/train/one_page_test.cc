@@ -1,15 +1,9 @@
 // examples/one_page.cc computes what Transformer computes from the same parameters: the page that a
 // student reads first tells the truth about the rest. Read next: examples/one_page.cc.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <map>
 
 #include "headlab/ops/ops.h"
 #include "headlab/tasks/table.h"
-#include "headlab/tensor/tape.h"
 #include "support/tensors.h"
 
 namespace one_page {

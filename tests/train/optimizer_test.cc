@@ -2,8 +2,6 @@
 // in binary, so that both sides start from the same numbers.
 #include "headlab/train/optimizer.h"
 
-#include <array>
-
 #include "headlab/ops/ops.h"
 #include "kernels/elementwise.h"
 #include "support/tensors.h"
@@ -22,8 +20,7 @@ TEST(OwnOptimizer, IsARowOfTheTable) {
   TrainConfig config;
   settings_of(config).set_all_text("optimizer=plain");
   EXPECT_EQ(settings_of(config).find("optimizer")->get().string(), "plain");
-  Tensor w = Tensor::of({2}, {2, 3});
-  w.set_requires_grad();
+  Tensor w = Tensor::of({2}, {2, 3}).set_requires_grad();
   Optimizer optimizer(config);
   optimizer.add("w", w);
   backward(sum(w * w));
@@ -132,8 +129,7 @@ TEST_P(EveryOptimizer, ContinuesFromItsStoredMomentsBitForBit) {
   step(straight, w, 1);
   TensorFile file;
   straight.store(file);
-  Tensor again = w.clone();
-  again.set_requires_grad();
+  Tensor again = w.clone().set_requires_grad();
   Optimizer resumed(config_of(GetParam()));
   resumed.add("w", again);
   resumed.load(file, straight.steps());
@@ -146,8 +142,7 @@ TEST_P(EveryOptimizer, ContinuesFromItsStoredMomentsBitForBit) {
 TEST(Optimizer, StepsAsLongAsTheRateSaysForBetasThatAreNotExactInBinary) {
   TrainConfig config;
   config.decay = config.clip = config.eps = 0;
-  Tensor w = Tensor::full({1}, 0);
-  w.set_requires_grad();
+  Tensor w = Tensor::full({1}, 0).set_requires_grad();
   Optimizer optimizer(config);  // AdamW, beta2 = .999
   optimizer.add("w", w);
   double before = 0;
@@ -173,8 +168,7 @@ TEST(Optimizer, ClipsByTheNormAndAMillionth) {
   TrainConfig config = config_of(OptimizerKind::sgd);
   config.clip = 1e-6;
   config.momentum = 0;
-  Tensor w = Tensor::full({1}, 0);
-  w.set_requires_grad();
+  Tensor w = Tensor::full({1}, 0).set_requires_grad();
   Optimizer optimizer(config);
   optimizer.add("w", w);
   give_gradient(w, Tensor::full({1}, Scalar(2e-6)));
@@ -186,8 +180,7 @@ TEST(Optimizer, ClipsByTheNormAndAMillionth) {
 TEST(Optimizer, TakesNoMoreThanTheParameter) {
   for (const Index count : {Index{1} << 12, Index{3} << 14, (Index{1} << 18) + 1}) {
     { const Tensor before = Tensor::full({4 * count}, 7); }  // leaves its sevens in the pool
-    Tensor w = Tensor::full({count}, 0);
-    w.set_requires_grad();
+    Tensor w = Tensor::full({count}, 0).set_requires_grad();
     Optimizer optimizer(config_of(OptimizerKind::sgd));
     optimizer.add("w", w);
     give_gradient(w, Tensor::full({count}, 1));

@@ -4,10 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 
-#include "headlab/base/threads.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {
@@ -140,8 +138,7 @@ TEST_F(Resumed, ClearsWhatKilledWritersLeft) {
 
 TEST_F(Resumed, KeepsParametersOfAnExperiment) {
   const auto run_to = [&](const std::string& name, Index stop) {
-    Tensor gates = Tensor::full({2}, 1);
-    gates.set_requires_grad();
+    Tensor gates = Tensor::full({2}, 1).set_requires_grad();
     RunCallbacks extra;
     extra.prepare = [&](Trainer& trainer) {
       trainer.optimizer().add("gates", gates, {.lr_scale = 3, .decay = false});

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "headlab/base/threads.h"
 #include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
 #include "support/runs.h"
@@ -38,11 +37,8 @@ class Streams : public testing::Test {
  protected:
   Streams() : task_(tiny_config().task) {
     config_.shape() = task_.shape();
-    config_.heads = {1};
-    config_.d_model = 4;
-    train_.batch = 1;
-    train_.eval_every = 0;
-    train_.eval_examples = 1;
+    settings_of(config_).set_all_text("heads=1 d_model=4");
+    settings_of(train_).set_all_text("batch=1 eval_every=0 eval_examples=1");
   }
   /// Trains, and returns the losses of the steps.
   std::vector<double> train() {

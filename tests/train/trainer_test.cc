@@ -1,7 +1,6 @@
 // The training loop: what a step is made of, and what it must not depend on.
 #include "headlab/train/trainer.h"
 
-#include "headlab/base/threads.h"
 #include "headlab/model/initial.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tasks/table.h"
@@ -39,12 +38,9 @@ TEST(Trainer, BringsTheLossDown) {
 }
 
 TEST(Trainer, TakesFourMicroBatchesOf16ForOneBatchOf64) {
-  RunConfig config = tiny_config();
+  // Steps of sgd are as far apart as the gradients.
+  RunConfig config = tiny_config("dropout=0 steps=3 batch=64 optimizer=sgd");
   config.task = "induction:length=16,vocab=8,shortest=2,longest=6,start=1,gap=3";
-  config.model.dropout = 0;
-  config.train.steps = 3;
-  config.train.batch = 64;
-  config.train.optimizer = OptimizerKind::sgd;  // its steps are as far apart as the gradients
   Bench whole(config);
   config.train.accumulate = 4;
   Bench parts(config);
@@ -156,8 +152,7 @@ TEST(Trainer, EditsHeadsWhileItTrains) {
 TEST(Trainer, AddsTermsToTheLossOncePerStep) {
   RunConfig config = tiny_config("steps=1 accumulate=2 clip=0 optimizer=sgd warmup=0");
   Bench plain(config), with(config);
-  Tensor extra = Tensor::full({1}, 5);
-  extra.set_requires_grad();
+  Tensor extra = Tensor::full({1}, 5).set_requires_grad();
   with.trainer.optimizer().add("extra", extra, {.decay = false});
   double loss = 0;
   TrainCallbacks callbacks;
@@ -187,20 +182,15 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSaysWhere) {
 }
 
 TEST(Trainer, NamesTheTensorThroughWhichItDiverges) {
-  RunConfig config = tiny_config("optimizer=sgd lr=1000 clip=0 warmup=0");
-  config.model.norm_place = NormPlace::post;  // nothing holds the logits
-  config.model.layers = 0;
-  config.train.decay = 10;
-  Bench bench(config);
+  // Of a post-norm model without layers nothing holds the logits.
+  Bench bench(
+      tiny_config("optimizer=sgd lr=1000 clip=0 warmup=0 decay=10 norm_place=post layers=0"));
   expect_error([&] { bench.trainer.run(); }, {"is not finite at step", "gradient of embed.W_E"});
 }
 
 TEST(Trainer, SavesNoStateThatCouldNotBeReadAgain) {
-  RunConfig config = tiny_config();
-  config.train.eps = 0;  // 0 / 0 for the tokens that are not in the batch
-  config.train.batch = 1;
-  config.train.save_every = 1;
-  config.model.dropout = 0;
+  // With eps 0 it is 0 / 0 for the tokens that are not in the batch.
+  RunConfig config = tiny_config("eps=0 batch=1 save_every=1 dropout=0");
   config.task = "relations:length=4,vocab=30,classes=3,relations=1";
   Bench bench(config);
   bool saved = false;

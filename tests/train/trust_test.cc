@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "base/digest.h"
-#include "headlab/train/run.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {
