@@ -13,8 +13,7 @@ TEST_F(Again, ThreadsChangeNothing) {
   const Words words = {"train", "--steps", "5", "--batch", "128", "--d-ff", "64", "--json"};
   std::map<std::string, Json> losses;
   for (const char* threads : {"1", "2", "3"}) {
-    Words more = words;
-    more.insert(more.end(), {"--out", threads, "--threads", threads});
+    const Words more = with(words, {"--out", threads, "--threads", threads});
     losses[threads] = done(more).json().at("loss");
   }
   EXPECT_EQ(file("1/model.safetensors"), file("2/model.safetensors"));
@@ -71,16 +70,13 @@ TEST_F(Again, PrunePrintsItsCommandAndItsSeeds) {
   EXPECT_EQ(commands_again(first.out), std::vector<Words>{words}) << first.out;
   EXPECT_TRUE(holds(first.out, "seed 4") && holds(first.out, "seed 3")) << first.out;
   const std::string model = file("b/model.safetensors");
-  Words forced = words;
-  forced.push_back("--force");
-  done(forced);
+  done(with(words, {"--force"}));
   EXPECT_EQ(file("b/model.safetensors"), model);
 }
 
 TEST_F(Again, TextsWithBlanksAreQuoted) {
   const Outcome train = done(tiny({"--out", "a b"}));
-  const Outcome eval = done({"eval", "a b"});
-  EXPECT_TRUE(holds(eval.out, "again: headlab eval 'a b'\n")) << eval.out;
+  expect_parts(done({"eval", "a b"}).out, {"again: headlab eval 'a b'\n"});
 }
 
 TEST_F(Again, AResumedRunSaysWhatMakesItAgain) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cli/program.h"
-#include "headlab/base/text.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli { namespace {
 
@@ -13,11 +13,7 @@ class Builds : public Program {
  protected:
   /// The lines of a run's metrics.
   std::vector<Json> metrics(const std::string& run) const {
-    std::vector<Json> lines;
-    const std::string log = file(run + "/metrics.jsonl");
-    for (const std::string_view line : split(log, '\n'))
-      if (!line.empty()) lines.push_back(Json::parse(std::string(line)));
-    return lines;
+    return read_log(folder / run / "metrics.jsonl");
   }
 };
 
@@ -33,9 +29,8 @@ TEST_F(Builds, GoOnWithTheRunsOfOthersAndSaySo) {
   Json config = Json::parse(file("a/config.json"));
   config["build"] = "g++ 3.3, for a toaster";
   write_file(folder.path() / "a" / "config.json", config.dump(2) + "\n");
-  const Outcome resumed = run({"train", "--resume", "a", "--steps", "4"});
-  EXPECT_EQ(resumed.status, 0) << resumed.err;
-  EXPECT_TRUE(holds(resumed.err, "begun by another build (g++ 3.3, for a toaster)"));
+  expect_parts(done({"train", "--resume", "a", "--steps", "4"}).err,
+               {"begun by another build (g++ 3.3, for a toaster)"});
   EXPECT_EQ(metrics("a").back().at("step").integer(), 4);
 }
 
@@ -60,9 +55,8 @@ TEST_F(Builds, AreNotFarApartAfter100Steps) {
                 static_cast<long long>(mine[i].at("step").integer()), a, b, std::abs(a / b - 1));
     EXPECT_LT(std::abs(a / b - 1), 1e-2);
   }
-  const Outcome resumed = run({"train", "--resume", "theirs", "--steps", "101"});
-  EXPECT_EQ(resumed.status, 0) << resumed.err;
-  EXPECT_TRUE(holds(resumed.err, "begun by another build")) << resumed.err;
+  expect_parts(done({"train", "--resume", "theirs", "--steps", "101"}).err,
+               {"begun by another build"});
 }
 
 }  // namespace

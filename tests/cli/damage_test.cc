@@ -1,9 +1,6 @@
 // Damaged checkpoints, read through `headlab eval`: whatever a disk, a copy or another program did
 // to the file, the answer is a sentence that names it, and nothing is written. Both files are
 // damaged in turn: the state, which a run is read from, and the model, where there is no state.
-#include <cmath>
-#include <functional>
-
 #include "cli/program.h"
 #include "headlab/base/safetensors.h"
 

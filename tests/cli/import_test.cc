@@ -1,8 +1,6 @@
 // Models from elsewhere through the program: a model whose heads are known is found out, what does
 // not fit is refused before anything is written, and Python loads what goes out by the lines that
 // help shows. Read next: tests/model/layouts_test.cc.
-#include <cmath>
-
 #include "cli/program.h"
 #include "headlab/train/run.h"
 #include "support/golden.h"

@@ -5,6 +5,7 @@
 
 #include "cli/program.h"
 #include "headlab/base/safetensors.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli { namespace {
 
@@ -18,8 +19,6 @@ Words talkative(Words more) {
 
 class Interrupt : public Program {
  protected:
-  ProcessOptions waiting() const { return {.folder = folder.path(), .small_pipe = true}; }
-
   /// The state without the seconds it took.
   std::vector<std::pair<std::string, std::string>> state(const std::string& run_name) const {
     std::vector<std::pair<std::string, std::string>> tensors;
@@ -34,24 +33,17 @@ class Interrupt : public Program {
   /// The steps that metrics.jsonl has a line for.
   std::vector<std::int64_t> evaluated(const std::string& run_name) const {
     std::vector<std::int64_t> steps;
-    const std::string lines = file(run_name + "/metrics.jsonl");
-    for (std::size_t at = 0; at < lines.size();) {
-      const std::size_t end = lines.find('\n', at);
-      steps.push_back(Json::parse(lines.substr(at, end - at)).at("step").integer());
-      at = end + 1;
-    }
+    for (const Json& line : read_log(folder / run_name / "metrics.jsonl"))
+      steps.push_back(line.at("step").integer());
     return steps;
   }
 };
 
 TEST_F(Interrupt, SavesTheRunAndSaysHowToContinue) {
   Process process(talkative({"--out", "a", "--json"}), waiting());
-  ASSERT_TRUE(process.wait_for("step 5/"));
-  process.signal(SIGINT);
-  const Outcome outcome = process.finish();
+  const Outcome outcome = process.signalled("step 5/", SIGINT);
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_TRUE(holds(outcome.err, "hint: to continue it: headlab train --resume a\n"))
-      << outcome.err;
+  expect_parts(outcome.err, {"hint: to continue it: headlab train --resume a\n"});
   const auto steps = outcome.json().at("steps").integer();
   EXPECT_GE(steps, 5);
   EXPECT_LT(steps, kSteps);
@@ -64,11 +56,9 @@ TEST_F(Interrupt, OfATaskThatIsAProgramNamesIt) {
   if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
   const std::string program = "python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   Process process(talkative({"--task", "command:" + program, "--out", "a"}), waiting());
-  ASSERT_TRUE(process.wait_for("step 5/"));
-  process.signal(SIGINT);
-  const std::string said = process.finish().err, hint = "hint: to continue it: ";
-  EXPECT_TRUE(holds(said, hint + "HEADLAB_COMMAND='" + program + "' headlab train --resume a\n"))
-      << said;
+  const std::string said = process.signalled("step 5/", SIGINT).err,
+                    hint = "hint: to continue it: ";
+  expect_parts(said, {hint + "HEADLAB_COMMAND='" + program + "' headlab train --resume a\n"});
   const Outcome resumed =
       run({"train", "--resume", "a"}, {.environment = {"HEADLAB_COMMAND=" + program}});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
@@ -77,9 +67,7 @@ TEST_F(Interrupt, OfATaskThatIsAProgramNamesIt) {
 TEST_F(Interrupt, MayBeSaidByTheSystemThatEndsAJobOrHangsUp) {
   for (const auto& [signal, run] : {std::pair(SIGUSR1, "a"), {SIGHUP, "b"}}) {
     Process process(talkative({"--out", run}), waiting());
-    ASSERT_TRUE(process.wait_for("step 5/"));
-    process.signal(signal);
-    const Outcome outcome = process.finish();
+    const Outcome outcome = process.signalled("step 5/", signal);
     EXPECT_EQ(outcome.status, 130);
     expect_parts(outcome.err, {"the run is saved", text("headlab train --resume ", run)});
   }
@@ -105,9 +93,7 @@ TEST_F(Interrupt, OfARunWhoseSettingsHaveGoneIsAnError) {
 
 TEST_F(Interrupt, GoesOnAsIfItHadNeverStopped) {
   Process process(talkative({"--out", "a", "--dropout", "0.1"}), waiting());
-  ASSERT_TRUE(process.wait_for("step 9/"));
-  process.signal(SIGTERM);
-  ASSERT_EQ(process.finish().status, 130);
+  ASSERT_EQ(process.signalled("step 9/", SIGTERM).status, 130);
   done({"train", "--resume", "a"});
   done(talkative({"--out", "b", "--dropout", "0.1"}));
   EXPECT_EQ(state("a"), state("b"));
@@ -119,9 +105,7 @@ TEST_F(Interrupt, GoesOnAsIfItHadNeverStopped) {
 
 TEST_F(Interrupt, KilledWithoutWarningGoesOnFromTheLastSave) {
   Process process(talkative({"--out", "a", "--save-every", "4"}), waiting());
-  ASSERT_TRUE(process.wait_for("step 9/"));
-  process.signal(SIGKILL);
-  ASSERT_EQ(process.finish().status, -SIGKILL);
+  ASSERT_EQ(process.signalled("step 9/", SIGKILL).status, -SIGKILL);
   const Outcome resumed = done({"train", "--resume", "a"});
   EXPECT_FALSE(holds(resumed.err, "at step 0 of")) << resumed.err;
   done(talkative({"--out", "b", "--save-every", "0"}));
@@ -147,15 +131,8 @@ TEST_F(Interrupt, FinetuningIsSavedToo) {
   done(tiny({"--out", "a", "--eval-every", "1", "--eval-examples", "1"}));
   const Words words = {"prune",    "a",         "--keep", "2", "--finetune", std::to_string(kSteps),
                        "--method", "magnitude", "--json"};
-  const auto into = [&](const char* out) {
-    Words all = words;
-    all.insert(all.end(), {"--out", out});
-    return all;
-  };
-  Process process(into("b"), waiting());
-  ASSERT_TRUE(process.wait_for("step 5/300"));
-  process.signal(SIGINT);
-  const Outcome outcome = process.finish();
+  Process process(with(words, {"--out", "b"}), waiting());
+  const Outcome outcome = process.signalled("step 5/300", SIGINT);
   EXPECT_EQ(outcome.status, 130);
   EXPECT_EQ(outcome.json().at("kept").items().size(), 2u);
   EXPECT_TRUE(holds(outcome.err, "headlab train --resume b\n")) << outcome.err;
@@ -165,7 +142,7 @@ TEST_F(Interrupt, FinetuningIsSavedToo) {
   EXPECT_EQ(record.at("weights"), outcome.json().at("weights"));
   done({"train", "--resume", "b", "--quiet"});
   EXPECT_EQ(kept("b/prune.json").find("unfinished"), nullptr);
-  done(into("c"));
+  done(with(words, {"--out", "c"}));
   EXPECT_EQ(state("b"), state("c"));
 }
 
@@ -179,9 +156,7 @@ TEST_F(Interrupt, OfAnAnalysisLeavesNothing) {
         {" done, ", "ablate a --examples 500000"},
         {" done, ", "heads a --examples 100000"}}) {
     Process process(typed(line), waiting());
-    ASSERT_TRUE(process.wait_for(said)) << line;
-    process.signal(SIGINT);
-    const Outcome outcome = process.finish();
+    const Outcome outcome = process.signalled(said, SIGINT);
     EXPECT_EQ(outcome.status, 130) << line;
     EXPECT_TRUE(holds(outcome.err, "interrupted: what was not finished is not kept\n")) << line;
     EXPECT_FALSE(fs::exists(folder.path() / "b"));

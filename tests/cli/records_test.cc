@@ -1,6 +1,7 @@
 // Records that are true: what a run, a pruned run and a finding say of themselves is what they are,
 // also after somebody went on. Read next: again_test.cc, which follows the commands.
 #include "cli/program.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli { namespace {
 
@@ -59,8 +60,8 @@ TEST_F(Records, AConfigOfAPrunedRunSaysHowItWasMade) {
             "method=random keep=2 finetune=3 examples=512 per_layer_min=0 gate_steps=600 "
             "lambda=0.2 seed=0");
   // From its config alone it is another run: it never saw its parent, and does not say so.
-  const Outcome scratch = done({"train", "--config", "b/config.json", "--out", "c"});
-  EXPECT_TRUE(holds(scratch.err, "b/config.json was made by pruning a")) << scratch.err;
+  expect_parts(done({"train", "--config", "b/config.json", "--out", "c"}).err,
+               {"b/config.json was made by pruning a"});
   EXPECT_EQ(Json::parse(file("c/config.json")).at("parent").string(), "");
   EXPECT_EQ(Json::parse(file("c/config.json")).at("pruning").string(), "");
 }
@@ -92,10 +93,9 @@ TEST_F(Records, FindingsSayWhichWeightsTheyDescribe) {
   const Json first = kept("a/ablation.json");
   EXPECT_EQ(first.at("step").integer(), 30);
   EXPECT_EQ(first.at("weights").string().size(), 16u);
-  const Outcome resumed = done({"train", "--resume", "a", "--steps", "35"});
-  EXPECT_TRUE(holds(resumed.err, "note: ablation.json describes earlier weights")) << resumed.err;
-  const Outcome again = done({"ablate", "a", "--examples", "30"});
-  EXPECT_TRUE(holds(again.err, "other weights: it is replaced")) << again.err;
+  expect_parts(done({"train", "--resume", "a", "--steps", "35"}).err,
+               {"note: ablation.json describes earlier weights"});
+  expect_parts(done({"ablate", "a", "--examples", "30"}).err, {"other weights: it is replaced"});
   const Json second = kept("a/ablation.json");
   EXPECT_EQ(second.at("step").integer(), 35);
   EXPECT_NE(second.at("weights"), first.at("weights"));
@@ -127,8 +127,7 @@ TEST_F(Records, FindingsAreKeptElsewhereOrNotAtAllAndSaySo) {
 TEST_F(Records, TrainSaysWhatItTook) {
   const Outcome train = done(tiny({"--out", "a", "--heads", "2"}));
   expect_parts(train.err, {"heads=2 d_model=16", "the task chose ", "(mean since step 0)"});
-  const Outcome other = done(typed("train --config a/config.json --task recall --steps 1 --out b"));
-  expect_parts(other.err,
+  expect_parts(done(typed("train --config a/config.json --task recall --steps 1 --out b")).err,
                {"note: a/config.json brought ", "layers=1", "where the task recommends layers=2"});
 }
 
@@ -137,12 +136,8 @@ TEST_F(Records, TheBestOfATextIsKept) {
       typed("train --task text:length=16 --steps 6 --eval-every 2 --lr 0.3 --clip 0 --warmup 0 "
             "--d-model 8 --heads 1 --layers 1 --batch 4 --eval-examples 8 --out a"));
   double lowest = 1e9;
-  std::string log = file("a/metrics.jsonl");
-  for (std::size_t at = 0; at < log.size();) {
-    const std::size_t end = log.find('\n', at);
-    lowest = std::min(lowest, Json::parse(log.substr(at, end - at)).at("loss").number());
-    at = end + 1;
-  }
+  for (const Json& line : read_log(folder / "a" / "metrics.jsonl"))
+    lowest = std::min(lowest, line.at("loss").number());
   const Json best = done({"eval", "a", "--best", "--examples", "8", "--json"}).json();
   EXPECT_NE(best.at("loss").number(), lowest);  // of other blocks than those that chose it
   EXPECT_TRUE(holds(done({"eval", "a", "--examples", "8"}).out, "perplexity"));

@@ -1,8 +1,6 @@
 // The main story, told by the program alone: train, look, prune, resume, look again. What other
 // programs read (JSON) and what a user may rely on (the same numbers again) is checked here; what
 // goes wrong is in mistakes_test.cc and damage_test.cc.
-#include <cstdlib>
-
 #include "cli/program.h"
 #include "headlab/base/safetensors.h"
 
@@ -40,8 +38,7 @@ TEST_F(Story, TrainPrintsItsKeys) {
 }
 
 TEST_F(Story, TrainSaysWhereTheTimeWent) {
-  const Outcome train = done(tiny({"--out", "a", "--profile"}));
-  EXPECT_TRUE(holds(train.out, "where the time went")) << train.out;
+  expect_parts(done(tiny({"--out", "a", "--profile"})).out, {"where the time went"});
   const Json rows = done(tiny({"--out", "b", "--profile", "--json"})).json().at("profile");
   double shares = 0;
   std::set<std::string> seen;
@@ -148,16 +145,14 @@ TEST_F(Story, SamplesFromAText) {
   EXPECT_EQ(sample.out.substr(0, 5), "the f");
   EXPECT_EQ(sample.out.size(), 5u + 20u + 1u);
   EXPECT_EQ(done(words).out, sample.out);
-  Words seeded = words;
-  seeded.insert(seeded.end(), {"--seed", "1", "--json"});
-  EXPECT_NE(done(seeded).json().at("text").string() + "\n", sample.out);
+  EXPECT_NE(done(with(words, {"--seed", "1", "--json"})).json().at("text").string() + "\n",
+            sample.out);
 }
 
 TEST_F(Story, ProgressGoesToStderrInPlainLines) {
   const Outcome train = done(tiny({"--out", "a", "--eval-every", "10"}));
   EXPECT_FALSE(holds(train.out, "step 10/30"));
-  for (const char* part : {"step 10/30", "step 20/30", "step 30/30", "held-out loss"})
-    EXPECT_TRUE(holds(train.err, part)) << train.err;
+  expect_parts(train.err, {"step 10/30", "step 20/30", "step 30/30", "held-out loss"});
   EXPECT_FALSE(holds(train.err, "\r")) << train.err;
   EXPECT_FALSE(holds(train.err, "\033")) << train.err;
 }

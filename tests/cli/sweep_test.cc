@@ -74,9 +74,7 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   done(grid({"--out", "s"}));
   const auto before = contents(folder.path() / "s");
   for (const Words& more : {Words{}, Words{"--collect"}}) {
-    Words words = grid({"--out", "s", "--lr", "0.5"});
-    words.insert(words.end(), more.begin(), more.end());
-    expect_refused(run(words), 1,
+    expect_refused(run(with(grid({"--out", "s", "--lr", "0.5"}), more)), 1,
                    {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
                     "another folder"});
     EXPECT_EQ(contents(folder.path() / "s"), before);
@@ -110,11 +108,9 @@ TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
   EXPECT_EQ(Json::parse(file("b/config.json")).at("d_head"), three.at("d_head"));
   // Switches are given as in train, or as a list.
   const auto small = [&](const Words& more) {
-    Words words = typed(
-        "sweep --task text:length=8 --layers 1 --d-model 8 --d-ff 0 --heads 1 --steps 1 --warmup 0 "
-        "--eval-examples 4");
-    words.insert(words.end(), more.begin(), more.end());
-    return run(words);
+    return run(with(typed("sweep --task text:length=8 --layers 1 --d-model 8 --d-ff 0 --heads 1 "
+                          "--steps 1 --warmup 0 --eval-examples 4"),
+                    more));
   };
   EXPECT_EQ(small({"--tied", "--out", "t"}).status, 0);
   EXPECT_TRUE(Json::parse(file("t/heads=1,seed=0/config.json")).at("tied").boolean());
@@ -142,10 +138,7 @@ TEST_F(SweepCommand, IsPrunedGroupByGroup) {
   done(grid({"--out", "s"}));
   const Words flags = typed(
       "--methods random,magnitude --sizes 2 --finetune 3 --from-scratch --examples 16 --json");
-  const auto curves = [&](Words words) {
-    words.insert(words.end(), flags.begin(), flags.end());
-    return run(words);
-  };
+  const auto curves = [&](const Words& words) { return run(with(words, flags)); };
   const Outcome group = curves({"curve", "s/heads=4"});
   EXPECT_EQ(group.json().at("runs").integer(), 2);
   EXPECT_TRUE(holds(group.err, "cell ")) << group.err;

@@ -1,6 +1,4 @@
 // Help, lists, versions, colours, and how words become settings.
-#include <sstream>
-
 #include "cli/program.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
@@ -93,6 +91,16 @@ TEST_F(Talk, ListsTasksScoresAndMethods) {
     for (const std::string& name : names) EXPECT_TRUE(holds(outcome.out, name)) << name;
     EXPECT_TRUE(done({"list", what, "--json"}).json().at(what).is_array());
   }
+}
+
+TEST_F(Talk, FlagsOfEveryCommandMayStandBeforeIt) {
+  EXPECT_EQ(done({"--json", "list", "tasks"}).out, done({"list", "tasks", "--json"}).out);
+  EXPECT_EQ(done({"--threads", "1", "list", "tasks"}).out, done({"list", "tasks"}).out);
+}
+
+TEST_F(Talk, BenchTakesHeadsThatAreLeft) {
+  done({"bench", "step", "--config", "toy", "--steps", "1", "--batch", "1", "--attention",
+        R"({"blocks.0.attn":{"heads":[0,2]}})", "--json"});
 }
 
 TEST_F(Talk, AloneItPrintsHelp) {
