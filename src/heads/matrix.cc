@@ -1,9 +1,7 @@
 // Eigenvalues of general matrices, without eigenvectors: similarity transformations make the matrix
 // triangular, and a value is read off the end of the diagonal whenever the subdiagonal element
 // beside it has become negligible (deflation); complex arithmetic lets one kind of step serve real
-// values and conjugate pairs. Symmetric matrices use Jacobi's method: a rotation of two axes at a
-// time makes their off-diagonal element zero, which finds small eigenvalues as exactly as large
-// ones; effective ranks need that. Read next: scores.cc, circuits.cc.
+// values and conjugate pairs. Read next: scores.cc, circuits.cc.
 #include "headlab/heads/matrix.h"
 
 #include <algorithm>
@@ -125,32 +123,6 @@ class Iteration {
   std::vector<Complex> h_;
   double norm_ = 0;
 };
-
-double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
-
-void turn(double& x, double& y, double c, double s) {
-  const double old = x;
-  x = c * old - s * y, y = s * old + c * y;
-}
-
-/// Rotates the axes p and q of a symmetric matrix so that element (p, q) becomes zero.
-void rotate_axes(Matrix& a, Index p, Index q) {
-  if (a(p, q) == 0) return;
-  const double theta = (a(q, q) - a(p, p)) / (2 * a(p, q));
-  const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0));
-  const double c = 1 / std::hypot(t, 1.0), s = t * c;
-  for (Index k = 0; k < a.rows(); ++k) turn(a(k, p), a(k, q), c, s);
-  for (Index k = 0; k < a.rows(); ++k) turn(a(p, k), a(q, k), c, s);
-  a(p, q) = a(q, p) = 0;
-}
-
-/// The sum of the squares above the diagonal.
-double off_diagonal(const Matrix& a) {
-  double sum = 0;
-  for (Index p = 0; p < a.rows(); ++p)
-    for (Index q = p + 1; q < a.rows(); ++q) sum += a(p, q) * a(p, q);
-  return sum;
-}
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -290,36 +262,14 @@ double jensen_shannon_distance(Index n, const Number* p, const Number* q) {
 template double jensen_shannon_distance(Index, const float*, const float*);
 template double jensen_shannon_distance(Index, const double*, const double*);
 
-std::vector<double> symmetric_eigenvalues(Index n, std::span<const double> matrix) {
-  require(n >= 0 && std::ssize(matrix) == n * n, "eigenvalues: a matrix of ", n, " rows has ",
-          n * n, " elements, got ", matrix.size());
-  require(std::ranges::all_of(matrix, [](double x) { return std::isfinite(x); }),
-          "eigenvalues: an element is not finite");
-  Matrix a(n, n);
-  double whole = 0;
-  for (Index p = 0; p < n; ++p) {
-    for (Index q = p; q < n; ++q) {
-      a(p, q) = a(q, p) = matrix[p * n + q];
-      whole += a(p, q) * a(p, q);
-    }
-  }
-  constexpr int kMostSweeps = 50;  // it converges quadratically: ten are many
-  for (int sweep = 0; sweep < kMostSweeps && off_diagonal(a) > 1e-32 * whole; ++sweep) {
-    for (Index p = 0; p < n; ++p)
-      for (Index q = p + 1; q < n; ++q) rotate_axes(a, p, q);
-  }
-  std::vector<double> values;
-  for (Index i = 0; i < n; ++i) values.push_back(a(i, i));
-  std::ranges::sort(values, std::greater<>());
-  return values;
-}
-
-double effective_rank(Index n, std::span<const double> gram) {
-  std::vector<double> singular = symmetric_eigenvalues(n, gram);
-  for (double& value : singular) value = std::sqrt(std::max(0.0, value));
+double effective_rank(const Matrix& gram) {
+  std::vector<double> singular;
+  for (const Complex& value : eigenvalues(gram))  // real, and below 0 by rounding alone
+    singular.push_back(std::sqrt(std::max(0.0, value.real())));
   const double sum = std::accumulate(singular.begin(), singular.end(), 0.0);
   double entropy = 0;
-  for (const double value : singular) entropy -= sum > 0 ? x_log_x(value / sum) : 0;
+  for (const double value : singular)
+    if (value > 0) entropy -= value / sum * std::log(value / sum);
   return sum > 0 ? std::exp(entropy) : 0;
 }
 

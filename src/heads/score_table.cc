@@ -3,6 +3,7 @@
 // is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
 // report holds beside numbers. Read next: asked_gold.h, head_sums.h (what rows may read),
 // scores.cc.
+#include <algorithm>
 #include <cmath>
 
 #include "headlab/base/error.h"
@@ -46,7 +47,12 @@ double focus(const HeadSums& head) {
 }
 double confidence(const HeadSums& head) { return ratio(head.largest, head.rows); }
 double distance(const HeadSums& head) { return ratio(head.distance, head.rows); }
-double rank(const HeadSums& head) { return effective_rank(head.d_value, head.gram); }
+double rank(const HeadSums& head) {
+  const Index n = head.d_value;
+  return effective_rank(Matrix(n, n, [&](Index i, Index j) {
+    return head.gram[std::min(i, j) * n + std::max(i, j)];
+  }));
+}
 
 constexpr ScoreEntry kScores[] = {
     {"mass",

@@ -68,6 +68,17 @@ TEST(Eigenvalues, OfATriangleAreItsDiagonalUnderAnySimilarity) {
   expect_spectrum(eigenvalues(S * triangle * inverse), expected, 1e-6);
 }
 
+TEST(Eigenvalues, OfAPathAreKnown) {
+  // The matrix with 2 on the diagonal and -1 beside it has 2 - 2 cos(pi k / (n + 1)).
+  constexpr Index n = 12;
+  const Matrix path(n, n, [](Index i, Index j) {
+    return i == j ? 2 : std::abs(i - j) == 1 ? -1 : 0;
+  });
+  std::vector<Complex> expected;
+  for (int k = 1; k <= n; ++k) expected.emplace_back(2 - 2 * std::cos(M_PI * k / (n + 1)));
+  expect_spectrum(eigenvalues(path), expected, 1e-14 * n);
+}
+
 TEST(Eigenvalues, SumToTheTraceAndTheirSquaresToThatOfTheSquare) {
   for (const Index n : {1, 2, 3, 7, 20, 64}) {
     const Matrix m = random_matrix(n, Key{7}.fold(n));

@@ -62,15 +62,10 @@ std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 template <std::floating_point Number>
 double jensen_shannon_distance(Index n, const Number* p, const Number* q);
 
-/// The eigenvalues of a symmetric matrix [n, n], descending; its upper triangle is read.
-/// Errors: another number of elements than n^2, one that is not finite.
-/// Source: cyclic Jacobi rotations, Golub and Van Loan 1996, section 8.4.
-std::vector<double> symmetric_eigenvalues(Index n, std::span<const double> matrix);
-
 /// exp of the entropy of the singular values of Z, divided by their sum, from Z^T Z [n, n]: n for
-/// n equal ones, 1 for a single one; 0 for Z = 0.
+/// n equal ones, 1 for a single one; 0 for Z = 0. Errors: those of eigenvalues.
 /// Source: Roy and Vetterli 2007, definition 1.
-double effective_rank(Index n, std::span<const double> gram);
+double effective_rank(const Matrix& gram);
 
 /// The assignment of a different column to each row of values [rows, columns] with the largest sum
 /// of values; -1 for the rows that are left over if there are fewer columns. (A head that is best
