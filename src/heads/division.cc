@@ -186,8 +186,7 @@ std::vector<std::vector<double>> rises_of(const ScoredHeads& scored, const Divis
   const HeadSet all = all_heads(scored.model);
   const std::vector<double> whole = losses_with(scored.model, all, examples);
   for (const std::size_t h : division.heads) {
-    HeadSet kept = all;
-    std::erase(kept, scored.report.heads[h]);
+    const HeadSet kept = without(all, scored.report.heads[h]);
     rises.push_back(losses_with(scored.model, kept, examples));
     for (std::size_t i = 0; i < whole.size(); ++i) rises.back()[i] -= whole[i];
   }

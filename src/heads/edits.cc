@@ -38,6 +38,12 @@ std::vector<HeadId> all_heads(const Transformer& model) {
   return heads;
 }
 
+std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone) {
+  std::vector<HeadId> rest(heads.begin(), heads.end());
+  std::erase(rest, gone);
+  return rest;
+}
+
 std::vector<std::string> module_names(const Transformer& model) {
   std::vector<std::string> names;
   for (const AttentionModule& module : model.attention_modules()) names.push_back(module.name);

@@ -101,10 +101,8 @@ void find_shares(const Transformer& model, const Batch& examples, Index size,
       add_shares(whole, heads, relation, first, relation.whole);
       for (std::size_t i = 0; i < relation.owners.size(); ++i) {
         const auto [found, is_new] = known.try_emplace(head_text(relation.owners[i]));
-        HeadSet kept = heads;
-        std::erase(kept, relation.owners[i]);
-        if (is_new)
-          found->second = attribute_logits(model, part, true, gates_for(model, kept), &norms);
+        const std::vector<HeadEdits> edits = gates_for(model, without(heads, relation.owners[i]));
+        if (is_new) found->second = attribute_logits(model, part, true, edits, &norms);
         add_shares(found->second, heads, relation, first, relation.without[i]);
       }
     }

@@ -125,12 +125,6 @@ bool contains(std::span<const HeadId> heads, const HeadId& head) {
   return std::ranges::find(heads, head) != heads.end();
 }
 
-std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone) {
-  std::vector<HeadId> rest(heads.begin(), heads.end());
-  std::erase(rest, gone);
-  return rest;
-}
-
 std::vector<HeadId> in_model_order(const Transformer& model, std::span<const HeadId> heads) {
   std::vector<HeadId> ordered = all_heads(model);
   std::erase_if(ordered, [&](const HeadId& head) { return !contains(heads, head); });

@@ -53,8 +53,6 @@ class LayerMinimum {
 };
 
 bool contains(std::span<const HeadId> heads, const HeadId& head);
-/// `heads` without one of them.
-std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone);
 /// `heads` in the order of the model.
 std::vector<HeadId> in_model_order(const Transformer& model, std::span<const HeadId> heads);
 

@@ -34,6 +34,8 @@ std::vector<HeadId> heads_of(const Json& json);
 std::string head_text(const HeadId& id);
 /// The heads that a model has, module by module.
 std::vector<HeadId> all_heads(const Transformer& model);
+/// `heads` without one of them.
+std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone);
 /// The names of the attention modules: what HeadId::module counts.
 std::vector<std::string> module_names(const Transformer& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
