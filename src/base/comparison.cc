@@ -114,7 +114,7 @@ std::int64_t seeds_to_tell(double effect, double alpha) {
   return static_cast<std::int64_t>(std::max(std::ceil(std::min(needed, 1e15)), double(least)));
 }
 
-Json ratio_json(const Paired& logs) {
+Json to_json(const Paired& logs) {
   return Json::object({{"ratio", exp_of(logs.difference)},
                        {"effect_size", logs.effect},
                        {"wins", logs.wins},

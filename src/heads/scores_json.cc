@@ -27,12 +27,6 @@ static Json to_json(const RelationScore& score) {
   return json;
 }
 
-static Json to_json(const Baseline& baseline) {
-  return Json::object({{"top1", baseline.top1},
-                       {"wrong", baseline.wrong},
-                       {"best_top1_where_wrong", baseline.head_top1_where_wrong}});
-}
-
 static Json to_json(const HeadScores::Offset& offset) {
   return Json::Array{offset.offset, offset.share};
 }
@@ -108,14 +102,8 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
 }
 
 Json division_to_json(const HeadsReport& report, const Division& division) {
-  Json::Array heads, kinds, classes;
+  Json::Array heads;
   for (const std::size_t h : division.heads) heads.push_back(HeadId(report.heads[h]));
-  for (const Division::Kind& kind : division.kinds)
-    kinds.push_back(
-        Json::object({{"name", kind.name}, {"explained", kind.explained}, {"p", kind.p}}));
-  for (const Division::Class& one : division.classes)
-    classes.push_back(Json::object(
-        {{"class", one.name}, {"queries", one.queries}, {"mass", one.mass}, {"rise", one.rise}}));
   const Division::Kind& best = division.kinds[division.best];
   return Json::object({{"relation", report.relations[division.relation].relation.name},
                        {"heads", heads},
@@ -125,9 +113,9 @@ Json division_to_json(const HeadsReport& report, const Division& division) {
                        {"together", division.together},
                        {"sentence", report.sentence(division)},
                        {"spread", division.spread},
-                       {"kinds", kinds},
+                       {"kinds", division.kinds},
                        {"classes_of", best.name},
-                       {"classes", classes}});
+                       {"classes", division.classes}});
 }
 
 }  // namespace

@@ -179,22 +179,6 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   return report;
 }
 
-Json to_json(const SweepGroup& group) {
-  RunConfig config = group.config;
-  return Json::object({{"name", group.name},
-                       {"task", config.task},
-                       {"model", settings_of(config.model).to_json()},
-                       {"seeds", group.seeds},
-                       {"parameters", group.parameters},
-                       {"losses", group.losses},
-                       {"loss", group.loss},
-                       {"accuracy", group.accuracy},
-                       {"diversities", group.diversities},
-                       {"diversity", group.diversity},
-                       {"specialization", group.specialization},
-                       {"relations", group.roles}});
-}
-
 static std::string verdict_of(const SweepReport& report, const SweepComparison& c) {
   const std::string keys = text(c.keys, c.keys == 1 ? " key" : " keys", " at once"),
                     seeds = text(c.loss.seeds, c.loss.seeds == 1 ? " seed" : " seeds");
@@ -239,7 +223,7 @@ static Table comparisons_of(const SweepReport& report) {
     rows.push_back(Json::object({{"family", c.family},
                                  {"one", name(c.one)},
                                  {"best", name(c.best)},
-                                 {"loss", ratio_json(c.loss)},
+                                 {"loss", c.loss},
                                  {"accuracy_gain", c.accuracy_gain},
                                  {"enough", c.enough ? Json(name(*c.enough)) : Json()},
                                  {"equal_parameters", c.equal_parameters},

@@ -259,8 +259,7 @@ Table voita_over_runs(std::span<const Json> reports) {
   std::vector<Paired*> asked;
   for (Paired& one : against) asked.push_back(&one);
   correct(asked);
-  for (std::size_t i = 0; i < count; ++i)
-    rows.items()[i]["against_scratch"] = ratio_json(against[i]);
+  for (std::size_t i = 0; i < count; ++i) rows.items()[i]["against_scratch"] = against[i];
   return table_of(Json::object({{"over_runs", rows}}), voita_columns_over_runs(reports.size()));
 }
 

@@ -85,19 +85,6 @@ void correct_all(CurveOverRuns& all, const Pair& pair) {
   correct(asked);
 }
 
-Json points_json(const std::vector<PointOverRuns>& points) {
-  Json all = Json::array();
-  for (const PointOverRuns& point : points) {
-    Json json = Json::object({{"kept", point.kept}, {"loss", point.pruned}});
-    if (point.finetuned) json["finetuned"] = *point.finetuned;
-    if (point.from_scratch) json["from_scratch"] = *point.from_scratch;
-    if (point.against_best) json["against_best"] = ratio_json(*point.against_best);
-    if (point.against_scratch) json["against_scratch"] = ratio_json(*point.against_scratch);
-    all.push_back(std::move(json));
-  }
-  return all;
-}
-
 /// The rows of `table` in each curve, begun with the name of its run.
 Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::string>& runs) {
   const std::vector<Column> columns = table.columns;
@@ -194,13 +181,24 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
   return all;
 }
 
+Json to_json(const PointOverRuns& point) {
+  Json json = Json::object({{"kept", point.kept},
+                            {"loss", point.pruned},
+                            {"finetuned", point.finetuned},
+                            {"from_scratch", point.from_scratch},
+                            {"against_best", point.against_best},
+                            {"against_scratch", point.against_scratch}});
+  std::erase_if(json.members(), [](const Json::Member& one) { return one.second.is_null(); });
+  return json;
+}
+
 Json to_json(const MethodOverRuns& method) {
   return Json::object({{"method", method.method},
                        {"area", method.area},
                        {"regret", method.regret},
                        {"knees", method.knees},
                        {"steps", method.steps},
-                       {"points", points_json(method.points)}});
+                       {"points", method.points}});
 }
 
 Json to_json(const CurveOverRuns& curve) {

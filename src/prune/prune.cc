@@ -235,25 +235,9 @@ static Table model_table(const PruneResult& result) {
 }
 
 Finding finding_of(const PruneResult& result) {
-  Json json = stamped({{"attention", result.attention},
-                       {"kept", result.kept},
-                       {"removed_heads", result.removed},
-                       {"before", result.before},
-                       {"without_finetuning", result.removed_only},
-                       {"after", result.after},
-                       {"method", result.options.method},
-                       {"seed", result.options.settings.seed},
-                       {"examples", result.options.settings.examples},
-                       {"steps", result.steps},
-                       {"gate_steps", result.gate_steps},
-                       {"finetune", result.options.finetune},
-                       {"finetuned", result.finetuned},
-                       {"pruning", pruning_text(result.options)},
-                       {"step", result.finetuned},
-                       {"weights", result.weights}});
   std::vector<Table> tables = {model_table(result)};
   if (result.timing) tables.push_back(*result.timing);
-  return {.about = std::move(json), .tables = std::move(tables)};
+  return {.about = stamped(to_json<PruneResult>(result).members()), .tables = std::move(tables)};
 }
 
 Json to_json(const PruneResult& result) { return finding_of(result); }

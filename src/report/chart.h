@@ -60,6 +60,8 @@ struct Sample {
   double x, y;
   std::optional<double> low{}, high{};  // ends of an interval of y
 };
+/// [x, y], or [x, y, low, high].
+Json to_json(const Sample& sample);
 /// A line with dots, or one of them. What has no samples stands in the legend alone: it says what a
 /// mark of the others means.
 struct Series {
@@ -69,6 +71,11 @@ struct Series {
   double thick = 1.8, radius = 3.2;
   std::optional<std::size_t> like{};  // the series whose colour and shape it has, by number
   bool bar = false;                   // in the legend: an interval
+
+  void members(auto&& f) {
+    f("name", name), f("points", samples), f("line", line), f("hollow", hollow);
+    f("thick", thick), f("r", radius), f("like", like), f("bar", bar);
+  }
 };
 struct Axis {
   std::string label;
@@ -95,8 +102,9 @@ struct Plot {
   std::vector<Series> series{};
   std::vector<Across> across{};  // ascending
   double width = 720, height = 360;
+
+  void members(auto&& f) { f("x", x), f("y", y), f("series", series), f("lines", across); }
 };
-Json to_json(const Plot& plot);
 /// Of intervals on a logarithmic axis: those that go on below the plot end where it begins.
 void end_intervals(Plot& plot);
 /// Adds a plot and sets the picture's size.

@@ -8,15 +8,6 @@
 #include "headlab/report/page.h"
 
 namespace headlab {
-Json to_json(const PageSource& source) {
-  return Json::object({{"run", source.run},
-                       {"file", source.file},
-                       {"present", source.present},
-                       {"step", source.step},
-                       {"outdated", source.outdated},
-                       {"views", source.views},
-                       {"command", source.command}});
-}
 
 Finding finding_of(const Page& page) {
   Table parts{"parts",

@@ -260,23 +260,9 @@ void draw_legend(Picture& picture, const Plot& plot, const PlotPlaces& places) {
 
 }  // namespace
 
-Json to_json(const Series& series) {
-  Json points = Json::array();
-  for (const auto& [x, y, low, high] : series.samples)
-    points.push_back(low ? Json::Array{x, y, low, high} : Json::Array{x, y});
-  return Json::object({{"name", series.name},
-                       {"points", points},
-                       {"line", series.line},
-                       {"hollow", series.hollow},
-                       {"thick", series.thick},
-                       {"r", series.radius},
-                       {"like", series.like},
-                       {"bar", series.bar}});
-}
-
-Json to_json(const Plot& plot) {
-  return Json::object(
-      {{"x", plot.x}, {"y", plot.y}, {"series", plot.series}, {"lines", plot.across}});
+Json to_json(const Sample& sample) {
+  const auto& [x, y, low, high] = sample;
+  return low ? Json::Array{x, y, low, high} : Json::Array{x, y};
 }
 
 /// No interval ends below half the smallest value; those that would go on

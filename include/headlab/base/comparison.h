@@ -54,7 +54,7 @@ void correct(std::span<Paired* const> asked);
 std::int64_t seeds_to_tell(double effect, double alpha = 0.05);
 
 /// The ratio of two arms whose logarithms were compared, and what chance says of it.
-Json ratio_json(const Paired& logs);
+Json to_json(const Paired& logs);
 /// The columns of such pairs at `key`, beside a ratio called `title`.
 std::vector<Column> ratio_columns(const std::string& key, const std::string& title);
 /// What p means with so many seeds.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlab/base/members.h"
 #include "headlab/base/table.h"
 #include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
@@ -76,6 +77,10 @@ struct Baseline {
   double top1 = kUndefined;                   // share of the queries that the baseline finds
   Index wrong = 0;                            // queries that it does not find
   double head_top1_where_wrong = kUndefined;  // what the best head finds of those
+
+  void members(auto&& f) {
+    f("top1", top1), f("wrong", wrong), f("best_top1_where_wrong", head_top1_where_wrong);
+  }
 };
 
 struct RelationWinner {
@@ -122,6 +127,7 @@ struct Division {
     double explained = kUndefined;
     double p = kUndefined;  // how often shuffled classes explain as much
     bool divides() const { return explained >= kLeastExplained && p < kOwnerP; }
+    void members(auto&& f) { f("name", name), f("explained", explained), f("p", p); }
   };
   std::vector<Kind> kinds{};
   std::size_t best = 0;  // of them: explains most on split A, by its means on split B
@@ -132,6 +138,10 @@ struct Division {
     /// Of the loss at its queries, in nats, when each of the heads is silenced; empty unless
     /// options.rises, and for relations whose queries have no targets of their own.
     std::vector<double> rise{};
+
+    void members(auto&& f) {
+      f("class", name), f("queries", queries), f("mass", mass), f("rise", rise);
+    }
   };
   std::vector<Class> classes{};  // of the best kind; none for "example"
 

@@ -122,9 +122,15 @@ struct SweepGroup {
   Index parameters = 0;
   double keys = 0;
   std::vector<SweepRoles> roles;
-};
 
-Json to_json(const SweepGroup& group);
+  void members(auto&& f) {
+    const Json model = settings_of(config.model).to_json();
+    f("name", name), f("task", config.task), f("model", model), f("seeds", seeds);
+    f("parameters", parameters), f("losses", losses), f("loss", loss), f("accuracy", accuracy);
+    f("diversities", diversities), f("diversity", diversity);
+    f("specialization", specialization), f("relations", roles);
+  }
+};
 
 /// The least gain in accuracy that counts: with less two groups are equally accurate.
 inline constexpr double kGain = 0.005;

@@ -147,6 +147,8 @@ struct PointOverRuns {
   /// The same of the fine-tuned loss over the one from scratch, which trained for as many steps.
   std::optional<Paired> against_scratch{};
 };
+/// Without what the curves do not have.
+Json to_json(const PointOverRuns& point);
 
 struct MethodOverRuns {
   std::string method;

@@ -50,6 +50,9 @@ struct ModelFigures : Judged {
 };
 ModelFigures measure_model(const Transformer& model, const Task& task, Index examples);
 
+/// "method=greedy keep=4 seed=0 ...": the settings that decide what comes out, as settings text.
+std::string pruning_text(const PruneOptions& options);
+
 struct PruneResult {
   std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
   std::vector<HeadId> kept, removed;
@@ -63,13 +66,21 @@ struct PruneResult {
   std::string weights{};  // weights_hash of the pruned model as it is now
   /// What kept prune.json from being completed: the pruned run is whole all the same.
   std::optional<Error> unwritten{};
+
+  void members(auto&& f) {
+    f("attention", attention), f("kept", kept), f("removed_heads", removed), f("before", before);
+    f("without_finetuning", removed_only), f("after", after), f("method", options.method);
+    f("seed", options.settings.seed), f("examples", options.settings.examples);
+    f("steps", steps), f("gate_steps", gate_steps);
+    const std::string pruning = pruning_text(options);
+    f("finetune", options.finetune), f("finetuned", finetuned), f("pruning", pruning);
+    f("step", finetuned), f("weights", weights);
+  }
 };
 /// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
 Finding finding_of(const PruneResult& result);
 Json to_json(const PruneResult& result);
 
-/// "method=greedy keep=4 seed=0 ...": the settings that decide what comes out, as settings text.
-std::string pruning_text(const PruneOptions& options);
 /// After a pruned run has trained on: its figures in prune.json become those of its model now, and
 /// the record counts as finished once all of the run's steps are done. Does nothing where there is
 /// no prune.json.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/members.h"
 #include "headlab/base/table.h"
 #include "headlab/train/run.h"
 
@@ -31,9 +32,12 @@ struct PageSource {
   std::string command{};  // that writes it
   Json step{};            // of the weights that it describes; null where it does not say
   bool outdated = false;  // these are earlier weights: views do not show it
-};
 
-Json to_json(const PageSource& source);
+  void members(auto&& f) {
+    f("run", run), f("file", file), f("present", present), f("step", step);
+    f("outdated", outdated), f("views", views), f("command", command);
+  }
+};
 
 /// What the page spends its bytes on: "code", "facts", "weights", "examples" ...
 struct PagePart {
