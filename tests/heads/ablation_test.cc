@@ -33,10 +33,7 @@ Batch ragged_batch(const TransformerConfig& config, Index size) {
 
 TEST(Ablation, OfNothingIsTheLossOfEvaluate) {
   const auto task = make_task("relations:length=8,vocab=6,classes=3,relations=1+same");
-  TransformerConfig config = small_config();
-  const TaskShape shape = task->shape();
-  config.vocab = shape.vocab, config.length = shape.length, config.targets = shape.targets;
-  const Transformer model = random_model(config);
+  const Transformer model = random_model(small_config(task->shape()));
   const Batch examples = held_out_examples(*task, 40).batch;
   const HeadSet none;
   const double loss = Ablation(model, examples).mean_losses({&none, 1})[0];

@@ -72,9 +72,7 @@ TEST(ForParts, CoversEverySequenceOnce) {
 
 TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1");
-  TransformerConfig config = small_config();
-  config.shape() = task->shape();
-  const Transformer model = random_model(config);
+  const Transformer model = random_model(small_config(task->shape()));
   constexpr Index kExamples = 40;
   const ExampleMasses masses = masses_by_example(model, *task, kExamples);
   const HeadsReport report =
@@ -95,9 +93,7 @@ TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
 
 TEST(Outputs, OfAPatternAreThoseOfTheHead) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3");
-  TransformerConfig config = small_config();
-  config.shape() = task->shape();
-  const Transformer model = random_model(config);
+  const Transformer model = random_model(small_config(task->shape()));
   const HeadPattern pattern = pattern_of(model, *task, {1, 0}, 3);
   const Batch examples = task->make(streams::scored(), 4, Split::validation).batch;
   const Tensor z = Activations(model, examples.rows(3, 4)).output({1, 0});

@@ -21,6 +21,7 @@
 #include "support/hand_built.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
+#include "support/tasks.h"
 
 namespace headlab { namespace {
 
@@ -48,14 +49,9 @@ Keys without(std::span<const std::int32_t> keys, std::span<const std::int32_t> l
 
 /// A task whose sequences carry the gold of each other, at the same positions, but for what is true
 /// of a sequence itself: few distinct sequences share many of their edges.
-class Shuffled : public Task {
+class Shuffled : public TaskAround {
  public:
-  Shuffled(const Task& task, Key key) : task_(task), key_(key) {}
-  std::string spec() const override { return task_.spec(); }
-  TaskShape shape() const override { return task_.shape(); }
-  std::vector<Relation> relations() const override { return task_.relations(); }
-  std::vector<std::string> target_names() const override { return task_.target_names(); }
-  std::string token_text(std::int32_t token) const override { return task_.token_text(token); }
+  Shuffled(const Task& task, Key key) : TaskAround(task), key_(key) {}
   Example make(Key key, Index count, Split split) const override {
     Example example = task_.make(key, count, split);
     std::vector<Index> from(count);
@@ -74,7 +70,6 @@ class Shuffled : public Task {
   }
 
  private:
-  const Task& task_;
   Key key_;
 };
 
@@ -104,19 +99,13 @@ constexpr const char* kRelationsToShuffle = "relations:length=10,vocab=6,classes
 constexpr const char* kInductionToShuffle =
     "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
 
-TransformerConfig config_for(const Task& task) {
-  TransformerConfig config = small_config();
-  config.shape() = task.shape();
-  return config;
-}
-
 TEST(Calibration, OfOwners) {
   Rate random, perfect, shared;
   for (const Index seed : seeds()) {
     const auto task = make_task(kRelationsToShuffle);
     const Shuffled shuffled(*task, Key{7}.fold(seed));
     const HeadsOptions options{.examples = 100, .without_gold = false};
-    const Transformer model = random_model(config_for(*task), Key{1}.fold(seed));
+    const Transformer model = random_model(small_config(task->shape()), Key{1}.fold(seed));
     const HeadsReport scores = score_heads(model, shuffled, options);
     for (std::size_t r = 0; r < scores.relations.size(); ++r) {
       random.add(scores.relations[r].owned);
@@ -141,7 +130,7 @@ TEST(Calibration, OfCauses) {
       const EdgeExperiment experiment(model, shuffled, options);
       for (const HeadId& head : all_heads(model)) rate.add(experiment.test(0, {head}).is_cause());
     };
-    count(random_model(config_for(*task), Key{1}.fold(seed)), random);
+    count(random_model(small_config(task->shape()), Key{1}.fold(seed)), random);
     count(induction_pair(task->shape()), perfect);
   }
   random.expect_at_most_one_percent("cause, random models, shuffled gold");
@@ -155,7 +144,7 @@ TEST(Calibration, OfUnrelatedPairs) {
   Rate redundant, takes_over, found;
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
   for (const Index seed : seeds(4)) {
-    TransformerConfig config = config_for(*task);
+    TransformerConfig config = small_config(task->shape());
     config.d_model = 24;
     Transformer model(config);
     initialize(model, streams::initial_values(seed));
@@ -195,7 +184,7 @@ TEST(Calibration, OfControls) {
     double loss = 0;
     const auto task = make_task(spec);
     for (const Index seed : seeds()) {
-      Transformer model(config_for(*task));
+      Transformer model(small_config(task->shape()));
       initialize(model, streams::initial_values(seed));
       Trainer(model, *task, {.steps = 150, .batch = 32, .lr = 1e-2, .warmup = 15, .seed = seed})
           .run();

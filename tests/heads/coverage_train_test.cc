@@ -10,6 +10,7 @@
 #include "headlab/train/streams.h"
 #include "headlab/train/trainer.h"
 #include "support/models.h"
+#include "support/tasks.h"
 
 namespace headlab { namespace {
 
@@ -43,29 +44,21 @@ constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relati
 constexpr const char* kInduction = "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
 
 Transformer trained_on(const Task& task) {
-  TransformerConfig config = small_config();
-  config.shape() = task.shape(), config.d_model = 16;
-  Transformer model(config);
+  Transformer model(small_config(task.shape(), "d_model=16"));
   initialize(model, streams::initial_values(1));
   Trainer(model, task, {.steps = 300, .batch = 32, .lr = 1e-2, .warmup = 15, .seed = 1}).run();
   return model;
 }
 
 /// A task with other examples.
-class Redrawn : public Task {
+class Redrawn : public TaskAround {
  public:
-  Redrawn(const Task& task, Index draw) : task_(task), draw_(draw) {}
-  std::string spec() const override { return task_.spec(); }
-  TaskShape shape() const override { return task_.shape(); }
-  std::vector<Relation> relations() const override { return task_.relations(); }
-  std::vector<std::string> target_names() const override { return task_.target_names(); }
-  std::string token_text(std::int32_t token) const override { return task_.token_text(token); }
+  Redrawn(const Task& task, Index draw) : TaskAround(task), draw_(draw) {}
   Example make(Key key, Index count, Split split) const override {
     return task_.make(key.fold(draw_), count, split);
   }
 
  private:
-  const Task& task_;
   Index draw_;
 };
 

@@ -105,11 +105,8 @@ TEST(GoldEdges, OfHeadsThatSayNothingDisagreeWithTheirPatterns) {
 
 TEST(GoldEdges, AreWhatIsHiddenAndNothingElse) {
   const auto task = make_task(kRelations);
-  TransformerConfig config = small_config();
-  const TaskShape shape = task->shape();
-  config.vocab = shape.vocab, config.length = shape.length, config.targets = shape.targets;
-  config.kv_heads = 1;
-  const Transformer model = random_model(config).with_heads({{1}, {0, 1}});
+  const Transformer model =
+      random_model(small_config(task->shape(), "kv_heads=1")).with_heads({{1}, {0, 1}});
   const EdgeTest test = EdgeExperiment(model, *task, {.examples = 32, .batch = 5, .draws = 1})
                             .test(2, {{0, 1}, {1, 0}});
   const Example example = held_out_examples(*task, 32);

@@ -167,18 +167,9 @@ TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
 }
 
 TEST_F(HandBuilt, ModelsAreOnlyRead) {
-  const auto all = [&] {
-    std::vector<double> values;
-    for (const Tensor& parameter : parameters_of(model_)) {
-      const std::vector<double> more = numbers(parameter);
-      values.insert(values.end(), more.begin(), more.end());
-      EXPECT_FALSE(parameter.grad().defined());
-    }
-    return values;
-  };
-  const std::vector<double> before = all();
+  const std::vector<double> before = values_without_gradients(model_);
   scored();
-  EXPECT_EQ(all(), before);
+  EXPECT_EQ(values_without_gradients(model_), before);
 }
 
 TEST_F(HandBuilt, NeedsAnExampleToChooseAndOneToJudge) {

@@ -179,19 +179,10 @@ TEST_P(EveryMethod, GivesItsTrainedModelIfItTrains) {
 }
 
 TEST_P(EveryMethod, LeavesTheModelAsItWas) {
-  const auto all = [&] {
-    std::vector<double> values;
-    for (const Tensor& parameter : parameters_of(model_[0])) {
-      const std::vector<double> more = numbers(parameter);
-      values.insert(values.end(), more.begin(), more.end());
-      EXPECT_FALSE(parameter.grad().defined());
-    }
-    return values;
-  };
-  const std::vector<double> before = all();
+  const std::vector<double> before = values_without_gradients(model_[0]);
   const Index size = 3;
   choose_heads(problem(), GetParam(), size);
-  EXPECT_EQ(all(), before);
+  EXPECT_EQ(values_without_gradients(model_[0]), before);
 }
 
 TEST_P(EveryMethod, KnowsPrunedHeadsByTheNumbersTheyWereBornWith) {

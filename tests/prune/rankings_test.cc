@@ -134,8 +134,7 @@ TEST_F(Score, AblationIsTheRiseOfTheLossWithoutTheHead) {
   const auto full = static_cast<double>(model_[0].loss(all).item());
   std::vector<double> expected;
   for (const HeadId& head : all_heads(model_[0])) {
-    std::vector<HeadId> others = all_heads(model_[0]);
-    std::erase(others, head);
+    const std::vector<HeadId> others = without(all_heads(model_[0]), head);
     expected.push_back(static_cast<double>(remove_heads(model_[0], others).loss(all).item()) -
                        full);
   }
@@ -198,9 +197,7 @@ TEST(KindsOfScores, AreThoseOfTheFormulasForEveryBlock) {
   const auto task = make_task("patches");
   for (const char* kinds : {"block=gpt2", "block=llama kv_heads=1 window=4+0", "block=original"}) {
     SCOPED_TRACE(kinds);
-    TransformerConfig config = small_config(kinds);
-    config.shape() = task->shape();
-    const Transformer model = random_model(config);
+    const Transformer model = random_model(small_config(task->shape(), kinds));
     PassCount cost;
     const PruneProblem problem{model, *task, {.examples = 40}};
     const std::vector<double> rises = find_prune_method("ablation").scores(problem, cost);
@@ -226,9 +223,7 @@ TEST(KindsOfScores, AreThoseOfTheFormulasForEveryBlock) {
 /// The mean over the queries that are no padding, of all examples.
 TEST(PatternScores, LeaveOutPadding) {
   const auto task = make_task("english");
-  TransformerConfig config = small_config();
-  config.shape() = task->shape();
-  const Transformer model = random_model(config);
+  const Transformer model = random_model(small_config(task->shape()));
   const PruneProblem problem{model, *task, {.examples = 40}};
   const Batch batch = task->make_batch(Key{}.fold("prune"), 40, Split::train);
   ASSERT_FALSE(batch.lengths.empty());

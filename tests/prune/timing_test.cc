@@ -32,19 +32,10 @@ TEST(PruneTiming, SeesThatAttentionWithoutHeadsIsCheaper) {
 
 TEST(PruneTiming, LeavesTheModelAsItWas) {
   Transformer model = random_model(small_config());
-  const auto all = [&] {
-    std::vector<double> values;
-    for (const Tensor& parameter : parameters_of(model)) {
-      const std::vector<double> more = numbers(parameter);
-      values.insert(values.end(), more.begin(), more.end());
-      EXPECT_FALSE(parameter.grad().defined());
-    }
-    return values;
-  };
-  const std::vector<double> before = all();
+  const std::vector<double> before = values_without_gradients(model);
   const std::vector<HeadId> kept = {{0, 0}, {1, 1}};
   time_pruning(model, kept, random_batch(small_config(), 2, 6), kQuick);
-  EXPECT_EQ(all(), before);
+  EXPECT_EQ(values_without_gradients(model), before);
 }
 
 TEST(PruneTiming, RefusesABatchThatTheExamplesDoNotFill) {

@@ -2,21 +2,13 @@
 // tokens and long sequences.
 #include "headlab/report/heatmap.h"
 
-#include <sstream>
-
 #include "headlab/base/text.h"
+#include "report/lines.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
 
 using Tokens = std::vector<std::string>;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 TEST(Heatmap, ShowsDestinationsAsRowsAndSourcesAsColumns) {
   const std::vector<Scalar> weights = {1, 0, 0, 0.8f, 0.2f, 0};

@@ -42,16 +42,16 @@ constexpr Part kBudget[] = {
      "from 1407: cells, which any number of processes make side by side; models that come in; "
      "a table of optimizers, to which a program adds; logs that say of which run they are; what "
      "cells take of the memory"},
-    {"heads", 4953,
+    {"heads", 4917,
      "from 3922: columns of findings, whose texts left report; circuits of rotary positions, by "
      "distance; how relations are divided; large models; patterns to know as data; divisions over "
      "training, over runs, and at what cost"},
-    {"prune", 1768, "from 1742: cells; methods are compared over runs"},
-    {"lab", 1720,
+    {"prune", 1754, "from 1742: cells; methods are compared over runs"},
+    {"lab", 1710,
      "from 1266: cells; arms are compared; the words of verdicts; a penalty is chosen on one split "
      "and judged on another"},
     {"bench", 851, "what its columns mean, from report; a token after a prefix"},
-    {"report", 3371,
+    {"report", 3354,
      "from 3374: maps of heads at earlier steps, and without scripts; how heads divide a relation, "
      "as bars; lists as tables of their own in CSV; plots as data, which the page draws"},
     {"cli", 3630,

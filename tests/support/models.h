@@ -61,6 +61,13 @@ inline TransformerConfig small_config(const std::string& settings = "") {
   return config_with("layers=2 heads=2 d_model=8 d_ff=12 vocab=7 length=6 " + settings);
 }
 
+/// The same for sequences of this shape.
+inline TransformerConfig small_config(const TaskShape& shape, const std::string& settings = "") {
+  TransformerConfig config = small_config(settings);
+  config.shape() = shape;
+  return config;
+}
+
 inline TransformerConfig small_encoder(const std::string& settings = "") {
   return small_config("architecture=encoder norm_place=post " + settings);
 }
@@ -75,6 +82,17 @@ inline std::vector<Tensor> parameters_of(Transformer& model) {
   model.visit(
       [&](const std::string&, const Tensor& parameter) { parameters.push_back(parameter); });
   return parameters;
+}
+
+/// The values of all parameters, which have no gradient: what stays as it was is equal.
+inline std::vector<double> values_without_gradients(Transformer& model) {
+  std::vector<double> values;
+  for (const Tensor& parameter : parameters_of(model)) {
+    const std::vector<double> more = numbers(parameter);
+    values.insert(values.end(), more.begin(), more.end());
+    EXPECT_FALSE(parameter.grad().defined());
+  }
+  return values;
 }
 
 }  // namespace headlab

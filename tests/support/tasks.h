@@ -20,16 +20,25 @@ inline std::vector<TaskEntry> complete_tasks() {
   return all;
 }
 
+/// What is another task in everything but its examples.
+class TaskAround : public Task {
+ public:
+  explicit TaskAround(const Task& task) : task_(task) {}
+  std::string spec() const override { return task_.spec(); }
+  TaskShape shape() const override { return task_.shape(); }
+  std::vector<Relation> relations() const override { return task_.relations(); }
+  std::vector<std::string> target_names() const override { return task_.target_names(); }
+  std::string token_text(std::int32_t token) const override { return task_.token_text(token); }
+
+ protected:
+  const Task& task_;
+};
+
 /// `on_train` for training, `elsewhere` for all other splits; both draw as for training.
-class TaskBySplit : public Task {
+class TaskBySplit : public TaskAround {
  public:
   TaskBySplit(std::shared_ptr<const Task> on_train, std::shared_ptr<const Task> elsewhere)
-      : on_train_(std::move(on_train)), elsewhere_(std::move(elsewhere)) {}
-  std::string spec() const override { return on_train_->spec(); }
-  TaskShape shape() const override { return on_train_->shape(); }
-  std::vector<Relation> relations() const override { return on_train_->relations(); }
-  std::vector<std::string> target_names() const override { return on_train_->target_names(); }
-  std::string token_text(std::int32_t token) const override { return on_train_->token_text(token); }
+      : TaskAround(*on_train), on_train_(std::move(on_train)), elsewhere_(std::move(elsewhere)) {}
   Example make(Key key, Index count, Split split) const override {
     return (split == Split::train ? *on_train_ : *elsewhere_).make(key, count, Split::train);
   }
