@@ -40,7 +40,7 @@ TEST(Attribution, OfAnEncoderDecoderNamesTheDecodersParts) {
 }
 
 TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
-  const auto task = make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2");
+  const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const AttributionReport report = attribute_logits(model, *task, 40);
   ASSERT_EQ(report.logits.size(), 1u);

@@ -96,8 +96,6 @@ struct Rate {
 };
 
 constexpr const char* kRelationsToShuffle = "relations:length=10,vocab=6,classes=3,relations=same";
-constexpr const char* kInductionToShuffle =
-    "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
 
 TEST(Calibration, OfOwners) {
   Rate random, perfect, shared;
@@ -123,7 +121,7 @@ TEST(Calibration, OfOwners) {
 TEST(Calibration, OfCauses) {
   Rate random, perfect;
   for (const Index seed : seeds()) {
-    const auto task = make_task(kInductionToShuffle);
+    const auto task = make_task(kInduction);
     const Shuffled shuffled(*task, Key{7}.fold(seed));
     const EdgeOptions options{.examples = 120, .draws = 2, .seed = seed};
     const auto count = [&](const Transformer& model, Rate& rate) {
@@ -300,7 +298,7 @@ Transformer quieter(Transformer model, Index heads, double strength) {
 TEST(Power, OfCausesAndPairsRisesWithStrength) {
   std::cout << "  strength of one head, and the share of seeds in which a pair is redundant, one "
                "takes over, a head is a cause\n";
-  const auto induction = make_task(kInductionToShuffle);
+  const auto induction = make_task(kInduction);
   const auto before = make_task("relations:length=10,vocab=6,classes=3,relations=1");
   for (const double strength : {0.001, 0.01, 0.2, 0.4, 0.6, 1.0}) {
     Rate redundant, takes_over, cause;

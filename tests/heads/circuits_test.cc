@@ -125,9 +125,7 @@ TEST(Eigenvalues, RefuseInWords) {
 
 class HandMade : public testing::Test {
  protected:
-  HandMade()
-      : task_(make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2")),
-        model_(induction_pair(task_->shape())) {}
+  HandMade() : task_(make_task(kInduction)), model_(induction_pair(task_->shape())) {}
   std::unique_ptr<Task> task_;
   Transformer model_;
 };

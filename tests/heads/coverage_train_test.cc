@@ -9,6 +9,7 @@
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
 #include "headlab/train/trainer.h"
+#include "support/induction_pair.h"
 #include "support/models.h"
 #include "support/tasks.h"
 
@@ -41,7 +42,6 @@ double coverage_of(const std::vector<double>& after, const std::vector<double>& 
 }
 
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+same";
-constexpr const char* kInduction = "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
 
 Transformer trained_on(const Task& task) {
   Transformer model(small_config(task.shape(), "d_model=16"));

@@ -13,7 +13,6 @@
 
 namespace headlab { namespace {
 
-constexpr const char* kInduction = "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
 
 TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {

@@ -14,8 +14,7 @@ namespace headlab { namespace likeness_tests {
 
 /// The hand-built circuit on its task.
 struct InductionPair {
-  std::unique_ptr<Task> task =
-      make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2");
+  std::unique_ptr<Task> task = make_task(kInduction);
   Transformer model = induction_pair(task->shape());
 };
 

@@ -13,8 +13,7 @@ namespace headlab { namespace {
 class PairsOfInduction : public testing::Test {
  protected:
   Batch examples(Index count) const { return held_out_examples(*task_, count).batch; }
-  std::unique_ptr<Task> task_ =
-      make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2");
+  std::unique_ptr<Task> task_ = make_task(kInduction);
 };
 
 TEST_F(PairsOfInduction, ThatWorkOneAfterTheOtherCostNoMoreThanTheSecond) {

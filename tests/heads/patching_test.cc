@@ -12,8 +12,7 @@ namespace headlab { namespace {
 
 class OnInduction : public testing::Test {
  protected:
-  OnInduction()
-      : task_(make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2")) {}
+  OnInduction() : task_(make_task(kInduction)) {}
   Batch examples(Index count) const { return held_out_examples(*task_, count).batch; }
   std::unique_ptr<Task> task_;
 };

@@ -10,11 +10,7 @@
 
 namespace headlab { namespace {
 
-RunConfig tracked_config() {
-  RunConfig config = tiny_config();
-  config.track_heads = 9;
-  return config;
-}
+RunConfig tracked_config() { return tiny_config("track_heads=9"); }
 
 /// Trains on with tracking until `stop` steps are done (-1: to the end).
 void train_tracked(const fs::path& folder, Index stop = -1, Index die = -1) {

@@ -22,10 +22,8 @@ class Reproduced : public testing::Test {
  protected:
   Reproduced() : run_(create_run(folder_ / "run", config())) { train_run(run_); }
   static RunConfig config() {
-    RunConfig config = tiny_config("layers=2 heads=2+3 d_head=4");
-    config.train.eval_examples = kExamples;
-    config.keep_weights = 3;
-    return config;
+    return tiny_config(
+        text("layers=2 heads=2+3 d_head=4 keep_weights=3 eval_examples=", kExamples));
   }
   static PaperOptions few(Index examples = kExamples) {
     return {.settings = {.examples = examples, .gate_steps = 30},

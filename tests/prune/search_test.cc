@@ -99,8 +99,7 @@ TEST_F(Search, KeepsTheFewestHeadsWithinTheRiseThatIsAllowed) {
 }
 
 TEST(SearchWithinARise, KeepsAllHeadsWhereEachIsNeededOnTrainingExamples) {
-  const std::shared_ptr<const Task> task =
-      make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2");
+  const std::shared_ptr<const Task> task = make_task(kInduction);
   const Transformer pair = induction_pair(task->shape());
   const auto other = std::make_shared<Mirrored>(task);  // whose answers no head helps to find
   const auto kept_on = [&](const auto& on_train, const auto& elsewhere) {

@@ -114,11 +114,8 @@ TEST_F(Pages, ShowFindingsOfTheirOwnWeightsAlone) {
 }
 
 TEST_F(Pages, RefuseWhatAnotherRunLeft) {
-  RunConfig config = tiny_config();
-  config.keep_weights = 3;
-  const TrainedRun one = trained("a", config);
-  config.train.seed = 7;
-  const TrainedRun other = trained("b", config);
+  const TrainedRun one = trained("a", tiny_config("keep_weights=3"));
+  const TrainedRun other = trained("b", tiny_config("keep_weights=3 seed=7"));
   for (const char* name : {"snapshots.safetensors", "metrics.jsonl", "heads.jsonl"}) {
     const std::string own = read_file(one.path / name);
     fs::copy_file(other.path / name, one.path / name, fs::copy_options::overwrite_existing);
@@ -166,9 +163,7 @@ TEST(Verdict, CountsTheHeadsThatAreEnough) {
 }
 
 TEST_F(Pages, StayWithinTheirBudget) {
-  RunConfig config = tiny_config();
-  config.keep_weights = 8;
-  const TrainedRun run = trained("a", config);
+  const TrainedRun run = trained("a", tiny_config("keep_weights=8"));
   const Page whole = make_page({run.path});
   EXPECT_TRUE(whole.left_out.empty());
   std::size_t before = whole.html.size();
@@ -204,9 +199,7 @@ TEST_F(Pages, OfACharacterModelTakeAtMostSixMegabytes) {
 }
 
 TEST_F(Pages, KeepSnapshotsInHalfTheBytes) {
-  RunConfig config = tiny_config();
-  config.keep_weights = 4;
-  const TrainedRun run = trained("a", config);
+  const TrainedRun run = trained("a", tiny_config("keep_weights=4"));
   const Json facts = facts_in(make_page({run.path}).html);
   const Json& snapshots = facts.at("runs").items()[0].at("snapshots");
   EXPECT_EQ(snapshots.at("steps"), Json(std::vector<int>{0, 1, 4, 20}));
@@ -216,9 +209,7 @@ TEST_F(Pages, KeepSnapshotsInHalfTheBytes) {
 }
 
 TEST_F(Pages, KeepMapsOfStepsWhoseWeightsFindNoRoom) {
-  RunConfig config = tiny_config();
-  config.keep_weights = 4;
-  const TrainedRun run = trained("a", config);
+  const TrainedRun run = trained("a", tiny_config("keep_weights=4"));
   const auto size = static_cast<double>(make_page({run.path}).html.size());
   const std::string html = make_page({run.path}, {.megabytes = (size - 1) / 1e6}).html;
   const Json facts = facts_in(html);

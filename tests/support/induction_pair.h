@@ -12,6 +12,10 @@
 
 namespace headlab {
 
+/// A task on which it is small.
+inline constexpr const char* kInduction =
+    "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
+
 /// Where the parts of the residual stream begin.
 struct InductionStream {
   Index token, previous, said, width;
