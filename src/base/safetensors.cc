@@ -115,7 +115,7 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
   const Json json = Json::parse(header, "header");
   Layout layout;
   for (const Json::Member& entry : json.members()) {
-    in_context(text("tensor '", entry.first, "'"), [&] {
+    in_context("tensor '" + entry.first + "'", [&] {
       if (entry.first != kMetadata)
         return layout.places.push_back(read_place(entry.first, entry.second));
       for (const auto& [key, value] : entry.second.members()) layout.metadata[key] = value.string();
@@ -204,7 +204,7 @@ std::string write_header(const TensorFile& file, const std::vector<std::string_v
     const StoredTensor& tensor = file.tensors[i];
     require(tensor.name != kMetadata, "a tensor cannot be named '", kMetadata, "'");
     require(names.insert(tensor.name).second, "two tensors are named '", tensor.name, "'");
-    in_context(text("tensor '", tensor.name, "'"), [&] { check_size(tensor, data[i].size()); });
+    in_context("tensor '" + tensor.name + "'", [&] { check_size(tensor, data[i].size()); });
     Json entry = Json::object();
     entry["dtype"] = tensor.dtype;
     entry["shape"] = tensor.shape;
@@ -295,10 +295,10 @@ const StoredTensor& TensorFile::at(std::string_view name) const {
 
 TensorFile read_safetensors(const std::filesystem::path& path) {
   const FileReader file(path);
-  return about_file(path.string(), [&] {
-    return read_tensors([&](auto begin, auto count) { return file.read(begin, count); },
-                        file.size());
-  });
+  // Small ones at once: a call of the system for each tensor costs more than a copy.
+  if (file.size() < 1 << 16) return parse_safetensors(file.read(0, file.size()), path.string());
+  const auto read = [&](auto begin, auto count) { return file.read(begin, count); };
+  return about_file(path.string(), [&] { return read_tensors(read, file.size()); });
 }
 
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {

@@ -30,13 +30,14 @@ void set(Json& row, const std::string& path, const Json& value) {
 }
 
 /// What stands at the path; null where nothing does.
-Json get(const Json& row, const std::string& path) {
+const Json& get(const Json& row, const std::string& path) {
+  static const Json nothing;
   const Json* at = &row;
   for (const std::string_view part : split(path, '.')) {
     const Json* next = at->is_object() ? at->find(part) : nullptr;
     if (at->is_array() && is_place(part) && std::stoul(std::string(part)) < at->items().size())
       next = &at->items()[std::stoul(std::string(part))];
-    if (next == nullptr) return {};
+    if (next == nullptr) return nothing;
     at = next;
   }
   return *at;

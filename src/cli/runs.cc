@@ -55,9 +55,13 @@ Found run_folders(const std::vector<std::string>& folders) {
   return found;
 }
 
+thread_local RunConfig shown_config;
+thread_local const Settings shown_settings = user_settings_of(shown_config);
+
 /// Those that a user may give; lists as texts, so that runs of one table hold the same kinds.
-Json settings_json(RunConfig& config) {
-  Json all = user_settings_of(config).to_json();
+Json settings_json(const RunConfig& config) {
+  shown_config = config;
+  Json all = shown_settings.to_json();
   for (Json::Member& setting : all.members())
     if (setting.second.is_array()) setting.second = setting.second.dump();
   return all;
@@ -103,9 +107,7 @@ Table runs_table() {
                {"loss", "loss", "held out, nats per target", kPlain, "", false},
                {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
                {"remarks", "remarks", "what to know of it", kPlain, "", false}}};
-  RunConfig config;
-  const Settings settings = user_settings_of(config);
-  for (const Setting& setting : settings.all())
+  for (const Setting& setting : shown_settings.all())
     if (!setting.shorthand)
       table.columns.push_back({"settings." + setting.name, setting.name, setting.help, kHidden});
   return table;
@@ -136,15 +138,14 @@ Result runs(Invocation& call) {
       ++there.unread;
     }
   }
-  const bool none = all.items().empty();
   Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", there.unread}})};
   found.tables = {table_of(found.about, runs_table())};
   Result result = result_of(found);
-  if (none)
+  if (found.about.at("runs").items().empty())
     result.text = text("there is no run ", there.unread > 0 ? "that can be read " : "", "below ",
                        join(folders, ", "), "\n");
-  if (there.unread > 0) result.text += text(there.unread, " could not be read\n");
-  result.status = there.unread > 0 ? 1 : 0;
+  if (there.unread > 0)
+    result.status = 1, result.text += text(there.unread, " could not be read\n");
   if (!picture.wanted()) return result;
   return with_picture(call, picture, losses_figure(losses, width), result);
 }

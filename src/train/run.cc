@@ -254,7 +254,7 @@ std::vector<std::string> outdated_findings(const Run& run) {
   const std::string hash = weights_hash(run.model);
   std::vector<std::string> names;
   for (const fs::path& file : files_in(run.path)) {
-    if (file.extension() != ".json" || !is_run_file(file)) continue;
+    if (file.extension() != ".json" || file == config_file(run) || !is_run_file(file)) continue;
     try {
       const Json finding = Json::parse(read_file(file), file.string());
       const Json* weights = finding.find("weights");

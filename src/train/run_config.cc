@@ -20,6 +20,10 @@ namespace {
 /// "1.5 GB"
 std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, " GB"); }
 
+// To make a table costs more than to use it, so a thread has one for all configs that it reads.
+thread_local RunConfig scratch;
+thread_local const Settings scratch_table = settings_of(scratch);
+
 }  // namespace
 
 void RunConfig::validate() const {
@@ -52,11 +56,12 @@ Settings settings_of(RunConfig& config) {
 void read_settings(RunConfig& config, Json settings, const std::string& file) {
   const Json* norm = settings.is_object() ? settings.find("norm") : nullptr;
   if (norm != nullptr && (*norm == Json("pre") || *norm == Json("post"))) {
-    const Json place = *norm;  // files that are older than kinds of norms
-    settings["norm_place"] = place;
+    settings["norm_place"] = Json(*norm);  // files that are older than kinds of norms
     settings["norm"] = "layer";
   }
-  settings_of(config).set_all(settings, file, {"headlab", "build", "data"});
+  scratch = config;
+  scratch_table.set_all(settings, file, {"headlab", "build", "data"});
+  config = scratch;
 }
 
 Settings user_settings_of(RunConfig& config) {
@@ -75,12 +80,11 @@ const std::vector<std::string>& resumable_settings() {
 std::string identity_of(const RunConfig& config) {
   static RunConfig defaults;
   static const Settings preset = settings_of(defaults);
-  RunConfig mine = config;
-  const Settings table = settings_of(mine);
+  scratch = config;
   Json differing = Json::object();
   // Runs that are older than kinds of norms call the place of layer norms `norm`.
   const bool says_norm = config.model.norm == NormType::layer;
-  for (const Setting& setting : table.all())
+  for (const Setting& setting : scratch_table.all())
     if (std::ranges::count(resumable_settings(), setting.name) == 0 && setting.name != "extended" &&
         setting.get() != preset.find(setting.name)->get())
       differing[says_norm && setting.name == "norm_place" ? "norm" : setting.name] = setting.get();
@@ -102,8 +106,7 @@ void fit_heads(TransformerConfig& model) {
 }
 
 RunConfig recommended_config(const std::string& task) {
-  RunConfig config;
-  config.task = task;
+  RunConfig config{.task = task};
   user_settings_of(config).set_all_text(recommended_settings(task));
   return config;
 }
@@ -133,8 +136,7 @@ double parameter_bytes(const TransformerConfig& m, const TrainConfig& t) {
   const Index tables = m.inputs() + m.vocab * (m.tied ? 0 : m.targets) +
                        (kind_of(m.positions).is_parameter ? m.tokens_per_sequence() : 0);
   const double weights = m.block_weights() + static_cast<double>(tables * m.d_model);
-  const int moments = kind_of(t.optimizer).moments;
-  return weights * sizeof(Scalar) * (2 + moments + (1 + moments));
+  return weights * sizeof(Scalar) * (3 + 2 * kind_of(t.optimizer).moments);
 }
 
 void require_memory(const TransformerConfig& model, const TrainConfig& train, double available) {
