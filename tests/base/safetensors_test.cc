@@ -72,26 +72,22 @@ void expect_same(const TensorFile& a, const TensorFile& b) {
   }
 }
 
-class Safetensors : public testing::Test {
- protected:
-  TemporaryFolder folder_;
-  const fs::path& directory_ = folder_.path();
-};
+using Safetensors = InAFolder;
 
 TEST_F(Safetensors, AreReadAsTheyWereWritten) {
-  write_safetensors(directory_ / "a.safetensors", small_file());
-  expect_same(read_safetensors(directory_ / "a.safetensors"), small_file());
-  expect_same(parse_safetensors(read_file(directory_ / "a.safetensors"), "a"), small_file());
+  write_safetensors(folder / "a.safetensors", small_file());
+  expect_same(read_safetensors(folder / "a.safetensors"), small_file());
+  expect_same(parse_safetensors(read_file(folder / "a.safetensors"), "a"), small_file());
 }
 
 TEST_F(Safetensors, MayBeEmpty) {
-  write_safetensors(directory_ / "a.safetensors", TensorFile{});
-  expect_same(read_safetensors(directory_ / "a.safetensors"), TensorFile{});
+  write_safetensors(folder / "a.safetensors", TensorFile{});
+  expect_same(read_safetensors(folder / "a.safetensors"), TensorFile{});
 }
 
 TEST_F(Safetensors, AlignTheirDataToEightBytes) {
-  write_safetensors(directory_ / "a.safetensors", small_file());
-  const std::string bytes = read_file(directory_ / "a.safetensors");
+  write_safetensors(folder / "a.safetensors", small_file());
+  const std::string bytes = read_file(folder / "a.safetensors");
   std::uint64_t length = 0;
   std::copy_n(bytes.data(), 8, reinterpret_cast<char*>(&length));
   EXPECT_EQ(length % 8, 0u);
@@ -101,8 +97,8 @@ TEST_F(Safetensors, AlignTheirDataToEightBytes) {
 TEST_F(Safetensors, WriteLargeSizesWithoutExponent) {
   TensorFile file;
   file.tensors.push_back(stored("a", {250000}, std::vector<float>(250000)));
-  write_safetensors(directory_ / "a.safetensors", file);
-  const std::string bytes = read_file(directory_ / "a.safetensors");
+  write_safetensors(folder / "a.safetensors", file);
+  const std::string bytes = read_file(folder / "a.safetensors");
   EXPECT_NE(bytes.find("\"shape\":[250000],\"data_offsets\":[0,1000000]"), std::string::npos);
 }
 
@@ -110,8 +106,8 @@ TEST_F(Safetensors, RefuseToBeWrittenWrong) {
   const auto refuses = [&](auto change) {
     TensorFile file = small_file();
     change(file.tensors[0]);
-    EXPECT_THROW(write_safetensors(directory_ / "a.safetensors", file), Error);
-    EXPECT_FALSE(fs::exists(directory_ / "a.safetensors"));
+    EXPECT_THROW(write_safetensors(folder / "a.safetensors", file), Error);
+    EXPECT_FALSE(fs::exists(folder / "a.safetensors"));
   };
   refuses([](StoredTensor& tensor) { tensor.name = "empty"; });  // as the second
   refuses([](StoredTensor& tensor) { tensor.bytes.pop_back(); });
@@ -128,16 +124,16 @@ TEST_F(Safetensors, HoldHalvesOfBothKinds) {
 }
 
 TEST_F(Safetensors, NameTheFileThatIsMissing) {
-  expect_error([&] { read_safetensors(directory_ / "none.safetensors"); },
+  expect_error([&] { read_safetensors(folder / "none.safetensors"); },
                {"none.safetensors': No such file"});
 }
 
 TEST_F(Safetensors, AreRefusedWhereverTheyAreCut) {
-  write_safetensors(directory_ / "a.safetensors", small_file());
-  const std::string bytes = read_file(directory_ / "a.safetensors");
+  write_safetensors(folder / "a.safetensors", small_file());
+  const std::string bytes = read_file(folder / "a.safetensors");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    write_file(directory_ / "b.safetensors", std::string_view(bytes).substr(0, size));
-    EXPECT_THROW(read_safetensors(directory_ / "b.safetensors"), Error) << size;
+    write_file(folder / "b.safetensors", std::string_view(bytes).substr(0, size));
+    EXPECT_THROW(read_safetensors(folder / "b.safetensors"), Error) << size;
     EXPECT_THROW(parse_safetensors(std::string_view(bytes).substr(0, size), "b"), Error) << size;
   }
 }
@@ -328,8 +324,8 @@ void expect_consistent(const TensorFile& file) {
 }
 
 TEST_F(Safetensors, DamagedAreRefusedOrConsistent) {
-  write_safetensors(directory_ / "a.safetensors", small_file());
-  const std::string valid = read_file(directory_ / "a.safetensors");
+  write_safetensors(folder / "a.safetensors", small_file());
+  const std::string valid = read_file(folder / "a.safetensors");
   const std::string digits = "0123456789-.e,[]{}\":";
   Generator random(Key{3}.fold("safetensors"));
   const auto below = [&](std::size_t n) {

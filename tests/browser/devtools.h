@@ -8,16 +8,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "headlab/base/error.h"

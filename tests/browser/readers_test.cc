@@ -2,7 +2,6 @@
 // name; and whatever stands in a token, it stays text. Read next: cases_test.cc.
 #include <cstring>
 #include <regex>
-#include <set>
 
 #include "browser/study.h"
 
@@ -302,23 +301,9 @@ TEST_F(Readers, GetTheSameLossesAndBirthsFromThePageAndTheProgram) {
 }
 
 TEST_F(Readers, GetTheSameKneeFromThePageAndTheProgram) {
-  const Words sweep = {"sweep",
-                       "--task",
-                       "relations:length=8",
-                       "--heads",
-                       "1,2,4",
-                       "--seeds",
-                       "3",
-                       "--d-model",
-                       "16",
-                       "--steps",
-                       "10",
-                       "--batch",
-                       "8",
-                       "--eval-examples",
-                       "32",
-                       "--out",
-                       "knee"};
+  const Words sweep = cli::typed(
+      "sweep --task relations:length=8 --heads 1,2,4 --seeds 3 --d-model 16 --steps 10 --batch 8 "
+      "--eval-examples 32 --out knee");
   study.done(sweep);
   study.done({"page", "knee"});
   open(study.path("knee/report.html"));

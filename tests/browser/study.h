@@ -3,13 +3,10 @@
 // that some heads own a relation. Read next: page_test.cc.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "browser/tab.h"
 #include "cli/program.h"
-#include "headlab/base/text.h"
 
 namespace headlab::browser {
 
@@ -36,14 +33,11 @@ class Study {
     Words words = {"train", "--task", task, "--out", out, "--warmup", "20"};
     if (std::ranges::count(more, "--eval-examples") == 0)
       words.insert(words.end(), {"--eval-examples", "64"});
-    words.insert(words.end(), more.begin(), more.end());
-    done(words);
+    done(cli::with(words, more));
   }
   /// The page of a run, made if it is not there.
   fs::path page(const std::string& run_name, const Words& more = {}) const {
-    Words words = {"page", run_name};
-    words.insert(words.end(), more.begin(), more.end());
-    done(words);
+    done(cli::with({"page", run_name}, more));
     return path(run_name + "/report.html");
   }
 

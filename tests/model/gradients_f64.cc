@@ -7,15 +7,8 @@
 namespace headlab { namespace {
 
 struct CheckedModel {
-  const char* name;
-  void (*change)(TransformerConfig&);
+  const char *name, *settings;
 };
-
-void encoder_decoder(TransformerConfig& c) {
-  c.architecture = Architecture::encoder_decoder;
-  c.encoder_layers = c.layers = 1;
-  c.source_length = 5;
-}
 
 /// Every parameter of a model of these settings, on a batch with sources of different lengths.
 void expect_gradients(const TransformerConfig& config) {
@@ -51,61 +44,34 @@ TEST(KindGradients, AgreeWithCentralDifferences) {
 class ModelGradients : public testing::TestWithParam<CheckedModel> {};
 
 TEST_P(ModelGradients, AgreeWithCentralDifferences) {
-  TransformerConfig config = checked_config();
-  GetParam().change(config);
-  expect_gradients(config);
+  expect_gradients(checked_config(GetParam().settings));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, ModelGradients,
-    testing::Values(
-        CheckedModel{"Pre", [](TransformerConfig&) {}},
-        CheckedModel{"Post", [](TransformerConfig& c) { c.norm_place = NormPlace::post; }},
-        CheckedModel{"Llama",
-                     [](TransformerConfig& c) {
-                       settings_of(c).set_all_text("block=llama window=0+2");
-                       c.heads = {2}, c.kv_heads = 1;
-                     }},
-        CheckedModel{"Tied", [](TransformerConfig& c) { c.tied = true; }},
-        CheckedModel{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
-        CheckedModel{"ALayerWithoutHeads",
-                     [](TransformerConfig& c) {
-                       c.heads = {2, 0};
-                     }},
-        CheckedModel{"SharedKeys", [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
-        CheckedModel{"Vectors", [](TransformerConfig& c) { c.features = 3; }},
-        CheckedModel{"Dropout", [](TransformerConfig& c) { c.dropout = 0.2; }},
-        CheckedModel{"Encoder",
-                     [](TransformerConfig& c) {
-                       c.architecture = Architecture::encoder;
-                       c.activation = Activation::relu;
-                       c.positions = Positions::sinusoidal;
-                     }},
-        CheckedModel{"EncoderDecoder", encoder_decoder},
-        CheckedModel{"EncoderDecoderLlama",
-                     [](TransformerConfig& c) {
-                       encoder_decoder(c);
-                       settings_of(c).set_all_text("block=llama window=2");
-                     }},
-        CheckedModel{"EncoderDecoderPost",
-                     [](TransformerConfig& c) {
-                       encoder_decoder(c);
-                       c.norm_place = NormPlace::post;
-                       c.dropout = 0.1;
-                     }},
-        CheckedModel{"NoEncoderLayer",
-                     [](TransformerConfig& c) {
-                       encoder_decoder(c);
-                       c.encoder_layers = 0;
-                       c.tied = true;
-                     }},
-        CheckedModel{"AttentionOnly",
-                     [](TransformerConfig& c) {
-                       c.d_ff = 0;
-                       c.d_head = 3;
-                       c.d_value = 1;
-                     }}),
-    [](const auto& test) { return test.param.name; });
+constexpr CheckedModel kModels[] = {
+    {"Pre", ""},
+    {"Post", "norm_place=post"},
+    {"Llama", "block=llama window=0+2 kv_heads=1"},
+    {"Tied", "tied=true"},
+    {"TwoTargets", "targets=2"},
+    {"ALayerWithoutHeads", "heads=2+0"},
+    {"SharedKeys", "heads=4 kv_heads=2"},
+    {"Vectors", "features=3"},
+    {"Dropout", "dropout=0.2"},
+    {"Encoder", "architecture=encoder activation=relu positions=sinusoidal"},
+    {"EncoderDecoder", "architecture=encoder_decoder layers=1 encoder_layers=1 source_length=5"},
+    {"EncoderDecoderLlama",
+     "architecture=encoder_decoder layers=1 encoder_layers=1 source_length=5 "
+     "block=llama window=2"},
+    {"EncoderDecoderPost",
+     "architecture=encoder_decoder layers=1 encoder_layers=1 source_length=5 "
+     "norm_place=post dropout=0.1"},
+    {"NoEncoderLayer",
+     "architecture=encoder_decoder layers=1 encoder_layers=1 source_length=5 "
+     "encoder_layers=0 tied=true"},
+    {"AttentionOnly", "d_ff=0 d_head=3 d_value=1"},
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, ModelGradients, testing::ValuesIn(kModels),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace headlab

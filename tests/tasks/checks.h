@@ -3,27 +3,19 @@
 // next: table_test.cc.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include "headlab/base/error.h"
+#include "support/errors.h"
 #include "support/tasks.h"
 
 namespace headlab {
 
-/// "what | hint" of the Error that `action` throws; "" if it throws none.
-template <class Action>
-std::string error_of(Action action) {
+/// What make_task says about a specification; "" if it makes a task.
+inline std::string refusal(const std::string& spec) {
   try {
-    action();
+    make_task(spec);
   } catch (const Error& error) {
     return text(error.what(), " | ", error.hint());
   }
   return "";
-}
-
-/// What make_task says about a specification; "" if it makes a task.
-inline std::string refusal(const std::string& spec) {
-  return error_of([&] { make_task(spec); });
 }
 
 inline void expect_contains(const std::string& all, const std::string& part) {
