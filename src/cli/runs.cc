@@ -55,6 +55,7 @@ Found run_folders(const std::vector<std::string>& folders) {
   return found;
 }
 
+// One table for all runs: to make it costs more than to fill it.
 thread_local RunConfig shown_config;
 thread_local const Settings shown_settings = user_settings_of(shown_config);
 

@@ -80,7 +80,7 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
 
 struct Curve {
   std::string task;                    // as Task::spec says it
-  std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
+  std::vector<std::string> attention;  // names of the attention modules: what HeadId::module counts
   Index heads = 0;
   std::optional<Index> needed{};  // heads that the task needs, where it says so
   Judged full, none;              // the model with all heads, and with none

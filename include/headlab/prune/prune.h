@@ -54,7 +54,7 @@ ModelFigures measure_model(const Transformer& model, const Task& task, Index exa
 std::string pruning_text(const PruneOptions& options);
 
 struct PruneResult {
-  std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
+  std::vector<std::string> attention;  // names of the attention modules: what HeadId::module counts
   std::vector<HeadId> kept, removed;
   /// `after` includes fine-tuning; without it, it equals removed_only.
   ModelFigures before, removed_only, after;
