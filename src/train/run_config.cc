@@ -106,7 +106,8 @@ void fit_heads(TransformerConfig& model) {
 }
 
 RunConfig recommended_config(const std::string& task) {
-  RunConfig config{.task = task};
+  RunConfig config;
+  config.task = task;
   user_settings_of(config).set_all_text(recommended_settings(task));
   return config;
 }

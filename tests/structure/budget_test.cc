@@ -38,7 +38,7 @@ constexpr Part kBudget[] = {
      "from 2054: files have three parts; sequences from files, arrays and programs; tokens of "
      "other tools; repeated segments; arrays with words and a source; names of relations that "
      "would part those of columns; gaps between sorted symbols"},
-    {"train", 1838,
+    {"train", 1839,
      "from 1407: cells, which any number of processes make side by side; models that come in; "
      "a table of optimizers, to which a program adds; logs that say of which run they are; what "
      "cells take of the memory"},
