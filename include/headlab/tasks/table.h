@@ -17,8 +17,8 @@
 
 namespace headlab {
 
-/// How many of the seeds 10,000, 10,001, ... train with the recommended settings, which were chosen
-/// on others.
+/// How many seeds train with the recommended settings; tests/tools/seeds/README.md says which ones
+/// were counted.
 struct Learned {
   double accuracy = 0;   // the held-out accuracy from which on a seed counts as trained
   int reached = 0;       // seeds that reach it
