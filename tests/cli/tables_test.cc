@@ -42,10 +42,9 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
 
 /// What prints a table or long words, of the runs a and b.
 constexpr std::string_view kPrinting =
-    "cost|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|heads "
-    "a --grid|"
-    "heads a --over-training|heads a --scores|ablate a --examples 30|ablate a --examples 30 "
-    "--pairs|"
+    "cost|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|heads a --grid|"
+    "heads a --over-training|heads a --scores|ablate a --examples 30|"
+    "ablate a --examples 30 --pairs|"
     "ablate a --examples 30 --gold-edges|circuits a|attribute a --examples 16|"
     "patch a --examples 16|curve a --examples 16|"
     "curve s/heads=4 --examples 16 --finetune 1 --from-scratch|"
