@@ -179,10 +179,10 @@ std::string division_note(Index d_model, Index heads) {
   const Index width = d_model / heads;
   return text(
       d_model, " does not divide into ", heads,
-      " heads. Counted is what training makes of it: a head is\nfloor(", d_model, " / ", heads,
+      " heads. Counted is what training makes of it: a head is floor(", d_model, " / ", heads,
       ") = ", width, " wide, ", heads, " heads fill ", heads * width, " columns, and W_O is [",
       heads * width, ", ", d_model,
-      "].\nPyTorch's nn.MultiheadAttention refuses: it wants d_model to be a multiple of the "
+      "]. PyTorch's nn.MultiheadAttention refuses: it wants d_model to be a multiple of the "
       "heads.");
 }
 

@@ -68,7 +68,7 @@ Result cost(Invocation& call) {
       widths_follow ? division_note(flags.sizes.d_model, flags.sizes.heads) : "";
   found.about["division"] = division;
   Result result = reproducible(call, found);
-  if (!division.empty()) result.text.insert(0, division + "\n\n");
+  if (!division.empty()) result.text.insert(0, wrapped(division, "", stdout_width()) + "\n");
   return result;
 }
 

@@ -167,8 +167,6 @@ Result sweep(Invocation& call) {
   const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))
                                  : as_usage([&] { return sweep_cells(grid); });
   if (flags.collect) return show(call, flags, cells);
-  for (const SweepCell& cell : cells)
-    cell_state(flags.out, cell);  // a cell with other settings is found before anything is made
   add_grid(flags.out, grid);
   return make_and_show(call, flags, cells);
 }

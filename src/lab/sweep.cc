@@ -216,6 +216,7 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
   Json& known = all["grids"];
   if (std::ranges::find(known.items(), axes) != known.items().end()) return;
+  for (const SweepCell& cell : sweep_cells(grid)) cell_state(folder, cell);
   known.push_back(std::move(axes));
   make_directories(folder);
   write_json(file, all);

@@ -37,6 +37,16 @@ Json make_and_keep(const Cell& cell) {
   return found;
 }
 
+bool has_files(const Cell& cell) {
+  return !cell.file.empty() && is_there(cell.file) &&
+         (cell.settings.empty() || is_there(cell.settings));
+}
+
+/// Whether a cell is kept. One that its name decides alone is not read.
+bool is_kept(const Cell& cell) {
+  return cell.decided_by.is_null() ? has_files(cell) : kept_in(cell).has_value();
+}
+
 fs::path failure_file(const Cell& cell) {
   return cell.path.parent_path() / "failed" / (cell.path.filename().string() + ".json");
 }
@@ -58,7 +68,7 @@ End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
   remove_quietly(failure_file(cell));
   failure = {.cell = cell.name, .error = {}};
   try {
-    if (!kept_in(cell)) make_and_keep(cell);
+    if (!is_kept(cell)) make_and_keep(cell);
     return End::finished;
   } catch (const Stopped&) {
     return End::stopped;
@@ -109,7 +119,7 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
       End end = End::finished;
       CellFailure failure;
       if (!again && !taken.take(i)) continue;
-      if (!kept_in(cells[i])) {
+      if (!is_kept(cells[i])) {
         if ((made.stopped |= options.should_stop && options.should_stop())) return made;
         end = try_cell(cells[i], again, failure);
         made.stopped = end == End::stopped;
@@ -193,9 +203,7 @@ Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name
 }
 
 std::optional<Json> kept_in(const Cell& cell) {
-  if (cell.file.empty() || !is_there(cell.file) ||
-      (!cell.settings.empty() && !is_there(cell.settings)))
-    return {};
+  if (!has_files(cell)) return {};
   Json found = read_json(cell.file);
   const Json* decided_by = found.is_object() ? found.find(kDecidedBy) : nullptr;
   if (!cell.decided_by.is_null() && (decided_by == nullptr || *decided_by != cell.decided_by))
@@ -228,7 +236,7 @@ std::optional<CellFailure> failure_of(const Cell& cell) {
 }
 
 CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options) {
-  const auto left = std::ranges::count_if(cells, [](const Cell& cell) { return !kept_in(cell); });
+  const auto left = std::ranges::count(cells, false, is_kept);
   if (left == 0) return {.finished = std::ssize(cells)};
   const Index jobs = jobs_in_memory(cells, std::min<Index>(options.jobs, left), options.memory);
   const Taken taken(std::max<std::size_t>(1, cells.size()));
@@ -238,7 +246,7 @@ CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options)
   CellsMade made;
   made.stopped = wait_for(workers, options.should_stop);
   for (const Cell& cell : cells) {
-    if (kept_in(cell))
+    if (is_kept(cell))
       ++made.finished;
     else if (const std::optional<CellFailure> failure = failure_of(cell))
       made.failed.push_back(*failure);

@@ -42,7 +42,7 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
 
 /// What prints a table or long words, of the runs a and b.
 constexpr std::string_view kPrinting =
-    "cost|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|heads a --grid|"
+    "cost --heads 7|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|heads a --grid|"
     "heads a --over-training|heads a --scores|ablate a --examples 30|"
     "ablate a --examples 30 --pairs|"
     "ablate a --examples 30 --gold-edges|circuits a|attribute a --examples 16|"

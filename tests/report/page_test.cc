@@ -130,7 +130,8 @@ TEST_F(Pages, RefuseWhatAnotherRunLeft) {
 /// The verdict on a run with one report.
 std::string verdict_with(const char* name, const Json& report) {
   const Json pieces =
-      verdict_of(Json::object({{"modules", Json::array()},
+      verdict_of(Json::object({{"name", "a"},
+                               {"modules", Json::array()},
                                {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
                                {"reports", Json::object({{name, report}})}}));
   std::string all;
@@ -160,6 +161,7 @@ TEST(Verdict, CountsTheHeadsThatAreEnough) {
   };
   EXPECT_NE(words(2).find("the best 1 of 2 are enough (loss 0.5)"), std::string::npos) << words(2);
   EXPECT_NE(words(4).find("the best 1 of 4 are enough"), std::string::npos) << words(4);
+  EXPECT_NE(words(4).find("has not been scored: headlab heads a "), std::string::npos) << words(4);
 }
 
 TEST_F(Pages, StayWithinTheirBudget) {
