@@ -98,6 +98,11 @@ Json statistics_json(const std::vector<double>& losses, const std::vector<double
                        {"holm", holm({pair.p, 0.01, 0.04, 0.03, 0.5})}});
 }
 
+/// What `explain attention` says of the last head on the first example.
+Json explained(const Run& run, const Activations& activations, const Batch& batch) {
+  return to_json(steps_of(run.model, activations, batch, all_heads(run.model).back()));
+}
+
 Json relations_json(const Task& task) {
   Json::Array relations;
   for (const Relation& relation : task.relations())
@@ -137,6 +142,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
                {"edges", finding_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
                {"circuits", finding_of(find_circuits(run.model, {.draws = 20}))},
                {"patching", patched(run, held_out)},
+               {"explain", explained(run, activations, example.batch)},
                {"step_count", kSteps}});
   const auto losses = Ablation(run.model, held_out).losses(std::vector<HeadSet>{{}, {heads[0]}});
   const auto ten = [](const std::vector<double>& all) {

@@ -2,9 +2,9 @@
 
 Written from the definitions (src/README.md, the comments of the headers, the papers), in double, with NumPy
 alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
-heads and their p, ablation, pairs, hidden edges, attribution, circuits, patching, a curve, the
-statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which follow from streams of random numbers, come from
-independent_reading.
+heads and their p, ablation, pairs, hidden edges, attribution, circuits, patching, explained steps,
+a curve, the statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which
+follow from streams of random numbers, come from independent_reading.
 
     read_run.py RUN FOLDER [--change]    FOLDER holds given.safetensors and said.json of
                                          independent_reading
@@ -216,6 +216,7 @@ class Model:
         self.patterns, self.deviations, self.written = [], [], {}
         self.silenced, self.given, self.hidden = frozenset(), None, {}
         self.z, self.put = {}, {}  # by module: what its heads put out; and what is put in its place
+        self.qkv = {}  # by module: [B, H, T, width] each
 
     def norm(self, x, name):
         centres = self.c["norm"] == "layer"
@@ -271,6 +272,7 @@ class Model:
             mask = mask + np.where(back < self.window(m), 0, -np.inf)
             if self.c["positions"] == "rotary":
                 q, k = turned(q, self.c["rotary_base"]), turned(k, self.c["rotary_base"])
+        self.qkv[m] = [t.value for t in (q, k, v)]
         scores = (q @ k.transpose(0, 1, 3, 2)) * (1 / math.sqrt(D)) + V(mask)
         pattern = softmax(scores)
         if m in self.hidden:  # the rest is renormalised
@@ -830,6 +832,22 @@ def compare_attribution(model, batch, said):
     compare("examples", batch.size, said["examples"], 0)
 
 
+def compare_explained(model, batch, said):
+    """Each step of attention of the last head on the first example."""
+    model.logits(batch)
+    m, h = model.heads[-1]
+    name, kind, layer = model.modules[m]
+    i = model.left(name, layer).index(h)
+    T, S = (int((batch.source_lengths if source else batch.lengths)[0])
+            for source in (kind == 1, kind != 0))
+    q, k, v = (t[0, i, :n] for t, n in zip(model.qkv[m], (T, S, S)))
+    weights, scores = model.patterns[m][0, i, :T, :S], q @ k.T
+    ours = {"q": q, "k": k, "v": v, "scores": scores, "scaled": scores / math.sqrt(q.shape[1]),
+            "weights": weights, "output": weights @ v}
+    for step, theirs in said.items():
+        compare("explained steps", ours[step], theirs, 1e-4)
+
+
 def with_targets_of(relation, gold, batch, names):
     """The batch with the targets at a relation's queries alone, or all if there is none."""
     own, queries = copy.copy(batch), np.zeros((batch.size, batch.length), bool)
@@ -1249,22 +1267,25 @@ def learning_rate(config, step, steps):
     return low + (lr - low) * (1 + math.cos(math.pi * share)) / 2
 
 
-def check(model, config, batches, given, said):
-    """What differs, and what was compared with nothing."""
+def check(model, config, batches, given, said, about=None):
+    """What differs; `about`: of one thing that is said."""
     worst.clear()
     scored, held_out, choosing = (batches[name] for name in ("scored", "held_out", "choosing"))
     gold = [given[f"held_gold{r}"].reshape(-1, 3) for r in range(len(said["relations"]))]
-    compare_truth(config["task"], scored, given)
-    compare_heads(model, scored, given, said)
-    compare_ablation(model, held_out, said)
-    compare_edges(model, held_out, gold, said)
-    if config["norm_place"] == "pre":
-        compare_attribution(model, held_out, said["attribution"])
-        compare_pairs(model, held_out, gold, said)
-    compare_circuits(model, said["circuits"])
-    compare_patching(model, held_out, said["patching"])
-    compare_statistics(said["statistics"])
-    compare_curve(model, held_out, choosing, said)
+    comparisons = {
+        "heads": lambda: compare_heads(model, scored, given, said),
+        "ablation": lambda: compare_ablation(model, held_out, said),
+        "edges": lambda: compare_edges(model, held_out, gold, said),
+        "attribution": lambda: compare_attribution(model, held_out, said["attribution"]),
+        "pairs": lambda: compare_pairs(model, held_out, gold, said),
+        "circuits": lambda: compare_circuits(model, said["circuits"]),
+        "patching": lambda: compare_patching(model, held_out, said["patching"]),
+        "explain": lambda: compare_explained(model, scored, said["explain"]),
+        "statistics": lambda: compare_statistics(said["statistics"]),
+        "curve": lambda: compare_curve(model, held_out, choosing, said)}
+    for what, compare_it in comparisons.items():
+        if what in said and about in (None, what):
+            compare_it()
     return [what for what, (difference, allowed) in worst.items() if not difference <= allowed]
 
 
@@ -1293,14 +1314,16 @@ def unnoticed_changes(model, config, batches, given, said):
     for kind, paths in kinds.items():
         if any(re.search(pattern, kind) for pattern in NOT_COMPARED):
             continue
-        changed = copy.deepcopy(said)
-        *way, last = paths[len(paths) // 2]
-        holder = functools.reduce(lambda at, part: at[part], way, changed)
-        holder[last] = type(holder[last])(holder[last] + 1 + abs(holder[last]))
+        path = paths[len(paths) // 2]
+        *way, last = path
+        holder = functools.reduce(lambda at, part: at[part], way, said)
+        right = holder[last]
+        holder[last] = type(right)(right + 1 + abs(right))
         try:
-            noticed = check(model, config, batches, given, changed)
+            noticed = check(model, config, batches, given, said, about=path[0])
         except (LookupError, ValueError, TypeError):
             noticed = True  # a head that there is not
+        holder[last] = right
         if not noticed:
             unnoticed.append(kind)
     return kinds, unnoticed
@@ -1317,6 +1340,7 @@ def main():
     model = Model(config, tensors)
     batches = {name: Batch(given, name) for name in ("scored", "held_out", "choosing")}
     failed = bool(check(model, config, batches, given, said))
+    compare_truth(config["task"], batches["scored"], given)
     if config["dropout"] == 0:
         compare_steps(config, tensors, given, said)
     for what, (difference, allowed) in worst.items():
