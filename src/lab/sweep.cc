@@ -67,12 +67,9 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
   std::vector<std::vector<Value>> all = {{}};
   for (const SweepAxis& axis : grid) {
     std::vector<std::vector<Value>> longer;
-    for (const std::vector<Value>& values : all) {
-      for (const std::string& value : axis.values) {
-        longer.push_back(values);
-        longer.back().emplace_back(axis.name, value);
-      }
-    }
+    for (const std::vector<Value>& values : all)
+      for (const std::string& value : axis.values)
+        longer.emplace_back(values).emplace_back(axis.name, value);
     all = std::move(longer);
   }
   return all;

@@ -72,9 +72,7 @@ class Verdict {
         found.emplace_back(-lift, text(head.at("layer").integer(), ".", head.at("head").integer()));
     }
     std::ranges::sort(found);
-    std::vector<std::string> names;
-    for (const auto& [lift, name] : found) names.push_back(name);
-    return names;
+    return texts_of(found, &std::pair<double, std::string>::second);
   }
 
   /// The sentence on heads that share a relation; nullptr where one does it alone.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "headlab/base/build.h"
 #include "headlab/base/text.h"
@@ -25,13 +26,9 @@ Index step_of(const std::string& name) {
 }
 
 std::vector<Index> steps_in(const TensorFile& file) {
-  std::vector<Index> steps;
-  for (const StoredTensor& tensor : file.tensors) {
-    const Index step = step_of(tensor.name);
-    if (std::ranges::find(steps, step) == steps.end()) steps.push_back(step);
-  }
-  std::ranges::sort(steps);
-  return steps;
+  std::set<Index> steps;
+  for (const StoredTensor& tensor : file.tensors) steps.insert(step_of(tensor.name));
+  return {steps.begin(), steps.end()};
 }
 
 /// The file as it grows.
@@ -81,17 +78,15 @@ std::filesystem::path snapshots_file(const Run& run) { return run.path / "snapsh
 
 std::vector<Index> snapshot_steps(Index count, Index steps) {
   if (count <= 0) return {};
-  std::vector<Index> kept = {steps};
+  std::set<Index> kept = {steps};
   const double parts = static_cast<double>(std::max<Index>(1, count - 2));
   for (Index i = 0; i + 2 < count; ++i) {
     const double share = static_cast<double>(i) / parts;
-    kept.push_back(static_cast<Index>(std::lround(std::pow(static_cast<double>(steps), share))));
+    kept.insert(static_cast<Index>(std::lround(std::pow(static_cast<double>(steps), share))));
   }
-  if (count >= 2) kept.push_back(0);
-  std::ranges::sort(kept);
-  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
-  while (kept.back() > steps) kept.pop_back();  // without steps, where pow(0, 0) gave 1
-  return kept;
+  if (count >= 2) kept.insert(0);
+  kept.erase(kept.upper_bound(steps), kept.end());  // without steps, where pow(0, 0) gave 1
+  return {kept.begin(), kept.end()};
 }
 
 RunCallbacks keep_weights(const Run& run, Index step, RunCallbacks callbacks) {

@@ -11,15 +11,8 @@ namespace headlab { namespace assign_tests {
 
 constexpr Index kCount = 400;
 
-const Task& task() {
-  static const auto made = make_task("assign");
-  return *made;
-}
-
-const Example& sample() {
-  static const Example example = task().make(Key{1}, kCount, Split::train);
-  return example;
-}
+const Task& task() { return *sampled("assign", kCount).task; }
+const Example& sample() { return sampled("assign", kCount).example; }
 
 std::string program(Index b) {
   return shown(task(), sample().batch, b, 0, sample().batch.length_of(b));

@@ -11,15 +11,8 @@ namespace headlab { namespace brackets_tests {
 constexpr Index kCount = 400;
 constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";
 
-const Task& task() {
-  static const auto made = make_task("brackets");
-  return *made;
-}
-
-const Example& sample() {
-  static const Example example = task().make(Key{1}, kCount, Split::train);
-  return example;
-}
+const Task& task() { return *sampled("brackets", kCount).task; }
+const Example& sample() { return sampled("brackets", kCount).example; }
 
 std::string word(Index b) { return shown(task(), sample().batch, b, 0, 16); }
 

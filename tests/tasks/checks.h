@@ -3,6 +3,8 @@
 // next: table_test.cc.
 #pragma once
 
+#include <map>
+
 #include "support/errors.h"
 #include "support/tasks.h"
 
@@ -20,6 +22,19 @@ inline std::string refusal(const std::string& spec) {
 
 inline void expect_contains(const std::string& all, const std::string& part) {
   EXPECT_NE(all.find(part), std::string::npos) << "'" << all << "' lacks '" << part << "'";
+}
+
+/// A task and examples of it.
+struct Sampled {
+  std::unique_ptr<Task> task;
+  Example example;
+};
+/// Training examples of a task, made once for all tests.
+inline const Sampled& sampled(const std::string& spec, Index count) {
+  static std::map<std::pair<std::string, Index>, Sampled> all;
+  Sampled& one = all[{spec, count}];
+  if (!one.task) one.example = (one.task = make_task(spec))->make(Key{1}, count, Split::train);
+  return one;
 }
 
 /// All of a gold as text, one "b,t:keys" for each query.

@@ -17,20 +17,25 @@ std::vector<std::int32_t> others(const Words& words, std::size_t t, std::size_t 
   return found;
 }
 
-TEST(Duplicate, TheAnswerAndTheGoldAreTheEarlierEqualWords) {
-  const auto task = make_task("duplicate");
-  const Example example = task->make(Key{1}, kCount, Split::train);
+/// Each answer and its keys, from the words: equal ones before it, or anywhere.
+void expect_equal_words(const std::string& task, bool before, std::string (*answer)(std::size_t)) {
+  const auto& [made, example] = sampled(task, kCount);
   for (Index b = 0; b < kCount; ++b) {
-    const Words words = words_of(*task, example.batch, b);
+    const Words words = words_of(*made, example.batch, b);
     Words answers;
     KeySets keys;
     for (std::size_t t = 0; t < words.size(); ++t) {
-      keys.push_back(others(words, t, t));
-      answers.push_back(keys.back().empty() ? "no" : "yes");
+      keys.push_back(others(words, t, before ? t : words.size()));
+      answers.push_back(answer(keys.back().size()));
     }
-    ASSERT_EQ(answers_of(*task, example.batch, b), answers);
+    ASSERT_EQ(answers_of(*made, example.batch, b), answers);
     ASSERT_EQ(keys_of(example, 0, b), keys);
   }
+}
+
+TEST(Duplicate, TheAnswerAndTheGoldAreTheEarlierEqualWords) {
+  expect_equal_words("duplicate", true,
+                     [](std::size_t found) -> std::string { return found == 0 ? "no" : "yes"; });
 }
 
 // At position t a token is new with probability (23/24)^t: 11.87 of 16 on average, as the header
@@ -42,27 +47,14 @@ TEST(Duplicate, NoIsTheAnswerAsOftenAsChanceSays) {
 }
 
 TEST(Duplicate, AnswersAreNeverRead) {
-  const auto task = make_task("duplicate");
-  const Example example = task->make(Key{1}, kCount, Split::train);
+  const auto& [task, example] = sampled("duplicate", kCount);
   for (const std::int32_t token : example.batch.tokens) ASSERT_LT(token, 24);
   EXPECT_EQ(task->token_text(24), "no");
   EXPECT_EQ(task->token_text(25), "yes");
 }
 
 TEST(Histogram, TheAnswerIsTheCountAndTheGoldAreTheOthers) {
-  const auto task = make_task("histogram");
-  const Example example = task->make(Key{1}, kCount, Split::train);
-  for (Index b = 0; b < kCount; ++b) {
-    const Words words = words_of(*task, example.batch, b);
-    Words answers;
-    KeySets keys;
-    for (std::size_t t = 0; t < words.size(); ++t) {
-      keys.push_back(others(words, t, words.size()));
-      answers.push_back(std::to_string(keys.back().size() + 1));
-    }
-    ASSERT_EQ(answers_of(*task, example.batch, b), answers);
-    ASSERT_EQ(keys_of(example, 0, b), keys);
-  }
+  expect_equal_words("histogram", false, [](std::size_t found) { return text(found + 1); });
 }
 
 TEST(Histogram, EveryCountUpToTheLengthHasAToken) {

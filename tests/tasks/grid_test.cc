@@ -10,10 +10,7 @@ constexpr Index kCount = 300;
 constexpr std::size_t kWidth = 6;
 using Words = std::vector<std::string>;
 
-const Example& sample() {
-  static const Example example = make_task("grid")->make(Key{1}, kCount, Split::train);
-  return example;
-}
+const Example& sample() { return sampled("grid", kCount).example; }
 
 /// Expects all hidden pixels of `example`, and no others, to have the answer of `rule` and both
 /// gold keys.

@@ -9,10 +9,7 @@ namespace headlab { namespace induction_tests {
 
 constexpr Index kCount = 500;
 
-const Example& sample() {
-  static const Example example = make_task("induction")->make(Key{1}, kCount, Split::train);
-  return example;
-}
+const Example& sample() { return sampled("induction", kCount).example; }
 
 /// Where the segments of sequence b begin, and their size, from the targets and the tokens.
 struct Segments {

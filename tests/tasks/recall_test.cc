@@ -10,15 +10,8 @@ namespace headlab { namespace recall_tests {
 constexpr Index kCount = 300, kPairs = 8, kLength = 24;
 using Words = std::vector<std::string>;
 
-const Task& task() {
-  static const auto made = make_task("recall");
-  return *made;
-}
-
-const Example& sample() {
-  static const Example example = task().make(Key{1}, kCount, Split::train);
-  return example;
-}
+const Task& task() { return *sampled("recall", kCount).task; }
+const Example& sample() { return sampled("recall", kCount).example; }
 
 bool is_value(const std::string& word) { return word[0] >= '0' && word[0] <= '9'; }
 

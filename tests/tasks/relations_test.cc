@@ -6,10 +6,7 @@
 
 namespace headlab { namespace relations_tests {
 
-const Example& sample() {
-  static const Example example = make_task("relations")->make(Key{1}, 400, Split::train);
-  return example;
-}
+const Example& sample() { return sampled("relations", 400).example; }
 
 /// Expects slot r to hold the token at key(b, t), and gold to be that key; both absent if it is -1.
 template <class KeyOf>
