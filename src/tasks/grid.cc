@@ -60,7 +60,10 @@ TaskEntry grid_task() {
                     {"grid",
                      "hidden pixels of an image, from the pixels left of and above them",
                      "layers=1 heads=2 d_model=64 d_ff=0 positions=sinusoidal steps=1500 lr=3e-3",
-                     {.accuracy = 0.99, .reached = 99, .seeds = 100}});
+                     {.accuracy = 0.99,
+                      .reached = 98,
+                      .seeds = 100,
+                      .why = "in the others both heads look the same way"}});
 }
 
 }  // namespace headlab
