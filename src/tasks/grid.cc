@@ -32,9 +32,7 @@ struct Grid {
   }
   Index needed_heads() const { return rule == GridRule::mean ? 1 : 2; }
   std::vector<std::string> target_names() const { return {"hidden"}; }
-  std::string token_text(Index token) const {
-    return token == colors ? "?" : std::to_string(token);
-  }
+  std::string token_text(Index token) const { return token == colors ? "?" : text(token); }
 
   /// Every pixel gets a random colour first; then, in reading order, each that has visible pixels
   /// left of and above it is hidden with probability 1/2.

@@ -1,7 +1,7 @@
 // Any task as lines of JSON, from which the task `file` is the same task: tokens are written as
 // they are shown, in a vocabulary that keeps their numbers.
 // Read next: sequences.cc, the way back.
-#include <algorithm>
+#include <set>
 
 #include "headlab/base/text.h"
 #include "tasks/sequences.h"
@@ -34,9 +34,8 @@ Header header_of(const Task& task) {
                 .source_length = shape.source_length};
   for (std::int32_t token = 0; token < shape.vocab; ++token)
     header.vocabulary.push_back(task.token_text(token));
-  auto sorted = header.vocabulary;
-  std::ranges::sort(sorted);
-  if (std::ranges::adjacent_find(sorted) == sorted.end()) return header;
+  const std::set<std::string> different(header.vocabulary.begin(), header.vocabulary.end());
+  if (std::ssize(different) == shape.vocab) return header;
   for (std::int32_t token = 0; token < shape.vocab; ++token)  // two look alike: numbers do not
     header.vocabulary[token] = std::to_string(token);
   return header;

@@ -42,18 +42,16 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
 
 /// What prints a table or long words, of the runs a and b.
 constexpr std::string_view kPrinting =
-    "cost --heads 7|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|heads a --grid|"
-    "heads a --over-training|heads a --scores|ablate a --examples 30|"
-    "ablate a --examples 30 --pairs|"
-    "ablate a --examples 30 --gold-edges|circuits a|attribute a --examples 16|"
-    "patch a --examples 16|curve a --examples 16|"
+    "cost --heads 7|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|"
+    "heads a --grid|heads a --over-training|heads a --scores|ablate a --examples 30|"
+    "ablate a --examples 30 --pairs|ablate a --examples 30 --gold-edges|circuits a|"
+    "attribute a --examples 16|patch a --examples 16|curve a --examples 16|"
     "curve s/heads=4 --examples 16 --finetune 1 --from-scratch|"
-    "reproduce voita a b --gate-steps 2 --examples 16|"
-    "reproduce michel a --turns 1 --examples 16|list scores|list verdicts|list methods|"
-    "list columns|list files|list tasks|runs .|eval a|explain|explain lift|explain attention a|"
-    "explain five-tokens|explain mistakes|page a --check|bench step --steps 2|"
-    "bench ops --steps 2|prune a --keep 2 --out p --measure|prune a --remove 0.1 --out q|"
-    "compare a q";
+    "reproduce voita a b --gate-steps 2 --examples 16|reproduce michel a --turns 1 --examples 16|"
+    "list scores|list verdicts|list methods|list columns|list files|list tasks|runs .|eval a|"
+    "explain|explain lift|explain attention a|explain five-tokens|explain mistakes|page a --check|"
+    "bench step --steps 2|bench ops --steps 2|prune a --keep 2 --out p --measure|"
+    "prune a --remove 0.1 --out q|compare a q";
 
 TEST_F(Tables, FitTheTerminal) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
