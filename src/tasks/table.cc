@@ -39,9 +39,8 @@ std::string learned_text(const Learned& learned) {
   std::fill_n(trained.begin(), learned.reached, 1.0);
   const Interval share = share_interval(trained);
   const std::string counted =
-      text("as recommended, ", learned.reached, " of ", learned.seeds, " seeds (",
-           fixed(share.low, 3), " to ", fixed(share.high, 3), ") reach a held-out accuracy of ",
-           number_text(learned.accuracy));
+      text(learned.reached, " of ", learned.seeds, " seeds (", fixed(share.low, 3), " to ",
+           fixed(share.high, 3), ") reach an accuracy of ", number_text(learned.accuracy));
   return *learned.why == '\0' ? counted : counted + ": " + learned.why;
 }
 

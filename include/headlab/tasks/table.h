@@ -26,8 +26,8 @@ struct Learned {
   const char* why = "";  // why less than 99% do, or why nothing is counted; or ""
 };
 
-/// As a clause, "as recommended, 100 of 100 seeds (0.963 to 1.000) reach ...", with the 95%
-/// interval of the share (Wilson); "" if nothing is known.
+/// As a clause, "100 of 100 seeds (0.963 to 1.000) reach ...", with the 95% interval of the share
+/// (Wilson); "" if nothing is known.
 std::string learned_text(const Learned& learned);
 /// null where no accuracy is asked.
 Json to_json(const Learned& learned);
