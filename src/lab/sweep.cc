@@ -195,13 +195,12 @@ std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids) {
 RunLock lock_sweep(const fs::path& folder) {
   constexpr std::chrono::seconds kPatience{10};
   const auto begin = std::chrono::steady_clock::now();
-  for (;;) {
+  for (;; wait_a_moment()) {
     try {
       return lock_run(folder);
     } catch (const RunBusy&) {
       if (std::chrono::steady_clock::now() - begin > kPatience) throw;
     }
-    wait_a_moment();
   }
 }
 
@@ -211,10 +210,13 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   Json all = is_there(file) ? grids_in(file) : stamped({{"grids", Json::array()}});
   Json axes = Json::object();
   for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
-  Json& known = all["grids"];
-  if (std::ranges::find(known.items(), axes) != known.items().end()) return;
-  for (const SweepCell& cell : sweep_cells(grid)) cell_state(folder, cell);
-  known.push_back(std::move(axes));
+  const bool known = std::ranges::count(all["grids"].items(), axes) > 0;
+  const std::vector<SweepCell> cells = sweep_cells(grid);
+  const auto is_made = [&](const SweepCell& c) { return is_there(folder / c.name / "cell.json"); };
+  if (!known || !std::ranges::all_of(cells, is_made))  // else who shows them checks them
+    for (const SweepCell& cell : cells) cell_state(folder, cell);
+  if (known) return;
+  all["grids"].push_back(std::move(axes));
   make_directories(folder);
   write_json(file, all);
 }

@@ -79,6 +79,10 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
                     "another folder"});
     EXPECT_EQ(contents(folder.path() / "s"), before);
   }
+  done(tiny({"--out", "s/heads=1,seed=0", "--force", "--lr", "0.5"}));
+  const auto changed = contents(folder.path() / "s");
+  expect_refused(run(grid({"--out", "s"})), 1, {"heads=1,seed=0 holds a run with other settings"});
+  EXPECT_EQ(contents(folder.path() / "s"), changed) << "found before anything is made";
 }
 
 TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {

@@ -50,8 +50,9 @@ using SweepGrid = std::vector<SweepAxis>;
 RunLock lock_sweep(const std::filesystem::path& folder);
 
 /// The grids of a sweep's folder, kept in grid.json for collect_sweep: add_grid adds one, under the
-/// sweep's lock, unless it is there already; it throws the errors of cell_state first. read_grids
-/// throws an Error if there is no such file.
+/// sweep's lock, unless it is there already. Before, it throws the errors of cell_state, unless the
+/// grid is there and all its cells are finished. read_grids throws an Error if there is no such
+/// file.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 std::vector<SweepGrid> read_grids(const std::filesystem::path& folder);
 /// The cells of several grids, each once.
