@@ -34,8 +34,7 @@ void expect_equal_words(const std::string& task, bool before, std::string (*answ
 }
 
 TEST(Duplicate, TheAnswerAndTheGoldAreTheEarlierEqualWords) {
-  expect_equal_words("duplicate", true,
-                     [](std::size_t found) -> std::string { return found == 0 ? "no" : "yes"; });
+  expect_equal_words("duplicate", true, [](std::size_t n) { return text(n > 0 ? "yes" : "no"); });
 }
 
 // At position t a token is new with probability (23/24)^t: 11.87 of 16 on average, as the header
