@@ -34,8 +34,7 @@ double specialization(const CellResult& result) {
 }
 
 SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
-  SweepRoles roles;
-  roles.relation = results[0].roles[r].relation;
+  SweepRoles roles{.relation = results[0].roles[r].relation};
   std::vector<double> lifts;
   for (const CellResult& result : results) {
     const SweepRole& role = result.roles[r];
@@ -44,6 +43,7 @@ SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
     if (role.head) lifts.push_back(role.lift);
   }
   roles.lift = t_interval(lifts);
+  roles.lift.high = std::min(roles.lift.high, 1.0);  // no lift is above 1
   return roles;
 }
 

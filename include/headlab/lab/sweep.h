@@ -103,9 +103,9 @@ Cell training_cell(const std::filesystem::path& folder, const SweepCell& cell,
 /// One relation over the seeds of a group.
 struct SweepRoles {
   std::string relation;
-  Interval lift;                             // of the relation's head
-  Index owned = 0;                           // seeds in which that head owns it
-  std::vector<std::optional<HeadId>> heads;  // the head in each seed, if there is one
+  Interval lift{};                             // of the relation's head
+  Index owned = 0;                             // seeds in which that head owns it
+  std::vector<std::optional<HeadId>> heads{};  // the head in each seed, if there is one
 
   void members(auto&& f) {
     f("name", relation), f("lift", lift), f("owned", owned), f("heads", heads);
