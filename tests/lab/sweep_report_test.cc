@@ -37,9 +37,10 @@ class Sweep : public testing::Test {
 
   void write(const SweepCell& cell, const Reached& reached) const {
     create_run(folder_ / cell.name, cell.config, Existing::replace);
-    const std::string role = reached.head < 0 ? R"(null,"lift":null,"owned":false)"
-                                              : text("[0,", reached.head, R"(],"lift":)",
-                                                     1 - reached.head / 2.0, R"(,"owned":true)");
+    const std::string role = reached.head < 0
+                                 ? R"(null,"lift":null,"owned":false)"
+                                 : text("[0,", reached.head, R"(],"lift":)",
+                                        reached.head == 1 ? "0.5" : "1", R"(,"owned":true)");
     write_file(folder_ / cell.name / "cell.json",
                text(R"({"loss":)", reached.loss, R"(,"accuracy":)", reached.accuracy,
                     R"(,"parameters":)", 100 + cell.config.model.heads[0] / 4,
