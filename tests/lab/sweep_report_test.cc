@@ -54,7 +54,7 @@ class Sweep : public testing::Test {
 
 TEST_F(Sweep, ReportsGeometricMeansWithTheirInterval) {
   const SweepReport report = collect({{"2", {{1, 0.5}, {2, 0.5}, {4, 0.8}}}});
-  ASSERT_EQ(report.groups.size(), 1u);
+  ASSERT_TRUE(report.groups.size() == 1 && report.comparisons.empty());
   const SweepGroup& group = report.groups[0];
   EXPECT_EQ(group.name, "heads=2");
   EXPECT_EQ(group.seeds, (std::vector<std::int64_t>{0, 1, 2}));
@@ -64,7 +64,6 @@ TEST_F(Sweep, ReportsGeometricMeansWithTheirInterval) {
               2 * 4.30265 * std::log(2.0) / std::sqrt(3.0), 1e-4);
   EXPECT_DOUBLE_EQ(group.accuracy.mean, 0.6);
   EXPECT_TRUE(group.accuracy.low > 0 && group.accuracy.high < 1);
-  EXPECT_EQ(report.comparisons.size(), 0u);
 }
 
 TEST_F(Sweep, RefusesACellWithFewerRolesThanTheFirst) {
