@@ -213,7 +213,7 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   const bool known = std::ranges::count(all["grids"].items(), axes) > 0;
   const std::vector<SweepCell> cells = sweep_cells(grid);
   const auto is_made = [&](const SweepCell& c) { return is_there(folder / c.name / "cell.json"); };
-  if (!known || !std::ranges::all_of(cells, is_made))  // else who shows them checks them
+  if (!known || !std::ranges::all_of(cells, is_made))  // else collect_sweep checks them
     for (const SweepCell& cell : cells) cell_state(folder, cell);
   if (known) return;
   all["grids"].push_back(std::move(axes));
