@@ -164,8 +164,8 @@ Result sweep(Invocation& call) {
   if (std::filesystem::exists(flags.out + "/config.json"))
     throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
   const bool from_folder = grid.empty() && flags.collect;
-  const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))
-                                 : as_usage([&] { return sweep_cells(grid); });
+  const auto cells =
+      from_folder ? kept_cells(flags.out) : as_usage([&] { return sweep_cells(grid); });
   if (flags.collect) return show(call, flags, cells);
   add_grid(flags.out, grid);
   return make_and_show(call, flags, cells);

@@ -157,7 +157,7 @@ bool is_run(const fs::path& path) { return fs::exists(path / "config.json"); }
 std::vector<std::pair<std::string, std::vector<fs::path>>> groups_in(const fs::path& sweep,
                                                                      const std::string& named) {
   std::vector<std::pair<std::string, std::vector<fs::path>>> groups;
-  for (const SweepCell& cell : cells_of_grids(read_grids(sweep))) {
+  for (const SweepCell& cell : kept_cells(sweep)) {
     if (!named.empty() && cell.group != named) continue;
     if (cell_state(sweep, cell) != CellState::finished) continue;
     if (groups.empty() || groups.back().first != cell.group) groups.push_back({cell.group, {}});

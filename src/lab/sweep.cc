@@ -39,9 +39,12 @@ std::string name_of(const std::vector<Value>& values, const std::set<std::string
   return folder_name(parts.empty() ? "all" : join(parts, ","));
 }
 
-RunConfig config_of(const std::vector<Value>& values) {
+/// The config of a run, or else what the task recommends, with these values.
+RunConfig config_of(const std::vector<Value>& values, const fs::path& run) {
   const auto task = std::ranges::find(values, "task", &Value::first);
-  RunConfig config = recommended_config(task == values.end() ? RunConfig().task : task->second);
+  RunConfig config =
+      !run.empty() ? read_config(run)
+                   : recommended_config(task == values.end() ? RunConfig().task : task->second);
   const Settings settings = user_settings_of(config);
   for (const auto& [name, value] : values) settings.set_text(name, value);
   fit_heads(config.model);
@@ -141,20 +144,17 @@ std::string first_difference(RunConfig there, RunConfig wanted) {
 
 std::vector<std::string> sweep_values(const std::string& list) {
   std::vector<std::string> values;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string part = list.substr(begin, end - begin);
-    const bool parameter = part.substr(0, part.find(':')).find('=') != std::string::npos;
+  for (const std::string_view part : split(list, ',')) {
+    const bool parameter = part.substr(0, part.find(':')).find('=') != part.npos;
     if (parameter && !values.empty())
-      values.back() += "," + part;
+      values.back().append(",").append(part);
     else
-      values.push_back(part);
-    begin = end + 1;
+      values.emplace_back(part);
   }
   return values;
 }
 
-std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
+std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs::path& folder) {
   const std::vector<SweepAxis> grid = completed(given);
   std::set<std::string> of_family;  // the settings that the name of a family shows
   for (const SweepAxis& axis : grid)
@@ -168,27 +168,23 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
   std::set<std::string> names;
   std::vector<Value> group;
   RunConfig of_seeds;  // the config of a group, whose cells differ in their seeds alone
+  bool kept = false;   // it is that of a run in the folder
   for (const std::vector<Value>& values : combinations(grid)) {
     SweepCell cell{name_of(values, of_cell), name_of(values, of_group), name_of(values, of_family),
                    of_seeds};
     const std::vector<Value> but_seed(values.begin(), values.end() - 1);
     in_context("cell " + cell.name, [&] {
-      if (cells.empty() || but_seed != group) cell.config = of_seeds = config_of(values);
+      const bool other = cells.empty() || but_seed != group;
+      const fs::path run = folder / cell.name;
+      if (other) of_seeds = config_of(values, {}), kept = folder.empty();
+      if (!kept && is_there(run / "config.json")) of_seeds = config_of(values, run), kept = true;
+      cell.config = of_seeds;
       settings_of(cell.config.train).set_text("seed", values.back().second);
     });
     group = but_seed;
     require(names.insert(cell.name).second, "the grid has the cell ", cell.name, " twice");
     cells.push_back(std::move(cell));
   }
-  return cells;
-}
-
-std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids) {
-  std::vector<SweepCell> cells;
-  std::set<std::string> names;
-  for (const SweepGrid& grid : grids)
-    for (SweepCell& cell : sweep_cells(grid))
-      if (names.insert(cell.name).second) cells.push_back(std::move(cell));
   return cells;
 }
 
@@ -221,20 +217,23 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   write_json(file, all);
 }
 
-std::vector<SweepGrid> read_grids(const fs::path& folder) {
+std::vector<SweepCell> kept_cells(const fs::path& folder) {
   const fs::path file = folder / "grid.json";
   if (!is_there(file)) {
     throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
                 "a sweep writes it there before its first cell");
   }
   const Json all = grids_in(file);
-  std::vector<SweepGrid> grids;
+  std::vector<SweepCell> cells;
+  std::set<std::string> names;
   for (const Json& axes : all.at("grids").items()) {
-    SweepGrid& grid = grids.emplace_back();
+    SweepGrid grid;
     for (const auto& [name, values] : axes.members())
       grid.push_back({name, texts_of(values.items(), &Json::string)});
+    for (SweepCell& cell : sweep_cells(grid, folder))
+      if (names.insert(cell.name).second) cells.push_back(std::move(cell));
   }
-  return grids;
+  return cells;
 }
 
 CellState cell_state(const fs::path& folder, const SweepCell& cell) {
@@ -242,8 +241,9 @@ CellState cell_state(const fs::path& folder, const SweepCell& cell) {
   if (!is_there(path / "config.json")) return CellState::missing;
   const std::string difference = first_difference(read_config(path), cell.config);
   if (!difference.empty()) {
-    throw Error(text(path.string(), " holds a run with other settings: ", difference),
-                "give the sweep another folder, or delete this one to make the cell anew");
+    throw Error(
+        text(path.string(), " holds a run with other settings: ", difference),
+        "to go on with it, give that setting as it is there; else give the sweep another folder");
   }
   return is_there(path / "cell.json") ? CellState::finished : CellState::started;
 }

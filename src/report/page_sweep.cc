@@ -30,7 +30,7 @@ bool is_sweep(const std::filesystem::path& folder) {
 }
 
 PageSweep read_sweep(const std::filesystem::path& folder) {
-  const std::vector<SweepCell> cells = cells_of_grids(read_grids(folder));
+  const std::vector<SweepCell> cells = kept_cells(folder);
   PageSweep sweep;
   const SweepReport report = collect_sweep(folder, cells);
   sweep.facts = finding_of(report);

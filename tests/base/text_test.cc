@@ -7,6 +7,8 @@
 #include <cmath>
 #include <locale>
 
+#include "headlab/base/error.h"
+
 namespace headlab { namespace {
 
 using Pieces = std::vector<std::string_view>;

@@ -30,7 +30,8 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
     b.push_back(std::pow(10, i % 4));
     a.push_back(b.back() * (i == 0 ? 1.1 : 0.5));
   }
-  const Finding found = compare_arms(std::vector<Arm>{arm("b", b), arm("a", a)});
+  const std::vector<Arm> arms = {arm("b", b), arm("a", a)};
+  const Finding found = compare_arms(arms);
   const double mean = (9 * std::log(0.5) + std::log(1.1)) / 10;
   EXPECT_NEAR(cell(found, "ratio.mean,low,high").items()[0].number(), std::exp(mean), 1e-12);
   EXPECT_EQ(cell(found, "wins").integer(), 9);
@@ -41,8 +42,7 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
   EXPECT_EQ(Json(found.table("seeds").cells("loss")).items().size(), 20u);
   CompareOptions options;
   options.reference = "a";
-  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("b", b), arm("a", a)}, options), "verdict"),
-            Json("higher"));
+  EXPECT_EQ(cell(compare_arms(arms, options), "verdict"), Json("higher"));
 }
 
 TEST(Compare, ShowsNamesWithoutWhatAllOfThemBeginWith) {
@@ -72,20 +72,17 @@ TEST(Compare, SaysNothingWhereTheSeedsDoNotTell) {
 TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
   const std::vector<double> a = {1, 2, 3, 1, 2, 3}, near = {1.1, 1.9, 3.1, 0.9, 2.1, 2.9},
                             far = {1.1, 1.9, 9, 0.9, 2.1, 1};
-  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", a), arm("b", near)}), "verdict").string(),
-            "equal within 1.25");
-  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", a), arm("b", far)}), "verdict").string(),
-            "not told apart");
-  CompareOptions options{.measure = "accuracy"};
+  CompareOptions options;
+  const auto verdict = [&](const auto& x, const auto& y) {
+    return cell(compare_arms(std::vector<Arm>{arm("a", x), arm("b", y)}, options), "verdict");
+  };
+  EXPECT_EQ(verdict(a, near), Json("equal within 1.25"));
+  EXPECT_EQ(verdict(a, far), Json("not told apart"));
+  options.measure = "accuracy";
   const std::vector<double> high(6, 0.99), same(6, 0.992);
-  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", high), arm("b", same)}, options),
-                 "verdict"),
-            Json("higher"))
-      << "told apart, however little it is";
+  EXPECT_EQ(verdict(high, same), Json("higher")) << "told apart, however little it is";
   options.margin = 0.001;
-  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", high), arm("b", high)}, options),
-                 "verdict"),
-            Json("equal within 0.001"));
+  EXPECT_EQ(verdict(high, high), Json("equal within 0.001"));
 }
 
 TEST(Compare, CorrectsForAllThatAreAsked) {
@@ -116,11 +113,8 @@ TEST(Compare, TakesChanceForADifferenceAtMostAsOftenAsItSays) {
     }
     const Finding found = compare_arms(
         std::vector<Arm>{arm("a", losses[0]), arm("b", losses[1]), arm("c", losses[2])});
-    for (const Json& verdict : found.table("comparisons").cells("verdict"))
-      if (verdict != Json("not told apart")) {
-        ++told;
-        break;
-      }
+    const Json::Array verdicts = found.table("comparisons").cells("verdict");
+    told += std::ranges::count(verdicts, Json("not told apart")) < std::ssize(verdicts);
   }
   EXPECT_LE(told, 50) << "of 1,000 experiments in which the arms are the same";
   EXPECT_GE(told, 10) << "the test is not idle";
@@ -149,8 +143,7 @@ TEST(Compare, TakesArmsForEqualAtMostAsOftenAsItSays) {
 TEST(Compare, LeavesOutAnArmWithoutNumbers) {
   const Arm a = arm("a", {1, 2}), b = arm("b", {2, 1}), none{"none", {}};
   const Finding found = compare_arms(std::vector<Arm>{a, none, b});
-  EXPECT_EQ(found.table("arms").rows.size(), 3u);
-  EXPECT_TRUE(found.table("arms").rows[1][2].is_null());
+  EXPECT_TRUE(found.table("arms").rows.at(1)[2].is_null());
   EXPECT_EQ(found.table("comparisons").rows.size(), 1u);
   expect_error([&] { compare_arms(std::vector<Arm>{none, a}); }, {"no seed in common"});
 }
@@ -160,11 +153,9 @@ TEST(Compare, RefusesWhatIsNoComparison) {
   expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"two arms or more"});
   expect_error([&] { compare_arms(std::vector<Arm>{a, a}); }, {"named twice"});
   expect_error([&] { compare_arms(std::vector<Arm>{a, other}); }, {"no seed in common"});
-  CompareOptions options;
-  options.reference = "c";
-  expect_error([&] { compare_arms(std::vector<Arm>{a, other}, options); }, {"'c'"});
-  options = {.margin = 0.5};
-  expect_error([&] { compare_arms(std::vector<Arm>{a, other}, options); }, {"factor above 1"});
+  for (const auto& [options, said] : {std::pair{CompareOptions{.reference = "c"}, "'c'"},
+                                      {CompareOptions{.margin = 0.5}, "factor above 1"}})
+    expect_error([&] { compare_arms(std::vector<Arm>{a, other}, options); }, {said});
 }
 
 /// A sweep of two groups of two seeds with results that are known, and a curve in one of its cells.
@@ -202,7 +193,8 @@ class Arms : public testing::Test {
 };
 
 TEST_F(Arms, AreGroupsOfASweepAndRuns) {
-  const std::vector<Arm> all = arms_of(sweep_.string(), find_measure("loss"));
+  const std::string s = sweep_.string();
+  const std::vector<Arm> all = arms_of(s, find_measure("loss"));
   ASSERT_EQ(all.size(), 2u);
   EXPECT_TRUE(all[1].name.ends_with("s/heads=2")) << all[1].name;
   EXPECT_EQ(all[1].seeds, (std::vector<std::int64_t>{4, 9}));
@@ -210,21 +202,15 @@ TEST_F(Arms, AreGroupsOfASweepAndRuns) {
   EXPECT_EQ(values("s/heads=1"), (std::vector<double>{4, 9}));
   EXPECT_EQ(values("s/heads=1", "accuracy"), (std::vector<double>{0.5, 0.5}));
   EXPECT_EQ(values("s/heads=1,seed=9"), std::vector<double>{9});
-  const std::string both =
-      text((sweep_ / "heads=1,seed=4").string(), "+", (sweep_ / "heads=2,seed=9").string());
+  const std::string both = s + "/heads=1,seed=4+" + s + "/heads=2,seed=9";
   EXPECT_EQ(arms_of(both, find_measure("loss")).at(0).values, (std::vector<double>{4, 18}));
-  expect_error(
-      [&] {
-        arms_of(sweep_.string() + "/heads=1+" + sweep_.string() + "/heads=2", find_measure("loss"));
-      },
-      {"two runs of seed 4"});
+  expect_error([&] { arms_of(s + "/heads=1+" + s + "/heads=2", find_measure("loss")); },
+               {"two runs of seed 4"});
 }
 
 TEST_F(Arms, AreWhatAMethodLeft) {
-  const std::vector<double> tuned = {2, 2}, pruned = {3, 3}, scratch = {1, 1};
-  EXPECT_EQ(values("s/heads=2:greedy@1"), tuned);
-  EXPECT_EQ(values("s/heads=2:greedy@1:pruned"), pruned);
-  EXPECT_EQ(values("s/heads=2:greedy@1:from_scratch"), scratch);
+  for (const auto& [part, value] : {std::pair{"", 2.}, {":pruned", 3.}, {":from_scratch", 1.}})
+    EXPECT_EQ(values(text("s/heads=2:greedy@1", part)), std::vector<double>(2, value));
 }
 
 TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {

@@ -99,8 +99,8 @@ TEST(SweepGrid, IsReadAsItWasWritten) {
   const auto grid = tiny_grid({{"heads", {"1", "2"}}, {"seed", {"0", "1"}}});
   add_grid(folder / "sweep", grid);
   add_grid(folder / "sweep", grid);
-  EXPECT_EQ(names_of(cells_of_grids(read_grids(folder / "sweep"))), names_of(sweep_cells(grid)));
-  expect_error([&] { read_grids(folder / "elsewhere"); }, {"no sweep at", "grid.json"});
+  EXPECT_EQ(names_of(kept_cells(folder / "sweep")), names_of(sweep_cells(grid)));
+  expect_error([&] { kept_cells(folder / "elsewhere"); }, {"no sweep at", "grid.json"});
 }
 
 TEST(SweepGrid, IsAddedToThoseThatAreThere) {
@@ -111,7 +111,7 @@ TEST(SweepGrid, IsAddedToThoseThatAreThere) {
   add_grid(folder / "sweep", second);
   std::vector<std::string> names = names_of(sweep_cells(first));
   for (const std::string& name : names_of(sweep_cells(second))) names.push_back(name);
-  EXPECT_EQ(names_of(cells_of_grids(read_grids(folder / "sweep"))), names);
+  EXPECT_EQ(names_of(kept_cells(folder / "sweep")), names);
 }
 
 TEST(SweepGrid, IsAnErrorWhereNoFolderCanHaveThatName) {
@@ -129,7 +129,7 @@ TEST(SweepGrid, WaitsForWhoeverIsAtIt) {
   EXPECT_FALSE(fs::exists(folder / "sweep" / "grid.json"));
   held.reset();
   other.join();
-  EXPECT_EQ(read_grids(folder / "sweep").size(), 1u);
+  EXPECT_EQ(kept_cells(folder / "sweep").size(), 1u);
 }
 
 class Training : public testing::Test {
@@ -244,6 +244,21 @@ TEST_F(Training, WithOtherSettingsIsRefused) {
   ASSERT_EQ(made.failed.size(), 1u);
   EXPECT_NE(made.failed[0].error.find("lr is 0.01 there"), std::string::npos);
   EXPECT_EQ(steps_, 20);
+}
+
+TEST_F(Training, IsReadAsItWasMadeThoughItsTaskRecommendsOtherSettingsByNow) {
+  add_grid(folder_ / "a", tiny_grid({{"heads", {"2", "3"}}, {"seed", {"0", "1", "2"}}}));
+  const auto now = kept_cells(folder_ / "a");
+  cell_ = now[1];
+  cell_.config.train.beta2 = 0.5;
+  train("a");
+  const auto cells = kept_cells(folder_ / "a");
+  EXPECT_EQ(cells[1].config, cell_.config);
+  EXPECT_EQ(cells[2].config.train.beta2, 0.5) << "of its group";
+  EXPECT_EQ(cells[3].config, now[3].config) << "of another";
+  cell_ = now[2];
+  train("a");
+  expect_error([&] { collect_sweep(folder_ / "a", cells); }, {"heads=2,seed=2", "beta2"});
 }
 
 TEST_F(Training, IsLeftToWhoeverIsAtIt) {

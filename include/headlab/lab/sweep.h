@@ -37,10 +37,12 @@ struct SweepCell {
 /// parameter (NAME=VALUE) belongs to the task before it: "sort,relations:length=8,vocab=6" are two.
 std::vector<std::string> sweep_values(const std::string& list);
 
-/// All cells, the seeds of one combination side by side. Settings that no axis names are those that
-/// the task recommends; d_head is floor(d_model / heads) unless it is given. Errors: an unknown
-/// setting, an impossible value or combination, two cells that are the same.
-std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid);
+/// All cells, the seeds of one combination side by side. Settings that no axis names are those of
+/// the first run of the group (see SweepCell) in `folder`, if one is given and holds any; else
+/// those that the task recommends. d_head is floor(d_model / heads) unless it is given. Errors: an
+/// unknown setting, an impossible value or combination, two cells that are the same.
+std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid,
+                                   const std::filesystem::path& folder = {});
 
 using SweepGrid = std::vector<SweepAxis>;
 
@@ -49,14 +51,13 @@ using SweepGrid = std::vector<SweepAxis>;
 /// after 10 seconds.
 RunLock lock_sweep(const std::filesystem::path& folder);
 
-/// The grids of a sweep's folder, kept in grid.json for collect_sweep: add_grid adds one, under the
-/// sweep's lock, unless it is there already. Before, it throws the errors of cell_state, unless the
-/// grid is there and all its cells are finished. read_grids throws an Error if there is no such
-/// file.
+/// Adds a grid to those of a sweep's folder, which grid.json holds, under the sweep's lock, unless
+/// it is there already. Before, it throws the errors of cell_state, unless the grid is there and
+/// all its cells are finished.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
-std::vector<SweepGrid> read_grids(const std::filesystem::path& folder);
-/// The cells of several grids, each once.
-std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids);
+/// The cells of all grids of a sweep's folder, each once, with the settings of the runs that are
+/// there: their task may recommend others by now. Error if there is no such sweep.
+std::vector<SweepCell> kept_cells(const std::filesystem::path& folder);
 
 enum class CellState { missing, started, finished };
 /// How far a cell is. Error if its folder holds a run with other settings.
