@@ -2,9 +2,11 @@
 // was found of them, and which findings describe other weights than they have now. Only reads.
 // Read next: train/run.h.
 #include <algorithm>
+#include <set>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
+#include "headlab/base/threads.h"
 
 namespace headlab::cli {
 namespace {
@@ -12,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Found {
-  std::vector<fs::path> runs{};
+  std::set<fs::path> runs{};
   Index unread = 0;  // folders and runs that cannot be read
 };
 
@@ -20,7 +22,7 @@ struct Found {
 /// those below it a note says so.
 void find_runs(const fs::path& folder, Found& found) {
   std::error_code failed, ignored;
-  if (fs::exists(folder / "state.safetensors", ignored)) found.runs.push_back(folder);
+  if (fs::exists(folder / "state.safetensors", ignored)) found.runs.insert(folder);
   std::vector<fs::path> below;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
     if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
@@ -40,19 +42,6 @@ Json in_log(const std::vector<Json>& log, Index step, const char* key) {
   const auto line =
       std::ranges::find(log, Json(step), [](const Json& at) { return at.at("step"); });
   return line == log.end() ? Json() : line->at(key);
-}
-
-/// Those at or below each of `folders`.
-Found run_folders(const std::vector<std::string>& folders) {
-  Found found;
-  for (const std::string& folder : folders) {
-    if (!fs::is_directory(folder))
-      throw Error("there is no folder " + folder, "name the one that holds your runs");
-    find_runs(folder, found);
-  }
-  std::ranges::sort(found.runs);
-  found.runs.erase(std::unique(found.runs.begin(), found.runs.end()), found.runs.end());
-  return found;
 }
 
 // One table for all runs: to make it costs more than to fill it.
@@ -126,18 +115,31 @@ Result runs(Invocation& call) {
   if (folders.empty()) folders = {"runs"};
   Json all = Json::array();
   std::vector<RunLosses> losses;
-  Found there = run_folders(folders);
-  for (const fs::path& path : there.runs) {
+  Found there;
+  for (const std::string& folder : folders) {
+    if (!fs::is_directory(folder))
+      throw Error("there is no folder " + folder, "name the one that holds your runs");
+    find_runs(folder, there);
+  }
+  const std::vector<fs::path> paths(there.runs.begin(), there.runs.end());
+  std::vector<Json> described(paths.size());  // or why one cannot be read
+  parallel_for(std::ssize(paths), [&](Index i) {
     try {
-      Json run = describe(path);
-      run["remarks"] = remarks(run);
-      all.push_back(std::move(run));
-      if (picture.wanted())
-        losses.push_back(losses_of(path.filename().string(), read_log(path / "metrics.jsonl")));
+      described[i] = describe(paths[i]), described[i]["remarks"] = remarks(described[i]);
     } catch (const Error& error) {
-      note(text("note: ", path.string(), " cannot be read: ", error.what()));
-      ++there.unread;
+      described[i] = error.what();
     }
+  });
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (described[i].is_string()) {
+      note(text("note: ", paths[i].string(), " cannot be read: ", described[i].string()));
+      ++there.unread;
+      continue;
+    }
+    all.push_back(std::move(described[i]));
+    if (!picture.wanted()) continue;
+    const std::vector<Json> log = read_log(paths[i] / "metrics.jsonl");
+    losses.push_back(losses_of(paths[i].filename().string(), log));
   }
   Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", there.unread}})};
   found.tables = {table_of(found.about, runs_table())};

@@ -39,13 +39,11 @@ std::string sweep_line(const SweepGrid& grid, const char* out) {
 
 void train_models(const fs::path& folder, const SweepGrid& grid) {
   add_grid(folder, grid);
+  const RunCallbacks until_interrupted{{.should_stop = interrupted}};
+  const auto watching = [&](const SweepCell&) { return until_interrupted; };
   std::vector<Cell> trainings;
-  for (const SweepCell& cell : sweep_cells(grid)) {
-    const auto watching = [](const SweepCell&) {
-      return RunCallbacks{{.should_stop = interrupted}};
-    };
+  for (const SweepCell& cell : sweep_cells(grid))
     trainings.push_back(training_cell(folder, cell, watching));
-  }
   const CellsMade made = make_shown({}, trainings);
   require(!made.stopped, "interrupted: no textbook was written");
   require(made.failed.empty() && made.missing.empty(), "a model of the textbook failed: ",
