@@ -26,10 +26,8 @@ void Linear::visit(const std::string& prefix, const std::string& label,
   if (b.defined()) f(prefix + "b" + label, b);
 }
 
-const Tensor& NormScales::use(const Tensor& own) {
-  if (given) return deviations.at(next++);
-  deviations.push_back(own);
-  return deviations.back();
+Tensor NormScales::use(const std::function<Tensor()>& own) {
+  return given ? deviations.at(next++) : deviations.emplace_back(own());
 }
 
 NormLayer::NormLayer(Index width, NormType kind, bool bias)
@@ -42,8 +40,8 @@ Tensor NormLayer::forward(const Tensor& x, const ForwardContext& context) const 
   const bool constant = context.frozen || context.norms != nullptr;
   if (!constant && kind.fused != nullptr) return kind.fused(x, w, b, eps);
   const Tensor rows = kind.centres ? x - mean(x, -1, true) : x;
-  const Tensor deviation = kind.deviation(constant ? rows.detach() : rows, eps);
-  const Tensor y = rows / (context.norms ? context.norms->use(deviation) : deviation) * w;
+  const auto own = [&] { return kind.deviation(constant ? rows.detach() : rows, eps); };
+  const Tensor y = rows / (context.norms ? context.norms->use(own) : own()) * w;
   return b.defined() ? y + b : y;
 }
 

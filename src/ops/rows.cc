@@ -1,8 +1,6 @@
-// Reductions see a tensor as [outer, size, inner] and walk it in the order of memory. The largest
-// element is remembered by its place, so that its gradient goes to one place only. Cross-entropy
-// keeps log-sum-exp of each row and no probabilities: the backward pass computes them again, which
-// is cheaper than to write and read them. Layer norm keeps mean and 1/deviation of each row. Read
-// next: kernels/rows.h, layout.cc.
+// Sums along an axis, and what works on rows. Cross-entropy keeps log-sum-exp of each row and no
+// probabilities: the backward pass computes them again, which is cheaper than to write and read
+// them. Layer norm keeps mean and 1/deviation of each row. Read next: kernels/rows.h, layout.cc.
 #include "headlab/ops/rows.h"
 
 #include <algorithm>
@@ -13,32 +11,11 @@
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/layout.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/pieces.h"
 #include "kernels/rows.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
-
-/// x seen as [outer, size, inner], reduced to [outer, inner].
-struct Reduction {
-  Index outer, size, inner;
-  Shape output;
-
-  Reduction(const Tensor& x, int axis, bool keep)
-      : outer(x.shape().count(0, x.shape().axis_of(axis))),
-        size(x.size(axis)),
-        inner(x.shape().count(x.shape().axis_of(axis) + 1, x.rank())),
-        output(keep ? x.shape().with(axis, 1) : x.shape().without(axis)) {}
-
-  /// Calls visit(element of x, element of y) in the order of x.
-  template <class Visit>
-  void walk(Visit&& visit) const {
-    Index in = 0;
-    for (Index o = 0; o < outer; ++o) {
-      for (Index s = 0; s < size; ++s)
-        for (Index i = 0; i < inner; ++i) visit(in++, o * inner + i);
-    }
-  }
-};
 
 /// x seen as rows of n elements.
 struct Rows {
@@ -91,15 +68,23 @@ Index count_targets(std::span<const std::int32_t> targets, Index vocab) {
 }  // namespace
 
 Tensor sum(const Tensor& x, int axis, bool keep) {
-  const Reduction reduction(x, axis, keep);
-  Tensor y = Tensor::zeros(reduction.output);
-  const Scalar* px = x.data();
-  Scalar* py = y.data();
-  reduction.walk([=](Index in, Index out) { py[out] += px[in]; });
-  return record("sum", y, {x}, [reduction](Node& node) {
+  axis = x.shape().axis_of(axis);  // x is seen as [outer, n, inner]
+  const Index n = x.size(axis), inner = x.shape().count(axis + 1, x.rank());
+  const Index outer = x.shape().count(0, axis);
+  Tensor y = Tensor::zeros(keep ? x.shape().with(axis, 1) : x.shape().without(axis));
+  for_rows(outer, n * inner, [&, px = x.data(), py = y.data()](Index o) {
+    const Scalar* in = px + o * n * inner;
+    Scalar* out = py + o * inner;
+    if (inner == 1) *out = std::accumulate(in, in + n, Scalar{0});
+    for (Index i = 0; inner > 1 && i < n * inner; i += inner)
+      for (Index j = 0; j < inner; ++j) out[j] += in[i + j];
+  });
+  return record("sum", y, {x}, [=](Node& node) {
     const Scalar* dy = node.gradient();
     if (Scalar* dx = node.sum_into(0))
-      reduction.walk([=](Index in, Index out) { dx[in] += dy[out]; });
+      for_rows(outer * n, inner, [=](Index row) {
+        for (Index j = 0; j < inner; ++j) dx[row * inner + j] += dy[row / n * inner + j];
+      });
   });
 }
 

@@ -28,7 +28,8 @@ struct NormScales {
   bool given = false;                // else a pass adds its own
   std::size_t next = 0;              // of those that are given
 
-  const Tensor& use(const Tensor& own);
+  /// Those of the next norm: given, or its own, which are added.
+  Tensor use(const std::function<Tensor()>& own);
 };
 
 /// What a forward pass knows beside its inputs. Dropout is active while training and draws from
