@@ -1,7 +1,7 @@
 // What heads do on single examples, for other programs to read: no choice, no verdict. The
 // examples and queries are those of the scores.
 // Read next: scores.cc, which chooses and judges.
-#include <limits>
+#include <cmath>
 
 #include "headlab/heads/activations.h"
 #include "headlab/heads/scores.h"
@@ -22,13 +22,12 @@ double mean_mass(std::span<const EligibleQuery> queries, const Tensor& pattern, 
     for (const std::int32_t key : query.keys) sum += static_cast<double>(row[key]);
     ++count;
   }
-  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+  return count > 0 ? sum / count : NAN;
 }
 
 }  // namespace
 
 ExampleMasses masses_by_example(const Transformer& model, const Task& task, Index examples) {
-  constexpr Index kBatch = 64;
   const Index count = at_most_different(task, examples);
   const Example example = task.make(streams::scored(), count, Split::validation);
   const std::vector<Relation> relations = task.relations();
@@ -39,9 +38,8 @@ ExampleMasses masses_by_example(const Transformer& model, const Task& task, Inde
   const std::vector<HeadId> heads = all_heads(model);
   const auto modules = model.attention_modules();
   ExampleMasses masses{std::ssize(relations), std::ssize(heads), count, {}};
-  masses.values.resize(masses.relations * masses.heads * count,
-                       std::numeric_limits<float>::quiet_NaN());
-  for_parts(example.batch, kBatch, [&](const Batch& part, Index first) {
+  masses.values.resize(masses.relations * masses.heads * count, NAN);
+  for_parts(example.batch, 64, [&](const Batch& part, Index first) {
     const Activations activations(model, part);
     for (std::size_t h = 0; h < heads.size(); ++h) {
       const Tensor pattern = activations.pattern(heads[h]);

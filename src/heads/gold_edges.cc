@@ -8,6 +8,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
+#include "headlab/base/threads.h"
 #include "headlab/heads/activations.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/evaluate.h"
@@ -26,10 +27,8 @@ namespace {
 class HiddenEdges {
  public:
   explicit HiddenEdges(const ModelCaptures& captures) : modules_(captures.attention) {
-    for (const AttentionCaptures& module : modules_) {
-      const std::size_t count = module.pattern.defined() ? module.pattern.values().size() : 0;
-      edits_.push_back({.hidden_edges = Flags(count, 0)});
-    }
+    for (const AttentionCaptures& in : modules_)
+      edits_.push_back({.hidden_edges = Flags(in.pattern.defined() ? in.pattern.count() : 0)});
   }
 
   /// The place of an edge in the pattern [B, H, T, S] of its module.
@@ -58,6 +57,8 @@ class HiddenEdges {
   double mass_ = 0;
 };
 
+using Edges = std::vector<HiddenEdges::Edge>;
+
 /// A query of a part of the examples, and what its gold edges weigh in the heads that lose them.
 struct TestedQuery {
   Gold::Query at;  // b counts within the part
@@ -74,21 +75,23 @@ std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end
   return queries;
 }
 
-/// Hides random edges of these heads at a query, none to its gold keys, until they weigh as much as
-/// its gold edges.
-void hide_random(HiddenEdges& edges, const std::vector<CapturedHead>& heads, Index keys,
-                 const TestedQuery& query, Generator random) {
-  std::vector<HiddenEdges::Edge> pool;
+/// Random edges of these heads at a query, none to its gold keys, as many as weigh what its gold
+/// edges do.
+Edges random_edges(const HiddenEdges& edges, const std::vector<CapturedHead>& heads, Index keys,
+                   const TestedQuery& query, Generator random) {
+  Edges pool;
   for (const CapturedHead& head : heads) {
+    const HiddenEdges::Edge first = edges.edge(head, query.at, 0);
     for (Index key = 0; key < keys; ++key) {
-      const HiddenEdges::Edge edge = edges.edge(head, query.at, key);
+      const HiddenEdges::Edge edge{first.module, first.place + key};
       if (edges.weight(edge) > 0 && std::ranges::count(query.at.keys, key) == 0)
         pool.push_back(edge);
     }
   }
-  random.shuffle(std::span<HiddenEdges::Edge>(pool));
-  double left = query.mass;
-  for (std::size_t i = 0; i < pool.size() && left > 0; ++i) left -= edges.hide(pool[i]);
+  random.shuffle(std::span(pool));
+  auto end = pool.begin();
+  for (double left = query.mass; end != pool.end() && left > 0; ++end) left -= edges.weight(*end);
+  return {pool.begin(), end};
 }
 
 }  // namespace
@@ -149,18 +152,16 @@ void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
     if (modules[head.module].kind == asked.kind)
       trial.all.push_back({head.module, place_of(model_, head)});
   for (const HeadId& head : heads) {
-    const Index place = place_of(model_, head);
+    trial.heads.push_back({head.module, place_of(model_, head)});
     const AttentionModule& module = modules[head.module];
     require(module.kind == asked.kind, "head ", head_text(head), " of ", module.name,
             " cannot hold the relation ", asked.name);
-    trial.heads.push_back({head.module, place});
   }
 }
 
 EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const {
   const NoGrad no_grad;
-  require(relation < relations_.size(), "the task has ", relations_.size(), " relations, not ",
-          relation + 1);
+  require(relation < relations_.size(), "the task has ", relations_.size(), " relations");
   const RelationTargets asked = targets_of(task_, example_, relation);
   Trial trial{relation, asked.examples};
   choose_heads(heads, trial);
@@ -203,10 +204,14 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   const Key key = streams::seeded(options_.seed).fold("random edges").fold(trial.relation);
   for (Index draw = 0; draw < options_.draws; ++draw) {
     HiddenEdges random(whole.captures());
-    for (const TestedQuery& query : queries) {
-      const Key drawn = key.fold(draw).fold(first + query.at.b).fold(query.at.t);
-      hide_random(random, trial.all, keys, query, Generator(drawn));
-    }
+    std::vector<Edges> drawn(queries.size());
+    parallel_for(std::ssize(queries), [&](Index i) {
+      const TestedQuery& query = queries[i];
+      const Key of_query = key.fold(draw).fold(first + query.at.b).fold(query.at.t);
+      drawn[i] = random_edges(random, trial.all, keys, query, Generator(of_query));
+    });
+    for (const Edges& edges : drawn)
+      for (const HiddenEdges::Edge& edge : edges) random.hide(edge);
     add_without(random, share, trial.control);
     trial.control_mass += share * random.mass();
   }
@@ -225,14 +230,12 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
     HeadSet all;
     for (std::size_t h = 0; h < scores.heads.size(); ++h) {
       const HeadScores& head = scores.heads[h];
-      const double lift = head.relations[r].lift;
       steps.done();
       if (modules[head.module].kind != row.relation.kind) continue;
       all.push_back(head);
-      if (lift >= kOwnerLift || h == scores.relations[r].best) {
-        row.tests.push_back(experiment.test(r, {head}));
-        row.tests.back().lift = lift;
-      }
+      if (head.relations[r].lift < kOwnerLift && h != scores.relations[r].best) continue;
+      row.tests.push_back(experiment.test(r, {head}));
+      row.tests.back().lift = head.relations[r].lift;
     }
     if (all.size() > 1) row.tests.push_back(experiment.test(r, all));
     for (EdgeTest& test : row.tests) test.share = test.gold.change / row.tests.back().gold.change;
