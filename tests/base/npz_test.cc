@@ -58,6 +58,7 @@ TEST(Npz, IsWrittenAsItIsRead) {
   EXPECT_EQ(arrays.at("y/z")[1], 'd' * 256 + 'c');
   const std::string first("PK\3\4\x14\0\0\0\0\0\0\0\x21\0", 14), last("PK\5\6\0\0\0\0\2\0\2\0", 12);
   EXPECT_EQ(bytes.substr(0, 14), first) << "version, flags, method, time and day";
+  EXPECT_EQ(bytes.substr(bytes.find("PK\1\2") + 30, 16), std::string(16, '\0')) << "directory";
   EXPECT_EQ(bytes.substr(bytes.size() - 22, 12), last) << "disks and counts of files";
 }
 

@@ -83,6 +83,11 @@ TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
   wait();
   EXPECT_TRUE(words("#card").starts_with("0.2"));
   EXPECT_TRUE(there("#pattern"));
+  for (const bool off : {true, false}) {
+    tab().press("x");
+    wait();
+    EXPECT_TRUE(words("#card").ends_with(off ? "Switch 0.2 on" : "Switch 0.2 off"));
+  }
 }
 
 /// Each is answered by the story itself, or by the card of a head that is clicked.

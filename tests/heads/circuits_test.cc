@@ -281,6 +281,13 @@ TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
   EXPECT_FALSE(token_circuits(model, {0, 0}).ov.defined());
 }
 
+TEST(Composition, OfHeadsThatWriteNothingIsNone) {
+  Transformer model = random_model(small_config("heads=2"));
+  model.visit([](const std::string&, const Tensor& p) { std::fill_n(p.data(), p.count(), 0); });
+  for (const Composition& one : find_circuits(model, {.draws = 1}).compositions)
+    EXPECT_EQ(one.strength, 0);
+}
+
 TEST(Circuits, OfAnEncoderDecoderComposeWithinEachStream) {
   const CircuitsReport report = find_circuits(random_model(small_encoder_decoder()), {.draws = 10});
   std::set<std::string> kinds;  // "FROM TO KIND" of modules

@@ -99,6 +99,13 @@ TEST(Lessons, SilencingAHeadChangesTheOutputByItsNorm) {
   }
 }
 
+TEST(Lessons, OfTheirOwnMayLackWhatTheOutputIsMultipliedWith) {
+  Json json = Json::parse(R"({"tokens": ["a"], "q": [[1]], "k": [[1]], "v": [[1]]})");
+  EXPECT_EQ(world_of(json, "here").W_O(0, 0), 1);
+  json["W_O"] = Json::parse("[[3]]");
+  EXPECT_EQ(world_of(json, "here").W_O(0, 0), 3);
+}
+
 TEST(Lessons, HeadsThatReadTheSameColumnsHaveOnePattern) {
   const LessonWorld& world = lesson_world("five-tokens");
   const Matrix q = columns_of(world.q, 0, 2), k = columns_of(world.k, 0, 2);

@@ -52,6 +52,14 @@ TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
   expect_near(attn.forward(x, x, {}), Tensor::zeros(x.shape()) + attn.O.b, 0);
 }
 
+TEST(KeyValueCache, IsExtendedByOnePosition) {
+  KeyValueCache cache{.room = 6, .k = {}, .v = {}};
+  Tensor k = input(), v = input();
+  AttentionMask mask;
+  cache.extend(k, v, mask);
+  EXPECT_THROW(cache.extend(k, v, mask), Error);
+}
+
 /// Edits still apply, and the input is not looked at.
 TEST(MultiHeadAttention, TakesOutputsThatWereComputedBefore) {
   const MultiHeadAttention attn = made(kGrouped);

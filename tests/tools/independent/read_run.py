@@ -1,19 +1,18 @@
-"""Reads a run folder and says how far headlab's numbers are from their definitions.
-
-Written from the definitions (src/README.md, the comments of the headers, the papers), in double, with NumPy
-alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
-heads and their p, ablation, pairs, hidden edges, attribution, circuits, patching, explained steps,
-a curve, the statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which
-follow from streams of random numbers, come from independent_reading.
-
-    read_run.py RUN FOLDER [--change]    FOLDER holds given.safetensors and said.json of
-                                         independent_reading
-
-Prints a line for each quantity: the largest difference, and what is allowed. Exit status 1 if one
-is larger, or if said.json has a number that nothing was compared with and that NOT_COMPARED does
-not name. With --change, a number of each kind in said.json is changed in turn, and the exit status
-is 1 as well if one such change is not noticed. Read next: export.cc, run.sh.
-"""
+# Reads a run folder and says how far headlab's numbers are from their definitions.
+#
+# Written from the definitions (src/README.md, the comments of the headers, the papers), in double, with NumPy
+# alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
+# heads and their p, ablation, pairs, hidden edges, attribution, circuits, patching, explained steps,
+# a curve, the statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which
+# follow from streams of random numbers, come from independent_reading.
+#
+#     read_run.py RUN FOLDER [--change]    FOLDER holds given.safetensors and said.json of
+#                                          independent_reading
+#
+# Prints a line for each quantity: the largest difference, and what is allowed. Exit status 1 if one
+# is larger, or if said.json has a number that nothing was compared with and that NOT_COMPARED does
+# not name. With --change, a number of each kind in said.json is changed in turn, and the exit status
+# is 1 as well if one such change is not noticed. Read next: export.cc, run.sh.
 import copy
 import functools
 import itertools
@@ -83,8 +82,7 @@ class V:
         return V(self.value.reshape(shape), [(self, lambda g: g.reshape(self.value.shape))])
 
     def transpose(self, *axes):
-        return V(self.value.transpose(axes),
-                 [(self, lambda g: g.transpose(np.argsort(axes)))])
+        return V(self.value.transpose(axes), [(self, lambda g: g.transpose(np.argsort(axes)))])
 
     def take(self, index):
         """Rows of axis 0, or what any other index selects."""
@@ -281,8 +279,7 @@ class Model:
         self.patterns.append(pattern.value)
         z = pattern @ v
         gate = np.array([0.0 if (m, h) in silenced else 1.0 for h in numbers])
-        z = V(z.value * gate[None, :, None, None],
-              [(z, lambda g: g * gate[None, :, None, None])])
+        z = V(z.value * gate[None, :, None, None], [(z, lambda g: g * gate[None, :, None, None])])
         self.z[m] = z.value
         for i, other in self.put.get(m, {}).items():
             z = V(np.where(np.arange(H)[:, None, None] == i, other, z.value))
@@ -311,8 +308,7 @@ class Model:
             return x + f(self.norm(x, name)) if pre else self.norm(x + f(x), name)
         for i, m in modules:
             block = f"{prefix}blocks.{i}."
-            x = sublayer(x, block + "ln1",
-                         lambda h: self.attention(m, h, h, mask, self.silenced))
+            x = sublayer(x, block + "ln1", lambda h: self.attention(m, h, h, mask, self.silenced))
             if cross is not None:
                 memory, source_mask = cross
                 x = sublayer(x, block + "ln_cross", lambda h: self.attention(
@@ -573,8 +569,7 @@ def truth_of(task, batch):
         def key(relation, row, t):
             if relation != "same":
                 return t - int(relation)
-            alike = [s for s in range(t)
-                     if (row[s] - row[t]) % int(settings["classes"]) == 0]
+            alike = [s for s in range(t) if (row[s] - row[t]) % int(settings["classes"]) == 0]
             return alike[-1] if alike else -1
         return [{(b, t, key(relation, row, t)) for b, row in enumerate(rows)
                  for t in range(len(row)) if key(relation, row, t) >= 0}
@@ -956,8 +951,7 @@ def pair_costs(model, batch, a, b):
     neither, a, and b silenced."""
     joint = model.logits(batch, frozenset({a, b}))
     scales = model.deviations
-    at_scales = [model.logits(batch, frozenset(silenced), scales)
-                 for silenced in ((), {a}, {b})]
+    at_scales = [model.logits(batch, frozenset(silenced), scales) for silenced in ((), {a}, {b})]
     return [joint] + at_scales
 
 
