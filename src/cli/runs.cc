@@ -13,26 +13,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Found {
-  std::set<fs::path> runs{};
-  Index unread = 0;  // folders and runs that cannot be read
-};
-
 /// Adds the folders at or below `folder` that hold a run. Error if it cannot be read; of
-/// those below it a note says so.
-void find_runs(const fs::path& folder, Found& found) {
+/// those below it a note says so, and they are counted.
+void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) {
+  if (!fs::is_directory(folder))
+    throw Error("there is no folder " + folder.string(), "name the one that holds your runs");
   std::error_code failed, ignored;
-  if (fs::exists(folder / "state.safetensors", ignored)) found.runs.insert(folder);
+  if (fs::exists(folder / "state.safetensors", ignored)) runs.insert(folder);
   std::vector<fs::path> below;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
     if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
   require(!failed, folder.string(), " cannot be read: ", failed.message());
   for (const fs::path& path : below) {
     try {
-      find_runs(path, found);
+      find_runs(path, runs, unread);
     } catch (const Error& error) {
-      note(text("note: ", error.what()));
-      ++found.unread;
+      ++unread, note(text("note: ", error.what()));
     }
   }
 }
@@ -85,6 +81,17 @@ std::string remarks(const Json& run) {
   return join(parts, "; ");
 }
 
+/// The facts of a run with their remarks, or why it cannot be read.
+Json facts_or_error(const fs::path& path) {
+  try {
+    Json run = describe(path);
+    run["remarks"] = remarks(run);
+    return run;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 Table runs_table() {
   Table table{"runs",
               {{"run", "run", "its folder", kPlain, "", false},
@@ -115,40 +122,29 @@ Result runs(Invocation& call) {
   if (folders.empty()) folders = {"runs"};
   Json all = Json::array();
   std::vector<RunLosses> losses;
-  Found there;
-  for (const std::string& folder : folders) {
-    if (!fs::is_directory(folder))
-      throw Error("there is no folder " + folder, "name the one that holds your runs");
-    find_runs(folder, there);
-  }
-  const std::vector<fs::path> paths(there.runs.begin(), there.runs.end());
-  std::vector<Json> described(paths.size());  // or why one cannot be read
-  parallel_for(std::ssize(paths), [&](Index i) {
-    try {
-      described[i] = describe(paths[i]), described[i]["remarks"] = remarks(described[i]);
-    } catch (const Error& error) {
-      described[i] = error.what();
-    }
-  });
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (described[i].is_string()) {
-      note(text("note: ", paths[i].string(), " cannot be read: ", described[i].string()));
-      ++there.unread;
+  std::set<fs::path> found_runs;
+  Index unread = 0;
+  for (const std::string& folder : folders) find_runs(folder, found_runs, unread);
+  const std::vector<fs::path> paths(found_runs.begin(), found_runs.end());
+  std::vector<Json> facts(paths.size());
+  parallel_for(std::ssize(paths), [&](Index i) { facts[i] = facts_or_error(paths[i]); });
+  for (std::size_t i = 0; const fs::path& path : paths) {
+    Json& run = facts[i++];
+    if (run.is_string()) {
+      ++unread, note(text("note: ", path.string(), " cannot be read: ", run.string()));
       continue;
     }
-    all.push_back(std::move(described[i]));
-    if (!picture.wanted()) continue;
-    const std::vector<Json> log = read_log(paths[i] / "metrics.jsonl");
-    losses.push_back(losses_of(paths[i].filename().string(), log));
+    all.push_back(std::move(run));
+    if (picture.wanted())
+      losses.push_back(losses_of(path.filename().string(), read_log(path / "metrics.jsonl")));
   }
-  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", there.unread}})};
+  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
   found.tables = {table_of(found.about, runs_table())};
   Result result = result_of(found);
   if (found.about.at("runs").items().empty())
-    result.text = text("there is no run ", there.unread > 0 ? "that can be read " : "", "below ",
+    result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
                        join(folders, ", "), "\n");
-  if (there.unread > 0)
-    result.status = 1, result.text += text(there.unread, " could not be read\n");
+  if (unread > 0) result.status = 1, result.text += text(unread, " could not be read\n");
   if (!picture.wanted()) return result;
   return with_picture(call, picture, losses_figure(losses, width), result);
 }
