@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import * as draw from '../../src/report/page/draw.js';
 import * as charts from '../../src/report/page/charts.js';
 import * as address from '../../src/report/page/address.js';
+import {pca} from '../../src/report/page/core_pass.js';
 
 const page = {...draw, ...charts, ...address};
 const read = (name) => fs.readFileSync(new URL(`../../src/report/page/${name}`, import.meta.url), 'utf8');
@@ -234,6 +235,11 @@ expect(
   JSON.stringify(pictures[0].marks.find(cell[0] + 1, cell[1] + 1)) === '[7,4]',
   'a place finds its cell',
 );
+
+// ---- the axes of points on a line, and of some beside it
+const {axes, share} = pca(Float64Array.of(3, 4, -3, -4, -0.4, 0.3, 0.4, -0.3), 4, 2);
+const found = [...axes[0], ...axes[1], ...share].map((number) => number.toFixed(4)).join();
+expect(found === '0.6000,0.8000,0.8000,-0.6000,0.9901,0.0099', `axes of points: ${found}`);
 
 // ---- tables and files
 expect(
