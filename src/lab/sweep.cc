@@ -10,8 +10,8 @@
 #include <functional>
 #include <set>
 
-#include "headlab/base/error.h"
 #include "headlab/base/files.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/train/streams.h"
 

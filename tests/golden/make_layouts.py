@@ -1,32 +1,31 @@
 #!/usr/bin/env python3
-"""Models as others store them, with logits from PyTorch, for the tests of import and export.
+# Models as others store them, with logits from PyTorch, for the tests of import and export.
+#
+# Each function below is a forward pass as transformers, TransformerLens or nanoGPT write it, over their
+# names and their config. Needs Debian's python3-torch (1.13).
+# usage: make_layouts.py OUTDIR         writes OUTDIR/NAME/{config.json, model*.safetensors, expected.safetensors}
+#        make_layouts.py --run LAYOUT DIR TOKENS.json   prints the logits of what `export` wrote
+import json, math, os, struct, sys
+import numpy, torch
+import torch.nn.functional as F
 
-Each function below is a forward pass as transformers, TransformerLens or nanoGPT write it, over their
-names and their config. Needs Debian's python3-torch (1.13).
-usage: make_layouts.py OUTDIR         writes OUTDIR/NAME/{config.json, model*.safetensors, expected.safetensors}
-       make_layouts.py --run LAYOUT DIR TOKENS.json   prints the logits of what `export` wrote
-#
-# import json, math, os, struct, sys
-# import numpy, torch
-# import torch.nn.functional as F
-#
-# TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64}
-#
-# def save(path, tensors):
-#     header, blobs, at = {}, [], 0
-#     for name, t in tensors.items():
-#         dtype = next(d for d, kind in TYPES.items() if kind == t.dtype)
-#         bits = t.contiguous().view(torch.int16) if dtype == "BF16" else t.contiguous()
-#         blobs.append(bits.numpy().tobytes())
-#         header[name] = {"dtype": dtype, "shape": list(t.shape), "data_offsets": [at, at + len(blobs[-1])]}
-#         at += len(blobs[-1])
-#     text = json.dumps(header).encode()
-#     text += b" " * (-len(text) % 8)
-#     with open(path, "wb") as f:
-#         f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
-#
-# def load_file(path):
-#     """safetensors.torch.load_file, for files of F32 alone.
+TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64}
+
+def save(path, tensors):
+    header, blobs, at = {}, [], 0
+    for name, t in tensors.items():
+        dtype = next(d for d, kind in TYPES.items() if kind == t.dtype)
+        bits = t.contiguous().view(torch.int16) if dtype == "BF16" else t.contiguous()
+        blobs.append(bits.numpy().tobytes())
+        header[name] = {"dtype": dtype, "shape": list(t.shape), "data_offsets": [at, at + len(blobs[-1])]}
+        at += len(blobs[-1])
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+def load_file(path):
+    """safetensors.torch.load_file, for files of F32 alone."""
     data = open(path, "rb").read()
     begin = 8 + struct.unpack("<Q", data[:8])[0]
     header = {k: v for k, v in json.loads(data[8:begin]).items() if k != "__metadata__"}

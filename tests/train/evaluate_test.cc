@@ -52,10 +52,6 @@ TEST_F(Evaluated, IsWhatAPlainCountGives) {
   EXPECT_EQ(got.targets[1].name, "same");
 }
 
-TEST(TargetLosses, OfNothingAreAnError) {
-  EXPECT_THROW(target_losses(Tensor::zeros({0, 4}), Batch::make(0, 4)), Error);
-}
-
 TEST_F(Evaluated, DoesNotDependOnTheSizeOfItsBatches) {
   const Evaluation whole = evaluated({.examples = 30, .batch = 64});
   for (Index batch : {1, 7, 30}) {

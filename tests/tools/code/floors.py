@@ -1,26 +1,25 @@
 #!/usr/bin/env python3
-"""Fails if headlab has become slow: shares of the multiply-add peak that the same run measures.
+# Fails if headlab has become slow: shares of the multiply-add peak that the same run measures.
+#
+#     tests/tools/code/floors.py PROGRAM
+#
+# The linear maps of `char` must reach .5 on one thread, steps of `toy` and `char` .25, in the best of
+# up to eight runs: a busy machine lets several fail, a loss of two times all of them. These floors lie
+# far under what a quiet machine shows (tests/tools/yardstick/README.md).
+import json
+import subprocess
+import sys
 
-    tests/tools/code/floors.py PROGRAM
+RUNS = 8
 
-The linear maps of `char` must reach .5 on one thread, steps of `toy` and `char` .25, in the best of
-up to eight runs: a busy machine lets several fail, a loss of two times all of them. These floors lie
-far under what a quiet machine shows (tests/tools/yardstick/README.md).
-#
-# import json
-# import subprocess
-# import sys
-#
-# RUNS = 8
-#
-#
-# def bench(program, *arguments):
-#     command = [program, "bench", *arguments, "--json"]
-#     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-#
-#
-# def products(program):
-#     """The share of each op that is one product: (op, pass) -> fraction.
+
+def bench(program, *arguments):
+    command = [program, "bench", *arguments, "--json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def products(program):
+    """The share of each op that is one product: (op, pass) -> fraction."""
     return {
         f"{row['op']} {row['pass']}": row["fraction_of_peak"]
         for row in bench(program, "ops", "--config", "char", "--steps", "20", "--threads", "1")["rows"]
