@@ -52,12 +52,17 @@ TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
   expect_near(attn.forward(x, x, {}), Tensor::zeros(x.shape()) + attn.O.b, 0);
 }
 
-TEST(KeyValueCache, IsExtendedByOnePosition) {
-  KeyValueCache cache{.room = 6, .k = {}, .v = {}};
-  Tensor k = input(), v = input();
+TEST(KeyValueCache, KeepsTheLastPositionsAndIsExtendedByOne) {
+  KeyValueCache cache{.room = 3, .k = {}, .v = {}};
+  Tensor k = input(), v = k, next = slice(k, 1, 0, 1), next_v = next;  // of 5 positions, and of one
   AttentionMask mask;
   cache.extend(k, v, mask);
+  expect_near(slice(cache.k, 1, 2, 3), slice(k, 1, 2, 3), 0);  // the oldest of three
   EXPECT_THROW(cache.extend(k, v, mask), Error);
+  cache.extend(next, next_v, mask);  // stands where the oldest stood
+  const Tensor kept = concat(std::vector<Tensor>{slice(k, 1, 3, 5), slice(k, 1, 0, 1)}, 1);
+  expect_near(next, kept, 0);
+  EXPECT_EQ(mask.lengths, Ids(2, 3));
 }
 
 /// Edits still apply, and the input is not looked at.
