@@ -153,9 +153,9 @@ TEST(Compare, RefusesWhatIsNoComparison) {
   expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"two arms or more"});
   expect_error([&] { compare_arms(std::vector<Arm>{a, a}); }, {"named twice"});
   expect_error([&] { compare_arms(std::vector<Arm>{a, other}); }, {"no seed in common"});
-  for (const auto& [options, said] : {std::pair{CompareOptions{.reference = "c"}, "'c'"},
-                                      {CompareOptions{.margin = 0.5}, "factor above 1"}})
-    expect_error([&] { compare_arms(std::vector<Arm>{a, other}, options); }, {said});
+  for (const auto& asked : {std::pair{CompareOptions{.reference = "c"}, "'c'"},
+                            {CompareOptions{.margin = 0.5}, "factor above 1"}})
+    expect_error([&] { compare_arms(std::vector{a, other}, asked.first); }, {asked.second});
 }
 
 /// A sweep of two groups of two seeds with results that are known, and a curve in one of its cells.
