@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 /// Adds the folders at or below `folder` that hold a run. Error if it cannot be read; of
 /// those below it a note says so, and they are counted.
 void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) {
-  if (!fs::is_directory(folder))
-    throw Error("there is no folder " + folder.string(), "name the one that holds your runs");
   std::error_code failed, ignored;
+  if (!fs::is_directory(folder, ignored) && ignored != std::errc::permission_denied)
+    throw Error("there is no folder " + folder.string(), "name the one that holds your runs");
   if (fs::exists(folder / "state.safetensors", ignored)) runs.insert(folder);
   std::vector<fs::path> below;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
