@@ -1,8 +1,6 @@
 // The lessons without scripts: the texts of src/report/page/lessons.html with tables of the
 // program. With scripts the page shows the same beside what it computes itself. Read next:
 // heads/lessons.h.
-#include <regex>
-
 #include "headlab/base/text.h"
 #include "headlab/bench/cost.h"
 #include "headlab/heads/lessons.h"
@@ -13,11 +11,12 @@
 namespace headlab {
 
 std::vector<std::array<std::string, 2>> glossary() {
-  static const std::regex term("<dt>([^<]*)</dt><dd>([^<]*)</dd><dd>([^<]*) <a");
-  const std::string html(file_text("lessons.html"));
   std::vector<std::array<std::string, 2>> all;
-  for (std::sregex_iterator at(html.begin(), html.end(), term), end; at != end; ++at)
-    all.push_back({(*at)[1], text((*at)[2].str(), " ", (*at)[3].str())});
+  for (const std::string_view line : split(file_text("lessons.html"), '\n')) {
+    const auto tags = split(line, '>');  // <dt, term</dt, <dd, in a word</dd, <dd, exactly <a ...
+    const auto inside = [&](int i) { return tags[i].substr(0, tags[i].find(i < 5 ? "<" : " <")); };
+    if (tags[0] == "<dt") all.push_back({std::string(inside(1)), text(inside(3), " ", inside(5))});
+  }
   return all;
 }
 
