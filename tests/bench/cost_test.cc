@@ -125,6 +125,8 @@ TEST(Cost, OfTheCacheIsWhatGenerationKeeps) {
 TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {
   const Table table = memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
   EXPECT_EQ(row(table, "weights, if composed")[2].integer(), 6442450944);
+  const Table shared = memory_cost(modules_of({.kv_heads = 2, .length = 100, .batch = 3}), 3);
+  EXPECT_EQ(row(shared, "q, k, v")[2].integer(), 3 * 100 * (512 + 2 * (64 + 64)));
   EXPECT_EQ(row(table, "log-sum-exp, if fused")[2].integer(), 96 * 8192);
 }
 

@@ -125,8 +125,9 @@ TEST_F(Records, FindingsAreKeptElsewhereOrNotAtAllAndSaySo) {
 }
 
 TEST_F(Records, TrainSaysWhatItTook) {
-  const Outcome train = done(tiny({"--out", "a", "--heads", "2"}));
-  expect_parts(train.err, {"heads=2 d_model=16", "the task chose ", "(mean since step 0)"});
+  const Outcome train = done(tiny({"--out", "a", "--heads", "2", "--eval-every", "15"}));
+  expect_parts(train.err, {"heads=2 d_model=16", "the task chose ", "(mean since step 0)",
+                           "(mean since step 15)"});
   expect_parts(done(typed("train --config a/config.json --task recall --steps 1 --out b")).err,
                {"note: a/config.json brought ", "layers=1", "where the task recommends layers=2"});
 }

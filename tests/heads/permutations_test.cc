@@ -77,6 +77,9 @@ TEST(PermutedGold, IsDrawnOnceForTheSameQueries) {
   EXPECT_EQ(PermutedGold::of(set, 199, Key{2}), first);
   EXPECT_NE(PermutedGold::of(set, 200, Key{2}), first);
   EXPECT_NE(PermutedGold::of(another, 199, Key{2}), first);
+  QuerySet moved = set;
+  std::ranges::find(moved.queries, 0, &EligibleQuery::judged)->seen.end += 1;
+  EXPECT_NE(PermutedGold::of(moved, 199, Key{2}), PermutedGold::of(set, 199, Key{2}));
   EXPECT_EQ(PermutedGold::of(another, 199, Key{2})->keys(0, 5)[0],
             PermutedGold(another, 199, Key{2}).keys(0, 5)[0]);
 }

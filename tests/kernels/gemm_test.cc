@@ -57,6 +57,13 @@ void expect_agreement(const Size& size) {
   }
 }
 
+TEST(Transpose, PutsEachNumberInItsPlace) {
+  const std::vector<Scalar> from = numbers(70 * 3, 1);
+  std::vector<Scalar> to(from.size());
+  transpose_matrix(70, 3, from.data(), to.data());
+  for (Index i = 0; i < 70 * 3; ++i) EXPECT_EQ(to[i % 3 * 70 + i / 3], from[i]) << i;
+}
+
 TEST(Gemm, AgreesWithThePlainProductForRaggedSizesAndAllTransposes) {
   for (Index m : {0, 1, 5, 6, 7, 13, 14, 15, 29, 130}) {
     for (Index n : {0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65})

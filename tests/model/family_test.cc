@@ -9,7 +9,7 @@
 namespace headlab { namespace {
 
 constexpr const char* kShapes[] = {
-    "architecture=decoder", "architecture=encoder window=2 features=3", "kv_heads=2 window=3+0",
+    "architecture=decoder", "architecture=encoder window=2 features=1", "kv_heads=2 window=3+0",
     "architecture=encoder_decoder encoder_layers=1 source_length=5 window=2+0+3"};
 
 /// The settings of all combinations; of two stacks with layers of their own windows.

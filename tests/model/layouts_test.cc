@@ -2,6 +2,8 @@
 // The fixtures are of tests/golden/make_layouts.py. Read next: tests/cli/import_test.cc.
 #include "headlab/model/layouts.h"
 
+#include <set>
+
 #include "headlab/base/files.h"
 #include "headlab/model/initial.h"
 #include "support/errors.h"
@@ -43,6 +45,13 @@ TEST_P(EachLayout, GoesOutAndBackWithTheSameBits) {
   EXPECT_EQ(back.layout, imported.layout);
   EXPECT_EQ(settings_json(back.model.config()), settings_json(imported.model.config()));
   EXPECT_EQ(values_of(back.model), values_of(imported.model));
+  const auto config_in = [](const auto& path) {
+    return Json::parse(read_file(path / "config.json"), "config");
+  };
+  const Json config = config_in(kLayouts / GetParam()), made = config_in(folder / "out");
+  const std::set<std::string> not_kept{"n_ctx", "n_inner", "dropout", "pruned_heads", "rotary_dim"};
+  for (const auto& [key, value] : config.members())
+    EXPECT_TRUE(not_kept.contains(key) || made.at(key) == value) << key;
 }
 
 const auto name_of = [](const auto& test) {

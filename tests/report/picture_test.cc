@@ -170,13 +170,14 @@ void expect_whole(const std::string& document) {
 
 TEST(Pdf, HoldsThePictureAtTheSizeOfPrint) {
   const std::string document =
-      pdf(with({MapItem{{10, 10, 20, 10}, 1, 2, {1, kNaN}}, RectItem{{0, 0, 5, 5}, {.fill = "s0"}},
+      pdf(with({MapItem{{10, 10, 20, 10}, 1, 3, {1, kNaN, 0.5}},
+                RectItem{{0, 0, 5, 5}, {.fill = "s0"}},
                 DotItem{{9, 9}, 3, DotShape::circle, {.stroke = "ink", .dash = {2, 3}}}}),
           "again: x");
   expect_whole(document);
-  for (const char* part : {"/MediaBox [0 0 25.45 19.09]", "0 0.13 0.31 rg\n10 10 10.1 10 re f",
-                           "0 0.45 0.7 rg\n0 30 m", "1 w [2 3 ] 0 d", "/Keywords (again: x)",
-                           "/Title (t)", "/BaseFont /Helvetica "})
+  for (const char* part : {"/MediaBox [0 0 25.45 19.09]", "0 0.13 0.31 rg\n10 10 6.77 10 re f",
+                           "23.33 10 6.67 10 re f", "0 0.45 0.7 rg\n0 30 m", "1 w [2 3 ] 0 d",
+                           "/Keywords (again: x)", "/Title (t)", "/BaseFont /Helvetica "})
     EXPECT_EQ(count(document, part), 1u) << part << "\n" << document;
 }
 

@@ -15,7 +15,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// dx = dy turned back. Error for more positions than the table has.
 Tensor rotary(const Tensor& x, const Tensor& turning, Index first = 0);
 /// The same, composed of simpler ops: the definition.
-Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first = 0);
+Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first);
 /// [2, length, D] for D even: cosines, each twice, and sines as -sin, sin.
 Tensor rotary_table(Index length, Index d_head, double base);
 
