@@ -1,20 +1,31 @@
 #!/usr/bin/env python3
-"""Small bugs, one at a time: the tests of the layer in which they are must notice them.
+# Small bugs, one at a time: the tests of the layer in which they are must notice them.
+#
+#     tests/tools/mutants/run.py COPY BUILD [--draw N] [--seed TEXT] [--match REGEX] [--list]
+#
+# Rules make the bugs from the sources as they stand: an operator, a number or a condition becomes
+# another, a statement is left out. N of them are drawn by the seed, from src, include and the page's
+# scripts. COPY is a copy of the project, whose sources this program changes; BUILD a build of it by
+# Ninja, best with -DCMAKE_CXX_FLAGS=-w.
+#
+# All bugs are built at once, asleep: `a < b` becomes `(headlab_bug(7) ? (a <= b) : (a < b))`, and
+# HEADLAB_BUG=7 wakes one. What does not compile so, as a constant, is built by itself, after the
+# others, and left out where it does not compile at all. Each bug is shown to the programs of its
+# layer (test_NAME, test_NAME_f64, test_NAME_train; for scripts of the page test_report and
+# test_browser), short tests first, until one fails or takes several times as long as usual. Prints who
+# noticed each; the status is 0 even if NOBODY did, for some bugs change nothing that can be seen.
+# --list only shows what is drawn.
+import argparse, concurrent.futures, json, os, pathlib, random, re, shutil, subprocess, sys, tempfile
 
-    tests/tools/mutants/run.py COPY BUILD [--draw N] [--seed TEXT] [--match REGEX] [--list]
-
-Rules make the bugs from the sources as they stand: an operator, a number or a condition becomes
-another, a statement is left out. N of them are drawn by the seed, from src, include and the page's scripts.
-COPY is a copy of the project, which this program changes and mends again; BUILD a build of it, best
-with -DCMAKE_UNITY_BUILD=OFF and ccache: a bug then compiles one file. Each bug is built and shown to
-the programs of its layer (test_NAME, test_NAME_f64, test_NAME_train; for scripts of the page
-test_report and test_browser), short tests first, until one fails or takes several times as long as
-usual; a bug of a header, in its own layer and its tests. What does not compile is drawn again. Prints
-who noticed each; the status is 0 even if NOBODY did, for some bugs change nothing that can be seen.
---list only shows what is drawn.
+WAKES = """#pragma once
+#include <cstdlib>
+inline const char* const headlab_awake = std::getenv("HEADLAB_BUG");
+inline const int headlab_number = headlab_awake ? std::atoi(headlab_awake) : -1;
+inline bool headlab_bug(int number) { return number == headlab_number; }
 """
-import argparse, concurrent.futures, json, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile
-
+NODE = "globalThis.headlabBug = Number(process.env.HEADLAB_BUG);\n"
+PAGE = r"globalThis.headlabBug ??= Number(/bug=(\d+)/.exec(globalThis.navigator?.userAgent)?.[1]);"
+BROWSER = '#!/bin/sh\nexec "{}" --user-agent="bug=$HEADLAB_BUG" "$@"\n'
 MEMORY = 8_000_000  # KB that a test may use: a wrong size must not take the machine's
 SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "), (" != ", " == "),
          (" === ", " !== "), (" !== ", " === "), (" && ", " || "), (" || ", " && "), (" + ", " - "), (" - ", " + "),
@@ -63,19 +74,63 @@ def bugs_of_line(line, before, draws):
         yield (0, len(line), "")
 
 
+class Bug:
+    def __init__(self, path, row, lines, plain, change):
+        self.path, self.row, self.line, self.masked = path, row, lines[row], plain[row]
+        self.before = plain[row - 1].replace("~", "").strip()
+        self.begin, self.end, self.new = change
+
+    def plain(self):
+        """The line with the bug."""
+        return self.line[:self.begin] + self.new.replace("{}", self.line[self.begin:self.end]) + self.line[self.end:]
+
+    def expression(self):
+        """Begin and end of what stands around the change between brackets, commas and the like, or None where
+        that begins or ends in another line."""
+        ends = r"[,;]|\?(?!\.)|(?<!:):(?!:)"
+        if self.new not in (" += ", " -= "):
+            ends += r"|(?<![=!<>+*/-])=(?![=>])|\breturn\b"
+        closed = {found.start(): found.end() for found in re.finditer(ends, self.masked)}
+        begin, depth = 0, 0
+        for at, sign in reversed(list(enumerate(self.masked[:self.begin]))):
+            depth += (sign in ")]}") - (sign in "([{")
+            if depth < 0 or (depth == 0 and at in closed):
+                begin = closed[at] if depth == 0 else at + 1
+                break
+        if begin == 0 and self.before[-1:] not in ("", *";{}([,?:"):
+            return None
+        depth = 0
+        for at in range(self.end, len(self.masked)):
+            depth += (self.masked[at] in "([{") - (self.masked[at] in ")]}")
+            if depth < 0 or (depth == 0 and at in closed):
+                return begin, at
+        return None
+
+    def asleep(self, number):
+        """The line with the bug asleep in it, or None."""
+        awake = f"(globalThis.headlabBug === {number})" if self.path.suffix == ".js" else f"headlab_bug({number})"
+        if not self.new:
+            return f"if (!{awake}) {self.line}"
+        begin, end = self.begin, self.end
+        if self.new.startswith("!"):
+            return f"{self.line[:begin]}{awake} != !!({self.line[begin:end]}){self.line[end:]}"
+        if self.new[0] == " ":
+            begin, end = self.expression() or (0, 0)
+        bug = self.plain()[begin:end + len(self.plain()) - len(self.line)]
+        return end and f"{self.line[:begin]} ({awake} ? ({bug}) : ({self.line[begin:end]})){self.line[end:]}"
+
+
 def bugs_of(copy):
-    """Every bug of every source: (path, number of the line, the line, the line with the bug)."""
+    """Every bug of every source."""
     found = []
     kinds = ["src/*/*.cc", "src/*/*.h", "include/headlab/*/*.h", "src/report/page/*.js"]
-    paths = [path for kind in kinds for path in copy.glob(kind)]
-    for path in sorted(paths):
+    for path in sorted(path for kind in kinds for path in copy.glob(kind)):
         text = path.read_text()
         lines, plain = text.split("\n"), masked(text).split("\n")
         draws = re.search(DRAWS, path.as_posix())
-        for i, line in enumerate(lines):
-            for begin, end, new in bugs_of_line(plain[i], plain[i - 1].replace("~", ""), draws):
-                bug = line[:begin] + new.replace("{}", line[begin:end]) + line[end:]
-                found.append((path, i, line, bug))
+        for row, line in enumerate(lines):
+            changes = bugs_of_line(plain[row], plain[row - 1].replace("~", ""), draws)
+            found += [Bug(path, row, lines, plain, change) for change in changes]
     return found
 
 
@@ -86,39 +141,74 @@ def programs_of(path, targets):
     return [name for name in ("test_" + name for name in names) if name in targets]
 
 
-def fails(program, limit, *options):
-    """Whether a program fails, or does not end within so many seconds of two processors."""
-    with tempfile.TemporaryDirectory() as place:
-        bound = f"ulimit -t {2 * limit}; "
-        if "browser" not in os.path.basename(program):  # a browser reserves more
-            bound += f"ulimit -v {MEMORY}; "
-        waits = 20 * limit  # what stands still, on a machine that others use
-        command = ["timeout", "-k", "1", str(waits), "bash", "-c", bound + 'exec "$0" "$@"', program,
-                   "--gtest_brief=1", *options]
-        return subprocess.run(command, cwd=place, env=dict(os.environ, TMPDIR=place), stdin=subprocess.DEVNULL,
-                              capture_output=True, start_new_session=True).returncode != 0
-
-
 class Judge:
     def __init__(self, copy, build):
         self.copy, self.build, self.parts = copy, build, {}  # parts: of a program, (filter, usual seconds)
         said = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True).stdout
         self.targets = set(re.findall(r"\btest_\w+", said))
-        self.pool = concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2))
+        self.sources, self.asleep = {}, {}  # of changed files, as they were; (path, row): line
+        self.place = pathlib.Path(tempfile.mkdtemp())
+        (copy / "include/headlab/bug.h").write_text(WAKES)
+        (self.place / "wake.cjs").write_text(NODE)
+        self.browser = os.environ.get("HEADLAB_CHROMIUM") or shutil.which("chromium-headless-shell") or ""
+        (self.place / "browser").write_text(BROWSER.format(self.browser))
+        (self.place / "browser").chmod(0o755)
+        page = copy / "src/report/page/page.html"
+        page.write_text(page.read_text().replace("'use strict';", "'use strict';" + PAGE))
 
-    def make(self, *targets):
-        return subprocess.run(["cmake", "--build", self.build, "-j", str(os.cpu_count()), "--target", *targets],
-                              capture_output=True, text=True, errors="replace")
+    def make(self, names):
+        done = subprocess.run(["ninja", "-C", self.build, "-k", "0", *names], capture_output=True, text=True,
+                              errors="replace")
+        return done.returncode, done.stdout
 
-    def prepare(self, names):
-        """Builds what has not been asked for before, without a bug, and measures each of its tests; what
-        fails by itself is left out."""
-        built = self.make(*names) if names else None
-        if built and built.returncode:
-            raise SystemExit("the copy does not build:\n" + (built.stdout + built.stderr)[-3000:])
-        for name in names:
+    def write(self, changes):
+        """The sources as they were, but for {(path, row): line}."""
+        for path, text in self.sources.items():
+            lines = text.split("\n")
+            for (changed, row), line in changes.items():
+                if changed == path:
+                    lines[row] = line
+                    lines[0] = '#include "headlab/bug.h"' if path.suffix != ".js" else lines[0]
+            if path.read_text() != "\n".join(lines):
+                path.write_text("\n".join(lines))
+
+    def check(self, names):
+        """What node, where it is there, says of the scripts; else what the compiler says."""
+        scripts = [path for path in self.sources if path.suffix == ".js"] if shutil.which("node") else []
+        checked = [subprocess.run(["node", "--check", path], capture_output=True, text=True).stderr for path in scripts]
+        said = "".join(re.sub(r"^(\S+:\d+)$", r"\1:1: error", one, count=1, flags=re.M) for one in checked)
+        return (1, said) if said else self.make(names)
+
+    def sow(self, bugs):
+        """Builds all bugs that can be asleep, one in a line. Returns their numbers."""
+        rows = {}
+        for number, bug in enumerate(bugs):
+            self.sources[bug.path] = bug.path.read_text()
+            if bug.asleep(number):
+                rows.setdefault((bug.path, bug.row), number)
+        names = {name for path, _ in rows for name in programs_of(path, self.targets)}
+        while True:
+            self.asleep = {place: bugs[number].asleep(number) for place, number in rows.items()}
+            self.write(self.asleep)
+            status, said = self.check(names)
+            if not status:
+                self.measure(names)
+                return sorted(rows.values())
+            told = {(pathlib.Path(os.path.normpath(os.path.join(self.build, file))), int(row) - 1)
+                    for file, row in re.findall(r"([^\s:]+):(\d+):\d+:\s+(?:error|note|required)", said)}
+            layers = {path.parent.name for path, _ in told}
+            near = {place for place in rows if place[0].parent.name in layers}
+            bad = told & rows.keys() or {place for place in near if place[0].suffix == ".h"} or near
+            if not bad:
+                raise SystemExit("the copy does not build:\n" + said[-3000:])
+            for place in bad:
+                del rows[place]
+
+    def measure(self, names):
+        """Runs programs without a bug: what their tests take. What fails by itself is left out."""
+        for name in sorted(names - self.parts.keys()):
             with tempfile.NamedTemporaryFile() as told:
-                fails(os.path.join(self.build, name), 1800, "--gtest_output=json:" + told.name)
+                self.fails(name, -1, 1800, "--gtest_output=json:" + told.name)
                 suites = json.loads(told.read() or b"{}").get("testsuites", [])
             tests = {f"{suite['name']}.{test['name']}": test for suite in suites for test in suite["testsuite"]}
             bad = [test for test in tests if tests[test].get("failures")]
@@ -130,58 +220,42 @@ class Judge:
             self.parts[name] = [("-" + ":".join(long + bad), short)] if tests else []
             self.parts[name] += [(test, seconds[test]) for test in sorted(long, key=seconds.get)]
 
-    def judged(self, bug):
-        """A promise of the program that notices a bug, or None; None at once if it does not compile."""
-        path, i, _, line = bug
-        names = programs_of(path, self.targets)
-        self.prepare([name for name in names if name not in self.parts])
-        text, times = path.read_text(), path.stat()
-        lines = text.split("\n")
-        lines[i] = line
-        path.write_text("\n".join(lines))
-        if path.suffix == ".h":  # compiled into its own layer and tests alone
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-            self.touch(path.parent.name)
-        try:
-            return self.shown(path, [name for name in names if self.parts[name]])
-        finally:
-            path.write_text(text)
-            if path.suffix == ".h":
-                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-                self.touch(path.parent.name)
+    def fails(self, name, number, limit, *options):
+        """Whether a program fails, or does not end within so many seconds of two processors."""
+        with tempfile.TemporaryDirectory() as place:
+            bound = f"ulimit -t {2 * limit}; "
+            if "browser" not in name:  # a browser reserves more
+                bound += f"ulimit -v {MEMORY}; "
+            waits = 6 * limit  # what stands still, on a machine that others use
+            command = ["timeout", "-k", "1", str(waits), "bash", "-c", bound + 'exec "$0" "$@"',
+                       os.path.join(self.build, name), "--gtest_brief=1", *options]
+            wakes = {"HEADLAB_BUG": str(number), "NODE_OPTIONS": f"--require={self.place}/wake.cjs"}
+            if os.access(self.browser, os.X_OK):
+                wakes["HEADLAB_CHROMIUM"] = f"{self.place}/browser"
+            return subprocess.run(command, cwd=place, env=os.environ | wakes | {"TMPDIR": place}, stdin=subprocess.DEVNULL,
+                                  capture_output=True, start_new_session=True).returncode != 0
 
-    def touch(self, layer):
-        for source in [*self.copy.glob(f"src/{layer}/*.cc"), *self.copy.glob(f"tests/{layer}/*.cc")]:
-            source.touch()
-
-    def shown(self, path, names):
-        """The promise of one program after the other, each built when those before have noticed nothing."""
-        promise = self.pool.submit(lambda: None)
-        for name in names:
-            if promise.result():
-                break
-            if self.make(name).returncode:
-                return None
-            kept = tempfile.mkdtemp()
-            shutil.copy2(os.path.join(self.build, name), kept)
-            promise = self.pool.submit(self.noticed, kept, name)
-        if path.parent.name in ("page", "cli"):  # these read the copy or run its program
-            promise.result()
-        return promise
-
-    def noticed(self, folder, name):
-        """What of a program notices: its short tests, or the name of a longer one."""
-        try:
+    def judged(self, bug, number):
+        """What notices a bug: a program's short tests, or one of its longer ones."""
+        for name in programs_of(bug.path, self.targets):
             for tests, usual in self.parts[name]:
-                if fails(os.path.join(folder, name), int(20 + 5 * usual), "--gtest_fail_fast", "--gtest_filter=" + tests):
+                if self.fails(name, number, int(15 + 3 * usual), "--gtest_fail_fast", "--gtest_filter=" + tests):
                     return name if tests[0] == "-" else f"{name} {tests}"
-            return None
-        finally:
-            shutil.rmtree(folder)
+        return "NOBODY"
+
+    def judged_alone(self, bug):
+        """The same of a bug that is built by itself; None if it does not compile."""
+        names = set(programs_of(bug.path, self.targets))
+        if not names <= self.parts.keys():
+            self.write(self.asleep)
+            self.make(names)
+            self.measure(names)
+        self.write(self.asleep | {(bug.path, bug.row): bug.plain()})
+        return None if self.make(names)[0] else self.judged(bug, -1)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description="Small bugs, one at a time. The head of the source says how.")
     parser.add_argument("copy", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("build", type=os.path.abspath)
     parser.add_argument("--draw", type=int, default=40)
@@ -189,28 +263,30 @@ def main():
     parser.add_argument("--match", default="")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # mends the source first
     if (args.copy / ".git").exists() and not args.list:
         raise SystemExit(f"{args.copy} is a checkout: give me a copy, whose sources I may change")
-    bugs = [bug for bug in bugs_of(args.copy) if re.search(args.match, f"{bug[0]}:{bug[2]}")]
+    bugs = [bug for bug in bugs_of(args.copy) if re.search(args.match, f"{bug.path}:{bug.line}")]
     print(f"{len(bugs)} bugs can be made, {args.draw} are drawn with the seed {args.seed}", flush=True)
     random.Random(args.seed).shuffle(bugs)
+    bugs = bugs[:args.draw]
 
-    def shown(bug):
-        path, i, line, new = bug
-        return f"{path.relative_to(args.copy)}:{i + 1}\n- {line.strip()}\n+ {new.strip()}"
+    def show(number, who=""):
+        bug = bugs[number]
+        print(f"{number} {who} {bug.path.relative_to(args.copy)}:{bug.row + 1}\n- {bug.line.strip()}\n+ {bug.plain().strip()}",
+              flush=True)
+        return who
     if args.list:
-        print("\n".join(map(shown, bugs[:args.draw])))
+        for number in range(len(bugs)):
+            show(number)
         return
     judge = Judge(args.copy, args.build)
-    tried, promises = 0, []
-    while len(promises) < args.draw and tried < min(len(bugs), 2 * args.draw):
-        bug, tried = bugs[tried], tried + 1
-        if promise := judge.judged(bug):
-            promise.add_done_callback(lambda done, bug=bug: print(done.result() or "NOBODY", shown(bug), flush=True))
-            promises.append(promise)
-    survivors = sum(promise.result() is None for promise in promises)
-    print(f"{len(promises)} bugs tried, {survivors} survive; {tried - len(promises)} did not compile")
+    asleep = judge.sow(bugs)
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2)) as pool:
+        said = [show(*one) for one in pool.map(lambda number: (number, judge.judged(bugs[number], number)), asleep)]
+    for number in sorted(set(range(len(bugs))) - set(asleep)):
+        if who := judge.judged_alone(bugs[number]):
+            said.append(show(number, who))
+    print(f"{len(said)} bugs tried, {said.count('NOBODY')} survive; {len(bugs) - len(said)} did not compile")
 
 
 if __name__ == "__main__":
