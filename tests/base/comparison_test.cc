@@ -71,6 +71,12 @@ TEST(Paired, HasTheIntervalOfStudentsTAndCountsWins) {
   EXPECT_TRUE(a.told_apart() && b.told_apart());
 }
 
+TEST(Paired, IsWorseThanTheBestOfTheOthers) {
+  const Row arms[] = {Row(8, 2), Row(8, 1)};
+  EXPECT_LT(p_of_worse(arms, 0), 0.01);
+  EXPECT_GT(p_of_worse(arms, 1), 0.5);
+}
+
 /// A loss whose logarithm is skewed and heavy on one side.
 double skewed_loss(Generator& random) {
   const double z = random.normal();

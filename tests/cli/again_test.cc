@@ -84,6 +84,7 @@ TEST_F(Again, AResumedRunSaysWhatMakesItAgain) {
   const Outcome resumed = done({"train", "--resume", "a"});
   EXPECT_TRUE(again_of(resumed.out).starts_with("headlab train --config a/config.json --out a  #"))
       << resumed.out;
+  expect_parts(resumed.err, {"resuming a at step 30 of 30"});
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ TEST_F(PrunedRun, OpensWithTheHeadsThatWereKept) {
   EXPECT_EQ(result.removed.size(), 2u);
   TrainedRun pruned = open_run(folder_ / "pruned");
   EXPECT_EQ(all_heads(pruned.model), result.kept);
+  EXPECT_EQ(result.weights, weights_hash(pruned.model));
   EXPECT_EQ(pruned.config.parent, run_.path.string());
   EXPECT_EQ(pruned.model.parameter_count(), result.after.parameters);
   EXPECT_LT(result.after.parameters, result.before.parameters);

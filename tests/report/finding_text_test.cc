@@ -86,12 +86,14 @@ TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
 }
 
 TEST(FindingText, SaysWhatColumnsMean) {
-  Finding found{.tables = {example()}, .figures = {{"map", "a map", {{1, .5}, {0}}}}};
+  Finding found{.tables = {example()},
+                .figures = {{"map", "a map", {{1, .5}, {0}}}, {"no", "no map", {{0}}}}};
   found.tables[0].title = "the heads";
   found.tables[0].note = "a note";
   const std::string shown = text_of(found);
   EXPECT_TRUE(shown.starts_with("the heads\n\nhead  change")) << shown;
   EXPECT_NE(shown.find("\n\nchange: nats\na note\n\na map; 1.00 is 1\n\n"), shown.npos) << shown;
+  EXPECT_EQ(shown.find("no map"), shown.npos) << shown;
 }
 
 TEST(FindingText, ShowsTheRowsThatStandOut) {

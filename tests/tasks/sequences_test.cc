@@ -197,6 +197,7 @@ TEST_F(FromLines, OrArraysHoldWordsSourceAndCandidates) {
   EXPECT_EQ(one.batch.tokens, other.batch.tokens);
   EXPECT_EQ(one.batch.targets, other.batch.targets);
   EXPECT_EQ(one.batch.source, other.batch.source);
+  EXPECT_TRUE(std::ranges::count(one.batch.source, 2)) << "the c of the first";
   EXPECT_EQ(gold_text(one.gold[0]), gold_text(other.gold[0]));
   EXPECT_EQ(gold_text(one.candidates[0]), gold_text(other.candidates[0]));
   EXPECT_EQ(arrays->token_text(2), "c");

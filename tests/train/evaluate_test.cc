@@ -61,6 +61,14 @@ TEST_F(Evaluated, DoesNotDependOnTheSizeOfItsBatches) {
   }
 }
 
+TEST_F(Evaluated, ByExampleAddsUpToTheWhole) {
+  double loss = 0, count = 0;
+  const std::vector<float> sums = losses_by_example(model_[0], *task_, {});
+  for (std::size_t i = 0; i < sums.size(); i += 2) loss += sums[i], count += sums[i + 1];
+  EXPECT_EQ(count, evaluated({}).count);
+  EXPECT_NEAR(loss / count, evaluated({}).loss, 1e-6);
+}
+
 TEST_F(Evaluated, TakesTheSameExamplesEveryTime) {
   EXPECT_EQ(evaluated({}).loss, evaluated({}).loss);
   EXPECT_NE(evaluated({}).loss, evaluated({.key = Key{1}}).loss);
