@@ -17,10 +17,14 @@ Tensor chain(const Tensor& x) {
 
 std::size_t bytes_in_use() { return pool_statistics().bytes_in_use; }
 
-TEST(DeepGraph, RunsBackward) {
-  Tensor x = Tensor::of({1}, {2});
-  x.set_requires_grad();
+/// A leaf, and what is in use before there is a graph.
+class DeepGraph : public testing::Test {
+ protected:
+  Tensor x = Tensor::of({1}, {2}).set_requires_grad();
   const std::size_t before = bytes_in_use();
+};
+
+TEST_F(DeepGraph, RunsBackward) {
   {
     const Tensor loss = chain(x);
     EXPECT_EQ(loss.item(), 2 + kDepth / 2);
@@ -31,24 +35,18 @@ TEST(DeepGraph, RunsBackward) {
   EXPECT_EQ(bytes_in_use(), before);
 }
 
-TEST(DeepGraph, CanBeDroppedWithoutBackward) {
-  Tensor x = Tensor::of({1}, {2});
-  x.set_requires_grad();
-  const std::size_t before = bytes_in_use();
+TEST_F(DeepGraph, CanBeDroppedWithoutBackward) {
   { const Tensor loss = chain(x); }
   EXPECT_EQ(bytes_in_use(), before);
 }
 
-TEST(DeepGraph, IsFreedWhileBackwardRuns) {
-  Tensor x = Tensor::of({1}, {2});
-  x.set_requires_grad();
-  const std::size_t before = bytes_in_use();
+TEST_F(DeepGraph, IsFreedWhileBackwardRuns) {
   const Tensor loss = chain(x);
   backward(loss);
   EXPECT_LT(bytes_in_use(), before + 10000);
 }
 
-TEST(DeepGraph, OfDiamondsRunsEachNodeOnce) {
+TEST(Graph, OfDiamondsRunsEachNodeOnce) {
   Tensor x = Tensor::of({1}, {0});
   x.set_requires_grad();
   Tensor y = x;
@@ -57,10 +55,7 @@ TEST(DeepGraph, OfDiamondsRunsEachNodeOnce) {
   EXPECT_EQ(x.grad().item(), 1);
 }
 
-TEST(WideGraph, IsDroppedWithoutALeak) {
-  Tensor x = Tensor::of({1}, {2});
-  x.set_requires_grad();
-  const std::size_t before = bytes_in_use();
+TEST_F(DeepGraph, MayBeWideAndIsDroppedWithoutALeak) {
   {
     std::vector<Tensor> parts;
     for (int i = 0; i < 10000; ++i) parts.push_back(x * Scalar{2});
@@ -69,10 +64,7 @@ TEST(WideGraph, IsDroppedWithoutALeak) {
   EXPECT_EQ(bytes_in_use(), before);
 }
 
-TEST(FailedBackward, LeaksNothing) {
-  Tensor x = Tensor::of({1}, {2});
-  x.set_requires_grad();
-  const std::size_t before = bytes_in_use();
+TEST_F(DeepGraph, LeaksNothingWhereBackwardFails) {
   {
     const Tensor shared = exp(x);
     const Tensor other = sum(shared * Scalar{2});
