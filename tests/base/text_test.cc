@@ -45,6 +45,7 @@ TEST(Significant, HasFourDigitsAtMost) {
   EXPECT_EQ(significant(1.2e-6), "1.2e-06");
   EXPECT_EQ(significant(0), "0");
   EXPECT_EQ(significant(std::nan("")), "-");
+  EXPECT_EQ(two_digits(0.0123456), "0.012");
 }
 
 /// Numbers as some languages write them: 1.234,5.

@@ -11,13 +11,15 @@ class Pictures : public Program {
 };
 
 TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
-  const Words words = typed("heads a --pattern 0.2 --svg p.svg --pdf p.pdf --width 84mm");
+  const Words words = typed("heads a --pattern 0.2 --svg p.svg --pdf p.pdf --width 60mm");
   const Outcome outcome = done(words);
   const std::string again =
-      "again: headlab heads a --pattern 0.2 --svg p.svg --pdf p.pdf --width 84mm";
+      "again: headlab heads a --pattern 0.2 --svg p.svg --pdf p.pdf --width 60mm";
   expect_parts(outcome.out, {again + "\npicture: p.svg\npicture: p.pdf\ncaption: Head 0.2 on "});
   EXPECT_TRUE(holds(file("p.svg"), "<metadata>" + again + "</metadata>"));
   EXPECT_TRUE(holds(file("p.pdf"), again));
+  EXPECT_TRUE(holds(file("p.svg"), "width=\"60mm\""));
+  EXPECT_TRUE(holds(file("p.pdf"), "/MediaBox [0 0 170.08 ")) << "60 / 25.4 * 72";
   const auto before = contents(folder.path());
   done(words);
   EXPECT_EQ(contents(folder.path()), before) << "the same bytes";
