@@ -153,7 +153,7 @@ struct FinishedProduct : Product {
   std::vector<Scalar> bias, factor, gelu, sums;
 
   explicit FinishedProduct(const Size& size, bool with_gelu)
-      : Product(size.m, size.n, size.k, false, false),
+      : Product(size.m, size.n, size.k, false, false, with_gelu),
         bias(numbers(size.n, 4)),
         factor(numbers(size.m * (size.n + 3), 6)),
         gelu(numbers(size.m * (size.n + 3), 7)),
