@@ -46,15 +46,17 @@ Key Key::fold(std::string_view purpose) const {
 
 std::uint32_t Generator::bits() {
   if (left_ == 0) {
-    block_ = philox(key_.value, counter_++);
-    left_ = 4;
+    for (std::size_t i = 0; i < words_.size(); i += 4) {
+      const auto block = philox(key_.value, counter_++);
+      for (std::size_t word = 0; word < 4; ++word) words_[i + word] = block[word];
+    }
+    left_ = words_.size();
   }
-  return block_[4 - left_--];
+  return words_[words_.size() - left_--];
 }
 
 double Generator::uniform() {
-  const std::uint32_t low = bits();
-  const std::uint32_t high = bits();
+  const std::uint32_t low = bits(), high = bits();
   return static_cast<double>(two_words(low, high) >> 11) * 0x1p-53;
 }
 

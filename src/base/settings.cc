@@ -28,8 +28,7 @@ Json json_of_text(std::string_view value) {
   const bool bare_point = !value.empty() && value[0] == '.';
   if (parse_number((bare_point ? "0" : "") + std::string(value), number)) return number;
   if (value == "true" || value == "false") return value == "true";
-  if (value.starts_with('{')) return Json::parse(value, "the value");
-  return std::string(value);
+  return value.starts_with('{') ? Json::parse(value, "the value") : Json(std::string(value));
 }
 
 /// The pieces of a list that hold something.

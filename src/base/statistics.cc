@@ -108,8 +108,7 @@ constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the norma
 
 Interval SkewedMean::interval() const {
   const auto inverse = [&](double x) {
-    if (std::abs(skew) < 1e-6) return x;
-    return 3 / skew * (std::cbrt(1 + skew * (x - skew / 6)) - 1);
+    return std::abs(skew) < 1e-6 ? x : 3 / skew * (std::cbrt(1 + skew * (x - skew / 6)) - 1);
   };
   return {mean, mean - inverse(kNormal95) * error, mean - inverse(-kNormal95) * error};
 }

@@ -58,8 +58,7 @@ void expect_agreement(const Size& size) {
 }
 
 TEST(Transpose, PutsEachNumberInItsPlace) {
-  const std::vector<Scalar> from = numbers(70 * 3, 1);
-  std::vector<Scalar> to(from.size());
+  std::vector<Scalar> from = numbers(70 * 3, 1), to(from.size());
   transpose_matrix(70, 3, from.data(), to.data());
   for (Index i = 0; i < 70 * 3; ++i) EXPECT_EQ(to[i % 3 * 70 + i / 3], from[i]) << i;
 }

@@ -72,9 +72,8 @@ class Generator {
 
  private:
   Key key_;
-  std::uint64_t counter_ = 0;
-  std::array<std::uint32_t, 4> block_{};
-  unsigned left_ = 0;
+  std::uint64_t counter_ = 0, left_ = 0;   // the next block; words that were not drawn yet
+  std::array<std::uint32_t, 32> words_{};  // of eight blocks, which are computed side by side
 };
 
 }  // namespace headlab
