@@ -200,6 +200,11 @@ Json random_value(Generator& random, int depth) {
   return value;
 }
 
+TEST(KnownVersion, IsNoLaterOne) {
+  const Json later = Json::object({{"headlab", "0.99.1"}});
+  expect_error([&] { require_known_version(later, "a"); }, {"a was written by headlab 0.99.1"});
+}
+
 TEST(RoundTrip, DumpIsTheInverseOfParse) {
   Generator random(Key{1}.fold("json"));
   for (int i = 0; i < 2000; ++i) {

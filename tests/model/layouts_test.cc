@@ -184,16 +184,12 @@ TEST_F(DamagedModel, SaysWhereTheIndexIsWrong) {
   expect_refused({"model.safetensors.index.json", "lm_tail.weight", "does not"});
 }
 
-TEST_F(DamagedModel, SaysWhatTypeItDoesNotRead) {
-  copy("huggingface-gpt2");
-  replace("model.safetensors", "\"F32\"", "\"F8X\"");
-  expect_refused({"wte.weight", "unknown dtype 'F8X'"});
-}
-
-TEST_F(DamagedModel, NamesWhatIsMissingAndWhatIsLeftOver) {
+TEST_F(DamagedModel, NamesWhatIsMissingAndWhatIsLeftOverAndTypesThatItDoesNotRead) {
   copy("huggingface-gpt2");
   replace("model.safetensors", "h.1.ln_2.weight", "h.1.ln_9.weight");
   expect_refused({"h.1.ln_2.weight [16] is missing", "h.1.ln_9.weight [16] has no place"});
+  replace("model.safetensors", "\"F32\"", "\"F8X\"");
+  expect_refused({"wte.weight", "unknown dtype 'F8X'"});
 }
 
 TEST_F(DamagedModel, NamesShapesExpectedAndFound) {

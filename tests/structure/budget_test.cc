@@ -89,8 +89,7 @@ std::string part_of(const std::filesystem::path& path) {
                    extension == ".sh"
                ? "tests"
                : "";
-  if (!cpp) return "";
-  return text.starts_with("examples/") ? "examples" : layer_of(text);
+  return !cpp ? "" : text.starts_with("examples/") ? "examples" : layer_of(text);
 }
 
 std::size_t lines_of_code(const std::filesystem::path& path) {

@@ -19,8 +19,7 @@ import argparse, concurrent.futures, json, os, pathlib, random, re, shutil, subp
 
 WAKES = """#pragma once
 #include <cstdlib>
-inline const char* const headlab_awake = std::getenv("HEADLAB_BUG");
-inline const int headlab_number = headlab_awake ? std::atoi(headlab_awake) : -1;
+inline const int headlab_number = std::getenv("HEADLAB_BUG") ? std::atoi(std::getenv("HEADLAB_BUG")) : -1;
 inline bool headlab_bug(int number) { return number == headlab_number; }
 """
 NODE = "globalThis.headlabBug = Number(process.env.HEADLAB_BUG);\n"
