@@ -197,7 +197,8 @@ class Judge:
                     for file, row in re.findall(r"([^\s:]+):(\d+):\d+:\s+(?:error|note|required)", said)}
             layers = {path.parent.name for path, _ in told}
             near = {place for place in rows if place[0].parent.name in layers}
-            bad = told & rows.keys() or {place for place in near if place[0].suffix == ".h"} or near
+            headers = {place for place in rows if place[0].suffix == ".h"}
+            bad = told & rows.keys() or near & headers or headers or near
             if not bad:
                 raise SystemExit("the copy does not build:\n" + said[-3000:])
             for place in bad:
