@@ -147,6 +147,7 @@ class Judge:
         self.targets = set(re.findall(r"\btest_\w+", said))
         self.sources, self.asleep = {}, {}  # of changed files, as they were; (path, row): line
         self.place = pathlib.Path(tempfile.mkdtemp())
+        self.pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
         (copy / "include/headlab/bug.h").write_text(WAKES)
         (self.place / "wake.cjs").write_text(NODE)
         self.browser = os.environ.get("HEADLAB_CHROMIUM") or shutil.which("chromium-headless-shell") or ""
@@ -191,7 +192,7 @@ class Judge:
             self.write(self.asleep)
             status, said = self.check(names)
             if not status:
-                self.measure(names)
+                list(self.pool.map(self.measure, sorted(names)))
                 return sorted(rows.values())
             told = {(pathlib.Path(os.path.normpath(os.path.join(self.build, file))), int(row) - 1)
                     for file, row in re.findall(r"([^\s:]+):(\d+):\d+:\s+(?:error|note|required)", said)}
@@ -204,21 +205,20 @@ class Judge:
             for place in bad:
                 del rows[place]
 
-    def measure(self, names):
-        """Runs programs without a bug: what their tests take. What fails by itself is left out."""
-        for name in sorted(names - self.parts.keys()):
-            with tempfile.NamedTemporaryFile() as told:
-                self.fails(name, -1, 1800, "--gtest_output=json:" + told.name)
-                suites = json.loads(told.read() or b"{}").get("testsuites", [])
-            tests = {f"{suite['name']}.{test['name']}": test for suite in suites for test in suite["testsuite"]}
-            bad = [test for test in tests if tests[test].get("failures")]
-            seconds = {test: float(tests[test]["time"][:-1]) for test in tests if test not in bad}
-            long = [test for test in seconds if seconds[test] > SHORT]
-            if bad or not tests:
-                print(f"{name}: fails without any bug, left out: {' '.join(bad) or 'all'}", flush=True)
-            short = sum(seconds.values()) - sum(map(seconds.get, long))
-            self.parts[name] = [("-" + ":".join(long + bad), short)] if tests else []
-            self.parts[name] += [(test, seconds[test]) for test in sorted(long, key=seconds.get)]
+    def measure(self, name):
+        """Runs a program without a bug: what its tests take. What fails by itself is left out."""
+        with tempfile.NamedTemporaryFile() as told:
+            self.fails(name, -1, 1800, "--gtest_output=json:" + told.name)
+            suites = json.loads(told.read() or b"{}").get("testsuites", [])
+        tests = {f"{suite['name']}.{test['name']}": test for suite in suites for test in suite["testsuite"]}
+        bad = [test for test in tests if tests[test].get("failures")]
+        seconds = {test: float(tests[test]["time"][:-1]) for test in tests if test not in bad}
+        long = [test for test in seconds if seconds[test] > SHORT]
+        if bad or not tests:
+            print(f"{name}: fails without any bug, left out: {' '.join(bad) or 'all'}", flush=True)
+        short = sum(seconds.values()) - sum(map(seconds.get, long))
+        self.parts[name] = [("-" + ":".join(long + bad), short)] if tests else []
+        self.parts[name] += [(test, seconds[test]) for test in sorted(long, key=seconds.get)]
 
     def fails(self, name, number, limit, *options):
         """Whether a program fails, or does not end within so many seconds of two processors."""
@@ -249,7 +249,7 @@ class Judge:
         if not names <= self.parts.keys():
             self.write(self.asleep)
             self.make(names)
-            self.measure(names)
+            list(self.pool.map(self.measure, names - self.parts.keys()))
         self.write(self.asleep | {(bug.path, bug.row): bug.plain()})
         return None if self.make(names)[0] else self.judged(bug, -1)
 
@@ -281,8 +281,7 @@ def main():
         return
     judge = Judge(args.copy, args.build)
     asleep = judge.sow(bugs)
-    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2)) as pool:
-        said = [show(*one) for one in pool.map(lambda number: (number, judge.judged(bugs[number], number)), asleep)]
+    said = [show(*one) for one in judge.pool.map(lambda number: (number, judge.judged(bugs[number], number)), asleep)]
     for number in sorted(set(range(len(bugs))) - set(asleep)):
         if who := judge.judged_alone(bugs[number]):
             said.append(show(number, who))
