@@ -155,6 +155,8 @@ PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
                        [](const EligibleQuery& query) { return query.judged >= 0; });
   set_of_.resize(judged.size() * permutations);
   set.positional ? redraw(judged, key) : exchange(judged, key);
+  for (std::int32_t& of : set_of_)
+    if (single_) of = keys_[of];
   different_ = count_different(judged);
 }
 
@@ -201,7 +203,7 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
       const std::vector<Index> cycles = cycles_of(examples, Generator(key.fold(p)));
       for (const auto& [place, group] : groups)
         rotate(group, cycles, [&](Index to, Index from) {
-          set_of_[to * permutations_ + p] = static_cast<std::uint32_t>(from);
+          set_of_[to * permutations_ + p] = static_cast<std::int32_t>(from);
         });
     }
   });
@@ -220,7 +222,7 @@ void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
     for (Index p = 0; p < permutations_; ++p) {
       const Index set =
           single ? query.seen.first + random.below(query.seen.count()) : std::ssize(begins_) - 1;
-      set_of_[j * permutations_ + p] = static_cast<std::uint32_t>(set);
+      set_of_[j * permutations_ + p] = static_cast<std::int32_t>(set);
       if (!single) add_set(draw_keys(query.keys.size(), query.seen, random));
     }
   };
@@ -235,23 +237,28 @@ void PermutedGold::add_set(std::span<const std::int32_t> keys) {
 }
 
 void PermutedGold::add_masses(Index judged, const Scalar* weights, std::span<double> sums) const {
-  const std::uint32_t* sets = set_of_.data() + judged * permutations_;
+  const std::int32_t* single = set_of_.data() + judged * permutations_;
   for (std::size_t p = 0; p < sums.size(); ++p)
-    sums[p] += single_ ? static_cast<double>(weights[keys_[sets[p]]])
+    sums[p] += single_ ? static_cast<double>(weights[single[p]])
                        : mass_on(keys(judged, static_cast<Index>(p)), weights);
 }
 
 Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) const {
   constexpr std::uint64_t kBasis = 0xcbf29ce484222325, kPrime = 0x100000001b3;
-  const auto add = [](std::uint64_t& hash, std::span<const std::int32_t> keys) {  // FNV-1a
-    for (const std::int32_t key : keys) hash = (hash ^ static_cast<std::uint64_t>(key)) * kPrime;
+  const auto add = [](std::uint64_t& hash, std::int32_t key) {  // FNV-1a
+    hash = (hash ^ static_cast<std::uint64_t>(key)) * kPrime;
   };
   std::uint64_t truth = kBasis;
-  for (const EligibleQuery& query : judged) add(truth, query.keys);
+  for (const EligibleQuery& query : judged)
+    for (const std::int32_t key : query.keys) add(truth, key);
   std::vector<std::uint64_t> hashes(permutations_, kBasis);
   for_blocks([&](Index begin, Index end) {
-    for (Index j = 0; j < std::ssize(judged); ++j)
-      for (Index p = begin; p < end; ++p) add(hashes[p], keys(j, p));
+    for (Index j = 0; j < std::ssize(judged); ++j) {
+      const std::int32_t* single = set_of_.data() + j * permutations_;
+      for (Index p = begin; p < end && single_; ++p) add(hashes[p], single[p]);
+      for (Index p = begin; p < end && !single_; ++p)
+        for (const std::int32_t key : keys(j, p)) add(hashes[p], key);
+    }
   });
   std::set<std::uint64_t> seen(hashes.begin(), hashes.end());
   seen.erase(truth);

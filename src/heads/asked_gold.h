@@ -110,7 +110,8 @@ class PermutedGold {
   Index different() const { return different_; }
   /// The keys that permutation p gives to the judged query.
   std::span<const std::int32_t> keys(Index judged, Index p) const {
-    const std::uint32_t set = set_of_[judged * permutations_ + p];
+    const std::int32_t& set = set_of_[judged * permutations_ + p];
+    if (single_) return {&set, 1};
     return std::span(keys_).subspan(begins_[set], begins_[set + 1] - begins_[set]);
   }
   /// Adds to sums[p] a head's weights, those of the judged query, on the keys of permutation p.
@@ -125,7 +126,7 @@ class PermutedGold {
   void add_set(std::span<const std::int32_t> keys);
 
   Index permutations_, different_ = 0;
-  std::vector<std::uint32_t> set_of_;        // [judged, permutations]
+  std::vector<std::int32_t> set_of_;         // [judged, permutations]: a set, or its single key
   std::vector<std::int32_t> keys_;           // of all sets, one after the other
   std::vector<std::uint32_t> begins_ = {0};  // [sets + 1]: where in keys_
   bool single_ = true;                       // each set is one key
