@@ -52,6 +52,14 @@ INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
                          testing::ValuesIn(benchmarks().begin(), benchmarks().end()),
                          [](const auto& row) { return std::string(row.param.name); });
 
+TEST(BenchStep, IsAShareOfThePeak) {
+  BenchOptions options = bench_options("toy");
+  settings_of(options).set_all_text("layers=1 d_model=256 d_ff=1024 length=64 batch=4 steps=3");
+  const Json::Array row = bench_step(options).tables[0].rows[0];
+  EXPECT_NEAR(row[7].number(), row[5].number() / row[6].number(), 1e-9);
+  EXPECT_LT(row[7].number(), 2) << "1, but the clock may change between the two measurements";
+}
+
 TEST(BenchGeneration, ATokenTakesWhatItsAttentionAndTheRestTake) {
   const Table table = bench_generation(quick_options()).tables[0];  // a step: medians of one
   for (const Json::Array& row : table.rows)

@@ -115,6 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Refusal{"huggingface-gpt2", "d_ff=64 norm=rms", "norm=rms"},
                     Refusal{"huggingface-gpt2", "d_ff=64 heads=1+2", "heads=[1,2]"},
                     Refusal{"huggingface-gpt2", "d_ff=64 window=3", "window=3"},
+                    Refusal{"huggingface-gpt2", "d_ff=64 d_value=3", "d_value=3"},
                     Refusal{"huggingface-gpt2", "", "d_ff=0"},
                     Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
                     Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
@@ -201,6 +202,9 @@ TEST_F(DamagedModel, NamesShapesExpectedAndFound) {
 TEST_F(DamagedModel, MakesNothingAsLargeAsAConfigPromises) {
   copy("nanogpt");
   replace("config.json", "\"n_layer\": 2", "\"n_layer\": 900");
+  expect_refused({"config.json asks for", "weights"});
+  replace("config.json", "\"n_layer\": 900", "\"n_layer\": 2");
+  replace("config.json", "\"vocab_size\": 23", "\"vocab_size\": 2300");
   expect_refused({"config.json asks for", "weights"});
 }
 

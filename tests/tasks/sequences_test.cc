@@ -328,13 +328,17 @@ std::string said_by(const std::string& body) {
 }
 
 TEST(FromPrograms, AreReadAsTheyArePrinted) {
-  const std::string command = program(kAnswer, kRelation);
+  const TemporaryFolder folder;
+  const std::string trace = (folder.path() / "trace").string();
+  const std::string command = program(kAnswer, kRelation) + "; touch " + trace;
   allow_command(command);
-  const auto task = make_task("command:" + command);
+  auto task = make_task("command:" + command);
   const Example example = task->make(Key{5}, 3, Split::train);
   EXPECT_EQ(words_of(*task, example.batch, 2), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(gold_text(example.gold[0]), "0,1:0 1,1:0 2,1:0 ");
   EXPECT_EQ(make_task(task->spec())->data_hash(), task->data_hash());
+  task.reset();
+  EXPECT_TRUE(std::filesystem::exists(trace)) << "a program is told that nothing more is asked";
 }
 
 TEST(FromPrograms, RunOnlyWhenTheirUserNamesThem) {
