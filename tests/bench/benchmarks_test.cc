@@ -57,7 +57,7 @@ TEST(BenchStep, IsAShareOfThePeak) {
   settings_of(options).set_all_text("layers=1 d_model=256 d_ff=1024 length=64 batch=4 steps=3");
   const Json::Array row = bench_step(options).tables[0].rows[0];
   EXPECT_NEAR(row[7].number(), row[5].number() / row[6].number(), 1e-9);
-  EXPECT_LT(row[7].number(), 2) << "1, but the clock may change between the two measurements";
+  EXPECT_LT(row[7].number(), 1.7) << "1, but the clock may change between the two measurements";
 }
 
 TEST(BenchGeneration, ATokenTakesWhatItsAttentionAndTheRestTake) {
