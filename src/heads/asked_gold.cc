@@ -154,9 +154,8 @@ PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
   std::ranges::copy_if(set.queries, std::back_inserter(judged),
                        [](const EligibleQuery& query) { return query.judged >= 0; });
   set_of_.resize(judged.size() * permutations);
+  single_ = std::ranges::all_of(judged, [](const auto& query) { return query.keys.size() == 1; });
   set.positional ? redraw(judged, key) : exchange(judged, key);
-  for (std::int32_t& of : set_of_)
-    if (single_) of = keys_[of];
   different_ = count_different(judged);
 }
 
@@ -203,7 +202,7 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
       const std::vector<Index> cycles = cycles_of(examples, Generator(key.fold(p)));
       for (const auto& [place, group] : groups)
         rotate(group, cycles, [&](Index to, Index from) {
-          set_of_[to * permutations_ + p] = static_cast<std::int32_t>(from);
+          set_of_[to * permutations_ + p] = single_ ? keys_[from] : static_cast<std::int32_t>(from);
         });
     }
   });
@@ -213,27 +212,23 @@ void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
   Index most = 0;
   for (const EligibleQuery& query : judged) most = std::max(most, query.seen.end);
   for (std::int32_t k = 0; k < most; ++k) add_set(std::span(&k, 1));  // set k is {k}
-  const bool single = std::ranges::all_of(judged, [](const EligibleQuery& query) {
-    return query.keys.size() == 1;
-  });
   const auto draw = [&](Index j) {
     const EligibleQuery& query = judged[j];
     Generator random(key.fold(j));
     for (Index p = 0; p < permutations_; ++p) {
       const Index set =
-          single ? query.seen.first + random.below(query.seen.count()) : std::ssize(begins_) - 1;
+          single_ ? query.seen.first + random.below(query.seen.count()) : std::ssize(begins_) - 1;
       set_of_[j * permutations_ + p] = static_cast<std::int32_t>(set);
-      if (!single) add_set(draw_keys(query.keys.size(), query.seen, random));
+      if (!single_) add_set(draw_keys(query.keys.size(), query.seen, random));
     }
   };
-  if (single) parallel_for(std::ssize(judged), draw);
-  for (Index j = 0; j < std::ssize(judged) && !single; ++j) draw(j);
+  if (single_) parallel_for(std::ssize(judged), draw);
+  for (Index j = 0; j < std::ssize(judged) && !single_; ++j) draw(j);
 }
 
 void PermutedGold::add_set(std::span<const std::int32_t> keys) {
   keys_.insert(keys_.end(), keys.begin(), keys.end());
   begins_.push_back(static_cast<std::uint32_t>(keys_.size()));
-  single_ = single_ && keys.size() == 1;
 }
 
 void PermutedGold::add_masses(Index judged, const Scalar* weights, std::span<double> sums) const {
@@ -245,20 +240,15 @@ void PermutedGold::add_masses(Index judged, const Scalar* weights, std::span<dou
 
 Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) const {
   constexpr std::uint64_t kBasis = 0xcbf29ce484222325, kPrime = 0x100000001b3;
-  const auto add = [](std::uint64_t& hash, std::int32_t key) {  // FNV-1a
-    hash = (hash ^ static_cast<std::uint64_t>(key)) * kPrime;
+  const auto add = [](std::uint64_t& hash, std::span<const std::int32_t> keys) {  // FNV-1a
+    for (const std::int32_t key : keys) hash = (hash ^ static_cast<std::uint64_t>(key)) * kPrime;
   };
   std::uint64_t truth = kBasis;
-  for (const EligibleQuery& query : judged)
-    for (const std::int32_t key : query.keys) add(truth, key);
+  for (const EligibleQuery& query : judged) add(truth, query.keys);
   std::vector<std::uint64_t> hashes(permutations_, kBasis);
   for_blocks([&](Index begin, Index end) {
-    for (Index j = 0; j < std::ssize(judged); ++j) {
-      const std::int32_t* single = set_of_.data() + j * permutations_;
-      for (Index p = begin; p < end && single_; ++p) add(hashes[p], single[p]);
-      for (Index p = begin; p < end && !single_; ++p)
-        for (const std::int32_t key : keys(j, p)) add(hashes[p], key);
-    }
+    for (Index j = 0; j < std::ssize(judged); ++j)
+      for (Index p = begin; p < end; ++p) add(hashes[p], keys(j, p));
   });
   std::set<std::uint64_t> seen(hashes.begin(), hashes.end());
   seen.erase(truth);

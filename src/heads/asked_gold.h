@@ -129,7 +129,7 @@ class PermutedGold {
   std::vector<std::int32_t> set_of_;         // [judged, permutations]: a set, or its single key
   std::vector<std::int32_t> keys_;           // of all sets, one after the other
   std::vector<std::uint32_t> begins_ = {0};  // [sets + 1]: where in keys_
-  bool single_ = true;                       // each set is one key
+  bool single_ = true;                       // each query has one key
 };
 
 /// What is asked of the heads of one kind of attention: which keys they look at, at these queries,

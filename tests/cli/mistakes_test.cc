@@ -124,7 +124,6 @@ const std::vector<Mistake> kUnused = {
     {"SharedBlocks", "cost --kv-heads 3", 2, "--kv-heads must divide --heads"},
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "--rotary-base goes with"},
     {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2, "--dropout does not go with forward"},
-    {"SeedOfNoMethod", "prune a --keep 1 --seed 3 --out b", 2, "--seed goes with --method"},
     {"TourOfNumbers", "start --json", 2, "told in words|leave --json out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };

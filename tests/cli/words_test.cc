@@ -57,14 +57,11 @@ TEST_F(Talk, HelpFitsIntoAnyTerminal) {
   }
 }
 
-TEST_F(Talk, HelpSaysWhichDefaultsHold) {
+TEST_F(Talk, HelpSaysWhichDefaultsHoldWhateverElseIsThere) {
+  EXPECT_TRUE(holds(done({"eval", "nowhere", "--wrong", "--help"}).out, "usage: headlab eval RUN"));
   EXPECT_TRUE(holds(done({"page", "--help"}).out, "--no-weights turns it off]"));
   EXPECT_TRUE(holds(done({"bench", "--help"}).out, "[toy]"));
   EXPECT_TRUE(holds(done({"reproduce", "--help"}).out, "them [600]"));
-}
-
-TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {
-  EXPECT_TRUE(holds(done({"eval", "nowhere", "--wrong", "--help"}).out, "usage: headlab eval RUN"));
 }
 
 TEST_F(Talk, HelpOfTrainShowsWhatTheTaskRecommends) {
@@ -79,18 +76,6 @@ TEST_F(Talk, TheVersionIsOneLineWithTheBuild) {
   const Json json = done({"--version", "--json"}).json();
   EXPECT_EQ(json.at("headlab").string(), version());
   EXPECT_EQ(json.at("build").string(), build());
-}
-
-TEST_F(Talk, ListsTasksScoresAndMethods) {
-  const std::map<std::string, Words> expected = {
-      {"tasks", {"relations", "induction", "reverse", "text", "length=16"}},
-      {"scores", {"mass", "top1", "lift", "entropy"}},
-      {"methods", {"greedy", "importance", "magnitude", "random"}}};
-  for (const auto& [what, names] : expected) {
-    const Outcome outcome = done({"list", what});
-    for (const std::string& name : names) EXPECT_TRUE(holds(outcome.out, name)) << name;
-    EXPECT_TRUE(done({"list", what, "--json"}).json().at(what).is_array());
-  }
 }
 
 TEST_F(Talk, FlagsOfEveryCommandMayStandBeforeIt) {
