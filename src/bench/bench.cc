@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <string_view>
 
@@ -17,6 +18,7 @@
 #include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/watch.h"
+#include "headlab/train/optimizer.h"
 
 namespace headlab {
 namespace {
@@ -58,7 +60,7 @@ std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
     counted.done();
   }
   times.erase(times.begin(), times.begin() + warmup);
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   return times;
 }
 
@@ -71,65 +73,46 @@ double median(std::vector<double> values, Index first = 0) {
 
 constexpr TrainConfig kTraining{.lr = 1e-4, .clip = 1};
 
-constexpr Benchmark kBenchmarks[] = {
-    {"step", "a training step beside the machine's limits", bench_step},
-    {"forward", "a forward pass alone, as analyses make them", bench_forward},
-    {"ops", "every op of a training step, beside the machine's limits", bench_ops},
-    {"generation", "a token after 64, 256 ... --length others; preset: 4096, --batch 1",
-     bench_generation},
+/// A model with an optimizer and a batch of random tokens that stays the same.
+struct TrainingStep {
+  explicit TrainingStep(const BenchOptions& options)
+      : model(options.model), batch(random_batch(options)) {
+    initialize(model, Key{1}.fold("bench"));
+    model.visit(
+        [&](const std::string& name, const Tensor& parameter) { optimizer.add(name, parameter); });
+  }
+  /// Forward, cross-entropy, backward, norm, clip and AdamW.
+  void run() {
+    backward(model.loss(batch, {.training = true, .key = {}}));
+    const double norm = optimizer.gradient_norm();
+    note_work("gradient norm");
+    optimizer.step(kTraining.lr, norm);
+    note_work("optimizer");
+  }
+  Transformer model;
+  Batch batch;
+  Optimizer optimizer{kTraining};
 };
 
-}  // namespace
-
-TrainingStep::TrainingStep(const BenchOptions& options)
-    : model_(options.model), optimizer_(kTraining), batch_(random_batch(options)) {
-  initialize(model_, Key{1}.fold("bench"));
-  model_.visit(
-      [&](const std::string& name, const Tensor& parameter) { optimizer_.add(name, parameter); });
+/// How many programs have been running or waiting for a processor during the last minute; 0 where
+/// the system does not tell.
+double load_average() {
+  double minute = 0;
+  return getloadavg(&minute, 1) == 1 ? minute : 0;
 }
 
-void TrainingStep::run() {
-  backward(model_.loss(batch_, {.training = true, .key = {}}));
-  const double norm = optimizer_.gradient_norm();
-  note_work("gradient norm");
-  optimizer_.step(kTraining.lr, norm);
-  note_work("optimizer");
-}
-
-Json bench_about(const BenchOptions& options) {
-  return stamped({{"build", build()},
-                  {"config", options.config},
-                  {"threads", thread_count()},
-                  {"processors", processor_count()},
-                  {"load_average", load_average()}});
-}
-
-std::vector<std::string> bench_config_names() { return texts_of(kConfigs, &NamedConfig::name); }
-
-BenchOptions bench_options(const std::string& name) {
-  const auto named = std::ranges::find(kConfigs, name, &NamedConfig::name);
-  if (named == std::end(kConfigs)) throw unknown_name("configuration", name, bench_config_names());
-  BenchOptions options{.config = name};
-  options.model.init = InitialValues::gpt2;
-  settings_of(options).set_all_text(named->settings);
-  return options;
-}
-
-Settings settings_of(BenchOptions& options) {
-  Settings s;
-  s.integer("batch", options.batch, 1, 1 << 20, "sequences in a step");
-  s.integer("steps", options.steps, 1, 1 << 20, "timed steps");
-  s.add(settings_of(options.model));
-  return s;
-}
-
+/// What a benchmark of these options found: one table, "rows", without rows as yet.
 Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) {
-  return {.about = bench_about(options), .tables = {{"rows", std::move(columns)}}};
+  return {.about = stamped({{"build", build()},
+                            {"config", options.config},
+                            {"threads", thread_count()},
+                            {"processors", processor_count()},
+                            {"load_average", load_average()}}),
+          .tables = {{"rows", std::move(columns)}}};
 }
 
 /// What `run` takes, which does the work of so many forward passes, beside the machine's limits.
-static Finding bench_passes(const BenchOptions& options, double passes,
-                            const std::function<void()>& run) {
+Finding bench_passes(const BenchOptions& options, double passes, const std::function<void()>& run) {
   Finding found = bench_finding(
       options, {{"config", "config", "the sizes of the model", kPlain, "", false},
                 {"threads", "threads", "that share the work", 0, "", false},
@@ -162,11 +145,11 @@ Finding bench_step(const BenchOptions& options) {
 Finding bench_forward(const BenchOptions& options) {
   const TrainingStep step(options);
   const NoGrad no_grad;
-  return bench_passes(options, 1, [&] { step.model().forward(step.batch()); });
+  return bench_passes(options, 1, [&] { step.model.forward(step.batch); });
 }
 
 /// The milliseconds of `run` that attention takes.
-static double attention_ms(const std::function<void()>& run) {
+double attention_ms(const std::function<void()>& run) {
   using Clock = std::chrono::steady_clock;
   double sum = 0;
   Clock::time_point before = Clock::now();
@@ -219,7 +202,7 @@ Finding bench_generation(const BenchOptions& options) {
 }
 
 /// The optimizer's work is no op: AdamW reads four arrays and writes three, the norm reads one.
-static void add_optimizer_cost(ProfileRow& row, Index parameters) {
+void add_optimizer_cost(ProfileRow& row, Index parameters) {
   const double bytes = static_cast<double>(parameters * row.calls) * sizeof(Scalar);
   if (row.name == "optimizer") row.cost.bytes = 7 * bytes;
   if (row.name == "gradient norm") row.cost.bytes = bytes;
@@ -238,7 +221,7 @@ Finding bench_ops(const BenchOptions& options) {
     Steps steps(options.steps);
     for (Index i = 0; i < options.steps; ++i, steps.done()) step.run();
     rows = profile.rows();
-    for (ProfileRow& row : rows) add_optimizer_cost(row, step.model().parameter_count());
+    for (ProfileRow& row : rows) add_optimizer_cost(row, step.model.parameter_count());
     limits = {measure_fma_peak(), measure_triad()};
     found.about["peak_gflops"] = limits.gflops;
     found.about["triad_gbs"] = limits.gbs;
@@ -250,6 +233,35 @@ Finding bench_ops(const BenchOptions& options) {
   for (const ProfileRow& row : rows) seconds += row.seconds;
   if (!rows.empty()) found.about["step_ms"] = seconds / static_cast<double>(options.steps) * 1e3;
   return found;
+}
+
+constexpr Benchmark kBenchmarks[] = {
+    {"step", "a training step beside the machine's limits", bench_step},
+    {"forward", "a forward pass alone, as analyses make them", bench_forward},
+    {"ops", "every op of a training step, beside the machine's limits", bench_ops},
+    {"generation", "a token after 64, 256 ... --length others; preset: 4096, --batch 1",
+     bench_generation},
+};
+
+}  // namespace
+
+std::vector<std::string> bench_config_names() { return texts_of(kConfigs, &NamedConfig::name); }
+
+BenchOptions bench_options(const std::string& name) {
+  const auto named = std::ranges::find(kConfigs, name, &NamedConfig::name);
+  if (named == std::end(kConfigs)) throw unknown_name("configuration", name, bench_config_names());
+  BenchOptions options{.config = name};
+  options.model.init = InitialValues::gpt2;
+  settings_of(options).set_all_text(named->settings);
+  return options;
+}
+
+Settings settings_of(BenchOptions& options) {
+  Settings s;
+  s.integer("batch", options.batch, 1, 1 << 20, "sequences in a step");
+  s.integer("steps", options.steps, 1, 1 << 20, "timed steps");
+  s.add(settings_of(options.model));
+  return s;
 }
 
 std::span<const Benchmark> benchmarks() { return kBenchmarks; }

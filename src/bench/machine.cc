@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 
 #include "base/timing.h"
 #include "headlab/base/threads.h"
@@ -73,11 +72,6 @@ double measure_triad() {
     });
   });
   return 3.0 * sizeof(Scalar) * static_cast<double>(kElements) / seconds / 1e9;
-}
-
-double load_average() {
-  double minute = 0;
-  return getloadavg(&minute, 1) == 1 ? minute : 0;
 }
 
 double peak_memory_mb() {

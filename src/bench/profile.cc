@@ -23,9 +23,8 @@ Cost moved(const WorkEvent& event) {
   Cost cost{0, numbers(event.output->count())};
   for (const Tensor& input : event.inputs) {
     if (!input.defined()) continue;
-    const bool wanted = event.kind == Kind::backward && input.requires_grad();
-    if (event.kind == Kind::forward || wanted) cost.bytes += numbers(input.count());
-    if (wanted) cost.bytes += numbers(input.count());
+    const double times = event.kind == Kind::forward ? 1 : input.requires_grad() ? 2 : 0;
+    cost.bytes += times * numbers(input.count());
   }
   return cost;
 }

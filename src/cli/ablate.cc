@@ -19,8 +19,7 @@ struct AblateFlags {
   Flags settings() {
     Flags s;
     s.string("kind", kind,
-             "what takes the place of a head's output: 0, its mean, or that of another "
-             "example",
+             "what takes the place of a head's output: 0, its mean, or that of another example",
              join(texts_of(ablation_table(), &AblationEntry::name), "|"));
     s.string("heads", heads, "silence these alone, all together", "0.1,0.2");
     s.boolean("pairs", pairs, "silence pairs of heads too: which are redundant, which take over?");
@@ -67,8 +66,7 @@ Result ablate(Invocation& call) {
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
   const Run run = open_run(call.positionals()[0]);
-  const HeadSet set =
-      flags.heads.empty() ? HeadSet() : parse_heads("--heads", flags.heads, run.model);
+  const HeadSet set = parse_heads("--heads", flags.heads, run.model);
   const Finding found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
     if (flags.gold_edges)
       return finding_of(

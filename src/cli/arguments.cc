@@ -135,12 +135,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   settings_.boolean("help", wants_help_, "show this help");
   settings_.only({"csv", "latex", "table"}, {"!json"});
   settings_.only({"latex"}, {"!csv"});
-  if (wants_help_) {
-    HelpWanted wanted{help() + more_help};
-    for (const Setting& setting : settings_.all())
-      wanted.flags.push_back({flag_of(setting.name), setting.placeholder, setting.help});
-    throw wanted;
-  }
+  if (wants_help_) throw HelpWanted{help() + more_help, settings_.all()};
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {

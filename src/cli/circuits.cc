@@ -39,18 +39,16 @@ std::string at_distance(const Run& run, Index distance) {
 Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
   const Index targets = run.model.config().targets;
-  if (flags.target >= targets) {
+  if (flags.target >= targets)
     throw UsageError(text("--target ", flags.target, ": the model has no such target"),
                      text("name one from 0 to ", targets - 1));
-  }
   as_usage([&] { return place_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head, flags.options.distance);
   const bool qk = flags.matrix == "qk";
-  if (!qk && !circuits.ov.defined()) {
+  if (!qk && !circuits.ov.defined())
     throw UsageError(text("--matrix ov: head ", flags.head,
                           " is one of the encoder, and writes to no logit"),
                      "--matrix qk shows what it looks at");
-  }
   const Tensor& matrix = qk ? circuits.qk : circuits.ov;
   std::vector<std::string> tokens;
   for (std::int32_t v = 0; v < run.model.config().vocab; ++v)
@@ -62,12 +60,12 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   }
   const std::string shown = token_matrix_text(matrix, tokens, qk ? 0 : flags.target);
   return finding(call, run,
-                 stamped({{"layer", head.module},
-                          {"head", head.head},
-                          {"tokens", tokens},
-                          {flags.matrix, std::move(rows)}}),
-                 text(shown, "\n", flags.matrix, " of head ", flags.head,
-                      qk ? at_distance(run, flags.options.distance) : "", "\n"),
+                 {.json = stamped({{"layer", head.module},
+                                   {"head", head.head},
+                                   {"tokens", tokens},
+                                   {flags.matrix, std::move(rows)}}),
+                  .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
+                               qk ? at_distance(run, flags.options.distance) : "", "\n")},
                  "");
 }
 

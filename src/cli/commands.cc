@@ -13,8 +13,6 @@
 #include <new>
 #include <sstream>
 
-#include "base/digest.h"
-
 namespace headlab::cli {
 
 using Body = Result(Invocation& call);
@@ -91,41 +89,6 @@ const Command& find_command(const std::string& name) {
   return *std::ranges::find(commands(), name, &Command::name);
 }
 
-}  // namespace
-
-HelpWanted help_of(const Command& command) {
-  const std::vector<std::string> words = {"--help"};
-  Invocation call(command, words);
-  try {
-    command.run(call);
-  } catch (const HelpWanted& help) {
-    return help;
-  }
-  return {};
-}
-
-std::string program_help() {
-  std::string help =
-      "headlab: train toy transformers, see what each attention head does, remove those\n"
-      "that do nothing.\n\nbegin with these commands (headlab COMMAND --help says more):\n";
-  for (const char* name : {"start", "train", "heads", "page"})
-    help += text("  ", find_command(name).example, "\n");
-  const char* group = "";
-  for (const Command& command : commands()) {
-    if (command.want != group) help += text("\n", command.want, ":\n");
-    group = command.want;
-    help += beside(text("  ", command.name), 14, command.summary);
-  }
-  return help + R"(
-every command takes --json, --csv, --latex, --quiet and --threads;
-headlab --version names the build
-exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
-130 interrupted
-)";
-}
-
-namespace {
-
 /// What the command found. The library speaks of settings and folders; here that becomes flags and
 /// commands.
 Result result_of(Invocation& call) {
@@ -197,26 +160,6 @@ std::vector<std::string> command_first(std::vector<std::string> words) {
   return words;
 }
 
-}  // namespace
-
-int run_words(const std::vector<std::string>& words) {
-  const std::string first = words.empty() ? "--help" : words[0];
-  if (first.starts_with("--") && first != "--help" && first != "--version")
-    throw UsageError("missing command", "headlab --help lists them");
-  const bool help = first == "--help" || first == "-h" || first == "help";
-  if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
-  if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));
-  const bool json = words.size() == 2 && words[1] == "--json";
-  if (words.size() > 1 && !json)
-    throw UsageError(text("unexpected argument '", words[1], "'"), "headlab --version");
-  print(help   ? program_help()
-        : json ? stamped({{"build", build()}}).dump(2) + "\n"
-               : program_text() + "\n");
-  return 0;
-}
-
-namespace {
-
 /// A message on one line of bounded length: what comes from files and command lines may hold
 /// anything, escape sequences of terminals included.
 std::string line_of(std::string_view message) {
@@ -254,6 +197,53 @@ int run_and_report(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+HelpWanted help_of(const Command& command) {
+  const std::vector<std::string> words = {"--help"};
+  Invocation call(command, words);
+  try {
+    command.run(call);
+  } catch (const HelpWanted& help) {
+    return help;
+  }
+  return {};
+}
+
+std::string program_help() {
+  std::string help =
+      "headlab: train toy transformers, see what each attention head does, remove those\n"
+      "that do nothing.\n\nbegin with these commands (headlab COMMAND --help says more):\n";
+  for (const char* name : {"start", "train", "heads", "page"})
+    help += text("  ", find_command(name).example, "\n");
+  const char* group = "";
+  for (const Command& command : commands()) {
+    if (command.want != group) help += text("\n", command.want, ":\n");
+    group = command.want;
+    help += beside(text("  ", command.name), 14, command.summary);
+  }
+  return help + R"(
+every command takes --json, --csv, --latex, --quiet and --threads;
+headlab --version names the build
+exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
+130 interrupted
+)";
+}
+
+int run_words(const std::vector<std::string>& words) {
+  const std::string first = words.empty() ? "--help" : words[0];
+  if (first.starts_with("--") && first != "--help" && first != "--version")
+    throw UsageError("missing command", "headlab --help lists them");
+  const bool help = first == "--help" || first == "-h" || first == "help";
+  if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
+  if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));
+  const bool json = words.size() == 2 && words[1] == "--json";
+  if (words.size() > 1 && !json)
+    throw UsageError(text("unexpected argument '", words[1], "'"), "headlab --version");
+  print(help   ? program_help()
+        : json ? stamped({{"build", build()}}).dump(2) + "\n"
+               : program_text() + "\n");
+  return 0;
+}
 
 bool end_in_words() {
   std::set_terminate([] { std::_Exit(report_no_memory()); });
@@ -295,25 +285,26 @@ Result result_of(const Finding& finding, const std::string& words) {
   return {.json = to_json(finding), .text = shown + words, .tables = finding.tables};
 }
 
-Result reproducible(const Invocation& call, const Finding& finding, const std::string& words) {
-  Result result = result_of(finding, words);
+Result reproducible(const Invocation& call, Result result) {
   result.json["command"] = call.again();
-  result.text += (words.empty() ? "\nagain: " : "again: ") + call.again() + "\n";
+  result.text += "again: " + call.again() + "\n";
   return result;
 }
 
-Result reproducible(const Invocation& call, Json json, const std::string& text) {
-  const std::string command = call.again();
-  json["command"] = command;
-  return {.json = std::move(json), .text = text + "again: " + command + "\n"};
+Result reproducible(const Invocation& call, const Finding& finding, const std::string& words) {
+  return reproducible(call, result_of(finding, words.empty() ? "\n" : words));
+}
+
+Result reproducible(const Invocation& call, Json json, const std::string& words) {
+  return reproducible(call, Result{.json = std::move(json), .text = words});
 }
 
 Result reproducible(const Invocation& call, Json json, std::vector<Table> tables,
                     const std::string& after, const std::string& before) {
   const std::string shown = text_of(Finding{.tables = tables}, {.width = stdout_width()});
-  Result result = reproducible(call, std::move(json), before + shown + after);
-  result.tables = std::move(tables);
-  return result;
+  return reproducible(call, Result{.json = std::move(json),
+                                   .text = before + shown + after,
+                                   .tables = std::move(tables)});
 }
 
 std::string examples_text(const Task& task, Index examples, Split split) {
@@ -335,22 +326,20 @@ void require_known(const char* kind, const std::string& name,
 std::vector<HeadId> parse_heads(const std::string& flag, const std::string& names,
                                 const Transformer& model) {
   std::vector<HeadId> heads;
-  for (const std::string_view name : split(names, ',')) {
-    if (names.empty()) break;
-    heads.push_back(parse_head(flag, std::string(name)));
-    as_usage([&] { return place_of(model, heads.back()); });
-  }
+  if (names.empty()) return heads;
+  for (const std::string_view name : split(names, ','))
+    heads.push_back(parse_head(flag, std::string(name), &model));
   return heads;
 }
 
-HeadId parse_head(const std::string& flag, const std::string& name) {
+HeadId parse_head(const std::string& flag, const std::string& name, const Transformer* model) {
   HeadId id;
   char dot = 0, rest = 0;
   std::istringstream in(name);
-  if (!(in >> id.module >> dot >> id.head) || dot != '.' || (in >> rest)) {
+  if (!(in >> id.module >> dot >> id.head) || dot != '.' || (in >> rest))
     throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
                      "`headlab heads RUN` lists them");
-  }
+  if (model != nullptr) as_usage([&] { return place_of(*model, id); });
   return id;
 }
 

@@ -5,7 +5,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlab/cli/arguments.h"
@@ -23,16 +26,16 @@ HelpWanted help_of(const Command& command);
 /// What was found, with words after its tables.
 Result result_of(const Finding& finding, const std::string& words = "");
 /// A result that ends with the command that makes it again.
+Result reproducible(const Invocation& call, Result result);
 Result reproducible(const Invocation& call, const Finding& finding, const std::string& words = "");
-Result reproducible(const Invocation& call, Json json, const std::string& text);
+Result reproducible(const Invocation& call, Json json, const std::string& words);
 /// With JSON of its own, and tables with words before and after them.
 Result reproducible(const Invocation& call, Json json, std::vector<Table> tables,
                     const std::string& after, const std::string& before = "");
 /// The same of what was found of a run: kept as the file `name` beside it, or where --out says,
 /// with the settings, the step and a hash of the weights that it describes. Where the folder cannot
 /// be written, a note says so.
-Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
-               const std::string& name);
+Result finding(const Invocation& call, const Run& run, Result found, const std::string& name);
 Result finding(const Invocation& call, const Run& run, const Finding& found,
                const std::string& words, const std::string& name);
 /// Writes a file that the call names. Error if it belongs to a run and another command made it.
@@ -66,8 +69,9 @@ void require_known(const char* kind, const std::string& name,
                    const std::vector<std::string>& known);
 
 /// The head that a flag names, as "0.2": module 0, born as 2. UsageError if the text is no such
-/// name.
-HeadId parse_head(const std::string& flag, const std::string& name);
+/// name, or the model, where there is one, has no such head.
+HeadId parse_head(const std::string& flag, const std::string& name,
+                  const Transformer* model = nullptr);
 /// The same for several of a model: "0.1,0.2"; none for "".
 std::vector<HeadId> parse_heads(const std::string& flag, const std::string& names,
                                 const Transformer& model);
@@ -125,9 +129,9 @@ class Progress {
 
  private:
   Index steps_;
-  Index first_ = -1;      // the step before the first one seen
-  Index last_ = 0;        // the last one seen
-  Index evaluated_ = -1;  // the step of the last evaluation
+  Index first_ = -1;     // the step before the first one seen
+  Index last_ = 0;       // the last one seen
+  Index evaluated_ = 0;  // the step of the last evaluation
   double first_seconds_ = 0;
   bool terminal_;
   bool drawn_ = false;
@@ -146,5 +150,67 @@ class StepsShown {
 
 /// Callbacks that show progress and stop at Ctrl-C.
 RunCallbacks watch(Progress& progress);
+
+// ---- results as pictures: report/figures.h makes them -------------------------------------------
+
+struct PictureFlags {
+  std::string svg, pdf;  // files to write; "": none
+  std::string width;     // "84mm"; "": as on a screen
+
+  void add_to(Flags& settings);
+  bool wanted() const { return !svg.empty() || !pdf.empty(); }
+  /// What figures take: the width in units, 0 where none was asked for. UsageError for what is no
+  /// width, or one without a file to write.
+  double units() const;
+};
+
+/// If one is wanted, makes the picture, writes it with the command that makes it again inside, and
+/// adds its files and a caption to the result.
+Result with_picture(const Invocation& call, const PictureFlags& flags, Result result,
+                    const std::function<Picture(double units)>& make);
+
+// ---- commands that do much: cells are made side by side (--jobs), by as many processes as are
+// given the same command; and of several runs one that fails does not keep the others from being
+// done
+
+/// The flag --jobs: how many cells are made at once.
+void add_jobs(Flags& settings, Index& jobs);
+/// Makes cells, as many at once as `jobs` says, with a line for each. Ctrl-C stops all.
+CellsMade make_shown(Index jobs, const std::vector<Cell>& cells);
+/// Whether this process is one of several that make_shown started.
+bool is_worker();
+
+/// All settings as they are kept with what was found, which is the same however it was made.
+Json work_settings(const Invocation& call);
+/// What a command says that was stopped.
+Result stopped_result(const Invocation& call);
+
+/// What became of runs, in their order.
+struct RunsDone {
+  std::vector<std::string> paths{};                           // that were done
+  std::vector<Json> found{};                                  // of each of these
+  std::vector<std::pair<std::string, std::string>> failed{};  // path and error
+  std::optional<Error> unwritten{};                           // what could not be kept
+  /// What to return where all is not there yet: it was stopped.
+  std::optional<Result> ended{};
+
+  /// What a command on several runs prints, for one run too: which these are and the keys `more`;
+  /// the tables, the files in which they are kept, and a line for each run that failed.
+  Result shown(const Invocation& call, const Json::Object& more, const std::vector<Table>& tables,
+               const std::string& files) const;
+};
+struct RunsWork {
+  Index jobs;
+  bool force;  // forget what is kept of the runs
+  std::vector<std::string> paths;
+  std::string file;  // the name of what is kept of each run
+  Keeping& keeping;  // of the options, which is set before each of these two
+  /// What can be made side by side, of runs that can be written.
+  std::function<std::vector<Cell>(const std::vector<std::filesystem::path>& paths)> cells{};
+  /// Puts the parts together.
+  std::function<Json(const Run& run)> report{};
+};
+/// The error of a single run is thrown; of several it is counted.
+RunsDone do_runs(const Invocation& call, const RunsWork& work);
 
 }  // namespace headlab::cli

@@ -12,9 +12,7 @@ Result compare(Invocation& call) {
   s.string("measure", options.measure,
            text("what is compared: ", join(texts_of(measures(), &Measure::name), ", ")), "NAME");
   s.string("reference", options.reference,
-           "the arm that all others are compared with, if not the "
-           "first",
-           "ARM");
+           "the arm that all others are compared with, if not the first", "ARM");
   s.real("margin", options.margin, 0, 1000,
          "with less between them arms are equal: of losses and births a factor (0: the measure's "
          "own)");

@@ -70,9 +70,9 @@ Words values_of(std::string_view kinds, const std::string& begun) {
 }
 
 /// What follows a flag, by its name where that says more than its placeholder.
-std::string kind_of_value(const std::string& flag, const std::string& placeholder) {
-  if (flag == "--task") return "TASK";
-  return flag == "--method" || flag == "--methods" ? "METHOD" : placeholder;
+std::string kind_of_value(const Setting& flag) {
+  if (flag.name == "task") return "TASK";
+  return flag.name == "method" || flag.name == "methods" ? "METHOD" : flag.placeholder;
 }
 
 /// What may follow the words `before` of a command line.
@@ -82,10 +82,10 @@ Words candidates(const Words& before, const std::string& begun) {
   if (command == commands().end()) return {};
   const HelpWanted help = help_of(*command);
   Words flags;
-  for (const auto& [flag, placeholder, meaning] : help.flags) {
-    if (flag == before.back() && placeholder != "true|false")
-      return values_of(kind_of_value(flag, placeholder), begun);
-    flags.push_back(flag);
+  for (const Setting& setting : help.flags) {
+    flags.push_back(flag_of(setting.name));
+    if (flags.back() == before.back() && setting.placeholder != "true|false")
+      return values_of(kind_of_value(setting), begun);
   }
   if (begun.starts_with('-')) return flags;
   Words all;

@@ -36,17 +36,14 @@ Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
                                {"queries", m.queries},
                                {"keys", m.keys},
                                {"modules", 1}});
-    if (!list.items().empty()) {
-      Json& last = list.items().back();
-      Json same = entry;
-      same["name"] = last.at("name");
-      same["modules"] = last.at("modules");
-      if (same == last) {
-        last["modules"] = last.at("modules").integer() + 1;
-        continue;
-      }
-    }
-    list.push_back(std::move(entry));
+    Json* last = list.items().empty() ? nullptr : &list.items().back();
+    Json same = entry;
+    for (const char* key : {"name", "modules"})
+      if (last != nullptr) same[key] = last->at(key);
+    if (last != nullptr && same == *last)
+      (*last)["modules"] = last->at("modules").integer() + 1;
+    else
+      list.push_back(std::move(entry));
   }
   return list;
 }

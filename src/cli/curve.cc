@@ -5,8 +5,6 @@
 // over the runs as "methods", and what each curve.json holds as "curves". Read next: prune/curve.h.
 
 #include "cli/commands.h"
-#include "cli/pictures.h"
-#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {
@@ -14,7 +12,7 @@ namespace {
 struct CurveFlags {
   CurveOptions options;
   std::string methods;
-  WorkFlags work;
+  Index jobs = 0;
   bool force = false;
   PictureFlags picture;
 
@@ -24,7 +22,7 @@ struct CurveFlags {
              "A,B,...");
     s.add(settings_of(options));
     for_methods(s, "methods");
-    work.add_to(s);
+    add_jobs(s, jobs);
     s.boolean("force", force, "make anew what the runs keep");
     picture.add_to(s);
     return s;
@@ -52,15 +50,13 @@ void check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
     const Run run = open_run(path);
     as_usage([&] { check_sizes(problem_of(run, options.settings), options.sizes); });
     const auto heads = all_heads(run.model).size(), others = all_heads(first.model).size();
-    if (run.config.task != first.config.task) {
+    if (run.config.task != first.config.task)
       throw UsageError(text(path, " was trained on ", run.config.task, ", but ", paths[0], " on ",
                             first.config.task),
                        "means are over runs of one task: give each task a curve of its own");
-    }
-    if (heads != others && options.sizes.empty()) {
+    if (heads != others && options.sizes.empty())
       throw UsageError(text(path, " has ", heads, " heads, but ", paths[0], " has ", others),
                        "name sizes that all runs have: --sizes 1,2");
-    }
   }
 }
 
@@ -68,18 +64,19 @@ void check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
 Result shown_curves(const Invocation& call, const RunsDone& done, const std::vector<Curve>& curves,
                     const PictureFlags& picture) {
   const CurveOverRuns all = over_runs(curves);
-  const bool one = curves.size() == 1;
-  Json json = done.to_json(), means = to_json(all);
-  json["task"] = curves[0].task;
-  for (const char* key : {"needed", "methods"}) json[key] = means.at(key);
-  json["curves"] = done.found;
-  json["settings"] = work_settings(call);
-  const std::string files = one ? (std::filesystem::path(done.paths[0]) / "curve.json").string()
+  const Json means = to_json(all);
+  const std::string files = curves.size() == 1
+                                ? (std::filesystem::path(done.paths[0]) / "curve.json").string()
                                 : text("curve.json in each of the ", curves.size(), " runs");
-  Result result = done.with_failures(
-      reproducible(call, std::move(json), curve_tables(curves, done.paths), "\n" + files + "\n"));
-  if (!picture.wanted()) return result;
-  return with_picture(call, picture, curve_figure(all, picture.units()), result);
+  Result result = done.shown(call,
+                             {{"task", curves[0].task},
+                              {"needed", means.at("needed")},
+                              {"methods", means.at("methods")},
+                              {"curves", done.found},
+                              {"settings", work_settings(call)}},
+                             curve_tables(curves, done.paths), files);
+  return with_picture(call, picture, std::move(result),
+                      [&](double units) { return curve_figure(all, units); });
 }
 
 }  // namespace
@@ -97,18 +94,12 @@ Result curve(Invocation& call) {
   check_runs(paths, options);
   options.progress = note;
   std::vector<Curve> curves;
-  const auto cells = [&](const auto& runs) {
-    options.keeping = {true, interrupted};
-    return curve_cells(runs, options);
+  const auto cells = [&](const auto& runs) { return curve_cells(runs, options); };
+  const auto report = [&](const Run& run) -> Json {
+    return curves.emplace_back(prune_curve(run, options));
   };
-  const auto show = [&](const Run& run, const Keeping& keeping) {
-    options.keeping = keeping;
-    curves.push_back(prune_curve(run, options));
-    Json json = to_json(curves.back());
-    json["settings"] = work_settings(call);
-    return finding(call, run, std::move(json), "", "curve.json");
-  };
-  const RunsDone done = do_runs(call, {flags.work, flags.force, paths, cells, show});
+  const RunsDone done =
+      do_runs(call, {flags.jobs, flags.force, paths, "curve.json", options.keeping, cells, report});
   return done.ended ? *done.ended : shown_curves(call, done, curves, flags.picture);
 }
 

@@ -4,7 +4,6 @@
 // those of the tables themselves, so what is added there is explained here. Alone it lists the
 // lessons. Read next: heads/lessons.h.
 #include <algorithm>
-#include <tuple>
 
 #include "cli/commands.h"
 #include "report/findings.h"
@@ -120,8 +119,7 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
   const Batch batch = example_of(*run.task, flags.example);
   const std::vector<HeadId> all = all_heads(run.model);
   require(!all.empty(), "the model has no head");
-  const HeadId head = flags.head.empty() ? all[0] : parse_head("--head", flags.head);
-  as_usage([&] { return place_of(run.model, head); });
+  const HeadId head = flags.head.empty() ? all[0] : parse_head("--head", flags.head, &run.model);
   const Activations activations(run.model, batch);
   const ShownHeads shown = steps_in_run(run, activations, batch, head);
   const Index query =
@@ -190,30 +188,16 @@ struct Meaning {
   std::string word, kind, text;
 };
 
-void add_kinds(std::vector<Meaning>& all) {
-  const auto add = [&](const auto& kinds, const char* what) {
-    for (const auto& kind : kinds) all.push_back({kind.name, what, kind.summary});
-  };
-  add(kNorms, "a kind of norm");
-  add(kActivations, "a kind of feed-forward network");
-  add(kPositions, "how a model knows positions");
-  add(optimizer_table(), "an optimizer");
-  for (const BlockKind& block : kBlocks)
-    all.push_back({block.name, "a block", text(block.summary, "; ", block.settings)});
-}
-
 /// Each flag once for all commands in which it means the same.
 void add_flags(std::vector<Meaning>& all) {
   const std::string kind = "a flag of ";
   for (const Command& command : commands())
-    for (const auto& [flag, placeholder, help] : help_of(command).flags) {
-      std::string name = flag.substr(2);
-      std::ranges::replace(name, '-', '_');
-      const auto same = std::ranges::find_if(all, [&, &help = help](const Meaning& one) {
-        return one.word == name && one.text == help && one.kind.starts_with(kind);
+    for (const Setting& flag : help_of(command).flags) {
+      const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
+        return one.word == flag.name && one.text == flag.help && one.kind.starts_with(kind);
       });
       if (same == all.end())
-        all.push_back({name, kind + command.name, help});
+        all.push_back({flag.name, kind + command.name, flag.help});
       else
         same->kind += text(", ", command.name);
     }
@@ -225,30 +209,45 @@ std::vector<Meaning> meanings() {
     all.push_back({column.title, "a column", column.meaning});
   for (const ScoreEntry& score : score_table())
     all.push_back({score.name, "a score of heads", score.meaning});
+  const auto add = [&](const auto& rows, const char* kind) {
+    for (const auto& row : rows) all.push_back({row.name, kind, row.summary});
+  };
   for (const VerdictWord& verdict : verdict_words())
     for (const std::string_view word : split(verdict.words, ','))
       all.push_back({std::string(word), "a word of verdicts", verdict.rule});
-  for (const PruneMethod& method : prune_table())
-    all.push_back({method.name, "a pruning method", method.summary});
-  for (const TaskEntry& task : task_table()) all.push_back({task.name, "a task", task.summary});
+  add(prune_table(), "a pruning method");
+  add(task_table(), "a task");
   for (const auto& [terms, meaning] : glossary())
     for (const std::string_view term : split(terms, ','))
       all.push_back({std::string(term.substr(term.find_first_not_of(' '))), "a term", meaning});
-  add_kinds(all);
+  add(kNorms, "a kind of norm");
+  add(kActivations, "a kind of feed-forward network");
+  add(kPositions, "how a model knows positions");
+  add(optimizer_table(), "an optimizer");
+  for (const BlockKind& block : kBlocks)
+    all.push_back({block.name, "a block", text(block.summary, "; ", block.settings)});
   add_flags(all);
   return all;
 }
 
-/// What the word means, as text and as JSON.
-std::pair<std::string, Json> meanings_of(const std::string& word) {
+Result explain_word(std::string word) {
+  const std::vector<Meaning> all = meanings();
+  std::vector<std::string> known = texts_of(all, &Meaning::word);
+  if (std::ranges::count(known, word) == 0)  // a flag as it is typed
+    std::ranges::replace(word, '-', '_');
   std::string shown;
   Json found = Json::array();
-  for (const auto& [name, kind, meaning] : meanings()) {
+  for (const auto& [name, kind, meaning] : all) {
     if (name != word) continue;
     shown += wrapped(text(name, ", ", kind, ": ", meaning), "  ", 80);
     found.push_back(Json::object({{"kind", kind}, {"meaning", meaning}}));
   }
-  return {shown, found};
+  for (const Lesson& lesson : kLessons) known.emplace_back(lesson.name);
+  if (shown.empty())  // there are hundreds of words: too many for a hint
+    throw UsageError(
+        unknown_name("word", word, known).what(),
+        "headlab explain lists the lessons, headlab list columns and scores the words");
+  return {.json = stamped({{"word", word}, {"meanings", std::move(found)}}), .text = shown};
 }
 
 Result list_lessons() {
@@ -271,26 +270,12 @@ Result explain(Invocation& call) {
   LessonFlags flags;
   call.read(flags.settings());
   if (call.positionals().empty()) return list_lessons();
-  std::string word = join(call.positionals(), " ");
   const auto lesson = std::ranges::find(kLessons, call.positionals()[0], &Lesson::name);
-  if (lesson != std::end(kLessons)) {
-    if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u))
-      throw UsageError(text("unexpected argument '", call.positionals().back(), "'"),
-                       text("for example: headlab explain ", lesson->name));
-    return lesson->explain(call, flags);
-  }
-  auto [shown, found] = meanings_of(word);
-  if (shown.empty()) {  // a flag as it is typed
-    std::ranges::replace(word, '-', '_');
-    std::tie(shown, found) = meanings_of(word);
-  }
-  std::vector<std::string> known = texts_of(meanings(), &Meaning::word);
-  for (const Lesson& other : kLessons) known.emplace_back(other.name);
-  if (shown.empty())  // there are hundreds of words: too many for a hint
-    throw UsageError(
-        unknown_name("word", word, known).what(),
-        "headlab explain lists the lessons, headlab list columns and scores the words");
-  return {.json = stamped({{"word", word}, {"meanings", std::move(found)}}), .text = shown};
+  if (lesson == std::end(kLessons)) return explain_word(join(call.positionals(), " "));
+  if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u))
+    throw UsageError(text("unexpected argument '", call.positionals().back(), "'"),
+                     text("for example: headlab explain ", lesson->name));
+  return lesson->explain(call, flags);
 }
 
 }  // namespace headlab::cli

@@ -71,10 +71,10 @@ void require_own(const Invocation& call, const fs::path& file, bool json) {
                 "give the result a name of its own");
 }
 
-/// The finding that `make` gives, kept where the call says. Several commands may do so at once:
-/// each waits for the one before it.
-Result kept_under_lock(const Invocation& call, const Run& run, const std::string& name,
-                       const std::string& text, const std::function<Json()>& make) {
+}  // namespace
+
+/// Several commands may keep a finding at once: each waits for the one before it.
+Result finding(const Invocation& call, const Run& run, Result found, const std::string& name) {
   const std::string out = call.value("out");
   const fs::path file = out.empty() ? run.path / name : fs::path(out);
   const bool keeps = !out.empty() || !name.empty();
@@ -86,14 +86,13 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
       for (lock.emplace(beside); !lock->held(); lock.emplace(beside)) wait_a_moment();
   } catch (const Error& error) {
     lock.reset();  // nobody can write here, as is said below
-    if (is_there(beside)) note(headlab::text("note: kept without a lock: ", error.what()));
+    if (is_there(beside)) note(text("note: kept without a lock: ", error.what()));
   }
-  Json json = make();
-  json["options"] = deciding_settings(call);
-  json["step"] = run.step < 0 ? Json() : Json(run.step);
-  json["weights"] = weights_hash(run.model);
-  json["run"] = identity_of(run.config);
-  Result result = reproducible(call, std::move(json), text);
+  found.json["options"] = deciding_settings(call);
+  found.json["step"] = run.step < 0 ? Json() : Json(run.step);
+  found.json["weights"] = weights_hash(run.model);
+  found.json["run"] = identity_of(run.config);
+  Result result = reproducible(call, std::move(found));
   if (!keeps) return result;
   try {
     require_own(call, file, true);
@@ -101,27 +100,17 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
     write_json(file, kept);
   } catch (const Error& error) {
-    result.unwritten = Error(headlab::text("this was not kept: ", error.what()),
+    result.unwritten = Error(text("this was not kept: ", error.what()),
                              call.settings().find("out") ? "--out FILE keeps it in another place"
                                                          : "make the run's folder writable");
   }
   return result;
 }
 
-}  // namespace
-
 Result finding(const Invocation& call, const Run& run, const Finding& found,
                const std::string& words, const std::string& name) {
   call.check_table(found.tables);  // a wrong command line changes no file
-  const Result shown = result_of(found, "\n" + words);
-  Result result = finding(call, run, shown.json, shown.text, name);
-  result.tables = shown.tables;
-  return result;
-}
-
-Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
-               const std::string& name) {
-  return kept_under_lock(call, run, name, text, [&] { return std::move(json); });
+  return finding(call, run, result_of(found, "\n" + words), name);
 }
 
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
@@ -138,8 +127,8 @@ void keep_as(const fs::path& file, Result& result) {
 }
 
 std::string replaced_text(const fs::path& folder) {
-  return headlab::text("  # ", folder.string(),
-                       " is there now: add --force to replace it, or name another --out");
+  return text("  # ", folder.string(),
+              " is there now: add --force to replace it, or name another --out");
 }
 
 }  // namespace headlab::cli

@@ -2,12 +2,10 @@
 // patterns of all at one glance, or when the role of each was born. A pattern is what the model did
 // in a forward pass, and example N is the Nth of those that the table is computed from. Read next:
 // heads/scores.h.
-#include <algorithm>
 #include <cmath>
 
 #include "base/npy.h"
 #include "cli/commands.h"
-#include "cli/pictures.h"
 
 namespace headlab::cli {
 namespace {
@@ -54,11 +52,6 @@ struct HeadsFlags {
            {text("!", kSeveralRuns)});
     s.only({"svg", "pdf"}, {"!pattern=all"});
     return s;
-  }
-  /// Before anything slow.
-  void check() const {
-    if (!pattern.empty() && pattern != "all") parse_head("--pattern", pattern);
-    picture.units();
   }
 };
 
@@ -138,14 +131,10 @@ void write_masses(const Invocation& call, const std::string& file, const Run& ru
 
 Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const bool one = flags.pattern != "all";
+  const std::vector<HeadId> heads =
+      one ? std::vector{parse_head("--pattern", flags.pattern, &run.model)} : all_heads(run.model);
   std::vector<HeadPattern> patterns;
-  if (one) {
-    const HeadId id = parse_head("--pattern", flags.pattern);
-    as_usage([&] { return place_of(run.model, id); });
-    patterns.push_back(pattern_on(run, id, flags));
-  } else {
-    for (const HeadId& id : all_heads(run.model)) patterns.push_back(pattern_on(run, id, flags));
-  }
+  for (const HeadId& head : heads) patterns.push_back(pattern_on(run, head, flags));
   require(!patterns.empty(), "the model has no head");
   std::string shown;
   for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
@@ -157,11 +146,10 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
     found.tables.push_back(weights_table(pattern));
     if (!one) found.tables.back().name += " " + head_text(pattern.head);
   }
-  Result result = finding(call, run, to_json(found), shown, "");
-  result.tables = std::move(found.tables);
-  if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture,
-                      pattern_figure(patterns[0], flags.relation, flags.picture.units()), result);
+  const Result all{.json = to_json(found), .text = shown, .tables = found.tables};
+  return with_picture(call, flags.picture, finding(call, run, all, ""), [&](double units) {
+    return pattern_figure(patterns[0], flags.relation, units);
+  });
 }
 
 Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags) {
@@ -169,20 +157,17 @@ Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags
   options.without_gold = false;
   const HeadsReport report = score_heads(run.model, *run.task, options);
   const std::vector<HeadPattern> patterns = patterns_of(run.model, *run.task, flags.example);
-  const Result result =
-      finding(call, run, stamped({{"example", flags.example}, {"patterns", patterns}}),
-              grid_text(run.config.model, patterns, report) + "\n", "");
-  if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture,
-                      grid_figure(run.config.model, patterns, report, flags.picture.units()),
-                      result);
+  const Result shown{.json = stamped({{"example", flags.example}, {"patterns", patterns}}),
+                     .text = grid_text(run.config.model, patterns, report) + "\n"};
+  return with_picture(call, flags.picture, finding(call, run, shown, ""), [&](double units) {
+    return grid_figure(run.config.model, patterns, report, units);
+  });
 }
 
 Result show_history(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const HeadsHistory history = read_heads_history(run);
-  const Result result = finding(call, run, finding_of(history), "", "");
-  if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture, history_figure(history, flags.picture.units()), result);
+  return with_picture(call, flags.picture, finding(call, run, finding_of(history), "", ""),
+                      [&](double units) { return history_figure(history, units); });
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
@@ -196,12 +181,10 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   found.about["settings"] = settings_of(run.config).to_json();
   Result shown = result_of(finding_of(report, flags.shown));
   call.check_table(shown.tables);
-  Result result = finding(call, run, to_json(found),
-                          text(shown.text, "\n", examples_text(*run.task, report.examples), "\n"),
-                          "heads.json");
-  result.tables = std::move(shown.tables);
-  if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture, divisions_figure(report, flags.picture.units()), result);
+  shown.json = to_json(found);
+  shown.text += text("\n", examples_text(*run.task, report.examples), "\n");
+  return with_picture(call, flags.picture, finding(call, run, std::move(shown), "heads.json"),
+                      [&](double units) { return divisions_figure(report, units); });
 }
 
 /// In how many runs heads share a relation, by what, and how alike two of them divide it.
@@ -277,7 +260,9 @@ Result heads(Invocation& call) {
   Flags out = call.out_setting();
   out.only({"out"}, {text("!", kSeveralRuns)});
   call.read(flags.settings(), out);
-  flags.check();
+  if (!flags.pattern.empty() && flags.pattern != "all")
+    parse_head("--pattern", flags.pattern);  // before anything slow
+  flags.picture.units();
   if (call.positionals().size() > 1) return show_runs(call, flags);
   Run run = open_run(call.positionals()[0]);
   if (flags.over_training) return show_history(call, run, flags);

@@ -38,8 +38,8 @@ ImportedModel model_at(const fs::path& path) {
 /// "name: 3 of them, a, b ..."; "" for none.
 std::string named(const std::string& what, const std::vector<std::string>& names) {
   if (names.empty()) return "";
-  const std::vector<std::string> some(names.begin(),
-                                      names.begin() + std::min<Index>(3, std::ssize(names)));
+  std::vector<std::string> some = names;
+  if (some.size() > 3) some.resize(3);
   return text(what, join(some, ", "), names.size() > 3 ? text(" ... (", names.size(), ")") : "",
               "\n");
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "cli/pictures.h"
 #include "report/findings.h"
 
 namespace headlab::cli {
@@ -65,17 +64,16 @@ Result page(Invocation& call) {
                      "headlab page --textbook");
   if (!flags.textbook && (names.empty() || names[0].empty()))
     throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
-  const std::filesystem::path out = !flags.out.empty() ? std::filesystem::path(flags.out)
-                                    : flags.textbook
-                                        ? std::filesystem::path("textbook.html")
-                                        : std::filesystem::path(names[0]) / "report.html";
+  if (flags.out.empty())
+    flags.out = flags.textbook ? "textbook.html"
+                               : (std::filesystem::path(names[0]) / "report.html").string();
   const Page page = flags.textbook ? textbook(flags.options)
                                    : make_page({names.begin(), names.end()}, flags.options);
-  if (!flags.check) write_out(call, out, page.html);
+  if (!flags.check) write_out(call, flags.out, page.html);
   Finding found = finding_of(page);
-  found.about["path"] = flags.check ? Json() : Json(out.string());
+  found.about["path"] = flags.check ? Json() : Json(flags.out);
   return reproducible(call, found,
-                      missing_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
+                      missing_text(page) + (flags.check ? "\n" : "\n" + flags.out + "\n"));
 }
 
 }  // namespace headlab::cli

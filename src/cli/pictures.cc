@@ -1,8 +1,6 @@
 // A picture is written when all else is done: an error before it leaves no file. Its name follows
 // the result, and its bytes are the same each time the command is given. Read next:
 // src/report/svg.cc, src/report/pdf.cc.
-#include "cli/pictures.h"
-
 #include "cli/commands.h"
 
 namespace headlab::cli {
@@ -25,8 +23,10 @@ double PictureFlags::units() const {
   return millimetres / 25.4 * 72 / kPrintedUnit;
 }
 
-Result with_picture(const Invocation& call, const PictureFlags& flags, Picture picture,
-                    Result result) {
+Result with_picture(const Invocation& call, const PictureFlags& flags, Result result,
+                    const std::function<Picture(double units)>& make) {
+  if (!flags.wanted()) return result;
+  Picture picture = make(flags.units());
   picture.printed = !flags.width.empty();
   const std::string about = "again: " + call.again();
   const auto write = [&](const std::string& file, const std::string& bytes) {

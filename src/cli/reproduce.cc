@@ -6,14 +6,13 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {
 
 struct ReproduceFlags {
   PaperOptions options;
-  WorkFlags work;
+  Index jobs = 0;
   bool force = false;
 
   Flags settings() {
@@ -28,7 +27,7 @@ struct ReproduceFlags {
     s.integer("seed", options.settings.seed, 0, kMostExact, "of the gates' noise");
     s.only({"turns"}, {"@michel"});
     s.only({"gate_steps", "finetune", "seed"}, {"@voita"});
-    work.add_to(s);
+    add_jobs(s, jobs);
     s.boolean("force", force, "make anew what the runs keep");
     return s;
   }
@@ -38,17 +37,17 @@ struct ReproduceFlags {
 Result shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
   const bool one = done.paths.size() == 1;
   const Table over = paper.over_runs(done.found);
-  Json json = done.to_json();
-  json["paper"] = paper.name;
-  json["reports"] = done.found;
-  json["settings"] = work_settings(call);
-  json["over_runs"] = Json(Finding{.tables = {over}}).at("over_runs");
   const std::string name = text(paper.name, ".json");
   const std::string file = call.given("out") ? call.value("out")
                            : one             ? done.paths[0] + "/" + name
                                  : text(name, " in each of the ", done.paths.size(), " runs");
   const std::vector<Table> tables = one ? paper.finding(done.found[0]).tables : std::vector{over};
-  return done.with_failures(reproducible(call, std::move(json), tables, "\n" + file + "\n"));
+  return done.shown(call,
+                    {{"paper", paper.name},
+                     {"reports", done.found},
+                     {"settings", work_settings(call)},
+                     {"over_runs", Json(Finding{.tables = {over}}).at("over_runs")}},
+                    tables, file);
 }
 
 }  // namespace
@@ -65,17 +64,10 @@ Result reproduce(Invocation& call) {
   PaperOptions& options = flags.options;
   if (!call.given("finetune")) options.finetune = options.settings.gate_steps;
   options.progress = note;
-  const auto cells = [&](const auto& runs) {
-    options.keeping = {true, interrupted};
-    return paper.cells(runs, options);
-  };
-  const auto show = [&](const Run& run, const Keeping& keeping) {
-    options.keeping = keeping;
-    Json json = paper.report(run, options);
-    json["settings"] = work_settings(call);
-    return finding(call, run, std::move(json), "", name + ".json");
-  };
-  const RunsDone done = do_runs(call, {flags.work, flags.force, paths, cells, show});
+  const auto cells = [&](const auto& runs) { return paper.cells(runs, options); };
+  const auto report = [&](const Run& run) { return paper.report(run, options); };
+  const RunsDone done = do_runs(call, {flags.jobs, flags.force, paths, name + ".json",
+                                       options.keeping, cells, report});
   return done.ended ? *done.ended : shown(call, paper, done);
 }
 

@@ -5,8 +5,6 @@
 #include <set>
 
 #include "cli/commands.h"
-#include "cli/pictures.h"
-#include "headlab/base/threads.h"
 
 namespace headlab::cli {
 namespace {
@@ -53,9 +51,19 @@ Json settings_json(const RunConfig& config) {
   return all;
 }
 
+/// "pruned from runs/full; heads.json describes earlier weights".
+std::string remarks(const Run& run, const std::vector<std::string>& outdated) {
+  std::vector<std::string> parts;
+  if (run.step != run.config.train.steps) parts.emplace_back("not finished");
+  if (!run.config.parent.empty()) parts.push_back("pruned from " + run.config.parent);
+  for (const std::string& name : outdated) parts.push_back(name + " describes earlier weights");
+  return join(parts, "; ");
+}
+
 Json describe(const fs::path& path) {
-  Run run = open_run(path, Access::look);
+  const Run run = open_run(path, Access::look);
   const std::vector<Json> log = read_log(metrics_file(run), identity_of(run.config));
+  const std::vector<std::string> outdated = outdated_findings(run);
   return Json::object({{"run", path.string()},
                        {"task", run.config.task.substr(0, run.config.task.find(':'))},
                        {"heads", std::ssize(all_heads(run.model))},
@@ -67,29 +75,21 @@ Json describe(const fs::path& path) {
                        {"accuracy", in_log(log, run.step, "accuracy")},
                        {"parent", run.config.parent},
                        {"settings", settings_json(run.config)},
-                       {"outdated", outdated_findings(run)}});
+                       {"outdated", outdated},
+                       {"remarks", remarks(run, outdated)}});
 }
 
-/// "pruned from runs/full; heads.json describes earlier weights".
-std::string remarks(const Json& run) {
-  std::vector<std::string> parts;
-  if (run.at("step") != run.at("steps")) parts.emplace_back("not finished");
-  if (!run.at("parent").string().empty())
-    parts.push_back("pruned from " + run.at("parent").string());
-  for (const Json& name : run.at("outdated").items())
-    parts.push_back(name.string() + " describes earlier weights");
-  return join(parts, "; ");
-}
-
-/// The facts of a run with their remarks, or why it cannot be read.
-Json facts_or_error(const fs::path& path) {
-  try {
-    Json run = describe(path);
-    run["remarks"] = remarks(run);
-    return run;
-  } catch (const Error& error) {
-    return error.what();
-  }
+/// The facts of each run, or why it cannot be read.
+std::vector<Json> describe_all(const std::vector<fs::path>& paths) {
+  std::vector<Json> facts(paths.size());
+  parallel_for(std::ssize(paths), [&](Index i) {
+    try {
+      facts[i] = describe(paths[i]);
+    } catch (const Error& error) {
+      facts[i] = error.what();
+    }
+  });
+  return facts;
 }
 
 Table runs_table() {
@@ -117,7 +117,7 @@ Result runs(Invocation& call) {
   Flags settings;
   picture.add_to(settings);
   call.read(settings);
-  const double width = picture.units();
+  picture.units();
   std::vector<std::string> folders = call.positionals();
   if (folders.empty()) folders = {"runs"};
   Json all = Json::array();
@@ -126,8 +126,7 @@ Result runs(Invocation& call) {
   Index unread = 0;
   for (const std::string& folder : folders) find_runs(folder, found_runs, unread);
   const std::vector<fs::path> paths(found_runs.begin(), found_runs.end());
-  std::vector<Json> facts(paths.size());
-  parallel_for(std::ssize(paths), [&](Index i) { facts[i] = facts_or_error(paths[i]); });
+  std::vector<Json> facts = describe_all(paths);
   for (std::size_t i = 0; const fs::path& path : paths) {
     Json& run = facts[i++];
     if (run.is_string()) {
@@ -145,8 +144,8 @@ Result runs(Invocation& call) {
     result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
                        join(folders, ", "), "\n");
   if (unread > 0) result.status = 1, result.text += text(unread, " could not be read\n");
-  if (!picture.wanted()) return result;
-  return with_picture(call, picture, losses_figure(losses, width), result);
+  return with_picture(call, picture, std::move(result),
+                      [&](double units) { return losses_figure(losses, units); });
 }
 
 }  // namespace headlab::cli

@@ -55,8 +55,8 @@ Result sample(Invocation& call) {
     if (!flags.source.empty()) options.source = run.task->encode(flags.source);
     if (!call.given("tokens"))
       options.tokens = std::max<Index>(1, config.length - std::ssize(begin));
-  } else {
-    if (call.given("source")) throw UsageError("--source is for encoder-decoders", "use --prompt");
+  } else if (call.given("source")) {
+    throw UsageError("--source is for encoder-decoders", "use --prompt");
   }
   if (!flags.stop.empty()) options.stop = stop_token(*run.task, flags.stop);
   options.key = streams::seeded(flags.seed).fold("sample");

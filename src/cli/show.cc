@@ -10,18 +10,8 @@ namespace {
 
 std::string folded(const std::string& words) { return wrapped(words, "  ", stdout_width()); }
 
-/// The targets of a position, "-" where there is none.
-std::vector<std::string> targets_at(const Task& task, const Batch& batch, Index t) {
-  std::vector<std::string> cells;
-  for (Index k = 0; k < batch.targets_per_position; ++k) {
-    const std::int32_t target = batch.targets[t * batch.targets_per_position + k];
-    cells.push_back(target < 0 ? "-" : task.token_text(target));
-  }
-  return cells;
-}
-
-/// A row for each position of the first sequence: token, targets, and the keys of each relation, in
-/// columns of their own or, of many relations, in one.
+/// A row for each position of the first sequence: token, targets, "-" where there is none, and the
+/// keys of each relation, in columns of their own or, of many relations, in one.
 Table example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
@@ -35,7 +25,10 @@ Table example_table(const Task& task, const Example& example) {
   const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
   for (Index t = 0; t < length; ++t) {
     Json::Array row = {t, task.token_text(batch.token(0, t))};
-    for (std::string& target : targets_at(task, batch, t)) row.push_back(std::move(target));
+    for (Index k = 0; k < batch.targets_per_position; ++k) {
+      const std::int32_t target = batch.targets[t * batch.targets_per_position + k];
+      row.push_back(target < 0 ? "-" : task.token_text(target));
+    }
     std::vector<std::string> named;
     for (std::size_t r = 0; r < relations.size(); ++r) {
       const auto keys = example.gold[r].keys(0, t);
@@ -50,9 +43,8 @@ Table example_table(const Task& task, const Example& example) {
 }
 
 std::string source_text(const Task& task, const Batch& batch) {
-  std::vector<std::string> tokens;
-  for (const std::int32_t token : key_tokens(batch, AttentionKind::encoder, 0))
-    tokens.push_back(task.token_text(token));
+  const auto tokens = texts_of(key_tokens(batch, AttentionKind::encoder, 0),
+                               [&](std::int32_t token) { return task.token_text(token); });
   return "source: " + join(tokens, " ") + "\n\n";
 }
 
@@ -148,10 +140,9 @@ std::string task_help(const std::string& spec) {
   const Settings settings = task.parameters();
   std::string help =
       settings.all().empty() ? "" : text("--task ", task.name, ":NAME=VALUE,... sets\n");
-  for (const Setting& setting : settings.all()) {
+  for (const Setting& setting : settings.all())
     help += beside(text("  ", setting.name, "=", setting.placeholder), 30,
                    text(setting.help, " [", value_text(setting.get()), "]"));
-  }
   return help + task.form + folded("it recommends " + recommended_settings(spec));
 }
 

@@ -6,8 +6,6 @@
 #include <deque>
 
 #include "cli/commands.h"
-#include "cli/pictures.h"
-#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {
@@ -25,7 +23,7 @@ struct SweepFlags {
   std::string out, base;
   Index seeds = 0;
   bool collect = false;
-  WorkFlags work;
+  Index jobs = 0;
   PictureFlags picture;
   RunConfig config;                                       // for the names of its settings
   std::deque<std::pair<std::string, std::string>> lists;  // a setting of runs and its values
@@ -35,7 +33,7 @@ struct SweepFlags {
     s.string("out", out, "folder of the sweep, a cell in each folder (default: sweeps/TASK)",
              "DIR");
     s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 ... N - 1 of every cell (or --seed 3,5,8)");
-    work.add_to(s);
+    add_jobs(s, jobs);
     s.string("config", base, "a config.json: what it says holds for all cells", "FILE");
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
     picture.add_to(s);
@@ -85,11 +83,7 @@ SweepGrid grid_of(const SweepFlags& flags) {
   SweepGrid grid = axes_of_file(flags);
   for (const auto& [name, list] : flags.lists)
     if (!list.empty()) grid.push_back({name, sweep_values(list)});
-  if (flags.seeds > 0) {
-    grid.push_back({"seed", {}});
-    for (Index seed = 0; seed < flags.seeds; ++seed)
-      grid.back().values.push_back(std::to_string(seed));
-  }
+  if (flags.seeds > 0) grid.push_back({"seed", counted(flags.seeds)});
   return grid;
 }
 
@@ -105,7 +99,7 @@ CellsMade train_cells(const SweepFlags& flags, const std::vector<SweepCell>& cel
   };
   std::vector<Cell> trainings;
   for (const SweepCell& cell : cells) trainings.push_back(training_cell(flags.out, cell, watching));
-  return make_shown(flags.work, trainings);
+  return make_shown(flags.jobs, trainings);
 }
 
 /// Which cells are not there, and why those that failed did.
@@ -136,17 +130,8 @@ Result show(const Invocation& call, const SweepFlags& flags, const std::vector<S
                        missing_text(report.missing, report.failed, report.cells) + "\n");
   const RunLock lock = lock_sweep(flags.out);  // a hundred processes may end at once
   keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
-  if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture, sweep_figure(report, flags.picture.units()), result);
-}
-
-Result make_and_show(const Invocation& call, const SweepFlags& flags,
-                     const std::vector<SweepCell>& cells) {
-  const CellsMade made = train_cells(flags, cells);
-  if (made.stopped) return stopped_result(call);
-  Result result = show(call, flags, cells);
-  result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
-  return result;
+  return with_picture(call, flags.picture, std::move(result),
+                      [&](double units) { return sweep_figure(report, units); });
 }
 
 }  // namespace
@@ -168,7 +153,11 @@ Result sweep(Invocation& call) {
       from_folder ? kept_cells(flags.out) : as_usage([&] { return sweep_cells(grid); });
   if (flags.collect) return show(call, flags, cells);
   add_grid(flags.out, grid);
-  return make_and_show(call, flags, cells);
+  const CellsMade made = train_cells(flags, cells);
+  if (made.stopped) return stopped_result(call);
+  Result result = show(call, flags, cells);
+  result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
+  return result;
 }
 
 }  // namespace headlab::cli

@@ -155,10 +155,8 @@ Progress::Progress(Index steps) : steps_(steps), terminal_(is_terminal(STDERR_FI
 Progress::~Progress() { clear(); }
 
 void Progress::clear() {
-  if (drawn_) {
-    write_all(stderr, "\r\033[K");
-    drawn_ = false;
-  }
+  if (drawn_) write_all(stderr, "\r\033[K");
+  drawn_ = false;
 }
 
 void Progress::show(const StepRecord& record) {
@@ -184,9 +182,8 @@ void Progress::show(const StepRecord& record) {
 void Progress::show(const EvaluationRecord& record) {
   clear();
   note(text("step ", record.last.step, "/", steps_, "  train loss ", significant(record.train_loss),
-            " (mean since step ", std::max<Index>(evaluated_, std::max<Index>(first_, 0)), ")",
-            "  held-out loss ", significant(record.held_out.loss), "  accuracy ",
-            fixed(record.held_out.accuracy, 4)));
+            " (mean since step ", std::max(evaluated_, first_), ")", "  held-out loss ",
+            significant(record.held_out.loss), "  accuracy ", fixed(record.held_out.accuracy, 4)));
   evaluated_ = record.last.step;
 }
 

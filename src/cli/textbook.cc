@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "cli/commands.h"
-#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {
@@ -44,7 +43,7 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
   std::vector<Cell> trainings;
   for (const SweepCell& cell : sweep_cells(grid))
     trainings.push_back(training_cell(folder, cell, watching));
-  const CellsMade made = make_shown({}, trainings);
+  const CellsMade made = make_shown(0, trainings);
   require(!made.stopped, "interrupted: no textbook was written");
   require(made.failed.empty() && made.missing.empty(), "a model of the textbook failed: ",
           made.failed.empty() ? "its process died" : made.failed[0].error);

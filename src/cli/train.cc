@@ -2,6 +2,7 @@
 // order; or a run resumed. Settings that do not fit together are a wrong command line, and nothing
 // is written before all of them are checked. Read next: train/run.h.
 #include <algorithm>
+#include <functional>
 
 #include "cli/commands.h"
 
@@ -38,10 +39,9 @@ RunConfig base_config(const std::string& file, const std::string& task) {
   RunConfig config = as_usage([&] { return recommended_config(named.task); });
   apply_file(config);
   config.parent = config.pruning = config.extended = "";  // it begins from initial values
-  if (!parent.empty()) {
+  if (!parent.empty())
     note(text("note: ", file, " was made by pruning ", parent,
               "; its heads are now trained from new initial values"));
-  }
   return config;
 }
 
@@ -129,10 +129,9 @@ void note_settings(const Invocation& call, RunConfig& config) {
   note("with " +
        values_text(settings, {"layers", "heads", "d_model", "d_ff", "lr", "batch", "steps"}) +
        (of_task.empty() ? "" : "; the task chose " + join(of_task, ", ")));
-  if (call.given("config") && call.given("task") && !against.empty()) {
+  if (call.given("config") && call.given("task") && !against.empty())
     note(text("note: ", call.value("config"), " brought ", values_text(settings, against),
               ", where the task recommends ", values_text(advised, against)));
-  }
 }
 
 /// The settings of the task that is named.
@@ -166,10 +165,9 @@ Result train_new_run(Invocation& call) {
 /// the record does not say. `steps`: those, if the run was told to go on later.
 std::string command_of(const Run& run, const std::string& steps) {
   const std::string out = " --out " + shell_word(run.path.string());
-  if (run.config.parent.empty()) {
+  if (run.config.parent.empty())
     return program_call() + " train --config " + shell_word(config_file(run).string()) +
            (steps.empty() ? "" : " --steps " + steps) + out;
-  }
   if (run.config.pruning.empty()) return "";
   std::string command = program_call() + " prune " + shell_word(run.config.parent);
   for (const std::string_view setting : split(run.config.pruning, ' ')) {
@@ -184,11 +182,10 @@ std::string command_of(const Run& run, const std::string& steps) {
 std::string again_of(const Run& run) {
   const std::string& extended = run.config.extended;
   if (extended.find('?') != extended.npos) return "";
-  std::vector<std::string_view> steps = split(extended, ' ');
-  std::string command = command_of(run, std::string(steps[0]));
+  std::vector<std::string> steps = texts_of(split(extended, ' '), std::identity());
+  std::string command = command_of(run, steps[0]);
   if (extended.empty() || command.empty()) return command;
-  const std::string last = text(run.config.train.steps);
-  steps.push_back(last);
+  steps.push_back(text(run.config.train.steps));
   for (std::size_t i = 1; i < steps.size(); ++i)
     command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()),
                     " --steps ", steps[i]);
@@ -219,10 +216,9 @@ Result resume(Invocation& call) {
   const Index steps = run.config.train.steps;
   Trainer trainer(run.model, *run.task, run.config.train);
   load_state(run, trainer);
-  if (trainer.step() > steps) {
+  if (trainer.step() > steps)
     throw UsageError(text("--steps ", steps, ": the run has done ", trainer.step(), " already"),
                      "give a larger number, or train a new run");
-  }
   note(text("resuming ", flags.resume, " at step ", trainer.step(), " of ", steps));
   if (steps != planned) {
     std::string& extended = run.config.extended;
@@ -232,10 +228,9 @@ Result resume(Invocation& call) {
   Result result = train_to_end(run, trainer, flags.profile, again_of(run));
   update_prune_record(run);
   const std::vector<std::string> outdated = outdated_findings(run);
-  if (!outdated.empty()) {
+  if (!outdated.empty())
     result.note += text(result.note.empty() ? "" : "\n", "note: ", join(outdated, ", "),
                         outdated.size() == 1 ? " describes" : " describe", " earlier weights");
-  }
   return result;
 }
 

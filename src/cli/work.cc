@@ -2,15 +2,13 @@
 // they take less time than one after the other on all threads, whatever their size. Workers are
 // children: Ctrl-C in a terminal and the end of their parent stop them, and they save. Read next:
 // sweep.cc, whose cells are trainings.
-#include "cli/work.h"
+#include "cli/commands.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <system_error>
-
-#include "cli/commands.h"
 
 namespace headlab::cli {
 namespace {
@@ -30,9 +28,18 @@ std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) 
                "give the command again");
 }
 
+std::string failures_text(const RunsDone& done) {
+  std::string said;
+  if (!done.failed.empty())
+    said =
+        text(done.failed.size(), " of ", done.failed.size() + done.paths.size(), " runs failed\n");
+  for (const auto& [path, error] : done.failed) said += text("  ", path, ": ", error, "\n");
+  return said;
+}
+
 }  // namespace
 
-void WorkFlags::add_to(Flags& settings) {
+void add_jobs(Flags& settings, Index& jobs) {
   settings.integer(
       "jobs", jobs, 0, 1024,
       "cells to make at once, each on one thread, at most as many as processors and as memory "
@@ -42,9 +49,9 @@ void WorkFlags::add_to(Flags& settings) {
 
 bool is_worker() { return working; }
 
-CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells) {
+CellsMade make_shown(Index jobs, const std::vector<Cell>& cells) {
   catch_interrupts();
-  const Index all = std::min<Index>(flags.jobs, processor_count());
+  const Index all = std::min<Index>(jobs, processor_count());
   MakeOptions options{.jobs = all > 0 ? all : thread_count(), .should_stop = interrupted};
   options.in_worker = [parent = getpid()] {  // which may end before the child asks for its name
     working = true;
@@ -83,17 +90,15 @@ Result stopped_result(const Invocation& call) {
           .status = 130};
 }
 
-Json RunsDone::to_json() const {
+Result RunsDone::shown(const Invocation& call, const Json::Object& more,
+                       const std::vector<Table>& tables, const std::string& files) const {
   Json list = Json::array();
   for (const auto& [path, error] : failed)
     list.push_back(Json::object({{"path", path}, {"error", error}}));
-  return stamped({{"runs", paths.size()}, {"paths", paths}, {"failed", std::move(list)}});
-}
-
-Result RunsDone::with_failures(Result result) const {
-  if (!failed.empty())
-    result.text += text(failed.size(), " of ", failed.size() + paths.size(), " runs failed\n");
-  for (const auto& [path, error] : failed) result.text += text("  ", path, ": ", error, "\n");
+  Json json = stamped({{"runs", paths.size()}, {"paths", paths}, {"failed", std::move(list)}});
+  json.members().insert(json.members().end(), more.begin(), more.end());
+  Result result = reproducible(call, std::move(json), tables, "\n" + files + "\n");
+  result.text += failures_text(*this);
   result.status = failed.empty() ? 0 : 1;
   result.unwritten = unwritten;
   return result;
@@ -107,7 +112,8 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
     if (access(path.c_str(), W_OK) == 0) written.emplace_back(path);
   }
   RunsDone done;
-  const CellsMade made = make_shown(work.flags, work.cells(written));
+  work.keeping = {true, interrupted};
+  const CellsMade made = make_shown(work.jobs, work.cells(written));
   if (made.stopped) done.ended = stopped_result(call);
   for (const std::string& path : work.paths) {
     if (done.ended) break;
@@ -117,7 +123,11 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
       const StepsAsked asked([] {
         if (interrupted()) throw Stopped();
       });
-      Result result = work.show(open_run(path), {kept, interrupted});
+      work.keeping.in_run = kept;
+      const Run run = open_run(path);
+      Json report = work.report(run);
+      report["settings"] = work_settings(call);
+      Result result = finding(call, run, {.json = std::move(report)}, work.file);
       if (result.unwritten) done.unwritten = result.unwritten;
       done.paths.push_back(path);
       done.found.push_back(std::move(result.json));
@@ -128,7 +138,7 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
       done.failed.emplace_back(path, error.what());
     }
   }
-  if (!done.ended && done.paths.empty()) throw Error(done.with_failures({}).text);
+  if (!done.ended && done.paths.empty()) throw Error(failures_text(done));
   return done;
 }
 

@@ -55,19 +55,19 @@ INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
 TEST(BenchStep, IsAShareOfThePeak) {
   BenchOptions options = bench_options("toy");
   settings_of(options).set_all_text("layers=1 d_model=256 d_ff=1024 length=64 batch=4 steps=3");
-  const Json::Array row = bench_step(options).tables[0].rows[0];
+  const Json::Array row = benchmarks()[0].run(options).tables[0].rows[0];
   EXPECT_NEAR(row[7].number(), row[5].number() / row[6].number(), 1e-9);
   EXPECT_LT(row[7].number(), 1.7) << "1, but the clock may change between the two measurements";
 }
 
 TEST(BenchGeneration, ATokenTakesWhatItsAttentionAndTheRestTake) {
-  const Table table = bench_generation(quick_options()).tables[0];  // a step: medians of one
+  const Table table = benchmarks()[3].run(quick_options()).tables[0];
   for (const Json::Array& row : table.rows)
     EXPECT_NEAR(row[1].number(), row[2].number() + row[3].number(), 1e-9);
 }
 
 TEST(BenchOps, SharesAddUpToTheStep) {
-  const Table table = bench_ops(quick_options()).tables[0];
+  const Table table = benchmarks()[2].run(quick_options()).tables[0];
   double share = 0;
   std::set<std::string> names;
   for (const Json::Array& row : table.rows) {

@@ -54,7 +54,7 @@ constexpr Part kBudget[] = {
     {"report", 3353,
      "from 3374: maps of heads at earlier steps, and without scripts; how heads divide a relation, "
      "as bars; lists as tables of their own in CSV; plots as data, which the page draws"},
-    {"cli", 3625,
+    {"cli", 3557,
      "from 3572: import, export, completion and the manual; sources, top-p and stops of sample; "
      "heads that are removed by name; flags that bench and start took in silence; in how many runs "
      "heads divide a relation"},

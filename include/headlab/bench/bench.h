@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
 #include "headlab/base/settings.h"
 #include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
-#include "headlab/train/optimizer.h"
 
 namespace headlab {
 
@@ -29,28 +27,6 @@ BenchOptions bench_options(const std::string& config);
 /// batch, steps and every setting of the model.
 Settings settings_of(BenchOptions& options);
 
-/// A model with an optimizer and a batch that stays the same.
-class TrainingStep {
- public:
-  /// Of random tokens.
-  explicit TrainingStep(const BenchOptions& options);
-  TrainingStep(const TrainingStep&) = delete;
-  TrainingStep& operator=(const TrainingStep&) = delete;
-
-  /// Forward, cross-entropy, backward, norm, clip and AdamW.
-  void run();
-  const Transformer& model() const { return model_; }
-  const Batch& batch() const { return batch_; }
-
- private:
-  Transformer model_;
-  Optimizer optimizer_;
-  Batch batch_;
-};
-
-/// What a benchmark ran on: version and build, config, threads, processors, load average.
-Json bench_about(const BenchOptions& options);
-
 // ---- what the machine can do at most: the limits beside which every speed is shown, measured in
 // the same run
 
@@ -63,40 +39,33 @@ double measure_fma_peak();
 /// of several runs.
 double measure_triad();
 
-/// How many programs have been running or waiting for a processor during the last minute; 0 where
-/// the system does not tell.
-double load_average();
-
 /// The process's largest resident memory so far, in MB; 0 where the system does not tell.
 double peak_memory_mb();
 
 // ---- tables. With `steps` 0 they have columns and no rows, and nothing is run.
-
-/// What a benchmark of these options found: one table, "rows", without rows as yet.
-Finding bench_finding(const BenchOptions& options, std::vector<Column> columns);
 
 struct Benchmark {
   const char* name;
   const char* summary;
   Finding (*run)(const BenchOptions& options);
 };
-/// step, forward, ops, generation.
+/// step, forward, ops, generation. Each says what it ran on: version and build, config, threads,
+/// processors, load average.
+///
+/// step: the training step, `steps` of them after a third as many for warm-up: median and shortest
+/// time, and its operations beside the machine's limits. Counted are 6 B (weights x the tokens that
+/// they multiply + attention over all T x S keys), so that skipping causal tiles shows as a larger
+/// share of the peak. The memory is that of the training, measured before the machine's limits.
+///
+/// forward: likewise a forward pass to the logits, without a tape: 2 B (...) operations, a third of
+/// the step's.
+///
+/// generation: one more token for each sequence after 63, 255 ... others: its time with their keys
+/// and values kept, how much of that is attention, which alone grows, and the time that reading all
+/// anew takes.
+///
+/// ops: every op of a step, forward and backward, with the other work of it: milliseconds and share
+/// of the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
 std::span<const Benchmark> benchmarks();
-
-/// The training step, `steps` of them after a third as many for warm-up: median and shortest time,
-/// and its operations beside the machine's limits. Counted are 6 B (weights x the tokens that they
-/// multiply + attention over all T x S keys), so that skipping causal tiles shows as a larger share
-/// of the peak. The memory is that of the training, measured before the machine's limits.
-Finding bench_step(const BenchOptions& options);
-/// Likewise a forward pass to the logits, without a tape: 2 B (...) operations, a third of the
-/// step's.
-Finding bench_forward(const BenchOptions& options);
-/// One more token for each sequence after 63, 255 ... others: its time with their keys and values
-/// kept, how much of that is attention, which alone grows, and the time that reading all anew
-/// takes.
-Finding bench_generation(const BenchOptions& options);
-/// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
-/// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
-Finding bench_ops(const BenchOptions& options);
 
 }  // namespace headlab

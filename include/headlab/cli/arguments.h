@@ -55,11 +55,8 @@ inline constexpr const char* kSeveralRuns = "@several runs";
 
 /// Thrown by `read` where --help or -h is among the words: then nothing else matters.
 struct HelpWanted {
-  struct Flag {
-    std::string name, placeholder, help;  // name: --keep
-  };
   std::string text;
-  std::vector<Flag> flags{};
+  std::vector<Setting> flags{};  // their names, placeholders and help: what they set is gone
 };
 
 /// One call of a command: what was given, in which order, and what it means.

@@ -276,9 +276,7 @@ def main():
               flush=True)
         return who
     if args.list:
-        for number in range(len(bugs)):
-            show(number)
-        return
+        return list(map(show, range(len(bugs))))
     judge = Judge(args.copy, args.build)
     asleep = judge.sow(bugs)
     said = [show(*one) for one in judge.pool.map(lambda number: (number, judge.judged(bugs[number], number)), asleep)]
