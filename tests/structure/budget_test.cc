@@ -42,7 +42,7 @@ constexpr Part kBudget[] = {
      "from 1407: cells, which any number of processes make side by side; models that come in; "
      "a table of optimizers, to which a program adds; logs that say of which run they are; what "
      "cells take of the memory"},
-    {"heads", 4917,
+    {"heads", 4915,
      "from 3922: columns of findings, whose texts left report; circuits of rotary positions, by "
      "distance; how relations are divided; large models; patterns to know as data; divisions over "
      "training, over runs, and at what cost"},
@@ -50,11 +50,11 @@ constexpr Part kBudget[] = {
     {"lab", 1710,
      "from 1266: cells; arms are compared; the words of verdicts; a penalty is chosen on one split "
      "and judged on another"},
-    {"bench", 851, "what its columns mean, from report; a token after a prefix"},
+    {"bench", 831, "what its columns mean, from report; a token after a prefix"},
     {"report", 3353,
      "from 3374: maps of heads at earlier steps, and without scripts; how heads divide a relation, "
      "as bars; lists as tables of their own in CSV; plots as data, which the page draws"},
-    {"cli", 3557,
+    {"cli", 3517,
      "from 3572: import, export, completion and the manual; sources, top-p and stops of sample; "
      "heads that are removed by name; flags that bench and start took in silence; in how many runs "
      "heads divide a relation"},
