@@ -44,6 +44,8 @@ int omp_get_num_threads() { return 1; }
 
 /// Whether this thread is running a task: then a loop inside it runs right here.
 thread_local bool inside_loop = false;
+/// The thread that started the program.
+const std::thread::id first_thread = std::this_thread::get_id();
 /// The threads of the region that with_threads opened on this thread; 0 outside.
 thread_local int region_size = 0;
 /// Whether some caller has the threads, which serve one at a time.
@@ -201,6 +203,11 @@ void detail::parallel_for(std::int64_t tasks, Run run, void* body) {
 }
 
 void detail::with_threads(void (*run)(void* body), void* body) {
+#ifdef __clang__
+  // LLVM's OpenMP frees the tasks of a thread that ends, though others may still hold them, and
+  // then stops with "Assertion failure at kmp_alloc.cpp" (seen in version 14).
+  if (std::this_thread::get_id() != first_thread) return run(body);
+#endif
   const int count = std::max(thread_count(), processor_count());
   if (count == 1 || region_size > 0 || is_alone()) return run(body);
   const Hold hold;

@@ -80,6 +80,7 @@ TEST(Grouped, HasACommaAfterEveryThousand) {
 }
 
 TEST(Padded, FillsOrCutsToTheWidth) {
+  EXPECT_EQ(counted(2), (std::vector<std::string>{"0", "1"}));
   EXPECT_EQ(padded("ab", 4), "ab  ");
   EXPECT_EQ(padded("ab", 4, true), "  ab");
   EXPECT_EQ(padded("abcdef", 4), "abcd");

@@ -250,6 +250,21 @@ TEST_F(Threads, ServeTheirHolderAloneWhileOthersGoOnByThemselves) {
   EXPECT_EQ(runs, 50);
 }
 
+TEST_F(Threads, OutliveTheirCallers) {
+  std::atomic<int> runs = 0;
+  const auto run_loops = [&] {
+    with_threads([&] {
+      for (int i = 0; i < 200; ++i) parallel_for(64, [&](std::int64_t) { ++runs; });
+    });
+  };
+  for (int round = 0; round < 40; ++round) {
+    set_thread_count(1 + round % 8);
+    std::jthread(run_loops).join();
+    run_loops();
+  }
+  EXPECT_EQ(runs, 40 * 2 * 200 * 64);
+}
+
 TEST_F(Threads, AcceptConstAndMutableBodies) {
   set_thread_count(1);
   int sum = 0;

@@ -74,7 +74,8 @@ TEST(Cost, OfOperationsDoesNotDependOnTheNumberOfHeadsButForTheSoftmax) {
 }
 
 TEST(Cost, OfOperationsIsWhatAProfileCharges) {
-  const CostOptions options{.d_model = 24, .heads = 4, .kv_heads = 2, .length = 16, .batch = 3};
+  CostOptions options;
+  settings_of(options).set_all_text("d_model=24 heads=4 kv_heads=2 d_value=0 length=16 batch=3");
   const AttentionPlaceSizes place = modules_of(options)[0];
   MultiHeadAttention attention(place.sizes);
   const Tensor x = Tensor::full({3, 16, 24}, 1).set_requires_grad();

@@ -42,14 +42,13 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
 
 /// What prints a table or long words, of the runs a and b.
 constexpr std::string_view kPrinting =
-    "cost --heads 7|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|"
+    "heads a --examples 30 --all|heads a --pattern 0.1|"
     "heads a --grid|heads a --over-training|heads a --scores|ablate a --examples 30|"
     "ablate a --examples 30 --pairs|ablate a --examples 30 --gold-edges|circuits a|"
     "attribute a --examples 16|patch a --examples 16|curve a --examples 16|"
     "curve s/heads=4 --examples 16 --finetune 1 --from-scratch|"
     "reproduce voita a b --gate-steps 2 --examples 16|reproduce michel a --turns 1 --examples 16|"
-    "list scores|list verdicts|list methods|list columns|list files|list tasks|runs .|eval a|"
-    "explain|explain lift|explain attention a|explain five-tokens|explain mistakes|page a --check|"
+    "runs .|eval a|explain attention a|page a --check|show text|"
     "bench step --steps 2|bench ops --steps 2|prune a --keep 2 --out p --measure|"
     "prune a --remove 0.1 --out q|compare a q";
 
@@ -60,9 +59,6 @@ TEST_F(Tables, FitTheTerminal) {
   grid[0] = "sweep";
   std::vector<Words> all = {grid};
   for (const std::string_view line : split(kPrinting, '|')) all.push_back(typed(std::string(line)));
-  const Json tasks = done({"list", "tasks", "--json"}).json();
-  for (const Json& task : tasks.at("tasks").items())
-    all.push_back({"show", task.at("name").string()});
   for (const Words& words : all) {
     std::istringstream lines(done(words).out);
     for (std::string line; std::getline(lines, line);)  // what one may copy stays on one line
@@ -121,12 +117,6 @@ TEST_F(Tables, ShowEveryTask) {
         << task;
     EXPECT_TRUE(holds(shown.out, "it recommends ")) << task;
   }
-  const std::string relations = done({"show", "relations"}).out;
-  expect_parts(relations,
-               {"token  back1   back3   back5   same    back1  back3", "it needs 4 heads"});
-  const std::string english = done({"show", "english"}).out;
-  expect_parts(english, {"keys of relations", "previous 5, next 7, separator 4 18, rare 3 10\n"});
-  EXPECT_TRUE(holds(relations, "  length=N")) << relations;
 }
 
 TEST_F(Tables, NameEveryFaultOfAFile) {

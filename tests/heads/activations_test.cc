@@ -23,6 +23,9 @@ TEST(PatternOf, APrunedModelIsThatOfTheHeadWithTheNumber) {
   const HeadPattern back3 = pattern_of(pruned, *task, {0, 1});
   EXPECT_EQ(back3.weights[9 * 10 + 6], 1);
   EXPECT_EQ(back3.queries, back3.keys);
+  ASSERT_NE(back3.gold_of(""), nullptr);
+  EXPECT_EQ(back3.gold_of("")->relation, "back3");
+  EXPECT_EQ(back3.gold_of("")->mass, 1);
   expect_error([&] { pattern_of(pruned, *task, {0, 2}); }, {"no head 0.2"});
 }
 

@@ -286,6 +286,7 @@ TEST(Composition, OfHeadsThatWriteNothingIsNone) {
   model.visit([](const std::string&, const Tensor& p) { std::fill_n(p.data(), p.count(), 0); });
   for (const Composition& one : find_circuits(model, {.draws = 1}).compositions)
     EXPECT_EQ(one.strength, 0);
+  expect_error([&] { find_circuits(model, {.draws = 0}); }, {"random pairs: 0 are too few"});
 }
 
 TEST(Circuits, OfAnEncoderDecoderComposeWithinEachStream) {

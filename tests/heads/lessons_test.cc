@@ -169,6 +169,9 @@ TEST(Lessons, AreOneJsonForPages) {
   const Json json = lessons_json();
   EXPECT_EQ(json.at("worlds").items().size(), 2u);
   EXPECT_EQ(json.at("worlds").items()[0].at("q").items().size(), 5u);
+  const Json steps = to_json(five_tokens()[0]);
+  for (const char* part : {"q", "scores", "scaled", "weights", "output"})
+    EXPECT_EQ(steps.at(part).items().size(), 5u) << part;
 }
 
 }  // namespace lessons_tests

@@ -137,6 +137,37 @@ TEST(Gelu, WithItsSlopeIsTheSameBitForBit) {
   }
 }
 
+TEST(SiluGate, IsItsFormulaForwardAndBackward) {
+  const std::vector<Scalar> g = sweep(-12, 12, 1001), x = numbers(1001, 1), dy = numbers(1001, 2);
+  std::vector<Scalar> y(1001), again(1001), dg(1001), dx(1001);
+  kSiluGate.forward(1001, g.data(), x.data(), y.data());
+  kSiluGate.backward({1001, g.data(), x.data(), dy.data(), again.data(), dg.data(), dx.data()});
+  EXPECT_EQ(again, y);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double at = g[i], s = 1 / (1 + std::exp(-at));
+    EXPECT_NEAR(y[i], at * s * double(x[i]), 32 * kEpsilon) << at;
+    EXPECT_NEAR(dg[i], double(dy[i]) * double(x[i]) * s * (1 + at * (1 - s)), 32 * kEpsilon) << at;
+    EXPECT_NEAR(dx[i], double(dy[i]) * at * s, 32 * kEpsilon) << at;
+  }
+}
+
+TEST(Rotate, TurnsPairsByTheAnglesOfTheirPlaces) {
+  constexpr Index kRows = 6, kWidth = 8, kHead = 4, kLength = 3;
+  const std::vector<Scalar> x = numbers(kRows * kWidth, 1), angles = numbers(kLength * kHead, 2);
+  std::vector<Scalar> cosines(kLength * kHead), sines(kLength * kHead), y(x.size());
+  for (Index i = 0; i < kLength * kHead; ++i) {
+    cosines[i] = std::cos(angles[i / 2]);
+    sines[i] = (i % 2 == 0 ? -1 : 1) * std::sin(angles[i / 2]);
+  }
+  rotate({kRows, kWidth, kHead, kLength, cosines.data(), sines.data(), x.data(), y.data(), false,
+          false});
+  for (Index i = 0; i < kRows * kWidth; i += 2) {
+    const Scalar angle = angles[(i / kWidth % kLength * kHead + i % kHead) / 2];
+    EXPECT_NEAR(y[i], x[i] * std::cos(angle) - x[i + 1] * std::sin(angle), 8 * kEpsilon) << i;
+    EXPECT_NEAR(y[i + 1], x[i + 1] * std::cos(angle) + x[i] * std::sin(angle), 8 * kEpsilon) << i;
+  }
+}
+
 /// Lengths around vectors, unrolled loops and the pieces of long arrays.
 const std::vector<Index> kLengths{0,  1,  3,  4,  7,     8,     15,    16,
                                   17, 33, 64, 65, 16383, 16384, 16385, 40000};

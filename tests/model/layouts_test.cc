@@ -203,6 +203,9 @@ TEST_F(DamagedModel, MakesNothingAsLargeAsAConfigPromises) {
   copy("nanogpt");
   replace("config.json", "\"n_layer\": 2", "\"n_layer\": 900");
   expect_refused({"config.json asks for", "weights"});
+  replace("config.json", "\"n_layer\": 900", "\"n_layer\": 2");
+  replace("config.json", "\"vocab_size\": ", "\"vocab_size\": 9");
+  expect_refused({"config.json asks for", "weights"});
 }
 
 TEST_F(DamagedModel, SaysWhatIsNotComputedHere) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "headlab/tasks/table.h"
+#include "support/as_it_was.h"
 #include "support/hand_built.h"
 #include "support/tensors.h"
 
@@ -29,8 +30,9 @@ bool says(const Picture& picture, const std::string& words) {
          picture.sentence.find(words) != std::string::npos;
 }
 
-/// Everything lies inside the picture.
-void expect_inside(const Picture& picture) {
+/// Everything lies inside the picture, and it is drawn as it was.
+void expect_drawn(const Picture& picture, const std::string& digest) {
+  expect_as_it_was(svg(picture, "") + pdf(picture, ""), digest);
   const auto inside = [&](const Point& p) {
     EXPECT_GE(p.x, -1e-9);
     EXPECT_LE(p.x, picture.width + 1e-9);
@@ -65,7 +67,7 @@ TEST(PatternFigure, OutlinesTheTruthThatThePatternFitsBest) {
       std::ranges::count(rects, "ink", [](const auto& r) { return r.look.stroke; });
   EXPECT_EQ(outlines, 1);
   EXPECT_TRUE(says(picture, "(0 a)\n")) << "no question at the first query";
-  expect_inside(picture);
+  expect_drawn(picture, "A0EA3BEF77C611FF");
 }
 
 TEST(PatternFigure, DashesWhatIsMissed) {
@@ -79,7 +81,7 @@ TEST(PatternFigure, NeedsNoTruth) {
   pattern.gold.clear();
   const Picture picture = pattern_figure(pattern);
   EXPECT_FALSE(says(picture, "outlined"));
-  expect_inside(picture);
+  expect_drawn(picture, "E44EB1D6154409C5");
 }
 
 TEST(PatternFigure, FitsManyTokensAndLongOnes) {
@@ -91,7 +93,7 @@ TEST(PatternFigure, FitsManyTokensAndLongOnes) {
   const Picture picture = pattern_figure(pattern);
   EXPECT_LE(picture.width, 660);
   EXPECT_LT(all_of<TextItem>(picture).size(), 100u);
-  expect_inside(picture);
+  expect_drawn(picture, "DE79DAB2B0B4179D");
 }
 
 /// As the page shades them: by the root, up to the largest that a query of many keys gives.
@@ -130,7 +132,7 @@ TEST(GridFigure, ShowsWhoOwnsWhatAndWhatWasRemoved) {
   EXPECT_FALSE(says(picture, "0.1 ★")) << words_of(picture);
   EXPECT_TRUE(says(picture, "0.2 removed\n")) << words_of(picture);
   EXPECT_EQ(all_of<MapItem>(picture).size(), 3u) << "two heads and the scale";
-  expect_inside(picture);
+  expect_drawn(picture, "C9248FDFD899358D");
 }
 
 TEST(GridFigure, NamesNoOwnerWhereThereIsNone) {
@@ -166,7 +168,7 @@ TEST(HistoryFigure, NamesBirthsInRowsThatDoNotMeet) {
   };
   EXPECT_NE(named("same 50"), named("back1 60"));
   EXPECT_FALSE(says(picture, "-0\n"));
-  expect_inside(picture);
+  expect_drawn(picture, "0F7EBD4C7B29F2CF");
 }
 
 TEST(DivisionsFigure, MirrorsTheMassOfTwoHeads) {
@@ -185,7 +187,7 @@ TEST(DivisionsFigure, MirrorsTheMassOfTwoHeads) {
   EXPECT_EQ(bars[0].box.w, 2 * bars[1].box.w);
   EXPECT_EQ(bars[1].box.x, bars[3].box.x);
   EXPECT_EQ(bars[1].box.w * 2, bars[3].box.w);
-  expect_inside(picture);
+  expect_drawn(picture, "F73613BA557E73AA");
 }
 
 TEST(HistoryFigure, ShowsLiftsBelowZeroWhereTheyAre) {
@@ -233,7 +235,7 @@ TEST(CurveFigure, HasALineForEachMethodAndMarksWhatTheTaskNeeds) {
   EXPECT_TRUE(says(picture, "With 1 head: greedy 0.1, random 0.1")) << picture.sentence;
   EXPECT_TRUE(says(picture, "held-out loss, nats (log scale)"));
   EXPECT_FALSE(says(picture, "(a)"));
-  expect_inside(picture);
+  expect_drawn(picture, "A74388668CDBF254");
 }
 
 TEST(CurveFigure, HasAPanelOfFineTunedLossesAndThoseFromScratch) {
@@ -243,11 +245,13 @@ TEST(CurveFigure, HasAPanelOfFineTunedLossesAndThoseFromScratch) {
     method.points[1].finetuned = Judged{.loss = 0.01};
     method.points[1].from_scratch = Judged{.loss = 0.02};
   }
-  for (const double width : {0.0, 374.0, 775.0}) {
+  for (const auto& [width, digest] : {std::pair(0.0, "C68A845F09587320"),
+                                      {374.0, "B3B8477100BEE4A9"},
+                                      {775.0, "496525E0487FD456"}}) {
     const Picture picture = figure_of(curve, width);
     EXPECT_EQ(all_of<DotItem>(picture).size(), dots + 4 + 3) << "two of each, three in the legend";
     EXPECT_TRUE(says(picture, "(a)") && says(picture, "(b)") && says(picture, "from scratch"));
-    expect_inside(picture);
+    expect_drawn(picture, digest);
   }
 }
 
@@ -256,7 +260,7 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
   curves[1].methods[0].points[1].pruned.loss = 0.2;
   const Picture picture = curve_figure(over_runs(curves));
   EXPECT_TRUE(says(picture, "over 2 runs") && says(picture, "mean, 95% interval"));
-  expect_inside(picture);
+  expect_drawn(picture, "8BAF3B6BFEA30073");
 }
 
 /// Both losses, held out and of training, and whole numbers in full.
@@ -277,7 +281,7 @@ TEST(LossesFigure, HasALineForEachRun) {
   const Picture picture =
       losses_figure({{"one", {10, 20}, {1, 0.5}}, {"two", {10, 20}, {2, 0.25}}});
   EXPECT_TRUE(says(picture, "one\n") && says(picture, "At the end: one 0.5, two 0.25."));
-  expect_inside(picture);
+  expect_drawn(picture, "62C2EA0F117BEFC2");
   expect_error([] { losses_figure({{"one", {}, {}}}); }, {"one has no evaluation"});
 }
 
@@ -301,7 +305,7 @@ TEST(SweepFigure, ShowsEverySeed) {
   EXPECT_TRUE(says(picture, "one seed") && says(picture, "mean, 95% interval"));
   EXPECT_TRUE(says(picture, "an interval that goes on below")) << "its end is below zero";
   EXPECT_TRUE(says(picture, "0.15 (-0.05 to 0.35)")) << picture.sentence;
-  expect_inside(picture);
+  expect_drawn(picture, "3F4A04AEB3FE32E4");
 }
 
 TEST(SweepFigure, LeavesOutModelsWhoseLayersDiffer) {

@@ -49,6 +49,7 @@ TEST_F(Pages, AreTheSameBytesEachTime) {
   const std::string once = make_page({run.path}).html;
   set_thread_count(4);
   EXPECT_EQ(make_page({run.path}).html, once);
+  EXPECT_EQ(facts_in(once).at("owner").at("lift"), Json(kOwnerLift));
   set_thread_count(1);
 }
 
@@ -150,6 +151,7 @@ TEST(Verdict, SaysThatHeadsShareWhatNoneDoesAlone) {
   EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike. Nobody does same."), said.npos)
       << said;
   EXPECT_EQ(said.find("does larger"), said.npos) << said;
+  EXPECT_EQ(said.find("of them do the work"), said.npos) << "one does: " << said;
 }
 
 TEST(Verdict, CountsTheHeadsThatAreEnough) {

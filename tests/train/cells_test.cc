@@ -75,6 +75,10 @@ TEST_F(Cells, AreAsManyAtOnceAsMemoryHolds) {
   EXPECT_EQ(processes_of({.jobs = 3, .memory = 2999}).size(), 2u) << "a cell takes 1000";
 }
 
+TEST_F(Cells, AreMadeOneByOneWhereMemoryHoldsNone) {
+  EXPECT_EQ(processes_of({.jobs = 3, .memory = 999}).size(), 1u);
+}
+
 TEST_F(Cells, ThatFailKeepNoOtherFromBeingMadeAndAreTriedAgain) {
   for (const Index jobs : {1, 2}) {
     const std::string half = jobs == 1 ? "half" : "other half";
