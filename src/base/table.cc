@@ -99,26 +99,13 @@ Json rows_of_json(const Json& json, const std::string& inner) {
   return rows;
 }
 
-Json to_json(const Column& column) {
-  return Json::object({{"key", column.key},
-                       {"title", column.title},
-                       {"meaning", column.meaning},
-                       {"digits", column.digits},
-                       {"unit", column.unit},
-                       {"told", column.told}});
-}
-
 Table described(const Json& json) {
   Table table{.name = json.at("name").string(),
+              .columns = read_as<std::vector<Column>>(json.at("columns")),
               .title = json.at("title").string(),
               .note = json.at("note").string(),
               .inner = json.at("inner").string()};
   if (const Json* by = json.find("by")) table.by = by->string();
-  for (const Json& column : json.at("columns").items())
-    table.columns.push_back({column.at("key").string(), column.at("title").string(),
-                             column.at("meaning").string(),
-                             static_cast<int>(column.at("digits").integer()),
-                             column.at("unit").string(), column.at("told").boolean()});
   return table;
 }
 
@@ -212,15 +199,14 @@ const Table& Finding::table(const std::string& name) const {
 Json to_json(const Finding& finding) {
   Json json = finding.about, shapes = Json::array();
   for (const Table& table : finding.tables) {
-    Json rows = rows_to_json(table, get(json, table.name)), columns = Json::array();
-    for (const Column& column : table.columns) columns.push_back(to_json(column));
+    Json rows = rows_to_json(table, get(json, table.name));
     if (!table.name.empty()) set(json, table.name, rows);
     for (const Json& row : rows.items())
       for (const auto& [key, value] : row.members())
         if (table.name.empty()) json[key] = value;
     shapes.push_back(Json::object({{"name", table.name},
                                    {"title", table.title},
-                                   {"columns", columns},
+                                   {"columns", table.columns},
                                    {"note", table.note},
                                    {"inner", table.inner},
                                    {"by", table.by}}));

@@ -19,7 +19,6 @@ const std::vector<std::string> kModules = {"self", "encoder", "cross"};
 template <class Item, class Read, class Write>
 Setting array_setting(std::string name, std::vector<Item>& value, Read read, Write write) {
   const auto set = [&value, read, name](const Json& json) {
-    value.clear();
     in_context(name, [&] {
       for (const Json& item : json.items()) value.push_back(read(item));
     });

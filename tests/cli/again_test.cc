@@ -39,19 +39,6 @@ TEST_F(Again, FlagsOverrideTheConfig) {
   EXPECT_NE(file("a/model.safetensors"), file("b/model.safetensors"));
 }
 
-TEST_F(Again, TheTaskRecommendsWhatNobodySays) {
-  done(typed("train --task induction --steps 0 --out a --eval-examples 8"));
-  EXPECT_EQ(Json::parse(file("a/config.json")).at("layers").integer(), 2);
-}
-
-TEST_F(Again, TrainPrintsTheCommandWithTheSeed) {
-  Words words = commands_again(done(tiny({"--out", "a", "--force"})).out).at(0);
-  ASSERT_EQ(words.back(), "0");
-  *std::find(words.begin(), words.end(), "a") = "b";
-  done(words);
-  EXPECT_EQ(file("a/model.safetensors"), file("b/model.safetensors"));
-}
-
 TEST_F(Again, EvalAndHeadsPrintTheirCommands) {
   done(tiny({"--out", "a"}));
   for (const Words& words :
@@ -72,11 +59,6 @@ TEST_F(Again, PrunePrintsItsCommandAndItsSeeds) {
   const std::string model = file("b/model.safetensors");
   done(with(words, {"--force"}));
   EXPECT_EQ(file("b/model.safetensors"), model);
-}
-
-TEST_F(Again, TextsWithBlanksAreQuoted) {
-  const Outcome train = done(tiny({"--out", "a b"}));
-  expect_parts(done({"eval", "a b"}).out, {"again: headlab eval 'a b'\n"});
 }
 
 TEST_F(Again, AResumedRunSaysWhatMakesItAgain) {

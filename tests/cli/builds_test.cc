@@ -17,11 +17,6 @@ class Builds : public Program {
   }
 };
 
-TEST_F(Builds, AreNamedByTheRunsThatTheyMake) {
-  done(tiny({"--out", "a"}));
-  EXPECT_EQ(Json::parse(file("a/config.json")).at("build").string(), build());
-}
-
 TEST_F(Builds, GoOnWithTheRunsOfOthersAndSaySo) {
   done(tiny({"--out", "a", "--steps", "2"}));
   EXPECT_EQ(done({"train", "--resume", "a", "--steps", "3"}).err.find("another build"),

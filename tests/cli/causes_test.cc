@@ -17,12 +17,6 @@ TEST_F(Causes, AblatePrintsItsHeadsAndTheLossOfTheRun) {
   EXPECT_EQ(json.at("loss"), done({"eval", "a", "--examples", "32", "--json"}).json().at("loss"));
 }
 
-TEST_F(Causes, AblateShowsAMapAndATable) {
-  done(tiny({"--out", "a"}));
-  expect_parts(done({"ablate", "a", "--examples", "32", "--kind", "resample"}).out,
-               {"95% interval", "\n 0.3 ", "resample-ablation"});
-}
-
 struct Question {
   const char* name;
   Words words;

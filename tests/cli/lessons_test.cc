@@ -61,7 +61,6 @@ TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
   EXPECT_NEAR(json.at("heads").items()[0].at("weights").items()[2].items()[2].number(), .3673,
               .5e-4);
   EXPECT_TRUE(holds(done({"explain", "five-tokens", "--heads", "4"}).out, "9 of 20 rows"));
-  EXPECT_TRUE(holds(done({"explain", "cat-sleeps"}).out, "0.9717  0.0283"));
 }
 
 TEST_F(Learning, ComputesARunsOwnNumbers) {
@@ -125,14 +124,8 @@ TEST_F(Learning, CountsCosts) {
       << "the width is given, and nothing is left over";
   for (const char* key : {"parameters", "operations", "memory", "kv_cache", "complexity"})
     EXPECT_FALSE(json.at(key).items().empty()) << key;
-  EXPECT_TRUE(holds(done({"cost", "--published"}).out, "GPT-3 175B"));
   done(tiny({"--out", "a"}));
   EXPECT_FALSE(done({"cost", "--model", "a", "--json"}).json().at("modules").items().empty());
-}
-
-TEST_F(Learning, ShowsLinesThatFitATerminal) {
-  std::istringstream lines(done({"cost", "--heads", "7"}).out);
-  for (std::string said; std::getline(lines, said);) EXPECT_LE(said.size(), 104u) << said;
 }
 
 }  // namespace

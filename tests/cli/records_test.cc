@@ -66,18 +66,12 @@ TEST_F(Records, AConfigOfAPrunedRunSaysHowItWasMade) {
   EXPECT_EQ(Json::parse(file("c/config.json")).at("pruning").string(), "");
 }
 
-TEST_F(Records, PruneJsonIsWhatPrunePrinted) {
+TEST_F(Records, PruneJsonIsWhatPrunePrintedAndFollowsTheRun) {
   done(tiny({"--out", "a"}));
   const Json printed =
       done(typed("prune a --method random --keep 2 --finetune 3 --out b --json")).json();
-  EXPECT_EQ(printed, kept("b/prune.json"));
-  EXPECT_EQ(printed.at("finetuned").integer(), 3);
-}
-
-TEST_F(Records, PruneJsonFollowsTheRun) {
-  done(tiny({"--out", "a"}));
-  done(typed("prune a --method random --keep 2 --finetune 3 --out b"));
   const Json before = kept("b/prune.json");
+  EXPECT_EQ(printed, before);
   done({"train", "--resume", "b", "--steps", "9"});
   const Json after = kept("b/prune.json");
   EXPECT_EQ(after.at("finetuned").integer(), 9);
@@ -112,16 +106,11 @@ TEST_F(Records, FindingsAddToThoseOfOtherSettings) {
   EXPECT_EQ(held.at("others").items()[0].at("kind").string(), "mean");
 }
 
-TEST_F(Records, FindingsAreKeptElsewhereOrNotAtAllAndSaySo) {
+TEST_F(Records, FindingsAreKeptElsewhere) {
   done(tiny({"--out", "a"}));
   done({"ablate", "a", "--examples", "30", "--out", "b.json"});
   EXPECT_FALSE(fs::exists(folder / "a" / "ablation.json"));
   EXPECT_EQ(kept("b.json").at("step").integer(), 30);
-  fs::create_directory(folder / "a" / "ablation.json");  // nothing can be written there
-  const Outcome unkept = run({"ablate", "a", "--examples", "30"});
-  EXPECT_EQ(unkept.status, 1);
-  EXPECT_TRUE(holds(unkept.out, "loss of the whole model")) << unkept.out;
-  EXPECT_TRUE(holds(unkept.err, "this was not kept")) << unkept.err;
 }
 
 TEST_F(Records, TrainSaysWhatItTook) {

@@ -2,6 +2,9 @@
 // anything changes.
 #include "headlab/model/checkpoint.h"
 
+#include <cmath>
+#include <functional>
+
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -19,18 +22,26 @@ TensorFile file_of(Transformer model, const std::string& prefix = "") {
   return file;
 }
 
-/// Loading `file` throws an error with these parts, and leaves the model alone.
-void expect_refused(const TensorFile& file, const std::vector<std::string>& parts) {
+StoredTensor& find(TensorFile& file, const std::string& name) {
+  for (StoredTensor& tensor : file.tensors)
+    if (tensor.name == name) return tensor;
+  throw Error("no tensor " + name);
+}
+
+/// Loading a file that was changed throws an error with these parts, and leaves the model alone.
+void expect_refused(const std::function<void(TensorFile&)>& change,
+                    const std::vector<std::string>& parts) {
+  TensorFile file = file_of(random_model(small_config()));
+  change(file);
   Transformer model = random_model(small_config(), Key{9});
   const std::vector<double> before = all_values(model);
   expect_error([&] { load_parameters(model, file); }, parts);
   EXPECT_EQ(all_values(model), before);
 }
 
-StoredTensor& find(TensorFile& file, const std::string& name) {
-  for (StoredTensor& tensor : file.tensors)
-    if (tensor.name == name) return tensor;
-  throw Error("no tensor " + name);
+void expect_refused(const std::string& name, const StoredTensor& put,
+                    const std::vector<std::string>& parts) {
+  expect_refused([&](TensorFile& file) { find(file, name) = put; }, parts);
 }
 
 TEST(Checkpoint, HoldsParametersUnderTheirNames) {
@@ -66,44 +77,21 @@ TEST(Checkpoint, IsReadBesideOtherTensorsByItsPrefix) {
   expect_near(all_values(read), all_values(model), 1e-7);
 }
 
-TEST(Checkpoint, RefusesAMissingTensor) {
-  TensorFile file = file_of(random_model(small_config()));
-  file.tensors.pop_back();
-  expect_refused(file, {"unembed.b_U"});
-}
-
-TEST(Checkpoint, RefusesATensorTooMany) {
-  TensorFile file = file_of(random_model(small_config()));
-  file.tensors.push_back(stored("blocks.2.attn.b_O", Tensor::zeros({8})));
-  expect_refused(file, {"blocks.2.attn.b_O", "no parameter of this model"});
-}
-
-TEST(Checkpoint, RefusesAnotherShape) {
-  TensorFile file = file_of(random_model(small_config()));
-  find(file, "embed.W_E") = stored("embed.W_E", Tensor::zeros({8, 7}));
-  expect_refused(file, {"embed.W_E", "[8, 7]", "expected [7, 8]"});
-}
-
-TEST(Checkpoint, NamesTheTensorWhoseShapeNoTensorCanHave) {
-  TensorFile file = file_of(random_model(small_config()));
-  find(file, "unembed.b_U").shape = {1, 1, 1, 1, 1, 1, 1, 1, 7};
-  expect_refused(file, {"unembed.b_U", "[1, 1, 1, 1, 1, 1, 1, 1, 7]", "expected [7]"});
-}
-
-TEST(Checkpoint, RefusesAnotherNumberType) {
-  TensorFile file = file_of(random_model(small_config()));
+TEST(Checkpoint, RefusesWhatDoesNotFit) {
+  expect_refused([](TensorFile& file) { file.tensors.pop_back(); }, {"unembed.b_U"});
+  const StoredTensor more = stored("blocks.2.attn.b_O", Tensor::zeros({8}));
+  expect_refused([&](TensorFile& file) { file.tensors.push_back(more); },
+                 {"blocks.2.attn.b_O", "no parameter of this model"});
+  expect_refused("embed.W_E", stored("embed.W_E", Tensor::zeros({8, 7})),
+                 {"embed.W_E", "[8, 7]", "expected [7, 8]"});
+  expect_refused([](TensorFile& file) { find(file, "unembed.b_U").shape = {1, 1, 1, 1, 1, 1, 7}; },
+                 {"unembed.b_U", "[1, 1, 1, 1, 1, 1, 7]", "expected [7]"});
   const std::vector<double> zeros(8, 0);
-  find(file, "ln_final.w") = StoredTensor::of("ln_final.w", {8}, std::span<const double>(zeros));
-  expect_refused(file, {"ln_final.w", "F64", "expected F32"});
-}
-
-TEST(Checkpoint, RefusesNumbersThatAreNotFinite) {
-  for (Scalar bad :
-       {std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::infinity()}) {
-    TensorFile file = file_of(random_model(small_config()));
-    find(file, "unembed.b_U") = stored("unembed.b_U", Tensor::full({7}, bad));
-    expect_refused(file, {"unembed.b_U", "not finite"});
-  }
+  expect_refused("ln_final.w", StoredTensor::of("ln_final.w", {8}, std::span(zeros)),
+                 {"ln_final.w", "F64", "expected F32"});
+  for (const Scalar bad : {Scalar(NAN), Scalar(INFINITY)})
+    expect_refused("unembed.b_U", stored("unembed.b_U", Tensor::full({7}, bad)),
+                   {"unembed.b_U", "not finite"});
 }
 
 TEST(Checkpoint, NamesTheFileThatDoesNotFit) {

@@ -46,13 +46,16 @@ class PageCore : public testing::Test {
 
   /// Writes the page of runs and what is expected of them, and has node compare them.
   void expect_same(const std::vector<fs::path>& runs, const Json& expected) {
-    const Page page = make_page(runs);
-    write_file(folder_.path() / "page.html", page.html);
-    write_file(folder_.path() / "expected.json", expected.dump());
-    const std::string source = HEADLAB_SOURCE_DIR;
-    const Told told = told_by(text("node ", source, "/tests/report/core_test.mjs ",
-                                   (folder_.path() / "page.html").string(), " ",
-                                   (folder_.path() / "expected.json").string()));
+    expect_read(make_page(runs), "core_test.mjs", expected);
+  }
+  /// The same of any page, by one of the scripts beside this file.
+  void expect_read(const Page& page, const std::string& script, const Json& expected) {
+    const std::string html = (folder_ / "page.html").string();
+    const std::string json = (folder_ / "expected.json").string();
+    write_file(html, page.html);
+    write_file(json, expected.dump());
+    const Told told =
+        told_by(text("node " HEADLAB_SOURCE_DIR "/tests/report/", script, " ", html, " ", json));
     EXPECT_TRUE(told.well) << told.text;
   }
 

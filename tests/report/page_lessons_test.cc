@@ -72,13 +72,7 @@ TEST_F(PageLessons, ComputeWhatTheProgramComputesAndArticlesPrint) {
   for (const LessonWorld& world : lesson_worlds())
     for (const Index count : {1, 2, 4}) worlds.push_back(world_results(world, count));
   const Json expected = Json::object({{"worlds", std::move(worlds)}, {"known", known_results()}});
-  write_file(folder_.path() / "book.html", make_textbook().html);
-  write_file(folder_.path() / "expected.json", expected.dump());
-  const std::string source = HEADLAB_SOURCE_DIR;
-  const Told told = told_by(text("node ", source, "/tests/report/lessons_test.mjs ",
-                                 (folder_.path() / "book.html").string(), " ",
-                                 (folder_.path() / "expected.json").string()));
-  EXPECT_TRUE(told.well) << told.text;
+  expect_read(make_textbook(), "lessons_test.mjs", expected);
 }
 
 TEST(Textbook, NeedsNoRunAndIsTheSameEachTime) {

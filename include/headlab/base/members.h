@@ -44,8 +44,8 @@ T read_as(const Json& json) {
     value = json;
   } else if constexpr (std::is_same_v<T, bool>) {
     value = json.boolean();
-  } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    value = json.integer();
+  } else if constexpr (std::is_integral_v<T>) {
+    value = static_cast<T>(json.integer());
   } else if constexpr (std::is_same_v<T, double>) {
     value = json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.number();
   } else if constexpr (std::is_same_v<T, std::string>) {

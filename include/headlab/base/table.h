@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/members.h"
 
 namespace headlab {
 
@@ -38,6 +38,10 @@ struct Column {
   std::vector<std::string> paths() const;
   bool is_interval() const { return key.ends_with(",high") || key.ends_with(",half_width"); }
   bool is_head() const { return key.ends_with("layer,head") || unit == "head"; }
+  void members(auto&& f) {
+    f("key", key), f("title", title), f("meaning", meaning);
+    f("digits", digits), f("unit", unit), f("told", told);
+  }
 };
 
 /// The column of a head, LAYER.HEAD.

@@ -86,9 +86,9 @@ class Bug:
     def expression(self):
         """Begin and end of what stands around the change between brackets, commas and the like, or None where
         that begins or ends in another line."""
-        ends = r"[,;]|\?(?!\.)|(?<!:):(?!:)"
+        ends = "[,;]"
         if self.new not in (" += ", " -= "):
-            ends += r"|(?<![=!<>+*/-])=(?![=>])|\breturn\b"
+            ends += r"|\?(?!\.)|(?<!:):(?!:)|(?<![=!<>+*/-])=(?![=>])|\breturn\b"
         closed = {found.start(): found.end() for found in re.finditer(ends, self.masked)}
         begin, depth = 0, 0
         for at, sign in reversed(list(enumerate(self.masked[:self.begin]))):
