@@ -5,6 +5,8 @@
 #include <set>
 
 #include "headlab/base/threads.h"
+#include "headlab/bench/profile.h"
+#include "support/as_it_was.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -51,6 +53,14 @@ TEST_P(Benchmarks, TakeEveryKindOfInput) {
 INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
                          testing::ValuesIn(benchmarks().begin(), benchmarks().end()),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST(BenchTables, HaveTheColumnsThatTheyHad) {
+  BenchOptions none = quick_options();
+  none.steps = 0;
+  std::string all = Json(profile_table({}).columns).dump();
+  for (const Benchmark& one : benchmarks()) all += Json(one.run(none).tables[0].columns).dump();
+  expect_as_it_was(all, "E48754999F54FBE1");
+}
 
 TEST(BenchStep, IsAShareOfThePeak) {
   BenchOptions options = bench_options("toy");

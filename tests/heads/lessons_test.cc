@@ -9,6 +9,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/ops/attention.h"
+#include "support/as_it_was.h"
 
 namespace headlab { namespace lessons_tests {
 
@@ -161,6 +162,15 @@ TEST(Lessons, KeysThatAreNotSeenHaveNoWeight) {
   expect_printed(attend(world.q, world.k, world.v, causal).weights, {1, 0, .0759, .9241});
   EXPECT_EQ(attend(world.q, world.k, world.v, none).weights(0, 0), 0);
   EXPECT_THROW(attend(world.q, world.k, world.v, std::vector<char>(3)), Error);
+}
+
+TEST(Lessons, AreTablesOfTheColumnsThatTheyHad) {
+  const LessonWorld& world = lesson_world("five-tokens");
+  const ShownHeads shown = shown_heads(world.tokens, five_tokens());
+  std::string all;
+  for (const auto& tables : {world_tables(shown, world.W_O), query_tables(shown, 0)})
+    for (const Table& table : tables) all += table.name + table.title + Json(table.columns).dump();
+  expect_as_it_was(all, "F6B20E2A040E149D");
 }
 
 TEST(Lessons, NameTheWorldsThereAre) { EXPECT_THROW(lesson_world("six-tokens"), Error); }

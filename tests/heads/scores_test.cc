@@ -5,10 +5,17 @@
 #include <cmath>
 #include <set>
 
+#include "headlab/heads/ablation.h"
 #include "headlab/heads/activations.h"
+#include "headlab/heads/analyses.h"
+#include "headlab/heads/circuits.h"
+#include "headlab/heads/gold_edges.h"
 #include "headlab/heads/matrix.h"
+#include "headlab/heads/pairs.h"
+#include "headlab/heads/tracking.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/streams.h"
+#include "support/as_it_was.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/scripted.h"
@@ -309,6 +316,20 @@ TEST(HeadScores, SeeAllKeysInAnEncoder) {
   EXPECT_NEAR(head.relations[0].mass, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.relations[1].null, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.value("entropy"), std::log(10), 20 * kEpsilon);
+}
+
+TEST(Findings, HaveTheColumnsThatTheyHad) {
+  std::vector<Finding> all = {finding_of(HeadsReport{}),
+                              finding_of(HeadsReport{}, {true, true, true}),
+                              finding_of(AblationReport{}),
+                              finding_of(PairsReport{}),
+                              finding_of(EdgeReport{}),
+                              finding_of(CircuitsReport{}),
+                              finding_of(HeadsHistory{})};
+  for (const Analysis& one : analyses()) all.push_back(one.shape());
+  std::string columns;
+  for (const Finding& one : all) columns += Json(one).at("tables").dump();
+  expect_as_it_was(columns, "5F2B7869026F87CC");
 }
 
 TEST(HeadScores, HaveATableOfMeanings) {

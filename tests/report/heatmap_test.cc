@@ -4,6 +4,7 @@
 
 #include "headlab/base/text.h"
 #include "report/lines.h"
+#include "support/as_it_was.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -71,8 +72,14 @@ TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {
 TEST(SmallMaps, OfManyHeadsFitOneScreen) {
   const std::vector<Scalar> weights(64 * 64, 0.5f);
   const SmallMap map{.caption = "0.0", .rows = 64, .columns = 64, .weights = weights};
-  const std::string shown = small_maps({{"layer", std::vector<SmallMap>(8, map)}});
+  std::string shown = small_maps({{"layer", std::vector<SmallMap>(8, map)}});
   EXPECT_LE(lines_of(shown).size(), 24u);
+  for (std::size_t heads = 1; heads < 12; ++heads)
+    for (const Index side : {8, 16, 32})
+      shown += small_maps(
+          {{"layer", std::vector<SmallMap>(heads, {"0.0", side, side,
+                                                   std::span(weights).first(side * side)})}});
+  expect_as_it_was(shown, "42CE65E057ED5174");
 }
 
 TEST(Heatmap, CutsLongTokensAndCountsCharacters) {

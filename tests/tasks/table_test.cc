@@ -10,9 +10,17 @@
 #include <set>
 
 #include "headlab/train/config.h"
+#include "support/as_it_was.h"
 #include "tasks/checks.h"
 
 namespace headlab { namespace {
+
+TEST(Tasks, AreToldAsTheyWere) {
+  std::string all;
+  for (const TaskEntry& task : task_table())
+    all += text(task.name, task.summary, task.recommended, Json(task.learned).dump());
+  expect_as_it_was(all, "77A1CF2480F27AA1");
+}
 
 class EveryTask : public testing::TestWithParam<TaskEntry> {
  protected:

@@ -92,6 +92,7 @@ TEST_F(Text, MayComeInThreeFilesOrLacksAPartThatJudges) {
             std::string::npos);
   const auto three = make_task("text:length=4,file=" + path_ + ",validation=" + other);
   EXPECT_EQ(three->different(Split::train), 36);
+  EXPECT_EQ(make_task("text:length=1,file=" + path_)->shape().length, 1);
   for (const Split split : {Split::validation, Split::test})
     EXPECT_EQ(window_of(*three, split).find_first_not_of("=?!"), std::string::npos);
   EXPECT_EQ(make_task(three->spec())->data_hash(), three->data_hash());

@@ -1,6 +1,7 @@
 // The learning rate at every corner of its schedule, and settings that cannot be.
 #include "headlab/train/config.h"
 
+#include "headlab/train/run_config.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -95,6 +96,16 @@ TEST(TrainConfig, SaysWhatIsOutOfRange) {
   expect_invalid({.steps = -1}, {"steps must be", "-1"});
   expect_invalid({.lr = std::nan("")}, {"lr must be a number"});
   expect_invalid({.beta2 = 1}, {"beta2 must be"});
+}
+
+TEST(FitHeads, FloorsTheWidthOfHeadsThatDoNotDivideTheModel) {
+  TransformerConfig three, given, four;
+  for (TransformerConfig* config : {&three, &given, &four}) config->d_model = 16;
+  three.heads = given.heads = {3}, given.d_head = 7, four.heads = {4};
+  for (TransformerConfig* config : {&three, &given, &four}) fit_heads(*config);
+  EXPECT_EQ(three.d_head, 5);
+  EXPECT_EQ(given.d_head, 7);
+  EXPECT_EQ(four.d_head, 0) << "they divide it";
 }
 
 }  // namespace
