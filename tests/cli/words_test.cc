@@ -14,7 +14,7 @@ constexpr std::string_view kWithoutRuns =
     "list columns|list files|show relations|show induction|show copy|show sort|show reverse|"
     "show reverse_cross|show recall|show duplicate|show brackets|show grid|show patches|"
     "show assign|show histogram|show english|show command|show file|explain|explain lift|"
-    "explain query|explain mistakes|explain five-tokens|explain cat-sleeps|"
+    "explain query|explain own a head|explain mistakes|explain five-tokens|explain cat-sleeps|"
     "explain five-tokens --query sat|cost|cost --heads 7|cost --published|completion bash|"
     "completion zsh|completion fish|completion man";
 

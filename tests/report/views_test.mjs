@@ -2,6 +2,7 @@
 //   node views_test.mjs
 // the address and its state, colours and their contrasts, pictures as SVG, tables as CSV. Prints a
 // line for each problem; the exit status is 1 if there is any.
+import {createHash} from 'node:crypto';
 import fs from 'node:fs';
 import * as draw from '../../src/report/page/draw.js';
 import * as charts from '../../src/report/page/charts.js';
@@ -65,10 +66,7 @@ for (let i = 0; i < 10000; ++i) {
   expect(/^[a-z]{1,20}$/.test(state.view), `view after ${garbage}`);
 }
 expect(page.formatHash(page.defaultState()) === '', 'the default state is an empty address');
-expect(
-  page.parseHash('#hide=nothing&h=0.2').state.h === '0.2',
-  'a bad value leaves the others alone',
-);
+expect(page.parseHash('#hide=nothing&h=0.2').state.h === '0.2', 'a bad value leaves the others alone');
 expect(page.parseHash('#hide=nothing').notices.length === 1, 'a bad value is named');
 
 // ---- colours of style.css: text 4.5, marks 3 (WCAG 1.4.3, 1.4.11), in light and in dark
@@ -98,62 +96,23 @@ palettes.forEach((palette, dark) => {
 
 // ---- pictures
 const hostile = [
-  '</script>',
-  '<img onerror=x>',
-  '\u202eabc',
-  '\u0000\u0007',
-  '👩‍👩',
-  '\u2028',
-  '"&\'',
-  '\ud800',
-  '',
+  '</script>', '<img onerror=x>', '\u202eabc', '\u0000\u0007', '👩‍👩', '\u2028', '"&\'', '\ud800', '',
 ];
-const about = {name: 'n', title: 'A <title> & "more"', sentence: hostile.join(' ')};
+const about = {name: 'n', title: 'A <title> & "more"', sentence: hostile.join(' ')}, say = () => '';
 const pictures = [
   page.matrix({
-    rowNames: hostile,
-    colNames: hostile,
+    rowNames: hostile, colNames: hostile, width: 600, about, say, rowBar: () => 0.5,
     values: Float32Array.from({length: 81}, (_, i) => (i % 7 ? i / 81 : NaN)),
-    width: 600,
-    about,
-    say: () => '',
-    rowBar: () => 0.5,
   }),
-  page.matrix({
-    rowNames: [],
-    colNames: [],
-    values: new Float32Array(0),
-    width: 300,
-    about,
-    say: () => '',
-  }),
+  page.matrix({rowNames: [], colNames: [], values: new Float32Array(0), width: 300, about, say}),
   page.plot({
-    about,
-    width: 600,
-    series: [
-      {
-        name: hostile[0],
-        points: [
-          [1, 0.1, 0.05, 0.2],
-          [2, 0.01],
-        ],
-      },
-      {name: 'b', points: []},
-    ],
-    x: {label: 'x'},
-    y: {label: 'y', log: true},
-    lines: [{x: 1, name: '<b>'}],
+    about, width: 600, x: {label: 'x'}, y: {label: 'y', log: true}, lines: [{x: 1, name: '<b>'}],
+    series: [{name: hostile[0], points: [[1, 0.1, 0.05, 0.2], [2, 0.01]]}, {name: 'b', points: []}],
   }),
   page.plot({about, width: 300, series: [], x: {label: 'x'}, y: {label: 'y'}}),
   page.bars({
-    about,
-    width: 500,
-    unit: 'nats',
-    tickName: 'chance',
-    rows: [
-      {name: hostile[1], value: -1, low: -2, high: 0, tick: 0.5},
-      {name: 'none', value: NaN},
-    ],
+    about, width: 500, unit: 'nats', tickName: 'chance',
+    rows: [{name: hostile[1], value: -1, low: -2, high: 0, tick: 0.5}, {name: 'none', value: NaN}],
   }),
 ];
 
@@ -202,10 +161,7 @@ expect(new Set(births.map(({y}) => y)).size === 5, 'a name stands above the line
 /// The first place where a text is not well-formed XML, or null.
 function illFormed(text) {
   const stack = [];
-  if (
-    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text) ||
-    !text.isWellFormed?.() === true
-  )
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text) || !text.isWellFormed?.() === true)
     return 'characters';
   for (const [whole, close, name, attributes, empty] of text.matchAll(
     /<(\/?)([A-Za-z]+)((?:\s+[\w:-]+="[^"<]*")*)\s*(\/?)>|<|&(?!(?:amp|lt|gt|quot);)/g,
@@ -226,15 +182,13 @@ for (const picture of pictures) {
     for (let c = 0; c < picture.marks.cols(r); ++c)
       expect(picture.marks.box(r, c).every(Number.isFinite), 'a mark has a place');
 }
-expect(
-  illFormed('<a><b></a>') !== null && illFormed('<a>&x</a>') !== null,
-  'the check of SVG can fail',
-);
+expect(illFormed('<a><b></a>') !== null && illFormed('<a>&x</a>') !== null, 'the check of SVG can fail');
 const cell = pictures[0].marks.box(7, 4);
-expect(
-  JSON.stringify(pictures[0].marks.find(cell[0] + 1, cell[1] + 1)) === '[7,4]',
-  'a place finds its cell',
-);
+expect(JSON.stringify(pictures[0].marks.find(cell[0] + 1, cell[1] + 1)) === '[7,4]', 'a place finds its cell');
+// A change on purpose brings its new digest.
+const drawn = [...pictures, wide, seen, beside, five].map((one) => page.svg(one, palettes[0], '')).join('');
+const digest = createHash('sha1').update(drawn).digest('hex').slice(0, 8);
+expect(digest === 'f763d71e', `pictures are drawn as they were: ${digest}`);
 
 // ---- the axes of points on a line, and of some beside it
 const {axes, share} = pca(Float64Array.of(3, 4, -3, -4, -0.4, 0.3, 0.4, -0.3), 4, 2);
@@ -242,23 +196,12 @@ const found = [...axes[0], ...axes[1], ...share].map((number) => number.toFixed(
 expect(found === '0.6000,0.8000,0.8000,-0.6000,0.9901,0.0099', `axes of points: ${found}`);
 
 // ---- tables and files
-expect(
-  page.csv({
-    head: ['a', 'b,c'],
-    rows: [
-      ['=1+1', 2],
-      ['say "x"', -1.5],
-    ],
-  }) === 'a,"b,c"\r\n\'=1+1,2\r\n"say ""x""",-1.5\r\n',
-  'CSV quotes',
-);
+const quoted = page.csv({head: ['a', 'b,c'], rows: [['=1+1', 2], ['say "x"', -1.5]]});
+expect(quoted === 'a,"b,c"\r\n\'=1+1,2\r\n"say ""x""",-1.5\r\n', 'CSV quotes');
 const dense = new Float32Array(100);
 dense[57] = 1;
 expect(Math.max(...page.pooled(dense, 10, 10, 4).values) === 1, 'no bright cell vanishes');
-expect(
-  page.ticks(0, 1).join() === '0,0.2,0.4,0.6000000000000001,0.8,1' || page.ticks(0, 1).length === 6,
-  'ticks are round',
-);
+expect(page.ticks(0, 1).length === 6, 'ticks are round');
 expect(page.digits(0.00045372) === '0.0004537' && page.digits(NaN) === '–', 'four digits');
 
 for (const problem of problems.slice(0, 20)) console.log(problem);
