@@ -3,7 +3,7 @@
 // Every number that the articles print and that is right comes out to its last digit; EXPECTED holds
 // what the program computes of the same worlds (heads/lessons.h). Prints a line for each problem.
 import fs from 'node:fs';
-import {randomFrom, rankOfSet, shuffled} from '../../src/report/page/core_losses.js';
+import {entropyOfRow, randomFrom, rankOfSet, shuffled} from '../../src/report/page/core_losses.js';
 import {SOLUTIONS, answersMatch, numbersIn} from '../../src/report/page/lesson_exercises.js';
 import * as learn from '../../src/report/page/worlds.js';
 
@@ -97,6 +97,7 @@ for (const pattern of learn.patternsOf(known, classes, true)) {
 let alarms = 0;
 for (let seed = 1; seed <= 100; ++seed) alarms += Number(learn.controlExperiment(seed).p < 0.01);
 expect(alarms <= 5, `in the control nobody does it: ${alarms} alarms in 100`);
+same('entropy', [entropyOfRow([0.5, 0, 0.25, 0.25])], [1.5 * Math.LN2], 12);
 same('row of sat', SOLUTIONS.rowOfSat(five), [.1811, .1811, .3673, .0893, .1811], 4);
 same('even rows', SOLUTIONS.evenRows(five), [9], 9);
 same('same columns', SOLUTIONS.sameColumns(five), [0], 9);

@@ -41,7 +41,7 @@ const values = {
   lesson: () => pick(['numbers', 'glossary']),
   world: () => pick(['five-tokens', 'cat-sleeps', 'run']),
   lab: () => Object.fromEntries(Array.from({length: below(4)}, () => [pick(['step', 'g0', 'H', 'seed']), pick([0, -1, 2.5, 65536])])),
-  win: () => '0-63,64-127',
+  win: () => pick(['0-63,64-127', '1-2,3-4']),
 };
 for (let i = 0; i < 10000; ++i) {
   const state = page.defaultState();
