@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "headlab/base/random.h"
+#include "support/as_it_was.h"
 
 namespace headlab { namespace {
 
@@ -27,6 +28,10 @@ TEST(SignFlips, AreCountedInEveryWay) {
   EXPECT_TRUE(std::isnan(p_of({1, std::nan("")})));
   EXPECT_EQ(least_p(5), 0.0625);
   EXPECT_EQ(p_of(Row(40, 1)), least_p(40)) << "drawn";
+}
+
+TEST(Ratios, HaveTheColumnsThatTheyHad) {
+  expect_as_it_was(Json(ratio_columns("key", "title")).dump(), "897BBC03D71A4110");
 }
 
 TEST(SignFlips, OfSeveralArmsAreJudgedByTheLargest) {

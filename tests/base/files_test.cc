@@ -72,7 +72,11 @@ TEST_F(Files, SayWhyTheyCannotBeReadOrWritten) {
                {"No such file or directory | ", "directories in it must exist"});
   expect_error([&] { write_file(directory_, "x"); }, {"Is a directory"});
   write_file(directory_ / "file", "x");
-  EXPECT_THROW(write_file(directory_ / "file" / "a", "x"), Error);
+  expect_error([&] { write_file(directory_ / "file" / "a", "x"); },
+               {"a part of the path is a file"});
+  const std::string long_name(300, 'a'),
+      said = error_of([&] { read_file(directory_ / long_name); });
+  EXPECT_EQ(said.find("a part of the path"), said.npos) << said;
   EXPECT_THROW(write_file("", "x"), Error);
   EXPECT_EQ(names(), Names{"file"});
 }
@@ -174,6 +178,7 @@ TEST_F(Files, OfJsonSayWhenABitOfThemHasFlipped) {
   write_json(file, json);
   EXPECT_EQ(read_json(file), json);
   const std::string whole = read_file(file);
+  EXPECT_TRUE(whole.starts_with("{\n  \"headlab\"")) << whole;
   for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     std::string flipped = whole;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));

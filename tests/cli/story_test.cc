@@ -13,14 +13,15 @@ void expect_keys(const Json& json, const Words& keys) {
     EXPECT_NE(json.find(key), nullptr) << key << " is not in " << json.dump();
 }
 
-TEST_F(Story, TrainPrintsItsKeys) {
-  const Outcome train = done(tiny({"--out", "a", "--json"}));
-  const Json json = train.json();
+TEST_F(Story, TrainPrintsItsKeysAndEvalTheSameLoss) {
+  const Json json = done(tiny({"--out", "a", "--json"})).json();
   expect_keys(json, {"headlab", "loss", "accuracy", "targets", "steps", "seconds", "tokens_per_s",
                      "seed", "command"});
   ASSERT_EQ(json.at("targets").items().size(), 4u);
   expect_keys(json.at("targets").items()[0], {"name", "loss", "accuracy"});
   EXPECT_EQ(json.at("steps").integer(), 30);
+  const Json again = done({"eval", "a", "--examples", "32", "--json"}).json();
+  for (const char* key : {"loss", "accuracy", "targets"}) EXPECT_EQ(again.at(key), json.at(key));
 }
 
 TEST_F(Story, TrainSaysWhereTheTimeWent) {
@@ -39,14 +40,6 @@ TEST_F(Story, TrainSaysWhereTheTimeWent) {
     EXPECT_TRUE(seen.contains(work)) << work;
 }
 
-TEST_F(Story, EvalPrintsItsKeysAndTheLossOfTraining) {
-  const Json trained = done(tiny({"--out", "a", "--json"})).json();
-  const Json json = done({"eval", "a", "--examples", "32", "--json"}).json();
-  expect_keys(json, {"headlab", "loss", "accuracy", "targets"});
-  EXPECT_EQ(json.at("loss"), trained.at("loss"));
-  EXPECT_EQ(json.at("targets"), trained.at("targets"));
-}
-
 TEST_F(Story, HeadsPrintsItsKeysAndKeepsThem) {
   done(tiny({"--out", "a"}));
   const Json json = done({"heads", "a", "--json"}).json();
@@ -63,28 +56,6 @@ TEST_F(Story, HeadsPrintsItsKeysAndKeepsThem) {
   expect_keys(json, {"permutations", "specialization", "distances", "seed", "settings"});
   EXPECT_TRUE(relation.at("best").at("lift_untrained").is_number());
   EXPECT_EQ(kept("a/heads.json"), json);
-}
-
-TEST_F(Story, HeadsShowsWhatNeedsNoGoldWhereAsked) {
-  done(tiny({"--out", "a"}));
-  const std::string plain = done({"heads", "a"}).out, all = done({"heads", "a", "--all"}).out;
-  const std::string scores = done({"heads", "a", "--scores"}).out;
-  EXPECT_FALSE(holds(plain, "induction"));
-  EXPECT_TRUE(holds(scores, "induction"));
-  EXPECT_FALSE(holds(scores, "nearest"));
-  EXPECT_TRUE(holds(all, "induction") && holds(all, "nearest")) << all;
-}
-
-TEST_F(Story, ShowsThePatternOfAHeadWithTokensOnBothAxes) {
-  done(tiny({"--out", "a"}));
-  const Outcome text = done({"heads", "a", "--pattern", "0.2", "--example", "3"});
-  const Json json = done({"heads", "a", "--pattern", "0.2", "--example", "3", "--json"}).json();
-  const auto& tokens = json.at("tokens").items();
-  ASSERT_EQ(tokens.size(), 8u);
-  std::string columns;
-  for (const Json& token : tokens) columns += (columns.empty() ? "" : " ") + token.string();
-  EXPECT_TRUE(holds(text.out, columns + "\n")) << text.out;
-  for (const Json& token : tokens) EXPECT_TRUE(holds(text.out, "\n" + token.string() + " │"));
 }
 
 class Pruning : public Program, public testing::WithParamInterface<const char*> {};

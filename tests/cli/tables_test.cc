@@ -129,6 +129,9 @@ TEST_F(Tables, NameEveryFaultOfAFile) {
   EXPECT_FALSE(holds(check.out, "bad.jsonl:21"));
   EXPECT_EQ(run({"show", "bad.jsonl", "--check", "--json"}).json().at("faults").items().size(),
             25u);
+  write_file(folder.path() / "one.jsonl",
+             R"({"tokens":["a","b"],"targets":[null,"a"],"truth":{"r":{"0":[0]}}})");
+  expect_parts(run({"show", "one.jsonl", "--check"}).out, {"1 queries with truth have no target"});
   write_file(folder.path() / "one.jsonl", fault);
   EXPECT_TRUE(holds(run({"show", "one.jsonl", "--check"}).out, "1 fault\n"));
 }
@@ -185,6 +188,7 @@ TEST_F(Tables, ArePatternsOfOnesOwnInput) {
   const std::string shown = done({"heads", "a", "--pattern", "0.1", "--input", "a b"}).out;
   EXPECT_TRUE(holds(shown, "your input")) << shown;
   EXPECT_TRUE(holds(shown, "gold: ")) << "the truth of these tokens: " << shown;
+  done({"heads", "a", "--pattern", "all", "--input", "a b", "--csv", "--table", "weights 0.1"});
   done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--npy", "all.npy"});
   EXPECT_TRUE(holds(file("all.npy"), "'shape': (4, 4, 4, )"));
   done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--z", "z.npy"});

@@ -11,6 +11,7 @@
 #include "headlab/heads/edits.h"
 #include "headlab/model/initial.h"
 #include "headlab/train/streams.h"
+#include "support/hand_built.h"
 #include "support/models.h"
 #include "support/runs.h"
 #include "support/tasks.h"
@@ -71,6 +72,16 @@ TEST_F(SmallCurve, KeepsTheLossOfEverySubset) {
   const Json json = all;
   EXPECT_EQ(json.at("subsets").at("losses").items().size(), 16u);
   EXPECT_FALSE(curve({.methods = {"greedy"}}).subsets.has_value()) << "nothing was searched";
+}
+
+TEST(Owners, OfACurveAreThoseOfTheScores) {
+  const TemporaryFolder folder;
+  RunConfig config = tiny_config("task=relations:length=8,vocab=6,classes=3,relations=1+same");
+  const Transformer model = hand_built(make_task(config.task)->shape(), 3, {1, kSame});
+  config.model = model.config();
+  const TrainedRun run = create_run(folder.path() / "a", config, model);
+  EXPECT_EQ(prune_curve(run, {.methods = {"magnitude"}}).owners.dump(),
+            R"({"back1":[[0,0]],"same":[[0,1]]})");
 }
 
 TEST(SubsetTable, SaysOnHowManyExamplesSubsetsWereJudged) {

@@ -192,8 +192,8 @@ TEST(DivisionsFigure, MirrorsTheMassOfTwoHeads) {
 
 TEST(HistoryFigure, ShowsLiftsBelowZeroWhereTheyAre) {
   HeadsHistory history;
-  history.steps = {50, 1000};
-  history.relations = {{"same", {0, 3}, {-0.7, 0.9}, -1}};
+  history.steps = {0, 50, 1000};  // 0 has no place on a log scale
+  history.relations = {{"same", {0, 3}, {5, -0.7, 0.9}, -1}};
   const auto lines = all_of<LineItem>(history_figure(history));
   const auto zero = std::ranges::find(lines, "edge", [](const auto& l) { return l.look.stroke; });
   const auto same = std::ranges::find(lines, "s0", [](const auto& l) { return l.look.stroke; });

@@ -92,7 +92,7 @@ TEST(Heatmap, CutsLongTokensAndCountsCharacters) {
 }
 
 TEST(Heatmap, FitsItsWidthHoweverLongTheSequence) {
-  for (std::size_t n : {1u, 20u, 44u, 45u, 89u, 90u, 200u, 1000u}) {
+  for (std::size_t n : {1u, 20u, 44u, 45u, 89u, 90u, 120u, 200u, 1000u}) {
     const std::vector<Scalar> weights(n, static_cast<Scalar>(1 / static_cast<double>(n)));
     const std::string map = heatmap(weights, {"q"}, Tokens(n, "k"), {.width = 100});
     for (const std::string& line : lines_of(map)) EXPECT_LE(display_width(line), 100u) << n;
