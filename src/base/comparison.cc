@@ -125,15 +125,16 @@ Json to_json(const Paired& logs) {
 }
 
 std::vector<Column> ratio_columns(const std::string& key, const std::string& title) {
-  return {{key + ".ratio.mean,low,high", title, "", kPlain, "", false},
-          {key + ".wins", "wins", "seeds in which the loss is lower", kPlain, "", false},
-          {key + ".seeds", "of", "seeds", kPlain, "", false},
-          {key + ".effect_size", "effect",
-           "mean of the logarithms of the ratio / their standard deviation: .8 and more is large",
-           2, "", false},
-          {key + ".p", "p", "by flipping signs of seeds, in every way", kPlain, "", false},
-          {key + ".p_holm", "Holm's p", "the same where all are asked at once", kPlain, "", false},
-          {key + ".told_apart", "told apart", "by p < .05 of Holm", kPlain, "", false}};
+  return {
+      untold(key + ".ratio.mean,low,high", title, ""),
+      untold(key + ".wins", "wins", "seeds in which the loss is lower"),
+      untold(key + ".seeds", "of", "seeds"),
+      untold(key + ".effect_size", "effect",
+             "mean of the logarithms of the ratio / their standard deviation: .8 and more is large",
+             2),
+      untold(key + ".p", "p", "by flipping signs of seeds, in every way"),
+      untold(key + ".p_holm", "Holm's p", "the same where all are asked at once"),
+      untold(key + ".told_apart", "told apart", "by p < .05 of Holm")};
 }
 
 std::string chance_text(std::int64_t seeds) {

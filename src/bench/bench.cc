@@ -114,11 +114,11 @@ Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) 
 /// What `run` takes, which does the work of so many forward passes, beside the machine's limits.
 Finding bench_passes(const BenchOptions& options, double passes, const std::function<void()>& run) {
   Finding found = bench_finding(
-      options, {{"config", "config", "the sizes of the model", kPlain, "", false},
-                {"threads", "threads", "that share the work", 0, "", false},
-                {"median_ms", "median ms", "median time", 2, "", false},
-                {"min_ms", "min ms", "shortest time", 2, "", false},
-                {"tokens_per_s", "tokens/s", "tokens in a second", kGrouped, "", false},
+      options, {untold("config", "config", "the sizes of the model"),
+                untold("threads", "threads", "that share the work", 0),
+                untold("median_ms", "median ms", "median time", 2),
+                untold("min_ms", "min ms", "shortest time", 2),
+                untold("tokens_per_s", "tokens/s", "tokens in a second", kGrouped),
                 {"gflops", "GFLOP/s", "10^9 multiplications and additions a second", 1},
                 {"peak_gflops", "peak GFLOP/s", "the machine's limit, measured in the same run", 1},
                 {"fraction_of_peak", "of peak", "GFLOP/s / peak: 1 is the limit", 3},

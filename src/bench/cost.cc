@@ -104,11 +104,9 @@ Index default_groups(const AttentionPlaceSizes& m) {
 }
 
 /// Numbers that are kept, and what they take.
-const std::vector<Column> kKept = {{"numbers", "numbers", "that are kept", kGrouped, "", false},
-                                   {"fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3, "",
-                                    false},
-                                   {"fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3, "",
-                                    false}};
+const std::vector<Column> kKept = {untold("numbers", "numbers", "that are kept", kGrouped),
+                                   untold("fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3),
+                                   untold("fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3)};
 
 /// A row that begins with these cells, with those of kKept after them.
 Json::Array kept_row(Json::Array row, double numbers) {
@@ -245,9 +243,9 @@ Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batc
 
 Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "memory",
-              .columns = with_kept(
-                  {{"what", "what is kept"},
-                   {"formula", "formula", "B sequences, T queries, S keys", kPlain, "", false}}),
+              .columns =
+                  with_kept({{"what", "what is kept"},
+                             untold("formula", "formula", "B sequences, T queries, S keys")}),
               .title = "memory of a training step, kept from forward to backward",
               .note =
                   "composed, attention keeps every weight (grows with T S); fused, one number for "

@@ -43,8 +43,8 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
   const std::vector<HeadSet> sets = {{}, set};
   const auto losses = ablation.losses(sets);
   Table table{"set",
-              {{"heads", "heads", "that are silenced together", kPlain, "", false},
-               {"loss", "loss", "nats per target", kPlain, "", false}}};
+              {untold("heads", "heads", "that are silenced together"),
+               untold("loss", "loss", "nats per target")}};
   std::ranges::copy(change_columns("", "change", "rise of the loss in nats per target"),
                     std::back_inserter(table.columns));
   table.rows = {row_with({join(texts_of(set, head_text), " "), ablation.mean(losses[1])},

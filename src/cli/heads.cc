@@ -205,11 +205,11 @@ Json::Array division_cells(const std::vector<Division>& divisions, double runs) 
 
 Table runs_table() {
   return {"relations",
-          {{"relation", "relation", "what the head would have to look at", kPlain, "", false},
-           {"owned", "owned", "share of the runs in which a head owns it", 2, "", false},
-           {"lift", "lift", "of the best head, mean over runs", 3, "", false},
-           {"low", "low", "of the 95% interval of this mean", 3, "", false},
-           {"high", "high", "its other end", 3, "", false},
+          {untold("relation", "relation", "what the head would have to look at"),
+           untold("owned", "owned", "share of the runs in which a head owns it", 2),
+           untold("lift", "lift", "of the best head, mean over runs", 3),
+           untold("low", "low", "of the 95% interval of this mean", 3),
+           untold("high", "high", "its other end", 3),
            {"shared", "shared", "share of the runs in which heads share it", 2},
            {"divided", "divided", "how these heads divide it, in so many runs"},
            {"alike", "alike",

@@ -58,9 +58,8 @@ Result list(Invocation& call) {
   Json entries = Json::array();
   std::string shown;
   Table table{what,
-              {{"name", "name", "what is listed", kPlain, "", false},
-               {"summary", "summary", "what it is", kPlain, "", false},
-               {"usage", "usage", "how it is asked for", kPlain, "", false}}};
+              {untold("name", "name", "what is listed"), untold("summary", "summary", "what it is"),
+               untold("usage", "usage", "how it is asked for")}};
   for (const auto& [name, summary, usage, task] : rows) {
     table.rows.push_back({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));

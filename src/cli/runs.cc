@@ -94,16 +94,14 @@ std::vector<Json> describe_all(const std::vector<fs::path>& paths) {
 
 Table runs_table() {
   Table table{"runs",
-              {{"run", "run", "its folder", kPlain, "", false},
-               {"task", "task", "that it learns", kPlain, "", false},
-               {"heads", "heads", "that it has", kPlain, "", false},
-               {"parameters", "parameters", "numbers that training sets", kGrouped, "", false},
-               {"step", "step", "of training, so far", kPlain, "", false},
-               {"steps", "of", "steps in all", kPlain, "", false},
-               {"seed", "seed", "of what is drawn", kPlain, "", false},
-               {"loss", "loss", "held out, nats per target", kPlain, "", false},
-               {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
-               {"remarks", "remarks", "what to know of it", kPlain, "", false}}};
+              {untold("run", "run", "its folder"), untold("task", "task", "that it learns"),
+               untold("heads", "heads", "that it has"),
+               untold("parameters", "parameters", "numbers that training sets", kGrouped),
+               untold("step", "step", "of training, so far"), untold("steps", "of", "steps in all"),
+               untold("seed", "seed", "of what is drawn"),
+               untold("loss", "loss", "held out, nats per target"),
+               untold("accuracy", "accuracy", "share of targets that are right", 4),
+               untold("remarks", "remarks", "what to know of it")}};
   for (const Setting& setting : shown_settings.all())
     if (!setting.shorthand)
       table.columns.push_back({"settings." + setting.name, setting.name, setting.help, kHidden});

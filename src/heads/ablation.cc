@@ -296,7 +296,7 @@ AblationReport ablate_heads(const Transformer& model, const Batch& examples,
 }
 
 Finding finding_of(const AblationReport& report) {
-  Table table{"heads", {kHeadColumn, {"loss", "loss", "nats per target", kPlain, "", false}}};
+  Table table{"heads", {kHeadColumn, untold("loss", "loss", "nats per target")}};
   std::ranges::copy(change_columns("", "change",
                                    "rise of the loss in nats per target when the head is silenced"),
                     std::back_inserter(table.columns));

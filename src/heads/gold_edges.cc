@@ -246,9 +246,9 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
 
 static Table edges_table() {
   Table table{.name = "relations",
-              .columns = {{"name", "relation", "whose edges are hidden", kPlain, "", false},
+              .columns = {untold("name", "relation", "whose edges are hidden"),
                           {"heads", "head", "in which they are hidden", kHidden, "heads", false},
-                          {"of", "head", "in which edges are hidden, or all", kPlain, "", false},
+                          untold("of", "head", "in which edges are hidden, or all"),
                           {"lift", "lift", "how far the mass lies above the null: 1 is perfect", 2},
                           {"mass", "mass", "the attention that was hidden", 2}},
               .title = "what it costs to hide exactly a relation's edges",
@@ -266,7 +266,7 @@ static Table edges_table() {
   add(change_columns("difference.", "difference", "cost - random"));
   table.columns[table.columns.size() - 4].digits = kHidden;
   add({{"cause", "cause", "whether these edges are a cause", kHidden},
-       {"verdict", "verdict", "what the numbers say", kPlain, "", false}});
+       untold("verdict", "verdict", "what the numbers say")});
   return table;
 }
 

@@ -90,11 +90,10 @@ Table inputs_table(const ShownHeads& shown) {
   const std::vector<HeadSteps>& heads = shown.heads;
   const Index H = std::ssize(heads), T = std::ssize(shown.queries);
   Table table{.name = "inputs",
-              .columns = {{"token", "token", "as the task shows it", kPlain, "", false},
-                          {"q", "q", "the token's query", kPlain, "", false},
-                          {"k", "k", "the token's key", kPlain, "", false},
-                          {"v", "v", "what the token gives to those that look at it", kPlain, "",
-                           false}},
+              .columns = {untold("token", "token", "as the task shows it"),
+                          untold("q", "q", "the token's query"),
+                          untold("k", "k", "the token's key"),
+                          untold("v", "v", "what the token gives to those that look at it")},
               .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
                             H * heads[0].v.columns(), "]: ",
                             H > 1 ? "each head has its own columns, between bars" : "one head")};
@@ -107,20 +106,20 @@ Table inputs_table(const ShownHeads& shown) {
 void add_head_tables(std::vector<Table>& tables, const ShownHeads& shown, std::size_t h) {
   const HeadSteps& head = shown.heads[h];
   Table& scores = tables.emplace_back(
-      key_table(shown, {"scores", "q k^T", "the scores of a query, by key", kPlain, "", false},
-                head.scores, kPlain));
+      key_table(shown, untold("scores", "q k^T", "the scores of a query, by key"), head.scores,
+                kPlain));
   scores.title = text(shown.names[h], ": scores ", shape_text(head.scores), " = q ",
                       shape_text(head.q), " x k^T [", head.k.columns(), ", ", head.k.rows(), "]");
-  Table& weights = tables.emplace_back(key_table(
-      shown, {"weights", "weights", "the softmax of the scaled scores, by key", kPlain, "", false},
-      head.weights, 4));
+  Table& weights = tables.emplace_back(
+      key_table(shown, untold("weights", "weights", "the softmax of the scaled scores, by key"),
+                head.weights, 4));
   weights.title = text("divided by sqrt(", head.q.columns(),
                        ") = ", fixed(std::sqrt(static_cast<double>(head.q.columns())), 4),
                        ", softmax over each row; output ", shape_text(head.output),
                        " = weights x v ", shape_text(head.v));
   const bool whole = head.v.columns() <= kWrittenOut;
-  weights.columns.push_back({"output", whole ? "output" : "|output|",
-                             "weights times values, or its length", 4, "", false});
+  weights.columns.push_back(
+      untold("output", whole ? "output" : "|output|", "weights times values, or its length", 4));
   for (Index t = 0; t < head.output.rows(); ++t)
     weights.rows[t].push_back(vector_or_length(row_of(head.output, t), whole));
   for (Table* table : {&tables[tables.size() - 2], &tables.back()}) table->name += text(".", h + 1);
@@ -152,11 +151,10 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
                            fixed(change_when_silent(shown.heads, h, W_O), 4)));
   Table table{.name = "mixed",
               .columns = {{"token", "token"},
-                          {"concatenated", "concatenated", "the outputs of all heads side by side",
-                           kPlain, "", false},
-                          {"mixed", "after W_O",
-                           "the same times W_O: what attention adds to the stream", kPlain, "",
-                           false}},
+                          untold("concatenated", "concatenated",
+                                 "the outputs of all heads side by side"),
+                          untold("mixed", "after W_O",
+                                 "the same times W_O: what attention adds to the stream")},
               .title = text("heads side by side ", shape_text(z), ", then times W_O ",
                             shape_text(W_O), ", which mixes them"),
               .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
@@ -181,16 +179,16 @@ struct Written {
 };
 
 std::vector<Column> step_columns(const Written& written) {
-  return {{"key", "key", "a token that a query may look at", kPlain, "", false},
-          {"products", written.products ? "products" : "largest product",
-           "query times key, element by element; their sum is the score", kPlain, "", false},
-          {"score", "score", "query times key: q k^T", 4, "", false},
+  return {untold("key", "key", "a token that a query may look at"),
+          untold("products", written.products ? "products" : "largest product",
+                 "query times key, element by element; their sum is the score"),
+          untold("score", "score", "query times key: q k^T", 4),
           {"scaled", "scaled", "score / sqrt(D)", 4},
           {"exp", "exp", "e to the power of scaled, less the largest of the row", 4},
           {"weight", "weight", "exp / their sum: what the query takes from the key", 4},
-          {"v", written.values ? "v" : "|v|", "the key's value, or its length", 4, "", false},
-          {"added", written.values ? "weight v" : "weight |v|", "what the key adds to the output",
-           4, "", false}};
+          untold("v", written.values ? "v" : "|v|", "the key's value, or its length", 4),
+          untold("added", written.values ? "weight v" : "weight |v|",
+                 "what the key adds to the output", 4)};
 }
 
 /// The table of one query in one head.
@@ -249,10 +247,9 @@ std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O) {
   std::vector<Table> tables = {inputs_table(shown)};
   for (std::size_t h = 0; h < shown.heads.size(); ++h) add_head_tables(tables, shown, h);
   if (shown.heads.size() > 1) {
-    tables.push_back(
-        key_table(shown,
-                  {"average", "average", "weights averaged over heads, by key", kPlain, "", false},
-                  average_weights(shown.heads), 4));
+    tables.push_back(key_table(shown,
+                               untold("average", "average", "weights averaged over heads, by key"),
+                               average_weights(shown.heads), 4));
     tables.back().title = "the weights averaged over heads: what each did can no longer be seen";
   }
   tables.push_back(mixing_table(shown, W_O));

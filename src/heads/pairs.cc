@@ -214,7 +214,7 @@ static Table pairs_table(const PairsReport& report) {
   add("beyond.", "beyond", "the cost of both beyond the sum, on the relation's targets", false);
   table.columns.push_back({"beyond_share", "of both", "beyond, as a share of their cost", kHidden});
   table.columns.push_back({"redundant", "redundant", "whether both know it", kHidden});
-  table.columns.push_back({"verdict", "verdict", "what the numbers say", kPlain, "", false});
+  table.columns.push_back(untold("verdict", "verdict", "what the numbers say"));
   return table;
 }
 

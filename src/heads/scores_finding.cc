@@ -100,29 +100,27 @@ Table relations_table(const HeadsReport& report, const HeadsShown& shown) {
   const int counts = shown.all ? kGrouped : kHidden;
   return {
       "relations",
-      {{"name", "relation", "which keys a head must read: known, as the task made them", kPlain, "",
-        false},
+      {untold("name", "relation", "which keys a head must read: known, as the task made them"),
        {"best.layer,head", "best head",
         "most mass on half of the examples; shown is what it does on the others"},
-       {"best.mass", "mass", "mean attention on the relation's keys", 3, "", false},
-       {"best.top1", "top1", "share of queries whose largest weight is on such a key", 3, "",
-        false},
+       untold("best.mass", "mass", "mean attention on the relation's keys", 3),
+       untold("best.top1", "top1", "share of queries whose largest weight is on such a key", 3),
        {"best.lift", "lift", "how far the mass lies above the null, 1 is perfect", 3},
-       {"best.null", "null", "the mass of the best answer that ignores content", 3, "", false},
+       untold("best.null", "null", "the mass of the best answer that ignores content", 3),
        {"best.p_holm", "p", "how often chance does as well, corrected by Holm for all", kChance},
        {"owner", "owner", "the best head where it does the relation", kHidden, "head", false},
        {"verdict,owned", "verdict", "a head does a relation (*) from lift .3 with p below .01"},
        {"best.mass_untrained", "untrained", "mass of the best head before training", 3},
-       {"best.queries", "queries", rests, counts, "", false},
-       {"best.examples", "examples", rests, counts, "", false},
+       untold("best.queries", "queries", rests, counts),
+       untold("best.examples", "examples", rests, counts),
        {"baselines.offset.top1", "best offset", "top1 of a reader that looks as far away each time",
         readers},
        {"baselines.offset.best_top1_where_wrong", "head there",
         "top1 of the best head where that reader is wrong: low if it does the same", readers},
        {"baselines.nearest.top1", "nearest", "top1 of a reader of the nearest candidate", readers},
-       {"baselines.nearest.best_top1_where_wrong", "head there",
-        "top1 of the best head where that reader is wrong: low if it does the same", readers, "",
-        false}}};
+       untold("baselines.nearest.best_top1_where_wrong", "head there",
+              "top1 of the best head where that reader is wrong: low if it does the same",
+              readers)}};
 }
 
 /// Of many relations a screen shows those with an owner and the largest lift.

@@ -112,12 +112,12 @@ HeadsHistory read_heads_history(const Run& run) {
 
 Finding finding_of(const HeadsHistory& history) {
   Table births{.name = "relations",
-               .columns = {{"name", "relation", "which keys a head must read", kPlain, "", false},
+               .columns = {untold("name", "relation", "which keys a head must read"),
                            kHeadColumn,
                            {"born", "born",
                             "the first scored step at which the lift of the "
                             "relation's head reaches half of its last value"},
-                           {"lift", "lift", "at the last step", 3, "", false},
+                           untold("lift", "lift", "at the last step", 3),
                            {"by", "divided by", "by what heads share it at the last step"},
                            {"parted", "parted", "the first scored step at which they do so"},
                            {"lifts", "lift over training", "at evenly spaced steps, from 0 to 1",

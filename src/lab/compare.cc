@@ -236,7 +236,7 @@ std::vector<Table> shortened(std::vector<Table> tables, const std::string& commo
   for (Table& table : tables) {
     if (!table.shown) continue;
     table.columns[0].digits = kHidden;
-    table.columns.insert(table.columns.begin() + 1, {"shown", "arm", "", kPlain, "", false});
+    table.columns.insert(table.columns.begin() + 1, untold("shown", "arm", ""));
     for (Json::Array& row : table.rows)
       row.insert(row.begin() + 1, row[0].string().substr(common.size()));
   }
@@ -248,8 +248,8 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
                     : measure.by == share_difference ? "; mean over seeds, 95% interval of Wilson"
                                                      : "; mean over seeds, 95% interval";
   Table table{"arms",
-              {{"arm", "arm", "", kPlain, "", false},
-               {"seeds", "seeds", "runs of the mean", kPlain, "", false},
+              {untold("arm", "arm", ""),
+               untold("seeds", "seeds", "runs of the mean"),
                {text(measure.name, ".mean,low,high"), measure.name, text(measure.meaning, how)}}};
   for (const Arm& arm : arms) {
     Json mean;  // none where no run has such a number
@@ -271,11 +271,11 @@ Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
 
 Table comparisons_table(bool ratios, const std::string& reference) {
   return {"comparisons",
-          {{"arm", "arm", "", kPlain, "", false},
+          {untold("arm", "arm", ""),
            {ratios ? "ratio.mean,low,high" : "difference.mean,low,high",
             text(ratios ? "times " : "less ", reference), "", ratios ? kPlain : kSigned, "", false},
            {"wins", "lower", "seeds in which it is lower than the reference"},
-           {"seeds", "of", "seeds that both have", kPlain, "", false},
+           untold("seeds", "of", "seeds that both have"),
            {"p", "p", "", kHidden},
            {"p_holm", "p", "by flipping signs of seeds, corrected by Holm for all that are asked"},
            {"effect_size", "effect",

@@ -200,7 +200,7 @@ static std::string verdict_of(const SweepReport& report, const SweepComparison& 
 
 static Table comparisons_of(const SweepReport& report) {
   Table table{"comparisons",
-              {{"family", "cells", "groups that differ in heads alone", kPlain, "", false},
+              {untold("family", "cells", "groups that differ in heads alone"),
                {"one", "one head", "", kHidden},
                {"best", "best", "the group with the lowest mean loss"}}};
   for (Column& column : ratio_columns("loss", "loss of one head"))
@@ -215,7 +215,7 @@ static Table comparisons_of(const SweepReport& report) {
                                     {"equal_parameters", "equal parameters", "", kHidden},
                                     {"keys_at_once", "keys", "", kHidden},
                                     {"several_win", "several win", "", kHidden},
-                                    {"verdict", "what the seeds tell", "", kPlain, "", false}};
+                                    untold("verdict", "what the seeds tell", "")};
   table.columns.insert(table.columns.end(), more.begin(), more.end());
   const auto name = [&](std::size_t group) { return report.groups[group].name; };
   Json rows = Json::array();
@@ -235,7 +235,7 @@ static Table comparisons_of(const SweepReport& report) {
 
 /// A row for each cell, and one for each relation of a group.
 static std::vector<Table> rows_of(const SweepReport& report) {
-  const Column group{"group", "cells", "", kPlain, "", false};
+  const Column group = untold("group", "cells", "");
   Table seeds{"results",
               {group,
                {"seed", "seed"},
@@ -246,9 +246,9 @@ static std::vector<Table> rows_of(const SweepReport& report) {
   Table roles{"roles",
               {group,
                {"relation", "relation"},
-               {"lift", "lift", "of the relation's head, mean", 3, "", false},
-               {"owned.mean,low,high", "owned", "share of seeds in which it owns the relation",
-                kPlain, "", false}}};
+               untold("lift", "lift", "of the relation's head, mean", 3),
+               untold("owned.mean,low,high", "owned",
+                      "share of seeds in which it owns the relation")}};
   for (const SweepGroup& one : report.groups) {
     for (std::size_t s = 0; s < one.losses.size(); ++s)
       seeds.rows.push_back(
@@ -275,7 +275,7 @@ Finding finding_of(const SweepReport& report) {
   found.tables.push_back(table_of(
       found.about,
       {"groups",
-       {{"name", "cells", "runs that differ by the seed alone", kPlain, "", false},
+       {untold("name", "cells", "runs that differ by the seed alone"),
         {"seeds", "seeds", "runs that the means are over", kHidden},
         {"parameters", "parameters", "numbers that training sets", kGrouped},
         {"loss.mean,low,high", "loss", "geometric mean over seeds, 95% interval on logarithms"},

@@ -190,7 +190,7 @@ Finding voita_found(const Json& report) {
               {"cross", "cross"},
               {"survivors", "survivors", "heads whose gates stay above 0", kPlain, "heads"}}};
   Table drift{"drift",
-              {{"relation", "relation", "", kPlain, "", false},
+              {untold("relation", "relation", ""),
                {"before", "before", "its best head before pruning", kPlain, "head"},
                {"lift_before", "lift before", "its lift there", 3},
                {"after", "after", "and after it", kPlain, "head"},
@@ -213,11 +213,11 @@ Finding voita_found(const Json& report) {
 
 Table voita_columns_over_runs(std::size_t runs) {
   Table table{.name = "over_runs",
-              .columns = {{"lambda", "lambda", "", kPlain, "", false},
+              .columns = {untold("lambda", "lambda", ""),
                           {"survivors", "survivors", "heads that stay, run by run"},
-                          {"pruned.mean,low,high", "loss", "", kPlain, "", false},
-                          {"finetuned.mean,low,high", "fine-tuned", "", kPlain, "", false},
-                          {"from_scratch.mean,low,high", "from scratch", "", kPlain, "", false}},
+                          untold("pruned.mean,low,high", "loss", ""),
+                          untold("finetuned.mean,low,high", "fine-tuned", ""),
+                          untold("from_scratch.mean,low,high", "from scratch", "")},
               .title = text("gates over ", runs, " runs: geometric means of losses with 95% ",
                             "intervals")};
   for (Column& column : ratio_columns("against_scratch", "left, times from scratch"))

@@ -103,8 +103,8 @@ Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::
   return table;
 }
 
-const Column kMethod{"method", "method", "how heads are chosen", kPlain, "", false};
-const Column kKept{"kept", "heads kept", "how many stay", kPlain, "", false};
+const Column kMethod = untold("method", "method", "how heads are chosen");
+const Column kKept = untold("kept", "heads kept", "how many stay");
 
 /// What each run's curve says of its methods and their points.
 std::vector<Table> tables_by_run(std::span<const Curve> curves,
@@ -213,7 +213,7 @@ static Table points_over_runs(bool several) {
       {"finetuned", "loss after fine-tuning"},
       {"from_scratch", "loss of as many heads in each layer, trained from scratch"}};
   for (const auto& [key, title] : losses) {
-    points.columns.push_back({text(key, ".mean,low,high"), title, "", kPlain, "", false});
+    points.columns.push_back(untold(text(key, ".mean,low,high"), title, ""));
     points.grids.push_back({title, "method", "kept", points.columns.back().key});
   }
   const std::pair<const char*, const char*> ratios[] = {

@@ -215,12 +215,11 @@ void update_prune_record(const Run& run) {
 
 static Table model_table(const PruneResult& result) {
   Table table{"models",
-              {{"model", "model", "before, with heads removed, and after fine-tuning", kPlain, "",
-                false},
-               {"heads", "heads", "that it has", kPlain, "", false},
+              {untold("model", "model", "before, with heads removed, and after fine-tuning"),
+               untold("heads", "heads", "that it has"),
                {"loss", "loss", "nats per held-out target: small is good"},
-               {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
-               {"parameters", "parameters", "numbers that training sets", kGrouped, "", false},
+               untold("accuracy", "accuracy", "share of targets that are right", 4),
+               untold("parameters", "parameters", "numbers that training sets", kGrouped),
                {"ms_per_batch", "ms per batch", "forward pass over 64 sequences, median", 2}}};
   const auto add = [&](const char* name, std::size_t heads, const ModelFigures& figures) {
     table.rows.push_back(

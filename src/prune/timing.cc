@@ -66,7 +66,7 @@ Work attention_of(Transformer& model, const Batch& batch) {
 
 Table timing_table() {
   return {"timing",
-          {{"batch", "batch", "sequences in a batch", kPlain, "", false},
+          {untold("batch", "batch", "sequences in a batch"),
            {"full_ms", "full ms", "forward and backward of the whole model, median", 3},
            {"masked_ms", "masked ms", "with heads whose gates are 0", 3},
            {"removed_ms", "removed ms", "with these heads removed", 3},

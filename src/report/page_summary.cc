@@ -11,8 +11,8 @@ namespace headlab {
 
 Finding finding_of(const Page& page) {
   Table parts{"parts",
-              {{"name", "holds", "what the bytes are spent on", kPlain, "", false},
-               {"bytes", "bytes", "in the file", kGrouped, "", false}}};
+              {untold("name", "holds", "what the bytes are spent on"),
+               untold("bytes", "bytes", "in the file", kGrouped)}};
   for (const PagePart& part : page.parts) parts.rows.push_back({part.name, part.bytes});
   parts.note = text("in all ", grouped(static_cast<Index>(page.html.size())), " bytes");
   return {.about = stamped(

@@ -110,10 +110,10 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
 
 Table target_table(const Evaluation& evaluation) {
   Table table{"targets",
-              {{"name", "target", "what is predicted", kPlain, "", false},
+              {untold("name", "target", "what is predicted"),
                {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
                {"accuracy", "accuracy", "share of targets that are right", 4},
-               {"count", "targets", "that were judged", kGrouped, "", false}}};
+               untold("count", "targets", "that were judged", kGrouped)}};
   for (const TargetScore& target : evaluation.targets)
     table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
   if (evaluation.targets.size() > 1)

@@ -44,6 +44,11 @@ struct Column {
   }
 };
 
+/// A column whose meaning the legend leaves out, as it is plain where the column stands.
+inline Column untold(std::string key, std::string title, std::string meaning, int digits = kPlain) {
+  return {std::move(key), std::move(title), std::move(meaning), digits, "", false};
+}
+
 /// The column of a head, LAYER.HEAD.
 extern const Column kHeadColumn;
 
