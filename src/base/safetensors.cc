@@ -32,12 +32,7 @@ constexpr Dtype kDtypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2},
                              {"I64", 8}, {"I32", 4}, {"U8", 1},  {"BOOL", 1}};
 
 std::size_t element_size(std::string_view dtype) {
-  std::vector<std::string> known;
-  for (const Dtype& entry : kDtypes) {
-    if (entry.name == dtype) return entry.size;
-    known.emplace_back(entry.name);
-  }
-  throw unknown_name("dtype", dtype, known);
+  return named("dtype", dtype, kDtypes, &Dtype::name).size;
 }
 
 /// size x the product of the shape. Error if a size is negative or the result exceeds 2^63 - 1.

@@ -141,9 +141,7 @@ std::vector<std::string> Column::paths() const {
 }
 
 const Column& Table::column(const std::string& key) const {
-  const auto found = std::ranges::find(columns, key, &Column::key);
-  if (found == columns.end()) throw unknown_name("column", key, texts_of(columns, &Column::key));
-  return *found;
+  return named("column", key, columns, &Column::key);
 }
 
 std::vector<Json> Table::cells(const std::string& key) const {
@@ -187,13 +185,11 @@ Table grid_table(const Table& table, const Grid& grid) {
 }
 
 const Table& Finding::table(const std::string& name) const {
-  const std::vector<std::string> names = texts_of(tables, &Table::name);
   if (name.empty() && tables.size() == 1) return tables[0];
-  const auto found = std::ranges::find(tables, name, &Table::name);
-  if (name.empty() && found == tables.end())
+  const std::vector<std::string> names = texts_of(tables, &Table::name);
+  if (name.empty() && std::ranges::count(names, "") == 0)
     throw Error("there are several tables", text("name one of ", join(names, ", ")));
-  if (found == tables.end()) throw unknown_name("table", name, names);
-  return *found;
+  return named("table", name, tables, &Table::name);
 }
 
 Json to_json(const Finding& finding) {

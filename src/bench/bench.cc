@@ -248,11 +248,10 @@ constexpr Benchmark kBenchmarks[] = {
 std::vector<std::string> bench_config_names() { return texts_of(kConfigs, &NamedConfig::name); }
 
 BenchOptions bench_options(const std::string& name) {
-  const auto named = std::ranges::find(kConfigs, name, &NamedConfig::name);
-  if (named == std::end(kConfigs)) throw unknown_name("configuration", name, bench_config_names());
   BenchOptions options{.config = name};
   options.model.init = InitialValues::gpt2;
-  settings_of(options).set_all_text(named->settings);
+  settings_of(options).set_all_text(
+      named("configuration", name, kConfigs, &NamedConfig::name).settings);
   return options;
 }
 

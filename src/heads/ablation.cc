@@ -91,9 +91,7 @@ std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind ki
 std::span<const AblationEntry> ablation_table() { return kKinds; }
 
 AblationKind find_ablation(const std::string& name) {
-  for (const AblationEntry& entry : kKinds)
-    if (name == entry.name) return entry.kind;
-  throw unknown_name("kind of ablation", name, texts_of(kKinds, &AblationEntry::name));
+  return named("kind of ablation", name, kKinds, &AblationEntry::name).kind;
 }
 
 const char* name_of(AblationKind kind) {

@@ -169,10 +169,7 @@ const std::vector<LessonWorld>& lesson_worlds() {
 }
 
 const LessonWorld& lesson_world(std::string_view name) {
-  const auto world = std::ranges::find(lesson_worlds(), name, &LessonWorld::name);
-  if (world == lesson_worlds().end())
-    throw unknown_name("lesson", name, texts_of(lesson_worlds(), &LessonWorld::name));
-  return *world;
+  return named("lesson", name, lesson_worlds(), &LessonWorld::name);
 }
 
 }  // namespace headlab

@@ -293,10 +293,7 @@ Table comparisons_table(bool ratios, const std::string& reference) {
 std::span<const Measure> measures() { return kMeasures; }
 
 const Measure& find_measure(const std::string& name) {
-  const auto found = std::ranges::find(kMeasures, name, &Measure::name);
-  if (found == std::end(kMeasures))
-    throw unknown_name("measure", name, texts_of(measures(), &Measure::name));
-  return *found;
+  return named("measure", name, kMeasures, &Measure::name);
 }
 
 std::vector<Arm> arms_of(const std::string& name, const Measure& measure) {
@@ -322,8 +319,7 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   for (const std::string& name : names)
     require(std::ranges::count(names, name) == 1, "the arm ", name, " is named twice");
   const std::string wanted = options.reference.empty() ? names[0] : options.reference;
-  const auto reference = std::ranges::find(arms, wanted, &Arm::name);
-  if (reference == arms.end()) throw unknown_name("arm", wanted, names);
+  const Arm* reference = &named("arm", wanted, arms, &Arm::name);
   std::vector<Paired> found(arms.size());
   std::vector<double> equal(arms.size(), 1);
   std::vector<Paired*> asked;

@@ -23,9 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kArrays = "npz";
 
 const Layout& layout_named(std::string_view name) {
-  for (const Layout& layout : kLayouts)
-    if (layout.name == name) return layout;
-  throw unknown_name("layout", name, texts_of(kLayouts, &Layout::name));
+  return named("layout", name, kLayouts, &Layout::name);
 }
 
 /// A parameter of ours, and where it lies.

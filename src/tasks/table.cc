@@ -53,10 +53,7 @@ Json to_json(const Learned& learned) {
 }
 
 const TaskEntry& find_task(std::string_view spec) {
-  const std::string_view name = spec.substr(0, spec.find(':'));
-  for (const TaskEntry& entry : task_table())
-    if (name == entry.name) return entry;
-  throw unknown_name("task", name, texts_of(task_table(), &TaskEntry::name));
+  return named("task", spec.substr(0, spec.find(':')), task_table(), &TaskEntry::name);
 }
 
 namespace {

@@ -75,6 +75,14 @@ std::vector<std::string> texts_of(const Items& items, const Of& of) {
   return texts;
 }
 
+/// The one of `items` for which `of` is `name`. Error, an unknown KIND, unless there is one.
+template <class Items, class Of>
+const auto& named(std::string_view kind, std::string_view name, const Items& items, const Of& of) {
+  for (const auto& item : items)
+    if (std::invoke(of, item) == name) return item;
+  throw unknown_name(kind, name, texts_of(items, of));
+}
+
 /// The rows of a table, and after them those of a program that adds to it.
 template <class Rows, class Row>
 std::vector<Row> with_own(const Rows& ours, const std::vector<Row>& own) {
