@@ -99,9 +99,7 @@ double p_of_worse(std::span<const std::vector<double>> arms, std::size_t one) {
 }
 
 void correct(std::span<Paired* const> asked) {
-  std::vector<double> p;
-  for (const Paired* one : asked) p.push_back(one->p);
-  const std::vector<double> corrected = holm(p);
+  const std::vector<double> corrected = holm(mapped(asked, &Paired::p));
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->holm = corrected[i];
 }
 

@@ -369,9 +369,9 @@ std::vector<float> TensorReader::floats(std::string_view name) const {
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {
-  std::vector<std::string_view> views;
-  for (const StoredTensor& tensor : file.tensors) views.emplace_back(tensor.bytes);
-  write_safetensors(path, file, views);
+  write_safetensors(path, file, mapped(file.tensors, [](const StoredTensor& tensor) {
+                      return std::string_view(tensor.bytes);
+                    }));
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file,

@@ -83,9 +83,7 @@ Interval exp_of(const Interval& logs) {
 
 Interval geometric_interval(std::span<const double> values, double confidence) {
   if (!values.empty() && all_the_same(values)) return {values[0]};
-  std::vector<double> logs;
-  for (const double value : values) logs.push_back(log_of(value));
-  return exp_of(t_interval(logs, confidence));
+  return exp_of(t_interval(mapped(values, log_of), confidence));
 }
 
 Interval share_interval(std::span<const double> values, double confidence) {

@@ -146,9 +146,7 @@ const Column& Table::column(const std::string& key) const {
 
 std::vector<Json> Table::cells(const std::string& key) const {
   const auto c = &column(key) - columns.data();
-  std::vector<Json> all;
-  for (const Json::Array& row : rows) all.push_back(row[c]);
-  return all;
+  return mapped(rows, [&](const Json::Array& row) { return row[c]; });
 }
 
 bool is_blank(const Json& cell) {

@@ -181,8 +181,7 @@ std::string padded(std::string_view text, std::size_t width, bool to_the_right) 
 }
 
 std::vector<std::string> lines_of(const std::string& folded) {
-  std::vector<std::string> lines;
-  for (const std::string_view line : split(folded, '\n')) lines.emplace_back(line);
+  std::vector<std::string> lines = texts_of(split(folded, '\n'), std::identity());
   lines.pop_back();  // after the last newline
   return lines;
 }

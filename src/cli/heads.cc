@@ -68,9 +68,7 @@ HeadPattern pattern_on(const Run& run, const HeadId& head, const HeadsFlags& fla
 /// cannot find.
 const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& relation) {
   if (!relation.empty()) {
-    std::vector<std::string> known;
-    for (const GoldCells& gold : pattern.gold) known.push_back(gold.relation);
-    require_known("relation", relation, known);
+    require_known("relation", relation, texts_of(pattern.gold, &GoldCells::relation));
   }
   return pattern.gold_of(relation);
 }

@@ -250,9 +250,7 @@ double Ablation::mean(std::span<const double> losses) const {
 }
 
 std::vector<double> Ablation::mean_losses(std::span<const HeadSet> sets) const {
-  std::vector<double> means;
-  for (const std::vector<double>& one : losses(sets)) means.push_back(mean(one));
-  return means;
+  return mapped(losses(sets), [&](const auto& one) { return mean(one); });
 }
 
 AblationFacts Ablation::facts(double loss) const {

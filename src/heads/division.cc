@@ -270,8 +270,8 @@ std::string HeadsReport::sentence(const Division& division) const {
   const auto rounded = [](double x) {
     return text(std::round(100 * x) / 100).substr(x > 0 && x < 0.995 ? 1 : 0);
   };
-  std::vector<std::string> names;
-  for (const std::size_t h : division.heads) names.push_back(head_text(heads[h]));
+  std::vector<std::string> names =
+      texts_of(division.heads, [&](std::size_t h) { return head_text(heads[h]); });
   const std::string last = names.back();
   names.pop_back();
   return text(join(names, ", "), " and ", last, " share `",

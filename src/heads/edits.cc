@@ -21,9 +21,7 @@ HeadId head_of(const Json& json) {
 }
 
 std::vector<HeadId> heads_of(const Json& json) {
-  std::vector<HeadId> heads;
-  for (const Json& head : json.items()) heads.push_back(head_of(head));
-  return heads;
+  return mapped(json.items(), [](const Json& head) { return head_of(head); });
 }
 
 std::string head_text(const HeadId& id) { return text(id.module, ".", id.head); }
@@ -45,9 +43,7 @@ std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone) {
 }
 
 std::vector<std::string> module_names(const Transformer& model) {
-  std::vector<std::string> names;
-  for (const AttentionModule& module : model.attention_modules()) names.push_back(module.name);
-  return names;
+  return texts_of(model.attention_modules(), &AttentionModule::name);
 }
 
 Index place_of(const Transformer& model, const HeadId& id) {
@@ -56,8 +52,7 @@ Index place_of(const Transformer& model, const HeadId& id) {
     const auto place = std::ranges::find(numbers[id.module], id.head) - numbers[id.module].begin();
     if (place < std::ssize(numbers[id.module])) return place;
   }
-  std::vector<std::string> known;
-  for (const HeadId& head : all_heads(model)) known.push_back(head_text(head));
+  const std::vector<std::string> known = texts_of(all_heads(model), head_text);
   throw Error(text("the model has no head ", head_text(id)),
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }

@@ -126,8 +126,8 @@ Table known_patterns_table() {
 }
 
 Json lessons_json() {
-  Json::Array worlds;
-  for (const char* world : lesson_world_texts()) worlds.push_back(Json::parse(world));
+  const Json::Array worlds =
+      mapped(lesson_world_texts(), [](const char* world) { return Json::parse(world); });
   Json::Array patterns;
   for (const auto& [name, meaning, from, decimals] : score_table()) {
     const auto& [rule, first, last] = from.known;

@@ -132,8 +132,7 @@ double diversity_of(std::span<const HeadSteps> heads) {
 }
 
 LessonWorld world_of(const Json& json, const std::string& source) {
-  std::vector<std::string> tokens;
-  for (const Json& token : json.at("tokens").items()) tokens.push_back(token.string());
+  const std::vector<std::string> tokens = texts_of(json.at("tokens").items(), &Json::string);
   const Index T = std::ssize(tokens);
   require(0 < T && T <= kMostTokens, source, " holds ", T, " tokens: 1 to ", kMostTokens,
           " can be shown");
@@ -159,12 +158,9 @@ LessonWorld world_of(const Json& json, const std::string& source) {
 }
 
 const std::vector<LessonWorld>& lesson_worlds() {
-  static const std::vector<LessonWorld> worlds = [] {
-    std::vector<LessonWorld> all;
-    for (const char* world : lesson_world_texts())
-      all.push_back(world_of(Json::parse(world), "a lesson"));
-    return all;
-  }();
+  static const std::vector<LessonWorld> worlds =
+      mapped(lesson_world_texts(),
+             [](const char* world) { return world_of(Json::parse(world), "a lesson"); });
   return worlds;
 }
 

@@ -131,9 +131,7 @@ void show_best(Table& table, const HeadsReport& report) {
     const RelationScore& best = report.best_score(r);
     return std::tuple(best.enough(), report.relations[r].owned, best.lift > 0 ? best.lift : 0);
   });
-  std::vector<Json::Array> rows;
-  for (const std::size_t r : order) rows.push_back(table.rows[r]);
-  table.rows = std::move(rows);
+  table.rows = mapped(order, [&](std::size_t r) { return table.rows[r]; });
   table.most = kManyRelations;
   table.title = text(kManyRelations, " of ", order.size(),
                      " relations, those with an owner and the largest lift");

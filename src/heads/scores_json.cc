@@ -102,11 +102,10 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
 }
 
 Json division_to_json(const HeadsReport& report, const Division& division) {
-  Json::Array heads;
-  for (const std::size_t h : division.heads) heads.push_back(HeadId(report.heads[h]));
+  const auto head_at = [&](std::size_t h) -> HeadId { return report.heads[h]; };
   const Division::Kind& best = division.kinds[division.best];
   return Json::object({{"relation", report.relations[division.relation].relation.name},
-                       {"heads", heads},
+                       {"heads", mapped(division.heads, head_at)},
                        {"by", division.by()},
                        {"explained", best.explained},
                        {"p", best.p},
@@ -121,9 +120,7 @@ Json division_to_json(const HeadsReport& report, const Division& division) {
 }  // namespace
 
 Json to_json(const HeadsReport& report) {
-  Json::Array relations, heads, distances, divisions;
-  for (const Division& division : report.divisions)
-    divisions.push_back(division_to_json(report, division));
+  Json::Array relations, heads, distances;
   for (std::size_t r = 0; r < report.relations.size(); ++r)
     relations.push_back(relation_to_json(report, r));
   for (std::size_t h = 0; h < report.heads.size(); ++h) heads.push_back(head_to_json(report, h));
@@ -137,7 +134,9 @@ Json to_json(const HeadsReport& report) {
                {"specialization", report.specialization},
                {"relations", relations},
                {"heads", heads},
-               {"divisions", divisions}});
+               {"divisions", mapped(report.divisions, [&](const Division& one) {
+                  return division_to_json(report, one);
+                })}});
   if (!distances.empty()) json["distances"] = distances;
   return json;
 }

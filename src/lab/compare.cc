@@ -102,8 +102,7 @@ Measured of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
 template <double (*number)(const SweepRole&)>
 Measured of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
   require(!pruned, "this measure is of trained runs, not of what a method left");
-  std::vector<double> values;
-  for (const SweepRole& role : read_cell(run).roles) values.push_back(number(role));
+  const std::vector<double> values = mapped(read_cell(run).roles, number);
   return values.empty() ? Measured() : mean(values);
 }
 

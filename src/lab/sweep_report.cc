@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "headlab/base/error.h"
@@ -15,14 +14,6 @@ namespace headlab {
 namespace {
 
 using Results = std::vector<CellResult>;
-
-/// value(result) for each cell of a group.
-template <class Value>
-std::vector<double> by_seed(const Results& results, const Value& value) {
-  std::vector<double> values;
-  for (const CellResult& result : results) values.push_back(std::invoke(value, result));
-  return values;
-}
 
 double diversity_or_none(const CellResult& result) { return result.diversity.value_or(kUndefined); }
 
@@ -53,11 +44,11 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.family = cells[0]->family;
   group.config = cells[0]->config;
   for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
-  group.losses = by_seed(results, &CellResult::loss);
+  group.losses = mapped(results, &CellResult::loss);
   group.loss = geometric_interval(group.losses);
-  group.diversity = t_interval(group.diversities = by_seed(results, diversity_or_none));
-  group.accuracy = share_interval(group.accuracies = by_seed(results, &CellResult::accuracy));
-  group.specialization = share_interval(by_seed(results, specialization));
+  group.diversity = t_interval(group.diversities = mapped(results, diversity_or_none));
+  group.accuracy = share_interval(group.accuracies = mapped(results, &CellResult::accuracy));
+  group.specialization = share_interval(mapped(results, specialization));
   group.parameters = results[0].parameters;
   group.keys = results[0].keys;
   for (std::size_t i = 0; i < results.size(); ++i)

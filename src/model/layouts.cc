@@ -232,9 +232,7 @@ void write_arrays(const Transformer& model, const fs::path& path) {
 }  // namespace
 
 std::vector<LayoutName> layouts() {
-  std::vector<LayoutName> names;
-  for (const Layout& layout : kLayouts) names.push_back({layout.name, layout.python});
-  return names;
+  return mapped(kLayouts, [](const Layout& one) { return LayoutName{one.name, one.python}; });
 }
 
 std::vector<LayoutName> exports() {

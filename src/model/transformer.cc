@@ -317,10 +317,7 @@ Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>
 }
 
 std::vector<std::vector<std::int32_t>> Transformer::head_numbers() const {
-  std::vector<std::vector<std::int32_t>> numbers;
-  for (const AttentionModule& module : attention_modules())
-    numbers.push_back(module.attention->heads);
-  return numbers;
+  return mapped(attention_modules(), [](const AttentionModule& m) { return m.attention->heads; });
 }
 
 void Transformer::visit(const ParameterVisitor& f) const {

@@ -11,14 +11,6 @@
 namespace headlab {
 namespace {
 
-/// value(curve) of each curve.
-template <class Value>
-std::vector<double> each(std::span<const Curve> curves, const Value& value) {
-  std::vector<double> values;
-  for (const Curve& curve : curves) values.push_back(value(curve));
-  return values;
-}
-
 /// What two points must have in common: their size, and what was done at it.
 std::tuple<Index, bool, bool> kind_of(const CurvePoint& point) {
   return {point.kept, point.finetuned.has_value(), point.from_scratch.has_value()};
@@ -42,7 +34,7 @@ void check_alike(const Curve& first, const Curve& other) {
 PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size_t p) {
   const CurvePoint& first = curves[0].methods[m].points[p];
   const auto losses = [&](const auto& judged) {
-    return each(curves, [&](const Curve& c) { return judged(c.methods[m].points[p])->loss; });
+    return mapped(curves, [&](const Curve& c) { return judged(c.methods[m].points[p])->loss; });
   };
   const auto tuned = [](const CurvePoint& point) { return point.finetuned; };
   const auto scratch = [](const CurvePoint& point) { return point.from_scratch; };
@@ -64,7 +56,7 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
     std::vector<std::vector<double>> losses;
     for (std::size_t m = 0; m < all.methods.size(); ++m)
       losses.push_back(
-          each(curves, [&](const Curve& c) { return c.methods[m].points[p].pruned.loss; }));
+          mapped(curves, [&](const Curve& c) { return c.methods[m].points[p].pruned.loss; }));
     for (std::size_t m = 0; m < losses.size(); ++m) {
       if (std::cmp_equal(m, best)) continue;
       Paired& found = all.methods[m].points[p].against_best.emplace(
@@ -167,10 +159,10 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
     for (std::size_t p = 0; p < first.points.size(); ++p)
       method.points.push_back(point_over(curves, m, p));
     method.area =
-        geometric_interval(each(curves, [&](const auto& c) { return c.methods[m].area; }));
+        geometric_interval(mapped(curves, [&](const auto& c) { return c.methods[m].area; }));
     const auto regret_of = [&](const Curve& c) { return c.methods[m].regret; };
     if (std::ranges::all_of(curves, [&](const Curve& c) { return regret_of(c).has_value(); })) {
-      method.regret = t_interval(each(curves, [&](const Curve& c) { return *regret_of(c); }));
+      method.regret = t_interval(mapped(curves, [&](const Curve& c) { return *regret_of(c); }));
       method.regret->low = std::max(method.regret->low, 0.0);  // none lies below the best subset
     }
     for (const Curve& curve : curves) method.knees.push_back(curve.methods[m].knee);

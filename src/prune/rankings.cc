@@ -214,10 +214,8 @@ double value_output_norm(const HeadWeights& weights) {
 
 template <double (*norm)(const HeadWeights& weights)>
 std::vector<double> norms(const PruneProblem& problem, PassCount&) {
-  std::vector<double> all;
-  for (const HeadId& head : all_heads(problem.model))
-    all.push_back(norm(plain_weights(problem.model, head)));
-  return all;
+  return mapped(all_heads(problem.model),
+                [&](const HeadId& head) { return norm(plain_weights(problem.model, head)); });
 }
 
 std::vector<double> random_order(const PruneProblem& problem, PassCount&) {

@@ -186,8 +186,7 @@ Json snapshots_facts(const RunStudy& study, const PagePlan& plan, PageBlocks& bl
 
 /// The mean patterns after each kept step, by module.
 Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
-  Json steps = Json::array(), modules = Json::array();
-  for (const RunStudy::Snapshot& snapshot : study.snapshots) steps.push_back(snapshot.step);
+  Json modules = Json::array();
   for (std::size_t m = 0; m < study.modules.size(); ++m) {
     std::vector<float> all;
     for (const RunStudy::Snapshot& snapshot : study.snapshots)
@@ -196,7 +195,8 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
     modules.push_back(blocks.shares(
         "maps", {std::ssize(study.snapshots), module.heads, module.rows, module.columns}, all));
   }
-  return Json::object({{"steps", steps}, {"modules", modules}});
+  return Json::object(
+      {{"steps", mapped(study.snapshots, &RunStudy::Snapshot::step)}, {"modules", modules}});
 }
 
 }  // namespace

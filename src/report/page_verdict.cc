@@ -170,9 +170,9 @@ static std::string maps_html(const Json& run, const RunStudy& study) {
 }
 
 std::string static_html(const Json& run, const Json& task, const RunStudy& study) {
-  std::vector<std::string> asked;
-  for (const Json& relation : task.at("relations").items())
-    asked.push_back(relation.at("description").string());
+  const std::vector<std::string> asked =
+      texts_of(task.at("relations").items(),
+               [](const Json& relation) { return relation.at("description").string(); });
   std::string html = "<p id=\"verdict\">";
   for (const Json& piece : run.at("verdict").items()) html += html_text(piece.at("text").string());
   if (!asked.empty()) html += html_text("A query has to look at " + join(asked, ", ") + ".");

@@ -96,11 +96,7 @@ struct Relations {
     return all;
   }
   Index needed_heads() const { return std::ssize(asked); }
-  std::vector<std::string> target_names() const {
-    std::vector<std::string> names;
-    for (const Relation& relation : relations()) names.push_back(relation.name);
-    return names;
-  }
+  std::vector<std::string> target_names() const { return texts_of(relations(), &Relation::name); }
 
   /// Targets and gold come from the same key, so that they cannot disagree.
   void write(Sequence& s) const {

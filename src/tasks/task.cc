@@ -76,9 +76,7 @@ std::vector<std::int32_t> Task::encode(std::string_view words) const {
 }
 
 std::string Task::decode(std::span<const std::int32_t> tokens) const {
-  std::vector<std::string> words;
-  for (const std::int32_t token : tokens) words.push_back(token_text(token));
-  return join(words, " ");
+  return join(texts_of(tokens, [&](std::int32_t token) { return token_text(token); }), " ");
 }
 
 // ---- what definitions of tasks share

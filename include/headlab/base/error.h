@@ -67,7 +67,15 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 /// `parts` with `separator` between them.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-/// A text for each of `items`: `of` is a function of an item or a pointer to a member of it.
+/// A value for each of `items`: `of` is a function of an item or a pointer to a member of it.
+template <class Items, class Of>
+auto mapped(const Items& items, const Of& of) {
+  std::vector<std::decay_t<decltype(std::invoke(of, *std::begin(items)))>> values;
+  for (const auto& item : items) values.push_back(std::invoke(of, item));
+  return values;
+}
+
+/// The same as texts.
 template <class Items, class Of>
 std::vector<std::string> texts_of(const Items& items, const Of& of) {
   std::vector<std::string> texts;
