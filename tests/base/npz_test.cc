@@ -20,6 +20,9 @@ TEST(Npz, HoldsWholeNumbersOfEveryWidth) {
   EXPECT_EQ(a[0], 1);
   EXPECT_EQ(a[2], -1);
   EXPECT_EQ(a[3], 256);
+  std::string second = npy("<i2", "1,", "\7\1");  // its version 2 has four digits of a length
+  second.replace(6, 1, "\2").insert(10, 2, '\0');
+  EXPECT_EQ(read_npz(one_npz(second)).at("a")[0], 263);
   const std::string both = npz(
       {{"bytes", npy("|u1", "1,", "\xFF")}, {"longs", npy("<i8", "1,", std::string(8, '\xFF'))}});
   EXPECT_EQ(read_npz(both).at("bytes")[0], 255);

@@ -123,6 +123,13 @@ TEST_F(Safetensors, HoldHalvesOfBothKinds) {
             (std::vector<float>{1.875, -2}));
 }
 
+TEST_F(Safetensors, AreReadInPieces) {
+  std::vector<float> values(600'000, 1);
+  values.back() = 2;
+  write_safetensors(folder / "a.safetensors", {{}, {stored("x", {2, 300'000}, values)}});
+  EXPECT_EQ(TensorReader(folder / "a.safetensors").floats("x"), values);
+}
+
 TEST_F(Safetensors, NameTheFileThatIsMissing) {
   expect_error([&] { read_safetensors(folder / "none.safetensors"); },
                {"none.safetensors': No such file"});

@@ -85,13 +85,6 @@ TEST_F(Tables, AreForOtherProgramsToo) {
   EXPECT_TRUE(latex.starts_with("\\begin{tabular}{llll}\n\\toprule\ntarget & loss")) << latex;
   EXPECT_TRUE(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"})
                   .out.starts_with("layer,head,entropy,focus,scores_back1_mass,"));
-  expect_parts(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"}).out,
-               {",argmax_offset,offset_share,"});
-  expect_parts(
-      done({"heads", "a", "--examples", "16", "--all", "--csv", "--table", "heads.labels"}).out,
-      {",labels,nearest_layer,nearest_head,"});
-  expect_parts(done({"heads", "a", "--examples", "16", "--csv", "--table", "relations"}).out,
-               {",owner_layer,owner_head,verdict,owned,"});
   EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));
   EXPECT_TRUE(done({"heads", "a", "--pattern", "0.1", "--csv"}).out.starts_with("query,"));
   expect_parts(done({"heads", "a", "--examples", "16", "--csv"}).err,

@@ -9,28 +9,12 @@ namespace headlab::cli { namespace {
 
 using Talk = Program;
 
-constexpr std::string_view kWithoutRuns =
-    "--help|train --task text --help|list tasks|list scores|list verdicts|list methods|"
-    "list columns|list files|show relations|show induction|show copy|show sort|show reverse|"
-    "show reverse_cross|show recall|show duplicate|show brackets|show grid|show patches|"
-    "show assign|show histogram|show english|show command|show file|explain|explain lift|"
-    "explain query|explain own a head|explain mistakes|explain five-tokens|explain cat-sleeps|"
-    "explain five-tokens --query sat|cost|cost --heads 7|cost --published|completion bash|"
-    "completion zsh|completion fish|completion man";
-
-TEST_F(Talk, HelpLeadsWithAnExampleAndNamesEveryCommand) {
-  const std::string help = done({"--help"}).out;
-  EXPECT_LT(help.find("  headlab train"), help.find("\ntrain:\n")) << help;
-  for (const Command& command : commands())
-    EXPECT_TRUE(holds(help, std::string("\n  ") + command.name + " ")) << command.name;
-  for (const Words& words : {Words{"-h"}, {"help"}, {}}) EXPECT_EQ(done(words).out, help);
-}
-
-TEST_F(Talk, HelpOfEachCommandLeadsWithItsExample) {
+TEST_F(Talk, HelpIsGivenInManyWays) {
+  for (const Words& words : {Words{"-h"}, {"help"}, {}})
+    EXPECT_EQ(done(words).out, done({"--help"}).out);
   for (const Command& command : commands()) {
     const Outcome help = done({command.name, "--help"});
     EXPECT_EQ(help.out.rfind(std::string("example: headlab ") + command.name, 0), 0u) << help.out;
-    expect_parts(help.out, {"\nusage: headlab ", "  --json "});
     EXPECT_EQ(help.err, "");
     EXPECT_EQ(done({command.name, "-h"}).out, help.out);
     EXPECT_EQ(done({"help", command.name}).out, help.out);
@@ -54,18 +38,18 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
   EXPECT_GT(flags, 100u);
 }
 
-/// What needs no run: it fits into any terminal, and said.txt holds what it was.
+/// What needs no run: it fits into any terminal and is what it was. A row of said.txt is a digest
+/// and a command.
 TEST_F(Talk, SaysWhatItSaid) {
-  std::vector<Words> all;
-  for (const Command& command : commands()) all.push_back({command.name, "--help"});
-  for (const std::string_view line : split(kWithoutRuns, '|'))
-    all.push_back(typed(std::string(line)));
   const std::string known = read_file(HEADLAB_SOURCE_DIR "/tests/cli/said.txt");
-  for (const Words& words : all) {
-    const std::string said = done(words).out, row = fingerprint(said) + " " + join(words, " ");
-    EXPECT_TRUE(holds(known, row + "\n")) << row << "\n" << said;
+  for (const Command& command : commands())
+    EXPECT_TRUE(holds(known, std::string(command.name) + " --help\n")) << command.name;
+  std::istringstream rows(known);
+  for (std::string digest, words; rows >> digest && std::getline(rows >> std::ws, words);) {
+    const std::string said = done(typed(words)).out;
+    EXPECT_EQ(fingerprint(said), digest) << words << "\n" << said;
     for (const std::string_view line : split(said, '\n'))
-      EXPECT_TRUE(display_width(line) <= 80 || words[0] == "completion" ||
+      EXPECT_TRUE(display_width(line) <= 80 || words.starts_with("completion") ||
                   line.find("it recommends ") != line.npos)
           << line;
   }

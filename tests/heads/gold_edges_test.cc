@@ -193,6 +193,9 @@ TEST(EdgeVerdict, OfACauseNeedsSignificanceBeyondTheManyThatAreAsked) {
   };
   EXPECT_TRUE(test_with(0.0005).is_cause());
   EXPECT_FALSE(test_with(0.01).is_cause());
+  EdgeTest unlike = test_with(0.0005);
+  unlike.gold.p = 0.01;
+  EXPECT_FALSE(unlike.is_cause());
 }
 
 }  // namespace

@@ -221,6 +221,7 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
   EXPECT_EQ(values("s/heads=2:greedy", "knee"), std::vector<double>());
   expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
   expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"trained runs"});
+  expect_error([&] { values("s/heads=2:greedy@1", "born"); }, {"born in training"});
   expect_error([&] { values("s/heads=2:greedy"); }, {"which size? As greedy@4"});
   expect_error([&] { find_measure("lifts"); }, {"'lifts'", "'lift'"});
 }

@@ -7,8 +7,10 @@
 #include <map>
 #include <numeric>
 
+#include "headlab/prune/curve.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
+#include "support/as_it_was.h"
 #include "support/models.h"
 #include "support/tasks.h"
 
@@ -220,6 +222,8 @@ TEST_F(Method, L0RanksHeadsWhoseGatesAreAllShutByHowFar) {
   shut.settings.gate_steps = 300;
   const TrainedGates trained = train_gates(shut);
   EXPECT_EQ(trained.gates, std::vector<double>(6, 0));
+  for (const AttentionModule& module : trained.model->attention_modules())
+    for (const double weight : numbers(module.attention->O.W)) ASSERT_EQ(weight, 0);
   std::vector<std::size_t> order(6);
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(order, std::greater(), [&](std::size_t i) { return trained.log_alpha[i]; });
@@ -243,12 +247,9 @@ TEST_F(Method, AblationPassesOnceMoreForWhatTakesTheOutputsPlace) {
 
 TEST_F(Method, SettingsAreThoseOfAllCommandsThatPrune) {
   PruneSettings settings;
-  settings_of(settings).set_all_text("examples=5 per_layer_min=1 gate_steps=9 lambda=0.5 seed=3");
-  EXPECT_EQ(settings.examples, 5);
-  EXPECT_EQ(settings.per_layer_min, 1);
-  EXPECT_EQ(settings.gate_steps, 9);
-  EXPECT_EQ(settings.penalty, 0.5);
-  EXPECT_EQ(settings.seed, 3);
+  CurveOptions curve;
+  expect_as_it_was(settings_of(settings).to_json().dump(), "96394A990C015265");
+  expect_as_it_was(settings_of(curve).to_json().dump(), "EDC98AA176AE3BEF");
 }
 
 TEST_F(Method, AreTheRowsOfAllFilesEachOnce) {

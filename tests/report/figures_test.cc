@@ -60,7 +60,6 @@ HeadPattern a_pattern() {
 
 TEST(PatternFigure, OutlinesTheTruthThatThePatternFitsBest) {
   const Picture picture = pattern_figure(a_pattern());
-  EXPECT_TRUE(says(picture, "back1, mass 0.750")) << words_of(picture);
   EXPECT_EQ(all_of<MapItem>(picture)[0].values, a_pattern().weights);
   const auto rects = all_of<RectItem>(picture);
   const auto outlines =
@@ -80,7 +79,6 @@ TEST(PatternFigure, NeedsNoTruth) {
   HeadPattern pattern = a_pattern();
   pattern.gold.clear();
   const Picture picture = pattern_figure(pattern);
-  EXPECT_FALSE(says(picture, "outlined"));
   expect_drawn(picture, "E44EB1D6154409C5");
 }
 
@@ -128,8 +126,6 @@ TEST(GridFigure, ShowsWhoOwnsWhatAndWhatWasRemoved) {
   const Pruned pruned;
   const Picture picture = grid_figure(pruned.config, pruned.patterns, pruned.report);
   EXPECT_TRUE(says(picture, "0.0 ★ back1\n")) << words_of(picture);
-  EXPECT_TRUE(says(picture, "own a relation: 0.0 back1")) << picture.sentence;
-  EXPECT_FALSE(says(picture, "0.1 ★")) << words_of(picture);
   EXPECT_TRUE(says(picture, "0.2 removed\n")) << words_of(picture);
   EXPECT_EQ(all_of<MapItem>(picture).size(), 3u) << "two heads and the scale";
   expect_drawn(picture, "C9248FDFD899358D");
@@ -230,11 +226,8 @@ Picture figure_of(const Curve& curve, double width = 0) {
 
 TEST(CurveFigure, HasALineForEachMethodAndMarksWhatTheTaskNeeds) {
   const Picture picture = figure_of(a_curve());
-  EXPECT_TRUE(says(picture, "greedy\n") && says(picture, "random\n"));
   EXPECT_TRUE(says(picture, "the task needs 1"));
   EXPECT_TRUE(says(picture, "With 1 head: greedy 0.1, random 0.1")) << picture.sentence;
-  EXPECT_TRUE(says(picture, "held-out loss, nats (log scale)"));
-  EXPECT_FALSE(says(picture, "(a)"));
   expect_drawn(picture, "A74388668CDBF254");
 }
 
@@ -258,9 +251,10 @@ TEST(CurveFigure, HasAPanelOfFineTunedLossesAndThoseFromScratch) {
 TEST(CurveFigure, ShowsIntervalsOverRuns) {
   std::vector<Curve> curves = {a_curve(), a_curve()};
   curves[1].methods[0].points[1].pruned.loss = 0.2;
+  curves[0].methods[1].method = curves[1].methods[1].method = "exhaustive";
   const Picture picture = curve_figure(over_runs(curves));
   EXPECT_TRUE(says(picture, "over 2 runs") && says(picture, "mean, 95% interval"));
-  expect_drawn(picture, "8BAF3B6BFEA30073");
+  expect_drawn(picture, "7C29A120BBB28A5F");
 }
 
 /// Both losses, held out and of training, and whole numbers in full.
@@ -275,6 +269,7 @@ TEST(LossesFigure, OfASingleRunHasTheTrainingLossToo) {
   EXPECT_TRUE(says(picture, "10000\n")) << words_of(picture);
   const Json& training = picture.data.at("plots").items()[0].at("series").items()[1];
   EXPECT_EQ(training.at("points").dump(), "[[10000,0.125]]");
+  expect_drawn(picture, "7EAEA1064EBFA769");
 }
 
 TEST(LossesFigure, HasALineForEachRun) {
@@ -302,9 +297,6 @@ SweepReport a_sweep() {
 TEST(SweepFigure, ShowsEverySeed) {
   const Picture picture = sweep_figure(a_sweep());
   EXPECT_EQ(all_of<DotItem>(picture).size(), 7u) << "two means, four seeds, one in the legend";
-  EXPECT_TRUE(says(picture, "one seed") && says(picture, "mean, 95% interval"));
-  EXPECT_TRUE(says(picture, "an interval that goes on below")) << "its end is below zero";
-  EXPECT_TRUE(says(picture, "0.15 (-0.05 to 0.35)")) << picture.sentence;
   expect_drawn(picture, "3F4A04AEB3FE32E4");
 }
 

@@ -2,6 +2,9 @@
 #include "headlab/report/finding_text.h"
 
 #include "headlab/base/text.h"
+#include "headlab/report/page.h"
+#include "report/findings.h"
+#include "support/as_it_was.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -19,6 +22,13 @@ Table example() {
             Json::Array{Json::Array{0, 1}, Json::Array{1, 0}}, true, 12345, "=1+1"},
            {Json::Array{1, 0}, Json::Array{1. / 3, 0, .5}, nullptr, Json::Array{}, false, 7,
             "a, \"b\""}}};
+}
+
+TEST(Findings, HaveTheColumnsThatTheyHad) {
+  std::string columns = Json(finding_of(Page{})).at("tables").dump();
+  for (const FindingEntry& entry : finding_table())
+    if (entry.shape != nullptr) columns += Json(entry.shape()).at("tables").dump();
+  expect_as_it_was(columns, "90F2A13B1CC575F2");
 }
 
 TEST(FindingText, ShowsEachCellByItsColumn) {

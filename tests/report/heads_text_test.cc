@@ -55,20 +55,6 @@ TEST(HeadsText, IsAsItWas) {
                    "464F50E79036577B");
 }
 
-TEST(HeadsText, HasALineForEachHeadWithItsNumbers) {
-  const std::string said = shown(report_of(2));
-  EXPECT_NE(line_with(said, {"0.1", "1.250", "0.500", "0.12"}), "") << said;
-  EXPECT_NE(line_with(said, {"0.3", "0.000", "1.000", "0.97", "0.96*"}), "") << said;
-}
-
-TEST(HeadsText, SaysWhoDoesWhat) {
-  const std::string said = shown(report_of(2));
-  EXPECT_NE(line_with(said, {"relation0", "0.3", "0.970", "1.000", "0.960", "0.005", "does it"}),
-            "");
-  EXPECT_NE(line_with(said, {"relation1", "0.1", "0.125", "-", "0.250", "nobody does it"}), "")
-      << said;
-}
-
 TEST(HeadsText, NamesEveryRelationInLinesThatFit) {
   for (std::size_t count : {1u, 4u, 5u, 13u}) {
     const std::string said = shown(report_of(count));

@@ -142,13 +142,15 @@ std::string verdict_with(const char* name, const Json& report) {
 
 TEST(Verdict, SaysThatHeadsShareWhatNoneDoesAlone) {
   const Json report = Json::parse(
-      R"({"relations":[{"name":"larger","owner":[0,0]},{"name":"same","owner":null}],
-          "heads":[{"layer":0,"head":0,"scores":{"larger":{"lift":0.5,"p":0.001}}},
-                   {"layer":0,"head":1,"scores":{"larger":{"lift":0.5,"p":0.001}}}],
+      R"({"relations":[{"name":"larger","owner":[0,0]},{"name":"same","owner":null},
+                       {"name":"a","owner":[0,0]}],
+          "heads":[{"layer":0,"head":0,"scores":{"a":{"lift":0.5,"p":0.001}}},
+                   {"layer":0,"head":1,"scores":{"a":{"lift":0.5,"p":0.02}}}],
           "divisions":[{"relation":"larger","sentence":"0.0 and 0.1 share `larger`: all alike"}]})",
       "heads.json");
   const std::string said = verdict_with("heads", report);
-  EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike. Nobody does same."), said.npos)
+  EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike; 0.0 does a. Nobody does same."),
+            said.npos)
       << said;
   EXPECT_EQ(said.find("does larger"), said.npos) << said;
   EXPECT_EQ(said.find("of them do the work"), said.npos) << "one does: " << said;
@@ -170,6 +172,9 @@ TEST_F(Pages, StayWithinTheirBudget) {
   const TrainedRun run = trained("a", tiny_config("keep_weights=8"));
   const Page whole = make_page({run.path});
   EXPECT_TRUE(whole.left_out.empty());
+  for (const PagePart& part : whole.parts) EXPECT_GT(part.bytes, 99) << part.name;
+  EXPECT_LT(make_page({run.path}, {.examples = 2, .weights = false}).html.size(),
+            make_page({run.path}, {.weights = false}).html.size() - 999);
   std::size_t before = whole.html.size();
   for (const double megabytes : {0.99, 0.8, 0.6, 0.3}) {
     const double budget = static_cast<double>(before - 1) / 1e6;

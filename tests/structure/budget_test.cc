@@ -19,7 +19,7 @@ struct Part {
 };
 
 constexpr Part kBudget[] = {
-    {"base", 3337,
+    {"base", 3331,
      "from 2434: findings as tables, which end most writers; checksums of findings and logs; locks "
      "that touch no other file; models from elsewhere in halves and in several files; .npz in and "
      "out; how "
@@ -30,11 +30,11 @@ constexpr Part kBudget[] = {
     {"ops", 1103, "from 1335: RMSNorm, rotary positions, gated feed-forward networks"},
     {"nn", 419,
      "from 335: tables of the kinds of norms and positions; keys and values that generation keeps"},
-    {"model", 1667,
+    {"model", 1660,
      "from 847: captures and norms that heads/ made again before; blocks, windows; what generation "
      "keeps; the layouts in which others store models, in and out, and arrays; configs that are "
      "compared"},
-    {"tasks", 2949,
+    {"tasks", 2939,
      "from 2054: files have three parts; sequences from files, arrays and programs; tokens of "
      "other tools; repeated segments; arrays with words and a source; names of relations that "
      "would part those of columns; gaps between sorted symbols"},
@@ -42,19 +42,19 @@ constexpr Part kBudget[] = {
      "from 1407: cells, which any number of processes make side by side; models that come in; "
      "a table of optimizers, to which a program adds; logs that say of which run they are; what "
      "cells take of the memory"},
-    {"heads", 4915,
+    {"heads", 4891,
      "from 3922: columns of findings, whose texts left report; circuits of rotary positions, by "
      "distance; how relations are divided; large models; patterns to know as data; divisions over "
      "training, over runs, and at what cost"},
-    {"prune", 1754, "from 1742: cells; methods are compared over runs"},
-    {"lab", 1710,
+    {"prune", 1745, "from 1742: cells; methods are compared over runs"},
+    {"lab", 1698,
      "from 1266: cells; arms are compared; the words of verdicts; a penalty is chosen on one split "
      "and judged on another"},
-    {"bench", 831, "what its columns mean, from report; a token after a prefix"},
+    {"bench", 828, "what its columns mean, from report; a token after a prefix"},
     {"report", 3353,
      "from 3374: maps of heads at earlier steps, and without scripts; how heads divide a relation, "
      "as bars; lists as tables of their own in CSV; plots as data, which the page draws"},
-    {"cli", 3517,
+    {"cli", 3512,
      "from 3572: import, export, completion and the manual; sources, top-p and stops of sample; "
      "heads that are removed by name; flags that bench and start took in silence; in how many runs "
      "heads divide a relation"},

@@ -18,8 +18,20 @@ namespace headlab { namespace {
 TEST(Tasks, AreToldAsTheyWere) {
   std::string all;
   for (const TaskEntry& task : task_table())
-    all += text(task.name, task.summary, task.recommended, Json(task.learned).dump());
-  expect_as_it_was(all, "77A1CF2480F27AA1");
+    all += text(task.name, task.summary, task.recommended, Json(task.learned).dump(), task.form);
+  expect_as_it_was(all, "086DDD987B2FBEA2");
+}
+
+TEST(Tasks, DrawWhatTheyDrew) {
+  std::filesystem::current_path(HEADLAB_SOURCE_DIR);
+  std::string all;
+  for (const TaskEntry& task : complete_tasks()) {
+    const Example drawn = task.make("")->make(Key{7}, 8, Split::train);
+    for (const Ids& ids : {drawn.batch.tokens, drawn.batch.targets})
+      for (const std::int32_t id : ids) all += text(id, " ");
+    for (const Gold& gold : drawn.gold) all += gold_text(gold);
+  }
+  expect_as_it_was(all, "1C85C8F010AF7388");
 }
 
 class EveryTask : public testing::TestWithParam<TaskEntry> {

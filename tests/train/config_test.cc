@@ -86,6 +86,9 @@ void expect_invalid(const TrainConfig& config, const std::vector<std::string>& p
 }
 
 TEST(TrainConfig, SaysWhatDoesNotFitTogether) {
+  RunConfig run;
+  run.model.d_model = -1;
+  expect_error([&] { run.validate(); }, {"d_model"});
   expect_invalid({.batch = 10, .accumulate = 4}, {"batch 10", "accumulate 4"});
   expect_invalid({.min_lr = 1}, {"min_lr 1 is above lr 0.001"});
 }
