@@ -53,13 +53,10 @@ Result check_file(const std::string& path) {
   constexpr std::size_t kShown = 20;
   const LinesCheck check = check_lines(read_file(path), path);
   const std::size_t faults = check.faults.size();
-  std::string shown =
-      text(path, ": ", check.sequences, " sequences, ", faults == 0 ? "no" : text(faults),
-           faults == 1 ? " fault\n" : " faults\n");
+  std::string shown = text(path, "\nsequences: ", check.sequences, "\nfaults: ", faults, "\n");
   if (check.unasked > 0)
-    shown += text(check.unasked,
-                  " queries with truth have no target of their own: heads are scored "
-                  "on them, the loss does not ask for them\n");
+    shown += text("queries with truth but no target: ", check.unasked,
+                  "\n  (heads are scored on them; the loss does not ask for them)\n");
   for (std::size_t i = 0; i < std::min(kShown, faults); ++i) shown += check.faults[i] + "\n";
   if (faults > kShown) shown += text("and ", faults - kShown, " more\n");
   return {.json = stamped({{"file", path},

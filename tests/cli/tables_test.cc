@@ -117,16 +117,16 @@ TEST_F(Tables, NameEveryFaultOfAFile) {
   const Outcome check = run({"show", "bad.jsonl", "--check"});
   EXPECT_EQ(check.status, 1);
   EXPECT_EQ(check.err, "");
-  expect_parts(check.out, {"0 sequences, 25 faults\n", "\nbad.jsonl:20: truth: r: query 0 cannot",
+  expect_parts(check.out, {"sequences: 0\nfaults: 25\n", "\nbad.jsonl:20: truth: r: query 0 cannot",
                            "\nand 5 more\n"});
   EXPECT_FALSE(holds(check.out, "bad.jsonl:21"));
   EXPECT_EQ(run({"show", "bad.jsonl", "--check", "--json"}).json().at("faults").items().size(),
             25u);
   write_file(folder.path() / "one.jsonl",
              R"({"tokens":["a","b"],"targets":[null,"a"],"truth":{"r":{"0":[0]}}})");
-  expect_parts(run({"show", "one.jsonl", "--check"}).out, {"1 queries with truth have no target"});
+  expect_parts(run({"show", "one.jsonl", "--check"}).out, {"truth but no target: 1\n"});
   write_file(folder.path() / "one.jsonl", fault);
-  EXPECT_TRUE(holds(run({"show", "one.jsonl", "--check"}).out, "1 fault\n"));
+  EXPECT_TRUE(holds(run({"show", "one.jsonl", "--check"}).out, "faults: 1\n"));
 }
 
 TEST_F(Tables, SayWhatDataIs) {
