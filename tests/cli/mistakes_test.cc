@@ -154,6 +154,7 @@ const std::vector<Mistake> kFiles = {
     {"PruneOntoARun", "prune a --keep 1 --out photos", 1, "photos exists"},
     {"PageIntoNoFolder", "page a --out no/such/folder.html", 1, "no/such"},
     {"PageOfNoRun", "page nothing", 1, "no run at nothing"},
+    {"TaskOfShow", "show relatoins", 2, "'relations'"},
     {"LinesOfVectors", "show patches --write x", 1, "gives vectors|lines of a file hold tokens"},
     {"SampleOfUnknownTokens", "sample a --prompt x", 1, "unknown token 'x'"},
 };

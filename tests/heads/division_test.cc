@@ -105,6 +105,7 @@ TEST_F(Divided, AllAlike) {
   const Division* division = report.division_of(0);
   ASSERT_NE(division, nullptr);
   EXPECT_EQ(division->how(), "all alike") << report.sentence(*division);
+  EXPECT_NEAR(division->spread, 0, 1e-3);
   EXPECT_GT(std::ranges::max(division->kinds, {}, &Division::Kind::p).p, 0.05);
 }
 

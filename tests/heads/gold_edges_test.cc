@@ -184,6 +184,7 @@ TEST(GoldEdges, RefuseInWords) {
   const EdgeExperiment experiment(model, *task, {.examples = 4});
   expect_error([&] { experiment.test(0, {{1, 3}}); }, {"no head 1.3", "0.0 1.0"});
   expect_error([&] { experiment.test(7, {{1, 0}}); }, {"2 relations"});
+  EXPECT_THROW(EdgeExperiment(model, *task, {.examples = 4, .batch = 0}), Error);
 }
 
 TEST(EdgeVerdict, OfACauseNeedsSignificanceBeyondTheManyThatAreAsked) {

@@ -8,6 +8,7 @@
 
 #include "headlab/base/error.h"
 #include "kernels/numbers.h"
+#include "support/as_it_was.h"
 
 namespace headlab { namespace {
 
@@ -248,6 +249,9 @@ TEST(DropoutArray, DependsOnKeyAndPlaceAlone) {
   dropout_array(40'000, Scalar(.5), 1, x.data(), all.data());
   dropout_array(40'000, Scalar(.5), 2, x.data(), other.data());
   EXPECT_NE(all, other);
+  std::string kept;
+  for (const Scalar factor : other) kept += factor > 0 ? '1' : '0';
+  expect_as_it_was(kept, "682C6938BC7DDB1D");
   for (Index n : kLengths) {
     const Threads threads(3);
     std::vector<Scalar> y(x.begin(), x.begin() + n);

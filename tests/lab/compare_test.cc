@@ -86,12 +86,13 @@ TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
 }
 
 TEST(Compare, CorrectsForAllThatAreAsked) {
-  const std::vector<double> ones(7, 1), less(7, 0.5);
+  const std::vector<double> ones(7, 1), less = {.5, .5, .5, .5, .5, .5, .2};
   std::vector<Arm> arms = {arm("reference", ones)};
   for (const char* name : {"a", "b", "c", "d"}) arms.push_back(arm(name, less));
   const Finding found = compare_arms(arms);
   EXPECT_EQ(cell(found, "p").number(), 1 / 64.0);
   EXPECT_EQ(cell(found, "p_holm").number(), 4 / 64.0);
+  EXPECT_EQ(cell(found, "seeds_to_tell").number(), 8) << "4 / 128 < .05";
   EXPECT_EQ(cell(found, "verdict").string(), "not told apart");
 }
 

@@ -221,6 +221,7 @@ TEST_F(Reproduced, VoitaIsComparedWithScratchOverRuns) {
   }
   const Table over = papers()[1].over_runs(six);
   ASSERT_EQ(over.rows.size(), 1u);
+  EXPECT_NE(over.note.find("6 seeds reach p"), std::string::npos);
   EXPECT_NEAR(over.cells("against_scratch.ratio.mean,low,high")[0].items()[0].number(), 2, 1e-9);
   EXPECT_EQ(over.cells("against_scratch.p")[0].number(), 1 / 32.0);
   EXPECT_TRUE(over.cells("against_scratch.told_apart")[0].boolean());

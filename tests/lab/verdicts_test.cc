@@ -12,6 +12,10 @@
 #include "headlab/base/text.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/pairs.h"
+#include "headlab/lab/compare.h"
+#include "headlab/lab/reproduce.h"
+#include "headlab/lab/sweep.h"
+#include "support/as_it_was.h"
 
 namespace headlab { namespace {
 
@@ -42,6 +46,14 @@ std::vector<std::string> literals_of_verdicts(const std::string& source) {
       found.push_back((*literal)[1]);
   }
   return found;
+}
+
+TEST(Findings, OfLabHaveTheColumnsThatTheyHad) {
+  std::string all = Json(finding_of(SweepReport{})).at("tables").dump();
+  for (const Measure& one : measures()) all += text(one.name, one.meaning, one.margin);
+  for (const Paper& one : papers())
+    all += Json(one.finding({})).at("tables").dump() + Json(one.over_runs({}).columns).dump();
+  expect_as_it_was(all, "FD4326A99ACB9C4F");
 }
 
 /// Read from the sources, so that a new word without a rule is noticed.

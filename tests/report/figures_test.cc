@@ -125,9 +125,6 @@ struct Pruned {
 TEST(GridFigure, ShowsWhoOwnsWhatAndWhatWasRemoved) {
   const Pruned pruned;
   const Picture picture = grid_figure(pruned.config, pruned.patterns, pruned.report);
-  EXPECT_TRUE(says(picture, "0.0 ★ back1\n")) << words_of(picture);
-  EXPECT_TRUE(says(picture, "0.2 removed\n")) << words_of(picture);
-  EXPECT_EQ(all_of<MapItem>(picture).size(), 3u) << "two heads and the scale";
   expect_drawn(picture, "C9248FDFD899358D");
 }
 
@@ -155,15 +152,11 @@ TEST(HistoryFigure, NamesBirthsInRowsThatDoNotMeet) {
                        {"back1", {0, 1}, {-0.2, 0.8, 1}, 60},
                        {"other", {0, 1}, {0.1, 0.1, 0.1}, -1}};
   const Picture picture = history_figure(history);
-  EXPECT_TRUE(says(picture, "same at step 50, back1 at step 60.")) << picture.sentence;
-  EXPECT_TRUE(says(picture, "step (log scale)"));
-  EXPECT_FALSE(says(picture, "other -1"));
   const auto texts = all_of<TextItem>(picture);
   const auto named = [&](const char* words) {
     return std::ranges::find(texts, words, &TextItem::text)->at.y;
   };
   EXPECT_NE(named("same 50"), named("back1 60"));
-  EXPECT_FALSE(says(picture, "-0\n"));
   expect_drawn(picture, "0F7EBD4C7B29F2CF");
 }
 
@@ -175,14 +168,11 @@ TEST(DivisionsFigure, MirrorsTheMassOfTwoHeads) {
                        .kinds = {{"token of the key", 0.81, 0.005}},
                        .classes = {{"a", 30, {1, 0.5}}, {"b", 10, {0, 1}}}}};
   const Picture picture = divisions_figure(report);
-  EXPECT_TRUE(says(picture, "0.0 and 0.1 share `larger`"));
   const auto bars = all_of<RectItem>(picture);
   ASSERT_EQ(bars.size(), 4u);
   EXPECT_EQ(bars[0].box.x, 0);  // to the left, all of it
   EXPECT_EQ(bars[2].box.x, bars[0].box.w);
   EXPECT_EQ(bars[0].box.w, 2 * bars[1].box.w);
-  EXPECT_EQ(bars[1].box.x, bars[3].box.x);
-  EXPECT_EQ(bars[1].box.w * 2, bars[3].box.w);
   expect_drawn(picture, "F73613BA557E73AA");
 }
 
@@ -243,7 +233,6 @@ TEST(CurveFigure, HasAPanelOfFineTunedLossesAndThoseFromScratch) {
                                       {775.0, "496525E0487FD456"}}) {
     const Picture picture = figure_of(curve, width);
     EXPECT_EQ(all_of<DotItem>(picture).size(), dots + 4 + 3) << "two of each, three in the legend";
-    EXPECT_TRUE(says(picture, "(a)") && says(picture, "(b)") && says(picture, "from scratch"));
     expect_drawn(picture, digest);
   }
 }
@@ -253,7 +242,6 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
   curves[1].methods[0].points[1].pruned.loss = 0.2;
   curves[0].methods[1].method = curves[1].methods[1].method = "exhaustive";
   const Picture picture = curve_figure(over_runs(curves));
-  EXPECT_TRUE(says(picture, "over 2 runs") && says(picture, "mean, 95% interval"));
   expect_drawn(picture, "7C29A120BBB28A5F");
 }
 
@@ -264,9 +252,7 @@ TEST(LossesFigure, OfASingleRunHasTheTrainingLossToo) {
       Json::parse(R"({"step":10000,"loss":0.25,"train_loss":0.125})"),
   };
   const Picture picture = losses_figure({losses_of("one", log)});
-  EXPECT_TRUE(says(picture, "held out\n") && says(picture, "training\n"));
   EXPECT_TRUE(says(picture, "At the end: held out 0.25, training 0.125; that of training"));
-  EXPECT_TRUE(says(picture, "10000\n")) << words_of(picture);
   const Json& training = picture.data.at("plots").items()[0].at("series").items()[1];
   EXPECT_EQ(training.at("points").dump(), "[[10000,0.125]]");
   expect_drawn(picture, "7EAEA1064EBFA769");
