@@ -5,6 +5,7 @@
 #include "headlab/tensor/tape.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "headlab/base/error.h"
 #include "headlab/tensor/watch.h"
@@ -28,8 +29,10 @@ constexpr std::size_t kStorageHeader = 64;  // keeps the elements aligned to 64 
 Storage* Storage::make(Index count) {
   static_assert(sizeof(Storage) <= kStorageHeader);
   void* memory = pool_allocate(kStorageHeader + static_cast<std::size_t>(count) * sizeof(Scalar));
-  auto* storage = new (memory) Storage;
-  storage->count = count;
+  auto* storage = new (memory) Storage{.count = count};
+#ifndef NDEBUG  // what is read before it is written shows itself
+  fill_array(count, std::numeric_limits<Scalar>::quiet_NaN(), storage->data());
+#endif
   return storage;
 }
 
@@ -123,8 +126,7 @@ void Tape::tell(const WorkEvent& event) {
 
 bool Tape::records(const char* name, const Tensor& output, std::span<const Tensor> inputs) {
   tell({name, WorkEvent::Kind::forward, &output.shape(), inputs});
-  return recording && std::any_of(inputs.begin(), inputs.end(),
-                                  [](const Tensor& t) { return t.requires_grad(); });
+  return recording && std::ranges::any_of(inputs, &Tensor::requires_grad);
 }
 
 void Tape::attach(const char* name, const Tensor& output, std::span<const Tensor> inputs,
@@ -207,8 +209,7 @@ void Tape::step(Pass& pass) {
 }
 
 void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
-  require(output.requires_grad(),
-          "backward: the loss depends on no tensor that requires a gradient");
+  require(output.requires_grad(), "backward: the loss depends on nothing that requires a gradient");
   require(output.shape() == gradient.shape(), "backward: the gradient has shape ", gradient.shape(),
           ", the output ", output.shape());
   Pass pass;
@@ -224,8 +225,7 @@ void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
 }
 
 void backward(const Tensor& loss) {
-  require(loss.count() == 1, "backward: the loss must have one element, its shape is ",
-          loss.shape());
+  require(loss.count() == 1, "backward: a loss has one element, this has the shape ", loss.shape());
   Tape::run_backward(loss, Tensor::full(loss.shape(), 1));
 }
 

@@ -245,7 +245,7 @@ TEST(Backward, OfSeveralElementsNeedsAGradient) {
 }
 
 TEST(Backward, OfWhatDependsOnNothingIsAnError) {
-  expect_error([] { backward(sum(Tensor::zeros({2}))); }, {"no tensor that requires a gradient"});
+  expect_error([] { backward(sum(Tensor::zeros({2}))); }, {"nothing that requires a gradient"});
 }
 
 TEST(NoGrad, RecordsNothingWhileItLives) {

@@ -68,7 +68,7 @@ class Tensor {
   Tensor& operator=(Tensor other) noexcept;
   ~Tensor();
 
-  /// Elements not initialised: for ops, which write every one.
+  /// Elements not initialised (NaN in a debug build): for ops, which write every one.
   static Tensor empty(const Shape& shape);
   static Tensor zeros(const Shape& shape) { return full(shape, 0); }
   static Tensor full(const Shape& shape, Scalar value);
