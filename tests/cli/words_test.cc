@@ -303,7 +303,7 @@ TEST_F(Talk, BashCompletesPathsWithEqualsSigns) {
   EXPECT_EQ(std::system(call.c_str()), 0);
 }
 
-TEST_F(Talk, TheManualIsNoRequestsButItsOwn) {
+TEST_F(Talk, TheManualHasNoLineOfHelpThatTroffObeys) {
   const std::string page = done({"completion", "man"}).out;
   EXPECT_TRUE(page.starts_with(".TH HEADLAB 1 "));
   for (const std::string_view line : split(page, '\n'))  // no line of help is taken for a request

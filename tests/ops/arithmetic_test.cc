@@ -26,7 +26,8 @@ Scalar broadcast_element(const Tensor& x, const Shape& output, Index at) {
 class Broadcasts : public testing::TestWithParam<Shapes> {};
 
 TEST_P(Broadcasts, LikeNumPy) {
-  const Key key = Key{1}.fold(text(GetParam().a, GetParam().b));  // memory keeps old numbers
+  // Numbers of its own: memory that is used again still holds the results of other shapes.
+  const Key key = Key{1}.fold(text(GetParam().a, GetParam().b));
   const Tensor a = random_tensor(GetParam().a, key, 1, 2);
   const Tensor b = random_tensor(GetParam().b, key.fold(1), 1, 2);
   const Shape output = broadcast_shape("test", a.shape(), b.shape());

@@ -64,7 +64,7 @@ TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
   part.gold.examples = 40;
   report.relations.push_back({{"idle", ""}, {part, nothing}});
   const Finding found = finding_of(report);
-  shown(found, "00009AD9B916AC5E");
+  EXPECT_TRUE(holds(shown(found, "00009AD9B916AC5E"), "pattern and cause disagree"));
   EXPECT_TRUE(found.tables[0].cells("share")[3].is_null()) << "no share of a cost that is none";
   EXPECT_EQ(Json(found).at("relations").items()[0].at("tests").items()[1].at("gold").at("low"),
             Json(3.9));

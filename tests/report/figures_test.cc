@@ -125,6 +125,7 @@ struct Pruned {
 TEST(GridFigure, ShowsWhoOwnsWhatAndWhatWasRemoved) {
   const Pruned pruned;
   const Picture picture = grid_figure(pruned.config, pruned.patterns, pruned.report);
+  EXPECT_TRUE(says(picture, "0.0 ★ back1\n") && says(picture, "0.2 removed\n"));
   expect_drawn(picture, "C9248FDFD899358D");
 }
 

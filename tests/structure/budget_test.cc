@@ -22,9 +22,8 @@ constexpr Part kBudget[] = {
     {"base", 3331,
      "from 2434: findings as tables, which end most writers; checksums of findings and logs; locks "
      "that touch no other file; models from elsewhere in halves and in several files; .npz in and "
-     "out; how "
-     "all work is stopped; rows that a program adds to a table; figures of findings; structs that "
-     "name their members"},
+     "out; how all work is stopped; rows that a program adds to a table; figures of findings; "
+     "structs that name their members"},
     {"kernels", 1683, "from 1636: RMSNorm, gates and rotary positions"},
     {"tensor", 646, "from 610: a backward is all or nothing; inputs of a sum share its gradient"},
     {"ops", 1103, "from 1335: RMSNorm, rotary positions, gated feed-forward networks"},
