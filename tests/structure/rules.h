@@ -1,5 +1,6 @@
-// What the tests of this folder share: to which layer a file belongs. Read next: tree_test.cc, what
-// holds for every file; budget_test.cc, how many lines a layer may have.
+// Shared by the tests of this folder: the layer that a file belongs to. Read next: tree_test.cc, the
+// rules that hold for every file.
+// Paths are relative to the project and use slashes.
 #pragma once
 
 #include <string>

@@ -2,8 +2,7 @@
 // portability; and what may lie at the top level. Rules are functions from a file to the list of
 // what is wrong with it. They see text only and rely on clang-format having laid it out (the brace
 // that closes a function stands as far in as the line that began it), so none needs a parser. The
-// layers are those of the README, in order: a layer includes itself and what stands before it. Read
-// next: budget_test.cc, how large each part may be.
+// layers are those of the README, in order: a layer includes itself and what stands before it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -310,18 +309,6 @@ TEST(Project, LeavesNothingToDo) {
 std::string read_text(const std::string& name) {
   std::ifstream stream(kProject / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-TEST(Readme, Ends) {
-  const std::string readme = read_text("README.md");
-  const auto count = [&](const char* what) {
-    const std::regex pattern(what);
-    return std::distance(std::sregex_iterator(readme.begin(), readme.end(), pattern), {});
-  };
-  EXPECT_LE(count("\n"), 200) << "lines";
-  EXPECT_LE(count("\\S+"), 2000) << "words";
-  EXPECT_LE(count("[0-9]+([.,][0-9]+)*"), 75) << "numbers";
-  EXPECT_EQ(count("[^\n]{101}"), 0) << "lines of more than 100 columns";
 }
 
 /// A reader who follows a path, or an arrow of an example, finds a file.
