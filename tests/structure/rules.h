@@ -1,6 +1,5 @@
-// Shared by the tests of this folder: the layer that a file belongs to. Read next: tree_test.cc, the
-// rules that hold for every file.
-// Paths are relative to the project and use slashes.
+// Shared by the tests of this folder: the layer that a file belongs to. Read next: tree_test.cc,
+// the rules that hold for every file. Paths are relative to the project and use slashes.
 #pragma once
 
 #include <string>
