@@ -1,5 +1,4 @@
 // Help, lists, versions, colours, and how words become settings.
-#include "base/digest.h"
 #include "cli/program.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
@@ -36,23 +35,6 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
     }
   }
   EXPECT_GT(flags, 100u);
-}
-
-/// What needs no run: it fits into any terminal and is what it was. A row of said.txt is a digest
-/// and a command.
-TEST_F(Talk, SaysWhatItSaid) {
-  const std::string known = read_file(HEADLAB_SOURCE_DIR "/tests/cli/said.txt");
-  for (const Command& command : commands())
-    EXPECT_TRUE(holds(known, std::string(command.name) + " --help\n")) << command.name;
-  std::istringstream rows(known);
-  for (std::string digest, words; rows >> digest && std::getline(rows >> std::ws, words);) {
-    const std::string said = done(typed(words)).out;
-    EXPECT_EQ(fingerprint(said), digest) << words << "\n" << said;
-    for (const std::string_view line : split(said, '\n'))
-      EXPECT_TRUE(display_width(line) <= 80 || words.starts_with("completion") ||
-                  line.find("it recommends ") != line.npos)
-          << line;
-  }
 }
 
 TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {

@@ -1,0 +1,10 @@
+_headlab() {
+  local line="${COMP_LINE:0:COMP_POINT}" word
+  local last="${line##* }"
+  COMPREPLY=()
+  while IFS= read -r word; do
+    [[ $last == *[:=]* ]] && word="${word#"${last%"${last##*[:=]}"}"}"
+    [[ -n $word ]] && COMPREPLY+=("$word")
+  done < <(headlab completion words "$line" 2>/dev/null)
+}
+complete -o default -F _headlab headlab

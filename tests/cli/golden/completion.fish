@@ -1,0 +1,1 @@
+complete -c headlab -a '(headlab completion words (commandline -cp | string collect))'
