@@ -19,39 +19,39 @@ const std::map<std::string, Shape> kParameters = {
     {"W_V", {C, C}},     {"b_V", {C}},        {"W_O", {C, C}},       {"b_O", {C}},
     {"ln_final.w", {C}}, {"ln_final.b", {C}}, {"W_U", {C, kLogits}}, {"b_U", {kLogits}}};
 
-/// Logits [B, T, K V], and how each head weighs the keys of each query, [B, H, T, T].
-std::pair<Tensor, Tensor> forward(Tensors& p, const Batch& batch) {  // -> src/model/transformer.cc
+/// Logits [B, T, K V] and attention weights [B, H, T, T].  -> src/core/model/transformer.cc
+std::pair<Tensor, Tensor> forward(Tensors& p, const Batch& batch) {
   const Tensor x = embedding(p["W_E"], batch.tokens, {B, T}) + p["W_pos"];  // [B, T, C]
-  const Tensor h = layer_norm(x, p["ln1.w"], p["ln1.b"]);                   // -> src/ops/rows.cc
-  const auto heads = [&](const std::string& map) {                          // -> src/ops/linear.cc
+  const Tensor h = layer_norm(x, p["ln1.w"], p["ln1.b"]);  // -> src/core/ops/rows.cc
+  const auto heads = [&](const std::string& map) {         // -> src/core/ops/linear.cc
     return transpose(reshape(linear(h, p["W" + map], p["b" + map]), {B, T, H, D}), 1, 2);
   };
   const Tensor q = heads("_Q"), k = heads("_K"), v = heads("_V");  // [B, H, T, D]
-  const Tensor mask = Tensor::zeros({T, T});  // no later key is seen  -> src/ops/attention.cc
+  const Tensor mask = Tensor::zeros({T, T});  // no later key is seen  -> src/core/ops/attention.cc
   for (Index t = 0; t < T; ++t) std::fill_n(mask.data() + t * T + t + 1, T - t - 1, -INFINITY);
   const Tensor pattern = softmax(matmul(q, k, {.transpose_b = true}) / std::sqrt(float{D}) + mask);
   const Tensor z = reshape(transpose(matmul(pattern, v), 1, 2), {B, T, C});
-  const Tensor y = x + linear(z, p["W_O"], p["b_O"]);  // -> src/nn/attention.cc
+  const Tensor y = x + linear(z, p["W_O"], p["b_O"]);  // -> src/core/nn/attention.cc
   return {linear(layer_norm(y, p["ln_final.w"], p["ln_final.b"]), p["W_U"], p["b_U"]), pattern};
 }
 
 int main() {
-  const auto task = make_task("relations:length=10");  // -> src/tasks/relations.cc
+  const auto task = make_task("relations:length=10");  // -> src/core/tasks/relations.cc
   Tensors p, m, s;  // parameters; running means of their gradients and of the squares of those
   Generator random(Key{});                         // a Key names a stream of random numbers
-  for (const auto& [name, shape] : kParameters) {  // -> src/model/initial.cc
+  for (const auto& [name, shape] : kParameters) {  // -> src/core/model/initial.cc
     p[name] = Tensor::full(shape, name.ends_with(".w") ? 1 : 0).set_requires_grad();
     for (float& w : p[name].values())
       if (shape.rank() == 2) w = static_cast<float>(random.uniform(-0.2, 0.2));
     m[name] = s[name] = Tensor::zeros(shape);
   }
-  for (int step = 1; step <= 300; ++step) {  // -> src/train/trainer.cc
+  for (int step = 1; step <= 300; ++step) {  // -> src/core/train/trainer.cc, config.cc
     const Batch batch = task->make_batch(Key{}.fold(step), B, Split::train);
     const Tensor logits = reshape(forward(p, batch).first, {B * T * K, V});
     const Tensor loss = cross_entropy(logits, batch.targets);  // -1: no such key, no target
-    backward(loss);                                            // -> src/tensor/tape.cc
-    const float t = static_cast<float>(step), lr = 0.01F * (1 - t / 300);  // -> src/train/config.cc
-    for (auto& [name, w] : p) {  // AdamW  -> src/kernels/elementwise.cc
+    backward(loss);                                            // -> src/core/tensor/tape.cc
+    const float t = static_cast<float>(step), lr = 0.01F * (1 - t / 300);
+    for (auto& [name, w] : p) {  // AdamW  -> src/core/kernels/elementwise.cc
       m[name] = 0.9F * m[name] + 0.1F * w.grad();
       s[name] = 0.99F * s[name] + 0.01F * w.grad() * w.grad();
       const Tensor mean = m[name] / (1 - std::pow(0.9F, t));  // they began at 0
@@ -62,7 +62,7 @@ int main() {
   }
   const Example example = task->make(Key{}, B, Split::validation);
   const Tensor pattern = forward(p, example.batch).second;
-  for (Index r = 0; r < K; ++r) {                     // -> src/heads/head_sums.cc
+  for (Index r = 0; r < K; ++r) {                     // -> src/lab/heads/scores/head_sums.cc
     const Tensor gold = Tensor::zeros({B, 1, T, T});  // 1 where a query should look
     for (Index i = 0; i < B * T; ++i)
       for (const Index key : example.gold[r].keys(i / T, i % T)) gold.data()[i * T + key] = 1;

@@ -28,7 +28,7 @@
 #include "headlab/base/text.h"
 #include "headlab/base/threads.h"
 
-// kernels: the number type. Matrix products, rows and attention are in src/kernels.
+// kernels: the number type. Matrix products, rows and attention are in src/core/kernels.
 #include "headlab/kernels/scalar.h"
 
 // tensor: shapes, tensors, the tape.

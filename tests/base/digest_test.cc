@@ -1,6 +1,6 @@
 // Digests, checksums and base64 against published vectors (FIPS 180-4, RFC 4648, the authors' page
 // on FNV); of the checksum of our own, every bit counts, and parts are taken apart.
-// Read next: src/base/digest.h.
+// Read next: src/core/base/digest.h.
 #include "base/digest.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Errors and names that are nearly right: what a user sees after a slip of the fingers. The
 // spellings here are slips of each kind that the distance counts: missing, extra, wrong and swapped
-// letters. Read next: src/base/error.cc.
+// letters. Read next: src/core/base/error.cc.
 #include "headlab/base/error.h"
 
 #include "headlab/base/text.h"

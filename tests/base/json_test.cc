@@ -1,6 +1,6 @@
 // JSON: what is accepted, what is refused and where the message points, and that dump is the
 // inverse of parse on random values and on thousands of damaged documents. Read next:
-// src/base/json_parse.cc.
+// src/core/base/json_parse.cc.
 #include "headlab/base/json.h"
 
 #include <bit>

@@ -1,5 +1,5 @@
 // Arrays for NumPy: the bytes of its format, by hand.
-#include "base/npy.h"
+#include "results/npy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Archives of whole numbers: a small one by hand, and every way in which one can be damaged.
-#include "base/npz.h"
+#include "results/npz.h"
 
 #include "headlab/base/files.h"
 #include "support/archives.h"

@@ -1,5 +1,5 @@
 // Settings: each kind from JSON and from text, what it refuses and in which words, and the way back
-// to JSON. Read next: src/base/settings.cc.
+// to JSON. Read next: src/core/base/settings.cc.
 #include "headlab/base/settings.h"
 
 #include "support/errors.h"

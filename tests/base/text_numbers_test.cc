@@ -1,6 +1,6 @@
 // Numbers as text. The fallback for libraries without floating-point from_chars must agree with the
 // standard functions on every double, so both are run over the same values, in a locale with a
-// decimal comma too. Read next: src/base/text.cc.
+// decimal comma too. Read next: src/core/base/text.cc.
 #include "headlab/base/text.h"
 
 #include <gtest/gtest.h>

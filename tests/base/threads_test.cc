@@ -1,6 +1,6 @@
 // Threads: every task runs once, whatever the counts, and a nested loop neither deadlocks nor
 // multiplies threads. Built without threads the same tests hold on one. Read next:
-// src/base/threads.cc.
+// src/core/base/threads.cc.
 #include "headlab/base/threads.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // `headlab page` as a user calls it: what it writes and says, what it leaves alone, and a sentence
 // for everything that cannot be done, with the old page still there. What a page holds is tested in
-// tests/report. Read next: src/cli/page.cc.
+// tests/report. Read next: src/app/cli/page.cc.
 #include "cli/program.h"
 
 namespace headlab::cli { namespace {

@@ -1,6 +1,6 @@
 // Scores without gold: which keys each asks for, and hand-built heads that must be recognised as
 // what they are.
-#include "heads/asked_gold.h"
+#include "heads/scores/asked_gold.h"
 
 #include <cmath>
 #include <string_view>

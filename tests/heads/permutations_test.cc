@@ -1,6 +1,6 @@
 // p-values: patterns that have nothing to do with the gold get a uniform p, perfect ones the
 // smallest that there is; and what permuted gold may look like.
-#include "heads/asked_gold.h"
+#include "heads/scores/asked_gold.h"
 
 #include <cmath>
 #include <set>

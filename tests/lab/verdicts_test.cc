@@ -65,9 +65,10 @@ TEST(VerdictWords, AreAllThatVerdictsSay) {
                                         " examples",   " of it)",
                                         ", together ", "; the numbers of parameters differ"};
   Index checked = 0;
-  for (const char* folder : {"src/heads", "src/lab"}) {
-    for (const auto& file :
-         std::filesystem::directory_iterator(std::filesystem::path(HEADLAB_SOURCE_DIR) / folder)) {
+  for (const char* folder : {"src/lab/heads", "src/lab/studies"}) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(
+             std::filesystem::path(HEADLAB_SOURCE_DIR) / folder)) {
+      if (!file.is_regular_file()) continue;
       for (const std::string& said : literals_of_verdicts(read_file(file.path()))) {
         if (std::ranges::count_if(said, [](char c) { return std::isalpha(c) != 0; }) < 3) continue;
         if (joints.contains(said) || said == " share `") continue;

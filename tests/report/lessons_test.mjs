@@ -3,9 +3,9 @@
 // Every number that the articles print and that is right comes out to its last digit; EXPECTED holds
 // what the program computes of the same worlds (heads/lessons.h). Prints a line for each problem.
 import fs from 'node:fs';
-import {entropyOfRow, randomFrom, rankOfSet, shuffled} from '../../src/report/page/core_losses.js';
-import {SOLUTIONS, answersMatch, numbersIn} from '../../src/report/page/lesson_exercises.js';
-import * as learn from '../../src/report/page/worlds.js';
+import {entropyOfRow, randomFrom, rankOfSet, shuffled} from '../../src/app/report/page/core_losses.js';
+import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lesson_exercises.js';
+import * as learn from '../../src/app/report/page/worlds.js';
 
 const [bookPath, expectedPath] = process.argv.slice(2);
 const html = fs.readFileSync(bookPath, 'utf8');

@@ -7,7 +7,7 @@ import {createRequire} from 'node:module';
 
 const require = createRequire(import.meta.url);
 const {parse} = require('internal/deps/acorn/acorn/dist/acorn');
-const folder = new URL('../../src/report/page/', import.meta.url);
+const folder = new URL('../../src/app/report/page/', import.meta.url);
 const LAYERS = [
   /^core_/, /^(draw|charts)$/, /^ui$/, /^(address|state)$/,
   /^(?!(learn|worlds|lesson_\w+|app)$)/,  // views, and what they share

@@ -1,5 +1,5 @@
 // Numbers in a page: bytes, sizes, and how much rounding loses. Read next:
-// src/report/page_blocks.h.
+// src/app/report/page_blocks.h.
 #include "report/page_blocks.h"
 
 #include <gtest/gtest.h>

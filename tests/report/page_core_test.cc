@@ -1,7 +1,7 @@
 // The model in the page against the model of the program: every task, every kind of model, heads
 // gated and replaced, edges hidden; and that the page notices when it computes something
 // else. The page's half is tests/report/core_test.mjs, which runs under node; without node these
-// tests are skipped. Read next: src/report/page/core_page.js.
+// tests are skipped. Read next: src/app/report/page/core_page.js.
 #include "report/page_core.h"
 
 #include "headlab/heads/gold_edges.h"

@@ -1,5 +1,5 @@
 // The frame of a page: placeholders, escaping, the policy, and what hand-written files may hold.
-// Read next: src/report/page_html.h.
+// Read next: src/app/report/page_html.h.
 #include "report/page_html.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The lessons of a page: what they compute is what the program computes and what articles print,
 // and without scripts they are texts and tables. Read next: lessons_test.mjs;
-// src/report/page_lessons.cc.
+// src/app/report/page_lessons.cc.
 #include <iterator>
 #include <numeric>
 #include <regex>
@@ -8,7 +8,7 @@
 
 #include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
-#include "heads/asked_gold.h"
+#include "heads/scores/asked_gold.h"
 #include "report/page_core.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"

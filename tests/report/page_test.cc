@@ -11,9 +11,9 @@
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/definition.h"
 #include "report/page_parts.h"
+#include "runs/snapshots.h"
 #include "support/base64.h"
 #include "support/runs.h"
-#include "train/snapshots.h"
 
 namespace headlab { namespace {
 

@@ -81,7 +81,7 @@ TEST(Colors, StandOutFromThePaper) {
 }
 
 TEST(Colors, AreThoseOfThePage) {
-  const std::string style = read_file(HEADLAB_SOURCE_DIR "/src/report/page/style.css");
+  const std::string style = read_file(HEADLAB_SOURCE_DIR "/src/app/report/page/style.css");
   for (const char* role : {"paper", "ink", "muted", "rule", "edge", "accent", "good", "bad", "s0",
                            "s1", "s2", "s3", "s4", "s5", "s6"}) {
     const std::string light = std::string("--") + role + ": light-dark(" + color_of(role) + ",";

@@ -14,7 +14,7 @@ class SameSvg : public PageCore {
  protected:
   /// What the page writes of a picture, which it makes of `p`.
   std::string svg_by_page(const Json& p, const std::string& made) const {
-    const std::string page = HEADLAB_SOURCE_DIR "/src/report/page/";
+    const std::string page = HEADLAB_SOURCE_DIR "/src/app/report/page/";
     write_file(folder_ / "p.json", p.dump());
     write_file(folder_ / "write.mjs",
                text("import fs from 'node:fs'; import {svg} from '", page, "draw.js'; ",

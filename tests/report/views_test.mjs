@@ -4,13 +4,13 @@
 // line for each problem; the exit status is 1 if there is any.
 import {createHash} from 'node:crypto';
 import fs from 'node:fs';
-import * as draw from '../../src/report/page/draw.js';
-import * as charts from '../../src/report/page/charts.js';
-import * as address from '../../src/report/page/address.js';
-import {pca} from '../../src/report/page/core_pass.js';
+import * as draw from '../../src/app/report/page/draw.js';
+import * as charts from '../../src/app/report/page/charts.js';
+import * as address from '../../src/app/report/page/address.js';
+import {pca} from '../../src/app/report/page/core_pass.js';
 
 const page = {...draw, ...charts, ...address};
-const read = (name) => fs.readFileSync(new URL(`../../src/report/page/${name}`, import.meta.url), 'utf8');
+const read = (name) => fs.readFileSync(new URL(`../../src/app/report/page/${name}`, import.meta.url), 'utf8');
 const problems = [];
 const expect = (truth, what) => {
   if (!truth) problems.push(what);

@@ -19,8 +19,6 @@
 
 namespace headlab::structure { namespace {
 
-const std::filesystem::path kProject = HEADLAB_SOURCE_DIR;
-
 /// A source file: its path relative to the project, with slashes, and its lines.
 struct Source {
   std::string path;
@@ -29,17 +27,6 @@ struct Source {
 
 /// What is wrong, one sentence each, with file and line. Empty if nothing is.
 using Problems = std::vector<std::string>;
-
-constexpr std::array<std::string_view, 14> kLayers = {"base",   "kernels", "tensor", "ops",
-                                                      "nn",     "model",   "tasks",  "train",
-                                                      "heads",  "prune",   "lab",    "bench",
-                                                      "report", "cli"};
-
-/// The place of a layer in the list; kLayers.size() for what is no layer.
-std::size_t rank(std::string_view layer) {
-  return static_cast<std::size_t>(std::find(kLayers.begin(), kLayers.end(), layer) -
-                                  kLayers.begin());
-}
 
 std::string at(const Source& file, std::size_t line, const std::string& what) {
   return file.path + ":" + std::to_string(line + 1) + ": " + what;
@@ -56,8 +43,6 @@ std::string_view quoted_include(std::string_view line) {
   line.remove_prefix(kStart.size());
   return line.substr(0, line.find('"'));
 }
-
-std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
 
 /// The first of `words` in each line is a problem.
 Problems find_words(const Source& file, const std::vector<std::string>& words,
@@ -88,23 +73,21 @@ std::vector<Source> read_sources(const std::vector<std::string>& roots) {
   return files;
 }
 
-/// Includes in quotes name "headlab/LAYER/..." or "LAYER/...", and never a layer further down.
+/// Includes in quotes name "headlab/LAYER/..." or a path inside a folder, and no folder further
+/// down the list.
 Problems check_layers(const Source& file) {
-  constexpr std::string_view kPrefix = "headlab/";
-  const std::string own = layer_of(file.path);
-  const bool start_here = file.path == "include/headlab/headlab.h";
+  const std::string own = folder_of(file.path);
+  if (file.path == "include/headlab/headlab.h") return {};
   Problems problems;
-  if (!start_here && rank(own) == kLayers.size()) problems.push_back(at(file, 0, "in no layer"));
+  if (rank(own) == kFolders.size()) problems.push_back(at(file, 0, "belongs to no folder of src"));
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    std::string_view path = quoted_include(file.lines[i]);
-    if (path.empty()) continue;
-    if (path.starts_with(kPrefix)) path.remove_prefix(kPrefix.size());
-    const std::string layer(first_folder(path));
-    const bool whole = path == "headlab.h" && own == "cli";
-    if (rank(layer) == kLayers.size() && !whole)
-      problems.push_back(at(file, i, "\"" + layer + "\" is no layer"));
-    else if (!start_here && rank(layer) > rank(own) && !whole)
-      problems.push_back(at(file, i, own + " includes " + layer + ", a layer further down"));
+    const std::string path(quoted_include(file.lines[i]));
+    if (path.empty() || (path == "headlab/headlab.h" && own == "app/cli")) continue;
+    const std::string other = folder_of_include(path);
+    if (rank(other) == kFolders.size())
+      problems.push_back(at(file, i, "\"" + path + "\" belongs to no folder of src"));
+    else if (rank(other) > rank(own))
+      problems.push_back(at(file, i, own + " includes " + other + ", a folder further down"));
   }
   return problems;
 }
@@ -226,16 +209,16 @@ Problems check_parameters(const Source& file) {
 
 /// Models run below report, which shows what they did.
 Problems check_reports(const Source& file) {
-  if (!file.path.starts_with("src/report/")) return {};
+  if (!file.path.starts_with("src/app/report/")) return {};
   return find_words(file, {".forward(", "evaluate(", "score_heads(", "Activations ", "make_batch("},
                     "what is shown was computed by a lower layer");
 }
 
-/// Threads are started in src/base/threads.* alone: everything else calls parallel_for.
+/// Threads are started in src/core/base/threads.* alone: everything else calls parallel_for.
 Problems check_threads(const Source& file) {
-  if (file.path.starts_with("src/base/threads")) return {};
+  if (file.path.starts_with("src/core/base/threads")) return {};
   return find_words(file, {"#pragma omp", "<omp.h>", "<thread>", "std::thread", "std::jthread"},
-                    "only src/base/threads.cc starts threads");
+                    "only src/core/base/threads.cc starts threads");
 }
 
 /// Installed headers hold no vector types and no tests of the instruction set.
@@ -327,7 +310,7 @@ TEST(Readme, AndItsCompanionsNameFilesThatAreThere) {
   }
 }
 
-/// "| 10 | `src/nn/attention.cc`, `head_outputs` | ...": the file holds the name.
+/// "| 10 | `src/core/nn/attention.cc`, `head_outputs` | ...": the file holds the name.
 TEST(Readme, OfTheSourceNamesWhatStandsInTheFilesOfItsWay) {
   const std::regex quoted("`([^`]+)`");
   std::istringstream lines(read_text("src/README.md"));

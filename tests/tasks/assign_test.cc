@@ -1,6 +1,6 @@
 // Assign against its definition: an interpreter, which reads the program as text from the left,
 // says what every use is worth and where that is written. Read next:
-// src/tasks/assign.cc.
+// src/lab/data/assign.cc.
 #include <cctype>
 #include <map>
 #include <set>

@@ -1,6 +1,6 @@
 // Brackets against their definition: sequences are checked by crossing out pairs, and openers are
 // found by walking back, without the stack that made them. Read next:
-// src/tasks/brackets.cc.
+// src/core/tasks/brackets.cc.
 #include <algorithm>
 #include <map>
 

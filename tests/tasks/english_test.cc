@@ -1,5 +1,5 @@
 // English against an independent reading of its tokens: targets, and all gold by brute force. Read
-// next: src/tasks/english.cc.
+// next: src/lab/data/english.cc.
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
 

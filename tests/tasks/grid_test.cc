@@ -1,5 +1,5 @@
 // Grid against its definition: every image is read again from the words. Read next:
-// src/tasks/grid.cc.
+// src/lab/data/grid.cc.
 #include <set>
 
 #include "tasks/checks.h"

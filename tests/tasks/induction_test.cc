@@ -1,5 +1,5 @@
 // Induction against its definition. The segments are found again from the tokens and the targets
-// alone. Read next: src/tasks/induction.cc.
+// alone. Read next: src/core/tasks/induction.cc.
 #include <algorithm>
 #include <set>
 

@@ -1,5 +1,5 @@
 // Recall against its definition: pairs and queries are read again from the words alone. Read next:
-// src/tasks/recall.cc.
+// src/core/tasks/recall.cc.
 #include <algorithm>
 #include <set>
 

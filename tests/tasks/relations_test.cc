@@ -1,5 +1,5 @@
 // The flagship against its definition, worked out again here from the tokens alone. Read next:
-// src/tasks/relations.cc.
+// src/core/tasks/relations.cc.
 #include <cmath>
 
 #include "tasks/checks.h"

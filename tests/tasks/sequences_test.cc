@@ -1,6 +1,6 @@
 // Sequences from lines of JSON and from programs: what is read is what was written, faults are
 // named with their place, and no program runs that its user has not named.
-#include "tasks/sequences.h"
+#include "data/sequences.h"
 
 #include <cmath>
 #include <cstdlib>

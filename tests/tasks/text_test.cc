@@ -1,5 +1,5 @@
 // Text: windows of each split, the vocabulary, and files that cannot be used. Read next:
-// src/tasks/text.cc.
+// src/core/tasks/text.cc.
 #include <algorithm>
 
 #include "headlab/base/files.h"

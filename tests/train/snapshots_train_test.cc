@@ -1,6 +1,6 @@
 // Weights over training: which steps are kept, that a run which is interrupted keeps the same ones,
 // and what a longer run drops. Read next: headlab/train/snapshots.h.
-#include "train/snapshots.h"
+#include "runs/snapshots.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # The speed of the kernels must be a property of their source, not of what an inliner decides:
-# compiles src/kernels with each compiler for several processors, with the tuning that the processor
-# implies, of which x86-64-v3 is the generic one, and looks at the machine code. With vectors of 64
-# bytes the generic tuning is looked at as well.
+# compiles src/core/kernels with each compiler for several processors, with the tuning that the
+# processor implies, of which x86-64-v3 is the generic one, and looks at the machine code. With
+# vectors of 64 bytes the generic tuning is looked at as well.
 #
 #   tests/tools/code/inlining.sh [g++ clang++ ...]
 #
@@ -20,7 +20,7 @@ compilers=("$@")
 processors=(skylake-avx512 "skylake-avx512 -mtune=generic" sapphirerapids haswell znver3 x86-64-v3)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-flags=(-std=c++20 -O3 -fno-math-errno -ffp-contract=fast -Iinclude -Isrc -S -o)
+flags=(-std=c++20 -O3 -fno-math-errno -ffp-contract=fast -Iinclude -Isrc/core -S -o)
 
 # Whatever takes or returns a vector is part of a loop, and costs a call for each vector if it is no
 # part of it. (The number in a mangled name is that of the lanes: Dv16_f.)
@@ -78,7 +78,7 @@ check() {
 checked=0
 for compiler in "${compilers[@]}"; do
   for processor in "${processors[@]}"; do
-    for source in src/kernels/*.cc; do
+    for source in src/core/kernels/*.cc; do
       checked=$((checked + 1))
       while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n; done
       check "$compiler" "$processor" "$source" >"$folder/result.$checked" &

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/sequences.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
@@ -34,7 +35,6 @@
 #include "headlab/train/run_config.h"
 #include "report/page_parts.h"
 #include "tasks/language.h"
-#include "tasks/sequences.h"
 
 namespace headlab::fuzz {
 

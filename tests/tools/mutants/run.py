@@ -34,7 +34,7 @@ SHORT = 0.3  # seconds: a test that is shown to a bug before longer ones
 # it shows, and, in what draws, where things stand and how large they are: of its numbers only 0 and 1
 # become others.
 NO_RESULT = r"\breserve\(|1 << (1[6-9]|[23]\d)\b|\bsee\("
-DRAWS = r"src/report/(?!page/core_)"
+DRAWS = r"src/app/report/(?!page/core_)"
 NO_STATEMENT = r"\s*(return|throw|using|const|let|var|auto|static|if|for|while|else|case|default|import|export)\b"
 
 
@@ -123,7 +123,7 @@ class Bug:
 def bugs_of(copy):
     """Every bug of every source."""
     found = []
-    kinds = ["src/*/*.cc", "src/*/*.h", "include/headlab/*/*.h", "src/report/page/*.js"]
+    kinds = ["src/**/*.cc", "src/**/*.h", "include/headlab/*/*.h", "src/app/report/page/*.js"]
     for path in sorted(path for kind in kinds for path in copy.glob(kind)):
         text = path.read_text()
         lines, plain = text.split("\n"), masked(text).split("\n")
@@ -134,9 +134,19 @@ def bugs_of(copy):
     return found
 
 
+# Folders of src whose tests stand in a folder of another name.
+TESTED_AS = {"results": "base", "layouts": "model", "data": "tasks", "runs": "train", "studies": "lab",
+             "scores": "heads", "causes": "heads", "weights": "heads", "lessons": "heads"}
+
+
+def layer_of(path):
+    """The folder of tests/ for a source or header."""
+    return TESTED_AS.get(path.parent.name, path.parent.name)
+
+
 def programs_of(path, targets):
     """The test programs of a source's layer."""
-    layer = path.parent.name
+    layer = layer_of(path)
     names = ["report", "browser"] if layer == "page" else [layer, layer + "_f64", layer + "_train"]
     return [name for name in ("test_" + name for name in names) if name in targets]
 
@@ -154,7 +164,7 @@ class Judge:
         self.browser = os.environ.get("HEADLAB_CHROMIUM") or shutil.which("chromium-headless-shell") or ""
         (self.place / "browser").write_text(BROWSER.format(self.browser))
         (self.place / "browser").chmod(0o755)
-        page = copy / "src/report/page/page.html"
+        page = copy / "src/app/report/page/page.html"
         page.write_text(page.read_text().replace("'use strict';", "'use strict';" + PAGE))
 
     def make(self, names):
@@ -197,8 +207,8 @@ class Judge:
                 return sorted(rows.values())
             told = {(pathlib.Path(os.path.normpath(os.path.join(self.build, file))), int(row) - 1)
                     for file, row in re.findall(r"([^\s:]+):(\d+):\d+:\s+(?:error|note|required)", said)}
-            layers = {path.parent.name for path, _ in told}
-            near = {place for place in rows if place[0].parent.name in layers}
+            layers = {layer_of(path) for path, _ in told}
+            near = {place for place in rows if layer_of(place[0]) in layers}
             headers = {place for place in rows if place[0].suffix == ".h"}
             bad = told & rows.keys() or near & headers or headers or near
             if not bad:

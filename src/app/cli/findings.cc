@@ -1,0 +1,134 @@
+// What analysis found, kept beside the run that it describes. A file holds the last finding, and
+// under "others" those that the same command made before with other settings, as long as they
+// describe the same weights: a second look adds to the first. Read next: heads.cc, ablate.cc.
+#include <algorithm>
+#include <system_error>
+
+#include "cli/commands.h"
+#include "runs/run_folder.h"
+
+namespace headlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The settings that decide what was found: without those of how it is shown and kept.
+Json deciding_settings(const Invocation& call) {
+  constexpr std::string_view kShown[] = {"table", "json",  "threads", "help",  "out", "scores",
+                                         "map",   "all",   "csv",     "latex", "svg", "pdf",
+                                         "width", "force", "quiet",   "jobs"};
+  Json::Object kept;
+  for (const Setting& setting : call.settings().all())
+    if (std::ranges::count(kShown, setting.name) == 0)
+      kept.emplace_back(setting.name, setting.get());
+  return kept;
+}
+
+/// What the file holds of these weights, found with other settings.
+Json::Array others_in(const fs::path& file, const Json& found) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return {};
+  Json before;
+  try {
+    before = read_json(file);
+    before.members();
+  } catch (const Error& error) {
+    note(text("note: ", error.what(), ": it is replaced"));
+    return {};
+  }
+  Json::Array all, others;
+  if (const Json* older = before.find("others")) all = older->items();
+  std::erase_if(before.members(), [](const Json::Member& one) { return one.first == "others"; });
+  all.insert(all.begin(), std::move(before));
+  for (Json& one : all) {
+    const Json *weights = one.find("weights"), *options = one.find("options");
+    if (weights == nullptr || *weights != found.at("weights")) {
+      note(text("note: what ", file.string(), " held described other weights: it is replaced"));
+      return others;
+    }
+    if (options == nullptr || *options != found.at("options")) others.push_back(std::move(one));
+  }
+  return others;
+}
+
+/// Error if a file belongs to a run, unless what takes its place is of the same command: a finding
+/// (`json`) or the page.
+void require_own(const Invocation& call, const fs::path& file, bool json) {
+  std::error_code ignored;
+  const fs::path target = fs::weakly_canonical(file, ignored);
+  if (!is_run_file(target) || !is_there(target)) return;
+  if (target.extension() == ".html" && call.command().name == std::string("page")) return;
+  std::string said;  // PROGRAM COMMAND ...
+  if (json && target.extension() == ".json") {
+    const Json there = Json::parse(read_file(target), target.string());
+    if (const Json* command = there.find("command")) said = command->string();
+  }
+  const std::size_t name = said.starts_with(program_call() + " ")
+                               ? program_call().size()
+                               : std::min(said.find(' '), said.size());
+  if (!said.substr(name).starts_with(text(" ", call.command().name, " ")))
+    throw Error(file.string() + " belongs to a run, and this command did not make it",
+                "give the result a name of its own");
+}
+
+}  // namespace
+
+/// Several commands may keep a finding at once: each waits for the one before it.
+Result finding(const Invocation& call, const Run& run, Result found, const std::string& name) {
+  const std::string out = call.value("out");
+  const fs::path file = out.empty() ? run.path / name : fs::path(out);
+  const bool keeps = !out.empty() || !name.empty();
+  const fs::path beside = file.parent_path() / ("." + file.filename().string() + ".lock");
+  std::error_code ignored;
+  std::optional<FileLock> lock;
+  try {
+    if (keeps && (!is_there(file) || fs::is_regular_file(file, ignored)))
+      for (lock.emplace(beside); !lock->held(); lock.emplace(beside)) wait_a_moment();
+  } catch (const Error& error) {
+    lock.reset();  // nobody can write here, as is said below
+    if (is_there(beside)) note(text("note: kept without a lock: ", error.what()));
+  }
+  found.json["options"] = deciding_settings(call);
+  found.json["step"] = run.step < 0 ? Json() : Json(run.step);
+  found.json["weights"] = weights_hash(run.model);
+  found.json["run"] = identity_of(run.config);
+  Result result = reproducible(call, std::move(found));
+  if (!keeps) return result;
+  try {
+    require_own(call, file, true);
+    Json kept = result.json;
+    if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
+    write_json(file, kept);
+  } catch (const Error& error) {
+    result.unwritten = Error(text("this was not kept: ", error.what()),
+                             call.settings().find("out") ? "--out FILE keeps it in another place"
+                                                         : "make the run's folder writable");
+  }
+  return result;
+}
+
+Result finding(const Invocation& call, const Run& run, const Finding& found,
+               const std::string& words, const std::string& name) {
+  call.check_table(found.tables);  // a wrong command line changes no file
+  return finding(call, run, result_of(found, "\n" + words), name);
+}
+
+void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
+  require_own(call, file, bytes.starts_with('{'));
+  write_file(file, bytes);
+}
+
+void keep_as(const fs::path& file, Result& result) {
+  try {
+    write_json(file, result.json);
+  } catch (const Error& error) {
+    result.unwritten = error;
+  }
+}
+
+std::string replaced_text(const fs::path& folder) {
+  return text("  # ", folder.string(),
+              " is there now: add --force to replace it, or name another --out");
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,245 @@
+// A task that a program of the user's makes: it is started once, reads requests from its standard
+// input and prints lines as in a file (sequences.h), as kProtocol tells its author. What it writes
+// to standard error is shown as it stands.
+// A program runs only because its user says so: allow_command, or HEADLAB_COMMAND.
+// Read next: sequences.h.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "base/digest.h"
+#include "data/sequences.h"
+#include "headlab/base/error.h"
+#include "headlab/base/text.h"
+
+namespace headlab {
+namespace {
+
+constexpr std::size_t kLongestLine = 1 << 24;  // bytes
+
+constexpr const char* kProtocol =
+    R"(PROGRAM is a line for the shell. It is started once, and prints a header that
+says at least `vocabulary` and `length`. Then it reads requests, such as
+  {"count": 64, "seed": 7412, "split": "train"}
+and prints as many lines for each, flushed, that follow from the seed and the
+split alone; of a larger count the first lines are the same. It runs because
+you name it, as --task "command:PROGRAM". Where a run, and not you, names it:
+HEADLAB_COMMAND='PROGRAM' headlab heads RUN
+
+)";
+
+std::set<std::string>& allowed() {
+  static std::set<std::string> commands;
+  return commands;
+}
+
+/// A program with our ends of its standard input and output.
+class UserProgram {
+ public:
+  explicit UserProgram(std::string command) : command_(std::move(command)) {}
+  ~UserProgram() { stop(); }
+  UserProgram(const UserProgram&) = delete;
+  UserProgram& operator=(const UserProgram&) = delete;
+
+  std::mutex mutex;  // to be held while it is asked
+
+  /// Starts it unless this process has done so: one that was forked has a program of its own.
+  /// Whether it was started.
+  bool start() {
+    if (child_ > 0 && owner_ == getpid()) return false;
+    int in[2], out[2];
+    require(socketpair(AF_UNIX, SOCK_STREAM, 0, in) == 0 && pipe(out) == 0,
+            "the system has no pipe for a program");
+    for (const int end : {in[0], out[0]}) fcntl(end, F_SETFD, FD_CLOEXEC);
+    owner_ = getpid();
+    child_ = fork();
+    require(child_ >= 0, "the system starts no further process");
+    if (child_ == 0) {
+      setpgid(0, 0);  // with all that it starts, a group that ends with it
+      dup2(in[1], 0);
+      dup2(out[1], 1);
+      for (const int end : {in[1], out[1]}) close(end);
+      execl("/bin/sh", "sh", "-c", command_.c_str(), nullptr);
+      _exit(127);
+    }
+    for (const int end : {in[1], out[1]}) close(end);
+    to_ = in[0];
+    from_ = out[0];
+    read_.clear();
+    return true;
+  }
+  void say(const std::string& line) {
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t sent = send(to_, rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent < 0) fail("does not read what it is asked");
+      rest.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+  /// Its next line, without the end.
+  std::string line() {
+    std::size_t end;
+    while ((end = read_.find('\n')) == read_.npos) {
+      if (read_.size() > kLongestLine) fail("prints a line that does not end");
+      pollfd wanted{from_, POLLIN, 0};
+      if (poll(&wanted, 1, command_patience()) == 0)
+        fail(text("has printed nothing for ", command_patience() / 1000.0,
+                  " seconds: does it flush its lines?"));
+      char bytes[65536];
+      const ssize_t got = ::read(from_, bytes, sizeof bytes);
+      if (got <= 0) fail("has ended");
+      read_.append(bytes, static_cast<std::size_t>(got));
+    }
+    std::string next = read_.substr(0, end);
+    read_.erase(0, end + 1);
+    return next;
+  }
+  /// Whether it says something within some milliseconds.
+  bool has_more(int milliseconds) const {
+    pollfd more{from_, POLLIN, 0};
+    return !read_.empty() || (poll(&more, 1, milliseconds) > 0 && (more.revents & POLLIN) != 0);
+  }
+  /// Ends it, and says what it did wrong.
+  [[noreturn]] void fail(const std::string& what) {
+    const int status = stop();
+    const std::string ended = what != "has ended"   ? ""
+                              : WIFSIGNALED(status) ? text(" by signal ", WTERMSIG(status))
+                                                    : text(" with status ", WEXITSTATUS(status));
+    throw Error(text("the program `", command_, "` ", what, ended),
+                "try it by hand: echo '{\"count\": 2, \"seed\": 0, \"split\": \"train\"}' | " +
+                    command_);
+  }
+
+ private:
+  int stop() {
+    int status = 0;
+    if (child_ <= 0 || owner_ != getpid()) return status;
+    close(to_);
+    for (int moments = 0; waitpid(child_, &status, WNOHANG) == 0; ++moments) {
+      if (moments == 20) kill(-child_, SIGKILL);
+      usleep(10'000);
+    }
+    close(from_);
+    child_ = -1;
+    return status;
+  }
+
+  std::string command_, read_;
+  pid_t child_ = -1, owner_ = -1;
+  int to_ = -1, from_ = -1;
+};
+
+/// The definition of the task, whose batches are made whole.
+struct FromCommand : FromElsewhere {
+  std::string command, hash;
+  std::shared_ptr<UserProgram> program;
+
+  explicit FromCommand(std::string_view given) : command(given) {
+    require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
+    const char* said = std::getenv("HEADLAB_COMMAND");
+    if (!allowed().contains(command) && said != nullptr && said == command)
+      command_of_environment() = command;
+    else if (!allowed().contains(command))
+      throw Error(text("it would start the program `", command, "`, which you have not named"),
+                  text("if you trust it: HEADLAB_COMMAND='", command, "' headlab ..."));
+    program = std::make_shared<UserProgram>(command);
+    program->start();
+    header = read_header();
+    hash = Json(header).dump();
+    for (const Split split : {Split::train, Split::validation}) {
+      const std::string before = ask(Key{}, 2, split, 20);
+      if (ask(Key{}, 2, split, 20) != before)
+        program->fail(
+            "answers the same seed with other lines: what it draws must follow from the "
+            "seed and the split alone");
+      hash += before;
+    }
+    hash = fingerprint(hash);
+  }
+  std::string about_data() const {
+    return FromElsewhere::about_data(text("made by `", command, "`"));
+  }
+  std::string data_hash() const { return hash; }
+  void write(Example& example, Key key, Split split, bool with_truth) const {
+    const Index count = example.batch.size;
+    LineReader reader(header);
+    const Sequences made = reader.read_all(ask(key, count, split), "`" + command + "`");
+    require(made.size() == count, "the program `", command, "` printed an empty line");
+    require(shape_of(reader.header()) == shape(), "the program `", command,
+            "` printed a sequence longer than its header says");
+    for (Index b = 0; b < count; ++b) {
+      Sequence sequence{example, b, split, Generator(key.fold(b)), b, with_truth};
+      FromElsewhere::write(made, b, sequence);
+    }
+  }
+
+  /// The lines that it prints for a request, one after the other; whether there are more is looked
+  /// for so many milliseconds.
+  std::string ask(Key key, Index count, Split split, int wait = 0) const {
+    const std::lock_guard lock(program->mutex);
+    if (program->start())
+      require(Json(read_header()) == Json(header), "the program `", command,
+              "` begins with another header than before");
+    const char* names[] = {"train", "validation", "test"};
+    const std::uint64_t seed = Generator(key).below(kMostExact);
+    program->say(
+        Json::object({{"count", count}, {"seed", seed}, {"split", names[static_cast<int>(split)]}})
+            .dump() +
+        "\n");
+    std::string lines;
+    for (Index i = 0; i < count; ++i) lines += program->line() + "\n";
+    if (program->has_more(wait))
+      program->fail(text("printed more than the ", count, " lines it was asked for"));
+    return lines;
+  }
+  Header read_header() const {
+    const std::string line = program->line();
+    Header said = in_context(text("the program `", command, "`, its first line"), [&] {
+      return Header::of(Json::parse(line, "the line").at("header"));
+    });
+    if (said.vocabulary.empty() || said.length == 0)
+      program->fail("names no `vocabulary` or no `length` in its header");
+    if (said.targets.empty()) said.targets = {"target"};
+    return said;
+  }
+};
+
+}  // namespace
+
+int& command_patience() {
+  static int milliseconds = 60'000;
+  return milliseconds;
+}
+
+std::string& command_of_environment() {
+  static std::string command;
+  return command;
+}
+
+void allow_command(const std::string& command) { allowed().insert(command); }
+
+TaskEntry command_task() {
+  TaskEntry entry{"command",
+                  "your own sequences and truth, from a program that prints lines of JSON",
+                  "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
+                  {.why = "what can be learned depends on the program"}};
+  entry.make = [](std::string_view given) -> std::unique_ptr<Task> {
+    return std::make_unique<TaskOf<FromCommand>>(text("command:", given), FromCommand(given));
+  };
+  entry.check = [](std::string_view) {};
+  entry.parameters = [] { return Settings(); };
+  entry.advice = [](std::string_view given) {
+    return given.empty() ? "" : FromCommand(given).header.recommended;
+  };
+  entry.form = kProtocol + form_of_lines();
+  return entry;
+}
+
+}  // namespace headlab

@@ -1,0 +1,146 @@
+// A task from a file of lines (sequences.h) that anything can write: a script, awk, `headlab show
+// TASK --write`. `held_out` and `test` are files of the same form, by which one chooses and which
+// judge in the end; without them one file is split in three by a hash of each sequence, so that
+// equal sequences stand on one side. Truth is what the lines say.
+// Trap: a task of few sequences is learned by heart; look at the accuracy on held-out ones.
+// Read next: sequences.h; headlab/tasks/definition.h.
+#include <array>
+#include <unordered_set>
+
+#include "base/digest.h"
+#include "data/sequences.h"
+#include "headlab/base/build.h"
+#include "headlab/base/error.h"
+#include "headlab/base/files.h"
+#include "headlab/base/text.h"
+
+namespace headlab {
+namespace {
+
+using Numbers = std::span<const std::int32_t>;
+
+/// Source of the numbers: fnv1a (digest.h), 64 bits.
+std::uint64_t hash_of(std::initializer_list<Numbers> lists) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const Numbers list : lists)
+    for (const std::int32_t number : list)
+      hash = (hash ^ static_cast<std::uint32_t>(number + 1)) * 0x100000001B3;
+  return hash ^ (hash >> 32);
+}
+
+struct FromFile : FromElsewhere {
+  std::string train = "datasets/definitions.jsonl", held_out, test;
+
+  std::array<Sequences, 3> parts = {};  // by split
+  std::string hash = {}, said = {};
+
+  void bind(Settings& s) {
+    s.string("train", train, "sequences, a line of JSON for each", "FILE");
+    s.string("held_out", held_out, "such a file to choose by, not a tenth of `train`", "FILE");
+    s.string("test", test, "such a file that judges in the end, not a tenth of `train`", "FILE");
+  }
+  /// Errors that name the file and the line.
+  void prepare() {
+    LineReader reader;
+    const std::array<std::string, 3> names = {train, held_out, test};
+    std::array<Sequences, 3> files;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (names[i].empty()) continue;
+      const std::string bytes = read_file(shipped_file(names[i]));
+      hash += fingerprint(bytes);
+      files[i] = reader.read_all(bytes, names[i]);
+      require(files[i].size() > 0, names[i], " holds no sequence");
+      require(!files[i].targets.empty(), names[i], kAsksNothing);
+    }
+    hash = fingerprint(hash);
+    reader.finish(std::array{&files[0], &files[1], &files[2]});
+    header = reader.header();
+    check_header();
+    divide(files);
+    for (const Sequences& part : parts)
+      require(!part.targets.empty(), train,
+              " holds too few different sequences with targets to be split in three: "
+              "give more, or held_out=FILE and test=FILE");
+  }
+  /// Equal sequences stand on one side, and are held out once. Where no file is given, a tenth of
+  /// `train` is held out and another judges.
+  void divide(const std::array<Sequences, 3>& files) {
+    std::array<std::unordered_set<std::uint64_t>, 3> read, whole;  // hashes, by file
+    Index left_out = 0;
+    for (std::size_t file = 0; file < 3; ++file) {
+      const Sequences& from = files[file];
+      Index copies = 0, known = 0;
+      for (Index i = 0; i < from.size(); ++i) {
+        const std::uint64_t of_read = hash_of({from.tokens[i], from.source[i]});
+        const std::uint64_t share = file == 0 ? of_read % 10 : 9;
+        const std::size_t split = share == 0 && held_out.empty() ? 1
+                                  : share == 1 && test.empty()   ? 2
+                                                                 : file;
+        read[file].insert(of_read);
+        known += read[0].contains(of_read);
+        const bool again =
+            !whole[file].insert(hash_of({from.tokens[i], from.source[i], from.targets[i]})).second;
+        copies += again;
+        if (split == 0 || !again) parts[split].add(from, i);
+        left_out += split != 0 && again;
+      }
+      const char* names[] = {"train", "held_out", "test"};
+      if (file == 0) said = text(from.size(), " sequences");
+      if (file == 0 && copies > 0) said += text(", ", copies, " of them repeated");
+      if (file > 0 && known > 0)
+        said += text("; ", known, " of ", names[file], "'s ", from.size(), " are also in train");
+    }
+    if (left_out > 0) said += text("; ", left_out, " left out, since they are held out already");
+  }
+
+  Index different(Split split) const { return parts[static_cast<std::size_t>(split)].size(); }
+  std::string about_data() const {
+    return FromElsewhere::about_data(text(said, "; ", parts[0].size(), " to learn from, ",
+                                          parts[1].size(), " to choose by, ", parts[2].size(),
+                                          " that judge"));
+  }
+  std::string data_hash() const { return hash; }
+  void write(Sequence& s) const {
+    FromElsewhere::write(parts[static_cast<std::size_t>(s.split)], s.unit, s);
+  }
+};
+
+/// What the header of the file recommends.
+std::string advice_of(std::string_view parameters) {
+  const FromFile task = with_parameters(FromFile{}, parameters);
+  const std::string bytes = read_file(shipped_file(task.train));
+  if (bytes.find_first_not_of(" \t\r\n") == bytes.npos) return "";  // that is told when it is read
+  const Json first =
+      task.train.ends_with(".npz")
+          ? Json::object({{"header", header_of_arrays(bytes)}})
+          : Json::parse(std::string_view(bytes).substr(0, bytes.find('\n')), task.train);
+  const Json* header = first.find("header");
+  return header != nullptr && !header->is_null() ? Header::of(*header).recommended : "";
+}
+
+}  // namespace
+
+LinesCheck check_lines(std::string_view lines, const std::string& source) {
+  LinesCheck check;
+  LineReader reader;
+  const Sequences all = reader.read_all(lines, source, &check.faults);
+  check.sequences = all.size();
+  check.unasked = reader.unasked();
+  if (check.faults.empty() && all.targets.empty())
+    check.faults.push_back(text(source, all.size() == 0 ? " holds no sequence" : kAsksNothing));
+  return check;
+}
+
+TaskEntry file_task() {
+  return task_entry(FromFile{}, {"file",
+                                 "your own sequences and truth, from lines of JSON",
+                                 "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
+                                 {.why = "what can be learned depends on the file"},
+                                 {},
+                                 {},
+                                 {},
+                                 advice_of,
+                                 form_of_lines()});
+}
+
+}  // namespace headlab

@@ -1,0 +1,96 @@
+// Any task as lines of JSON, from which the task `file` is the same task: tokens are written as
+// they are shown, in a vocabulary that keeps their numbers.
+// Read next: sequences.cc, the way back.
+#include <set>
+
+#include "data/sequences.h"
+#include "headlab/base/text.h"
+
+namespace headlab {
+namespace {
+
+Json keys_of(const Gold& gold, Index b, Index length) {
+  Json queries = Json::object();
+  for (Index t = 0; t < length; ++t)
+    if (const auto keys = gold.keys(b, t); !keys.empty())
+      queries[std::to_string(t)] = std::vector<std::int32_t>(keys.begin(), keys.end());
+  return queries;
+}
+
+}  // namespace
+
+Header header_of(const Task& task) {
+  const TaskShape shape = task.shape();
+  require(shape.features == 0, task.spec(), " gives vectors: lines of a file hold tokens");
+  const TaskEntry& entry = find_task(task.spec());
+  Header header{.description = entry.advice ? "" : entry.summary,
+                .architecture = shape.architecture,
+                .relations = task.relations(),
+                .targets = task.target_names(),
+                .recommended = recommended_settings(task.spec()),
+                .accuracy = entry.learned.accuracy,
+                .needed_heads = task.needed_heads(),
+                .length = shape.length,
+                .source_length = shape.source_length};
+  for (std::int32_t token = 0; token < shape.vocab; ++token)
+    header.vocabulary.push_back(task.token_text(token));
+  const std::set<std::string> different(header.vocabulary.begin(), header.vocabulary.end());
+  if (std::ssize(different) == shape.vocab) return header;
+  for (std::int32_t token = 0; token < shape.vocab; ++token)  // two look alike: numbers do not
+    header.vocabulary[token] = std::to_string(token);
+  return header;
+}
+
+std::string line_of(const Header& header, const Example& example, Index b) {
+  const Batch& batch = example.batch;
+  const auto word = [&](std::int32_t token) { return Json(header.vocabulary[token]); };
+  Json tokens = Json::array(), targets = Json::array(), truth = Json::object(), source = tokens;
+  for (Index t = 0; t < batch.length_of(b); ++t) {
+    tokens.push_back(word(batch.token(b, t)));
+    Json at = Json::array();
+    for (Index k = 0; k < batch.targets_per_position; ++k)
+      at.push_back(batch.target(b, t, k) < 0 ? Json() : word(batch.target(b, t, k)));
+    targets.push_back(batch.targets_per_position == 1 ? at.items()[0] : at);
+  }
+  for (Index t = 0; t < batch.source_length_of(b); ++t)
+    source.push_back(word(batch.source_token(b, t)));
+  Json json = Json::object({{"tokens", tokens}, {"targets", targets}});
+  if (batch.source_length > 0) json["source"] = source;
+  const auto add = [&](const char* name, const std::vector<Gold>& gold) {
+    for (std::size_t r = 0; r < gold.size(); ++r) {
+      const Relation& relation = header.relations[r];
+      Json keys = keys_of(gold[r], b, batch.queries_of(relation.kind, b));
+      if (!keys.members().empty()) json[name][relation.name] = keys;
+    }
+  };
+  add("truth", example.gold);
+  add("candidates", example.candidates);
+  return json.dump();
+}
+
+std::string lines_of(const Task& task, std::int64_t count, Key key) {
+  const Header header = header_of(task);
+  const Example example = task.make(key, count, Split::validation);
+  std::string lines = Json::object({{"header", header}}).dump() + "\n";
+  for (Index b = 0; b < count; ++b) lines += line_of(header, example, b) + "\n";
+  return lines;
+}
+
+std::string form_of_lines() {
+  const Json header = Header();
+  const std::vector<std::string> names = texts_of(header.members(), &Json::Member::first);
+  return R"(each line is a sequence; where something is asked stands a target, or an array:
+  {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
+   "truth": {"definition": {"3": [2]}}}
+`truth` holds by relation the keys that belong to a query, both as positions;
+`candidates`, likewise, all among which one must choose; `source` is what an
+encoder-decoder reads. A file NAME.npz (numpy.savez) holds whole numbers:
+tokens [N, T], targets [N, T] or [N, T, K], -1 where nothing is asked, perhaps
+lengths [N]; truth/NAME/keys, of which query t of sequence n has those from
+truth/NAME/begin[n T + t] to truth/NAME/begin[n T + t + 1]; candidates/NAME/...
+likewise; source [N, S] and source_lengths [N]; header=json.dumps({...}), of
+whose vocabulary numbers are then the words.
+)" + wrapped("a first line {\"header\": {...}} may set " + join(names, ", "), "", 80);
+}
+
+}  // namespace headlab

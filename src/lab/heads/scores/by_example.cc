@@ -1,0 +1,57 @@
+// What heads do on single examples, for other programs to read: no choice, no verdict. The
+// examples and queries are those of the scores.
+// Read next: scores.cc, which chooses and judges.
+#include <cmath>
+
+#include "headlab/heads/activations.h"
+#include "headlab/heads/scores.h"
+#include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
+#include "heads/scores/asked_gold.h"
+
+namespace headlab {
+namespace {
+
+/// The mean weight of a head on the gold keys of an example's queries; NaN where none counts.
+double mean_mass(std::span<const EligibleQuery> queries, const Tensor& pattern, Index first) {
+  double sum = 0, count = 0;
+  for (const EligibleQuery& query : queries) {
+    if (!query.disjoint) continue;
+    const Scalar* row =
+        pattern.data() + ((query.b - first) * pattern.size(1) + query.t) * pattern.size(2);
+    for (const std::int32_t key : query.keys) sum += static_cast<double>(row[key]);
+    ++count;
+  }
+  return count > 0 ? sum / count : NAN;
+}
+
+}  // namespace
+
+ExampleMasses masses_by_example(const Transformer& model, const Task& task, Index examples) {
+  const Index count = at_most_different(task, examples);
+  const Example example = task.make(streams::scored(), count, Split::validation);
+  const std::vector<Relation> relations = task.relations();
+  const bool causal = model.config().architecture != Architecture::encoder;
+  std::vector<QuerySet> sets;
+  for (std::size_t r = 0; r < relations.size(); ++r)
+    sets.push_back(relation_queries(example, relations, r, causal));
+  const std::vector<HeadId> heads = all_heads(model);
+  const auto modules = model.attention_modules();
+  ExampleMasses masses{std::ssize(relations), std::ssize(heads), count, {}};
+  masses.values.resize(masses.relations * masses.heads * count, NAN);
+  for_parts(example.batch, 64, [&](const Batch& part, Index first) {
+    const Activations activations(model, part);
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      const Tensor pattern = activations.pattern(heads[h]);
+      for (std::size_t r = 0; r < sets.size(); ++r) {
+        if (sets[r].kind != modules[heads[h].module].kind) continue;
+        for (Index b = first; b < first + part.size; ++b)
+          masses.values[(r * heads.size() + h) * count + b] =
+              static_cast<float>(mean_mass(sets[r].of(b, b + 1), pattern, first));
+      }
+    }
+  });
+  return masses;
+}
+
+}  // namespace headlab

@@ -1,0 +1,248 @@
+// Gathering sums: each head walks over the queries that have gold and over all rows of its
+// pattern. Heads are walked in parallel and each owns its sums, so no number depends on the threads
+// or on how examples were batched. Read next: scores.cc.
+#include "heads/scores/head_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "headlab/base/threads.h"
+#include "headlab/heads/activations.h"
+#include "headlab/heads/matrix.h"
+
+namespace headlab {
+namespace {
+
+/// The key with the largest weight, the first of equals.
+Index argmax_of(const Scalar* weights, Index visible) {
+  return std::max_element(weights, weights + visible) - weights;
+}
+
+/// Adds a row of split B.
+void add_judged_row(HeadSums& sums, const Scalar* weights, Index t, SeenKeys seen) {
+  const Index length = std::ssize(sums.pattern_rows), largest = argmax_of(weights, seen.end);
+  ++sums.rows;
+  sums.log_visible += std::log(static_cast<double>(seen.count()));
+  sums.largest += static_cast<double>(weights[largest]);
+  for (Index s = seen.first; s < seen.end; ++s) {
+    const auto w = static_cast<double>(weights[s]);
+    sums.entropy -= w > 0 ? w * std::log(w) : 0;
+    sums.distance += w * static_cast<double>(std::abs(s - t));
+  }
+  if (seen.count() > 1) {
+    ++sums.offsets[largest - t + length];
+    ++sums.seen_changes[seen.first - t + length];
+    --sums.seen_changes[seen.end - t + length];
+  }
+}
+
+}  // namespace
+
+/// One head's rows of weights in one forward pass over the sequences [first, end).
+struct PatternSums::HeadRows {
+  Mask mask;
+  Index first, end;
+  const Tensor& pattern;  // [B, H, T, S] of its module
+  Index place;            // of the head there
+
+  const Scalar* row(Index b, Index t) const {
+    const Index head = (b - first) * pattern.size(1) + place;
+    return pattern.data() + (head * pattern.size(2) + t) * pattern.size(3);
+  }
+  /// Calls visit(b, t, the keys that are seen) for every row.
+  template <class Visit>
+  void for_rows(Visit&& visit) const {
+    for (Index b = first; b < end; ++b)
+      for (Index t = 0; t < mask.batch.queries_of(mask.kind, b); ++t) visit(b, t, mask.seen(b, t));
+  }
+
+  /// What needs no gold: the average pattern of split A, sums over the rows of split B.
+  void add_to(HeadSums& sums) const {
+    const Index length = std::ssize(sums.pattern_rows);
+    for_rows([&](Index b, Index t, SeenKeys seen) {
+      const Scalar* weights = row(b, t);
+      if (split_of(b) == 1) {
+        add_judged_row(sums, weights, t, seen);
+        return;
+      }
+      ++sums.pattern_rows[t];
+      for (Index s = seen.first; s < seen.end; ++s)
+        sums.pattern[t * length + s] += static_cast<double>(weights[s]);
+    });
+  }
+
+  /// The Gram matrix of its outputs, from z [B, T, H*Dv] of its module.
+  void add_output_to(HeadSums& sums, const Tensor& z) const {
+    const Index all = z.size(2), width = sums.d_value;
+    for_rows([&](Index b, Index t, SeenKeys) {
+      const Scalar* out = z.data() + ((b - first) * z.size(1) + t) * all + place * width;
+      for (Index i = 0; i < width && split_of(b) == 1; ++i) {
+        const auto factor = static_cast<double>(out[i]);
+        for (Index j = i; j < width; ++j)
+          sums.gram[i * width + j] += factor * static_cast<double>(out[j]);
+      }
+    });
+  }
+};
+
+PatternSums::PatternSums(const Transformer& model, const Batch& examples, Index size,
+                         std::span<const AskedGold> asked, const SumOptions& options)
+    : asked_(asked),
+      options_(options),
+      causal_(model.config().architecture != Architecture::encoder) {
+  const Index length = std::max(examples.length, examples.source_length);
+  HeadSums head;
+  for (const AskedGold& gold : asked) {
+    const Index permutations = options.permuted ? gold.permuted->permutations() : 0;
+    head.hits.push_back({.permuted = std::vector<double>(permutations)});
+    if (permutations > 0) head.hits.back().by_query.resize(gold.set.queries.size());
+  }
+  head.pattern.resize(length * length);
+  head.pattern_rows.resize(length);
+  head.offsets.resize(2 * length + 1);
+  head.seen_changes.resize(2 * length + 1);
+  for (const AttentionModule& module : model.attention_modules()) {
+    head.kind = module.kind, head.window = module.window, head.place = 0,
+    head.d_value = module.attention->d_value;
+    head.gram.resize(options.shapes ? head.d_value * head.d_value : 0);
+    for (const std::int32_t number : module.attention->heads) {
+      head.id.head = number;
+      heads_.push_back(head);
+      ++head.place;
+    }
+    ++head.id.module;
+  }
+  largest_masses_.resize(asked.size());
+  distances_.resize(heads_.size() * heads_.size());
+  distance_rows_.resize(heads_.size() * heads_.size());
+  gather(model, examples, size);
+}
+
+void PatternSums::gather(const Transformer& model, const Batch& examples, Index size) {
+  constexpr Index kMostWeights = 1 << 26;  // of patterns, at once
+  const Index of_one = std::max<Index>(1, std::ssize(heads_) * examples.length * examples.length);
+  size = std::clamp<Index>(kMostWeights / of_one, 1, size);
+  for_parts(examples, size, [&](const Batch& part, Index first) {
+    const Activations activations(model, part, true, false);
+    std::vector<HeadRows> rows;
+    for (const HeadSums& head : heads_) {
+      const Tensor& pattern = activations.captures().attention[head.id.module].pattern;
+      const Mask mask{examples, head.kind, causal_, head.window};
+      rows.push_back({mask, first, first + part.size, pattern, head.place});
+    }
+    if (!rows.empty()) add(rows, activations.captures());
+  });
+}
+
+void PatternSums::add(const std::vector<HeadRows>& rows, const ModelCaptures& captures) {
+  parallel_for(std::ssize(heads_), [&](Index h) {
+    HeadSums& head = heads_[h];
+    rows[h].add_to(head);
+    add_hits(head, rows[h]);
+    if (options_.shapes) rows[h].add_output_to(head, captures.attention[head.id.module].z);
+  });
+  add_largest_masses(rows);
+  if (options_.shapes) add_distances(rows);
+}
+
+void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
+  for (std::size_t q = 0; q < asked_.size(); ++q) {
+    const AskedGold& gold = asked_[q];
+    if (gold.set.kind != head.kind) continue;
+    GoldHits& hits = head.hits[q];
+    for (const EligibleQuery& query : gold.set.of(rows.first, rows.end)) {
+      const Scalar* weights = rows.row(query.b, query.t);
+      const double mass = mass_on(query.keys, weights);
+      GoldHits::Split& split = hits.splits[split_of(query.b)];
+      split.mass_all += mass;
+      if (!query.disjoint) continue;
+      const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.seen.end));
+      if (!hits.by_query.empty())
+        hits.by_query[&query - gold.set.queries.data()] = {static_cast<float>(mass), hit};
+      split.mass += mass;
+      split.top1 += hit;
+      split.top1_offset_wrong += hit && !query.offset_right;
+      split.top1_nearest_wrong += hit && !query.nearest_right;
+      if (query.judged >= 0) gold.permuted->add_masses(query.judged, weights, hits.permuted);
+    }
+  }
+}
+
+void PatternSums::add_largest_masses(const std::vector<HeadRows>& rows) {
+  parallel_for(std::ssize(asked_), [&](Index q) {
+    const QuerySet& set = asked_[q].set;
+    for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
+      double largest = 0;
+      for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
+        if (set.kind == heads_[h].kind)
+          largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
+      largest_masses_[q] += largest;
+    }
+  });
+}
+
+/// Every pair of heads of one kind is a task of its own.
+void PatternSums::add_distances(const std::vector<HeadRows>& rows) {
+  const Index count = std::ssize(heads_);
+  parallel_for(count * count, [&](Index pair) {
+    const HeadRows &a = rows[pair / count], &b = rows[pair % count];
+    if (pair / count <= pair % count || a.mask.kind != b.mask.kind) return;
+    a.for_rows([&](Index sequence, Index t, SeenKeys) {
+      if (split_of(sequence) == 1) {
+        distances_[pair] += jensen_shannon_distance(a.mask.visible(sequence, t), a.row(sequence, t),
+                                                    b.row(sequence, t));
+        ++distance_rows_[pair];
+      }
+    });
+  });
+}
+
+double PatternSums::distance(std::size_t a, std::size_t b) const {
+  if (a == b) return 0;
+  const std::size_t pair = std::max(a, b) * heads_.size() + std::min(a, b);
+  return distance_rows_[pair] > 0 ? distances_[pair] / static_cast<double>(distance_rows_[pair])
+                                  : std::numeric_limits<double>::quiet_NaN();
+}
+
+void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r) {
+  const Index permutations = gathered.asked()[asked].permuted->permutations();
+  std::vector<double> largest(permutations);
+  for (const HeadSums& head : gathered.heads())
+    std::ranges::transform(largest, head.hits[asked].permuted, largest.begin(),
+                           [](double a, double b) { return std::max(a, b); });
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    const double mass = gathered.heads()[h].hits[asked].splits[1].mass * (1 - 1e-12);
+    const auto reached =
+        std::ranges::count_if(largest, [mass](double chance) { return chance >= mass; });
+    RelationScore& score = report.heads[h].relations[r];
+    if (score.enough()) score.p = ratio(1 + reached, 1 + permutations);
+  }
+}
+
+std::vector<std::pair<double, std::size_t>> smallest_p(const HeadsReport& report,
+                                                       std::size_t count) {
+  std::vector<std::pair<double, std::size_t>> smallest;
+  for (std::size_t r = 0; r < count; ++r) {
+    double least = 2;
+    for (const HeadScores& head : report.heads) least = std::min(least, head.relations[r].p);
+    if (least <= 1) smallest.emplace_back(least, r);
+  }
+  std::ranges::sort(smallest);
+  return smallest;
+}
+
+void correct_p(HeadsReport& report, std::size_t count) {
+  double least = 0;
+  const auto ordered = smallest_p(report, count);
+  for (std::size_t k = 0; k < ordered.size(); ++k) {
+    const auto left = static_cast<double>(ordered.size() - k);
+    for (HeadScores& head : report.heads) {
+      RelationScore& score = head.relations[ordered[k].second];
+      if (score.enough()) score.p_holm = std::min(1.0, std::max(least, left * score.p));
+    }
+    least = std::max(least, left * ordered[k].first);
+  }
+}
+
+}  // namespace headlab

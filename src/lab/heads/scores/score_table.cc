@@ -1,0 +1,132 @@
+// The table of scores. A row says how a score is computed (from the tokens, from a head's sums, or
+// from its score on a relation), what it is called in JSON, and how tables show it: to add a score
+// is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
+// report holds beside numbers. Read next: asked_gold.h, head_sums.h (what rows may read),
+// scores.cc.
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/matrix.h"
+#include "heads/scores/head_sums.h"
+
+namespace headlab {
+namespace {
+
+std::int32_t token_at(const PatternQuery& q, Index s) { return q.keys[s]; }
+const TokenFacts& facts_at(const PatternQuery& q, Index s) { return q.facts[token_at(q, s)]; }
+
+template <Index from, Index to>
+double near(const PatternQuery& q, Index s) {
+  const Index offset = s - q.t;
+  return from <= offset && offset <= to ? 1 / static_cast<double>(1 + std::abs(offset)) : 0;
+}
+template <Index from, Index to>
+constexpr ScoreSource kNear = {.weight = near<from, to>, .known = {"near", from, to}};
+
+template <Index key>
+constexpr ScoreSource kKey = {.weight = [](const PatternQuery&, Index s) -> double {
+                                return s == key;
+                              },
+                              .known = {"key", key}};
+
+template <Index after>
+double repeat(const PatternQuery& q, Index s) {
+  const Index at = s - after;
+  return at >= 0 && token_at(q, at) == q.token && !(q.same_sequence && at == q.t);
+}
+template <Index after>
+constexpr ScoreSource kRepeat = {.weight = repeat<after>, .known = {"repeat", after}};
+
+double separator(const PatternQuery& q, Index s) { return facts_at(q, s).separator; }
+double rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
+
+double entropy(const HeadSums& head) { return ratio(head.entropy, head.rows); }
+double focus(const HeadSums& head) {
+  return head.log_visible > 0 ? 1 - head.entropy / head.log_visible : 0;
+}
+double confidence(const HeadSums& head) { return ratio(head.largest, head.rows); }
+double distance(const HeadSums& head) { return ratio(head.distance, head.rows); }
+double rank(const HeadSums& head) {
+  const Index n = head.d_value;
+  return effective_rank(Matrix(n, n, [&](Index i, Index j) {
+    return head.gram[std::min(i, j) * n + std::max(i, j)];
+  }));
+}
+
+constexpr ScoreEntry kScores[] = {
+    {"mass",
+     "mean attention on the gold keys, over eligible queries that share no key with another "
+     "relation",
+     {.relation = [](const RelationScore& score) { return score.mass; }}},
+    {"top1",
+     "share of these queries whose largest weight lies on a gold key",
+     {.relation = [](const RelationScore& score) { return score.top1; }},
+     kHidden},
+    {"lift",
+     "(mass - null) / (1 - null), of the strongest null: 1 for a perfect head, 0 for the null",
+     {.relation = [](const RelationScore& score) { return score.lift; }}},
+    {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values"},
+    {"mass_any_head",
+     "mean over queries of the largest mass that any head has: above that of the best head where "
+     "heads share the relation"},
+    {"p",
+     "share of permuted golds on which some head has as much mass",
+     {.relation = [](const RelationScore& score) { return score.p; }},
+     kHidden},
+    {"p_holm",
+     "p corrected for the number of relations (Holm)",
+     {.relation = [](const RelationScore& score) { return score.p_holm; }},
+     kHidden},
+    {"owner", "the relation's best head, if p_holm < .01 and lift >= .3 on held-out examples"},
+    {"specialization", "share of relations with an owner of their own, heads assigned one to one"},
+    {"baselines", "top1 of the best offset and of the nearest candidate, and where they are wrong"},
+    {"entropy", "nats, mean over queries of -sum p ln p", {.value = entropy, .always = true}, 3},
+    {"focus",
+     "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key",
+     {.value = focus, .always = true},
+     3},
+    {"confidence", "mean over queries of the largest weight", {.value = confidence}, 3},
+    {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},
+    {"previous", "mean attention on the token before", kNear<-1, -1>},
+    {"next", "mean attention on the token after it", kNear<1, 1>},
+    {"first", "mean attention on the first token", kKey<0>},
+    {"local", "mean attention on keys at most 2 away, where there are others", kNear<-2, 2>},
+    {"separator", "mean attention on separators (| . , ; : and the like)", {.weight = separator}},
+    {"same", "mean attention on other places of the query's token", kRepeat<0>},
+    {"induction",
+     "mean attention on tokens after other places of the query's token; where all repeats have "
+     "one period a positional head scores as much: see its label",
+     kRepeat<1>},
+    {"rare", "mean attention on the rarest of the visible tokens", {.weight = rare, .label = true}},
+    {"offsets", "share of queries by argmax key - query"},
+    {"labels",
+     "positional: 90% of argmaxes at one offset; syntactic: top1 10 points above the best offset; "
+     "rare: argmax on the rarest token in half of all queries, 10 points above the best offset"},
+    {"rank",
+     "effective rank of the output z: exp entropy of its normalised singular values",
+     {.value = rank}},
+};
+
+}  // namespace
+
+std::span<const ScoreEntry> score_table() {
+  static const std::vector<ScoreEntry> all = with_own(kScores, own_scores());
+  return all;
+}
+
+std::vector<ScoreEntry>& own_scores() {
+  static std::vector<ScoreEntry> own;
+  return own;
+}
+
+double HeadScores::value(std::string_view name) const {
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < score_table().size(); ++row) {
+    if (name == score_table()[row].name && row < values.size()) return values[row];
+    names.emplace_back(score_table()[row].name);
+  }
+  throw unknown_name("score of heads", name, names);
+}
+
+}  // namespace headlab

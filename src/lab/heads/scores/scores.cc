@@ -1,0 +1,382 @@
+// Scores of heads, from the examples to the report: what is asked of the heads is drawn up before
+// the model runs (asked_gold.cc), sums are gathered while it runs (head_sums.cc), and turned into
+// scores here. Whatever must be chosen (the head of a relation, the best offset, the average
+// pattern, the assignment) is chosen on split A; what is reported comes from split B. Labels follow
+// Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
+// score_table.cc, scores_json.cc and scores_finding.cc.
+#include "headlab/heads/scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <numeric>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/matrix.h"
+#include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
+#include "heads/scores/head_sums.h"
+
+namespace headlab {
+namespace {
+
+constexpr Index kFewestPermutations = 199;
+constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1, kRareShare = 0.5;  // of labels
+
+/// The examples and what is asked of the heads on them: first the relations, then, for each kind of
+/// attention that the model has, what the rows of score_table() ask for.
+struct ScoringJob {
+  Example example;
+  std::vector<Relation> relations;
+  const Transformer& model;
+  bool causal = model.config().architecture != Architecture::encoder;
+  std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `asked`
+  std::deque<Gold> gold{};                          // a deque: `asked` points to its elements
+  std::vector<AskedGold> asked{};
+
+  void add_relations(Index permutations) {
+    for (std::size_t r = 0; r < relations.size(); ++r)
+      asked.push_back(asked_relation(r, permutations));
+  }
+  AskedGold asked_relation(std::size_t r, Index permutations) const {
+    const Index window = widest_window(model, relations[r].kind);
+    const QuerySet set = relation_queries(example, relations, r, causal, window);
+    const Key key = Key{}.fold("permutations").fold(relations[r].name);
+    return {set, PermutedGold::of(set, permutations, key)};
+  }
+
+  void add_patterns(const Task& task) {
+    const std::vector<TokenFacts> facts = facts_of(example.batch, task);
+    for (const AttentionModule& module : model.attention_modules()) {
+      if (module.attention->heads.empty() || patterns.contains(module.kind)) continue;
+      patterns[module.kind] = asked.size();
+      const Mask mask{example.batch, module.kind, causal};
+      for (const ScoreEntry& row : score_table()) {
+        if (row.from.weight == nullptr) continue;
+        gold.push_back(pattern_gold(row, mask, facts));
+        const QuerySet set = lone_queries(gold.back(), mask);
+        asked.push_back({set, std::make_shared<PermutedGold>(set, 0, Key{})});
+      }
+    }
+  }
+};
+
+// ---- one head on the gold of relations ----------------------------------------------------------
+
+/// What the head's average pattern on split A reaches on the disjoint queries of a split.
+double position_null(const HeadSums& head, const QuerySet& set, std::size_t split) {
+  const Index length = std::ssize(head.pattern_rows);
+  double sum = 0;
+  for (const EligibleQuery& query : set.queries) {
+    const double rows = head.pattern_rows[query.t];
+    if (!query.disjoint || split_of(query.b) != split || rows == 0) continue;
+    for (const std::int32_t key : query.keys) sum += head.pattern[query.t * length + key] / rows;
+  }
+  return ratio(sum, set.splits[split].disjoint);
+}
+
+/// The mean share of the gold among the keys that the head sees: what uniform attention reaches.
+double uniform_null(const Mask& mask, const QuerySet& set, std::size_t split) {
+  double sum = 0;
+  for (const EligibleQuery& query : set.queries) {
+    if (!query.disjoint || split_of(query.b) != split) continue;
+    const SeenKeys seen = mask.seen(query.b, query.t);
+    sum += ratio(std::ranges::count_if(query.keys,
+                                       [&](Index s) { return seen.first <= s && s < seen.end; }),
+                 seen.count());
+  }
+  return ratio(sum, set.splits[split].disjoint);
+}
+
+RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySet& set,
+                       std::size_t split, const Mask& mask) {
+  const QuerySet::Facts& facts = set.splits[split];
+  const GoldHits::Split& sums = hits.splits[split];
+  RelationScore score{.queries = facts.disjoint,
+                      .examples = facts.examples,
+                      .mass = ratio(sums.mass, facts.disjoint),
+                      .mass_all = ratio(sums.mass_all, facts.all),
+                      .top1 = ratio(sums.top1, facts.disjoint),
+                      .null = uniform_null(mask, set, split)};
+  if (!set.positional) {
+    const double offset = ratio(facts.offset_right, facts.disjoint);
+    score.null = std::max({score.null, offset, position_null(head, set, split)});
+  }
+  if (score.null < 1 && facts.disjoint > 0)
+    score.lift = (score.mass - score.null) / (1 - score.null);
+  return score;
+}
+
+/// The scores of a head by relation, on one split. Those on relations of another kind of attention
+/// stay empty: no query counts.
+std::vector<RelationScore> relation_scores(const HeadSums& head, const ScoringJob& job,
+                                           std::size_t split) {
+  std::vector<RelationScore> scores(job.relations.size());
+  const Mask mask{job.example.batch, head.kind, job.causal, head.window};
+  for (std::size_t r = 0; r < scores.size(); ++r) {
+    const QuerySet& set = job.asked[r].set;
+    if (set.kind == head.kind) scores[r] = score_of(head, head.hits[r], set, split, mask);
+  }
+  return scores;
+}
+
+// ---- one head without gold ----------------------------------------------------------------------
+
+/// The value of each row of the table, as far as it is asked for. The gold of the rows that
+/// ask for keys begins, for the head's kind of attention, at `pattern`.
+std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool all,
+                              std::size_t pattern) {
+  std::vector<double> values;
+  for (const ScoreEntry& row : score_table()) {
+    double& value = values.emplace_back(kUndefined);
+    if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
+    if (row.from.weight == nullptr || !all) continue;
+    if (const Index queries = job.asked[pattern].set.splits[1].disjoint; queries > 0)
+      value = ratio(head.hits[pattern].splits[1].mass, queries);
+    ++pattern;
+  }
+  return values;
+}
+
+/// The pattern whose keys have most of the head's attention.
+std::string like_of(const std::vector<double>& values) {
+  double most = 0.5;
+  std::string like;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (score_table()[i].from.weight != nullptr && values[i] > most)
+      most = values[i], like = score_table()[i].name;
+  return like;
+}
+
+Index rows_with_a_choice(const HeadSums& head) {
+  return std::accumulate(head.offsets.begin(), head.offsets.end(), Index{0});
+}
+
+/// Where the largest weights lie, the commonest offset first.
+std::vector<HeadScores::Offset> offsets_of(const HeadSums& head) {
+  const Index length = std::ssize(head.pattern_rows);
+  std::vector<HeadScores::Offset> offsets;
+  Index seen = 0;
+  for (Index i = 0; i < std::ssize(head.offsets); ++i) {
+    seen += head.seen_changes[i];
+    if (head.offsets[i] > 0)
+      offsets.push_back({i - length, ratio(head.offsets[i], seen), head.offsets[i]});
+  }
+  std::ranges::stable_sort(offsets, std::greater<>(), &HeadScores::Offset::count);
+  return offsets;
+}
+
+/// A label with the number of queries that it rests on: "rare (212)".
+std::string label_text(const std::string& label, Index queries) {
+  return text(label, " (", queries, ")");
+}
+
+/// "positional -1" if nearly all argmaxes lie there, among the rows that see such a key: the head
+/// that looks 3 back is positional, although the first three positions have nothing 3 back. These
+/// rows must be half of all, or the few that see a far key would decide.
+void add_positional(const HeadSums& head, std::vector<std::string>& labels) {
+  const Index length = std::ssize(head.pattern_rows), all = rows_with_a_choice(head);
+  Index seen = 0;
+  for (Index i = 0; i < std::ssize(head.offsets); ++i) {
+    seen += head.seen_changes[i];
+    if (seen > 0 && 2 * seen >= all && ratio(head.offsets[i], seen) >= kPositionalShare)
+      labels.push_back(label_text(text("positional ", i > length ? "+" : "", i - length), seen));
+  }
+}
+
+/// Whether the argmax finds the gold of a set 10 points more often than the best offset does.
+bool beats_offset(double top1, const QuerySet& set) {
+  const QuerySet::Facts& facts = set.splits[1];
+  return facts.examples >= kFewestExamples &&
+         top1 >= ratio(facts.offset_right, facts.disjoint) + kSyntacticGain;
+}
+
+std::vector<std::string> labels_of(const HeadScores& scores, const HeadSums& head,
+                                   const ScoringJob& job, std::size_t pattern) {
+  std::vector<std::string> labels;
+  if (job.example.batch.size / 2 >= kFewestExamples) add_positional(head, labels);
+  for (std::size_t r = 0; r < job.relations.size(); ++r) {
+    const RelationScore& score = scores.relations[r];
+    if (!job.relations[r].positional && score.enough() &&
+        beats_offset(score.top1, job.asked[r].set))
+      labels.push_back(label_text("syntactic " + job.relations[r].name, score.queries));
+  }
+  for (const ScoreEntry& row : score_table()) {
+    if (row.from.weight == nullptr) continue;
+    const QuerySet& set = job.asked[pattern].set;
+    const double top1 = ratio(head.hits[pattern].splits[1].top1, set.splits[1].disjoint);
+    if (row.from.label && top1 >= kRareShare && beats_offset(top1, set))
+      labels.push_back(label_text(row.name, set.splits[1].disjoint));
+    ++pattern;
+  }
+  return labels;
+}
+
+// ---- all heads ----------------------------------------------------------------------------------
+
+void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& gathered, bool all) {
+  for (const HeadSums& sums : gathered.heads()) {
+    HeadScores& head = report.heads.emplace_back(HeadScores{sums.id});
+    const std::size_t pattern = all ? job.patterns.at(sums.kind) : 0;
+    head.chosen_on = relation_scores(sums, job, 0);
+    head.relations = relation_scores(sums, job, 1);
+    head.values = values_of(sums, job, all, pattern);
+    if (!all) continue;
+    head.like = like_of(head.values);
+    head.offsets = offsets_of(sums);
+    head.labels = labels_of(head, sums, job, pattern);
+  }
+  for (std::size_t a = 0; all && a < report.heads.size(); ++a)
+    for (std::size_t b = 0; b < report.heads.size(); ++b)
+      report.distances.push_back(gathered.distance(a, b));
+}
+
+/// More permutations for relations that a head may own and that chance has not reached once, and
+/// the correction for their number.
+void decide_owners(HeadsReport& report, const ScoringJob& job, const Transformer& model,
+                   const HeadsOptions& options) {
+  const auto judged = smallest_p(report, job.relations.size());
+  const Index wanted = std::llround(1 / kOwnerP) * std::ssize(judged);
+  std::vector<AskedGold> asked;
+  std::vector<std::size_t> relations;
+  for (const auto& [p, r] : judged) {
+    const auto may_own = [&, r = r](const HeadScores& head) {
+      const RelationScore& score = head.relations[r];
+      return score.lift >= kOwnerLift && score.p < 1.5 / static_cast<double>(options.permutations);
+    };
+    if (wanted <= options.permutations || !std::ranges::any_of(report.heads, may_own)) continue;
+    asked.push_back(job.asked_relation(r, wanted));
+    relations.push_back(r);
+  }
+  if (!asked.empty()) {
+    const PatternSums gathered(model, job.example.batch, options.batch, asked, {.shapes = false});
+    for (std::size_t i = 0; i < asked.size(); ++i) fill_p(report, gathered, i, relations[i]);
+  }
+  correct_p(report, job.relations.size());
+}
+
+Baseline baseline(const QuerySet::Facts& facts, Index right, Index hits_where_wrong) {
+  Baseline baseline{.wrong = facts.disjoint - right};
+  if (facts.disjoint > 0) baseline.top1 = ratio(right, facts.disjoint);
+  if (baseline.wrong > 0) baseline.head_top1_where_wrong = ratio(hits_where_wrong, baseline.wrong);
+  return baseline;
+}
+
+/// The relation's head among those of its kind: the largest mass on split A.
+RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered, std::size_t r,
+                         const Relation& relation) {
+  RelationWinner winner{.relation = relation};
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    if (gathered.heads()[h].kind != relation.kind) continue;
+    const bool better =
+        report.heads[h].chosen_on[r].mass > report.heads[winner.best].chosen_on[r].mass;
+    winner.best = winner.candidates == 0 || better ? h : winner.best;
+    ++winner.candidates;
+  }
+  const RelationScore& best = report.heads[winner.best].relations[r];
+  winner.p = best.p;
+  winner.owned = best.owns();
+  winner.mass_any = ratio(gathered.largest_masses(r), best.queries);
+  const AskedGold& gold = gathered.asked()[r];
+  winner.exchanges = gold.permuted->different();
+  winner.best_offset = gold.set.best_offset;
+  const QuerySet::Facts& facts = gold.set.splits[1];
+  const GoldHits::Split& sums = gathered.heads()[winner.best].hits[r].splits[1];
+  winner.offset = baseline(facts, facts.offset_right, sums.top1_offset_wrong);
+  if (gold.set.has_candidates)
+    winner.nearest = baseline(facts, facts.nearest_right, sums.top1_nearest_wrong);
+  return winner;
+}
+
+/// Assigns heads to relations one to one, and fills the specialization.
+void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
+  const auto possible = [&](std::size_t r, std::size_t h) {
+    return gathered.heads()[h].kind == report.relations[r].relation.kind;
+  };
+  std::vector<double> values;
+  for (std::size_t r = 0; r < report.relations.size(); ++r)
+    for (std::size_t h = 0; h < report.heads.size(); ++h)
+      values.push_back(possible(r, h) ? report.heads[h].chosen_on[r].mass : -1);
+  const std::vector<Index> head_of =
+      best_assignment(std::ssize(report.relations), std::ssize(report.heads), values);
+  Index owned = 0;
+  const auto judged = std::ranges::count_if(report.relations, [&](const RelationWinner& winner) {
+    return report.heads[winner.best].relations[&winner - report.relations.data()].enough();
+  });
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const auto h = static_cast<std::size_t>(head_of[r]);
+    if (head_of[r] < 0 || !possible(r, h)) continue;
+    report.relations[r].assigned = h;
+    report.relations[r].assigned_owns = report.heads[h].relations[r].owns();
+    owned += report.relations[r].assigned_owns;
+  }
+  if (judged > 0) report.specialization = ratio(owned, judged);
+}
+
+/// What the best head at initial values leaves of the winners.
+void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
+                            const HeadsOptions& options) {
+  const PatternSums gathered(*options.untrained, job.example.batch, options.batch,
+                             std::span(job.asked).first(job.relations.size()),
+                             {.permuted = false, .shapes = false});
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    RelationWinner& winner = report.relations[r];
+    const QuerySet& set = job.asked[r].set;
+    double best_on_a = -1;
+    for (const HeadSums& head : gathered.heads()) {
+      const auto& splits = head.hits[r].splits;
+      if (head.kind != set.kind || splits[0].mass <= best_on_a || set.splits[1].disjoint == 0)
+        continue;
+      best_on_a = splits[0].mass;
+      winner.mass_untrained = ratio(splits[1].mass, set.splits[1].disjoint);
+    }
+    if (winner.mass_untrained < 1)
+      winner.lift_untrained =
+          (report.best_score(r).mass - winner.mass_untrained) / (1 - winner.mass_untrained);
+  }
+}
+
+}  // namespace
+
+double diversity_of(const HeadsReport& report) {
+  double sum = 0;  // of all ordered pairs, and of each head with itself, which is 0
+  Index pairs = -std::ssize(report.heads);
+  for (const double distance : report.distances)
+    if (std::isfinite(distance)) sum += distance, ++pairs;
+  return ratio(sum, pairs);
+}
+
+HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsOptions& options) {
+  require(options.examples >= 2 && options.batch >= 1,
+          "scoring heads needs at least two examples, one to choose and one to judge, got ",
+          options.examples, " in batches of ", options.batch);
+  require(options.permutations >= kFewestPermutations, "p < ", kOwnerP, " takes at least ",
+          kFewestPermutations, " permutations, got ", options.permutations);
+  const Index examples = at_most_different(task, options.examples);
+  ScoringJob job{.example = task.make(streams::scored(), examples, Split::validation),
+                 .relations = task.relations(),
+                 .model = model};
+  job.add_relations(options.permutations);
+  if (options.without_gold) job.add_patterns(task);
+  const PatternSums gathered(model, job.example.batch, options.batch, job.asked,
+                             {.shapes = options.without_gold});
+  HeadsReport report{.attention = module_names(model),
+                     .examples = examples,
+                     .different = task.different(Split::validation),
+                     .permutations = options.permutations};
+  fill_heads(report, job, gathered, options.without_gold);
+  const std::size_t relations = report.heads.empty() ? 0 : job.relations.size();
+  for (std::size_t r = 0; r < relations; ++r) fill_p(report, gathered, r, r);
+  decide_owners(report, job, model, options);
+  for (std::size_t r = 0; r < relations; ++r) {
+    report.relations.push_back(winner_of(report, gathered, r, job.relations[r]));
+    if (auto division = division_of({report, gathered, job.example, task, model, options.rises}, r))
+      report.divisions.push_back(std::move(*division));
+  }
+  fill_assignment(report, gathered);
+  if (options.untrained != nullptr) compare_with_untrained(report, job, options);
+  return report;
+}
+
+}  // namespace headlab

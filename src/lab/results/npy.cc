@@ -1,0 +1,30 @@
+// Writing alone: what headlab reads is safetensors. Elements are stored as memory holds them, which
+// safetensors.cc has checked to be little endian.
+// Read next: files.h.
+#include "results/npy.h"
+
+#include <functional>
+#include <numeric>
+
+#include "headlab/base/error.h"
+
+namespace headlab {
+
+std::string npy_bytes(std::span<const std::int64_t> shape, std::span<const float> values) {
+  const auto count =
+      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  require(count == std::ssize(values), "an array of ", count, " elements got ", values.size());
+  std::string sizes;
+  for (const std::int64_t size : shape) sizes += std::to_string(size) + ", ";
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + sizes + "), }";
+  constexpr std::size_t kPrefix = 10;  // magic, version, length
+  header.append(63 - (kPrefix + header.size()) % 64, ' ');
+  header += '\n';
+  std::string bytes = "\x93NUMPY";
+  bytes +=
+      {'\1', '\0', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  bytes += header;
+  return bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+}
+
+}  // namespace headlab

@@ -1,0 +1,376 @@
+// How a run comes into a folder, and runs that exist: opened, read, trained on. The state is one
+// file, so that no two files can disagree after a crash, and config.json is written last, so that a
+// folder with a config.json is a whole run. One that resumes cuts its logs back to the saved step
+// and writes the lines after it again, the same ones. Read next: run_folder.cc, trainer.cc.
+#include "headlab/train/run.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "headlab/base/build.h"
+#include "headlab/model/checkpoint.h"
+#include "runs/run_folder.h"
+#include "runs/snapshots.h"
+#include "tasks/language.h"
+
+namespace headlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In config.json: what the bits of the run depend on, and what was known of its data.
+constexpr const char *kBuild = "build", *kData = "data";
+
+void save_state(const Run& run, const Trainer& trainer, const RunCallbacks& callbacks = {}) {
+  TensorFile file;
+  file.metadata["headlab"] = version();
+  file.metadata["config"] = identity_of(run.config);
+  trainer.store(file);
+  if (callbacks.store_extra) callbacks.store_extra(file);
+  write_safetensors(state_file(run), file);
+}
+
+std::string config_text(const Run& run) {
+  RunConfig config = run.config;
+  Json::Object members = settings_of(config).to_json().members();
+  members.emplace(members.begin(), kBuild, build());
+  if (const std::string data = run.task->about_data(); !data.empty())
+    members.emplace_back(kData, data);
+  return stamped(std::move(members)).dump(2) + "\n";
+}
+
+/// The parameters alone, for others to read.
+void save_model(const Run& run) {
+  TensorFile file;
+  file.metadata["config"] = identity_of(run.config);
+  std::vector<std::string_view> views;  // of the model itself: large ones are not copied
+  run.model.visit([&](const std::string& name, const Tensor& parameter) {
+    const std::span<const Scalar> values = parameter.values();
+    file.tensors.push_back({name, "F32", {parameter.shape().begin(), parameter.shape().end()}, {}});
+    views.emplace_back(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  });
+  write_safetensors(model_file(run), file, views);
+}
+
+/// Error if a file says that it belongs to another config; a note if it does not say, or has no
+/// checksum: then an older version wrote it.
+void check_identity(const Run& run, const TensorFile& file, const fs::path& path) {
+  const auto said = file.metadata.find("config");
+  if (said == file.metadata.end() || !file.checked) {
+    note_unchecked(path);
+  } else if (said->second != identity_of(run.config)) {
+    throw Error(text(path.string(), " does not belong to the config.json beside it"),
+                "one of the two has changed since; use the pair that was written together");
+  }
+}
+
+/// Calls take(tensors) with what a file of the run holds; errors name the file.
+template <class Take>
+void read_tensors(const Run& run, const fs::path& path, const Take& take) {
+  const TensorFile file = read_safetensors(path);
+  check_identity(run, file, path);
+  in_context(path.string(), [&] { take(file); });
+}
+
+/// Writes a run's folder; save_weights() writes the files of its weights.
+void write_folder(Run& run, Existing existing, const RunFiles& files,
+                  const std::function<void()>& save_weights) {
+  const fs::path path = run.path;
+  const std::string settings = config_text(run);
+  check_run_folder(path, existing);  // what cannot be made is not locked
+  run.lock = lock_run(path);
+  recover(path);
+  check_run_folder(path, existing);
+  const auto fill = [&](const fs::path& folder) {
+    run.path = folder;
+    make_directories(folder);
+    clear_folder(folder);
+    save_weights();
+    for (const auto& [name, content] : files) write_json(folder / name, content);
+    write_file(config_file(run), settings);
+  };
+  replace_folder(path, fill);
+  run.path = path;
+}
+
+/// Error unless the model reads what the task gives.
+void require_serves(const Transformer& model, const RunConfig& config) {
+  const TaskShape &has = model.config().shape(), &wants = config.model.shape();
+  require(has.serves(wants), "the model does not fit the task ", config.task, ": it has vocab ",
+          has.vocab, ", length ", has.length, " and targets ", has.targets, ", the task ",
+          wants.vocab, ", ", wants.length, " and ", wants.targets,
+          "; architecture, vocab, features and targets must be the task's, and no sequence longer");
+}
+
+/// Writes a run that exists only in memory, and returns it.
+Run written(Run run, Existing existing, const RunFiles& files = {}) {
+  const Trainer trainer(run.model, *run.task, run.config.train);
+  write_new_run(run, trainer, existing, files);
+  return run;
+}
+
+/// A run that another build began goes on, but not with the bits that that build would have given.
+void note_other_build(const Run& run) {
+  const Json config = Json::parse(read_file(config_file(run)), config_file(run).string());
+  const Json* said = config.find(kBuild);
+  if (said != nullptr && said->is_string() && said->string() != build())
+    tell_user(text(run.path.string(), " was begun by another build (", said->string(),
+                   "), this is ", build(), ": it goes on, with other last bits"));
+}
+
+/// Calls take(line, where it ends) with each whole line of a log. Error that names a damaged one,
+/// or one of another run.
+template <class Take>
+void for_each_line(const std::string& log, const fs::path& file, const std::string& run,
+                   const Take& take) {
+  bool checked = true;
+  std::size_t begin = 0, number = 1;
+  for (std::size_t end; (end = log.find('\n', begin)) != log.npos; begin = end + 1, ++number) {
+    Json line;
+    try {
+      line = unsealed(std::string_view(log).substr(begin, end - begin), "it", checked);
+      line.at("step").integer();
+      const Json* owner = line.find("run");
+      checked = checked && (owner != nullptr || run.empty());
+      require(owner == nullptr || run.empty() || *owner == Json(run), "it is of another run");
+    } catch (const Error& error) {
+      throw Error(text(file.string(), ", line ", number, ": ", error.what()),
+                  text("restore the file from a copy, or take this line out: the run goes on ",
+                       "without it"));
+    }
+    take(std::move(line), end + 1);
+  }
+  if (!checked) note_unchecked(file);
+  if (begin < log.size())
+    tell_user(text(file.string(), " ends in half a line, as a process leaves that is killed while ",
+                   "it writes: that is left out"));
+}
+
+/// Leaves out the lines of the run's logs that come after `step`: it goes on from there.
+void cut_logs(const Run& run, Index step) {
+  std::vector<std::pair<fs::path, std::string>> shorter;
+  for (const fs::path& file : files_in(run.path)) {
+    if (file.extension() != ".jsonl" || !is_run_file(file)) continue;
+    const std::string log = read_file(file);
+    std::size_t kept = 0;
+    for_each_line(log, file, identity_of(run.config), [&](const Json& line, std::size_t end) {
+      if (line.at("step").integer() <= step) kept = end;
+    });
+    if (kept < log.size()) shorter.emplace_back(file, log.substr(0, kept));
+  }
+  for (const auto& [file, log] : shorter) write_file(file, log);
+}
+
+/// Error if somebody has removed config.json.
+void require_config(const Run& run, Index step) {
+  if (is_there(config_file(run))) return;
+  throw Error(text(config_file(run).string(), " has gone while the run trained"),
+              text("put it back: the state of step ", step, " is saved"));
+}
+
+bool keeps_best(const Run& run) { return run.task->different(Split::train) > 0; }
+
+/// The lowest held-out loss in the run's metrics, whose parameters best.safetensors holds; infinite
+/// where there is no such file.
+double lowest_loss(const Run& run) {
+  double lowest = std::numeric_limits<double>::infinity();
+  if (!is_there(best_file(run))) return lowest;
+  for (const Json& line : read_log(metrics_file(run), identity_of(run.config)))
+    lowest = std::min(lowest, line.at("loss").number());
+  return lowest;
+}
+
+/// The task of a run. Error if it asks for another model, or has other data, than the config says.
+std::unique_ptr<Task> task_of(const RunConfig& config) {
+  RunConfig fitted = config;
+  std::unique_ptr<Task> task = fit_to_task(fitted);
+  if (!config.model.serves(fitted.model.shape()) || fitted.data_hash != config.data_hash) {
+    throw Error(text("the task ", config.task, " is no longer what this run was trained on"),
+                "its data file, or config.json, has changed; restore it, or train anew");
+  }
+  return task;
+}
+
+}  // namespace
+
+Run create_run(const fs::path& path, RunConfig config, Existing existing) {
+  std::unique_ptr<Task> task = fit_to_task(config);
+  config.validate();
+  Transformer model = initial_model(config);
+  return written({path, std::move(config), std::move(task), std::move(model)}, existing);
+}
+
+Run create_run(const fs::path& path, RunConfig config, const Transformer& model, Existing existing,
+               const RunFiles& files) {
+  std::unique_ptr<Task> task = fit_to_task(config);
+  require_serves(model, config);
+  config.model = model.config();
+  config.validate();
+  return written({path, std::move(config), std::move(task), model.clone()}, existing, files);
+}
+
+Run import_run(const fs::path& path, RunConfig config, Transformer model, Existing existing) {
+  std::unique_ptr<Task> task = fit_to_task(config);
+  require_serves(model, config);
+  config.model = model.config();
+  Run run{path, std::move(config), std::move(task), std::move(model), {}, -1};
+  write_folder(run, existing, {}, [&] { save_model(run); });
+  return run;
+}
+
+void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files) {
+  write_folder(run, existing, files, [&] {
+    save_state(run, trainer);
+    save_model(run);
+  });
+}
+
+void save_config(const Run& run) {
+  cut_logs(run, run.step);  // what belongs to another run is refused before anything is written
+  if (run.config.keep_weights > 0) read_snapshots(run);
+  if (identity_of(read_config(run.path)) != identity_of(run.config)) {
+    TensorFile state = read_safetensors(state_file(run));
+    state.metadata["config"] = identity_of(run.config);
+    write_safetensors(state_file(run), state);
+  }
+  write_file(config_file(run), config_text(run));
+}
+
+fs::path config_file(const Run& run) { return run.path / "config.json"; }
+fs::path metrics_file(const Run& run) { return run.path / "metrics.jsonl"; }
+fs::path state_file(const Run& run) { return run.path / "state.safetensors"; }
+fs::path model_file(const Run& run) { return run.path / "model.safetensors"; }
+fs::path best_file(const Run& run) { return run.path / "best.safetensors"; }
+
+std::string weights_hash(const Transformer& model) {
+  std::string all;
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    all += name + fingerprint(stored(name, parameter).bytes);
+  });
+  return fingerprint(all);
+}
+
+std::vector<std::string> outdated_findings(const Run& run) {
+  const std::string hash = weights_hash(run.model);
+  std::vector<std::string> names;
+  for (const fs::path& file : files_in(run.path)) {
+    if (file.extension() != ".json" || file == config_file(run) || !is_run_file(file)) continue;
+    try {
+      const Json finding = Json::parse(read_file(file), file.string());
+      const Json* weights = finding.find("weights");
+      if (weights != nullptr && *weights != Json(hash)) names.push_back(file.filename().string());
+    } catch (const Error&) {
+      continue;  // damaged: it describes nothing
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<Json> read_log(const fs::path& file, const std::string& run) {
+  std::vector<Json> lines;
+  if (!is_there(file)) return lines;
+  for_each_line(read_file(file), file, run,
+                [&](Json line, std::size_t) { lines.push_back(std::move(line)); });
+  return lines;
+}
+
+void append_log(const Run& run, const fs::path& file, Json line) {
+  line["run"] = identity_of(run.config);
+  append_json(file, line);
+}
+
+RunConfig read_config(const fs::path& path) {
+  const fs::path file = path / "config.json";
+  if (!is_there(path)) recover(path);
+  std::error_code failed;
+  const bool there = fs::exists(file, failed);
+  const bool absurd = failed == std::errc::filename_too_long;
+  require(!failed || absurd, path.string(), " cannot be read: ", failed.message());
+  if (!there) {
+    throw MissingRun(text("there is no run at ", path.string(), " (no config.json)"),
+                     "give the folder that a training wrote");
+  }
+  RunConfig config;
+  const Json json = Json::parse(read_file(file), file.string());
+  require_known_version(json, file.string());
+  read_settings(config, json, file.string());
+  return config;
+}
+
+Run open_run(const fs::path& path, Access access) {
+  RunLock lock = access == Access::write && is_there(path) ? lock_run(path) : nullptr;
+  RunConfig config = read_config(path);
+  config.train.validate();
+  Transformer model(config.model);
+  std::unique_ptr<Task> task = access == Access::look ? nullptr : task_of(config);
+  Run run{path, config, std::move(task), std::move(model), std::move(lock)};
+  if (access == Access::write) note_other_build(run);
+  if (!is_there(state_file(run))) {
+    const TensorReader file(model_file(run));
+    check_identity(run, file.header(), model_file(run));
+    in_context(model_file(run).string(), [&] { load_parameters(run.model, file); });
+    run.step = -1;
+    return run;
+  }
+  read_tensors(run, state_file(run), [&](const TensorFile& file) {
+    load_parameters(run.model, file, "model.");
+    run.step = Trainer::steps_in(file);
+  });
+  return run;
+}
+
+void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
+  read_tensors(run, state_file(run), [&](const TensorFile& state) {
+    trainer.load(state);
+    if (callbacks.load_extra) callbacks.load_extra(state);
+  });
+}
+
+TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
+  if (!run.lock) run.lock = lock_run(run.path);
+  Trainer trainer(run.model, *run.task, run.config.train);
+  if (callbacks.prepare) callbacks.prepare(trainer);
+  load_state(run, trainer, callbacks);
+  return train_run(run, trainer, callbacks);
+}
+
+TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
+  if (!run.lock) run.lock = lock_run(run.path);
+  remove_leftovers(run.path);
+  cut_logs(run, trainer.step());
+  const RunCallbacks callbacks = keep_weights(run, trainer.step(), given);
+  const Index first_step = trainer.step();
+  const double first_second = trainer.seconds();
+
+  TrainCallbacks inner = callbacks;
+  inner.save = [&] {
+    save_state(run, trainer, callbacks);
+    require_config(run, trainer.step());
+    if (callbacks.save) callbacks.save();
+  };
+  TrainResult result;
+  double best = lowest_loss(run);
+  inner.on_evaluation = [&](const EvaluationRecord& record) {
+    append_log(run, metrics_file(run), to_json(record));
+    result.held_out = record.held_out;
+    if (keeps_best(run) && record.held_out.loss < best) {
+      best = record.held_out.loss;
+      write_model(best_file(run), run.model);
+    }
+    if (callbacks.on_evaluation) callbacks.on_evaluation(record);
+  };
+  result.finished = trainer.run(inner);
+  result.steps = run.step = trainer.step();
+  result.seconds = trainer.seconds() - first_second;
+  const double tokens =
+      static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
+      static_cast<double>(run.config.model.tokens_per_sequence());
+  result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
+  if (!result.finished || result.held_out.count == 0)
+    result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});
+  save_model(run);
+  return result;
+}
+
+}  // namespace headlab

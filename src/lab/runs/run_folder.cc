@@ -1,0 +1,184 @@
+// What belongs to a run is recognised by its content, so this file need not know what analysis
+// writes. A run that is replaced gives way in one step. Its lock lies beside its folder, because
+// the folder may be exchanged for another while it is held; a process asks for each lock once and
+// shares it, because a run that is made, trained and measured passes through functions that each
+// ask. Read next: run.cc; base/files.cc, FileLock.
+#include "runs/run_folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <system_error>
+
+namespace headlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 7> kRunFiles = {"config.json",          "metrics.jsonl",
+                                                       "heads.jsonl",          "state.safetensors",
+                                                       "model.safetensors",    "best.safetensors",
+                                                       "snapshots.safetensors"};
+
+/// Whether a file begins like the JSON or the pages that this library writes. A part of that
+/// beginning is enough: a process may have died while it wrote the first line of a log.
+bool is_stamped(const fs::path& file) {
+  const std::string_view stamp =
+      file.extension() == ".html" ? "<!doctypehtml><!--headlabpage" : "{\"headlab\":";
+  std::ifstream in(file, std::ios::binary);
+  std::string begin;
+  for (char c = 0; begin.size() < stamp.size() && in.get(c);)
+    if (c != ' ' && c != '\n') begin += c;
+  return !begin.empty() && stamp.starts_with(begin);
+}
+
+/// What a writer that was killed left of a run's file (files.h): NAME.tmp-PID-NUMBER.
+bool is_leftover(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::size_t end = name.find(".tmp-");
+  const std::string extension = fs::path(name.substr(0, end)).extension();
+  return end != std::string::npos && name.find_first_not_of("0123456789-", end + 5) == name.npos &&
+         (extension == ".json" || extension == ".jsonl" || extension == ".safetensors" ||
+          extension == ".html");
+}
+
+bool belongs_to_run(const fs::path& file) { return is_run_file(file) || is_leftover(file); }
+
+bool holds_run(const fs::path& folder) {
+  return is_stamped(folder / "config.json") ||  // or one that was never finished
+         (is_there(folder / "state.safetensors") &&
+          std::ranges::all_of(files_in(folder), belongs_to_run));
+}
+
+/// Whether a process died while it made the run: config.json is written last, and the state first.
+bool was_never_finished(const fs::path& folder) {
+  if (is_there(folder / "config.json") || !is_there(folder / "state.safetensors") ||
+      !std::ranges::all_of(files_in(folder), belongs_to_run))
+    return false;
+  try {
+    return Trainer::steps_in(read_safetensors(folder / "state.safetensors")) == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Whether the folder can be renamed: not if it is, or holds, the current folder, to which relative
+/// paths refer.
+bool can_be_moved(const fs::path& folder) {
+  return !(fs::current_path() / "").string().starts_with((folder / "").string());
+}
+
+/// Names that a folder has while another run takes its place: the new run is made in the first. The
+/// old one waits under the second where the file system cannot exchange folders (files.cc).
+fs::path being_replaced(fs::path path) { return path += ".being-replaced"; }
+fs::path set_aside(const fs::path& path) { return being_replaced(path) += ".aside"; }
+
+/// Empties the folder that an exchange left beside a run: files that are no run's go back to
+/// `path`, the rest is deleted.
+void absorb(const fs::path& beside, const fs::path& path) {
+  std::error_code ignored;
+  for (const fs::path& file : files_in(beside))
+    if (!belongs_to_run(file) && !is_there(path / file.filename()))
+      fs::rename(file, path / file.filename(), ignored);
+  clear_folder(beside);
+  remove_quietly(beside);
+}
+
+}  // namespace
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) files.push_back(entry.path());
+  return files;
+}
+
+bool is_run_file(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return std::ranges::find(kRunFiles, name) != kRunFiles.end() ||
+         ((name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".html")) &&
+          is_stamped(file));
+}
+
+void remove_leftovers(const fs::path& folder) {
+  for (const fs::path& file : files_in(folder))
+    if (is_leftover(file)) remove_quietly(file);
+}
+
+void clear_folder(const fs::path& path) {
+  remove_quietly(path / "config.json");
+  for (const fs::path& file : files_in(path))
+    if (belongs_to_run(file)) remove_quietly(file);
+}
+
+void recover(const fs::path& path) {
+  std::error_code ignored;
+  if (!is_there(set_aside(path))) return;
+  if (is_there(path))
+    absorb(set_aside(path), path);
+  else
+    fs::rename(set_aside(path), path, ignored);
+}
+
+void replace_folder(const fs::path& path, const std::function<void(const fs::path&)>& fill) {
+  std::error_code ignored;
+  const fs::path there = fs::canonical(path, ignored);
+  const fs::path beside = being_replaced(there);
+  if (there.empty() || files_in(there).empty() || !can_be_moved(there)) {
+    fill(path);
+    return;
+  }
+  absorb(beside, there);  // of a process that was killed here
+  try {
+    fill(beside);
+    exchange_directories(there, beside);
+  } catch (const Error&) {
+    absorb(beside, there);
+    throw;
+  }
+  absorb(beside, there);
+}
+
+RunLock lock_run(const fs::path& path) {
+  static std::mutex mutex;
+  static std::map<fs::path, std::weak_ptr<const FileLock>> locks;  // of this process
+  std::error_code ignored;
+  const fs::path folder = fs::weakly_canonical(fs::absolute(path, ignored) / "", ignored);
+  const fs::path whole = folder.has_filename() ? folder : folder.parent_path();
+  const std::lock_guard guard(mutex);
+  if (RunLock mine = locks[whole].lock()) return mine;
+  const fs::path file = whole.parent_path() / ("." + whole.filename().string() + ".lock");
+  fs::create_directories(whole.parent_path(), ignored);
+  const bool there = fs::is_directory(whole.parent_path(), ignored);
+  if (!there || ::access(whole.parent_path().c_str(), W_OK) != 0) {
+    if (there)  // else no run can be there either
+      tell_user(text(path.string(), " is not locked against other processes: the folder above it ",
+                     "cannot be written"));
+    return nullptr;
+  }
+  auto lock = std::make_shared<const FileLock>(file);
+  if (!lock->held()) {
+    throw RunBusy(text(path.string(), " is being written by ", lock->holder()),
+                  "wait until it has ended, or take another folder");
+  }
+  if (!lock->is_certain())
+    tell_user(text(path.string(), " lies on a file system without locks: see to it yourself ",
+                   "that one process alone writes it"));
+  locks[whole] = lock;
+  return lock;
+}
+
+void check_run_folder(const fs::path& path, Existing existing) {
+  std::error_code ignored;
+  if (!is_there(path)) return;
+  require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
+  if (std::ranges::all_of(files_in(path), is_leftover) || was_never_finished(path)) return;
+  if (existing == Existing::refuse)
+    throw FolderTaken(path.string() + " exists already", "replace it, or take another folder");
+  require(holds_run(path), path.string(),
+          " is not empty and holds no run; only a run can be replaced");
+}
+
+}  // namespace headlab

@@ -1,0 +1,221 @@
+// Passes over the examples of a run. Nothing here chooses or judges: what is claimed about heads
+// comes from the files of the run. Of weights over training it is measured what 16 bits cost.
+// Read next: src/report/page_run.cc.
+#include "studies/run_study.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/digest.h"
+#include "headlab/heads/ablation.h"
+#include "headlab/heads/activations.h"
+#include "headlab/train/streams.h"
+#include "runs/snapshots.h"
+
+namespace headlab {
+namespace {
+
+constexpr Index kChecked = 2;            // examples on which the page checks its model
+constexpr Index kThumbnail = 64;         // rows and columns of a mean pattern, at most
+constexpr double kCheckedNumbers = 1e5;  // that it holds for this; of long inputs not every row
+constexpr double kSlowOperations = 5e8;  // from which on one example is checked, not two
+constexpr double kPatternCells = 3e8;    // that mean patterns are taken over
+constexpr double kOperations = 1e11;     // that the losses of one set of examples may take
+
+using Modules = std::vector<RunStudy::Module>;
+
+/// The cells of all patterns of one example.
+double cells_of(const Modules& modules) {
+  double cells = 1;
+  for (const RunStudy::Module& module : modules)
+    cells += static_cast<double>(module.heads * module.queries * module.keys);
+  return cells;
+}
+
+Modules empty_modules(const Transformer& model, const Batch& examples) {
+  Modules modules;
+  for (const AttentionModule& place : model.attention_modules()) {
+    RunStudy::Module& module = modules.emplace_back();
+    module.kind = place.kind;
+    module.heads = place.attention->head_count();
+    module.d_value = place.attention->d_value;
+    module.queries = examples.queries(place.kind);
+    module.keys = examples.keys(place.kind);
+    const Index longest = std::max({module.queries, module.keys, Index{1}});
+    module.by = (longest + kThumbnail - 1) / kThumbnail;
+    module.rows = (module.queries + module.by - 1) / module.by;
+    module.columns = (module.keys + module.by - 1) / module.by;
+    module.mean_pattern.resize(module.heads * module.rows * module.columns);
+    for (const std::size_t donor : ablation_donors(examples, place.kind, 0))
+      module.donors.push_back(static_cast<std::int32_t>(donor));
+  }
+  return modules;
+}
+
+/// The mean loss of each example over its targets; NaN for an example without any.
+std::vector<float> losses_of(const Run& run, const Batch& examples) {
+  std::vector<double> sums(examples.size);
+  for_parts(examples, 64, [&](const Batch& part, Index first) {
+    add_losses(Activations(run.model, part, false).logits(), part, first, 1, sums);
+  });
+  const std::vector<double> targets = targets_by_example(examples);
+  std::vector<float> means;
+  for (std::size_t b = 0; b < sums.size(); ++b)
+    means.push_back(static_cast<float>(targets[b] > 0 ? sums[b] / targets[b] : NAN));
+  return means;
+}
+
+void study_held_out(const Run& run, const Batch& examples, RunStudy& study) {
+  study.held_out_losses = losses_of(run, examples);
+  if (examples.size >= 2) {  // of fewer nothing can be silenced
+    const Ablation means(run.model, examples, {.kind = AblationKind::mean});
+    for (std::size_t m = 0; m < study.modules.size(); ++m)
+      if (const Tensor& z = means.replacement(m); z.defined())
+        study.modules[m].mean_output.assign(z.values().begin(), z.values().end());
+  }
+  study.evaluation = evaluate(run.model, *run.task, {.examples = examples.size});
+}
+
+/// Adds the pattern of a head on one sequence, [Q, S], to its mean pattern.
+void add_pooled(RunStudy::Module& module, Index head, Index queries,
+                std::span<const Scalar> pattern) {
+  std::vector<float> squares(module.rows * module.columns);
+  for (Index t = 0; t < queries; ++t) {
+    for (Index s = 0; s < module.keys; ++s) {
+      float& square = squares[t / module.by * module.columns + s / module.by];
+      square = std::max(square, static_cast<float>(pattern[t * module.keys + s]));
+    }
+  }
+  float* mean = module.mean_pattern.data() + head * std::ssize(squares);
+  std::transform(squares.begin(), squares.end(), mean, mean, std::plus<>());
+}
+
+/// Adds the patterns of a part; `seen` counts the examples that have each row of squares.
+void add_patterns(const ModelCaptures& captures, const Batch& part, Modules& modules,
+                  std::vector<std::vector<Index>>& seen) {
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    RunStudy::Module& module = modules[m];
+    seen[m].resize(module.rows);
+    for (Index b = 0; b < part.size; ++b) {
+      const Index queries = part.queries_of(module.kind, b);
+      for (Index row = 0; row * module.by < queries; ++row) ++seen[m][row];
+      for (Index h = 0; h < module.heads; ++h)
+        add_pooled(module, h, queries, captures.attention[m].pattern_of(h, b));
+    }
+  }
+}
+
+void study_patterns(const Transformer& model, const Batch& examples, Modules& modules) {
+  const double cells = cells_of(modules);
+  const auto most = static_cast<Index>(std::clamp(kPatternCells / cells, 1.0, 512.0));
+  const auto at_once = static_cast<Index>(std::clamp(kPatternCells / 8 / cells, 1.0, 64.0));
+  std::vector<std::vector<Index>> seen(modules.size());
+  for_parts(examples.rows(0, std::min(most, examples.size)), at_once,
+            [&](const Batch& part, Index) {
+              add_patterns(Activations(model, part).captures(), part, modules, seen);
+            });
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    RunStudy::Module& module = modules[m];
+    for (std::size_t i = 0; i < module.mean_pattern.size(); ++i) {
+      const Index times = seen[m][i / module.columns % module.rows];
+      module.mean_pattern[i] /= static_cast<float>(std::max<Index>(1, times));
+    }
+  }
+}
+
+/// Adds the rows every - 1, 2 every - 1 ... of a matrix with rows of this width.
+void append_rows(std::span<const Scalar> matrix, Index width, Index every, std::vector<float>& to) {
+  for (std::size_t at = (every - 1) * width; at < matrix.size(); at += every * width)
+    to.insert(to.end(), matrix.begin() + at, matrix.begin() + at + width);
+}
+
+void study_check(const Run& run, const Batch& examples, RunStudy& study) {
+  const TransformerConfig& c = run.model.config();
+  const auto logits = static_cast<double>(c.length * c.targets * c.vocab);
+  const bool slow = run.model.config().operations() > kSlowOperations;
+  study.checked = std::min(slow ? 1 : kChecked, examples.size);
+  Index shortest = c.length;
+  for (const RunStudy::Module& module : study.modules)
+    shortest = std::min(shortest, module.queries);
+  while (static_cast<double>(study.checked) * (cells_of(study.modules) + logits) >
+             kCheckedNumbers * static_cast<double>(study.check_every) &&
+         2 * study.check_every <= shortest)
+    study.check_every *= 2;
+  const Index every = study.check_every;
+  for (Index b = 0; b < study.checked; ++b) {
+    const Activations activations(run.model, examples.rows(b, b + 1));
+    append_rows(activations.logits().values(), c.targets * c.vocab, every, study.logits);
+    for (std::size_t m = 0; m < study.modules.size(); ++m)
+      for (Index h = 0; h < study.modules[m].heads; ++h)
+        append_rows(activations.captures().attention[m].pattern_of(h), study.modules[m].keys, every,
+                    study.modules[m].check);
+  }
+}
+
+Transformer in_half(const Transformer& model) {
+  Transformer rounded = model.clone();
+  rounded.visit([](const std::string&, const Tensor& parameter) {
+    for (Index i = 0; i < parameter.count(); ++i)
+      parameter.data()[i] = float_of_half(half_of(parameter.data()[i]));
+  });
+  return rounded;
+}
+
+std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, const Batch& scored) {
+  const Index examples = scored.size;
+  std::vector<RunStudy::Snapshot> studied;
+  const Snapshots kept = read_snapshots(run);
+  for (std::size_t i = 0; i < kept.steps.size(); ++i) {
+    const Transformer model = kept.model(run, i);
+    RunStudy::Snapshot& snapshot = studied.emplace_back();
+    snapshot.step = kept.steps[i];
+    model.visit([&](const std::string&, const Tensor& parameter) {
+      const auto values = parameter.values();
+      snapshot.weights.insert(snapshot.weights.end(), values.begin(), values.end());
+    });
+    snapshot.loss = evaluate(model, *run.task, {.examples = examples}).loss;
+    snapshot.half_loss = evaluate(in_half(model), *run.task, {.examples = examples}).loss;
+    study_patterns(model, scored, snapshot.modules = empty_modules(model, scored));
+  }
+  return studied;
+}
+
+/// Examples of each set that a run of this size can be judged on.
+Index examples_for(const Transformer& model) {
+  return static_cast<Index>(std::clamp(kOperations / model.config().operations(), 32.0,
+                                       static_cast<double>(kStudiedExamples)));
+}
+
+}  // namespace
+
+RunStudy study_run(const Run& run) {
+  RunStudy study;
+  study.examples = at_most_different(*run.task, examples_for(run.model));
+  const Batch held_out = held_out_examples(*run.task, study.examples).batch;
+  const Batch scored = run.task->make_batch(streams::scored(), study.examples, Split::validation);
+  study.modules = empty_modules(run.model, held_out);
+  study_held_out(run, held_out, study);
+  study_patterns(run.model, scored, study.modules);
+  study_check(run, scored, study);
+  study.snapshot_examples = std::min(scored.size, std::max<Index>(8, study.examples / 8));
+  study.snapshots = snapshots_of(run, scored.rows(0, study.snapshot_examples));
+  study.scored_losses = losses_of(run, scored);
+  return study;
+}
+
+std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples) {
+  const Batch batch = run.task->make_batch(streams::scored(), examples, Split::validation);
+  std::vector<std::vector<Scalar>> all(run.model.attention_modules().size());
+  for (Index b = 0; b < examples; ++b) {
+    const Activations activations(run.model, batch.rows(b, b + 1));
+    for (std::size_t m = 0; m < all.size(); ++m) {
+      const Tensor& pattern = activations.captures().attention[m].pattern;
+      if (pattern.defined())
+        all[m].insert(all[m].end(), pattern.values().begin(), pattern.values().end());
+    }
+  }
+  return all;
+}
+
+}  // namespace headlab
