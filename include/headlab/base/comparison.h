@@ -1,6 +1,6 @@
 // Two arms with the same seeds, compared seed by seed: losses by their ratio, on logarithms. Chance
 // is judged by flipping signs in every way, which holds for any number of seeds and however skewed
-// losses are; Student's t is only behind the intervals. Read next: src/base/comparison.cc;
+// losses are; Student's t is only behind the intervals. Read next: src/lab/results/comparison.cc;
 // lab/compare.h.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The memory pool. Training frees in each step what it needs again in the next, so freed blocks are
 // kept and handed out again: after the second step nobody asks the system for memory. Safe to use
 // from any thread. Tensors, the tape and token ids live in it; kernels have scratch memory beside
-// it. Read next: src/base/pool.cc.
+// it. Read next: src/core/base/pool.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // How far a long computation is, for whoever wants to show it: loops count their steps, and a
 // program that watches is told. A loop inside a step of another counts as its share of that step,
 // so what is told is always about the outermost. Costs nothing where nobody watches. Read next:
-// src/cli/terminal.cc, which draws it.
+// src/app/cli/terminal.cc, which draws it.
 #pragma once
 
 #include <cstdint>

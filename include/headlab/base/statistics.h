@@ -1,6 +1,6 @@
 // The statistics that reports are made with: means with confidence intervals, and how far two
 // rankings agree. Plain functions over plain numbers, in double.
-// Read next: src/base/statistics.cc.
+// Read next: src/lab/results/statistics.cc.
 #pragma once
 
 #include <limits>

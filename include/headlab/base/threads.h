@@ -2,7 +2,7 @@
 // number of threads, by two rules that every loop keeps: an output is written by one task alone,
 // and the order in which its terms are added depends on sizes alone. How many tasks there are may
 // depend on the number of threads; which thread runs a task is left to chance. Read next:
-// src/base/threads.cc.
+// src/core/base/threads.cc.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ struct Cost {
 
 /// The cost of an op, forward or backward, from the shapes of its output and inputs. Attention
 /// counts all T x S scores, whether the mask hides them or not, and backward the five products that
-/// the fused kernel runs. An op that is not in the table of src/bench/profile.cc reads its inputs
-/// and writes its output.
+/// the fused kernel runs. An op that is not in the table of src/lab/bench/profile.cc reads its
+/// inputs and writes its output.
 Cost cost_of(const WorkEvent& event);
 
 /// One kind of work. `pass` is "forward", "backward" or "" for what is no op.

@@ -1,7 +1,7 @@
 // The command line: flags are settings (base/settings.h), so that `--d-model 64`, `--d-model=64`, a
 // config file and a recommended setting all mean the same and fail with the same words. The words
 // are taken apart once, when an Invocation is made; `read` gives them their meaning. Read next:
-// src/cli/commands.h.
+// src/app/cli/commands.h.
 #pragma once
 
 #include <cstdint>

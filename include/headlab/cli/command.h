@@ -1,6 +1,6 @@
 // The program: `headlab COMMAND ...`. A command is a function in the file of its name, and a row of
-// the table in src/cli/commands.cc. It declares its flags, calls the library, and returns what it
-// found; printing, errors and exit statuses are the program's. Read next: arguments.h.
+// the table in src/app/cli/commands.cc. It declares its flags, calls the library, and returns what
+// it found; printing, errors and exit statuses are the program's. Read next: arguments.h.
 #pragma once
 
 #include <optional>

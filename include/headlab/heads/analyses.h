@@ -1,6 +1,6 @@
 // Analyses of a run that take held-out examples and nothing else. A row is a command, which keeps
 // what it found beside the run, as the file `file`; lists, `explain` and the page have it as well.
-// Read next: src/heads/analyses.cc, and src/RECIPES.md, which adds one.
+// Read next: src/lab/heads/causes/analyses.cc, and src/RECIPES.md, which adds one.
 #pragma once
 
 #include <string>

@@ -2,7 +2,8 @@
 // articles on multi-head attention get wrong. The terminal's `explain`,
 // the lessons of a page and the tests all take their numbers from here. Attention is computed in
 // double, step by step, and every intermediate result is kept: to look at, not to train. Read next:
-// src/heads/lesson_tables.cc, the tables; ops/attention.h, the attention that models run.
+// src/lab/heads/lessons/lesson_tables.cc, the tables; ops/attention.h, the attention that models
+// run.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Small matrices in double, for the study of heads: products and norms, eigenvalues, distances
 // between patterns, effective rank, one-to-one assignment. Models compute with tensors. Read next:
-// src/heads/matrix.cc.
+// src/lab/heads/weights/matrix.cc.
 #pragma once
 
 #include <complex>

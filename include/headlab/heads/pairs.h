@@ -3,7 +3,7 @@
 // does more when the other is gone (self-repair: McGrath et al. 2023, "The Hydra Effect"; Rushing
 // and Nanda 2024, "Explorations of Self-Repair in Language Models", who find that a layer norm
 // alone looks like it: whatever is gone, the rest is divided by less). So nothing here is compared
-// at two scales of a layer norm. Read next: src/heads/pairs.cc.
+// at two scales of a layer norm. Read next: src/lab/heads/causes/pairs.cc.
 #pragma once
 
 #include <string>

@@ -2,7 +2,8 @@
 // held-out examples are held against the gold of the task's relations. The head for a relation is
 // chosen on the even examples (split A) and all numbers are reported on the odd ones (split B), so
 // that choosing does not flatter. Which scores there are says score_table(): JSON, tables and lists
-// walk its rows. Read next: src/heads/score_table.cc, src/heads/scores_finding.cc.
+// walk its rows. Read next: src/lab/heads/scores/score_table.cc,
+// src/lab/heads/scores/scores_finding.cc.
 #pragma once
 
 #include <limits>
@@ -228,8 +229,8 @@ struct HeadsOptions {
 HeadsReport score_heads(const Transformer& model, const Task& task,
                         const HeadsOptions& options = {});
 
-struct PatternQuery;  // a query and the keys that it sees; see src/heads/asked_gold.h
-struct HeadSums;      // sums over the rows of a head's pattern; see src/heads/head_sums.h
+struct PatternQuery;  // a query and the keys that it sees; see src/lab/heads/scores/asked_gold.h
+struct HeadSums;  // sums over the rows of a head's pattern; see src/lab/heads/scores/head_sums.h
 
 /// A pattern that heads are known for, as data, for a page draws it too: query t asks for "near",
 /// the keys at offsets `from` to `to`, each with 1 / (1 + |offset|); "key", the key number `from`;

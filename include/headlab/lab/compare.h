@@ -1,6 +1,6 @@
 // Is one arm better than another, or is it chance? An arm is the same experiment with several
 // seeds: runs, a group of a sweep, what a pruning method left in each of them. Arms are compared
-// seed by seed with one that is named. Read next: base/comparison.h, src/lab/compare.cc.
+// seed by seed with one that is named. Read next: base/comparison.h, src/lab/studies/compare.cc.
 #pragma once
 
 #include <filesystem>

@@ -6,7 +6,7 @@
 // voita: Voita et al. 2019, "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy
 // Lifting, the Rest Can Be Pruned": how many heads survive as a function of the penalty, of which
 // type they are, how the pruned model compares with one that had these heads from the start, and
-// who does which job before and after. Read next: src/lab/voita.cc.
+// who does which job before and after. Read next: src/lab/studies/voita.cc.
 #pragma once
 
 #include <functional>

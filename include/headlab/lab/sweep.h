@@ -3,7 +3,7 @@
 // never made twice, so a sweep that was killed can be continued, and any number of processes or
 // machines may work on one folder. The results: means with 95% intervals over seeds, heads aligned
 // between seeds by what they do (head 2 of one seed may be head 0 of the next), and one head
-// against several. Read next: src/lab/sweep.cc, src/lab/sweep_report.cc.
+// against several. Read next: src/lab/studies/sweep.cc, src/lab/studies/sweep_report.cc.
 #pragma once
 
 #include <filesystem>

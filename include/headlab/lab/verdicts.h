@@ -1,6 +1,6 @@
 // The words in which conclusions are drawn, each with its rule: all that a verdict of a report may
 // say. `explain WORD` and `list verdicts` show them. Numbers in the rules are the constants by
-// which the program decides. Read next: src/lab/verdicts.cc.
+// which the program decides. Read next: src/lab/studies/verdicts.cc.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Models as others store them: a layout is a row of one table, read both ways, so that import and
 // export cannot disagree. It says where each parameter lies in files of that kind, and which of our
 // settings their config.json names. What a layout cannot say is refused by name, in either
-// direction. Read next: src/model/layouts.cc; base/safetensors.h.
+// direction. Read next: src/lab/layouts/layouts.cc; base/safetensors.h.
 #pragma once
 
 #include <filesystem>

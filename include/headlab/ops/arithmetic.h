@@ -2,7 +2,7 @@
 // shapes align at the last axis, and an axis of size 1 repeats; the gradient of an input that was
 // repeated is summed back to its shape. A function is its formula and its derivative: the shortest
 // ops to read, and the pattern for your own. Dropout takes a key and not a generator, so that a
-// step can be made again from its number. Read next: src/ops/arithmetic.cc, then
+// step can be made again from its number. Read next: src/core/ops/arithmetic.cc, then
 // examples/own_op.cc.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Ops that move elements and compute nothing, and lookups by whole numbers. Reshape shares the
 // storage; the others copy, because tensors are always contiguous, which keeps every kernel simple.
 // Ids are plain numbers, not tensors, because they have no gradient; they are checked before
-// anything is read. Read next: src/ops/layout.cc.
+// anything is read. Read next: src/core/ops/layout.cc.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // All differentiable ops: `#include` this one. A family per file, forward and backward of each op
-// side by side in src/ops/. To add one: write it (examples/own_op.cc), declare it in a header here,
-// and give it a row in tests/ops/gradient_checks.cc.
+// side by side in src/core/ops/. To add one: write it (examples/own_op.cc), declare it in a header
+// here, and give it a row in tests/ops/gradient_checks.cc.
 #pragma once
 
 #include "headlab/ops/arithmetic.h"

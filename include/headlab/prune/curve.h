@@ -1,7 +1,7 @@
 // All pruning methods side by side on one model: loss against heads kept, how far each lies above
 // the best subset, and what it cost. Heads are chosen on training examples and judged on held-out
 // ones. The truth has two sources: exhaustive search says which subset is best, and the task says
-// how many heads are needed and which head owns which relation. Read next: src/prune/curve.cc,
+// how many heads are needed and which head owns which relation. Read next: src/lab/prune/curve.cc,
 // over_runs.cc.
 #pragma once
 

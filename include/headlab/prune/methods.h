@@ -1,7 +1,7 @@
 // Which heads can go. A method looks at a model and says which heads to keep when only so many may
 // stay: by a score for each head, by search over subsets, or by training gates. The table of
 // methods drives help, errors and tests; a new method is a function and a row at the end of the
-// file of its kind: src/prune/rankings.cc, search.cc or gates.cc. Read next: prune.h.
+// file of its kind: src/lab/prune/rankings.cc, search.cc or gates.cc. Read next: prune.h.
 #pragma once
 
 #include <memory>

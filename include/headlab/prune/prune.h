@@ -1,5 +1,5 @@
 // Pruning a run: choose heads by a method, remove them physically, fine-tune if asked, and say what
-// it cost and saved. The pruned model is a run like any other. Read next: src/prune/prune.cc,
+// it cost and saved. The pruned model is a run like any other. Read next: src/lab/prune/prune.cc,
 // curve.h.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The program's figures: one head's pattern with the truth on it, all heads at one glance, when
 // roles were born, a pruning curve, a sweep. Each is a pure function of results and gives a list of
 // items, which `svg` and `pdf` write. `width` is that of the picture in units; 0: one for a screen.
-// Read next: picture.h; src/report/figures.cc.
+// Read next: picture.h; src/app/report/figures.cc.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // An attention pattern as text: destinations (queries) are rows, sources (keys) are columns, and a
 // cell is the darker the larger its weight. Pure functions of the numbers: nothing here runs a
-// model. Read next: src/report/heatmap.cc; figures.h, the same as pictures.
+// model. Read next: src/app/report/heatmap.cc; figures.h, the same as pictures.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // A page: one HTML file in which a run lives. It holds what training and analysis wrote, the
 // examples, and the weights, so that the model runs where the page is read; nothing is fetched. A
 // page is a pure function of the files of its runs and of these options: the same bytes each time.
-// Read next: src/report/page.cc; src/report/page/core_page.js, the model in the page.
+// Read next: src/app/report/page.cc; src/app/report/page/core_page.js, the model in the page.
 #pragma once
 
 #include <filesystem>

@@ -2,7 +2,8 @@
 // lines, dots, texts), and two writers make it an SVG or a PDF document. Colours are names of roles
 // ("ink", "paper", "s0") from one palette. Whatever the program draws is such a list, so a figure
 // is written once and looks the same in both. The page draws with the same items
-// (src/report/page/draw.js). Read next: figures.h, which makes the lists; src/report/svg.cc.
+// (src/app/report/page/draw.js). Read next: figures.h, which makes the lists;
+// src/app/report/svg.cc.
 #pragma once
 
 #include <string>
@@ -76,7 +77,7 @@ struct Picture {
   std::string sentence;  // what there is to see, for those who do not see it
   std::vector<Item> items{};
   /// What it was drawn from, {title, sentence, plots}, of which the page draws the same at a width
-  /// of its own (src/report/page/charts.js); null where it is no plot.
+  /// of its own (src/app/report/page/charts.js); null where it is no plot.
   Json data{};
 };
 

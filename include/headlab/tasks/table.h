@@ -1,7 +1,7 @@
 // The table of tasks. Help, defaults, errors, tests and reports read it; a new task is a source
-// file and its name in src/tasks/table.cc. A task is named by text, "relations:length=16,vocab=16",
-// so that a flag, a config file and a report all mean the same. Read next: definition.h, how a task
-// is written; src/tasks/relations.cc, the flagship.
+// file and its name in src/core/tasks/table.cc. A task is named by text,
+// "relations:length=16,vocab=16", so that a flag, a config file and a report all mean the same.
+// Read next: definition.h, how a task is written; src/core/tasks/relations.cc, the flagship.
 #pragma once
 
 #include <functional>

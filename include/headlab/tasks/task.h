@@ -1,8 +1,8 @@
 // A task makes tokens and targets, and it knows the truth: for each query position and each
 // relation, the set of keys that a head would have to look at. That makes claims about heads
-// testable. Read src/tasks/relations.cc beside this: most tasks are such plain structs, from which
-// one template makes the rest (definition.h). Read next: table.h (all tasks), heads/scores.h (how
-// heads are scored against gold).
+// testable. Read src/core/tasks/relations.cc beside this: most tasks are such plain structs, from
+// which one template makes the rest (definition.h). Read next: table.h (all tasks), heads/scores.h
+// (how heads are scored against gold).
 #pragma once
 
 #include <span>

@@ -6,7 +6,7 @@
 // and leak; it may capture plain data and other tensors. `backward` runs closures in descending
 // order of creation, without recursion, and frees each as it goes. Creation is counted by thread: a
 // graph belongs to the thread that records it. To follow one op from end to end, read
-// ops/arithmetic.h and src/ops/arithmetic.cc; to watch ops run, watch.h.
+// ops/arithmetic.h and src/core/ops/arithmetic.cc; to watch ops run, watch.h.
 #pragma once
 
 #include <atomic>

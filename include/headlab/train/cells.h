@@ -2,7 +2,7 @@
 // settings that decide it and the hash of the weights that it describes. So going on after an
 // interruption is finding cells that are there, a share of the work is a choice of cells, and any
 // number of processes may be given the same ones: each takes the next that nobody makes, by a lock
-// that ends with its process. Read next: src/train/cells.cc; lab/sweep.h, whose cells are runs.
+// that ends with its process. Read next: src/lab/runs/cells.cc; lab/sweep.h, whose cells are runs.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
 // The program's entry. Everything it does is in the library, so that tests and other programs can
-// call it: see include/headlab/cli/command.h. Read next: src/cli/commands.cc, the table of
+// call it: see include/headlab/cli/command.h. Read next: src/app/cli/commands.cc, the table of
 // commands.
 #include "headlab/base/threads.h"
 #include "headlab/cli/command.h"

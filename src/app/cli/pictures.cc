@@ -1,6 +1,6 @@
 // A picture is written when all else is done: an error before it leaves no file. Its name follows
 // the result, and its bytes are the same each time the command is given. Read next:
-// src/report/svg.cc, src/report/pdf.cc.
+// src/app/report/svg.cc, src/app/report/pdf.cc.
 #include "cli/commands.h"
 
 namespace headlab::cli {

@@ -1,5 +1,5 @@
 // Charts as lists of items: a matrix of weights with tokens on its sides, and lines over two axes.
-// Sizes and places are those of the page's charts (src/report/page/charts.js), so that a figure
+// Sizes and places are those of the page's charts (src/app/report/page/charts.js), so that a figure
 // from the program and one from the page look alike. Read next: figures.cc, which fills them.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The table of what is found. What is added here is listed, explained and shown by the page. A row
 // with a shape needs no list of keys: its columns have them.
-// Read next: src/cli/list.cc, src/report/page_history.cc.
+// Read next: src/app/cli/list.cc, src/app/report/page_history.cc.
 #include "report/findings.h"
 
 #include <algorithm>

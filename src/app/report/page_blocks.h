@@ -1,7 +1,7 @@
 // Numbers inside a page: each block is a row of little-endian numbers in base64, and a descriptor
 // in the facts says what it holds: {"id", "dtype", "shape", "hash"}. Weights of attention are kept
 // in one byte, as squares of v / 255, so that .0001 stays visible (error at most .004). Private to
-// this layer. Read next: src/report/page/core_page.js, which reads them.
+// this layer. Read next: src/app/report/page/core_page.js, which reads them.
 #pragma once
 
 #include <cstdint>

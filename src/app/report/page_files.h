@@ -1,4 +1,4 @@
-// The hand-written half of a page: the files of src/report/page, which the build puts into the
+// The hand-written half of a page: the files of src/app/report/page, which the build puts into the
 // library as they stand. CMakeLists.txt makes the source that defines this.
 // Private to this layer. Read next: page_html.h.
 #pragma once

@@ -1,5 +1,5 @@
-// The frame of a page: the skeleton of src/report/page/page.html with what is put into it, and the
-// policy that lets a browser run the scripts of this page and nothing else, fetch nothing, and
+// The frame of a page: the skeleton of src/app/report/page/page.html with what is put into it, and
+// the policy that lets a browser run the scripts of this page and nothing else, fetch nothing, and
 // apply no style but its own. Private to this layer. Read next: page_html.cc.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The lessons without scripts: the texts of src/report/page/lessons.html with tables of the
+// The lessons without scripts: the texts of src/app/report/page/lessons.html with tables of the
 // program. With scripts the page shows the same beside what it computes itself. Read next:
 // heads/lessons.h.
 #include "headlab/base/text.h"

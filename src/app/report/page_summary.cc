@@ -1,6 +1,6 @@
 // What a page holds, and what its views miss, with the command that writes it. Sizes are those of
 // the file: base64 makes a third more of every block.
-// Read next: src/cli/page.cc.
+// Read next: src/app/cli/page.cc.
 #include <map>
 
 #include "headlab/base/error.h"

@@ -1,6 +1,6 @@
-// SVG is written as the page's export writes it (src/report/page/draw.js): the same items give the
-// same elements in the same order, so that a figure looks alike wherever it was made. Numbers have
-// at most two decimals. Read next: pdf.cc, the other writer.
+// SVG is written as the page's export writes it (src/app/report/page/draw.js): the same items give
+// the same elements in the same order, so that a figure looks alike wherever it was made. Numbers
+// have at most two decimals. Read next: pdf.cc, the other writer.
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // The table of settings. A value comes in as JSON, or as text that looks like a number or a flag;
 // the setting itself checks it, so a flag and a config file fail with the same words. Read next:
-// src/train/run.cc, where the settings of a run are put together.
+// src/lab/runs/run.cc, where the settings of a run are put together.
 #include "headlab/base/settings.h"
 
 #include <algorithm>

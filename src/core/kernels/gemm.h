@@ -2,7 +2,7 @@
 // operand is a pointer and two strides, so that a transpose costs nothing and heads are read in
 // place inside [B, T, H*D]. The order in which the terms of an output are added depends on k alone:
 // results are bit-identical for any number of threads. The plain version: tests/kernels/plain.h.
-// Read next: src/kernels/gemm.cc, for how it is made fast.
+// Read next: src/core/kernels/gemm.cc, for how it is made fast.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Drawing one token after the other. The first pass reads the prompt, each later one the token that
 // was added last. Likelier tokens come first in the order, and equals by number, so a draw is the
-// same on every machine. Read next: transformer.cc, src/nn/attention.cc (KeyValueCache).
+// same on every machine. Read next: transformer.cc, src/core/nn/attention.cc (KeyValueCache).
 #include "headlab/model/generation.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // One transformer for decoders, encoders and both together: which norm goes where is a branch or
 // two here rather than a class each, and an encoder-decoder is two stacks of the same blocks. Every
 // module folds its name into the key of dropout, so that no two draw the same mask. Read next:
-// src/nn/attention.cc.
+// src/core/nn/attention.cc.
 #include "headlab/model/transformer.h"
 
 #include <algorithm>

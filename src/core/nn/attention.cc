@@ -1,6 +1,6 @@
 // Projections around the attention op, edits of what heads put out, and the removal of heads: the
 // same function with smaller matrices, which tests prove for every mask of small models. Read next:
-// src/ops/attention.cc.
+// src/core/ops/attention.cc.
 #include "headlab/nn/attention.h"
 
 #include <algorithm>

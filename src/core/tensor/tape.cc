@@ -1,7 +1,7 @@
 // The tape: nodes, recording, backward. Nothing here recurses, neither along a graph that runs
 // backward nor along one that is destroyed, for a graph may be 100,000 nodes deep. Backward takes
 // nodes from a queue, youngest first, so that a node runs only after all that read its output. Read
-// next: src/ops/arithmetic.cc, from `affine` down: the shortest ops.
+// next: src/core/ops/arithmetic.cc, from `affine` down: the shortest ops.
 #include "headlab/tensor/tape.h"
 
 #include <algorithm>

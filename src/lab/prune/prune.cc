@@ -1,6 +1,6 @@
 // From a choice of heads to a smaller run. Everything that can be wrong is checked before the new
 // folder is made; the run that is pruned is only read. Times are medians of forward passes.
-// Read next: src/model/transformer.cc, with_heads.
+// Read next: src/core/model/transformer.cc, with_heads.
 #include "headlab/prune/prune.h"
 
 #include <algorithm>

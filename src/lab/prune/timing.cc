@@ -1,6 +1,6 @@
 // Six pieces of work take turns: the three models, the full one again, and the attention modules of
 // the full and the pruned one alone. Two timings of the full model show how noisy the clock is.
-// Read next: src/base/timing.h.
+// Read next: src/core/base/timing.h.
 #include <cmath>
 
 #include "base/timing.h"

@@ -1,8 +1,8 @@
 // The claim on a cell is the lock of a run. Several processes are children of this one and need no
 // words between them: what they make and why they fail are files, a child that dies gives its cell
 // back, and a parent that stops tells them by SIGTERM. They are forked and not threads, so that one
-// that crashes or is killed takes no other with it. Read next: src/lab/sweep.cc, a training as
-// a cell.
+// that crashes or is killed takes no other with it. Read next: src/lab/studies/sweep.cc, a training
+// as a cell.
 #include "headlab/train/cells.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // What a run's folder holds, which of its files are the run's, and how one run takes the place of
-// another. Private to src/train.
+// another. Private to src/lab/runs.
 // Read next: run_folder.cc.
 #pragma once
 

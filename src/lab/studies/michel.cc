@@ -1,7 +1,7 @@
 // Michel et al.: heads are chosen on training examples and judged on held-out ones, except where
 // the experiment is about that very difference. The published numbers that are "as transcribed" we
 // have from transcriptions of the paper's tables and not from the authors' own pages. Read next:
-// src/prune/rankings.cc.
+// src/lab/prune/rankings.cc.
 #include <algorithm>
 #include <array>
 

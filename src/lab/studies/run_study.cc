@@ -1,6 +1,6 @@
 // Passes over the examples of a run. Nothing here chooses or judges: what is claimed about heads
 // comes from the files of the run. Of weights over training it is measured what 16 bits cost.
-// Read next: src/report/page_run.cc.
+// Read next: src/app/report/page_run.cc.
 #include "studies/run_study.h"
 
 #include <algorithm>

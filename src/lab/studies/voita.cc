@@ -1,6 +1,6 @@
 // Voita et al.: each penalty starts again from the run's model, so that rows differ in the penalty
 // alone; a model that was pruned is judged as it came out of the training of its gates.
-// Read next: src/prune/gates.cc, how gates are trained.
+// Read next: src/lab/prune/gates.cc, how gates are trained.
 #include <algorithm>
 #include <array>
 #include <iomanip>

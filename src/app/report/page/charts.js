@@ -259,7 +259,7 @@ function logTicks(a, b) {
 }
 
 /// Where values lie on an axis that is drawn from one place to another, its ticks, and those that
-/// are numbered if one takes `room`, or as much as the last. As src/report/plot.cc has it.
+/// are numbered if one takes `room`, or as much as the last. As src/app/report/plot.cc has it.
 function scaleOf(axis, values, from, to, room) {
   const {log} = axis;
   const measure = (v) => (log ? Math.log10(Math.max(v, 1e-300)) : v);
@@ -356,9 +356,9 @@ function legendItems(series, left, width) {
   return {items, high: items.length ? 14 * (row + 1) : 0};
 }
 
-/// Lines of points, drawn as src/report/plot.cc draws them. series: [{name, points: [[x, y, low,
-/// high]], line, hollow, thick, r, like, bar, color, shape, bold}]; one without points stands in
-/// the legend alone. x, y: {label, log, low, high, ticks}; lines: [{x, name, color, strong}] go
+/// Lines of points, drawn as src/app/report/plot.cc draws them. series: [{name, points: [[x, y,
+/// low, high]], line, hollow, thick, r, like, bar, color, shape, bold}]; one without points stands
+/// in the legend alone. x, y: {label, log, low, high, ticks}; lines: [{x, name, color, strong}] go
 /// across the chart.
 export function plot({about, width, height, series, x, y, lines = [], say}) {
   const all = series.flatMap((s) => s.points);

@@ -24,7 +24,7 @@ export function lossesOf(trace, example = trace.example) {
   return {losses, sum, count, right};
 }
 
-// Which targets a relation answers for (with_targets_of in src/heads/gold_edges.cc): those at its
+// Which targets a relation answers for (targets_of in lab/heads/causes/gold_edges.cc): those at its
 // queries, and of several the one with its name; all of them where its queries have none.
 function targetsOfRelation(set, relation) {
   set.answers ??= [];

@@ -2,12 +2,11 @@
 // with their modules. Nothing is decoded before it is asked for.
 //
 // The files core_*.js are the model in the page, without any document: they read the blocks, run
-// the
-// transformer as the program does (src/model/transformer.cc), with gates, replacements and hidden
-// edges, and check themselves against logits and patterns of the program. They run under node as
-// they are (tests/report/core_test.mjs). Letters: T queries, S keys, C d_model, H heads, D and Dv
-// widths of a head, K targets, V vocabulary. Sums are taken in double; everything that is kept is
-// single, as in the program.
+// the transformer as the program does (src/core/model/transformer.cc), with gates, replacements and
+// hidden edges, and check themselves against logits and patterns of the program. They run under
+// node as they are (tests/report/core_test.mjs). Letters: T queries, S keys, C d_model, H heads, D
+// and Dv widths of a head, K targets, V vocabulary. Sums are taken in double; everything that is
+// kept is single, as in the program.
 import {Model, unknownKinds} from './core_model.js';
 
 function bytesOf(text) {
@@ -151,7 +150,7 @@ export function makeExample(task, tokens, {source = null, targets = null, length
   });
 }
 
-// The rule of the task `relations` (src/tasks/relations.cc), for tokens that were edited.
+// The rule of the task `relations` (src/core/tasks/relations.cc), for tokens that were edited.
 function keyOfRelation(name, classOf, t) {
   const back = /^back(\d+)$/.exec(name);
   if (back) return Math.max(t - Number(back[1]), -1);

@@ -200,8 +200,8 @@ export function programPlot({title, sentence, plots}, width, {name, lines = [], 
   return plot({...one, width, lines: [...one.lines, ...lines], about: {name, title, sentence}});
 }
 
-/// How heads divide a relation, drawn as src/report/grid.cc draws it: the mass of the first on each
-/// class to the left of its name, of the others to the right.
+/// How heads divide a relation, drawn as src/app/report/grid.cc draws it: the mass of the first on
+/// each class to the left of its name, of the others to the right.
 export function divisionPicture({heads, classes: all, relation, by, sentence}, width) {
   const [names, gap, tall] = [80, 10, 16], wide = (width - names) / heads.length;
   const [classes, head] = [all.slice(0, 500), heads.map((x) => x.join('.'))];

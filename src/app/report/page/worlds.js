@@ -165,8 +165,8 @@ export function attentionSizes({d, H, bias = true}) {
 
 // ---- patterns to know ------------------------------------------------------------------------
 
-/// How a known pattern {name, rule, from, to} of the program (src/heads/score_table.cc) weighs key
-/// s for query t, before the row is divided by its sum over the keys that the query sees.
+/// How a known pattern {name, rule, from, to} of src/lab/heads/scores/score_table.cc weighs key s
+/// for query t, before the row is divided by its sum over the keys that the query sees.
 const RULES = {
   near: ({from, to}, t, s) => (from <= s - t && s - t <= to ? 1 / (1 + Math.abs(s - t)) : 0),
   key: ({from}, t, s) => Number(s === from),

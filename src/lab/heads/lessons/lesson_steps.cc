@@ -1,7 +1,7 @@
 // Attention step by step, as tables. Vectors are written out only where they are narrow enough to
 // be checked by hand; of wide heads the largest element of a product stands for all. Heads of
 // worlds are counted from 1, as articles do; heads of models as everywhere else.
-// Read next: src/cli/explain.cc.
+// Read next: src/app/cli/explain.cc.
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // The tables of the lessons: worlds, published models, corrections. Figures in a correction are
 // computed by tests from the functions of lessons.h and cost.h and must come out as they are
-// printed here. Read next: src/report/page.cc.
+// printed here. Read next: src/app/report/page.cc.
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/scores.h"
 

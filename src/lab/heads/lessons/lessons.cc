@@ -1,6 +1,6 @@
 // Attention by its definition, row by row. What models run computes the same in float, several rows
-// at once and without keeping the scores (src/kernels/attention.cc); tests hold one against the
-// other. Read next: lesson_tables.cc.
+// at once and without keeping the scores (src/core/kernels/attention.cc); tests hold one against
+// the other. Read next: lesson_tables.cc.
 #include "headlab/heads/lessons.h"
 
 #include <algorithm>

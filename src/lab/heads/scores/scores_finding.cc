@@ -1,6 +1,6 @@
 // A report of heads as tables: who does what, in numbers and in words, and every score of every
 // head. The JSON has nested keys that others read, so it is written by hand (scores_json.cc), and
-// the tables take their cells from it. Read next: src/report/finding_text.cc, which shows them.
+// the tables take their cells from it. Read next: src/app/report/finding_text.cc, which shows them.
 #include <algorithm>
 #include <array>
 #include <cmath>
