@@ -6,7 +6,8 @@
 
 #include "headlab/base/threads.h"
 #include "headlab/bench/profile.h"
-#include "support/as_it_was.h"
+#include "support/columns_text.h"
+#include "support/golden_text.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -54,12 +55,14 @@ INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
                          testing::ValuesIn(benchmarks().begin(), benchmarks().end()),
                          [](const auto& row) { return std::string(row.param.name); });
 
-TEST(BenchTables, HaveTheColumnsThatTheyHad) {
+TEST(BenchTables, HaveTheColumnsOfTheGoldenFile) {
   BenchOptions none = quick_options();
   none.steps = 0;
-  std::string all = Json(profile_table({}).columns).dump();
-  for (const Benchmark& one : benchmarks()) all += Json(one.run(none).tables[0].columns).dump();
-  expect_as_it_was(all, "E48754999F54FBE1");
+  std::string all = "profile\n" + columns_text(profile_table({}).columns);
+  for (const Benchmark& one : benchmarks()) {
+    all += text(one.name, "\n", columns_text(one.run(none).tables[0].columns));
+  }
+  expect_golden("bench/columns.txt", all);
 }
 
 TEST(BenchStep, IsAShareOfThePeak) {

@@ -9,7 +9,8 @@
 
 #include "headlab/base/error.h"
 #include "headlab/ops/attention.h"
-#include "support/as_it_was.h"
+#include "support/columns_text.h"
+#include "support/golden_text.h"
 
 namespace headlab { namespace lessons_tests {
 
@@ -164,22 +165,26 @@ TEST(Lessons, KeysThatAreNotSeenHaveNoWeight) {
   EXPECT_THROW(attend(world.q, world.k, world.v, std::vector<char>(3)), Error);
 }
 
-TEST(Lessons, AreTablesOfTheColumnsThatTheyHad) {
+TEST(Lessons, AreTablesWithTheColumnsOfTheGoldenFile) {
   const LessonWorld& world = lesson_world("five-tokens");
   const ShownHeads shown = shown_heads(world.tokens, five_tokens());
   std::string all;
   for (const auto& tables : {world_tables(shown, world.W_O), query_tables(shown, 0)})
-    for (const Table& table : tables) all += table.name + table.title + Json(table.columns).dump();
-  for (const PublishedModel& m : published_models())
-    all += text(m.name, m.d_model, m.heads, m.kv_heads, m.d_head, m.layers, m.source);
-  expect_as_it_was(all, "318EB9FCDCF25FC5");
+    for (const Table& table : tables) {
+      all += columns_text(table);
+    }
+  for (const PublishedModel& m : published_models()) {
+    all += text(m.name, ": d_model ", m.d_model, ", heads ", m.heads, ", kv_heads ", m.kv_heads,
+                ", d_head ", m.d_head, ", layers ", m.layers, ", ", m.source, "\n");
+  }
+  expect_golden("heads/lesson_tables.txt", all);
 }
 
 TEST(Lessons, NameTheWorldsThereAre) { EXPECT_THROW(lesson_world("six-tokens"), Error); }
 
 TEST(Lessons, AreOneJsonForPages) {
   const Json json = lessons_json();
-  expect_as_it_was(json.dump(), "987A5ADCC5737288");
+  expect_golden("heads/lessons.json", json.dump(2) + "\n");
   EXPECT_EQ(json.at("worlds").items().size(), 2u);
   EXPECT_EQ(json.at("worlds").items()[0].at("q").items().size(), 5u);
   const Json steps = to_json(five_tokens()[0]);

@@ -15,7 +15,8 @@
 #include "headlab/heads/tracking.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/streams.h"
-#include "support/as_it_was.h"
+#include "support/columns_text.h"
+#include "support/golden_text.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/scripted.h"
@@ -318,7 +319,7 @@ TEST(HeadScores, SeeAllKeysInAnEncoder) {
   EXPECT_NEAR(head.value("entropy"), std::log(10), 20 * kEpsilon);
 }
 
-TEST(Findings, HaveTheColumnsThatTheyHad) {
+TEST(Findings, HaveTheColumnsOfTheGoldenFile) {
   std::vector<Finding> all = {finding_of(HeadsReport{}),
                               finding_of(HeadsReport{}, {true, true, true}),
                               finding_of(AblationReport{}),
@@ -328,8 +329,10 @@ TEST(Findings, HaveTheColumnsThatTheyHad) {
                               finding_of(HeadsHistory{})};
   for (const Analysis& one : analyses()) all.push_back(one.shape());
   std::string columns;
-  for (const Finding& one : all) columns += Json(one).at("tables").dump();
-  expect_as_it_was(columns, "5F2B7869026F87CC");
+  for (const Finding& one : all) {
+    columns += columns_text(one);
+  }
+  expect_golden("heads/columns.txt", columns);
 }
 
 TEST(HeadScores, HaveATableOfMeanings) {

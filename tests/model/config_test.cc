@@ -1,7 +1,7 @@
 // The config: what does not fit is said in words, and what was written is read back.
 #include "headlab/model/config.h"
 
-#include "support/as_it_was.h"
+#include "support/golden_text.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -143,7 +143,7 @@ TEST(ConfigSettings, ComeBackFromJson) {
 
 TEST(ConfigSettings, AreReadFromText) {
   TransformerConfig c;
-  expect_as_it_was(settings_of(c).to_json().dump(), "D341C9D8C7ABB76C");
+  expect_golden("model/default_settings.json", settings_of(c).to_json().dump(2) + "\n");
   settings_of(c).set_all_text("layers=2 heads=4+0 tied=true norm_place=post dropout=0.25");
   EXPECT_EQ(c.layers, 2);
   EXPECT_EQ(c.heads, (std::vector<Index>{4, 0}));

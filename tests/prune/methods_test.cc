@@ -10,7 +10,7 @@
 #include "headlab/prune/curve.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
-#include "support/as_it_was.h"
+#include "support/golden_text.h"
 #include "support/models.h"
 #include "support/tasks.h"
 
@@ -248,8 +248,8 @@ TEST_F(Method, AblationPassesOnceMoreForWhatTakesTheOutputsPlace) {
 TEST_F(Method, SettingsAreThoseOfAllCommandsThatPrune) {
   PruneSettings settings;
   CurveOptions curve;
-  expect_as_it_was(settings_of(settings).to_json().dump(), "96394A990C015265");
-  expect_as_it_was(settings_of(curve).to_json().dump(), "EDC98AA176AE3BEF");
+  expect_golden("prune/prune_settings.json", settings_of(settings).to_json().dump(2) + "\n");
+  expect_golden("prune/curve_settings.json", settings_of(curve).to_json().dump(2) + "\n");
 }
 
 TEST_F(Method, AreTheRowsOfAllFilesEachOnce) {

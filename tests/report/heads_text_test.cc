@@ -7,7 +7,7 @@
 #include "headlab/heads/tracking.h"
 #include "headlab/report/finding_text.h"
 #include "report/lines.h"
-#include "support/as_it_was.h"
+#include "support/golden_text.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace heads_text_tests {
@@ -49,10 +49,10 @@ std::string shown(const HeadsReport& report, const HeadsShown& what = {}) {
   return text_of(finding_of(report, what));
 }
 
-TEST(HeadsText, IsAsItWas) {
-  expect_as_it_was(shown(report_of(2)), "47860F6B1FA859AC");
-  expect_as_it_was(shown(report_of(12), {.scores = true, .map = true, .all = true}),
-                   "464F50E79036577B");
+TEST(HeadsText, IsThatOfTheGoldenFiles) {
+  expect_golden("report/heads.txt", shown(report_of(2)));
+  const HeadsShown everything = {.scores = true, .map = true, .all = true};
+  expect_golden("report/heads_everything.txt", shown(report_of(12), everything));
 }
 
 TEST(HeadsText, NamesEveryRelationInLinesThatFit) {

@@ -4,7 +4,7 @@
 
 #include "headlab/base/text.h"
 #include "report/lines.h"
-#include "support/as_it_was.h"
+#include "support/golden_text.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -79,7 +79,7 @@ TEST(SmallMaps, OfManyHeadsFitOneScreen) {
       shown += small_maps(
           {{"layer", std::vector<SmallMap>(heads, {"0.0", side, side,
                                                    std::span(weights).first(side * side)})}});
-  expect_as_it_was(shown, "42CE65E057ED5174");
+  expect_golden("report/small_maps.txt", shown);
 }
 
 TEST(Heatmap, CutsLongTokensAndCountsCharacters) {

@@ -137,7 +137,8 @@ for (const name of modules.keys()) expect(done.has(name), `app.js does not reach
 /// What tests take: imports of those under node, and words of those in the browser.
 const tests = ['report', 'browser'].flatMap((kind) => {
   const place = new URL(`../${kind}/`, import.meta.url);
-  return fs.readdirSync(place).map((file) => fs.readFileSync(new URL(file, place), 'utf8'));
+  const files = fs.readdirSync(place, {withFileTypes: true}).filter((entry) => entry.isFile());
+  return files.map(({name}) => fs.readFileSync(new URL(name, place), 'utf8'));
 }).join('\n');
 for (const {name, exported} of modules.values())
   for (const word of exported) {

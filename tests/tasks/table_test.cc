@@ -10,30 +10,47 @@
 #include <set>
 
 #include "headlab/train/config.h"
-#include "support/as_it_was.h"
+#include "support/golden_text.h"
 #include "tasks/checks.h"
 
 namespace headlab { namespace {
 
-TEST(Tasks, AreToldAsTheyWere) {
+TEST(Tasks, AreDescribedAsInTheGoldenFile) {
   std::string all;
-  for (const TaskEntry& task : task_table())
-    all += text(task.name, task.summary, task.recommended, Json(task.learned).dump(), task.form);
-  expect_as_it_was(all, "086DDD987B2FBEA2");
+  for (const TaskEntry& task : task_table()) {
+    all += text(task.name, "\n  summary: ", task.summary, "\n  recommended: ", task.recommended,
+                "\n  learned: ", Json(task.learned).dump(), "\n  form: ", task.form, "\n");
+  }
+  expect_golden("tasks/table.txt", all);
 }
 
-TEST(Tasks, DrawWhatTheyDrew) {
+/// "2 7 1 0": ids of all examples of a batch, in rows of as many as a sequence has.
+std::string rows_of(const Ids& ids, Index width) {
+  std::string rows;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const bool last = (i + 1) % static_cast<std::size_t>(width) == 0 || i + 1 == ids.size();
+    rows += text(ids[i], last ? "\n" : " ");
+  }
+  return rows;
+}
+
+TEST(Tasks, DrawTheExamplesOfTheGoldenFile) {
   std::filesystem::current_path(HEADLAB_SOURCE_DIR);
   std::string all;
   for (const TaskEntry& task : complete_tasks()) {
     const std::unique_ptr<Task> made = task.make("");
     const Example drawn = made->make(Key{7}, 8, Split::train);
-    for (const Ids& ids : {drawn.batch.tokens, drawn.batch.targets})
-      for (const std::int32_t id : ids) all += text(id, " ");
-    for (const Gold& gold : drawn.gold) all += gold_text(gold);
-    for (const Relation& relation : made->relations()) all += relation.name + relation.description;
+    const Index width = std::max<Index>(std::ssize(drawn.batch.tokens) / 8, 1);
+    all += text("==== ", task.name, "\ntokens:\n", rows_of(drawn.batch.tokens, width), "targets:\n",
+                rows_of(drawn.batch.targets, width), "ground truth:\n");
+    for (const Gold& gold : drawn.gold) {
+      all += gold_text(gold) + "\n";
+    }
+    for (const Relation& relation : made->relations()) {
+      all += text("relation ", relation.name, ": ", relation.description, "\n");
+    }
   }
-  expect_as_it_was(all, "0DF22FCFFEBEB5DC");
+  expect_golden("tasks/examples.txt", all);
 }
 
 class EveryTask : public testing::TestWithParam<TaskEntry> {
