@@ -15,8 +15,8 @@ TEST_F(PageViews, AreModulesInLayers) {
   EXPECT_TRUE(told.well) << told.text;
 }
 
-/// The pictures that views_test.mjs draws: NAME.svg in its folder is compared with
-/// the golden file page_NAME.svg.
+/// Golden files of the pictures that views_test.mjs draws: it writes NAME.svg, which is compared
+/// with page_NAME.svg.
 constexpr const char* kPictures[] = {"report/page_matrix_of_hostile_names.svg",
                                      "report/page_matrix_empty.svg",
                                      "report/page_plot.svg",
