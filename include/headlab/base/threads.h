@@ -22,9 +22,9 @@ int thread_count();
 void set_thread_count(int count);
 /// To be called first in `main`, with its arguments: lets threads that wait for work spin for
 /// microseconds and then sleep. libgomp lets them spin for milliseconds, which beside a second
-/// program with threads makes both several times slower (tests/yardstick). As libgomp reads its
-/// limit, GOMP_SPINCOUNT, before main, this starts the program once more with the limit set. Does
-/// nothing if it or OMP_WAIT_POLICY is set, with other OpenMP libraries, and where there is no
+/// program with threads makes both several times slower (tests/tools/yardstick). As libgomp reads
+/// its limit, GOMP_SPINCOUNT, before main, this starts the program once more with the limit set.
+/// Does nothing if it or OMP_WAIT_POLICY is set, with other OpenMP libraries, and where there is no
 /// /proc.
 void spin_briefly(char** arguments);
 /// Whether the caller is one of several tasks of parallel_for: its own loops run on its thread
