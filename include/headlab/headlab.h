@@ -1,7 +1,7 @@
-// Start here, after examples/one_page.cc: a whole training in 79 lines, each step with the name of
-// the file where this library does the same. headlab trains toy transformers, shows what each
-// attention head does, and removes those that do nothing. This header includes all of it, layer by
-// layer; in double (headlab_f64) the engine alone, base to model. The words are in src/README.md.
+// All of headlab: the framework (core.h), the laboratory and reports. It trains toy transformers,
+// shows what each attention head does, and removes heads that the model does not need. In double
+// (headlab_f64) it is what core.h has in double, and layouts. Read first: examples/one_page.cc, a
+// training in 79 lines; src/README.md.
 //
 //   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
 //   headlab::train_run(run);
@@ -12,67 +12,25 @@
 // heads, D head width, V vocabulary, K targets at each position; dx is dLoss/dx.
 #pragma once
 
-// base: errors, random numbers, threads, memory, JSON, files. Knows nothing of tensors.
-#include "headlab/base/build.h"
+// The framework: base, kernels, tensor, ops, nn, model, tasks, train.
+#include "headlab/core.h"
+
+// results: statistics, comparisons, tables.
 #include "headlab/base/comparison.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
-#include "headlab/base/pool.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/random.h"
-#include "headlab/base/safetensors.h"
-#include "headlab/base/settings.h"
 #include "headlab/base/statistics.h"
 #include "headlab/base/table.h"
-#include "headlab/base/text.h"
-#include "headlab/base/threads.h"
 
-// kernels: the number type. Matrix products, rows and attention are in src/core/kernels.
-#include "headlab/kernels/scalar.h"
-
-// tensor: shapes, tensors, the tape.
-#include "headlab/tensor/gradcheck.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/tensor/tensor.h"
-#include "headlab/tensor/watch.h"
-
-// ops: differentiable operations, and the table of their gradient checks.
-#include "headlab/ops/arithmetic.h"
-#include "headlab/ops/attention.h"
-#include "headlab/ops/layout.h"
-#include "headlab/ops/matmul.h"
-#include "headlab/ops/ops.h"
-#include "headlab/ops/rows.h"
-
-// nn: linear maps, layer norm, feed-forward, multi-head attention.
-#include "headlab/nn/attention.h"
-#include "headlab/nn/layers.h"
-
-// model: configuration, the transformer, checkpoints, generation.
-#include "headlab/model/batch.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/model/config.h"
-#include "headlab/model/generation.h"
-#include "headlab/model/initial.h"
+// layouts: models of other programs.
 #include "headlab/model/layouts.h"
-#include "headlab/model/transformer.h"
 
 #ifndef HEADLAB_F64
 
-// tasks: tokens, targets, and the truth.
-#include "headlab/tasks/definition.h"
-#include "headlab/tasks/table.h"
-#include "headlab/tasks/task.h"
+// data: tasks that read files and programs.
+#include "headlab/tasks/lab_tasks.h"
 
-// train: optimizers, the trainer, runs.
-#include "headlab/train/config.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/optimizer.h"
+// runs: a training as a folder.
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
-#include "headlab/train/streams.h"
-#include "headlab/train/trainer.h"
 
 // heads: what each head does.
 #include "headlab/heads/activations.h"

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "headlab/tasks/lab_tasks.h"
 #include "headlab/train/config.h"
 #include "support/golden_text.h"
 #include "tasks/checks.h"

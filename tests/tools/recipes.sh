@@ -140,7 +140,7 @@ int main() {
   return cube(Tensor::scalar(-2)).item() != -8 || magnitude.item() != 3.5 || !bits;
 }
 END
-c++ -std=c++20 -I"$copy/include" cube.cc build/libheadlab.a build/libheadlab_base.a -fopenmp -o cube
+c++ -std=c++20 -I"$copy/include" cube.cc build/libheadlab_core.a build/libheadlab_base.a -fopenmp -o cube
 expect '' ./cube
 "$program" train --task echo:length=2,back=1 --steps 20 --out short --quiet >/dev/null
 python3 - "$program" "$run" <<'END' || failed=1

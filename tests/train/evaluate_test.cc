@@ -1,6 +1,7 @@
 // Held-out loss and accuracy against a plain count, and what they must not depend on.
 #include "headlab/train/evaluate.h"
 
+#include "headlab/tasks/lab_tasks.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/streams.h"
 #include "support/folders.h"

@@ -26,9 +26,6 @@ struct Learned {
   const char* why = "";  // why less than 99% do, or why nothing is counted; or ""
 };
 
-/// As a clause, "100 of 100 seeds (0.963 to 1.000) reach ...", with the 95% interval of the share
-/// (Wilson); "" if nothing is known.
-std::string learned_text(const Learned& learned);
 /// null where no accuracy is asked.
 Json to_json(const Learned& learned);
 
@@ -53,13 +50,27 @@ struct TaskEntry {
 };
 
 std::span<const TaskEntry> task_table();
-/// The task `command` starts this program without asking: its user has named it.
-void allow_command(const std::string& command);
-/// The program that a task has started because HEADLAB_COMMAND names it; "" if none.
-std::string& command_of_environment();
 /// The tasks of a program that uses this library, to be filled before the table is first read: they
 /// stand after ours wherever tasks are listed or named.
 std::vector<TaskEntry>& own_tasks();
+
+/// Tasks of a larger library, listed right after the task named `after`.
+struct TasksAfter {
+  const char* after = nullptr;
+  std::vector<TaskEntry> tasks;
+};
+using MoreTasks = std::vector<TasksAfter> (*)();
+/// The function that returns them, to be set before the table is first read; nullptr if there is
+/// none.
+MoreTasks& more_tasks();
+
+#ifdef HEADLAB_LAB
+/// Sets more_tasks() to the tasks of the laboratory. The macro is defined for every target that
+/// links headlab::headlab. Each of its files that includes this header then calls the function
+/// before main: the call also makes the linker keep tasks that no other code refers to.
+bool add_lab_tasks();
+inline const bool lab_tasks_added = add_lab_tasks();
+#endif
 
 /// The entry for "NAME" or "NAME:parameters". Error that lists the known names and the nearest.
 const TaskEntry& find_task(std::string_view spec);
@@ -69,16 +80,6 @@ std::string recommended_settings(std::string_view spec);
 void check_task(std::string_view spec);
 /// Makes a task from "NAME:a=1,b=2". Errors: unknown name or parameter, impossible values.
 std::unique_ptr<Task> make_task(std::string_view spec);
-
-/// `count` held-out sequences of a task as lines of JSON, after a header: what the task `file`
-/// reads.
-std::string lines_of(const Task& task, std::int64_t count, Key key);
-/// What is wrong with such lines, each fault with its place; and how much there is.
-struct LinesCheck {
-  std::int64_t sequences = 0, unasked = 0;  // queries with truth, but without a target
-  std::vector<std::string> faults;
-};
-LinesCheck check_lines(std::string_view lines, const std::string& source);
 
 /// "NAME:a=1,b=2" with all parameters, those at their defaults too: a run that names its task so
 /// means the same task after a default has changed.

@@ -8,7 +8,6 @@
 
 #include "headlab/base/members.h"
 #include "headlab/base/progress.h"
-#include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
 
@@ -28,8 +27,6 @@ struct Evaluation {
   Index count = 0;
   std::vector<TargetScore> targets;  // for each of the K targets
 };
-/// "targets": name, loss, accuracy and number of each.
-Table target_table(const Evaluation& evaluation);
 
 struct EvaluateOptions {
   /// At most so many; fewer where the task has fewer different ones. Time grows in proportion.

@@ -14,6 +14,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
+#include "headlab/base/table.h"
 #include "headlab/train/run_config.h"
 #include "headlab/train/trainer.h"
 
@@ -30,6 +31,9 @@ struct Run {
   RunLock lock{};  // from the first time that it is written
   Index step = 0;  // at which these parameters are; -1 where no state says it
 };
+
+/// "targets": name, loss, accuracy and number of targets for each.
+Table target_table(const Evaluation& evaluation);
 
 /// A fingerprint of all parameters, by name: 16 hexadecimal digits. What analysis finds carries it,
 /// and the step, because it describes these weights and no others.

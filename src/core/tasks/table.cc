@@ -6,42 +6,49 @@
 #include <algorithm>
 
 #include "headlab/base/error.h"
-#include "headlab/base/statistics.h"
 #include "headlab/base/text.h"
 
 namespace headlab {
 
 TaskEntry relations_task(), induction_task(), copy_task(), sort_task(), reverse_task(),
-    reverse_cross_task(), recall_task(), duplicate_task(), brackets_task(), grid_task(),
-    patches_task(), assign_task(), histogram_task(), memoryless_task(), random_task(),
-    english_task(), text_task(), tokens_task(), repeated_task(), file_task(), command_task();
+    reverse_cross_task(), recall_task(), duplicate_task(), brackets_task(), histogram_task(),
+    memoryless_task(), random_task(), text_task();
+
+namespace {
+
+/// The tasks of the framework in the order of lists and reports.
+std::vector<TaskEntry> core_tasks() {
+  return {relations_task(), induction_task(),     copy_task(),       sort_task(),
+          reverse_task(),   reverse_cross_task(), recall_task(),     duplicate_task(),
+          brackets_task(),  histogram_task(),     memoryless_task(), random_task(),
+          text_task()};
+}
+
+std::vector<TaskEntry> with_more(std::vector<TaskEntry> rows) {
+  if (more_tasks() == nullptr) return rows;
+  for (const TasksAfter& more : more_tasks()()) {
+    const auto before = std::ranges::find(rows, std::string_view(more.after), &TaskEntry::name);
+    require(before != rows.end(), "there is no task ", more.after, " to list others after");
+    rows.insert(before + 1, more.tasks.begin(), more.tasks.end());
+  }
+  return rows;
+}
+
+}  // namespace
 
 std::span<const TaskEntry> task_table() {
-  static const std::vector<TaskEntry> ours = {
-      // in the order of lists and reports
-      relations_task(),     induction_task(), copy_task(),      sort_task(),       reverse_task(),
-      reverse_cross_task(), recall_task(),    duplicate_task(), brackets_task(),   grid_task(),
-      patches_task(),       assign_task(),    histogram_task(), memoryless_task(), random_task(),
-      english_task(),       text_task(),      tokens_task(),    repeated_task(),   file_task(),
-      command_task()};
-  static const std::vector<TaskEntry> all = with_own(ours, own_tasks());
+  static const std::vector<TaskEntry> all = with_own(with_more(core_tasks()), own_tasks());
   return all;
+}
+
+MoreTasks& more_tasks() {
+  static MoreTasks more = nullptr;
+  return more;
 }
 
 std::vector<TaskEntry>& own_tasks() {
   static std::vector<TaskEntry> own;
   return own;
-}
-
-std::string learned_text(const Learned& learned) {
-  if (learned.seeds == 0) return learned.why;
-  std::vector<double> trained(static_cast<std::size_t>(learned.seeds), 0.0);
-  std::fill_n(trained.begin(), learned.reached, 1.0);
-  const Interval share = share_interval(trained);
-  const std::string counted =
-      text(learned.reached, " of ", learned.seeds, " seeds (", fixed(share.low, 3), " to ",
-           fixed(share.high, 3), ") reach an accuracy of ", number_text(learned.accuracy));
-  return *learned.why == '\0' ? counted : counted + ": " + learned.why;
 }
 
 Json to_json(const Learned& learned) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 
 #include "headlab/base/error.h"
 #include "headlab/tensor/tape.h"
@@ -106,20 +105,6 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
   cross_entropy_forward({rows, logits.count() / rows, logits.data(), batch.targets.data(),
                          losses.data(), log_sum_exp.data()});
   return losses;
-}
-
-Table target_table(const Evaluation& evaluation) {
-  Table table{"targets",
-              {untold("name", "target", "what is predicted"),
-               {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
-               {"accuracy", "accuracy", "share of targets that are right", 4},
-               untold("count", "targets", "that were judged", kGrouped)}};
-  for (const TargetScore& target : evaluation.targets)
-    table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
-  if (evaluation.targets.size() > 1)
-    table.note = text("all: loss ", std::setprecision(4), evaluation.loss, ", accuracy ",
-                      evaluation.accuracy, " of ", evaluation.count, " targets");
-  return table;
 }
 
 Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {

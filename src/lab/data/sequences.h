@@ -18,6 +18,7 @@
 
 #include "headlab/base/json.h"
 #include "headlab/tasks/definition.h"
+#include "headlab/tasks/lab_tasks.h"
 
 namespace headlab {
 

@@ -14,7 +14,7 @@
 namespace headlab {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kExactSeeds = 14;
 
 }  // namespace
@@ -27,7 +27,7 @@ double sign_flip_p(std::span<const std::vector<double>> rows, bool above) {
   const std::size_t seeds = rows.empty() ? 0 : rows[0].size();
   std::vector<double> sizes;  // sqrt(sum d^2), which flips do not change
   for (const std::vector<double>& row : rows) {
-    if (!std::ranges::all_of(row, [](double x) { return std::isfinite(x); })) return kNaN;
+    if (!std::ranges::all_of(row, [](double x) { return std::isfinite(x); })) return kNoNumber;
     sizes.push_back(std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 1e-300)));
   }
   std::vector<double> sign(seeds, 1);
@@ -66,7 +66,7 @@ std::vector<double> holm(const std::vector<double>& p) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t i) { return std::isnan(p[i]); });
   std::ranges::sort(order, {}, [&](std::size_t i) { return p[i]; });
-  std::vector<double> corrected(p.size(), kNaN);
+  std::vector<double> corrected(p.size(), kNoNumber);
   double least = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     least = std::max(least, p[order[i]] * static_cast<double>(order.size() - i));

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd); build=$1; shift
 lib=/usr/lib/$(uname -m)-linux-gnu
 out=$(mktemp -d); trap 'rm -rf "$out"' EXIT
 g++ -std=c++20 -O2 -I "$here/../../../include" -I "$here/../../../src/core" -I "$lib/openblas-pthread" -I /usr/include/"$(uname -m)"-linux-gnu/openblas-pthread \
-  "$here/products.cc" "$build/libheadlab.a" "$build/libheadlab_base.a" -fopenmp \
+  "$here/products.cc" "$build/libheadlab_core.a" "$build/libheadlab_base.a" -fopenmp \
   -ldnnl -L "$lib/openblas-pthread" -lopenblas -lxsmm -ldl -o "$out/products"
 # OpenBLAS of Debian 12 takes newer AVX-512 machines for older ones
 grep -q avx512f /proc/cpuinfo && export OPENBLAS_CORETYPE=SKYLAKEX

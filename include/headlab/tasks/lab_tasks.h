@@ -1,0 +1,33 @@
+// Tasks of the laboratory: sequences as lines of JSON, the program that the task `command` starts,
+// and how reliably a task is learned. The tasks themselves are rows of task_table().
+// Read next: src/lab/data/lab_tasks.cc, the rows; table.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/tasks/table.h"
+
+namespace headlab {
+
+/// As a clause, "100 of 100 seeds (0.963 to 1.000) reach ...", with the 95% interval of the share
+/// (Wilson); "" if nothing is known.
+std::string learned_text(const Learned& learned);
+
+/// The task `command` starts this program without asking: its user has named it.
+void allow_command(const std::string& command);
+/// The program that a task has started because HEADLAB_COMMAND names it; "" if none.
+std::string& command_of_environment();
+
+/// `count` held-out sequences of a task as lines of JSON, after a header: what the task `file`
+/// reads.
+std::string lines_of(const Task& task, std::int64_t count, Key key);
+/// What is wrong with such lines, each fault with its place; and how much there is.
+struct LinesCheck {
+  std::int64_t sequences = 0, unasked = 0;  // queries with truth, but without a target
+  std::vector<std::string> faults;
+};
+LinesCheck check_lines(std::string_view lines, const std::string& source);
+
+}  // namespace headlab

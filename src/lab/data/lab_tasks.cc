@@ -1,0 +1,43 @@
+// The tasks of the laboratory as rows, each with its place among those of the framework: a task is
+// one file, which ends in a function that makes its row, and its function declared and called here.
+// Read next: headlab/tasks/table.h, how the rows get into the table; file.cc.
+#include "headlab/tasks/lab_tasks.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+#include "headlab/base/statistics.h"
+#include "headlab/base/text.h"
+
+namespace headlab {
+
+TaskEntry grid_task(), patches_task(), assign_task(), english_task(), tokens_task(),
+    repeated_task(), file_task(), command_task();
+
+namespace {
+
+std::vector<TasksAfter> lab_tasks() {
+  return {{"brackets", {grid_task(), patches_task(), assign_task()}},
+          {"random", {english_task()}},
+          {"text", {tokens_task(), repeated_task(), file_task(), command_task()}}};
+}
+
+}  // namespace
+
+bool add_lab_tasks() {
+  more_tasks() = lab_tasks;
+  return true;
+}
+
+std::string learned_text(const Learned& learned) {
+  if (learned.seeds == 0) return learned.why;
+  std::vector<double> trained(static_cast<std::size_t>(learned.seeds), 0.0);
+  std::fill_n(trained.begin(), learned.reached, 1.0);
+  const Interval share = share_interval(trained);
+  const std::string counted =
+      text(learned.reached, " of ", learned.seeds, " seeds (", fixed(share.low, 3), " to ",
+           fixed(share.high, 3), ") reach an accuracy of ", number_text(learned.accuracy));
+  return *learned.why == '\0' ? counted : counted + ": " + learned.why;
+}
+
+}  // namespace headlab

@@ -1,0 +1,25 @@
+// The table of an evaluation: a row for each target. It is a file of its own because the framework,
+// which evaluates, knows no tables.
+// Read next: headlab/train/evaluate.h, run.cc.
+#include <iomanip>
+
+#include "headlab/base/text.h"
+#include "headlab/train/run.h"
+
+namespace headlab {
+
+Table target_table(const Evaluation& evaluation) {
+  Table table{"targets",
+              {untold("name", "target", "what is predicted"),
+               {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
+               {"accuracy", "accuracy", "share of targets that are right", 4},
+               untold("count", "targets", "that were judged", kGrouped)}};
+  for (const TargetScore& target : evaluation.targets)
+    table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
+  if (evaluation.targets.size() > 1)
+    table.note = text("all: loss ", std::setprecision(4), evaluation.loss, ", accuracy ",
+                      evaluation.accuracy, " of ", evaluation.count, " targets");
+  return table;
+}
+
+}  // namespace headlab
