@@ -1,7 +1,9 @@
-// Shared by the tests of this folder: the folder of src/ that a file belongs to. Read next:
-// tree_test.cc, the rules that hold for every file. Paths are relative to the project and use
-// slashes.
+// Shared by the tests of this folder: files as lists of lines, and the folder of src/ that a file
+// belongs to. Read next: tree_test.cc, the rules that hold for every file. Paths are relative to
+// the project and use slashes.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -10,10 +12,70 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headlab::structure {
 
 inline const std::filesystem::path kProject = HEADLAB_SOURCE_DIR;
+
+/// A source file: its path relative to the project, with slashes, and its lines.
+struct Source {
+  std::string path;
+  std::vector<std::string> lines;
+};
+
+/// What is wrong, one sentence each, with file and line. Empty if nothing is.
+using Problems = std::vector<std::string>;
+
+inline std::string at(const Source& file, std::size_t line, const std::string& what) {
+  return file.path + ":" + std::to_string(line + 1) + ": " + what;
+}
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+inline std::size_t indentation(std::string_view line) { return line.find_first_not_of(' '); }
+
+/// The path inside the quotes of an #include line; empty for any other line.
+inline std::string_view quoted_include(std::string_view line) {
+  constexpr std::string_view kStart = "#include \"";
+  if (!line.starts_with(kStart)) return {};
+  line.remove_prefix(kStart.size());
+  return line.substr(0, line.find('"'));
+}
+
+/// Every .h and .cc file below the folders `roots` of the project, sorted by path.
+inline std::vector<Source> read_sources(const std::vector<std::string>& roots) {
+  std::vector<Source> files;
+  for (const std::string& root : roots) {
+    if (!std::filesystem::exists(kProject / root)) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kProject / root)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cc") continue;
+      Source& file = files.emplace_back(
+          Source{entry.path().lexically_relative(kProject).generic_string(), {}});
+      std::ifstream stream(entry.path(), std::ios::binary);
+      for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
+    }
+  }
+  std::ranges::sort(files, {}, &Source::path);
+  return files;
+}
+
+inline std::string read_text(const std::string& name) {
+  std::ifstream stream(kProject / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Applies a rule to every source below `roots` and reports each problem.
+template <class Rule>
+void expect_none(const std::vector<std::string>& roots, Rule rule) {
+  const std::vector<Source> files = read_sources(roots);
+  EXPECT_FALSE(files.empty());
+  for (const Source& file : files)
+    for (const std::string& problem : rule(file)) ADD_FAILURE() << problem;
+}
 
 /// The folders of src/, in order: a folder includes itself and what stands before it.
 inline constexpr std::array<std::string_view, 18> kFolders = {
