@@ -1,5 +1,6 @@
 // The table of tasks. Each is written in one file, which ends in a function that makes its row: a
-// new task is that file, and its function declared and called here.
+// new task is that file, and its function declared and called here. The laboratory and programs add
+// rows of their own.
 // Read next: relations.cc, the flagship; duplicate.cc, a short one.
 #include "headlab/tasks/table.h"
 
@@ -16,14 +17,15 @@ TaskEntry relations_task(), induction_task(), copy_task(), sort_task(), reverse_
 
 namespace {
 
-/// The tasks of the framework in the order of lists and reports.
 std::vector<TaskEntry> core_tasks() {
-  return {relations_task(), induction_task(),     copy_task(),       sort_task(),
+  return {// in the order of lists and reports
+          relations_task(), induction_task(),     copy_task(),       sort_task(),
           reverse_task(),   reverse_cross_task(), recall_task(),     duplicate_task(),
           brackets_task(),  histogram_task(),     memoryless_task(), random_task(),
           text_task()};
 }
 
+/// The rows with those of more_tasks() among them.
 std::vector<TaskEntry> with_more(std::vector<TaskEntry> rows) {
   if (more_tasks() == nullptr) return rows;
   for (const TasksAfter& more : more_tasks()()) {
