@@ -1,0 +1,35 @@
+# Finds GoogleTest for the tests, or fetches it. Read by CMakeLists.txt.
+
+set(gtest_missing "GoogleTest is missing and cannot be fetched: install it (Debian, Ubuntu: \
+libgtest-dev; Fedora: gtest-devel; macOS: brew install googletest), or pass -DHEADLAB_TESTS=OFF.")
+
+# Defines GTest::gtest_main: installed, or from the sources that distributions ship, or fetched.
+function(headlab_find_googletest)
+  find_package(GTest QUIET)
+  if(TARGET GTest::gtest_main)
+    return()
+  endif()
+  set(release 1.14.0)
+  set(site https://github.com/google/googletest/archive/refs/tags)
+  set(source /usr/src/googletest)
+  if(NOT EXISTS ${source}/CMakeLists.txt)
+    set(source "${PROJECT_BINARY_DIR}/_deps/googletest-${release}")
+  endif()
+  if(NOT EXISTS ${source}/CMakeLists.txt)
+    set(archive "${PROJECT_BINARY_DIR}/_deps/googletest.tar.gz")
+    file(DOWNLOAD ${site}/v${release}.tar.gz ${archive} STATUS status INACTIVITY_TIMEOUT 20)
+    list(GET status 0 code)
+    if(code)
+      file(REMOVE ${archive})
+      return()
+    endif()
+    file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION "${PROJECT_BINARY_DIR}/_deps")
+  endif()
+  set(BUILD_GMOCK OFF)
+  set(INSTALL_GTEST OFF)
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # so that its options take the two values above
+  add_subdirectory(${source} "${PROJECT_BINARY_DIR}/_deps/googletest" EXCLUDE_FROM_ALL)
+  if(NOT TARGET GTest::gtest_main)
+    add_library(GTest::gtest_main ALIAS gtest_main)
+  endif()
+endfunction()
