@@ -3,7 +3,8 @@
 // Every number that the articles print and that is right comes out to its last digit; EXPECTED holds
 // what the program computes of the same worlds (heads/lessons.h). Prints a line for each problem.
 import fs from 'node:fs';
-import {entropyOfRow, randomFrom, rankOfSet, shuffled} from '../../src/app/report/page/core_losses.js';
+import {entropyOfRow, randomFrom, shuffled} from '../../src/app/report/page/core_numbers.js';
+import {rankOfSet} from '../../src/app/report/page/core_reports.js';
 import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lesson_exercises.js';
 import * as learn from '../../src/app/report/page/worlds.js';
 

@@ -1,7 +1,8 @@
 // A page as node reads it: what the program wrote into it, and its own check of its model. The page
 // itself reads its document (core_page.js).
 import {loadPage} from '../../src/app/report/page/core_page.js';
-import {finish, selfCheckSteps} from '../../src/app/report/page/core_pass.js';
+import {selfCheckSteps} from '../../src/app/report/page/core_check.js';
+import {finish} from '../../src/app/report/page/core_pass.js';
 
 export function pageOfHtml(html, load = loadPage) {
   const texts = new Map();

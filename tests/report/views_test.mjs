@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import * as draw from '../../src/app/report/page/draw.js';
 import * as charts from '../../src/app/report/page/charts.js';
 import * as address from '../../src/app/report/page/address.js';
-import {pca} from '../../src/app/report/page/core_pass.js';
+import {pca} from '../../src/app/report/page/core_numbers.js';
 
 const page = {...draw, ...charts, ...address};
 const read = (name) => fs.readFileSync(new URL(`../../src/app/report/page/${name}`, import.meta.url), 'utf8');

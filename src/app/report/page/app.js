@@ -1,7 +1,8 @@
 // The page as a whole: the controls that places share, the keys, the drawer, navigation, and how it
 // starts.
 import {headNamed, loadPage} from './core_page.js';
-import {drive, selfCheckSteps} from './core_pass.js';
+import {selfCheckSteps} from './core_check.js';
+import {drive} from './core_pass.js';
 import {range} from './draw.js';
 import {
   button, byId, choice, code, dynamic, el, figures, forgetColors, link, meanings, note, refresh,

@@ -1,6 +1,6 @@
 // One bench for experiments with the model itself: a gate for each head with what it costs now,
 // sets of heads, edges to hide, tokens to type, and the loss beside what the program found.
-import {at2, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_losses.js';
+import {at2, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_reports.js';
 import {digits} from './charts.js';
 import {
   aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,

@@ -1,6 +1,6 @@
 // Losses of examples, of targets and of relations, with gates, replacements and hidden edges.
-import {cachedNumbers, keysSeen} from './core_model.js';
-import {noKeys} from './core_page.js';
+import {hiddenFor} from './core_edges.js';
+import {cachedNumbers} from './core_model.js';
 import {forwardSteps} from './core_pass.js';
 
 // The loss of each target in nats, and whether the largest logit (the first of equals) is right.
@@ -153,67 +153,6 @@ function* replacementFor(run, model, set, i, kind, base) {
   return given;
 }
 
-// Numbers from 0 to 1 from a seed: mulberry32.
-export function randomFrom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = state + 0x6d2b79f5 >>> 0;
-    let mixed = Math.imul(state ^ state >>> 15, state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ mixed >>> 7, mixed | 61);
-    return ((mixed ^ mixed >>> 14) >>> 0) / 4294967296;
-  };
-}
-
-/// The same things in another order.
-export function shuffled(things, random) {
-  const all = [...things];
-  for (let i = all.length - 1; i > 0; --i) {
-    const j = Math.floor(random() * (i + 1));
-    [all[i], all[j]] = [all[j], all[i]];
-  }
-  return all;
-}
-
-function sizesOf(run, m, example) {
-  const {kind} = run.modules[m];
-  return [kind === 'encoder' ? example.source.length : example.tokens.length,
-    kind === 'self' ? example.tokens.length : example.source.length];
-}
-
-// The edges of a relation, as flags [Q * S].
-export function goldEdges(run, example, relation, m) {
-  const [Q, S] = sizesOf(run, m, example), flags = new Uint8Array(Q * S);
-  for (let t = 0; t < Q; ++t)
-    for (const s of example.gold(relation, t) || noKeys) flags[t * S + s] = 1;
-  return flags;
-}
-
-// As many others at each query, which no relation of this kind asks for.
-export function randomEdges(run, example, relation, m, seed = 0) {
-  const [Q, S] = sizesOf(run, m, example), flags = new Uint8Array(Q * S);
-  const {relations} = run.task, random = randomFrom(seed * 7919 + Math.max(0, example.index));
-  for (let t = 0; t < Q; ++t) {
-    const truth = new Set();
-    relations.forEach((other, r) => {
-      if (other.kind === relations[relation].kind)
-        for (const s of example.gold(r, t) || noKeys) truth.add(s);
-    });
-    const pool = [];
-    const {from, to} = keysSeen(run, m, example, t);
-    for (let s = from; s < to; ++s) if (!truth.has(s)) pool.push(s);
-    const wanted = (example.gold(relation, t) || noKeys).length;
-    for (let n = 0; n < wanted && pool.length > 0; ++n)
-      flags[t * S + pool.splice(Math.floor(random() * pool.length), 1)[0]] = 1;
-  }
-  return flags;
-}
-
-function hiddenFor(run, example, hide) {
-  const make = hide.random ? randomEdges : goldEdges;
-  return (m, place) => hide.heads.some((head) => head[0] === m && head[1] === place)
-    ? make(run, example, hide.relation, m, (hide.seed || 0) * 4096 + m * 64 + place) : null;
-}
-
 export function* evaluateSteps(run, options = {}) {
   const model = options.model || run.model, set = run.task.set(options.set || 'held_out');
   const count = Math.min(options.count || set.size, set.size);
@@ -229,74 +168,3 @@ export function* evaluateSteps(run, options = {}) {
   }
   return sums.result;
 }
-
-// The program's loss with exactly these heads at 0 and all others at 1, if it kept it; or null.
-export function subsetLoss(run, gates) {
-  const subsets = run.reports.curve?.subsets;
-  if (!subsets) return null;
-  let index = 0;
-  const known = new Set();
-  subsets.heads.forEach(([m, born], bit) => {
-    const place = run.modules[m].placeOf(born);
-    const gate = gates?.[m] ? gates[m][place] : 1;
-    known.add(gate === 0 || gate === 1);
-    if (gate === 1) index += 2 ** bit;
-  });
-  return known.has(false) ? null : subsets.losses[index];
-}
-// What heads.json says of heads, how far their patterns are from one another, and the axes along
-// which points vary most.
-
-// What heads.json says of a head and a relation; null if it says nothing.
-export function reportScore(run, relation, m, place) {
-  const born = run.modules[m].heads[place];
-  const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);
-  return head?.scores[run.task.relations[relation].name] || null;
-}
-
-// The head that owns a relation, by heads.json; or null.
-export function ownerOf(run, relation) {
-  const {name} = run.task.relations[relation];
-  const row = run.reports.heads?.relations.find((entry) => entry.name === name);
-  if (!row?.owner) return null;
-  const [m, born] = row.owner;
-  return {m, place: run.modules[m].placeOf(born), born};
-}
-
-export const entropyOfRow = (row) => row.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
-
-// The square root of the Jensen-Shannon divergence of two rows of n weights, in nats.
-export function jsDistance(a, b, n = a.length) {
-  let divergence = 0;
-  for (let s = 0; s < n; ++s) {
-    const middle = (a[s] + b[s]) / 2;
-    divergence += (a[s] > 0 ? a[s] * Math.log(a[s] / middle) : 0) / 2 +
-      (b[s] > 0 ? b[s] * Math.log(b[s] / middle) : 0) / 2;
-  }
-  return Math.sqrt(Math.max(0, divergence));
-}
-
-export const headPlaces = (run) => run.modules.flatMap((module) =>
-  module.heads.map((born, place) => ({m: module.index, place, born, kind: module.kind})));
-
-
-/// "layer.head" of a pair of numbers, and of a record that has both.
-export const at2 = (pair) => pair.join('.');
-export const idOf = ({layer, head: born}) => `${layer}.${born}`;
-
-/// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of
-/// kept]}.
-export const subsetsOf = (r) => r?.reports.curve?.subsets || null;
-/// Where a set of kept heads stands among all of its size: {rank, of, loss, best, bits}.
-export function rankOfSet({losses}, kept) {
-  const size = (bits) => bits.toString(2).replace(/0/g, '').length;
-  const same = losses.map((loss, bits) => ({loss, bits})).filter((x) => size(x.bits) === size(kept))
-    .sort((a, b) => a.loss - b.loss);
-  return {
-    rank: same.findIndex((x) => x.bits === kept) + 1, of: same.length, loss: losses[kept],
-    best: same[0].loss, bits: same[0].bits,
-  };
-}
-export const subsetNames = (subsets) => subsets.heads.map(at2);
-export const keptNames = (subsets, bits) =>
-  subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);

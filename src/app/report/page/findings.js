@@ -1,7 +1,7 @@
 // Findings: whatever the program found of a run, from the columns that it describes itself, sorted
 // by any number, which is drawn, with the meaning of each column in its title. And the curve of
 // loss against heads kept.
-import {at2} from './core_losses.js';
+import {at2} from './core_reports.js';
 import {SERIES, range} from './draw.js';
 import {
   bars, digits, grouped, label, matrix, plot, rect, shortened, tableNumber,

@@ -2,8 +2,10 @@
 // or its own before training or pruning; why a query looks where it looks, product by product; what
 // the head then writes; its scores beside chance, over training; its queries and keys in a plane.
 import {keysSeen} from './core_model.js';
-import {forwardPass, headWrites, pca, whyWeight} from './core_pass.js';
-import {at2} from './core_losses.js';
+import {pca} from './core_numbers.js';
+import {forwardPass} from './core_pass.js';
+import {at2} from './core_reports.js';
+import {headWrites, whyWeight} from './core_why.js';
 import {range} from './draw.js';
 import {
   bars, digits, label, line, matrix, plot, shortened, small, tableNumber,

@@ -1,7 +1,7 @@
 // What is known of a head, in words: its role beside chance, what it costs, who does it too, when
 // it was born, up to which size it is kept. The card, the grid and the scenes say the same
 // because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
-import {at2, subsetLoss} from './core_losses.js';
+import {at2, subsetLoss} from './core_reports.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';
 import {digits, shaded} from './charts.js';
 import {button, dynamic, el, explained, live, palette, say} from './ui.js';

@@ -1,6 +1,6 @@
 // Exercises, in the order of effort. An exercise is {ask, hint, check(words) -> {right, words}};
 // answers are computed when they are checked, never stored. Those that need a trained model say so.
-import {rankOfSet, subsetNames, subsetsOf} from './core_losses.js';
+import {rankOfSet, subsetNames, subsetsOf} from './core_reports.js';
 import {digits} from './charts.js';
 import {button, code, el, note, tableOf} from './ui.js';
 import {app, headsOf, run} from './state.js';

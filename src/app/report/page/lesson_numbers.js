@@ -1,10 +1,10 @@
 // Every number of one query, with switches for the mask and the square root: the lines shown are
 // the source of attend(), which all lessons run. Then masks and positions; and why one head is not
 // enough: one budget of attention against two.
+import {jsDistance, randomFrom, shuffled} from './core_numbers.js';
 import {forwardPass} from './core_pass.js';
 import {hexOf, range} from './draw.js';
 import {bars, label, rect} from './charts.js';
-import {jsDistance, randomFrom, shuffled} from './core_losses.js';
 import {button, code, dynamic, el, figure, live, note, tableOf} from './ui.js';
 import {
   app, baseTrace, example, exampleIndex, go, headsOf, isSlow, memo, run, task, where,

@@ -1,7 +1,8 @@
 // Patterns to know by name, drawn with noise, the answer under each; and the run's heads that are
 // nearest to them. Then whether it is true: what a picture suggests beside chance and cost, and
 // controls in which nobody does anything, though somebody is always first.
-import {at2, idOf, randomFrom, shuffled} from './core_losses.js';
+import {randomFrom, shuffled} from './core_numbers.js';
+import {at2, idOf} from './core_reports.js';
 import {range} from './draw.js';
 import {bars, digits, matrix} from './charts.js';
 import {button, choice, dynamic, el, figure, note, tableOf} from './ui.js';

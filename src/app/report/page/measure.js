@@ -1,6 +1,7 @@
 // The loss of what is switched on, over the held-out examples, beside what the program found.
+import {evaluateSteps} from './core_losses.js';
 import {drive} from './core_pass.js';
-import {at2, evaluateSteps, idOf, subsetLoss} from './core_losses.js';
+import {at2, idOf, subsetLoss} from './core_reports.js';
 import {range} from './draw.js';
 import {bars, digits} from './charts.js';
 import {code, el, explained, figure, figures, note, quoted, say} from './ui.js';

@@ -3,8 +3,10 @@
 // {name, place, title, uses: [controls], build(main), available(page)}. The model and its numbers
 // are the business of core_*.js.
 import {headNamed, makeExample, truthOf} from './core_page.js';
-import {drive, forwardPass, forwardSteps, storedTrace} from './core_pass.js';
-import {goldEdges, headPlaces, ownerOf, randomEdges, reportScore} from './core_losses.js';
+import {goldEdges, randomEdges} from './core_edges.js';
+import {drive, forwardPass, forwardSteps} from './core_pass.js';
+import {headPlaces, ownerOf, reportScore} from './core_reports.js';
+import {storedTrace} from './core_stored.js';
 import {range} from './draw.js';
 import {byId, code, figures, note, say, sliderOf} from './ui.js';
 import {formatHash} from './address.js';

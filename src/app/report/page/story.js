@@ -1,7 +1,7 @@
 // The story of a run, which opens first: what is asked, drawn on one example; what came out, in one
 // sentence; the heads over training; how many are enough, with the rule of each answer. A button
 // shows the point in six scenes. A sweep begins with its knee. Read next: heads.js; bench.js.
-import {at2} from './core_losses.js';
+import {at2} from './core_reports.js';
 import {digits} from './charts.js';
 import {
   button, choice, code, dynamic, el, explained, figure, link, live, note, say, sliderOf, tableOf,

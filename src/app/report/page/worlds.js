@@ -3,7 +3,7 @@
 // program embeds the worlds (heads/lessons.h), a run becomes one by worldOfRun(). Numbers are kept
 // in double. Read next: lesson_exercises.js; tests/report/lessons_test.mjs.
 import {keysSeen} from './core_model.js';
-import {entropyOfRow, jsDistance, randomFrom} from './core_losses.js';
+import {entropyOfRow, jsDistance, randomFrom} from './core_numbers.js';
 import {range} from './draw.js';
 
 /// Attention of one query over the keys that it sees. The lesson "every number" shows these lines

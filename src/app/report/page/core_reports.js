@@ -1,0 +1,57 @@
+// Lookups in the reports of a run: names of heads, their scores and owners in heads.json, and the
+// losses of sets of heads in curve.json.
+
+export const headPlaces = (run) => run.modules.flatMap((module) =>
+  module.heads.map((born, place) => ({m: module.index, place, born, kind: module.kind})));
+
+/// "layer.head" of a pair of numbers, and of a record that has both.
+export const at2 = (pair) => pair.join('.');
+export const idOf = ({layer, head: born}) => `${layer}.${born}`;
+
+// What heads.json says of a head and a relation; null if it says nothing.
+export function reportScore(run, relation, m, place) {
+  const born = run.modules[m].heads[place];
+  const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);
+  return head?.scores[run.task.relations[relation].name] || null;
+}
+
+// The head that owns a relation, by heads.json; or null.
+export function ownerOf(run, relation) {
+  const {name} = run.task.relations[relation];
+  const row = run.reports.heads?.relations.find((entry) => entry.name === name);
+  if (!row?.owner) return null;
+  const [m, born] = row.owner;
+  return {m, place: run.modules[m].placeOf(born), born};
+}
+
+/// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of
+/// kept]}.
+export const subsetsOf = (r) => r?.reports.curve?.subsets || null;
+/// Where a set of kept heads stands among all of its size: {rank, of, loss, best, bits}.
+export function rankOfSet({losses}, kept) {
+  const size = (bits) => bits.toString(2).replace(/0/g, '').length;
+  const same = losses.map((loss, bits) => ({loss, bits})).filter((x) => size(x.bits) === size(kept))
+    .sort((a, b) => a.loss - b.loss);
+  return {
+    rank: same.findIndex((x) => x.bits === kept) + 1, of: same.length, loss: losses[kept],
+    best: same[0].loss, bits: same[0].bits,
+  };
+}
+export const subsetNames = (subsets) => subsets.heads.map(at2);
+export const keptNames = (subsets, bits) =>
+  subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);
+
+// The program's loss with exactly these heads at 0 and all others at 1, if it kept it; or null.
+export function subsetLoss(run, gates) {
+  const subsets = run.reports.curve?.subsets;
+  if (!subsets) return null;
+  let index = 0;
+  const known = new Set();
+  subsets.heads.forEach(([m, born], bit) => {
+    const place = run.modules[m].placeOf(born);
+    const gate = gates?.[m] ? gates[m][place] : 1;
+    known.add(gate === 0 || gate === 1);
+    if (gate === 1) index += 2 ** bit;
+  });
+  return known.has(false) ? null : subsets.losses[index];
+}
