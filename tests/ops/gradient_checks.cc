@@ -98,6 +98,7 @@ const GradientCheck kChecks[] = {
     check("log", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return log(x[0]); }, {0.5, 2}),
     check("sqrt", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return sqrt(x[0]); }, {0.5, 2}),
     check("tanh", "[2, 5]", {{2, 5}}, [](Inputs x) { return tanh(x[0]); }, {-3, 3}),
+    check("sigmoid", "[2, 5]", {{2, 5}}, [](Inputs x) { return sigmoid(x[0]); }, {-3, 3}),
     check("relu", "[4, 5]", {{4, 5}}, [](Inputs x) { return relu(x[0]); }),
     check("gelu", "[4, 5]", {{4, 5}}, [](Inputs x) { return gelu(x[0]); }, {-4, 4}),
     check("gelu_erf", "[4, 5]", {{4, 5}}, [](Inputs x) { return gelu_erf(x[0]); }, {-4, 4}),

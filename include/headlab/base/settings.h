@@ -27,6 +27,7 @@ struct Setting {
   std::function<Json()> get;             // null where decided: files leave it out
   bool takes_text = false;  // a value on the command line is a text, even if it looks like a number
   bool shorthand = false;   // it stands for other settings, and files name these instead
+  Json usual{};             // files leave the setting out when it has this value; null: never
   bool decided = false;     // by the task, or by what wrote the config: part of files, no flag
 };
 

@@ -48,6 +48,7 @@ struct Additions {
   std::vector<ScoreEntry> scores{};
   std::vector<PruneMethod> methods{};
   std::vector<OptimizerEntry> optimizers{};
+  std::vector<AttentionFunctionEntry> attention_functions{};
   std::vector<Command> commands{};
 };
 

@@ -41,6 +41,11 @@ class Activations {
   Tensor logits_;
 };
 
+/// The patterns of all attention layers, [B, H, T, S] each, with rows that sum to 1: those of a
+/// function that does not normalise are divided by their sums. Scores of heads are computed from
+/// these.
+std::vector<Tensor> normalised_patterns(const Transformer& model, const ModelCaptures& captures);
+
 /// The tokens at the queries and keys of a module of this kind in sequence b, without padding.
 std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kind, Index b);
 std::span<const std::int32_t> key_tokens(const Batch& batch, AttentionKind kind, Index b);
@@ -49,14 +54,17 @@ std::span<const std::int32_t> key_tokens(const Batch& batch, AttentionKind kind,
 struct GoldCells {
   std::string relation;
   std::vector<char> cells;  // [queries, keys], row-major: 1 on the gold keys of a query
-  double mass = 0;          // mean weight on them, over the queries that have some; NaN of none
+  /// Mean weight on them, as a share of the row's sum, over the queries that have some; NaN if none
+  /// has.
+  double mass = 0;
 };
 
 /// The pattern of one head on one sequence, without padding.
 struct HeadPattern {
   HeadId head;
   Index example = 0;              // the number of the sequence
-  std::vector<Scalar> weights{};  // [queries, keys], row-major
+  bool normalises = true;         // whether the attention function gives rows that sum to 1
+  std::vector<Scalar> weights{};  // [queries, keys], row-major, as the model computed them
   std::vector<Scalar> z{};        // what the head put out, before W_O: [queries, d_value]
   std::vector<std::string> queries{}, keys{};  // their tokens, as the task shows them
   std::vector<GoldCells> gold{};  // of the relations that this kind of attention may find

@@ -250,7 +250,9 @@ struct ScoreSource {
   double (*value)(const HeadSums& head) = nullptr;
   /// From the score on one relation.
   double (*relation)(const RelationScore& score) = nullptr;
-  bool always = false;   // `value`: scored without options.without_gold too
+  bool always = false;  // `value`: scored without options.without_gold too
+  /// `value`: left out of JSON and tables if no head has it (is NaN).
+  bool optional = false;
   bool label = false;    // `weight`: heads whose argmax finds these keys bear the score's name
   KnownPattern known{};  // what `weight` computes, if it is one
 };

@@ -3,6 +3,8 @@
 // Read next: headlab/ops/attention.h.
 #pragma once
 
+#include <vector>
+
 #include "headlab/base/pool.h"
 #include "headlab/base/random.h"
 #include "headlab/kernels/scalar.h"
@@ -25,10 +27,15 @@ struct AttentionOptions {
   Index heads = 1;
   Ids kv_head{};  // [H]: the K, V block that each head reads; empty: its own
   AttentionMask mask{};
-  Flags hidden_edges{};  // [B, H, T, S]: 1 where a weight is forced to 0 and the rest renormalised
+  Flags hidden_edges{};  // [B, H, T, S]: 1 where a score counts as -inf, so that its weight is 0
   Scalar dropout = 0;    // of weights
   Key key{};             // of the dropout
   Ids born_heads{};      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
+  /// [H]: the score of a key at distance d from the query falls by slope d (ALiBi, Press et al.
+  /// 2021); empty: no bias. Only composed attention computes it.
+  std::vector<Scalar> slopes{};
+  Index first_query = 0;  // position of query 0; distances count from it
+  Ids key_positions{};    // [S]: position of each key; empty: 0, 1, ...
 };
 
 }}  // namespace headlab

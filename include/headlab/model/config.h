@@ -10,6 +10,7 @@
 
 #include "headlab/base/settings.h"
 #include "headlab/model/batch.h"
+#include "headlab/nn/attention_functions.h"
 #include "headlab/nn/layers.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -62,6 +63,7 @@ struct TransformerConfig : TaskShape {
   Index kv_heads = 0;  // blocks of K and V; 0: heads
   Index d_ff = 0;      // width of the feed-forward network, usually 4 d_model; 0: none
   Activation activation = Activation::gelu;
+  AttentionFunction attention_function = AttentionFunction::softmax;
   NormType norm = NormType::layer;
   NormPlace norm_place = NormPlace::pre;
   double norm_eps = 1e-5;  // is added to the variance; other values come with models from elsewhere

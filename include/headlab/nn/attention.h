@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "headlab/nn/attention_functions.h"
 #include "headlab/nn/layers.h"
-#include "headlab/ops/attention.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
@@ -17,17 +17,26 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 struct HeadEdits {
   Tensor gate{};         // [H], [B, H] or [B, T, H]; differentiable; undefined: 1
   Tensor replacement{};  // broadcasts to [B, T, H, Dv]; undefined: 0
-  Flags hidden_edges{};  // [B, H, T, S]: weights forced to 0, the rest renormalised; empty: none
+  /// [B, H, T, S]: 1 where a weight is forced to 0; empty: none. A function that normalises gives
+  /// the rest of the row larger weights; others leave the rest as it is.
+  Flags hidden_edges{};
 };
 
 /// What one call computed: heads side by side in the last axis. Off the tape unless gradients are
 /// recorded.
 struct AttentionCaptures {
-  bool wants_pattern = true;        // whether to fill in `pattern`, which takes memory of T x S
-  std::vector<std::int32_t> heads;  // [H]: the numbers that the module's heads were born with
-  Tensor q, k, v;                   // [B, T, H*D], [B, S, G*D], [B, S, G*Dv]; q, k turned
-  Tensor z;                         // [B, T, H*Dv], before edits
-  Tensor pattern;                   // [B, H, T, S], before dropout
+  bool wants_pattern = true;          // whether to fill in `pattern`, which takes memory of T x S
+  std::vector<std::int32_t> heads{};  // [H]: the original indices of the heads
+  Tensor q{};                         // [B, T, H*D], rotated
+  Tensor k{};                         // [B, S, G*D], rotated
+  Tensor v{};                         // [B, S, G*Dv]
+  Tensor z{};                         // [B, T, H*Dv], before edits
+  Tensor pattern{};                   // [B, H, T, S], before dropout
+
+  /// Takes over the tensors of another, except `wants_pattern`.
+  void fill(AttentionCaptures computed);
+  /// Drops all tensors.
+  void clear();
 
   /// Where in the module the head stands that was born with this number: places count the heads
   /// that are left. Error if it is not among them.
@@ -42,18 +51,33 @@ struct AttentionCaptures {
   Tensor average_pattern() const;
 };
 
-/// The keys and values of one module that generation keeps from call to call, so that each token
-/// is read once: what a call brings is added, and its queries see all that is kept. Self-attention
-/// keeps the last `room` positions, that of position s in row s % room; the keys of a source are
-/// computed by the first call alone. Off the tape.
-struct KeyValueCache {
-  Index room = 0;    // 0: the keys are those of a source
-  Index length = 0;  // positions that were read
-  Tensor k, v;       // [B, room, G*D], turned; [B, room, G*Dv]; undefined before the first call
+/// The keys and values that the queries of one call see.
+struct SeenKeysAndValues {
+  Tensor k, v;  // [B, S, G*D], [B, S, G*Dv]
+  AttentionMask mask;
+  Ids positions{};  // [S]: position of each key; empty: 0, 1, ...
+};
 
-  /// Adds those of one call, [B, T, ...], and puts what its queries see in their place, with the
-  /// mask that goes with it. Error for more than one position in any call but the first.
-  void extend(Tensor& keys, Tensor& values, AttentionMask& mask);
+/// The keys and values of one attention layer that generation keeps from call to call, so that each
+/// token is read once. A cache of self-attention keeps the last `room` positions, position s in row
+/// s % room. A cache of cross-attention keeps the source's keys, which only the first call
+/// computes. Off the tape.
+struct KeyValueCache {
+  Index room = 0;    // 0: a cache of cross-attention
+  Index length = 0;  // positions that were read
+  Tensor k{};        // [B, room, G*D], rotated; undefined before the first call
+  Tensor v{};        // [B, room, G*Dv]
+  Ids positions{};   // [room]: the position that each row holds
+
+  bool is_of_source() const { return room == 0; }
+  /// Adds the keys [B, T, G*D] and values of one call and returns what its queries see. Error for
+  /// more than one position in any call after the first.
+  SeenKeysAndValues append_self(const Tensor& keys, const Tensor& values,
+                                const AttentionMask& mask);
+  /// Keeps the keys and values of the first call and returns them in every call; later calls may
+  /// pass undefined tensors.
+  SeenKeysAndValues keep_source(const Tensor& keys, const Tensor& values,
+                                const AttentionMask& mask);
 };
 
 /// Optional companions of one call.
@@ -77,18 +101,21 @@ struct AttentionSizes {
   bool biases = true;
 };
 
-/// z_h = softmax((x_q W_Q,h + b_Q,h)(x_kv W_K,h + b_K,h)^T / sqrt(D) + mask) (x_kv W_V,h + b_V,h),
-/// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017); without `biases`, no b. With rotary
-/// positions queries and keys are turned before they meet. W_Q [C, H*D], W_K [C, G*D], W_V [C,
-/// G*Dv], W_O [H*Dv, C]. A head has a place, which counts those that are left, and the number it
-/// was born with: without head 1 of three, `heads` is {0, 2}. Usually each reads its own block of K
+/// z_h = f((x_q W_Q,h + b_Q,h)(x_kv W_K,h + b_K,h)^T / sqrt(D) + mask) (x_kv W_V,h + b_V,h),
+/// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017, where f is softmax); without `biases`,
+/// no b. f is a row of attention_functions(). With rotary positions queries and keys are rotated
+/// first; with alibi positions scores fall with distance. W_Q [C, H*D], W_K [C, G*D], W_V [C,
+/// G*Dv], W_O [H*Dv, C]. A head has a place, which counts the heads that are left, and an original
+/// index: without head 1 of three, `heads` is {0, 2}. Usually each head reads its own block of K
 /// and V (G = H, kv_head {0, 1}); with fewer blocks several heads read one.
 struct MultiHeadAttention {
   Linear Q, K, V, O;
   Index d_head = 0, d_value = 0;
   Scalar dropout = 0;
+  AttentionFunction function = AttentionFunction::softmax;
   Tensor turning{};                     // [2, length, D], see ops/attention.h; undefined: none
-  std::vector<std::int32_t> heads;      // the number that each head was born with
+  std::vector<Scalar> slopes{};         // by original index; see AttentionOptions; empty: none
+  std::vector<std::int32_t> heads;      // the original index of each head
   std::vector<std::int32_t> kv_blocks;  // likewise for the blocks of K and V
   Ids kv_head;                          // [H]: position in kv_blocks of what a head reads
 
@@ -110,6 +137,9 @@ struct MultiHeadAttention {
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
 
  private:
+  SeenKeysAndValues keys_and_values(const Tensor& x_kv, Index first_position,
+                                    const AttentionMask& mask, KeyValueCache* cache) const;
+  AttentionOptions options(const ForwardContext& context, const AttentionHooks& hooks) const;
   Tensor head_outputs(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
                       const ForwardContext& context, const AttentionHooks& hooks) const;
 };

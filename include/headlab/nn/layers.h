@@ -118,19 +118,23 @@ inline const ActivationKind& kind_of(Activation activation) {
   return kActivations[static_cast<std::size_t>(activation)];
 }
 
-enum class Positions { learned, sinusoidal, none, rotary };
+enum class Positions { learned, sinusoidal, none, rotary, alibi };
 
 /// How a model knows positions: the name in settings, what it does, whether the table is a
 /// parameter, what the width of the model and that of a head's queries must be multiples of, the
 /// table [length, width] that is added to the embedding (undefined: none), and the table
 /// [2, length, d_head] by which self-attention turns queries and keys (ops/attention.h, `rotary`;
-/// null: it does not).
+/// null: it does not), and by how much the scores of self-attention fall with each position of
+/// distance, by the original index of a head (null: not at all). A distance bias is a kind of
+/// positions and no attention function: it takes the place of other positions, and goes with every
+/// attention function.
 struct PositionKind {
   const char *name, *summary;
   bool is_parameter;
   Index multiple, head_multiple;
   Tensor (*table)(Index length, Index width);
   Tensor (*turning)(Index length, Index d_head, double base);
+  double (*slope)(Index head, Index heads) = nullptr;
 };
 extern const std::span<const PositionKind> kPositions;  // by Positions
 inline const PositionKind& kind_of(Positions positions) {

@@ -43,6 +43,8 @@ Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);
 /// y = tanh(x); dx = dy (1 - y^2).
 Tensor tanh(const Tensor& x);
+/// y = 1 / (1 + e^-x); dx = dy y (1 - y).
+Tensor sigmoid(const Tensor& x);
 /// y = max(x, 0); dx = dy where x > 0.
 Tensor relu(const Tensor& x);
 /// y = x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3), the tanh form of Hendrycks and Gimpel

@@ -22,11 +22,22 @@ Tensor rotary_table(Index length, Index d_head, double base);
 /// q [B, T, H*D], k [B, S, G*D], v [B, S, G*Dv] with G blocks of K and V; returns z [B, T, H*Dv]. A
 /// query that sees no key gives 0 and has no gradient. Unless it is null, `pattern` receives the
 /// weights before dropout, [B, H, T, S], off the tape. Errors: shapes that do not fit heads or one
-/// another, masks of the wrong size, causal with S != T.
+/// another, masks of the wrong size, causal with S != T, slopes (composed attention alone
+/// has them).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
                  Tensor* pattern = nullptr);
 /// The same, composed of simpler ops: the definition. Holds [B, H, T, S] in memory.
+/// softmax(attention_scores) weighs the values.
 Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
                           AttentionOptions options, Tensor* pattern = nullptr);
+
+/// The two halves that any attention function is put between. The scores, [B, H, T, S]: q k^T /
+/// sqrt(D) - slope |distance|, and -inf for keys that the query does not see. Errors: those of
+/// `attention`.
+Tensor attention_scores(const Tensor& q, const Tensor& k, const AttentionOptions& options);
+/// The outputs of the heads, [B, T, H*Dv]: weights [B, H, T, S], after dropout, times v [B, S,
+/// G*Dv]. Unless it is null, `pattern` receives the weights before dropout, off the tape.
+Tensor weighted_values(const Tensor& weights, const Tensor& v, const AttentionOptions& options,
+                       Tensor* pattern = nullptr);
 
 }}  // namespace headlab

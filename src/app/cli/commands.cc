@@ -269,6 +269,7 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
     own_scores() = std::move(additions.scores);
     own_methods() = std::move(additions.methods);
     own_optimizers() = std::move(additions.optimizers);
+    own_attention_functions() = std::move(additions.attention_functions);
     static const std::size_t ours = table.size();
     table.resize(ours);
     table.insert(table.end(), additions.commands.begin(), additions.commands.end());

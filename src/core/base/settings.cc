@@ -174,7 +174,8 @@ Json Settings::to_json() const {
   Json object = Json::object();
   for (const Setting& setting : table_) {
     Json value = setting.get();
-    const bool left_out = setting.shorthand || (setting.decided && value.is_null());
+    const bool is_usual = !setting.usual.is_null() && value == setting.usual;
+    const bool left_out = setting.shorthand || is_usual || (setting.decided && value.is_null());
     if (!left_out) object[setting.name] = std::move(value);
   }
   return object;

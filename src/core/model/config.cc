@@ -116,6 +116,16 @@ void add_rare(Settings& s, const Settings& one, Json usual) {
   s.add(std::move(rare));
 }
 
+/// Files of models with softmax do not name the function: they are the same as before there was a
+/// choice.
+void add_attention_function(Settings& s, AttentionFunction& value) {
+  Settings one;
+  add_kind(one, "attention_function", value, attention_functions(), "how scores become weights");
+  Setting setting = one.all().front();
+  setting.usual = "softmax";
+  s.add(std::move(setting));
+}
+
 /// What the task decides. Files of models that read tokens do not name `features`.
 void add_shape(Settings& s, TransformerConfig& c) {
   s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
@@ -281,6 +291,7 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
   add_shape(s, c);
   add_kind(s, "activation", c.activation, kActivations, "of the feed-forward network");
+  add_attention_function(s, c.attention_function);
   s.choice("norm_place", c.norm_place, {"pre", "post"}, "norms before each sublayer, or after");
   add_kind(s, "norm", c.norm, kNorms, "kind of norm; norm_place says where it stands");
   Settings eps;

@@ -21,10 +21,15 @@ MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPla
                                 .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads,
                                 .biases = c.biases},
                                static_cast<Scalar>(c.dropout));
-  // Positions of two sequences do not compare: cross-attention turns nothing.
+  attention.function = c.attention_function;
   const PositionKind& positions = kind_of(c.positions);
-  if (positions.turning != nullptr && place.kind != AttentionKind::cross)
+  const bool compares = place.kind != AttentionKind::cross;  // positions of one sequence
+  if (positions.turning != nullptr && compares) {
     attention.turning = positions.turning(place.keys, attention.d_head, c.rotary_base);
+  }
+  for (Index head = 0; positions.slope != nullptr && compares && head < heads; ++head) {
+    attention.slopes.push_back(static_cast<Scalar>(positions.slope(head, heads)));
+  }
   for (const auto& [module, kept] : c.attention)
     if (module == place.name) attention = attention.with_heads(kept);
   return attention;

@@ -1,6 +1,7 @@
-// Projections around the attention op, edits of what heads put out, and the removal of heads: the
-// same function with smaller matrices, which tests prove for every mask of small models. Read next:
-// src/core/ops/attention.cc.
+// Multi-head attention: projections, the attention function between them (a row of the table in
+// attention_functions.cc), interventions on head outputs, and the removal of heads, which gives the
+// same function with smaller matrices. MultiHeadAttention::head_outputs is the place to begin.
+// Read next: attention_functions.cc.
 #include "headlab/nn/attention.h"
 
 #include <algorithm>
@@ -16,16 +17,25 @@ namespace {
 
 /// gate z + (1 - gate) replacement, with z [B, T, H*Dv].
 Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
-  if (!edits.gate.defined()) return z;
-  const Index B = z.size(0), T = z.size(1), Dv = z.size(2) / heads;
   const Tensor& g = edits.gate;
-  const bool per_head = g.shape() == Shape{heads}, per_example = g.shape() == Shape{B, heads};
+  if (!g.defined()) {
+    return z;
+  }
+  const Index B = z.size(0);
+  const Index T = z.size(1);
+  const Index Dv = z.size(2) / heads;
+  const bool per_head = g.shape() == Shape{heads};
+  const bool per_example = g.shape() == Shape{B, heads};
   require(per_head || per_example || g.shape() == Shape{B, T, heads},
           "head edits: the gate must be [", heads, "], [", B, ", ", heads, "] or [", B, ", ", T,
           ", ", heads, "], got ", g.shape());
-  const Tensor gate = reshape(g, {per_head ? 1 : B, per_head || per_example ? 1 : T, heads, 1});
+  const Index gates_b = per_head ? 1 : B;
+  const Index gates_t = per_head || per_example ? 1 : T;
+  const Tensor gate = reshape(g, {gates_b, gates_t, heads, 1});
   Tensor out = reshape(z, {B, T, heads, Dv}) * gate;
-  if (edits.replacement.defined()) out = out + (1 - gate) * edits.replacement;
+  if (edits.replacement.defined()) {
+    out = out + (1 - gate) * edits.replacement;
+  }
   return reshape(out, z.shape());
 }
 
@@ -33,13 +43,26 @@ Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
 Tensor take(const Tensor& from, int axis, const std::vector<Index>& blocks, Index width) {
   const NoGrad no_grad;
   std::vector<Tensor> parts = {slice(from, axis, 0, 0)};
-  for (Index block : blocks) parts.push_back(slice(from, axis, block * width, (block + 1) * width));
+  for (const Index block : blocks) {
+    parts.push_back(slice(from, axis, block * width, (block + 1) * width));
+  }
   return concat(parts, axis).set_requires_grad();
+}
+
+/// Copies position t of `from` [B, T, width] to a row of `to` [B, rows, width].
+void copy_position(const Tensor& from, Index t, const Tensor& to, Index row) {
+  const Index width = from.size(2);
+  for (Index b = 0; b < from.size(0); ++b) {
+    const Scalar* source = from.data() + (b * from.size(1) + t) * width;
+    std::copy_n(source, width, to.data() + (b * to.size(1) + row) * width);
+  }
 }
 
 void take_blocks(Linear& linear, const std::vector<Index>& blocks, Index width) {
   linear.W = take(linear.W, 1, blocks, width);
-  if (linear.b.defined()) linear.b = take(linear.b, 0, blocks, width);
+  if (linear.b.defined()) {
+    linear.b = take(linear.b, 0, blocks, width);
+  }
 }
 
 }  // namespace
@@ -53,7 +76,10 @@ Index AttentionCaptures::place_of(std::int32_t head) const {
 
 std::span<const Scalar> AttentionCaptures::pattern_of(Index place, Index b) const {
   require(pattern.defined(), "no pattern was captured");
-  const Index B = pattern.size(0), H = pattern.size(1), T = pattern.size(2), S = pattern.size(3);
+  const Index B = pattern.size(0);
+  const Index H = pattern.size(1);
+  const Index T = pattern.size(2);
+  const Index S = pattern.size(3);
   require(0 <= place && place < H && 0 <= b && b < B, "there is no head at place ", place,
           " for sequence ", b, " in patterns ", pattern.shape());
   return {pattern.data() + (b * H + place) * T * S, static_cast<std::size_t>(T * S)};
@@ -67,27 +93,45 @@ Tensor AttentionCaptures::output_of(Index place) const {
 
 Tensor AttentionCaptures::average_pattern() const { return mean(pattern, 1); }
 
-void KeyValueCache::extend(Tensor& keys, Tensor& values, AttentionMask& mask) {
-  const bool begins = !k.defined(), of_source = room == 0;
-  const Index T = keys.defined() ? keys.size(1) : 0;
-  if (of_source && begins) k = keys, v = values, length = T;
-  if (!of_source) {
-    require(begins || T == 1, "a cache is extended by one position, got ", T);
-    const auto keep = [&](Tensor& kept, const Tensor& added) {  // [B, room, ...], [B, T, ...]
-      const Index B = added.size(0), width = added.size(2);
-      if (begins) kept = Tensor::empty({B, room, width});
-      for (Index b = 0; b < B; ++b)
-        for (Index t = std::max<Index>(0, T - room); t < T; ++t)
-          std::copy_n(added.data() + (b * T + t) * width, width,
-                      kept.data() + (b * room + (length + t) % room) * width);
-    };
-    keep(k, keys), keep(v, values);
-    length += T;
+void AttentionCaptures::fill(AttentionCaptures computed) {
+  computed.wants_pattern = wants_pattern;
+  *this = std::move(computed);
+}
+
+void AttentionCaptures::clear() { fill({}); }
+
+SeenKeysAndValues KeyValueCache::append_self(const Tensor& keys, const Tensor& values,
+                                             const AttentionMask& mask) {
+  const bool is_first = !k.defined();
+  const Index B = keys.size(0);
+  const Index T = keys.size(1);
+  require(is_first || T == 1, "a cache is extended by one position, got ", T);
+  if (is_first) {
+    k = Tensor::empty({B, room, keys.size(2)});
+    v = Tensor::empty({B, room, values.size(2)});
+    positions.assign(static_cast<std::size_t>(room), 0);
   }
-  if (begins) return;  // queries see what came with them
-  if (!of_source)
-    mask = {.lengths = Ids(keys.size(0), static_cast<std::int32_t>(std::min(length, room)))};
-  keys = k, values = v;
+  for (Index t = std::max<Index>(0, T - room); t < T; ++t) {
+    const Index position = length + t;
+    const Index row = position % room;
+    copy_position(keys, t, k, row);
+    copy_position(values, t, v, row);
+    positions[row] = static_cast<std::int32_t>(position);
+  }
+  length += T;
+  if (is_first) return {keys, values, mask, {}};  // the queries see what came with them
+  const auto filled = static_cast<std::int32_t>(std::min(length, room));
+  return {k, v, {.lengths = Ids(static_cast<std::size_t>(B), filled)}, positions};
+}
+
+SeenKeysAndValues KeyValueCache::keep_source(const Tensor& keys, const Tensor& values,
+                                             const AttentionMask& mask) {
+  if (!k.defined()) {
+    k = keys;
+    v = values;
+    length = keys.defined() ? keys.size(1) : 0;
+  }
+  return {k, v, mask, {}};
 }
 
 MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights)
@@ -101,8 +145,9 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
   std::iota(heads.begin(), heads.end(), 0);
   kv_blocks.resize(sizes.heads == 0 ? 0 : groups);
   std::iota(kv_blocks.begin(), kv_blocks.end(), 0);
-  for (Index h = 0; h < sizes.heads; ++h)
+  for (Index h = 0; h < sizes.heads; ++h) {
     kv_head.push_back(static_cast<std::int32_t>(h / (sizes.heads / groups)));
+  }
   const auto blocks = static_cast<Index>(kv_blocks.size());
   Q = Linear(sizes.d_model, sizes.heads * d_head, sizes.biases);
   K = Linear(sizes.d_model, blocks * d_head, sizes.biases);
@@ -110,29 +155,66 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
   O = Linear(sizes.heads * d_value, sizes.d_model, sizes.biases);
 }
 
+SeenKeysAndValues MultiHeadAttention::keys_and_values(const Tensor& x_kv, Index first_position,
+                                                      const AttentionMask& mask,
+                                                      KeyValueCache* cache) const {
+  Tensor k;
+  Tensor v;
+  if (x_kv.defined()) {
+    k = K.forward(x_kv);  // [B, S, G*D]
+    v = V.forward(x_kv);  // [B, S, G*Dv]
+  }
+  if (turning.defined()) {
+    k = rotary(k, turning, first_position);
+  }
+  if (cache == nullptr) {
+    return {k, v, mask, {}};
+  }
+  return cache->is_of_source() ? cache->keep_source(k, v, mask) : cache->append_self(k, v, mask);
+}
+
+AttentionOptions MultiHeadAttention::options(const ForwardContext& context,
+                                             const AttentionHooks& hooks) const {
+  AttentionOptions options;
+  options.heads = head_count();
+  options.kv_head = kv_head;
+  if (hooks.edits) {
+    options.hidden_edges = hooks.edits->hidden_edges;
+  }
+  options.dropout = context.training ? dropout : 0;
+  options.key = context.key;
+  options.born_heads = Ids(heads.begin(), heads.end());
+  if (!slopes.empty()) {
+    options.slopes = mapped(heads, [&](std::int32_t head) { return slopes[head]; });
+  }
+  return options;
+}
+
 /// z [B, T, H*Dv] before edits.
 Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
                                         const AttentionMask& mask, const ForwardContext& context,
                                         const AttentionHooks& hooks) const {
-  const Index first = hooks.cache ? hooks.cache->length : 0;     // position of the first query
-  Tensor q = Q.forward(x_q), k, v;                               // [B, T, H*D]
-  if (x_kv.defined()) k = K.forward(x_kv), v = V.forward(x_kv);  // [B, S, G*D], [B, S, G*Dv]
-  if (turning.defined()) q = rotary(q, turning, first), k = rotary(k, turning, first);
-  AttentionMask seen = mask;
-  if (hooks.cache) hooks.cache->extend(k, v, seen);
-  if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
-  Tensor pattern;                                      // [B, H, T, S], if it is asked for
-  Tensor z = attention(q, k, v,                        // [B, T, H*Dv]
-                       {.heads = head_count(),
-                        .kv_head = kv_head,
-                        .mask = std::move(seen),
-                        .hidden_edges = hooks.edits ? hooks.edits->hidden_edges : Flags{},
-                        .dropout = context.training ? dropout : 0,
-                        .key = context.key,
-                        .born_heads = Ids(heads.begin(), heads.end())},
-                       hooks.captures && hooks.captures->wants_pattern ? &pattern : nullptr);
-  if (AttentionCaptures* all = hooks.captures)
-    *all = {all->wants_pattern, heads, q, k, v, z, pattern};
+  const Index first_position = hooks.cache ? hooks.cache->length : 0;  // of the first query
+  Tensor q = Q.forward(x_q);                                           // [B, T, H*D]
+  if (turning.defined()) {
+    q = rotary(q, turning, first_position);
+  }
+  SeenKeysAndValues seen = keys_and_values(x_kv, first_position, mask, hooks.cache);
+  if (context.frozen) {  // no gradient flows through the pattern
+    q = q.detach();
+    seen.k = seen.k.detach();
+  }
+  AttentionOptions call = options(context, hooks);
+  call.mask = std::move(seen.mask);
+  call.first_query = first_position;
+  call.key_positions = std::move(seen.positions);
+  AttentionCaptures* captures = hooks.captures;
+  Tensor pattern;  // [B, H, T, S], if it is asked for
+  Tensor* wanted = captures != nullptr && captures->wants_pattern ? &pattern : nullptr;
+  const Tensor z = attend(function, q, seen.k, seen.v, std::move(call), wanted);  // [B, T, H*Dv]
+  if (captures != nullptr) {
+    captures->fill({.heads = heads, .q = q, .k = seen.k, .v = seen.v, .z = z, .pattern = pattern});
+  }
   return z;
 }
 
@@ -140,13 +222,16 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
                                    const ForwardContext& context,
                                    const AttentionHooks& hooks) const {
   if (heads.empty()) {
-    if (AttentionCaptures* none = hooks.captures)
-      *none = {none->wants_pattern, {}, {}, {}, {}, {}, {}};
+    if (hooks.captures) {
+      hooks.captures->clear();
+    }
     const Tensor nothing = Tensor::zeros(x_q.shape());
     return O.b.defined() ? nothing + O.b : nothing;
   }
   Tensor z = hooks.z.defined() ? hooks.z : head_outputs(x_q, x_kv, mask, context, hooks);
-  if (hooks.edits) z = edited(z, head_count(), *hooks.edits);
+  if (hooks.edits) {
+    z = edited(z, head_count(), *hooks.edits);
+  }
   return O.forward(z);  // [B, T, C]
 }
 
@@ -157,10 +242,15 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
             " cannot be kept: it is not among the ", heads.size(), " heads that are there");
   }
   MultiHeadAttention smaller = *this;
-  smaller.heads.clear(), smaller.kv_blocks.clear(), smaller.kv_head.clear();
-  std::vector<Index> positions, blocks;  // what stays, of the heads and of the blocks of K and V
+  smaller.heads.clear();
+  smaller.kv_blocks.clear();
+  smaller.kv_head.clear();
+  std::vector<Index> positions;  // of the heads that stay
+  std::vector<Index> blocks;     // of K and V that stay
   for (Index i = 0; i < head_count(); ++i) {
-    if (std::ranges::count(kept, heads[i]) == 0) continue;
+    if (std::ranges::count(kept, heads[i]) == 0) {
+      continue;
+    }
     if (blocks.empty() || blocks.back() != kv_head[i]) {
       blocks.push_back(kv_head[i]);
       smaller.kv_blocks.push_back(kv_blocks[kv_head[i]]);
@@ -173,7 +263,9 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
   take_blocks(smaller.K, blocks, d_head);
   take_blocks(smaller.V, blocks, d_value);
   smaller.O.W = take(O.W, 0, positions, d_value);
-  if (O.b.defined()) smaller.O.b = O.b.clone().set_requires_grad();
+  if (O.b.defined()) {
+    smaller.O.b = O.b.clone().set_requires_grad();
+  }
   return smaller;
 }
 
@@ -184,7 +276,9 @@ void MultiHeadAttention::visit(const std::string& prefix, const ParameterVisitor
     V.visit(prefix, "_V", f);
     f(prefix + "W_O", O.W);
   }
-  if (O.b.defined()) f(prefix + "b_O", O.b);
+  if (O.b.defined()) {
+    f(prefix + "b_O", O.b);
+  }
 }
 
 }}  // namespace headlab

@@ -97,6 +97,11 @@ Tensor plain_network(const FeedForward& mlp, const Tensor& x) {
 
 Tensor no_table(Index, Index) { return {}; }
 
+/// Heads count from 1 in the formula.
+double alibi_slope(Index head, Index heads) {
+  return std::exp2(-8 * static_cast<double>(head + 1) / static_cast<double>(heads));
+}
+
 constexpr NormKind kNormTable[] = {
     {"layer", "(x - mean) / standard deviation w + b (Ba et al. 2016)", true, true,
      root_mean_square, layer_norm},
@@ -127,6 +132,8 @@ constexpr PositionKind kPositionTable[] = {
     {"none", "only the causal mask tells them (Haviv et al. 2022)", false, 1, 1, no_table, nullptr},
     {"rotary", "queries and keys are turned: scores know distances (Su et al. 2021)", false, 1, 2,
      no_table, rotary_table},
+    {"alibi", "scores fall with distance, by 2^(-8 h/H) in head h of H (Press et al. 2021)", false,
+     1, 1, no_table, nullptr, alibi_slope},
 };
 
 }  // namespace

@@ -241,6 +241,16 @@ Tensor tanh(const Tensor& x) {
   });
 }
 
+Tensor sigmoid(const Tensor& x) {
+  const auto f = [](Scalar v) {
+    const Scalar e = std::exp(-std::abs(v));  // at most 1: no overflow
+    return (v >= 0 ? Scalar{1} : e) / (1 + e);
+  };
+  return record("sigmoid", map(x, f), {x}, [](Node& node) {
+    add_gradient(node, [](Scalar, Scalar out) { return out * (1 - out); });
+  });
+}
+
 Tensor relu(const Tensor& x) {
   return record("relu", map(x, [](Scalar v) { return v > 0 ? v : Scalar{0}; }), {x},
                 [](Node& node) {

@@ -22,6 +22,11 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
+/// G, the number of blocks of keys and values.
+Index kv_blocks(const AttentionOptions& o) {
+  return o.kv_head.empty() ? o.heads : 1 + *std::max_element(o.kv_head.begin(), o.kv_head.end());
+}
+
 /// The sizes of one call, checked.
 struct Sizes {
   Index B, T, S, H, G, D, Dv;
@@ -36,7 +41,7 @@ struct Sizes {
     check("kv_head", o.kv_head, H);
     for (std::int32_t block : o.kv_head)
       require(block >= 0, "attention: a head cannot read the K, V block ", block);
-    G = o.kv_head.empty() ? H : 1 + *std::max_element(o.kv_head.begin(), o.kv_head.end());
+    G = kv_blocks(o);
     D = q.size(2) / H;
     Dv = v.size(2) / G;
     require(k.shape() == Shape{B, S, G * D} && v.shape() == Shape{B, S, G * Dv}, "attention: q ",
@@ -56,6 +61,8 @@ struct Sizes {
   void check_masks(const AttentionOptions& o) const {
     check("born_heads", o.born_heads, H);
     check("lengths", o.mask.lengths, B);
+    check("slopes", o.slopes, H);
+    check("key_positions", o.key_positions, S);
     check("hidden_edges", o.hidden_edges, B * H * T * S);
     require(!o.mask.causal || T == S,
             "attention: a causal mask needs as many keys as queries, got ", S, " and ", T);
@@ -92,6 +99,20 @@ Tensor split_heads(const Tensor& x, Index blocks, const Ids& kv_head) {
   return concat(heads, 1);
 }
 
+/// -slope |distance| of a query and a key; [1, H, T, S].
+Tensor distance_bias(const Sizes& n, const AttentionOptions& o) {
+  Tensor bias = Tensor::empty({1, n.H, n.T, n.S});
+  for (Index i = 0; i < bias.count(); ++i) {
+    const Index s = i % n.S;
+    const Index t = i / n.S % n.T;
+    const Index h = i / (n.S * n.T);
+    const Index key = o.key_positions.empty() ? s : o.key_positions[s];
+    const Index distance = std::abs(o.first_query + t - key);
+    bias.data()[i] = -o.slopes[h] * static_cast<Scalar>(distance);
+  }
+  return bias;
+}
+
 /// 0 where a query may look, -inf elsewhere; [B, H, T, S].
 Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
   Tensor mask = Tensor::zeros({n.B, n.H, n.T, n.S});
@@ -104,14 +125,20 @@ Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
 }
 
 /// 1 / (1 - p) where a weight is kept, 0 where it is dropped; [B, H, T, S].
-Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
-  Tensor keep = Tensor::zeros({n.B, n.H, n.T, n.S});
+Tensor dropout_tensor(const Shape& shape, const AttentionOptions& o) {
+  Tensor keep = Tensor::zeros(shape);
+  const Index S = shape[3];
+  const Index T = shape[2];
+  const Index H = shape[1];
   for (Index i = 0; i < keep.count(); ++i) {
-    const Index s = i % n.S, t = i / n.S % n.T, h = i / (n.S * n.T) % n.H,
-                b = i / (n.S * n.T * n.H);
+    const Index s = i % S;
+    const Index t = i / S % T;
+    const Index h = i / (S * T) % H;
+    const Index b = i / (S * T * H);
     const Index born = o.born_heads.empty() ? h : o.born_heads[h];
-    if (attention_keeps({b, born, t, s}, o.key.value, o.dropout))
+    if (attention_keeps({b, born, t, s}, o.key.value, o.dropout)) {
       keep.data()[i] = 1 / (1 - o.dropout);
+    }
   }
   return keep;
 }
@@ -166,6 +193,7 @@ Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first) {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
                  Tensor* pattern) {
   const Sizes n(q, k, v, options);
+  require(options.slopes.empty(), "attention: the fused op has no slopes; use attention_composed");
   const Index z_stride = n.H * n.Dv;
   Tensor z = Tensor::empty({n.B, n.T, z_stride});
   const Tensor log_sum_exp = Tensor::empty({n.B, n.H, n.T});
@@ -191,18 +219,39 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
                 });
 }
 
+Tensor attention_scores(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
+  const Sizes n(q, k, k, options);
+  const Tensor queries = split_heads(q, n.H, {});                            // [B, H, T, D]
+  const Tensor keys = split_heads(k, n.G, options.kv_head);                  // [B, H, S, D]
+  Tensor scores = matmul(queries, keys, {.transpose_b = true}) * n.scale();  // [B, H, T, S]
+  if (!options.slopes.empty()) {
+    scores = scores + distance_bias(n, options);
+  }
+  return scores + mask_tensor(n, options);
+}
+
+Tensor weighted_values(const Tensor& weights, const Tensor& v, const AttentionOptions& options,
+                       Tensor* pattern) {
+  require(weights.rank() == 4 && v.rank() == 3 && weights.size(0) == v.size(0) &&
+              weights.size(3) == v.size(1) && weights.size(1) == options.heads,
+          "attention: weights ", weights.shape(), " of ", options.heads,
+          " heads do not fit values ", v.shape());
+  if (pattern != nullptr) {
+    *pattern = weights.clone();
+  }
+  const Tensor kept =
+      options.dropout > 0 ? weights * dropout_tensor(weights.shape(), options) : weights;
+  const Index G = kv_blocks(options);
+  const Tensor values = split_heads(v, G, options.kv_head);      // [B, H, S, Dv]
+  const Tensor z = permute(matmul(kept, values), {0, 2, 1, 3});  // [B, T, H, Dv]
+  return reshape(z, {z.size(0), z.size(1), z.size(2) * z.size(3)});
+}
+
 Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
                           AttentionOptions options, Tensor* pattern) {
-  const Sizes n(q, k, v, options);
-  const Tensor queries = split_heads(q, n.H, {});                                  // [B, H, T, D]
-  const Tensor keys = split_heads(k, n.G, options.kv_head);                        // [B, H, S, D]
-  const Tensor values = split_heads(v, n.G, options.kv_head);                      // [B, H, S, Dv]
-  const Tensor scores = matmul(queries, keys, {.transpose_b = true}) * n.scale();  // [B, H, T, S]
-  Tensor weights = softmax(scores + mask_tensor(n, options));                      // [B, H, T, S]
-  if (pattern != nullptr) *pattern = weights.clone();
-  if (options.dropout > 0) weights = weights * dropout_tensor(n, options);
-  const Tensor z = permute(matmul(weights, values), {0, 2, 1, 3});  // [B, T, H, Dv]
-  return reshape(z, {n.B, n.T, n.H * n.Dv});                        // [B, T, H*Dv]
+  const Sizes checked(q, k, v, options);
+  const Tensor weights = softmax(attention_scores(q, k, options));  // [B, H, T, S]
+  return weighted_values(weights, v, options, pattern);             // [B, T, H*Dv]
 }
 
 }}  // namespace headlab

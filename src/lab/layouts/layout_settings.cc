@@ -55,7 +55,10 @@ TransformerConfig shortest(TransformerConfig c) {
   const auto one = [](std::vector<Index>& values) {
     if (std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end()) values.resize(1);
   };
-  one(c.heads), one(c.window);
+  one(c.heads);
+  one(c.window);
+  if (c.attention_function == AttentionFunction::softmax_composed)
+    c.attention_function = AttentionFunction::softmax;  // the same function
   if (c.d_value == c.d_head_of(0)) c.d_value = 0;
   if (c.d_head * c.heads_of(0) == c.d_model) c.d_head = 0;
   if (c.kv_heads == c.heads_of(0)) c.kv_heads = 0;

@@ -19,7 +19,7 @@ namespace {
 constexpr double kGateRate = 0.05;    // peak learning rate of the gates
 constexpr Scalar kFirstLogAlpha = 2;  // nearly all gates open: P(gate > 0) = .94
 
-Tensor sigmoid(const Tensor& x) {
+Tensor logistic(const Tensor& x) {
   return affine(tanh(affine(x, Scalar(0.5), 0)), Scalar(0.5), Scalar(0.5));
 }
 
@@ -149,13 +149,13 @@ Tensor HardConcrete::sample(const Tensor& log_alpha, Key key) {
     const double u = random.uniform(1e-9, 1 - 1e-9);
     return std::log(u) - std::log1p(-u);
   });
-  const Tensor s = sigmoid((log_alpha + noise) / Scalar(kTemperature));
+  const Tensor s = logistic((log_alpha + noise) / Scalar(kTemperature));
   const Tensor stretched = affine(s, Scalar(kHigh - kLow), Scalar(kLow));
   return relu(stretched) - relu(stretched - Scalar(1));
 }
 
 Tensor HardConcrete::open_probability(const Tensor& log_alpha) {
-  return sigmoid(log_alpha - static_cast<Scalar>(kTemperature * std::log(-kLow / kHigh)));
+  return logistic(log_alpha - static_cast<Scalar>(kTemperature * std::log(-kLow / kHigh)));
 }
 
 double HardConcrete::final_gate(double log_alpha) {

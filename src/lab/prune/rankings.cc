@@ -183,10 +183,11 @@ std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) 
   for_each_batch(problem, cost, [&](const Batch& batch) {
     ModelCaptures captures;
     problem.model.forward(batch, {}, {.captures = &captures});
+    const std::vector<Tensor> patterns = normalised_patterns(problem.model, captures);
     std::size_t first = 0;  // head of the module
     for (std::size_t m = 0; m < modules.size(); ++m) {
-      const Tensor& P = captures.attention[m].pattern;  // [B, H, T, S]
-      if (!P.defined()) continue;                       // no heads
+      const Tensor& P = patterns[m];  // [B, H, T, S]
+      if (!P.defined()) continue;     // no heads
       const Index H = P.size(1), T = P.size(2), S = P.size(3);
       for (Index i = 0; i < batch.size * H; ++i) {
         const Index queries = batch.queries_of(modules[m].kind, i / H);

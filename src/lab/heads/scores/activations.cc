@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "headlab/ops/layout.h"
 #include "headlab/tensor/tape.h"
@@ -32,6 +33,16 @@ Tensor Activations::output(const HeadId& head) const {
   const Index place = place_of(model_, head);
   const Index width = model_.attention_modules()[head.module].attention->d_value;
   return slice(captures_.attention[head.module].z, 2, place * width, (place + 1) * width);
+}
+
+std::vector<Tensor> normalised_patterns(const Transformer& model, const ModelCaptures& captures) {
+  std::vector<Tensor> patterns;
+  for (const AttentionModule& module : model.attention_modules()) {
+    const Tensor& pattern = captures.attention[patterns.size()].pattern;
+    const bool as_it_is = !pattern.defined() || kind_of(module.attention->function).normalises;
+    patterns.push_back(as_it_is ? pattern : normalised_rows(pattern));
+  }
+  return patterns;
 }
 
 std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kind, Index b) {
@@ -68,15 +79,20 @@ void set_weights(HeadPattern& pattern, const Activations& activations) {
   }
 }
 
+double sum_of(std::span<const Scalar> row) { return std::accumulate(row.begin(), row.end(), 0.0); }
+
 GoldCells cells_of(const Gold& gold, const HeadPattern& pattern, const std::string& relation) {
   GoldCells cells{.relation = relation, .cells = std::vector<char>(pattern.weights.size())};
   Index queries = 0;
+  const std::size_t S = pattern.keys.size();
   for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
     const auto keys = gold.keys(pattern.example, static_cast<Index>(t));
     queries += !keys.empty();
+    const double sum =
+        pattern.normalises ? 1 : sum_of(std::span(pattern.weights).subspan(t * S, S));
     for (const std::int32_t key : keys) {
-      cells.cells[t * pattern.keys.size() + key] = 1;
-      cells.mass += pattern.weights[t * pattern.keys.size() + key];
+      cells.cells[t * S + key] = 1;
+      cells.mass += sum > 0 ? pattern.weights[t * S + key] / sum : 0;
     }
   }
   cells.mass /= static_cast<double>(queries);
@@ -94,6 +110,7 @@ std::vector<HeadPattern> patterns_on(const Transformer& model, const Task& task,
     const AttentionKind kind = model.attention_modules()[head.module].kind;
     HeadPattern& pattern =
         patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
+    pattern.normalises = kind_of(model.config().attention_function).normalises;
     set_weights(pattern, activations);
     for (std::size_t r = 0; r < examples.gold.size(); ++r)
       if (relations[r].kind == kind)
@@ -182,8 +199,26 @@ std::vector<char> visible_cells(const AttentionPlace& place, Index T, Index S) {
 
 }  // namespace
 
+/// The steps are those of softmax without a distance bias.
+static void require_plain_softmax(const Transformer& model) {
+  const TransformerConfig& config = model.config();
+  const AttentionFunction function = config.attention_function;
+  const bool is_softmax =
+      function == AttentionFunction::softmax || function == AttentionFunction::softmax_composed;
+  const PositionKind& positions = kind_of(config.positions);
+  if (is_softmax && positions.slope == nullptr) return;
+  const std::string reason = is_softmax
+                                 ? text("the distance bias of ", positions.name, " positions")
+                                 : text("`", kind_of(function).name, "` attention");
+  throw Error(
+      text("cannot show the steps of a head: they are those of softmax, and this model has ",
+           reason),
+      "show its weights with `headlab heads RUN --pattern LAYER.HEAD`");
+}
+
 HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,
                    const HeadId& head, Index b) {
+  require_plain_softmax(model);
   const Index place = place_of(model, head);
   const AttentionModule module = model.attention_modules()[head.module];
   const AttentionCaptures& captures = activations.captures().attention[head.module];

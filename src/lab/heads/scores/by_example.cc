@@ -42,7 +42,9 @@ ExampleMasses masses_by_example(const Transformer& model, const Task& task, Inde
   for_parts(example.batch, 64, [&](const Batch& part, Index first) {
     const Activations activations(model, part);
     for (std::size_t h = 0; h < heads.size(); ++h) {
-      const Tensor pattern = activations.pattern(heads[h]);
+      Tensor pattern = activations.pattern(heads[h]);
+      if (!kind_of(model.config().attention_function).normalises)
+        pattern = normalised_rows(pattern);
       for (std::size_t r = 0; r < sets.size(); ++r) {
         if (sets[r].kind != modules[heads[h].module].kind) continue;
         for (Index b = first; b < first + part.size; ++b)

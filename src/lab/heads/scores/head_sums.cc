@@ -103,8 +103,11 @@ PatternSums::PatternSums(const Transformer& model, const Batch& examples, Index 
   head.offsets.resize(2 * length + 1);
   head.seen_changes.resize(2 * length + 1);
   for (const AttentionModule& module : model.attention_modules()) {
-    head.kind = module.kind, head.window = module.window, head.place = 0,
+    head.kind = module.kind;
+    head.window = module.window;
+    head.place = 0;
     head.d_value = module.attention->d_value;
+    head.normalises = kind_of(module.attention->function).normalises;
     head.gram.resize(options.shapes ? head.d_value * head.d_value : 0);
     for (const std::int32_t number : module.attention->heads) {
       head.id.head = number;
@@ -125,9 +128,10 @@ void PatternSums::gather(const Transformer& model, const Batch& examples, Index 
   size = std::clamp<Index>(kMostWeights / of_one, 1, size);
   for_parts(examples, size, [&](const Batch& part, Index first) {
     const Activations activations(model, part, true, false);
+    const std::vector<Tensor> patterns = normalised_patterns(model, activations.captures());
     std::vector<HeadRows> rows;
     for (const HeadSums& head : heads_) {
-      const Tensor& pattern = activations.captures().attention[head.id.module].pattern;
+      const Tensor& pattern = patterns[head.id.module];
       const Mask mask{examples, head.kind, causal_, head.window};
       rows.push_back({mask, first, first + part.size, pattern, head.place});
     }
@@ -142,8 +146,25 @@ void PatternSums::add(const std::vector<HeadRows>& rows, const ModelCaptures& ca
     add_hits(head, rows[h]);
     if (options_.shapes) rows[h].add_output_to(head, captures.attention[head.id.module].z);
   });
+  add_row_sums(rows, captures);
   add_largest_masses(rows);
   if (options_.shapes) add_distances(rows);
+}
+
+/// The sums of the rows as the model computed them, on split B.
+void PatternSums::add_row_sums(const std::vector<HeadRows>& rows, const ModelCaptures& captures) {
+  for (std::size_t h = 0; h < heads_.size(); ++h) {
+    HeadSums& head = heads_[h];
+    if (head.normalises) continue;
+    const Tensor& pattern = captures.attention[head.id.module].pattern;
+    const HeadRows as_computed{rows[h].mask, rows[h].first, rows[h].end, pattern, head.place};
+    as_computed.for_rows([&](Index b, Index t, SeenKeys seen) {
+      if (split_of(b) != 1) return;
+      const Scalar* weights = as_computed.row(b, t);
+      for (Index s = seen.first; s < seen.end; ++s)
+        head.row_sums += static_cast<double>(weights[s]);
+    });
+  }
 }
 
 void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {

@@ -49,6 +49,10 @@ struct HeadSums {
   Index rows = 0;
   double entropy = 0, log_visible = 0;  // -sum p ln p, and ln(keys that it sees)
   double largest = 0, distance = 0;     // the largest weight, and sum p |key - query|
+  /// Whether the attention function gives rows that sum to 1; if not, all other sums are over rows
+  /// that were divided by their sums, and `row_sums` adds up these.
+  bool normalises = true;
+  double row_sums = 0;
   // Over rows that see more than one key, at index key - query + length: how often the largest
   // weight lies at that offset; and, as differences (their running sum is the count), how many rows
   // see a key at that offset.
@@ -79,6 +83,7 @@ class PatternSums {
   struct HeadRows;
   void gather(const Transformer& model, const Batch& examples, Index size);
   void add(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
+  void add_row_sums(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
   void add_hits(HeadSums& head, const HeadRows& rows) const;
   void add_largest_masses(const std::vector<HeadRows>& rows);
   void add_distances(const std::vector<HeadRows>& rows);

@@ -47,6 +47,9 @@ double focus(const HeadSums& head) {
 }
 double confidence(const HeadSums& head) { return ratio(head.largest, head.rows); }
 double distance(const HeadSums& head) { return ratio(head.distance, head.rows); }
+double row_sum(const HeadSums& head) {
+  return head.normalises ? kUndefined : ratio(head.row_sums, head.rows);
+}
 double rank(const HeadSums& head) {
   const Index n = head.d_value;
   return effective_rank(Matrix(n, n, [&](Index i, Index j) {
@@ -85,6 +88,10 @@ constexpr ScoreEntry kScores[] = {
     {"focus",
      "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key",
      {.value = focus, .always = true},
+     3},
+    {"row_sum",
+     "mean over queries of the sum of the weights, which other scores divide by: softmax has 1",
+     {.value = row_sum, .always = true, .optional = true},
      3},
     {"confidence", "mean over queries of the largest weight", {.value = confidence}, 3},
     {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},

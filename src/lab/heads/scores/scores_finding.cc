@@ -143,8 +143,14 @@ Table heads_table(const HeadsReport& report, const HeadsShown& shown) {
     if (!wanted && !shown.all) column.digits = kHidden;
     table.columns.push_back(std::move(column));
   };
+  const auto is_defined = [&](const ScoreEntry& score) {
+    return std::ranges::any_of(report.heads, [&](const HeadScores& head) {
+      return !std::isnan(head.value(score.name));
+    });
+  };
   const auto add_scores = [&](bool always) {
     for (const ScoreEntry& score : score_table()) {
+      if (score.from.optional && !is_defined(score)) continue;
       const bool pattern = score.from.weight != nullptr;
       if ((pattern || score.from.value != nullptr) && score.from.always == always)
         add({text(pattern ? "patterns." : "", score.name), score.name, score.meaning,

@@ -80,6 +80,7 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
   for (std::size_t row = 0; row < head.values.size(); ++row) {
     const ScoreEntry& score = score_table()[row];
     if (score.from.weight == nullptr && score.from.value == nullptr) continue;
+    if (score.from.optional && std::isnan(head.values[row])) continue;
     Json::Object& group = score.from.weight != nullptr ? patterns
                           : score.from.always          ? always
                                                        : others;

@@ -1,0 +1,108 @@
+// The attention functions. Each one is three lines: scores, weights, weighted values; to write your
+// own, copy one of them and add a row to the table. Scores of keys that a query does not see are
+// -inf, and their weights must be 0. Read next: src/core/ops/attention.cc.
+#include "headlab/nn/attention_functions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "headlab/base/error.h"
+#include "headlab/ops/ops.h"
+
+namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace {
+
+/// ln n, [B, 1, T, 1], where n is the number of keys that the mask lets a query see, at least 1.
+/// Masked edges of an intervention count: hiding one must not change the weights of the others.
+Tensor log_visible_keys(const AttentionMask& mask, const Shape& scores) {
+  const Index B = scores[0];
+  const Index T = scores[2];
+  const Index S = scores[3];
+  Tensor logs = Tensor::zeros({B, 1, T, 1});
+  for (Index row = 0; row < B * T; ++row) {
+    Index visible = 0;
+    for (Index s = 0; s < S; ++s) {
+      visible += mask.sees(row / T, row % T, s) ? 1 : 0;
+    }
+    const auto n = static_cast<double>(std::max<Index>(1, visible));
+    logs.data()[row] = static_cast<Scalar>(std::log(n));
+  }
+  return logs;
+}
+
+/// weight = 1 / (1 + n exp(-score)): each weight lies in (0, 1) by itself, and a row of equal
+/// scores of 0 sums to about 1.
+Tensor sigmoid_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                         AttentionOptions options, Tensor* pattern) {
+  const Tensor scores = attention_scores(q, k, options);               // [B, H, T, S]
+  const Tensor bias = log_visible_keys(options.mask, scores.shape());  // [B, 1, T, 1]
+  const Tensor weights = sigmoid(scores - bias);                       // [B, H, T, S]
+  return weighted_values(weights, v, options, pattern);                // [B, T, H*Dv]
+}
+
+/// weight = exp(score) / (1 + sum of exp(scores)): softmax with one more key, of score 0 and value
+/// 0.
+Tensor softmax_one_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                             AttentionOptions options, Tensor* pattern) {
+  const Tensor scores = attention_scores(q, k, options);  // [B, H, T, S]
+  const Index S = scores.size(3);
+  const Tensor sink = Tensor::zeros({scores.size(0), scores.size(1), scores.size(2), 1});
+  const Tensor with_sink = softmax(concat({scores, sink}, -1));  // [B, H, T, S + 1]
+  const Tensor weights = slice(with_sink, -1, 0, S);             // [B, H, T, S]
+  return weighted_values(weights, v, options, pattern);          // [B, T, H*Dv]
+}
+
+constexpr AttentionFunctionEntry kFunctions[] = {
+    {"softmax", "exp(score) / sum of exp(scores), one fused kernel (Vaswani et al. 2017)", true, 5,
+     attention_composed, attention},
+    {"softmax_composed", "softmax in separate ops: slower, for reading and testing", true, 5,
+     attention_composed},
+    {"sigmoid", "1 / (1 + n exp(-score)) for n visible keys (Ramapuram et al. 2024)", false, 4,
+     sigmoid_attention},
+    {"softmax_one", "exp(score) / (1 + sum of exp(scores)): weights may all be small (Miller 2023)",
+     false, 5, softmax_one_attention},
+};
+
+}  // namespace
+
+std::vector<AttentionFunctionEntry>& own_attention_functions() {
+  static std::vector<AttentionFunctionEntry> own;
+  return own;
+}
+
+std::span<const AttentionFunctionEntry> attention_functions() {
+  static const std::vector<AttentionFunctionEntry> all =
+      with_own(kFunctions, own_attention_functions());
+  return all;
+}
+
+const AttentionFunctionEntry& kind_of(AttentionFunction function) {
+  return attention_functions()[static_cast<std::size_t>(function)];
+}
+
+Tensor attend(AttentionFunction function, const Tensor& q, const Tensor& k, const Tensor& v,
+              AttentionOptions options, Tensor* pattern) {
+  const AttentionFunctionEntry& entry = kind_of(function);
+  const bool is_fused = entry.fused != nullptr && options.slopes.empty();
+  const AttentionFunctionEntry::Compute compute = is_fused ? entry.fused : entry.compute;
+  return compute(q, k, v, std::move(options), pattern);
+}
+
+Tensor normalised_rows(const Tensor& pattern) {
+  Tensor rows = pattern.clone();
+  const Index S = rows.size(-1);
+  for (Index begin = 0; begin < rows.count(); begin += S) {
+    const std::span<Scalar> row = rows.values().subspan(begin, S);
+    double sum = 0;
+    for (const Scalar weight : row) {
+      sum += static_cast<double>(weight);
+    }
+    for (Scalar& weight : row) {
+      weight = sum > 0 ? static_cast<Scalar>(static_cast<double>(weight) / sum) : 0;
+    }
+  }
+  return rows;
+}
+
+}}  // namespace headlab
