@@ -19,6 +19,7 @@ struct AttentionPlaceSizes {
   std::string name;
   AttentionSizes sizes;
   Index queries, keys, kept;
+  AttentionFunction function = AttentionFunction::softmax;
 };
 
 struct CostOptions {
@@ -29,6 +30,7 @@ struct CostOptions {
   Index length = 1024;  // T = S
   Index layers = 1, batch = 1;
   bool biases = true;
+  AttentionFunction attention_function = AttentionFunction::softmax;
 };
 /// Every option with its limits: sizes to 2^20, length to 2^24, layers to 10^4, batch to 10^5.
 Settings settings_of(CostOptions& options);
@@ -46,9 +48,9 @@ std::string division_note(Index d_model, Index heads);
 /// matrix, its shape in letters and numbers, parameters; last the sum.
 Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules);
 /// op, formula, operations forward with one head as wide as all together, forward, backward; last
-/// the sum. A multiply-add counts two, a score of the softmax five (maximum, difference, exp, sum,
-/// quotient), forward and backward. All T x S scores are counted, hidden or not. Backward is that
-/// of the fused kernel, which computes the scores again.
+/// the sum. A multiply-add counts two, a score what its attention function says (softmax five:
+/// maximum, difference, exp, sum, quotient), forward and backward. All T x S scores are counted,
+/// hidden or not. Backward is that of the fused kernel, which computes the scores again.
 Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
 /// what, formula, numbers, bytes in fp32 and fp16: what a training step keeps, composed of simpler
 /// ops and fused.

@@ -1,8 +1,10 @@
 // The gold-edge test: a head looks where a relation says; does it matter? Exactly the edges of
-// attention from the relation's queries to their gold keys are hidden, and the rest of each row is
-// renormalised. If that does not cost more loss than hiding random edges of the same weight, then
-// pattern and cause disagree. (On Dyck languages patterns can be changed at will without a loss: a
-// picture alone proves nothing.) Read next: scores.h for the patterns, ablation.h for whole heads.
+// attention from the relation's queries to their gold keys are hidden: their weights are 0, and the
+// attention function decides about the rest of the row. softmax renormalises it, softmax_one does
+// so together with its sink, sigmoid leaves it as it is. If that does not cost more loss than
+// hiding random edges of the same weight, then pattern and cause disagree. (On Dyck languages
+// patterns can be changed at will without a loss: a picture alone proves nothing.) Read next:
+// scores.h for the patterns, ablation.h for whole heads.
 #pragma once
 
 #include <string>

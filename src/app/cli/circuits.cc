@@ -35,6 +35,21 @@ std::string at_distance(const Run& run, Index distance) {
   return text("; queries stand ", distance, " after their keys: --distance N for others");
 }
 
+/// One sentence about what scores from the weights leave out of this model's attention; "" for
+/// softmax without a distance bias.
+std::string beyond_scores(const Run& run) {
+  const TransformerConfig& config = run.model.config();
+  const AttentionFunctionEntry& function = kind_of(config.attention_function);
+  std::string sentence;
+  if (kind_of(config.positions).slope != nullptr)
+    sentence += text("Scores are those of the tokens: the distance bias of ",
+                     kind_of(config.positions).name, " positions is left out.\n");
+  if (!function.normalises)
+    sentence += text("Weights are those of `", function.name,
+                     "` attention: the rows of a pattern do not sum to 1.\n");
+  return sentence;
+}
+
 /// One matrix over the vocabulary; written nowhere.
 Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
@@ -65,7 +80,8 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
                                    {"tokens", tokens},
                                    {flags.matrix, std::move(rows)}}),
                   .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
-                               qk ? at_distance(run, flags.options.distance) : "", "\n")},
+                               qk ? at_distance(run, flags.options.distance) : "", "\n",
+                               beyond_scores(run))},
                  "");
 }
 
@@ -81,7 +97,8 @@ Result circuits(Invocation& call) {
   const CircuitsReport report = find_circuits(run.model, flags.options);
   return finding(call, run, finding_of(report),
                  text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
-                      flags.options.seed, at_distance(run, flags.options.distance), "\n"),
+                      flags.options.seed, at_distance(run, flags.options.distance), "\n",
+                      beyond_scores(run)),
                  "circuits.json");
 }
 

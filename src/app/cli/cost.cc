@@ -16,7 +16,8 @@ struct CostFlags {
     Flags s = settings_of(sizes);
     s.string("model", model, "or: the attention of this run", "RUN");
     s.only(s.names(), {"!published"});
-    s.only({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases"},
+    s.only({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases",
+            "attention_function"},
            {"!model"});
     s.boolean("published", published, "show published models instead");
     return s;

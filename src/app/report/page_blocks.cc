@@ -44,6 +44,8 @@ Json PageBlocks::halves(const char* purpose, const Sizes& shape, std::span<const
 }
 
 Json PageBlocks::shares(const char* purpose, const Sizes& shape, std::span<const float> values) {
+  const auto is_share = [](float value) { return 0 <= value && value <= 1 + 1e-5F; };
+  if (!std::ranges::all_of(values, is_share)) return floats(purpose, shape, values);
   const auto root = [](float value) {
     return std::lround(255 * std::sqrt(std::clamp(value, 0.0F, 1.0F)));
   };

@@ -28,7 +28,7 @@ class PageBlocks {
 
   Json floats(const char* purpose, const Sizes& shape, std::span<const float> values);
   Json halves(const char* purpose, const Sizes& shape, std::span<const float> values);
-  /// Weights of attention, from 0 to 1.
+  /// Weights of attention: in one byte each if all lie between 0 and 1, as floats otherwise.
   Json shares(const char* purpose, const Sizes& shape, std::span<const float> values);
   /// Numbers from 0 on, each in as many bits as the largest needs, low ones first: "u5" is of 5.
   Json counts(const char* purpose, const Sizes& shape, std::span<const std::int32_t> values);

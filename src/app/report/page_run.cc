@@ -138,6 +138,18 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
   facts["donors"] = std::move(donors);
 }
 
+/// The attention functions that the page computes: the table `attentionFunctions` of
+/// page/core_model.js.
+constexpr std::string_view kLiveFunctions[] = {"softmax", "softmax_composed", "sigmoid",
+                                               "softmax_one"};
+
+/// The plan for one run: patterns are stored if the page cannot compute its attention.
+PagePlan plan_for(const Run& run, PagePlan plan) {
+  const std::string_view name = kind_of(run.config.model.attention_function).name;
+  plan.weights = plan.weights && std::ranges::count(kLiveFunctions, name) > 0;
+  return plan;
+}
+
 void add_model(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                Json& facts) {
   if (!plan.weights) {
@@ -201,7 +213,8 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
 
 }  // namespace
 
-Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks) {
+Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, PageBlocks& blocks) {
+  const PagePlan plan = plan_for(run, for_all);
   Json facts = Json::object({{"name", run.path.string()},
                              {"config", settings_of(const_cast<RunConfig&>(run.config)).to_json()},
                              {"parameters", run.model.parameter_count()},

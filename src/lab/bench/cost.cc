@@ -43,12 +43,10 @@ std::string common(const Modules& modules,
 /// The value of a product such as "2 B T C H D", in the letters of this file's head.
 double value_of(std::string_view formula, const AttentionPlaceSizes& m, Index batch) {
   const AttentionSizes& s = m.sizes;
-  const std::pair<std::string_view, Index> sizes[] = {{"2", 2},        {"5", 5},
-                                                      {"B", batch},    {"T", m.queries},
-                                                      {"S", m.keys},   {"C", s.d_model},
-                                                      {"H", s.heads},  {"G", s.kv_heads},
-                                                      {"D", s.d_head}, {"Dv", s.d_value},
-                                                      {"x", 1}};  // "C x H D": rows and columns
+  const std::pair<std::string_view, Index> sizes[] = {
+      {"2", 2},          {"4", 4},         {"5", 5},       {"B", batch},      {"T", m.queries},
+      {"S", m.keys},     {"C", s.d_model}, {"H", s.heads}, {"G", s.kv_heads}, {"D", s.d_head},
+      {"Dv", s.d_value}, {"x", 1}};  // "C x H D": rows and columns
   double product = 1;
   for (const std::string_view factor : split(formula, ' '))
     product *= static_cast<double>(
@@ -81,14 +79,28 @@ AttentionPlaceSizes in_one_head(AttentionPlaceSizes module) {
 
 /// An op of attention, with its operations forward, and how many times as many backward.
 struct OpCount {
-  const char *name, *formula;
+  const char* name;
+  std::string formula;
   double backward;
 };
 
-constexpr OpCount kOps[] = {{"x W_Q", "2 B T C H D", 2},  {"x W_K", "2 B S C G D", 2},
-                            {"x W_V", "2 B S C G Dv", 2}, {"q k^T", "2 B H T S D", 3},
-                            {"softmax", "5 B H T S", 1},  {"weights v", "2 B H T S Dv", 2},
-                            {"z W_O", "2 B T H Dv C", 2}};
+/// The attention function of all modules; they have the same.
+const AttentionFunctionEntry& function_of(const Modules& modules) {
+  return kind_of(modules.empty() ? AttentionFunction::softmax : modules[0].function);
+}
+
+/// The ops in the order in which they run. A composed function keeps the scores, so that its
+/// backward pass does not compute them again.
+std::vector<OpCount> ops_of(const Modules& modules) {
+  const AttentionFunctionEntry& function = function_of(modules);
+  return {{"x W_Q", "2 B T C H D", 2},
+          {"x W_K", "2 B S C G D", 2},
+          {"x W_V", "2 B S C G Dv", 2},
+          {"q k^T", "2 B H T S D", function.fused != nullptr ? 3.0 : 2.0},
+          {function.name, text(function.operations, " B H T S"), 1},
+          {"weights v", "2 B H T S Dv", 2},
+          {"z W_O", "2 B T H Dv C", 2}};
+}
 
 /// Keys and values of that many positions.
 double numbers_of(const AttentionPlaceSizes& m, Index positions, Index blocks) {
@@ -134,6 +146,9 @@ Settings settings_of(CostOptions& o) {
   s.integer("layers", o.layers, 1, 10000, "attention modules");
   s.integer("batch", o.batch, 1, 100000, "sequences");
   s.boolean("biases", o.biases, "whether the four maps have biases");
+  s.choice("attention_function", o.attention_function,
+           texts_of(attention_functions(), &AttentionFunctionEntry::name),
+           "how scores become weights");
   return s;
 }
 
@@ -152,7 +167,8 @@ std::vector<AttentionPlaceSizes> modules_of(const CostOptions& o) {
                 "`kv_heads` must divide `heads`");
   std::vector<AttentionPlaceSizes> modules;
   for (Index layer = 0; layer < o.layers; ++layer)
-    modules.push_back({text("layer ", layer), s, o.length, o.length, o.length});
+    modules.push_back(
+        {text("layer ", layer), s, o.length, o.length, o.length, o.attention_function});
   return modules;
 }
 
@@ -167,7 +183,8 @@ std::vector<AttentionPlaceSizes> modules_of(const Transformer& model) {
                         static_cast<Index>(a.kv_blocks.size()), config.biases},
                        module.queries,
                        module.keys,
-                       module.causal || module.kind == AttentionKind::cross ? seen : 0});
+                       module.causal || module.kind == AttentionKind::cross ? seen : 0,
+                       a.function});
   }
   return modules;
 }
@@ -222,15 +239,18 @@ Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batc
                            "one head as wide as all together", kGrouped},
                           {"forward", "forward", "operations of a forward pass", kGrouped},
                           {"backward", "backward", "operations of the gradients", kGrouped}},
-              .title = "operations: what one head as wide as all together takes, and these",
-              .note =
-                  "a multiply-add counts two, a score of the softmax five; products cost the same "
-                  "in one head and in many, the softmax is done once for each score of each head. "
-                  "Backward as fused: q k^T again."};
+              .title = "operations: what one head as wide as all together takes, and these"};
+  const AttentionFunctionEntry& function = function_of(modules);
+  table.note = text("a multiply-add counts two, a score of the ", function.name, " ",
+                    function.operations == 5 ? "five" : text(function.operations),
+                    "; products cost the same in one head and in many, the ", function.name,
+                    " is done once for each score of each head. ",
+                    function.fused != nullptr ? "Backward as fused: q k^T again."
+                                              : "Composed of ops: weights are kept for backward.");
   Modules single;
   std::ranges::transform(modules, std::back_inserter(single), in_one_head);
   double one = 0, forward = 0, backward = 0;
-  for (const auto& [name, formula, factor] : kOps) {
+  for (const auto& [name, formula, factor] : ops_of(modules)) {
     const double in_one = sum_of(formula, single, batch), count = sum_of(formula, modules, batch);
     table.rows.push_back({name, formula, in_one, count, exact(factor * count)});
     one += in_one;
@@ -250,6 +270,10 @@ Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) 
               .note =
                   "composed, attention keeps every weight (grows with T S); fused, one number for "
                   "each row"};
+  const AttentionFunctionEntry& function = function_of(modules);
+  if (function.fused == nullptr) {
+    table.note += text("; ", function.name, " has no fused form");
+  }
   const double qkv = total(modules, [&](const AttentionPlaceSizes& m) {
     return value_of("B T H D", m, batch) + numbers_of(m, batch * m.keys, m.sizes.kv_heads);
   });
@@ -294,16 +318,17 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
               .title = "growth: with T = S tokens and d = C, at this size",
               .note = "products of scores overtake the projections where T is above d (1 + G / H)"};
   double all = 0;
+  const std::vector<OpCount> counts = ops_of(modules);
   const auto add = [&](const char* part, const char* time, const char* memory,
                        std::initializer_list<int> ops) {
     double sum = 0;
-    for (const int op : ops) sum += sum_of(kOps[op].formula, modules, batch);
+    for (const int op : ops) sum += sum_of(counts[op].formula, modules, batch);
     table.rows.push_back({part, time, memory, exact(sum)});
     all += sum;
   };
   add("four projections", "T d^2", "T d", {0, 1, 2, 6});
   add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", {3, 5});
-  add("softmax", "H T^2", "the same", {4});
+  add(function_of(modules).name, "H T^2", "the same", {4});
   for (Json::Array& row : table.rows) row.push_back(row[3].number() / all);
   return table;
 }

@@ -1,5 +1,6 @@
 // The page as a whole: the controls that places share, the keys, the drawer, navigation, and how it
 // starts.
+import {unknownAttention} from './core_model.js';
 import {headNamed, loadPage} from './core_page.js';
 import {selfCheckSteps} from './core_check.js';
 import {drive} from './core_pass.js';
@@ -284,7 +285,8 @@ async function checkModel() {
   badge.hidden = !app.page.runs.length;
   if (!withModel.length) {
     const unknown = app.page.runs.some((r) => r.unknown.length);
-    badge.textContent = `${unknown ? 'a model that this page cannot compute' : 'no weights'}: ` +
+    const sentence = app.page.runs.map((r) => unknownAttention(r.config)).find(Boolean);
+    badge.textContent = sentence || `${unknown ? 'a model that this page cannot compute' : 'no weights'}: ` +
       'patterns are as the program stored them';
     badge.className = 'small muted';
   }

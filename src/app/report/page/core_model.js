@@ -95,14 +95,67 @@ function sinusoidalPositions(length, C) {
   return rotated(ones, length, C, 10000).map((_, i, all) => all[i ^ 1]);
 }
 
-// The kinds of positions: the table that is added to the embedding, or null; and whether queries
-// and keys are turned.
+// The kinds of positions: the table that is added to the embedding, or null; whether queries and
+// keys are rotated; and by how much a head's scores fall with each position of distance, by the
+// original index of the head.
 const positionKinds = {
   learned: {table: (model, stack) => model.tensors[stack + 'pos_embed.W_pos']},
   sinusoidal: {table: (model, stack, length) => sinusoidalPositions(length, model.C)},
   none: {table: () => null},
   rotary: {table: () => null, turns: true},
+  alibi: {table: () => null, slope: (head, heads) => 2 ** (-8 * (head + 1) / heads)},
 };
+
+// The largest of the scores row[from] ... row[to - 1], or `least`.
+function largestScore(row, from, to, least) {
+  let largest = least;
+  for (let s = from; s < to; ++s) largest = Math.max(largest, row[s]);
+  return largest;
+}
+
+// row = exp(score) / sum of exp(scores).
+function softmaxWeights(row, from, to) {
+  const largest = largestScore(row, from, to, -Infinity);
+  let sum = 0;
+  for (let s = from; s < to; ++s) {
+    row[s] = largest === -Infinity ? 0 : Math.exp(row[s] - largest);
+    sum += row[s];
+  }
+  for (let s = from; s < to && sum > 0; ++s) row[s] /= sum;
+}
+
+// row = exp(score) / (1 + sum of exp(scores)).
+function softmaxOneWeights(row, from, to) {
+  const largest = largestScore(row, from, to, 0);
+  let sum = Math.exp(-largest);
+  for (let s = from; s < to; ++s) {
+    row[s] = Math.exp(row[s] - largest);
+    sum += row[s];
+  }
+  for (let s = from; s < to; ++s) row[s] /= sum;
+}
+
+// row = 1 / (1 + n exp(-score)) for n visible keys.
+function sigmoidWeights(row, from, to) {
+  const n = Math.max(1, to - from);
+  for (let s = from; s < to; ++s) row[s] = 1 / (1 + n * Math.exp(-row[s]));
+}
+
+// The attention functions, as nn/attention_functions.cc has them: whether rows sum to 1, and what
+// makes weights of the scores of the visible keys, in place. A hidden key has a score of -Infinity.
+const attentionFunctions = {
+  softmax: {normalises: true, weigh: softmaxWeights},
+  softmax_composed: {normalises: true, weigh: softmaxWeights},
+  sigmoid: {normalises: false, weigh: sigmoidWeights},
+  softmax_one: {normalises: false, weigh: softmaxOneWeights},
+};
+
+// A configuration without the key is one of softmax.
+export const attentionFunctionOf = (config) => config.attention_function ?? 'softmax';
+
+// Whether the rows of a pattern sum to 1; not known of a function that is not here.
+export const normalises = (config) =>
+  Boolean(attentionFunctions[attentionFunctionOf(config)]?.normalises);
 
 // gelu in its exact form; erf after Abramowitz and Stegun 7.1.26, to 1.5e-7.
 function geluErf(x) {
@@ -125,10 +178,20 @@ const activations = {
 };
 
 /// What a configuration asks for that nothing here computes: ["norm batch", ...].
-export const unknownKinds = (config) =>
-  Object.entries({norm: norms, positions: positionKinds, activation: activations})
-    .filter(([key, kinds]) => !Object.hasOwn(kinds, config[key]))
-    .map(([key]) => `${key} ${config[key]}`);
+export const unknownKinds = (config) => {
+  const named = {...config, attention_function: attentionFunctionOf(config)};
+  return Object.entries({norm: norms, positions: positionKinds, activation: activations,
+    attention_function: attentionFunctions})
+    .filter(([key, kinds]) => !Object.hasOwn(kinds, named[key]))
+    .map(([key]) => `${key} ${named[key]}`);
+};
+
+/// The sentence about a run's attention function if nothing here computes it; otherwise ''.
+export function unknownAttention(config) {
+  const name = attentionFunctionOf(config);
+  return Object.hasOwn(attentionFunctions, name) ? ''
+    : `This page cannot run \`${name}\` attention; it shows the patterns that were stored.`;
+}
 
 export class Model {
   constructor(run, values) {
@@ -210,6 +273,10 @@ export class Attention {
     this.queries = encoder ? example.source.length : example.tokens.length;
     this.keys = module.kind === 'self' ? example.tokens.length : example.source.length;
     this.H = module.heads.length;
+    const {slope} = positionKinds[model.config.positions];
+    this.slopes = slope && module.kind !== 'cross'
+      ? module.heads.map((head) => slope(head, module.born)) : null;
+    this.weights = attentionFunctions[attentionFunctionOf(model.config)].weigh;
   }
   project(xQ, xKV) {
     const t = this.model.tensors, name = this.module.name + '.';
@@ -225,28 +292,25 @@ export class Attention {
   hidden(place) {
     return this.options.hidden?.(this.m, place);
   }
-  // q . k / sqrt(D) of a query and a key, before any mask.
+  // By how much a distance lowers the score of a query and a key.
+  penalty(place, t, s) {
+    return this.slopes ? this.slopes[place] * Math.abs(t - s) : 0;
+  }
+  // q . k / sqrt(D) of a query and a key, less the penalty of their distance; before any mask.
   score(place, t, s) {
     const D = this.module.dHead, kv = this.module.kvHead[place];
     const qAt = t * this.H * D + place * D, kAt = s * this.module.kvBlocks.length * D + kv * D;
     let sum = 0;
     for (let i = 0; i < D; ++i) sum += this.q[qAt + i] * this.k[kAt + i];
-    return sum / Math.sqrt(D);
+    return sum / Math.sqrt(D) - this.penalty(place, t, s);
   }
   // The weights of one query on all keys, into `row`; returns the keys that it sees.
   weigh(place, t, row, hidden) {
     const seen = keysSeen(this.model.run, this.m, this.example, t), {from, to} = seen;
     row.fill(0);
-    let largest = -Infinity, sum = 0;
-    for (let s = from; s < to; ++s) {
+    for (let s = from; s < to; ++s)
       row[s] = hidden?.[t * this.keys + s] ? -Infinity : this.score(place, t, s);
-      if (row[s] > largest) largest = row[s];
-    }
-    for (let s = from; s < to; ++s) {
-      row[s] = largest === -Infinity ? 0 : Math.exp(row[s] - largest);
-      sum += row[s];
-    }
-    for (let s = from; s < to && sum > 0; ++s) row[s] /= sum;
+    this.weights(row, from, to);
     return seen;
   }
   hidesAny() {

@@ -9,7 +9,9 @@ export function whyWeight(trace, m, place, t, s) {
   const product = q.map((value, i) => value * k[i]);
   const score = product.reduce((sum, value) => sum + value, 0), S = attention.keys;
   const row = trace.pattern(m, place).slice(t * S, t * S + S);
-  return {q, k, product, score, scaled: score / Math.sqrt(D), row, weight: row[s]};
+  const penalty = attention.penalty(place, t, s);
+  return {q, k, product, score, scaled: score / Math.sqrt(D) - penalty, penalty, row,
+    weight: row[s]};
 }
 
 // What a head adds to the stream at query t, and directly to the logits there: the last norm with

@@ -1,7 +1,7 @@
 // One head: its card; its pattern with the truth drawn on it, and beside it that of another head,
 // or its own before training or pruning; why a query looks where it looks, product by product; what
 // the head then writes; its scores beside chance, over training; its queries and keys in a plane.
-import {keysSeen} from './core_model.js';
+import {attentionFunctionOf, keysSeen} from './core_model.js';
 import {pca} from './core_numbers.js';
 import {forwardPass} from './core_pass.js';
 import {at2} from './core_reports.js';
@@ -101,7 +101,9 @@ function rowPicture(width, x) {
       name: `row-${x.at}-${t}`, title: `Why query ${t} ${quoted(queries[t])} looks where it looks`,
       sentence: `Query × key in each dimension, keys with the most attention first; bars: the ` +
         `weight. Key ${s} ${quoted(keys[s])}: the products add up to ${digits(locked.score, 3)}; ` +
-        `divided by √${locked.q.length} that is ${digits(locked.scaled, 3)}; softmax over ${n} ` +
+        `divided by √${locked.q.length}` +
+        `${locked.penalty ? `, less ${digits(locked.penalty, 3)} for the distance,` : ''} ` +
+        `that is ${digits(locked.scaled, 3)}; ${attentionFunctionOf(run().config)} over ${n} ` +
         `keys makes it ${digits(locked.weight, 3)}.` +
         (hidden ? ' The mask hides this key, so its weight is 0.' : ''),
     },

@@ -1,5 +1,6 @@
 // The pattern of a head: zoomed and moved, with the truth drawn on it; and one query of a sentence,
 // as arcs to the tokens that it must look at and to those that a head looks at.
+import {normalises} from './core_model.js';
 import {SERIES, range, remember} from './draw.js';
 import {
   digits, label, line, matrix, rect, shaded, shortened, small, swatch, tableNumber,
@@ -91,13 +92,20 @@ export function panBy(down, right, rows, cols) {
   return Boolean(dq || dk);
 }
 
+/// The sum of a row of a pattern, which shares of attention are taken of: 1 if the function
+/// normalises.
+function rowSum(map, t) {
+  if (normalises(run().config)) return 1;
+  return rowOf(map, t).reduce((sum, weight) => sum + weight, 0) || 1;
+}
+
 /// What is true of each query: its right keys, the attention on them, and whether that is a hit.
 function truthRows(map, rel) {
   if (rel < 0) return null;
   const rows = range(map.rows, (t) => example().gold(rel, t));
   if (rows.some((keys) => keys === null)) return null;
   return rows.map((keys, t) => {
-    const mass = keys.reduce((sum, s) => sum + map.values[t * map.cols + s], 0);
+    const mass = keys.reduce((sum, s) => sum + map.values[t * map.cols + s], 0) / rowSum(map, t);
     return {keys, mass, hit: mass >= 0.5};
   });
 }
@@ -122,7 +130,7 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
   const left = values ? null : trace().left?.(head.m, head.place);
   const {kind, top, root} = shaded(map);
   const outside = c1 - c0 + 1 < map.cols && ((r) =>
-    1 - rowOf(map, r0 + r).subarray(c0, c1 + 1).reduce((a, b) => a + b, 0));
+    1 - rowOf(map, r0 + r).subarray(c0, c1 + 1).reduce((a, b) => a + b, 0) / rowSum(map, r0 + r));
   const [locked] = lockedCell(lock);
   const said = (t, s) => {
     const gold = truth && truth[t].keys.includes(s)
@@ -187,7 +195,8 @@ function patternSentence({map, truth, rel, left, outside, queries, keys, locked}
     ? ` Bars: ${digits((100 * left.reduce((a, b) => a + b, 0)) / left.length, 2)} % of the ` +
       'attention is on weights too small to be stored.'
     : outside && !truth ? ' Bars: the rest of the row, on keys that are not shown.' : '';
-  return `Query ${locked} ${quoted(queries[locked])} gives ${digits(100 * row[best], 3)} % of ` +
+  const share = 100 * row[best] / rowSum(map, locked);
+  return `Query ${locked} ${quoted(queries[locked])} gives ${digits(share, 3)} % of ` +
     `its attention to key ${best} ${quoted(keys[best])}.${told}${unstored}`;
 }
 

@@ -1,5 +1,6 @@
-// Gold edges hidden by HeadEdits, which renormalises what is left: a head that loses its gold key
-// must look elsewhere, where an ablated head would fall silent. All losses are those of the
+// Gold edges hidden by HeadEdits. If the attention function normalises, a head that loses its gold
+// key must look elsewhere, where an ablated head would fall silent; if not, its output only loses
+// what that key gave. All losses are those of the
 // relation's own targets, example by example, so that the intervals are paired. Read next:
 // base/table.h.
 #include "headlab/heads/gold_edges.h"
