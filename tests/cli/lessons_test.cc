@@ -39,6 +39,7 @@ TEST_F(Learning, EveryKindIsSaidInASentenceByHelpAndExplain) {
   said(kNorms);
   said(kActivations);
   said(kPositions);
+  said(attention_functions());
   said(kBlocks);
 }
 

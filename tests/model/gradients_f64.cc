@@ -34,6 +34,7 @@ TEST(KindGradients, AgreeWithCentralDifferences) {
   for (const NormKind& kind : kNorms) kinds.push_back(text("norm=", kind.name));
   for (const PositionKind& kind : kPositions) kinds.push_back(text("positions=", kind.name));
   for (const ActivationKind& kind : kActivations) kinds.push_back(text("activation=", kind.name));
+  for (const std::string& kind : all_attention()) kinds.push_back(kind + " window=0+2 dropout=0.2");
   for (const BlockKind& kind : kBlocks) kinds.push_back(text("block=", kind.name, " window=0+2"));
   for (const std::string& kind : kinds) {
     SCOPED_TRACE(kind);

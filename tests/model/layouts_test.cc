@@ -117,6 +117,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"huggingface-gpt2", "d_ff=64 window=3", "window=3"},
                     Refusal{"huggingface-gpt2", "d_ff=64 d_value=3", "d_value=3"},
                     Refusal{"huggingface-gpt2", "", "d_ff=0"},
+                    Refusal{"huggingface-gpt2", "d_ff=64 tied=true attention_function=sigmoid",
+                            "attention_function=sigmoid"},
+                    Refusal{"transformerlens", "attention_function=softmax_one",
+                            "attention_function=softmax_one"},
+                    Refusal{"huggingface-gpt2", "d_ff=64 tied=true positions=alibi",
+                            "positions=alibi"},
+                    Refusal{"transformerlens", "positions=alibi", "positions=alibi"},
                     Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
                     Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
                     Refusal{"transformerlens", "norm_place=post", "norm_place=post"},
@@ -129,6 +136,14 @@ TEST(Layouts, SayThatHeadsHaveGoneWhereTheyCan) {
   EXPECT_EQ(import_model(folder / "out").model.head_numbers(), model.head_numbers());
   expect_error([&] { export_model(model, "transformerlens", folder / "other"); },
                {"cannot say attention={\"blocks.0.attn\":{\"heads\":[1]}}"});
+}
+
+TEST(Layouts, ComposedSoftmaxIsSoftmaxInOtherFormats) {
+  const TemporaryFolder folder;
+  const Transformer model = model_with("d_ff=64 tied=true attention_function=softmax_composed");
+  export_model(model, "huggingface-gpt2", folder / "out");
+  EXPECT_EQ(import_model(folder / "out").model.config().attention_function,
+            AttentionFunction::softmax);
 }
 
 TEST(Layouts, RefuseABiasOfTheUnembeddingUnlessItIs0) {

@@ -53,16 +53,34 @@ TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
 }
 
 TEST(KeyValueCache, KeepsTheLastPositionsAndIsExtendedByOne) {
-  KeyValueCache cache{.room = 3, .k = {}, .v = {}};
-  Tensor k = input(), v = k, next = slice(k, 1, 0, 1), next_v = next;  // of 5 positions, and of one
-  AttentionMask mask;
-  cache.extend(k, v, mask);
+  KeyValueCache cache{.room = 3};
+  const Tensor k = input();               // of 5 positions
+  const Tensor next = slice(k, 1, 0, 1);  // of one
+  const SeenKeysAndValues first = cache.append_self(k, k, {.causal = true});
+  expect_near(first.k, k, 0);  // the first queries see what came with them
+  EXPECT_TRUE(first.mask.causal && first.positions.empty());
   expect_near(slice(cache.k, 1, 2, 3), slice(k, 1, 2, 3), 0);  // the oldest of three
-  EXPECT_THROW(cache.extend(k, v, mask), Error);
-  cache.extend(next, next_v, mask);  // stands where the oldest stood
+  EXPECT_THROW(cache.append_self(k, k, {}), Error);
+  const SeenKeysAndValues seen = cache.append_self(next, next, {.causal = true});
   const Tensor kept = concat(std::vector<Tensor>{slice(k, 1, 3, 5), slice(k, 1, 0, 1)}, 1);
-  expect_near(next, kept, 0);
-  EXPECT_EQ(mask.lengths, Ids(2, 3));
+  expect_near(seen.k, kept, 0);  // the next key stands where the oldest stood
+  expect_near(seen.v, kept, 0);
+  EXPECT_EQ(seen.mask.lengths, Ids(2, 3));
+  EXPECT_FALSE(seen.mask.causal);
+  EXPECT_EQ(seen.positions, (Ids{3, 4, 5}));
+  EXPECT_EQ(cache.length, 6);
+}
+
+TEST(KeyValueCache, KeepsTheSourceOfTheFirstCall) {
+  KeyValueCache cache;
+  const Tensor k = input();
+  const Tensor v = random_tensor(k.shape(), Key{3});
+  cache.keep_source(k, v, {});
+  const SeenKeysAndValues seen = cache.keep_source({}, {}, {.lengths = {5, 3}});
+  expect_near(seen.k, k, 0);
+  expect_near(seen.v, v, 0);
+  EXPECT_EQ(seen.mask.lengths, (Ids{5, 3}));
+  EXPECT_EQ(cache.length, 5);
 }
 
 /// Edits still apply, and the input is not looked at.

@@ -4,10 +4,25 @@
 // tests are skipped. Read next: src/app/report/page/core_page.js.
 #include "report/page_core.h"
 
+#include "headlab/heads/activations.h"
 #include "headlab/heads/gold_edges.h"
+#include "headlab/ops/ops.h"
+#include "headlab/train/streams.h"
 #include "support/tasks.h"
 
 namespace headlab { namespace {
+
+/// An attention function of a program's own, which no page knows: twice the weights of softmax.
+Tensor doubled_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                         AttentionOptions options, Tensor* pattern) {
+  const Tensor weights = softmax(attention_scores(q, k, options)) * 2;
+  return weighted_values(weights, v, options, pattern);
+}
+
+const bool kOwnRowIsThere = [] {
+  own_attention_functions().push_back({"doubled", "2 softmax", false, 5, doubled_attention});
+  return true;
+}();
 
 RunConfig config_of(const std::string& task) {
   RunConfig config;
@@ -87,6 +102,7 @@ TEST_F(PageCore, ComputesAllCombinationsOfKinds) {
     SCOPED_TRACE(task);
     std::vector<fs::path> runs;
     for (const std::string& kinds : all_kinds()) {
+      if (kinds.find("attention_function=doubled") != std::string::npos) continue;
       if (runs.size() == 100) {  // a page holds the weights of so many
         expect_same(runs, few_examples());
         runs.clear();
@@ -97,6 +113,21 @@ TEST_F(PageCore, ComputesAllCombinationsOfKinds) {
     }
     expect_same(runs, few_examples());
   }
+}
+
+/// Some of these weights are larger than 1.
+TEST_F(PageCore, ShowsStoredPatternsOfAnAttentionFunctionThatItDoesNotKnow) {
+  EXPECT_TRUE(kOwnRowIsThere);
+  RunConfig config = config_of(kRelations);
+  settings_of(config.model).set_text("attention_function", "doubled");
+  const TrainedRun run = random_run(config);
+  const Batch first = run.task->make_batch(streams::scored(), 1, Split::validation);
+  const Tensor pattern = Activations(run.model, first).pattern({0, 0});
+  const std::vector<double> weights(pattern.values().begin(), pattern.values().end());
+  const char* sentence =
+      "This page cannot run `doubled` attention; it shows the patterns that were stored.";
+  expect_read(make_page({run.path}), "stored_test.mjs",
+              Json::object({{"sentence", sentence}, {"pattern", weights}}));
 }
 
 TEST_F(PageCore, SilencesHeadsAsAblationDoes) {

@@ -41,10 +41,21 @@ inline TransformerConfig config_with(const std::string& settings) {
   return c;
 }
 
-/// The settings of all combinations of the kinds of norms, positions, activations and biases, which
-/// come from their tables, so that a new row is tested by being there.
-inline std::vector<std::string> all_kinds() {
+/// The settings of all combinations of attention functions and positions, with one norm and one
+/// activation: none of them changes what attention does.
+inline std::vector<std::string> all_attention() {
   std::vector<std::string> all;
+  for (const AttentionFunctionEntry& function : attention_functions())
+    for (const PositionKind& positions : kPositions)
+      all.push_back(text("attention_function=", function.name, " positions=", positions.name));
+  return all;
+}
+
+/// The settings of all combinations of the kinds of norms, positions, activations and biases, and
+/// those of all_attention(). They come from their tables, so that a new row is tested by being
+/// there.
+inline std::vector<std::string> all_kinds() {
+  std::vector<std::string> all = all_attention();
   for (const NormKind& norm : kNorms)
     for (const char* place : {"pre", "post"})
       for (const PositionKind& positions : kPositions)

@@ -1,0 +1,22 @@
+// Holds a page whose attention function is unknown to it against what the program computed:
+//   node stored_test.mjs PAGE.html EXPECTED.json
+// EXPECTED: {"sentence", "pattern": [weights of head 0.0 on the first example]}. Prints a line for
+// each problem; the exit status is 1 if there is any.
+import fs from 'node:fs';
+import {pageOfHtml} from './page_of.mjs';
+import {unknownAttention} from '../../src/app/report/page/core_model.js';
+import {storedTrace} from '../../src/app/report/page/core_pass.js';
+
+const [pagePath, expectedPath] = process.argv.slice(2);
+const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
+const [run] = pageOfHtml(fs.readFileSync(pagePath, 'utf8')).runs;
+const problems = [];
+if (run.live || run.model) problems.push('the page runs a model that it cannot compute');
+if (unknownAttention(run.config) !== expected.sentence)
+  problems.push(`it says: ${unknownAttention(run.config)}`);
+const pattern = storedTrace(run, 0).pattern(0, 0);
+expected.pattern.forEach((weight, i) => {
+  if (!(Math.abs(weight - pattern[i]) < 1e-5)) problems.push(`weight ${i}: ${pattern[i]}`);
+});
+for (const problem of problems) console.log(problem);
+process.exitCode = problems.length ? 1 : 0;
