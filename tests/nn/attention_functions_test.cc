@@ -4,6 +4,10 @@
 // there.
 #include "headlab/nn/attention_functions.h"
 
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
 #include "headlab/base/threads.h"
@@ -72,7 +76,7 @@ AttentionOptions options_of(const Json& json) {
 }
 
 TEST(AttentionFunctions, GiveTheValuesOfTheirFormulasInNumPy) {
-  const fs::path path = HEADLAB_SOURCE_DIR "/tests/golden/attention_functions.json";
+  const std::filesystem::path path = HEADLAB_SOURCE_DIR "/tests/golden/attention_functions.json";
   const Json golden = Json::parse(read_file(path), path.string());
   for (const Json& json : golden.at("cases").items()) {
     const Tensor q = tensor_of(json.at("q"), {2, 6, 12});

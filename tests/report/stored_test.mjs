@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import {pageOfHtml} from './page_of.mjs';
 import {unknownAttention} from '../../src/app/report/page/core_model.js';
-import {storedTrace} from '../../src/app/report/page/core_pass.js';
+import {storedTrace} from '../../src/app/report/page/core_stored.js';
 
 const [pagePath, expectedPath] = process.argv.slice(2);
 const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));

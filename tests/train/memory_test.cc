@@ -31,6 +31,20 @@ TEST(StepBytes, AreWhatIsCountedByHand) {
                    3 * 5 * 12 * sizeof(Scalar));
 }
 
+TEST(StepBytes, CountScoresAndWeightsOfAttentionThatIsComposed) {
+  const TransformerConfig fused = one_block();
+  TrainConfig train;
+  train.batch = 3;
+  for (const char* setting : {"attention_function=sigmoid", "positions=alibi"}) {
+    TransformerConfig composed = fused;
+    settings_of(composed).set_all_text(setting);
+    const Index weights = composed.heads_of(0) * composed.length * composed.length;
+    EXPECT_DOUBLE_EQ(step_bytes(composed, train) - step_bytes(fused, train),
+                     static_cast<double>(3 * 2 * weights) * sizeof(Scalar))
+        << setting;
+  }
+}
+
 TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
   const TransformerConfig model = config_with(  // one head of the encoder, three of the decoder
       "architecture=encoder_decoder layers=1 encoder_layers=1 heads=1+3 d_model=8 d_head=4 vocab=6 "

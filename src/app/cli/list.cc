@@ -1,5 +1,5 @@
-// `headlab list`: what there is of tasks, scores, words of verdicts, pruning methods, columns and
-// files.
+// `headlab list`: all tasks, attention functions, scores, words of verdicts, pruning methods,
+// columns and files.
 // Lists are read from their tables, so what is added there shows here.
 // Needs no run. Read next: tasks/table.h, prune/methods.h.
 #include <algorithm>
@@ -37,6 +37,10 @@ std::vector<Listed> listed(const std::string& what) {
           {task.name, task.summary, "--task " + spec_text(task.name, task.parameters()), &task});
   else if (what == "columns")
     for (const Column& column : all_columns()) rows.push_back({column.title, column.meaning});
+  else if (what == "attention")
+    for (const AttentionFunctionEntry& function : attention_functions())
+      rows.push_back(
+          {function.name, function.summary, text("--attention-function ", function.name)});
   else if (what == "scores")
     for (const ScoreEntry& score : score_table()) rows.push_back({score.name, score.meaning});
   else if (what == "verdicts")
@@ -51,7 +55,8 @@ std::vector<Listed> listed(const std::string& what) {
 Result list(Invocation& call) {
   call.read({});
   const std::string& what = call.positionals()[0];
-  require_known("list", what, {"tasks", "scores", "verdicts", "methods", "columns", "files"});
+  require_known("list", what,
+                {"tasks", "attention", "scores", "verdicts", "methods", "columns", "files"});
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);

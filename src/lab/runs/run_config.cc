@@ -119,12 +119,17 @@ Transformer initial_model(const RunConfig& config) {
 }
 
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
+  const bool is_composed =
+      kind_of(m.attention_function).fused == nullptr || kind_of(m.positions).slope != nullptr;
   Index floats = m.length * m.targets * m.vocab;  // of a sequence: logits, then each module's
   for (const AttentionPlace& place : m.attention_places()) {
     const Index residuals = place.begins_block()
                                 ? 2 * m.d_model + (kind_of(m.activation).matrices - 1) * m.d_ff
                                 : m.d_model;
     floats += place.queries * (place.width + residuals) + place.keys * place.key_width;
+    if (is_composed) {  // scores and weights are kept for the backward pass
+      floats += 2 * m.heads_of(place.layer) * place.queries * place.keys;
+    }
   }
   const Index integers = m.length * (1 + m.targets) + m.source_length;
   const double bytes =
