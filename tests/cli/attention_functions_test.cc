@@ -22,13 +22,13 @@ TEST_F(AttentionFunctions, TrainScorePruneAndShowARunOfEachRow) {
   }
   for (const std::string& flags : all) {
     SCOPED_TRACE(flags);
-    train(flags + " --force", "run");
+    train(flags, "run");
     EXPECT_FALSE(done(typed("heads run --examples 32")).out.empty());
     EXPECT_FALSE(done(typed("heads run --pattern 0.1")).out.empty());
     done(typed("ablate run --examples 32"));
     done(typed("prune run --method magnitude --keep 1 --out less --force"));
     EXPECT_EQ(done(typed("eval less --json")).json().find("loss") != nullptr, true);
-    done(typed("page run --out page.html --force"));
+    done(typed("page run --out page.html"));
     done(typed("circuits run"));
     done(typed("cost --model run"));
   }

@@ -40,7 +40,7 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/help.txt", "--help"},
     {"cli/help_train_task_text.txt", "train --task text --help"},
     {"cli/list_tasks.txt", "list tasks"},
-    {"cli/list_attention.txt", "list attention"},
+    {"cli/list_kinds.txt", "list kinds"},
     {"cli/list_scores.txt", "list scores"},
     {"cli/list_verdicts.txt", "list verdicts"},
     {"cli/list_methods.txt", "list methods"},

@@ -1,6 +1,5 @@
-// `headlab list`: all tasks, attention functions, scores, words of verdicts, pruning methods,
-// columns and files.
-// Lists are read from their tables, so what is added there shows here.
+// `headlab list`: all tasks, kinds of attention and other parts, scores, words of verdicts, pruning
+// methods, columns and files. Lists are read from their tables, so what is added there shows here.
 // Needs no run. Read next: tasks/table.h, prune/methods.h.
 #include <algorithm>
 
@@ -28,6 +27,21 @@ std::vector<Listed> listed_files() {
   return rows;
 }
 
+/// The kinds that a model is made of, with the flag that chooses each.
+std::vector<Listed> listed_kinds() {
+  std::vector<Listed> rows;
+  const auto add = [&](const auto& kinds, const char* flag) {
+    for (const auto& kind : kinds) {
+      rows.push_back({kind.name, kind.summary, text(flag, " ", kind.name)});
+    }
+  };
+  add(attention_functions(), "--attention-function");
+  add(kPositions, "--positions");
+  add(kNorms, "--norm");
+  add(kActivations, "--activation");
+  return rows;
+}
+
 std::vector<Listed> listed(const std::string& what) {
   if (what == "files") return listed_files();
   std::vector<Listed> rows;
@@ -37,10 +51,8 @@ std::vector<Listed> listed(const std::string& what) {
           {task.name, task.summary, "--task " + spec_text(task.name, task.parameters()), &task});
   else if (what == "columns")
     for (const Column& column : all_columns()) rows.push_back({column.title, column.meaning});
-  else if (what == "attention")
-    for (const AttentionFunctionEntry& function : attention_functions())
-      rows.push_back(
-          {function.name, function.summary, text("--attention-function ", function.name)});
+  else if (what == "kinds")
+    rows = listed_kinds();
   else if (what == "scores")
     for (const ScoreEntry& score : score_table()) rows.push_back({score.name, score.meaning});
   else if (what == "verdicts")
@@ -56,7 +68,7 @@ Result list(Invocation& call) {
   call.read({});
   const std::string& what = call.positionals()[0];
   require_known("list", what,
-                {"tasks", "attention", "scores", "verdicts", "methods", "columns", "files"});
+                {"tasks", "kinds", "scores", "verdicts", "methods", "columns", "files"});
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);
