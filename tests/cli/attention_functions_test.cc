@@ -8,10 +8,9 @@ namespace headlab::cli { namespace {
 struct AttentionFunctions : Program {
   /// Trains a small run with these flags.
   void train(const std::string& flags, const std::string& out) {
-    done(
-        typed("train --task relations:length=8,vocab=6 --layers 1 --heads 2 --d-model 16 --steps 4 "
-              "--eval-examples 16 --batch 4 --out " +
-              out + " " + flags));
+    const std::string sizes = "--task relations:length=8,vocab=6 --layers 1 --heads 2 --d-model 16";
+    const std::string steps = " --steps 4 --eval-examples 16 --batch 4 --force --out " + out;
+    done(typed("train " + sizes + steps + (flags.empty() ? "" : " ") + flags));
   }
 };
 
