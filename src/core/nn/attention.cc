@@ -107,8 +107,9 @@ SeenKeysAndValues KeyValueCache::append_self(const Tensor& keys, const Tensor& v
   const Index T = keys.size(1);
   require(is_first || T == 1, "a cache is extended by one position, got ", T);
   if (is_first) {
-    k = Tensor::empty({B, room, keys.size(2)});
-    v = Tensor::empty({B, room, values.size(2)});
+    // Zeros: composed attention multiplies rows that hold no position yet by a weight of 0.
+    k = Tensor::zeros({B, room, keys.size(2)});
+    v = Tensor::zeros({B, room, values.size(2)});
     positions.assign(static_cast<std::size_t>(room), 0);
   }
   for (Index t = std::max<Index>(0, T - room); t < T; ++t) {
