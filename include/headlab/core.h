@@ -42,6 +42,7 @@
 
 // nn: linear maps, norms, feed-forward networks, multi-head attention.
 #include "headlab/nn/attention.h"
+#include "headlab/nn/attention_functions.h"
 #include "headlab/nn/layers.h"
 
 // model: configuration, the transformer, checkpoints, generation.
