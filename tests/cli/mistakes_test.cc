@@ -122,7 +122,7 @@ const std::vector<Mistake> kUnused = {
     {"FileAndExample", "explain attention --file b --example 3", 2, "--example|with --file"},
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "--rotary-base goes with"},
     {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2, "--dropout does not go with forward"},
-    {"TourOfNumbers", "start --json", 2, "told in words|leave --json out"},
+    {"TourOfNumbers", "start --csv", 2, "the tour has no table|leave --csv out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };
 INSTANTIATE_TEST_SUITE_P(Unused, Mistakes, testing::ValuesIn(kUnused), name_of_mistake);

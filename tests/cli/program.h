@@ -44,6 +44,7 @@ struct Outcome {
 struct ProcessOptions {
   fs::path folder = fs::current_path();
   bool terminal = false;    // stdout and stderr are one terminal; what it shows is `out`
+  bool keyboard = false;    // stdin is that terminal too
   std::string out_file{};   // stdout goes to this file
   bool small_pipe = false;  // stderr holds little before a process that is not read must wait
   Words environment{};      // NAME=VALUE
@@ -76,6 +77,21 @@ class Process {
     EXPECT_TRUE(wait_for(part));
     signal(number);
     return finish();
+  }
+
+  /// Types on the keyboard of the terminal.
+  void type(const std::string& keys) const {
+    if (write(out_, keys.data(), keys.size()) < 0) throw std::runtime_error("no keyboard");
+  }
+
+  /// Reads what the terminal shows until it holds `part`; false if the program ends before.
+  bool wait_for_shown(const std::string& part) {
+    while (seen_.out.find(part) == std::string::npos) {
+      char byte = 0;
+      if (read(out_, &byte, 1) != 1) return false;
+      seen_.out += byte;
+    }
+    return true;
   }
 
   /// As `2>&1 | head` does that has seen enough.
@@ -183,7 +199,7 @@ class Process {
   }
 
   [[noreturn]] void become(const Words& words, const ProcessOptions& options) {
-    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(options.keyboard ? inner_[0] : open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(inner_[0], STDOUT_FILENO);
     dup2(inner_[1], STDERR_FILENO);
     close(inner_[0]);

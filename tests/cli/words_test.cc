@@ -99,15 +99,6 @@ TEST_F(Talk, CommandsThatMakeAResultAgainAreFolded) {
                 file + " \\\n    --scores\n");
 }
 
-TEST_F(Talk, TheTourShowsSixCommands) {
-  const Outcome tour = done({"start"});
-  for (const char* command : {"show", "train", "heads", "ablate", "prune", "page"})
-    EXPECT_TRUE(holds(tour.out, std::string("\n$ headlab ") + command + " ")) << tour.out;
-  EXPECT_TRUE(fs::exists(folder.path() / "runs" / "start" / "report.html"));
-  EXPECT_TRUE(fs::exists(folder.path() / "runs" / "start-pruned" / "prune.json"));
-  EXPECT_TRUE(holds(tour.out, "That was the tour."));
-}
-
 TEST_F(Talk, RedrawsItsProgressOnATerminal) {
   const Outcome train = run(tiny({"--out", "a"}), {.terminal = true});
   EXPECT_EQ(train.status, 0);

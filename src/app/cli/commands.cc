@@ -133,13 +133,19 @@ std::string folded(const std::string& shown) {
   return join(lines, "\n");
 }
 
-int run_command(const std::string& name, std::span<const std::string> words) {
-  Invocation call(find_command(name), words);
+/// What a command found, with the command that makes it again.
+Result carry_out(Invocation& call) {
   Result result;
   const StepsShown steps;
   with_threads([&] { result = result_of(call); });
   if (result.json.is_object() && result.json.find("command") == nullptr)
     result.json["command"] = call.again();
+  return result;
+}
+
+int run_command(const std::string& name, std::span<const std::string> words) {
+  Invocation call(find_command(name), words);
+  const Result result = carry_out(call);
   if (!call.json())
     print(
         harmless(call.wants_table() ? call.table_text(result.tables) : folded(result.text), true));
@@ -227,6 +233,13 @@ headlab --version names the build
 exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
 130 interrupted
 )";
+}
+
+Result result_of_words(const std::vector<std::string>& words) {
+  Invocation call(find_command(words[0]), std::span(words).subspan(1));
+  Result result = carry_out(call);
+  if (result.unwritten) throw *result.unwritten;
+  return result;
 }
 
 int run_words(const std::vector<std::string>& words) {

@@ -18,6 +18,9 @@ namespace headlab::cli {
 
 /// A command line within another: what it finds is printed, its errors are thrown.
 int run_words(const std::vector<std::string>& words);
+/// Carries out a command within another and returns what it found, without printing it. Errors:
+/// those of the command; what kept the result from being written.
+Result result_of_words(const std::vector<std::string>& words);
 
 /// What `headlab --help` prints, and what a command says of itself.
 std::string program_help();
