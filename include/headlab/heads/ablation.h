@@ -74,9 +74,10 @@ class Ablation {
   /// The same as means over all targets: [sets].
   std::vector<double> mean_losses(std::span<const HeadSet> sets) const;
   /// How losses changed. The interval accounts for the draw of donors: examples that share a donor
-  /// are not independent.
-  PairedChange change(std::span<const double> after, std::span<const double> before) const {
-    return paired_change(after, before, targets_, donors_);
+  /// are not independent. Changes within `resolution` in every example are rounding (paired.h).
+  PairedChange change(std::span<const double> after, std::span<const double> before,
+                      double resolution = kLossResolution) const {
+    return paired_change(after, before, targets_, donors_, resolution);
   }
   /// The losses with both heads silenced, and what they would be if the effects of each on the
   /// logits were added to those of the whole model. All four passes divide by the deviations of the
@@ -85,6 +86,7 @@ class Ablation {
   struct PairLosses {
     std::vector<double> joint, independent;  // of the examples, each summed over its targets
     std::vector<double> whole, apart;        // of none, and what each costs alone added to it
+    double largest_logit = 0;                // of all four passes, by its absolute value
   };
   std::vector<PairLosses> pair_losses(std::span<const HeadPair> pairs) const;
   /// The mean over all targets of the losses of the examples.

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "headlab/base/table.h"
+#include "headlab/kernels/scalar.h"
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
 
@@ -23,6 +25,15 @@ inline constexpr Index kPairedExamples = 2048;
 
 /// To so many they are raised while too few of them carry a change.
 inline constexpr Index kMostPaired = 8192;
+
+/// What rounding alone does to a loss in float, in nats per target: no example tells a smaller
+/// change from none. Logits above 8 are coarser (loss_resolution).
+inline constexpr double kLossResolution = 64.0 * std::numeric_limits<Scalar>::epsilon();
+/// The same for logits of at most this size: 8 units in the last place of the largest.
+constexpr double loss_resolution(double largest_logit) {
+  const double last_places = 8.0 * std::numeric_limits<Scalar>::epsilon() * largest_logit;
+  return last_places > kLossResolution ? last_places : kLossResolution;
+}
 
 /// A change of the mean loss, in nats per target.
 struct PairedChange {
@@ -54,10 +65,12 @@ Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Arr
 /// at all gives no change and p = 1. Error unless all have the same n >= 2. Source: Cochran 1977,
 /// "Sampling Techniques", chapter 6: the ratio of two means. groups [n], if given: the residuals of
 /// one group are not independent; they are summed within groups before they are squared, if that
-/// makes the interval wider (chapter 9: clusters).
+/// makes the interval wider (chapter 9: clusters). If |d| <= `resolution` per target in every
+/// example, rounding explains all of it: the change is exactly 0 and p is 1.
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets,
-                           std::span<const std::size_t> groups = {});
+                           std::span<const std::size_t> groups = {},
+                           double resolution = kLossResolution);
 
 /// What `judge` finds on so many held-out examples. Of kPairedExamples of a task that has more,
 /// they are doubled up to kMostPaired while fewer than kFewestPaired carry a change that was

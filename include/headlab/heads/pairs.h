@@ -26,13 +26,16 @@ struct PairSide {
   static bool is_sure(const PairedChange& change) { return change.is_rise() && change.p < 0.001; }
 };
 
+/// A pair of heads, and one relation that at least one of them owns. A pair has a row for each such
+/// relation, so that redundancy and both directions of taking over are asked for every one of them;
+/// a pair that owns nothing has one row without a relation.
 struct HeadPairReport {
   HeadId first, second;
   double joint = 0;            // change of the loss with both silenced
   double sum = 0;              // of the changes with each silenced alone
   double independent = 0;      // change of the loss if their effects on the logits added up
-  PairedChange interaction{};  // joint - independent
-  /// A relation that both own, or else one of them, and whose queries have targets of their own.
+  PairedChange interaction{};  // joint - independent; exactly 0 if rounding explains all of it
+  /// A relation that both own or one of them owns, and whose queries have targets of their own.
   std::string relation = {};
   PairSide of_first = {}, of_second = {};
   /// On its targets, at the scales of the layer norms with both silenced: what both cost beyond the
@@ -58,15 +61,18 @@ struct HeadPairReport {
 
 struct PairsReport : AblationFacts {
   std::vector<HeadPairReport> pairs;
+  std::string unasked = {};  // which relations were not asked about and why; "" if all were
 };
+/// The rows with redundant pairs first, then those in which a head takes over, then the others from
+/// the costliest down.
 Finding finding_of(const PairsReport& report);
 
 /// Silences each pair of heads: H + 2 H (H - 1) passes over the examples. Nothing is said of
 /// relations. Error for fewer than two heads.
 PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
                          const AblationOptions& options = {});
-/// The same on a task's held-out examples, with what each pair does for a relation. A post-norm
-/// model has no shares, so that its pairs get no verdict.
+/// The same on a task's held-out examples, with what each pair does for each relation that one of
+/// its heads owns. A post-norm model has no shares, so that its pairs get no verdict.
 PairsReport ablate_pairs(const Transformer& model, const Task& task,
                          const AblationOptions& options = {}, Index examples = kPairedExamples);
 

@@ -78,8 +78,9 @@ function sortedTable(table, id) {
   const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
   const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
   const large = (i) => cells.some((row) => Math.abs(row[i].number) > 1e-6);  // no float noise
+  // A table that shows only its first rows is in its own order.
   let by = columns.findIndex((c, i) => (table.by ? c.key === table.by
-    : large(i) && /,high$|,half_width$/.test(c.key)));
+    : !table.most && large(i) && /,high$|,half_width$/.test(c.key)));
   const out = el('div');
   const titled = (c, i) => el('span', null, c.meaning ? term(c.title, c.meaning) : c.title,
     numeric[i] && button(by === i ? '▾' : '↕', () => sortBy(i), {

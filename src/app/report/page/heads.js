@@ -47,7 +47,8 @@ export function partnerOf(x) {
   const same = (p, y) => [p.first, p.second].map(at2).sort().join() === [x.at, y.at].sort().join();
   const found = headsOf().flatMap((y) => {
     if (y.at === x.at || (doneBy(x).length && !doSame(x, y))) return [];
-    const [both, pair] = [costOf([x, y]), pairs.find((p) => same(p, y))];
+    const rows = pairs.filter((p) => same(p, y));  // one for each relation
+    const [both, pair] = [costOf([x, y]), rows.find((p) => p.verdict) || rows[0]];
     const {verdict} = pair || {};
     if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), verdict}];
     return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, verdict}] : [];

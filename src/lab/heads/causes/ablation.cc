@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "base/timing.h"
@@ -219,10 +220,18 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
   return all;
 }
 
+/// The largest absolute value.
+static double largest_in(const Tensor& tensor) {
+  double largest = 0;
+  for (const Scalar value : tensor.values())
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  return largest;
+}
+
 std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair> pairs) const {
   const NoGrad no_grad;
   const std::vector<double> none(examples_.size);
-  std::vector<PairLosses> all(pairs.size(), {none, none, none, none});
+  std::vector<PairLosses> all(pairs.size(), {none, none, none, none, 0});
   const Index at_once = model_.config().at_once(options_.batch, examples_.length);
   for_parts(examples_, at_once, [&](const Batch& examples, Index first) {
     const Part part(*this, examples, first);
@@ -231,7 +240,8 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
       const auto& [a, b] = pairs[p];
       const HeadSet both = {a, b};
       NormScales norms;
-      add_losses(part.logits(both, both, &norms), examples, first, 1, all[p].joint);
+      const Tensor joint = part.logits(both, both, &norms);
+      add_losses(joint, examples, first, 1, all[p].joint);
       norms.given = true;
       const Tensor whole = part.logits({}, both, &norms),
                    without_a = part.logits({a}, both, &norms),
@@ -240,6 +250,8 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
       add_losses(whole, examples, first, 1, all[p].whole);
       for (const auto& [logits, times] : {std::pair(without_a, 1), {without_b, 1}, {whole, -1}})
         add_losses(logits, examples, first, times, all[p].apart);
+      for (const Tensor& logits : {joint, whole, without_a, without_b})
+        all[p].largest_logit = std::max(all[p].largest_logit, largest_in(logits));
     });
   });
   return all;

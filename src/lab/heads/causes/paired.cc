@@ -40,14 +40,29 @@ Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Arr
   return first;
 }
 
+/// Whether no example changes by more than rounding does.
+static bool is_rounding(std::span<const double> after, std::span<const double> before,
+                        std::span<const double> targets, double resolution) {
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (std::abs(after[i] - before[i]) > resolution * targets[i]) return false;
+  return true;
+}
+
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
-                           std::span<const double> targets, std::span<const std::size_t> groups) {
+                           std::span<const double> targets, std::span<const std::size_t> groups,
+                           double resolution) {
   const std::size_t n = targets.size();
   require(after.size() == n && before.size() == n && n >= 2, "a change over ", after.size(), ", ",
           before.size(), " and ", n, " examples cannot be judged: it takes two or more, the same");
   const double count = std::accumulate(targets.begin(), targets.end(), 0.0);
   if (count <= 0) return {};
   PairedChange result;
+  if (is_rounding(after, before, targets, resolution)) {
+    result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
+    result.carried = static_cast<double>(result.examples);
+    if (!result.enough()) result.low = result.high = result.p = std::nan("");
+    return result;
+  }
   double sizes = 0, size_squares = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double change = after[i] - before[i];

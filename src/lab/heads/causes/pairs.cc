@@ -1,9 +1,10 @@
-// Pairs. Losses of all pairs come first, on all targets; then, for each relation and each head that
-// owns it, the direct shares of all heads on the relation's targets with that head silenced, at the
-// scales of the layer norms of the whole model. Read next: attribution.h.
+// Pairs. Losses of all pairs come first, on all targets. Then each relation is asked about: for
+// each head that owns it, the direct shares of all heads on the relation's targets with that head
+// silenced, at the scales of the layer norms of the whole model. Read next: attribution.h.
 #include "headlab/heads/pairs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "headlab/base/error.h"
@@ -52,16 +53,22 @@ struct AskedRelation {
   bool owned_by(const HeadId& head) const { return std::ranges::count(owners, head) > 0; }
 };
 
+/// The relations with an owner and targets of their own; `unasked` names those with an owner alone.
 std::vector<AskedRelation> asked_relations(const Transformer& model, const Task& task,
-                                           const Example& example) {
+                                           const Example& example, std::string& unasked) {
   const HeadsReport scores = score_heads(model, task, {.without_gold = false});
   std::vector<AskedRelation> all;
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
     HeadSet owners;
     for (const HeadScores& head : scores.heads)
       if (head.relations[r].owns()) owners.push_back(head);
+    if (owners.empty()) continue;
     auto [examples, own] = targets_of(task, example, r);
-    if (!own || owners.empty() || examples.target_count() == 0) continue;
+    if (!own || examples.target_count() == 0) {
+      unasked += text(unasked.empty() ? "not asked, because no target is its own: " : ", ",
+                      scores.relations[r].relation.name);
+      continue;
+    }
     std::vector<double> targets = targets_by_example(examples);
     all.push_back({scores.relations[r].relation.name, std::move(examples), std::move(targets),
                    std::move(owners)});
@@ -124,15 +131,49 @@ PairSide side_of(const AskedRelation& relation, const HeadSet& heads, const Head
   return side;
 }
 
-/// Fills what both cost beyond the sum of what each costs, on a relation's targets.
-void find_cost(const Transformer& model, const AskedRelation& relation,
-               const AblationOptions& options, HeadPairReport& pair) {
+/// The pairs with a row for each relation that one of the heads owns, or one row without any.
+std::vector<HeadPairReport> with_relations(const std::vector<HeadPairReport>& pairs,
+                                           const std::vector<AskedRelation>& relations,
+                                           const HeadSet& heads) {
+  std::vector<HeadPairReport> rows;
+  for (const HeadPairReport& pair : pairs) {
+    bool owns = false;
+    for (const AskedRelation& relation : relations) {
+      if (!relation.owned_by(pair.first) && !relation.owned_by(pair.second)) continue;
+      owns = true;
+      HeadPairReport& row = rows.emplace_back(pair);
+      row.relation = relation.name;
+      row.of_first = side_of(relation, heads, pair.first, pair.second);
+      row.of_second = side_of(relation, heads, pair.second, pair.first);
+    }
+    if (!owns) rows.push_back(pair);
+  }
+  return rows;
+}
+
+/// Fills what both cost beyond the sum of what each costs, on a relation's targets, for all its
+/// rows in which both heads have a sure share.
+void find_costs(const Transformer& model, const AskedRelation& relation,
+                const AblationOptions& options, std::vector<HeadPairReport>& rows) {
+  std::vector<HeadPairReport*> asked;
+  std::vector<HeadPair> pairs;
+  for (HeadPairReport& row : rows) {
+    if (row.relation != relation.name || !PairSide::is_sure(row.of_first.share) ||
+        !PairSide::is_sure(row.of_second.share))
+      continue;
+    asked.push_back(&row);
+    pairs.emplace_back(row.first, row.second);
+  }
+  if (pairs.empty()) return;
   const Ablation ablation(model, relation.examples, options);
-  const std::vector<HeadPair> asked = {{pair.first, pair.second}};
-  const Ablation::PairLosses losses = ablation.pair_losses(asked)[0];
-  pair.beyond = ablation.change(losses.joint, losses.apart);
-  pair.beyond_share =
-      pair.beyond.change / (ablation.mean(losses.joint) - ablation.mean(losses.whole));
+  const std::vector<Ablation::PairLosses> found = ablation.pair_losses(pairs);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const Ablation::PairLosses& losses = found[p];
+    const double resolution = loss_resolution(losses.largest_logit);
+    asked[p]->beyond = ablation.change(losses.joint, losses.apart, resolution);
+    asked[p]->beyond_share =
+        asked[p]->beyond.change / (ablation.mean(losses.joint) - ablation.mean(losses.whole));
+  }
 }
 
 }  // namespace
@@ -156,7 +197,8 @@ PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
     const auto& [a, b] = pairs[p];
     report.pairs.push_back({a, b, ablation.mean(losses[p].joint) - loss, cost_of(a) + cost_of(b),
                             ablation.mean(losses[p].independent) - loss,
-                            ablation.change(losses[p].joint, losses[p].independent)});
+                            ablation.change(losses[p].joint, losses[p].independent,
+                                            loss_resolution(losses[p].largest_logit))});
   }
   return report;
 }
@@ -165,22 +207,15 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
                          Index examples) {
   const Example example = held_out_examples(task, examples);
   PairsReport report = ablate_pairs(model, example.batch, options);
-  if (model.config().norm_place != NormPlace::pre) return report;
-  std::vector<AskedRelation> relations = asked_relations(model, task, example);
-  find_shares(model, example.batch, options.batch, relations);
-  const HeadSet heads = all_heads(model);
-  for (HeadPairReport& pair : report.pairs) {
-    const auto owners_in_pair = [&](const AskedRelation& relation) {
-      return int{relation.owned_by(pair.first)} + int{relation.owned_by(pair.second)};
-    };
-    const auto most = std::ranges::max_element(relations, {}, owners_in_pair);
-    if (most == relations.end() || owners_in_pair(*most) == 0) continue;
-    pair.relation = most->name;
-    pair.of_first = side_of(*most, heads, pair.first, pair.second);
-    pair.of_second = side_of(*most, heads, pair.second, pair.first);
-    if (PairSide::is_sure(pair.of_first.share) && PairSide::is_sure(pair.of_second.share))
-      find_cost(model, *most, options, pair);
+  if (model.config().norm_place != NormPlace::pre) {
+    report.unasked = "no relation is asked about: direct shares need a pre-norm model";
+    return report;
   }
+  std::vector<AskedRelation> relations = asked_relations(model, task, example, report.unasked);
+  find_shares(model, example.batch, options.batch, relations);
+  report.pairs = with_relations(report.pairs, relations, all_heads(model));
+  for (const AskedRelation& relation : relations)
+    find_costs(model, relation, options, report.pairs);
   return report;
 }
 
@@ -195,10 +230,11 @@ static Table pairs_table(const PairsReport& report) {
                            "the rise if each one's effect on the logits were added, at the scales "
                            "of the layer norms with both silenced",
                            kSigned}},
-              .title = "pairs of heads, those that cost most",
+              .title =
+                  "pairs of heads: redundant ones first, then those in which one takes over, "
+                  "then those that cost most",
               .note = report.note(),
-              .most = 12,
-              .by = "joint"};
+              .most = 12};
   const auto add = [&](const std::string& key, const std::string& title, const std::string& meaning,
                        bool shown) {
     std::vector<Column> columns = change_columns(key, title, meaning);
@@ -206,10 +242,19 @@ static Table pairs_table(const PairsReport& report) {
     table.columns.insert(table.columns.end(), columns.begin(), columns.end());
   };
   add("interaction.", "difference", "both - independent", true);
-  table.columns.push_back({"relation", "relation", "that both own, or one of them"});
+  table.columns.push_back(
+      {"relation", "relation", "that both own, or one of them: a pair has a row for each of them"});
   for (const auto& [key, name] : {std::pair("of_first", "first"), {"of_second", "second"}}) {
-    add(text(key, ".share."), text(name, "'s share"), "of the right logit, directly", false);
-    add(text(key, ".rise."), text(name, "'s rise"), "of that when the other is silenced", false);
+    add(text(key, ".share."), text(name, "'s direct logit"),
+        text("what the ", name,
+             " head adds to the right logit by itself, above the mean of all logits, in logits per "
+             "target on the relation's targets: not a part of 1"),
+        false);
+    add(text(key, ".rise."), text(name, "'s rise"),
+        text("growth of the ", name,
+             " head's direct logit when the other head, which owns the relation, is silenced, in "
+             "logits per target"),
+        false);
   }
   add("beyond.", "beyond", "the cost of both beyond the sum, on the relation's targets", false);
   table.columns.push_back({"beyond_share", "of both", "beyond, as a share of their cost", kHidden});
@@ -218,9 +263,30 @@ static Table pairs_table(const PairsReport& report) {
   return table;
 }
 
+/// The order of rows: 0 for redundant pairs, 1 if a head takes over, 2 for all others.
+static int place_of(const HeadPairReport& pair) {
+  if (pair.redundant()) return 0;
+  return pair.first_takes_over() || pair.second_takes_over() ? 1 : 2;
+}
+
+static std::vector<HeadPairReport> sorted(std::vector<HeadPairReport> pairs) {
+  const auto is_before = [](const HeadPairReport& a, const HeadPairReport& b) {
+    if (place_of(a) != place_of(b)) return place_of(a) < place_of(b);
+    return std::abs(a.joint) > std::abs(b.joint);
+  };
+  std::ranges::stable_sort(pairs, is_before);
+  return pairs;
+}
+
 Finding finding_of(const PairsReport& report) {
   Table table = pairs_table(report);
-  for (const HeadPairReport& pair : report.pairs) {
+  const std::vector<HeadPairReport> rows = sorted(report.pairs);
+  const auto told = std::ranges::count_if(rows, [](const auto& row) { return place_of(row) < 2; });
+  table.most = std::max(table.most, static_cast<std::size_t>(told));
+  if (rows.size() > table.most)
+    table.note += text("; ", table.most, " of ", rows.size(), " rows are shown");
+  if (!report.unasked.empty()) table.note += "\n" + report.unasked;
+  for (const HeadPairReport& pair : rows) {
     Json::Array row = row_with({pair.first, pair.second, pair.joint, pair.sum, pair.independent},
                                cells_of(pair.interaction),
                                {pair.relation.empty() ? Json() : Json(pair.relation)});
