@@ -60,7 +60,8 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   if (is_rounding(after, before, targets, resolution)) {
     result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
     result.carried = static_cast<double>(result.examples);
-    if (!result.enough()) result.low = result.high = result.p = std::nan("");
+    result.low = result.high = std::nan("");
+    if (!result.enough()) result.p = std::nan("");
     return result;
   }
   double sizes = 0, size_squares = 0;
