@@ -149,6 +149,51 @@ TEST(Compare, LeavesOutAnArmWithoutNumbers) {
   expect_error([&] { compare_arms(std::vector<Arm>{none, a}); }, {"no seed in common"});
 }
 
+/// A knee that is not reached is a failure, which the means cannot show.
+TEST(Compare, CountsSeedsWithoutTheNumber) {
+  const Arm three{"three", {0, 1, 4}, {3, 3, 3}, {2, 3}}, two{"two", {0, 1}, {3, 3}, {2, 3, 4}};
+  const Finding found = compare_arms(std::vector<Arm>{three, two}, {.measure = "knee"});
+  EXPECT_EQ(found.table("arms").cells("seeds"), (Json::Array{3, 2}));
+  EXPECT_EQ(found.table("arms").cells("without"), (Json::Array{2, 3}));
+  EXPECT_EQ(found.table("arms").column("without").digits, kPlain) << "it is shown";
+  EXPECT_EQ(cell(found, "verdict").string(), "fails more often: 3 of 5 seeds against 2");
+  EXPECT_EQ(cell(found, "seeds").integer(), 2);
+  EXPECT_EQ(cell(found, "shared_seeds").integer(), 5);
+  const Json::Array& notes = found.about.at("notes").items();
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes[0].string(), "three: 3 of 5 seeds have a knee; seeds 2, 3 have none");
+  EXPECT_EQ(found.table("seeds").rows.size(), 10u) << "a row for each seed";
+  const Finding back = compare_arms(std::vector<Arm>{two, three}, {.measure = "knee"});
+  EXPECT_EQ(cell(back, "verdict").string(), "fails less often: 2 of 5 seeds against 3");
+}
+
+TEST(Compare, ComparesAnArmThatFailsInEverySeed) {
+  const Arm good{"good", {0, 1, 2}, {2, 2, 2}}, never{"never", {}, {}, {0, 1, 2}};
+  for (const auto& arms : {std::vector{good, never}, {never, good}}) {
+    const Finding found = compare_arms(arms, {.measure = "knee"});
+    EXPECT_TRUE(cell(found, "difference.mean,low,high").is_null());
+    EXPECT_TRUE(cell(found, "verdict").string().starts_with("fails ")) << "never equal";
+  }
+  const Finding alike = compare_arms(std::vector<Arm>{{"a", {}, {}, {0, 1}}, {"b", {}, {}, {0, 1}}},
+                                     {.measure = "knee"});
+  EXPECT_EQ(cell(alike, "verdict").string(), "no seed has a number in both");
+}
+
+TEST(Compare, SaysOverWhichSeedsItsMeansAre) {
+  const Arm a{"a", {0, 1, 2}, {1, 10, 100}}, b{"b", {1, 2, 7, 8}, {20, 200, 1, 1}};
+  const Finding found = compare_arms(std::vector<Arm>{a, b});
+  EXPECT_EQ(cell(found, "seeds").integer(), 2);
+  EXPECT_EQ(cell(found, "seeds_of_either").integer(), 5);
+  EXPECT_NEAR(cell(found, "mean").number(), std::sqrt(20 * 200), 1e-9);
+  EXPECT_NEAR(cell(found, "reference_mean").number(), std::sqrt(10 * 100), 1e-9);
+  EXPECT_EQ(found.table("comparisons").column("mean").digits, kPlain) << "then it is shown";
+  ASSERT_EQ(found.about.at("notes").items().size(), 1u);
+  EXPECT_TRUE(found.about.at("notes").items()[0].string().starts_with("2 of 5 seeds are in b"));
+  const Finding same = compare_arms(std::vector<Arm>{arm("a", {1, 2}), arm("b", {2, 1})});
+  EXPECT_EQ(same.table("comparisons").column("mean").digits, kHidden);
+  EXPECT_TRUE(same.about.at("notes").items().empty());
+}
+
 TEST(Compare, RefusesWhatIsNoComparison) {
   const Arm a = arm("a", {1, 2}), other{"b", {7, 8}, {1, 2}};
   expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"two arms or more"});
@@ -209,6 +254,18 @@ TEST_F(Arms, AreGroupsOfASweepAndRuns) {
                {"two runs of seed 4"});
 }
 
+TEST_F(Arms, NameSeedsThatAreNotFinished) {
+  fs::remove(sweep_ / "heads=2,seed=9" / "cell.json");
+  const Measure& loss = find_measure("loss");
+  EXPECT_EQ(arms_of(sweep_.string(), loss).at(1).missing, std::vector<std::int64_t>{9});
+  const std::vector<Arm> one = arms_of((sweep_ / "heads=2").string(), loss);
+  EXPECT_EQ(one.at(0).missing, std::vector<std::int64_t>{9});
+  const Finding found = compare_arms(arms_of(sweep_.string(), loss));
+  const Json::Array& notes = found.about.at("notes").items();
+  ASSERT_EQ(notes.size(), 2u) << "what is missing, and that seeds differ";
+  EXPECT_TRUE(notes[0].string().ends_with("heads=2: seed 9 is not finished and is left out"));
+}
+
 TEST_F(Arms, AreWhatAMethodLeft) {
   for (const auto& [part, value] : {std::pair{"", 2.}, {":pruned", 3.}, {":from_scratch", 1.}})
     EXPECT_EQ(values(text("s/heads=2:greedy@1", part)), std::vector<double>(2, value));
@@ -220,6 +277,8 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
   EXPECT_EQ(values("s/heads=1", "owned"), half);
   EXPECT_EQ(values("s/heads=2:greedy", "regret"), quarter);
   EXPECT_EQ(values("s/heads=2:greedy", "knee"), std::vector<double>());
+  EXPECT_EQ(arms_of(sweep_.string() + "/heads=2:greedy", find_measure("knee")).at(0).without,
+            (std::vector<std::int64_t>{4, 9}));
   expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
   expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"trained runs"});
   expect_error([&] { values("s/heads=2:greedy@1", "born"); }, {"born in training"});

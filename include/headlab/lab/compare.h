@@ -36,8 +36,10 @@ const Measure& find_measure(const std::string& name);
 
 struct Arm {
   std::string name;
-  std::vector<std::int64_t> seeds;
-  std::vector<double> values{};  // by seed
+  std::vector<std::int64_t> seeds;      // of the runs that have the number
+  std::vector<double> values{};         // by seed
+  std::vector<std::int64_t> without{};  // seeds whose run has no such number, as a knee
+  std::vector<std::int64_t> missing{};  // seeds of a sweep whose run is not finished
 };
 
 /// The runs of a place: RUN, FOLDER, RUN+RUN or SWEEP/GROUP, as below. Error where there is none.
@@ -61,8 +63,11 @@ struct CompareOptions {
   std::string reference{};       // the name of an arm; "": the first
   double margin = 0;             // in place of the measure's own, if it is not 0
 };
-/// On the seeds that an arm shares with the reference. Errors: fewer than two arms, two of one
-/// name, an unknown measure or reference, no shared seed.
+/// Compares each arm with the reference on the seeds that both have; the means beside a comparison
+/// are over these seeds. If runs of shared seeds lack the number and one arm has more of them, that
+/// is the verdict: such arms are never called equal. `notes` of the result names seeds that only
+/// one arm has, that lack the number, or that are not finished. Errors: fewer than two arms, two of
+/// one name, an unknown measure or reference, no shared seed.
 Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options = {});
 
 }  // namespace headlab

@@ -25,7 +25,9 @@ Result compare(Invocation& call) {
   std::vector<Arm> arms;
   for (const std::string& name : call.positionals())
     for (Arm& arm : arms_of(name, measure)) arms.push_back(std::move(arm));
-  return reproducible(call, compare_arms(arms, options));
+  const Finding found = compare_arms(arms, options);
+  for (const Json& one : found.about.at("notes").items()) note("note: " + one.string());
+  return reproducible(call, found);
 }
 
 }  // namespace headlab::cli

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "headlab/base/error.h"
@@ -145,23 +146,38 @@ Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
             seed, ": they would be no two seeds");
   }
   Arm arm{name, {}};
-  for (const auto& [seed, value] : values)
-    if (value) arm.seeds.push_back(seed), arm.values.push_back(*value);
+  for (const auto& [seed, value] : values) {
+    if (!value) {
+      arm.without.push_back(seed);
+      continue;
+    }
+    arm.seeds.push_back(seed);
+    arm.values.push_back(*value);
+  }
   return arm;
 }
 
 bool is_run(const fs::path& path) { return fs::exists(path / "config.json"); }
 
-/// The runs of each finished group of a sweep, or of the one that is named.
-std::vector<std::pair<std::string, std::vector<fs::path>>> groups_in(const fs::path& sweep,
-                                                                     const std::string& named) {
-  std::vector<std::pair<std::string, std::vector<fs::path>>> groups;
+/// The cells of a sweep that differ in their seeds alone.
+struct Group {
+  std::string name;
+  std::vector<fs::path> runs{};
+  std::vector<std::int64_t> missing{};  // seeds of cells that are not finished
+};
+
+/// The groups of a sweep with a finished cell, or the one that is named.
+std::vector<Group> groups_in(const fs::path& sweep, const std::string& named) {
+  std::vector<Group> groups;
   for (const SweepCell& cell : kept_cells(sweep)) {
     if (!named.empty() && cell.group != named) continue;
-    if (cell_state(sweep, cell) != CellState::finished) continue;
-    if (groups.empty() || groups.back().first != cell.group) groups.push_back({cell.group, {}});
-    groups.back().second.push_back(sweep / cell.name);
+    if (groups.empty() || groups.back().name != cell.group) groups.push_back({cell.group});
+    if (cell_state(sweep, cell) == CellState::finished)
+      groups.back().runs.push_back(sweep / cell.name);
+    else
+      groups.back().missing.push_back(cell.config.train.seed);
   }
+  std::erase_if(groups, [](const Group& group) { return group.runs.empty(); });
   return groups;
 }
 
@@ -175,8 +191,8 @@ std::vector<fs::path> runs_at(const std::string& place) {
     for (const auto& entry : fs::directory_iterator(path))
       if (is_run(entry.path())) runs.push_back(entry.path());
   } else if (fs::exists(path.parent_path() / "grid.json")) {
-    for (const auto& [group, cells] : groups_in(path.parent_path(), path.filename().string()))
-      runs = cells;
+    for (const Group& group : groups_in(path.parent_path(), path.filename().string()))
+      runs.insert(runs.end(), group.runs.begin(), group.runs.end());
   } else if (place.find('+') != place.npos) {
     for (const std::string_view part : split(place, '+'))
       for (fs::path& run : runs_at(std::string(part))) runs.push_back(std::move(run));
@@ -190,34 +206,88 @@ std::vector<fs::path> runs_at(const std::string& place) {
 
 namespace {
 
-/// On the seeds that both have; `equal` becomes the p of the test of equality.
-Paired compared(const Arm& arm, const Arm& reference, bool ratios, double margin, double& equal) {
-  std::vector<double> a, b;
-  for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
-    const auto at = std::ranges::find(reference.seeds, arm.seeds[i]) - reference.seeds.begin();
-    if (at == std::ssize(reference.seeds)) continue;
-    a.push_back(arm.values[i]), b.push_back(reference.values[at]);
+/// Two arms on the seeds that both have.
+struct SideBySide {
+  std::vector<double> arm{}, reference{};        // the numbers of seeds where both have one
+  std::vector<std::int64_t> shared{}, either{};  // seeds
+  Index arm_without = 0, reference_without = 0;  // runs of shared seeds without the number
+
+  bool arm_fails_more() const { return arm_without > reference_without; }
+  bool fail_alike() const { return arm_without == reference_without; }
+};
+
+/// All seeds of an arm, with the number or without it.
+std::vector<std::int64_t> seeds_of(const Arm& arm) {
+  std::vector<std::int64_t> all = arm.seeds;
+  all.insert(all.end(), arm.without.begin(), arm.without.end());
+  std::ranges::sort(all);
+  return all;
+}
+
+std::optional<double> number_of(const Arm& arm, std::int64_t seed) {
+  const auto at = std::ranges::find(arm.seeds, seed) - arm.seeds.begin();
+  return at == std::ssize(arm.seeds) ? std::nullopt : std::optional(arm.values[at]);
+}
+
+SideBySide side_by_side(const Arm& arm, const Arm& reference) {
+  SideBySide both;
+  const std::vector<std::int64_t> a = seeds_of(arm), b = seeds_of(reference);
+  std::ranges::set_intersection(a, b, std::back_inserter(both.shared));
+  std::ranges::set_union(a, b, std::back_inserter(both.either));
+  require(!both.shared.empty(), arm.name, " and ", reference.name, " have no seed in common");
+  for (const std::int64_t seed : both.shared) {
+    const std::optional<double> x = number_of(arm, seed), y = number_of(reference, seed);
+    both.arm_without += x ? 0 : 1;
+    both.reference_without += y ? 0 : 1;
+    if (!x || !y) continue;
+    both.arm.push_back(*x);
+    both.reference.push_back(*y);
   }
-  require(!a.empty(), arm.name, " and ", reference.name, " have no seed in common");
+  return both;
+}
+
+/// One arm against the reference.
+struct Comparison {
+  const Arm* arm;
+  SideBySide sides;
+  Paired found{};
+  double equal = 1;  // p of the test of equality
+};
+
+Comparison compared(const Arm& arm, const Arm& reference, bool ratios, double margin) {
+  Comparison one{&arm, side_by_side(arm, reference)};
+  const std::vector<double>&a = one.sides.arm, &b = one.sides.reference;
+  if (a.empty()) return one;
   std::vector<double> differences(a.size());
   if (ratios)
     differences = log_ratios(a, b);
   else
     std::ranges::transform(a, b, differences.begin(), std::minus<>());
-  equal = equal_p(differences, ratios ? std::log(margin) : margin);
-  return paired(differences);
+  one.equal = equal_p(differences, ratios ? std::log(margin) : margin);
+  one.found = paired(differences);
+  return one;
 }
 
-std::string verdict_of(const Paired& one, double equal, double margin) {
-  if (one.told_apart()) return one.difference.mean < 0 ? "lower" : "higher";
-  if (equal < 0.05) return text("equal within ", margin);
-  return "not told apart";
+std::string verdict_of(const Comparison& one, double margin) {
+  const SideBySide& sides = one.sides;
+  std::string said;
+  if (one.found.seeds > 0 && one.found.told_apart())
+    said = one.found.difference.mean < 0 ? "lower" : "higher";
+  if (!sides.fail_alike()) {
+    const std::string fails =
+        text(sides.arm_fails_more() ? "fails more often: " : "fails less often: ",
+             sides.arm_without, " of ", sides.shared.size(), " seeds against ",
+             sides.reference_without);
+    return said.empty() ? fails : text(fails, "; ", said, " where both have one");
+  }
+  if (!said.empty()) return said;
+  if (one.found.seeds == 0) return "no seed has a number in both";
+  return one.equal < 0.05 ? text("equal within ", margin) : "not told apart";
 }
 
-Interval mean_over_seeds(const Arm& arm, const Measure& measure) {
-  return measure.by == ratio              ? geometric_interval(arm.values)
-         : measure.by == share_difference ? share_interval(arm.values)
-                                          : t_interval(arm.values);
+Interval mean_over_seeds(const std::vector<double>& values, const Measure& measure) {
+  if (measure.by == ratio) return geometric_interval(values);
+  return measure.by == share_difference ? share_interval(values) : t_interval(values);
 }
 
 /// What all names begin with, whole parts of them alone.
@@ -249,13 +319,18 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
   Table table{"arms",
               {untold("arm", "arm", ""),
                untold("seeds", "seeds", "runs of the mean"),
+               {"without", "without", "runs that have no such number and are not in the mean"},
                {text(measure.name, ".mean,low,high"), measure.name, text(measure.meaning, how)}}};
   for (const Arm& arm : arms) {
     Json mean;  // none where no run has such a number
-    if (const Interval found = mean_over_seeds(arm, measure); !arm.values.empty())
+    if (!arm.values.empty()) {
+      const Interval found = mean_over_seeds(arm.values, measure);
       mean = Json::Array{found.mean, found.low, found.high};
-    table.rows.push_back({arm.name, arm.seeds.size(), std::move(mean)});
+    }
+    table.rows.push_back({arm.name, arm.seeds.size(), arm.without.size(), std::move(mean)});
   }
+  if (std::ranges::all_of(arms, [](const Arm& arm) { return arm.without.empty(); }))
+    table.columns[2].digits = kHidden;
   return table;
 }
 
@@ -263,8 +338,10 @@ Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
   Table table{"seeds", {{"arm", "arm"}, {"seed", "seed"}, {measure.name, measure.name}}};
   table.shown = false;
   for (const Arm& arm : arms)
-    for (std::size_t i = 0; i < arm.seeds.size(); ++i)
-      table.rows.push_back({arm.name, arm.seeds[i], arm.values[i]});
+    for (const std::int64_t seed : seeds_of(arm)) {
+      const std::optional<double> value = number_of(arm, seed);
+      table.rows.push_back({arm.name, seed, value ? Json(*value) : Json()});
+    }
   return table;
 }
 
@@ -274,7 +351,11 @@ Table comparisons_table(bool ratios, const std::string& reference) {
            {ratios ? "ratio.mean,low,high" : "difference.mean,low,high",
             text(ratios ? "times " : "less ", reference), "", ratios ? kPlain : kSigned, "", false},
            {"wins", "lower", "seeds in which it is lower than the reference"},
-           untold("seeds", "of", "seeds that both have"),
+           untold("seeds", "of", "seeds in which both have the number"),
+           {"shared_seeds", "shared", "", kHidden},
+           {"seeds_of_either", "of either", "", kHidden},
+           {"mean", "mean", "of the arm over the seeds that are compared", kHidden},
+           {"reference_mean", "reference", "mean of the reference over the same seeds", kHidden},
            {"p", "p", "", kHidden},
            {"p_holm", "p", "by flipping signs of seeds, corrected by Holm for all that are asked"},
            {"effect_size", "effect",
@@ -285,6 +366,67 @@ Table comparisons_table(bool ratios, const std::string& reference) {
            {"verdict", "the seeds say",
             "lower or higher by p < .05; equal by two one-sided tests "
             "within the margin"}}};
+}
+
+constexpr std::size_t kMeanColumn = 6;  // of the table of comparisons
+
+/// The row of a comparison; `asked`: how many were tested.
+Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t asked,
+                   double margin) {
+  const Paired& found = one.found;
+  const std::string verdict = verdict_of(one, margin);
+  const Json shared = one.sides.shared.size(), either = one.sides.either.size();
+  if (found.seeds == 0)
+    return {one.arm->name, Json(), 0,      0,      shared, either, Json(),
+            Json(),        Json(), Json(), Json(), Json(), Json(), verdict};
+  const Interval shown = measure.by == ratio ? exp_of(found.difference) : found.difference;
+  const Index takes = seeds_to_tell(found.effect, 0.05 / static_cast<double>(asked));
+  return {one.arm->name,
+          Json::Array{shown.mean, shown.low, shown.high},
+          found.wins,
+          found.seeds,
+          shared,
+          either,
+          mean_over_seeds(one.sides.arm, measure).mean,
+          mean_over_seeds(one.sides.reference, measure).mean,
+          found.p,
+          found.holm,
+          found.effect,
+          takes > 0 ? Json(takes) : Json(),
+          one.equal,
+          verdict};
+}
+
+std::string seeds_text(const std::vector<std::int64_t>& seeds) {
+  return text(seeds.size() == 1 ? "seed " : "seeds ",
+              join(texts_of(seeds, [](std::int64_t seed) { return text(seed); }), ", "));
+}
+
+/// What the means leave out: seeds without the number, not finished, or of one arm alone.
+std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<Comparison>& all,
+                                  const Measure& measure) {
+  std::vector<std::string> notes;
+  for (const Arm& arm : arms) {
+    if (!arm.without.empty())
+      notes.push_back(text(arm.name, ": ", arm.seeds.size(), " of ",
+                           arm.seeds.size() + arm.without.size(), " seeds have a ", measure.name,
+                           "; ", seeds_text(arm.without),
+                           arm.without.size() == 1 ? " has" : " have", " none"));
+    if (!arm.missing.empty())
+      notes.push_back(
+          text(arm.name, ": ", seeds_text(arm.missing),
+               arm.missing.size() == 1 ? " is not finished and is" : " are not finished and are",
+               " left out"));
+  }
+  for (const Comparison& one : all) {
+    const SideBySide& sides = one.sides;
+    if (sides.shared.size() < sides.either.size())
+      notes.push_back(text(sides.shared.size(), " of ", sides.either.size(), " seeds are in ",
+                           one.arm->name,
+                           " and in the reference: the comparison is over these, the means of the "
+                           "arms are over all their seeds"));
+  }
+  return notes;
 }
 
 }  // namespace
@@ -300,11 +442,19 @@ std::vector<Arm> arms_of(const std::string& name, const Measure& measure) {
   const std::optional<Pruned> pruned = split_off_pruned(place);
   const std::string suffix = name.substr(place.size());
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
-  if (is_run(place) || !fs::exists(fs::path(place) / "grid.json"))
-    return {arm_of(name, runs_at(place), pruned, measure)};
+  const fs::path path = place;
+  if (is_run(path) || !fs::exists(path / "grid.json")) {
+    Arm arm = arm_of(name, runs_at(place), pruned, measure);
+    if (!fs::exists(path) && fs::exists(path.parent_path() / "grid.json"))
+      for (const Group& group : groups_in(path.parent_path(), path.filename().string()))
+        arm.missing.insert(arm.missing.end(), group.missing.begin(), group.missing.end());
+    return {arm};
+  }
   std::vector<Arm> arms;
-  for (const auto& [group, runs] : groups_in(place, ""))
-    arms.push_back(arm_of(text(place, "/", group, suffix), runs, pruned, measure));
+  for (const Group& group : groups_in(path, "")) {
+    arms.push_back(arm_of(text(place, "/", group.name, suffix), group.runs, pruned, measure));
+    arms.back().missing = group.missing;
+  }
   return arms;
 }
 
@@ -319,30 +469,31 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
     require(std::ranges::count(names, name) == 1, "the arm ", name, " is named twice");
   const std::string wanted = options.reference.empty() ? names[0] : options.reference;
   const Arm* reference = &named("arm", wanted, arms, &Arm::name);
-  std::vector<Paired> found(arms.size());
-  std::vector<double> equal(arms.size(), 1);
+  std::vector<Comparison> all;
+  for (const Arm& arm : arms)
+    if (&arm != reference && !seeds_of(arm).empty())
+      all.push_back(compared(arm, *reference, ratios, margin));
   std::vector<Paired*> asked;
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    if (&arms[i] == &*reference || arms[i].values.empty()) continue;
-    found[i] = compared(arms[i], *reference, ratios, margin, equal[i]);
-    asked.push_back(&found[i]);
-  }
+  for (Comparison& one : all)
+    if (one.found.seeds > 0) asked.push_back(&one.found);
   correct(asked);
   const std::string common = common_beginning(arms);
   Table table = comparisons_table(ratios, wanted.substr(common.size()));
   Index most = 0;
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    const Paired& one = found[i];
-    if (one.seeds == 0) continue;
-    most = std::max(most, one.seeds);
-    const Interval shown = ratios ? exp_of(one.difference) : one.difference;
-    const Index takes = seeds_to_tell(one.effect, 0.05 / static_cast<double>(asked.size()));
-    table.rows.push_back({arms[i].name, Json::Array{shown.mean, shown.low, shown.high}, one.wins,
-                          one.seeds, one.p, one.holm, one.effect, takes > 0 ? Json(takes) : Json(),
-                          equal[i], verdict_of(one, equal[i], margin)});
+  for (const Comparison& one : all) {
+    most = std::max(most, one.found.seeds);
+    table.rows.push_back(row_of(one, measure, asked.size(), margin));
+    if (one.sides.shared.size() == one.sides.either.size()) continue;
+    for (const std::size_t column : {kMeanColumn, kMeanColumn + 1})
+      table.columns[column].digits = kPlain;
   }
   table.note = chance_text(most);
-  return {.about = stamped({{"measure", measure.name}, {"reference", wanted}, {"margin", margin}}),
+  Json notes = Json::array();
+  for (std::string& one : notes_of(arms, all, measure)) notes.push_back(std::move(one));
+  return {.about = stamped({{"measure", measure.name},
+                            {"reference", wanted},
+                            {"margin", margin},
+                            {"notes", std::move(notes)}}),
           .tables =
               shortened({arms_table(arms, measure), table, seeds_table(arms, measure)}, common)};
 }
