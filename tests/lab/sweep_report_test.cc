@@ -191,6 +191,15 @@ TEST_F(Sweep, ComparesNothingButOneHeadWithMore) {
   EXPECT_TRUE(collect({{"2", {{1, 1}, {2, 1}}}, {"4", {{0.1, 1}, {0.2, 1}}}}).comparisons.empty());
 }
 
+TEST_F(Sweep, SaysHowLittleItsSeedsCanTell) {
+  const auto note = [&](std::size_t seeds) {
+    const std::vector<Reached> one(seeds, {2, 0.5, 0}), four(seeds, {1, 0.5, 0});
+    return finding_of(collect({{"1", one}, {"4", four}})).table("comparisons").note;
+  };
+  EXPECT_EQ(note(3), "3 seeds reach p 0.125 at best");
+  EXPECT_EQ(note(1), "1 seed reaches p 0.5 at best");
+}
+
 TEST_F(Sweep, SaysWhatIsMissing) {
   collect({{"1", {{1, 1}, {1, 1}}}, {"2", {{1, 1}, {1, 1}}}});
   fs::remove(folder_ / "heads=1,seed=1" / "cell.json");

@@ -94,6 +94,37 @@ TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
       {"batch=5,seed=0", "does not divide"});
 }
 
+/// However a value is spelt, it is one setting.
+TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
+  const auto refused = [](const std::vector<SweepAxis>& axes) {
+    expect_error([&] { sweep_cells(tiny_grid(axes)); }, {"one cell twice", "same settings"});
+  };
+  refused({{"lr", {"0.01", "1e-2"}}});
+  refused({{"dropout", {"0", "0.0"}}});
+  refused({{"seed", {"1", "01"}}});
+  refused({{"layers", {"2"}}, {"heads", {"2", "2+2"}}});
+  refused({{"heads", {"2"}}, {"d_head", {"0", "4"}}});
+  refused({{"layers", {"2"}}, {"window", {"3", "3+3"}}});
+  expect_error(
+      [] {
+        sweep_cells({{"task", {"memoryless", "memoryless:length=16"}}, {"d_model", {"8"}}});
+      },
+      {"one cell twice"});
+  EXPECT_EQ(sweep_cells(tiny_grid({{"layers", {"2"}}, {"heads", {"2", "2+1"}}})).size(), 2u);
+}
+
+TEST(SweepGrid, RefusesAnotherSpellingOfACellThatIsThere) {
+  const TemporaryFolder folder;
+  add_grid(folder / "sweep", tiny_grid({{"lr", {"0.01", "0.02"}}}));
+  expect_error(
+      [&] {
+        add_grid(folder / "sweep", tiny_grid({{"lr", {"1e-2", "0.03"}}}));
+      },
+      {"one cell twice", "lr=0.01", "lr=1e-2"});
+  add_grid(folder / "sweep", tiny_grid({{"lr", {"0.01", "0.03"}}}));
+  EXPECT_EQ(kept_cells(folder / "sweep").size(), 3u);
+}
+
 TEST(SweepGrid, IsReadAsItWasWritten) {
   const TemporaryFolder folder;
   const auto grid = tiny_grid({{"heads", {"1", "2"}}, {"seed", {"0", "1"}}});

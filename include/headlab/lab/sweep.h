@@ -40,7 +40,8 @@ std::vector<std::string> sweep_values(const std::string& list);
 /// All cells, the seeds of one combination side by side. Settings that no axis names are those of
 /// the first run of the group (see SweepCell) in `folder`, if one is given and holds any; else
 /// those that the task recommends. d_head is floor(d_model / heads) unless it is given. Errors: an
-/// unknown setting, an impossible value or combination, two cells that are the same.
+/// unknown setting, an impossible value or combination, two cells that are the same. Settings are
+/// compared as they are read: lr=0.01 and lr=1e-2 are one cell, so a grid with both is refused.
 std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid,
                                    const std::filesystem::path& folder = {});
 
@@ -53,7 +54,7 @@ RunLock lock_sweep(const std::filesystem::path& folder);
 
 /// Adds a grid to those of a sweep's folder, which grid.json holds, under the sweep's lock, unless
 /// it is there already. Before, it throws the errors of cell_state, unless the grid is there and
-/// all its cells are finished.
+/// all its cells are finished. Error if a cell is in the sweep already in another spelling.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 /// The cells of all grids of a sweep's folder, each once, with the settings of the runs that are
 /// there: their task may recommend others by now. Error if there is no such sweep.

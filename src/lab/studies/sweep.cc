@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "headlab/base/files.h"
@@ -52,6 +53,42 @@ RunConfig config_of(const std::vector<Value>& values, const fs::path& run) {
   config.model.validate();
   config.train.validate();
   return config;
+}
+
+/// The settings of a cell as they are read, however they were spelt: equal for cells that train the
+/// same model in the same way.
+std::string settings_as_read(RunConfig config) {
+  TransformerConfig& model = config.model;
+  const auto layers = static_cast<std::size_t>(model.all_layers());
+  if (model.heads.size() == 1) model.heads.resize(layers, model.heads[0]);
+  if (model.window.size() == 1) model.window.resize(layers, model.window[0]);
+  const std::set<Index> counts(model.heads.begin(), model.heads.end());
+  if (counts.size() == 1 && *counts.begin() > 0) {
+    model.d_head = model.d_head_of(0);
+    if (model.kv_heads == 0) model.kv_heads = *counts.begin();
+  }
+  return settings_of(config).to_json().dump();
+}
+
+/// The settings that a name shows, without their values: "lr,heads,seed".
+std::string shown_in(const std::string& name) {
+  return join(texts_of(split(name, ','),
+                       [](std::string_view part) { return part.substr(0, part.find('=')); }),
+              ",");
+}
+
+/// Error if two cells are the same training in two spellings. Of several grids only cells whose
+/// names show the same settings are compared: another grid may name a setting that was a default.
+void require_different(const std::vector<SweepCell>& cells, bool several_grids) {
+  std::map<std::string, std::string> names;  // by settings
+  for (const SweepCell& cell : cells) {
+    const std::string shown = several_grids ? shown_in(cell.name) : "";
+    const auto [known, is_new] = names.emplace(shown + settings_as_read(cell.config), cell.name);
+    if (is_new || known->second == cell.name) continue;
+    throw Error(text("the grid has one cell twice: ", known->second, " and ", cell.name,
+                     " are the same settings"),
+                "leave one of the two spellings out");
+  }
 }
 
 /// The axes with the seed last, 0 if none is given, and first the block, which sets several
@@ -185,6 +222,8 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs
     require(names.insert(cell.name).second, "the grid has the cell ", cell.name, " twice");
     cells.push_back(std::move(cell));
   }
+  if (folder.empty())
+    require_different(cells, false);  // a sweep that is there is read as it was made
   return cells;
 }
 
@@ -212,6 +251,11 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   if (!known || !std::ranges::all_of(cells, is_made))  // else collect_sweep checks them
     for (const SweepCell& cell : cells) cell_state(folder, cell);
   if (known) return;
+  if (is_there(file)) {  // the new cells may be those of the sweep in another spelling
+    std::vector<SweepCell> together = kept_cells(folder);
+    together.insert(together.end(), cells.begin(), cells.end());
+    require_different(together, true);
+  }
   all["grids"].push_back(std::move(axes));
   make_directories(folder);
   write_json(file, all);
