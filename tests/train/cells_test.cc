@@ -159,6 +159,30 @@ TEST_F(Cells, StopWhenTheyAreTold) {
   EXPECT_EQ(times_made(), 0u);
 }
 
+TEST_F(Cells, AreMadeWhileNothingSaysStop) {
+  const std::function<bool()> go_on = [] { return false; };
+  EXPECT_EQ(once(cell("a"), go_on).at("name").string(), "a");
+  EXPECT_EQ(once(cell("b"), {}).at("name").string(), "b");
+  for (const Index jobs : {1, 2})
+    for (const std::function<bool()>& should_stop : {go_on, std::function<bool()>()}) {
+      const CellsMade made =
+          make_cells({cell(text("c", jobs, bool(should_stop))), cell(text("d", jobs))},
+                     {.jobs = jobs, .should_stop = should_stop});
+      EXPECT_FALSE(made.stopped);
+      EXPECT_EQ(made.finished, 2);
+    }
+}
+
+TEST_F(Cells, OfARunTakeTheMemoryOfItsTraining) {
+  TrainedRun run = create_run(folder_ / "run", tiny_config());
+  for (const bool in_run : {false, true}) {
+    const Cell part =
+        part_of_run(run, {.in_run = in_run}, "part", Json::object(), [] { return Json::object(); });
+    EXPECT_GT(part.bytes, 0);
+    EXPECT_EQ(part.bytes, training_bytes(run.config));
+  }
+}
+
 TEST_F(Cells, ThatCannotBeKeptFail) {
   write_file(folder_ / "taken", "");
   Cell lost = cell("a");

@@ -1,6 +1,7 @@
 // The learning rate at every corner of its schedule, and settings that cannot be.
 #include "headlab/train/config.h"
 
+#include "headlab/base/text.h"
 #include "headlab/train/run_config.h"
 #include "support/tensors.h"
 
@@ -77,6 +78,32 @@ TEST(LearningRate, RisesToTheEndOfARunShorterThanItsWarmup) {
     EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 5, 10), 4), 1);
     EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 10, 10), 9), 2);
   }
+}
+
+TEST(WarmupNote, SaysThatTheRateNeverReachesTheTop) {
+  TrainConfig config = schedule(ScheduleKind::cosine, 20, 100);
+  EXPECT_EQ(warmup_note(config),
+            "warmup 100 is longer than the 20 steps: the learning rate reaches 0.4 of 2");
+  for (const auto& [steps, warmup] : {std::pair{20, 20}, {20, 5}, {0, 100}}) {
+    config.steps = steps, config.warmup = warmup;
+    EXPECT_EQ(warmup_note(config), "") << steps << " " << warmup;
+  }
+}
+
+TEST(ScheduleNote, SaysThatARunThatGoesOnGetsAnotherRate) {
+  for (const ScheduleKind kind : {ScheduleKind::cosine, ScheduleKind::linear}) {
+    const TrainConfig before = schedule(kind, 40, 5, 0), longer = schedule(kind, 80, 5, 0);
+    EXPECT_EQ(schedule_note(before, longer, 40),
+              text("the schedule was planned for 40 steps and is stretched to 80: the learning "
+                   "rate goes from 0 to ",
+                   number_text(learning_rate(longer, 40))));
+    EXPECT_NE(schedule_note(before, longer, 20), "") << "in the middle as well";
+    EXPECT_EQ(schedule_note(before, longer, 0), "") << "nothing was trained yet";
+    EXPECT_EQ(schedule_note(before, before, 40), "");
+  }
+  EXPECT_EQ(schedule_note(schedule(ScheduleKind::constant, 40, 5),
+                          schedule(ScheduleKind::constant, 80, 5), 40),
+            "");
 }
 
 TEST(TrainConfig, IsSoundByDefault) { EXPECT_NO_THROW(TrainConfig().validate()); }

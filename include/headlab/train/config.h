@@ -66,4 +66,11 @@ Settings settings_of(TrainConfig& config);
 /// If the warm-up leaves a single step, that one takes lr.
 double learning_rate(const TrainConfig& config, Index step);
 
+/// A sentence if the learning rate never reaches `lr`, because the warm-up is longer than the
+/// training; else "".
+std::string warmup_note(const TrainConfig& config);
+/// A sentence if a run that goes on after `step` steps, with `now` in place of `before`, gets
+/// another learning rate at once; else "".
+std::string schedule_note(const TrainConfig& before, const TrainConfig& now, Index step);
+
 }  // namespace headlab

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,18 @@ std::filesystem::path model_file(const Run& run);
 /// best.safetensors: the parameters with the lowest held-out loss so far. Only runs of tasks that
 /// read a file have one, because there a model overfits if it trains for too long.
 std::filesystem::path best_file(const Run& run);
+
+/// The held-out loss of a run that learns from finite data and has overfitted: it was lowest at
+/// `best_step` and has risen by 1% or more since, while the loss of training steps fell.
+struct Overfitting {
+  Index best_step = 0, step = 0;
+  double best_loss = 0, loss = 0;              // held out, nats per target
+  double best_train_loss = 0, train_loss = 0;  // of the steps before each of the two
+};
+/// By metrics.jsonl; none if the run has not overfitted, or its task makes new data for each step.
+std::optional<Overfitting> overfitting_of(const Run& run);
+/// The same as a sentence with the command that judges the best weights; "" if there is none.
+std::string overfitting_text(const Run& run);
 
 /// The objects of a log (NAME.jsonl, a line for each recorded step) in order; none if there is no
 /// file. Error that names a line that is damaged, or of another run than that with this identity;

@@ -55,7 +55,11 @@ Result eval(Invocation& call) {
                 .tables = {target_table(held_out)}};
   if (const std::string data = run.task->about_data(); !data.empty()) found.about["data"] = data;
   const std::string bits = add_bits(found.about, run, held_out);
-  return reproducible(call, found, text(bits, "\n", examples_text(*run.task, judged, split), "\n"));
+  const std::string overfitting = best ? "" : overfitting_text(run);
+  if (!overfitting.empty()) found.about["overfitting"] = overfitting;
+  return reproducible(call, found,
+                      text(bits, "\n", examples_text(*run.task, judged, split), "\n",
+                           overfitting.empty() ? "" : wrapped(overfitting, "", 80)));
 }
 
 std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 
 #include "cli/commands.h"
 
@@ -102,6 +103,15 @@ CellsMade train_cells(const SweepFlags& flags, const std::vector<SweepCell>& cel
   return make_shown(flags.jobs, trainings);
 }
 
+/// Says once for each kind of cells that their warm-up is longer than their training.
+void note_warmups(const std::vector<SweepCell>& cells) {
+  std::set<std::string> said;
+  for (const SweepCell& cell : cells) {
+    const std::string one = warmup_note(cell.config.train);
+    if (!one.empty() && said.insert(one).second) note(text("note: ", cell.group, ": ", one));
+  }
+}
+
 /// Which cells are not there, and why those that failed did.
 std::string missing_text(std::vector<std::string> names, const std::vector<CellFailure>& failures,
                          std::size_t cells) {
@@ -153,6 +163,7 @@ Result sweep(Invocation& call) {
       from_folder ? kept_cells(flags.out) : as_usage([&] { return sweep_cells(grid); });
   if (flags.collect) return show(call, flags, cells);
   add_grid(flags.out, grid);
+  if (!is_worker()) note_warmups(cells);
   const CellsMade made = train_cells(flags, cells);
   if (made.stopped) return stopped_result(call);
   Result result = show(call, flags, cells);

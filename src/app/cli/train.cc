@@ -60,6 +60,15 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
   return task;
 }
 
+/// What a user should know about a training that is done: `notes`, on stderr and in JSON.
+Json notes_of(const Run& run, const std::vector<std::string>& said) {
+  Json notes = Json::array();
+  for (const std::string& one : said)
+    if (!one.empty()) notes.push_back(one);
+  if (const std::string one = overfitting_text(run); !one.empty()) notes.push_back(one);
+  return notes;
+}
+
 Result train_result(const Run& run, const TrainResult& trained, const std::string& command) {
   Json json = stamped(
       {{"loss", trained.held_out.loss},
@@ -87,8 +96,9 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
                    command.empty() ? "" : "again: " + command + replaced_text(run.path) + "\n")};
 }
 
-/// An empty `command` means that no command makes the run again.
-Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string& command) {
+/// An empty `command` means that no command makes the run again; `said` becomes part of its notes.
+Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string& command,
+                    const std::string& said) {
   catch_interrupts();
   Progress progress(run.config.train.steps);
   std::optional<Profile> profile;
@@ -97,6 +107,8 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   const Table times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
   Result result = train_result(run, trained, command);
+  result.json["notes"] = notes_of(run, {said});
+  if (const std::string one = overfitting_text(run); !one.empty()) note("note: " + one);
   if (profile) {
     result.json["profile"] = to_json(Finding{.tables = {times}}).at("profile");
     result.text += "\n" + text_of(times, stdout_width());
@@ -156,9 +168,12 @@ Result train_new_run(Invocation& call) {
   note(text("training ", task_given, ": ", grouped(run.model.parameter_count()),
             " parameters, seed ", seed, " -> ", run.path.string()));
   note_settings(call, run.config);
+  const std::string warmup = warmup_note(run.config.train);
+  if (!warmup.empty()) note("note: " + warmup);
   return train_to_end(run, trainer, flags.profile,
                       call.again() + (call.given("seed") ? "" : " --seed " + seed) +
-                          (call.given("out") ? "" : " --out " + run.path.string()));
+                          (call.given("out") ? "" : " --out " + run.path.string()),
+                      warmup);
 }
 
 /// The command that makes a run from its record, up to the steps that were planned first; "" where
@@ -209,7 +224,8 @@ Result resume(Invocation& call) {
   refuse_settings_of_new_runs(call, user_settings_of(given));
   call.read(flags.settings(), flags_of(given));
   Run run = open_run(flags.resume, Access::write);
-  const Index planned = run.config.train.steps;
+  const TrainConfig before = run.config.train;
+  const Index planned = before.steps;
   const Settings saved = settings_of(run.config);
   for (const std::string& name : resumable_settings())
     if (call.given(name)) saved.set(name, call.settings().find(name)->get());
@@ -224,8 +240,10 @@ Result resume(Invocation& call) {
     std::string& extended = run.config.extended;
     extended += (extended.empty() ? "" : " ") + (trainer.step() == planned ? text(planned) : "?");
   }
+  const std::string schedule = schedule_note(before, run.config.train, trainer.step());
+  if (!schedule.empty()) note("note: " + schedule);
   save_config(run);
-  Result result = train_to_end(run, trainer, flags.profile, again_of(run));
+  Result result = train_to_end(run, trainer, flags.profile, again_of(run), schedule);
   update_prune_record(run);
   const std::vector<std::string> outdated = outdated_findings(run);
   if (!outdated.empty())

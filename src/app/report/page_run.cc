@@ -220,6 +220,7 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
                              {"parameters", run.model.parameter_count()},
                              {"modules", modules_facts(run)},
                              {"evaluation", evaluation_facts(study.evaluation, study.examples)},
+                             {"overfitting", overfitting_text(run)},
                              {"shown", std::min(plan.shown, plan.examples)}});
   add_model(run, study, plan, blocks, facts);
   Json& thumbnails = facts["thumbnails"] = Json::array();

@@ -56,6 +56,9 @@ class Verdict {
     say(text(heads, heads == 1 ? " head" : " heads", ", loss ",
              significant(held_out.at("loss").number()), ", ",
              significant(100 * held_out.at("accuracy").number()), " % right. "));
+    const Json* overfitting = run_.find("overfitting");
+    if (overfitting != nullptr && !overfitting->string().empty())
+      say("It is " + overfitting->string() + ". ");
   }
 
   /// The heads that do a relation as its owner must, the best first.
