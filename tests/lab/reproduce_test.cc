@@ -180,6 +180,14 @@ bool is_best(const Json& report, const char* key) {
          });
 }
 
+TEST_F(Reproduced, VoitaClaimsNoEffectOfLambdaThatItsCountsDoNotShow) {
+  Json report = voita({0, 0});
+  const auto title = [&] { return papers()[1].finding(report).table("rows").title; };
+  EXPECT_NE(title().find("is the same for each lambda"), std::string::npos) << title();
+  report["rows"].items()[1]["survivors"] = Json::array();
+  EXPECT_NE(title().find("is a function of lambda"), std::string::npos) << title();
+}
+
 TEST_F(Reproduced, VoitaChoosesTheFewestHeadsThatAreGoodEnough) {
   EXPECT_TRUE(is_best(voita({0.1, 0, 1000}, kGateSteps), "chosen_on"));
   EXPECT_EQ(voita({0, 0}).at("chosen").integer(), 1) << "the last of equals";

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "headlab/base/comparison.h"
+#include "headlab/base/text.h"
 #include "headlab/prune/curve.h"
 
 namespace headlab { namespace {
@@ -28,6 +30,14 @@ TEST(CurvesOverRuns, CompareMethodsRunByRun) {
   EXPECT_NEAR(high.difference.mean, (std::log(1.9) + std::log(2.9)) / 2, 1e-12);
   EXPECT_EQ(high.wins, 0);
   EXPECT_LE(high.p, 4 / 256.0);
+  std::vector<std::vector<double>> losses(3);
+  for (const Curve& curve : curves)
+    for (std::size_t m = 0; m < 3; ++m) losses[m].push_back(curve.methods[m].points[0].pruned.loss);
+  EXPECT_EQ(high.p, p_of_worse(losses, 1)) << "by the largest ratio, one-sided";
+  EXPECT_NE(high.p, paired(log_ratios(losses[1], losses[0])).p);
+  const double other = p_of_worse(losses, 2);
+  EXPECT_EQ(high.holm, holm({high.p, other})[0]);
+  EXPECT_EQ(all.methods[2].points[0].against_best->holm, holm({high.p, other})[1]);
   EXPECT_GE(high.holm, 2 * high.p) << "two are asked";
   EXPECT_TRUE(high.told_apart());
   EXPECT_FALSE(all.methods[2].points[0].against_best->told_apart());
@@ -57,6 +67,26 @@ TEST(CurvesOverRuns, CompareWithTheBestOnOneSide) {
   EXPECT_FALSE(against(1).told_apart() || against(2).told_apart());
   EXPECT_TRUE(against(3).told_apart());
   EXPECT_DOUBLE_EQ(against(3).holm, 2 * against(3).p) << "two tests are real: of twin and worst";
+}
+
+TEST(CurvesOverRuns, ShowTheTableOfASingleRunOnly) {
+  Curve curve{};
+  curve.methods = {{.method = "greedy"}};
+  curve.methods[0].points = {{.kept = 1, .heads = {}, .pruned = {2, 0}}};
+  const auto is_shown = [&](std::size_t runs, const std::string& name) {
+    const std::vector<Curve> curves(runs, curve);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < runs; ++i) names.push_back(text("run", i));
+    for (const Table& table : curve_tables(curves, names))
+      if (table.name == name) return table.shown;
+    ADD_FAILURE() << "no table " << name;
+    return false;
+  };
+  EXPECT_TRUE(is_shown(1, "choices"));
+  EXPECT_FALSE(is_shown(2, "choices")) << "several runs have their means";
+  EXPECT_FALSE(is_shown(1, "losses"));
+  EXPECT_FALSE(is_shown(1, "methods"));
+  EXPECT_TRUE(is_shown(2, "methods"));
 }
 
 }  // namespace

@@ -108,6 +108,52 @@ TEST_F(PrunedRun, FinetuningLowersTheLoss) {
             result.after.loss);
 }
 
+/// What the file says is what the model is after fine-tuning, not what it was before.
+TEST_F(PrunedRun, RecordIsThatOfTheFinetunedModel) {
+  const PruneResult result = prune("pruned", {.keep = 2, .finetune = 30});
+  const Json record = read_json(folder_ / "pruned" / "prune.json");
+  const TrainedRun pruned = open_run(folder_ / "pruned");
+  const Evaluation now =
+      evaluate(pruned.model, *pruned.task, {.examples = config().train.eval_examples});
+  EXPECT_EQ(record.at("after").at("loss").number(), now.loss);
+  EXPECT_NE(record.at("without_finetuning").at("loss").number(), now.loss);
+  EXPECT_EQ(record.at("weights").string(), weights_hash(pruned.model));
+  EXPECT_EQ(record.at("finetuned").integer(), 30);
+  EXPECT_EQ(record.at("step").integer(), 30);
+  EXPECT_EQ(record.find("unfinished"), nullptr);
+  EXPECT_EQ(record.at("steps").integer(), config().train.steps) << "that the run had";
+  EXPECT_EQ(record.at("gate_steps").integer(), 0);
+  EXPECT_EQ(record.at("models").items().back().at("loss").number(), now.loss);
+  EXPECT_EQ(trained_steps(pruned), config().train.steps + 30);
+  EXPECT_TRUE(result.gates.empty());
+  EXPECT_EQ(record.find("gates"), nullptr) << "no method with gates";
+}
+
+TEST_F(PrunedRun, RecordOfL0SaysWhichGatesClosed) {
+  PruneOptions options{.method = "l0", .keep = 2};
+  options.settings.gate_steps = 4;
+  options.settings.penalty = 0;  // no gate has a reason to close
+  prune("open", options);
+  const Json open = read_json(folder_ / "open" / "prune.json");
+  EXPECT_EQ(open.at("gates_closed").integer(), 0);
+  ASSERT_EQ(open.at("gates").items().size(), 5u);
+  std::size_t kept = 0;
+  for (const Json& gate : open.at("gates").items()) {
+    EXPECT_GT(gate.at("gate").number(), 0);
+    kept += gate.at("kept").boolean() ? 1 : 0;
+  }
+  EXPECT_EQ(kept, 2u);
+  EXPECT_EQ(open.at("gate_steps").integer(), 4);
+  options.settings.gate_steps = 150;
+  options.settings.penalty = 50;  // and here every reason
+  const PruneResult shut = prune("shut", options);
+  const Finding found = finding_of(shut);
+  EXPECT_EQ(found.about.at("gates_closed").integer(), 5);
+  EXPECT_EQ(found.table("gates").title,
+            "5 of 5 gates closed by themselves; 2 heads with a closed gate kept, because they rank "
+            "highest among the closed ones");
+}
+
 TEST_F(PrunedRun, ScoresAndPrunesAgainUnderTheOldNumbers) {
   const PruneResult first = prune("first", {.keep = 3});
   TrainedRun pruned = open_run(folder_ / "first");

@@ -57,7 +57,8 @@ struct PassCount {
 struct Choice {
   std::vector<HeadId> kept;
   std::shared_ptr<Transformer> trained{};
-  Index steps = 0;  // of training that it had beyond the model that was given
+  Index steps = 0;              // of training that it had beyond the model that was given
+  std::vector<double> gates{};  // l0: the final gate of each head of the model, 0 if it closed
 };
 
 enum class MethodKind {

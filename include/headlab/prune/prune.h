@@ -59,6 +59,9 @@ struct PruneResult {
   /// `after` includes fine-tuning; without it, it equals removed_only.
   ModelFigures before, removed_only, after;
   std::optional<Table> timing{};  // if asked for
+  /// The method l0: the final gate of each head that the run had, in the order of the model. A gate
+  /// of 0 closed by itself; among the others the method chose by rank. Empty for other methods.
+  std::vector<double> gates{};
   PruneOptions options{};
   Index steps = 0;        // of training that the run had
   Index gate_steps = 0;   // and its model after them, with gates

@@ -118,7 +118,8 @@ std::vector<Choice> train_penalised(const PruneProblem& problem, std::span<const
                                     PassCount& cost) {
   const TrainedGates trained = train_gates(problem, &cost);
   std::vector<Choice> choices = keep_highest(problem, trained.log_alpha, sizes);
-  for (Choice& choice : choices) choice = {choice.kept, trained.model, problem.settings.gate_steps};
+  for (Choice& choice : choices)
+    choice = {choice.kept, trained.model, problem.settings.gate_steps, trained.gates};
   return choices;
 }
 

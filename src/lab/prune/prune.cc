@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <system_error>
+#include <utility>
 
 #include "base/timing.h"
 #include "headlab/base/files.h"
@@ -151,6 +152,7 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   result.steps = trained_steps(run), result.gate_steps = choice.steps;
   result.attention = module_names(run.model);
   result.kept = choice.kept;
+  result.gates = choice.gates;
   result.removed = all_heads(run.model);
   std::erase_if(result.removed, [&](const HeadId& head) { return contains(choice.kept, head); });
   const Transformer pruned = pruned_model(run.model, choice);
@@ -233,10 +235,53 @@ static Table model_table(const PruneResult& result) {
   return table;
 }
 
+/// All heads that the run had, in the order of the model, which is that of the gates.
+static std::vector<HeadId> heads_before(const PruneResult& result) {
+  std::vector<HeadId> all = result.kept;
+  all.insert(all.end(), result.removed.begin(), result.removed.end());
+  std::ranges::sort(all, {}, [](const HeadId& head) { return std::pair(head.module, head.head); });
+  return all;
+}
+
+static std::string counted_heads(Index count) {
+  return text(count, count == 1 ? " head" : " heads");
+}
+
+/// What the gates of l0 became, and which heads their rank chose rather than the gates.
+static Table gates_table(const PruneResult& result) {
+  Table table{"gates",
+              {kHeadColumn,
+               {"gate", "gate", "its value after training: 0 is closed, 1 open"},
+               untold("kept", "kept", "whether the head stays")}};
+  const std::vector<HeadId> heads = heads_before(result);
+  Index closed = 0, closed_kept = 0, open_removed = 0;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const bool kept = contains(result.kept, heads[h]), shut = result.gates[h] <= 0;
+    closed += shut ? 1 : 0;
+    closed_kept += shut && kept ? 1 : 0;
+    open_removed += !shut && !kept ? 1 : 0;
+    table.rows.push_back({heads[h], result.gates[h], kept});
+  }
+  table.title = text(closed, " of ", heads.size(), " gates closed by themselves");
+  if (open_removed > 0)
+    table.title += text("; ", counted_heads(open_removed),
+                        " with an open gate removed because others ranked higher");
+  if (closed_kept > 0)
+    table.title += text("; ", counted_heads(closed_kept),
+                        " with a closed gate kept, because they rank highest "
+                        "among the closed ones");
+  return table;
+}
+
 Finding finding_of(const PruneResult& result) {
   std::vector<Table> tables = {model_table(result)};
+  if (!result.gates.empty()) tables.push_back(gates_table(result));
   if (result.timing) tables.push_back(*result.timing);
-  return {.about = stamped(to_json<PruneResult>(result).members()), .tables = std::move(tables)};
+  Json about = stamped(to_json<PruneResult>(result).members());
+  if (!result.gates.empty())
+    about["gates_closed"] =
+        std::ranges::count_if(result.gates, [](double gate) { return gate <= 0; });
+  return {.about = std::move(about), .tables = std::move(tables)};
 }
 
 Json to_json(const PruneResult& result) { return finding_of(result); }

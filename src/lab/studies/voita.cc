@@ -5,6 +5,7 @@
 #include <array>
 #include <iomanip>
 #include <map>
+#include <set>
 
 #include "headlab/base/error.h"
 #include "headlab/heads/scores.h"
@@ -196,10 +197,16 @@ Finding voita_found(const Json& report) {
                {"after", "after", "and after it", kPlain, "head"},
                {"lift_after", "lift after", "and there", 3}}};
   if (report.is_null()) return {.tables = {rows, drift}};
+  std::set<std::size_t> counts;
+  for (const Json& row : report.at("rows").items())
+    counts.insert(row.at("survivors").items().size());
+  const char* changes = counts.size() > 1 ? "the count of survivors is a function of lambda"
+                        : report.at("rows").items().size() == 1
+                            ? "a single lambda"
+                            : "the count of survivors is the same for each lambda";
   rows.title =
-      text("1. trained gates: the count of survivors is a function of lambda\n",
-           report.at("heads").integer(), " heads, loss ", std::setprecision(4),
-           read_as<Judged>(report.at("full")).loss, " with all, ",
+      text("1. trained gates: ", changes, "\n", report.at("heads").integer(), " heads, loss ",
+           std::setprecision(4), read_as<Judged>(report.at("full")).loss, " with all, ",
            read_as<Judged>(report.at("none")).loss, " with none",
            report.at("needed").is_null() ? std::string()
                                          : text("; the task needs ", report.at("needed").integer()),
