@@ -55,6 +55,15 @@ TEST(GoldEdges, HaveAControlOfAsMuchWeightWhereOtherRelationsHoldAllOfIt) {
   EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 1, 1e-6);
 }
 
+TEST(GoldEdges, CallNoHeadACauseThatIsNone) {
+  EdgeTest test{.heads = {{0, 0}}, .lift = 0.1};
+  test.gold = {0.0, -0.1, 0.1, 0.9, 40};
+  EXPECT_FALSE(test.is_cause());
+  EXPECT_EQ(test.verdict(), "no cause") << "a low lift alone is no reason";
+  test.lift = 0.9;
+  EXPECT_EQ(test.verdict(), "pattern and cause disagree");
+}
+
 TEST(GoldEdges, PassNoVerdictOnFewerThanThirtyExamples) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());

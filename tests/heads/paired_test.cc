@@ -49,6 +49,28 @@ TEST(PairedChange, OfNothingHasNoSignificance) {
   EXPECT_EQ(paired_change(Numbers{0, 0}, Numbers{0, 0}, Numbers{0, 0}).p, 1);
 }
 
+/// What rounding does to float losses has a sign too, and on 2,048 examples a small p.
+TEST(PairedChange, OfRoundingAloneIsNone) {
+  Numbers after(2048, 2.0), before(2048, 2.0), targets(2048, 8.0);
+  for (std::size_t i = 0; i < after.size(); ++i) after[i] += i % 3 == 0 ? 3e-6 : 1e-6;
+  const PairedChange noise = paired_change(after, before, targets);
+  EXPECT_EQ(noise.change, 0);
+  EXPECT_EQ(noise.p, 1);
+  EXPECT_TRUE(std::isnan(noise.low) && std::isnan(noise.high));
+  EXPECT_FALSE(noise.is_rise());
+  EXPECT_EQ(noise.examples, 2048);
+  EXPECT_TRUE(noise.lacking().empty());
+  after[5] += 1e-3;  // a single example that rounding does not explain
+  EXPECT_NE(paired_change(after, before, targets).change, 0);
+  after[5] -= 1e-3;
+  const PairedChange finer = paired_change(after, before, targets, {}, 0);
+  EXPECT_LT(finer.p, 1e-5) << "without a floor it would be a result";
+  EXPECT_TRUE(std::isnan(paired_change(Numbers(20, 1e-7), Numbers(20), Numbers(20, 1.0)).p))
+      << "too few examples";
+  EXPECT_EQ(loss_resolution(1), kLossResolution);
+  EXPECT_NEAR(loss_resolution(100), 800 * std::numeric_limits<Scalar>::epsilon(), 1e-12);
+}
+
 TEST(PairedChange, HasNoIntervalWhereFewExamplesCarryIt) {
   Numbers after(2048), before(2048), targets(2048, 1.0);
   for (std::size_t i = 0; i < 12; ++i) after[i] = 2;

@@ -2,9 +2,12 @@
 // by hand; and models in which a layer norm is all that heads have in common.
 #include "headlab/heads/pairs.h"
 
+#include "headlab/model/initial.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
+#include "headlab/train/trainer.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 
@@ -66,7 +69,8 @@ TEST(Pairs, OfOneLayerDependOnEachOtherThroughNothing) {
   const Transformer model = random_model(config);
   const Batch batch = random_batch(config, 80, 6);
   for (const HeadPairReport& pair : ablate_pairs(model, batch).pairs) {
-    EXPECT_NEAR(pair.interaction.change, 0, 1e4 * kEpsilon);
+    EXPECT_EQ(pair.interaction.change, 0) << "rounding is no difference";
+    EXPECT_EQ(pair.interaction.p, 1);
     EXPECT_GT(std::abs(pair.joint), 1e-3);
   }
 }
@@ -95,6 +99,74 @@ TEST(Pairs, AreComparedAtTheScalesWithBothSilenced) {
     expect_near(found.joint, joint, 1e4 * kEpsilon);
     expect_near(found.independent, independent, 1e4 * kEpsilon, kinds);
   }
+}
+
+/// A trained model in which each of two heads owns one relation: a pair has a row for both, so that
+/// taking over is asked in each direction.
+TEST(Pairs, HaveARowForEachRelationThatOneOfThemOwns) {
+  const auto task = make_task("relations:length=8,vocab=6,classes=3,relations=1+3");
+  TransformerConfig config = small_config(task->shape());
+  config.layers = 1, config.heads = {2}, config.d_model = 24;
+  Transformer model(config);
+  initialize(model, streams::initial_values(0));
+  Trainer(model, *task, {.steps = 300, .batch = 32, .lr = 1e-2, .warmup = 15}).run();
+  const PairsReport report = ablate_pairs(model, *task, {}, 256);
+  ASSERT_EQ(report.pairs.size(), 2u) << "one pair, two relations";
+  EXPECT_EQ(report.unasked, "");
+  for (std::size_t r = 0; r < 2; ++r) {
+    const HeadPairReport& row = report.pairs[r];
+    EXPECT_EQ(row.relation, r == 0 ? "back1" : "back3");
+    EXPECT_NE(row.of_first.owns, row.of_second.owns);
+    EXPECT_EQ(row.of_first.rise.examples > 0, row.of_second.owns) << "asked when the owner is gone";
+    EXPECT_EQ(row.of_second.rise.examples > 0, row.of_first.owns);
+    EXPECT_EQ(row.joint, report.pairs[0].joint);
+  }
+  EXPECT_NE(report.pairs[0].of_first.owns, report.pairs[1].of_first.owns);
+}
+
+TEST(Pairs, NameRelationsThatAreNotAsked) {
+  const auto task = make_task(kInduction);
+  EXPECT_EQ(ablate_pairs(induction_pair(task->shape(), 2), *task, {}, 80).unasked,
+            "not asked, because no target is its own: previous");
+  TransformerConfig config = small_config(task->shape());
+  config.norm_place = NormPlace::post;
+  EXPECT_EQ(ablate_pairs(random_model(config), *task, {}, 80).unasked,
+            "no relation is asked about: direct shares need a pre-norm model");
+}
+
+TEST(Pairs, AreRedundantOnlyIfMostOfTheCostLiesBeyondTheSum) {
+  const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
+  HeadPairReport pair{{0, 0}, {0, 1}};
+  pair.of_first.share = pair.of_second.share = pair.beyond = sure;
+  pair.beyond_share = HeadPairReport::kLeastBeyond;
+  EXPECT_TRUE(pair.redundant());
+  pair.beyond_share -= 0.01;
+  EXPECT_FALSE(pair.redundant());
+  EXPECT_EQ(pair.verdict(), "");
+}
+
+/// However cheap a redundant pair is, and however many pairs there are, it is in the table.
+TEST(Pairs, OfAFindingBeginWithThoseThatAreRedundant) {
+  const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
+  PairsReport report;
+  for (int i = 0; i < 20; ++i) report.pairs.push_back({{0, 0}, {1, i}, 1.0 + i, 1, 1, sure});
+  report.pairs.push_back({{2, 0}, {2, 1}, 0.5, 0, 0, {}, "a", {true, sure}, {false, {}, sure}});
+  for (int i = 0; i < 13; ++i)
+    report.pairs.push_back(
+        {{3, 0}, {3, i}, 0.01 * i, 0, 0, {}, "b", {true, sure}, {true, sure}, sure, 1});
+  const Table table = finding_of(report).table("pairs");
+  ASSERT_EQ(table.rows.size(), 34u);
+  EXPECT_EQ(table.most, 14u) << "all with a result";
+  EXPECT_TRUE(table.by.empty()) << "text keeps this order";
+  const std::vector<Json> verdicts = table.cells("verdict");
+  EXPECT_EQ(verdicts[0], Json("redundant"));
+  EXPECT_EQ(table.cells("joint")[0].number(), 0.12) << "the costliest of them";
+  EXPECT_EQ(verdicts[12], Json("redundant"));
+  EXPECT_EQ(verdicts[13], Json("2.1 takes over"));
+  EXPECT_EQ(table.cells("joint")[14].number(), 20);
+  EXPECT_NE(table.note.find("14 of 34 rows are shown"), std::string::npos);
+  EXPECT_NE(table.column("of_first.share.change,low,high").meaning.find("logits per target"),
+            std::string::npos);
 }
 
 TEST(Pairs, NeedTwoHeads) {

@@ -71,12 +71,12 @@ TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
             Json(3.9));
 }
 
-TEST(InteractionsText, PutsTheStrongestFirstAndNamesThem) {
+TEST(InteractionsText, PutsRedundantPairsFirstThenThoseThatTakeOver) {
   PairsReport report;
   const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
   report.pairs = {{{0, 0}, {0, 1}, 0.1, 0.1, 0.1, {0.0, -0.1, 0.1, 1.0, 40}},
                   {{0, 0}, {1, 1}, 1.5, 0.0, 0.0, {}, "same", {true, sure}, {false, {}, sure}},
-                  {{1, 0}, {1, 1}, 5.0, 0.0, 5.0, {}, "same", {true, sure}, {true, sure}, sure, 1}};
+                  {{1, 0}, {1, 1}, 0.2, 0.0, 5.0, {}, "same", {true, sure}, {true, sure}, sure, 1}};
   const std::string text = shown(finding_of(report), "report/interactions.txt");
   const std::size_t rows = text.rfind("\nfirst");
   EXPECT_LT(text.find("redundant", rows), text.find("1.1 takes over", rows)) << text;

@@ -19,6 +19,8 @@ std::string text_of(const Table& table, std::size_t width = 80);
 /// of their own; columns of lists are tables of their own. A text that a spreadsheet would compute
 /// (it begins with = + - @) begins with '.
 std::string csv_of(const Table& table);
+/// The names of a column in CSV: of an interval the value, its low and its high end.
+std::vector<std::string> csv_names(const Column& column);
 /// The tables, and after each, as TABLE.COLUMN, those of its columns whose cells are lists.
 std::vector<Table> with_lists(const std::vector<Table>& tables);
 /// A tabular for the package booktabs.

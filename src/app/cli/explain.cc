@@ -4,8 +4,10 @@
 // those of the tables themselves, so what is added there is explained here. Alone it lists the
 // lessons. Read next: heads/lessons.h.
 #include <algorithm>
+#include <set>
 
 #include "cli/commands.h"
+#include "headlab/report/finding_text.h"
 #include "report/findings.h"
 
 namespace headlab::cli {
@@ -205,8 +207,14 @@ void add_flags(std::vector<Meaning>& all) {
 
 std::vector<Meaning> meanings() {
   std::vector<Meaning> all;
-  for (const Column& column : all_columns())
+  std::set<std::string> titles;
+  for (const Column& column : all_columns()) {
     all.push_back({column.title, "a column", column.meaning});
+    titles.insert(column.title);
+  }
+  for (const Column& column : all_columns())  // which CSV may call otherwise
+    if (const std::string name = csv_names(column)[0]; !titles.contains(name))
+      all.push_back({name, text("a column of CSV, in text '", column.title, "'"), column.meaning});
   for (const ScoreEntry& score : score_table())
     all.push_back({score.name, "a score of heads", score.meaning});
   const auto add = [&](const auto& rows, const char* kind) {

@@ -221,7 +221,7 @@ int show_stop(const Stop& stop, const std::string& which, bool quiet) {
   std::vector<std::string> words = stop.words;
   if (quiet) words.emplace_back("--quiet");
   const int status = run_words(words);
-  if (status == 0) print("\n" + wrapped(stop.after(), "", 80) + "\n\n");
+  if (status == 0) print("\n" + wrapped(stop.after(), "", 80) + "\n");
   return status;
 }
 

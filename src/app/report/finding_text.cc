@@ -262,20 +262,6 @@ Table list_table(const Table& table, std::size_t list) {
   return values;
 }
 
-/// The names that a column has for programs: its key, or of an array's place its title.
-std::vector<std::string> csv_names(const Column& column) {
-  std::vector<std::string> names = column.paths();
-  const std::size_t dot = column.key.rfind('.') + 1;  // 0: there is none
-  if (column.is_interval() && dot > 0) names[0] = column.key.substr(0, dot - 1);
-  if (dot > 0 && column.key.find_first_not_of("0123456789", dot) == std::string::npos)
-    names[0] = column.title;
-  for (std::string& name : names)
-    for (const char sign : {'.', ' '}) std::ranges::replace(name, sign, '_');
-  if (column.is_interval()) return {names[0], names[0] + "_low", names[0] + "_high"};
-  if (column.unit == "head") return {names[0] + "_layer", names[0] + "_head"};
-  return names;
-}
-
 /// The cells below these names.
 Json::Array csv_parts(const Column& column, const Json& cell) {
   if (column.is_interval()) return ends_of(cell);
@@ -340,6 +326,20 @@ std::string text_of(const Finding& finding, const HeatmapOptions& options) {
   }
   for (const Figure& figure : finding.figures) out += figure_text(figure, options);
   return out;
+}
+
+/// The key, or the title of a place in an array.
+std::vector<std::string> csv_names(const Column& column) {
+  std::vector<std::string> names = column.paths();
+  const std::size_t dot = column.key.rfind('.') + 1;  // 0: there is none
+  if (column.is_interval() && dot > 0) names[0] = column.key.substr(0, dot - 1);
+  if (dot > 0 && column.key.find_first_not_of("0123456789", dot) == std::string::npos)
+    names[0] = column.title;
+  for (std::string& name : names)
+    for (const char sign : {'.', ' '}) std::ranges::replace(name, sign, '_');
+  if (column.is_interval()) return {names[0], names[0] + "_low", names[0] + "_high"};
+  if (column.unit == "head") return {names[0] + "_layer", names[0] + "_head"};
+  return names;
 }
 
 std::string csv_of(const Table& table) {

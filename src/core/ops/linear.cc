@@ -139,7 +139,6 @@ struct Maps {
         gate(!all.W_gate.defined()        ? nullptr
              : all.gating == Gating::gelu ? &kGeluGate
                                           : &kSiluGate) {
-    out.rows = in.rows;
     if (gate == nullptr) return;
     const Sizes other("feed_forward", all.x, all.W_gate, all.b_gate);
     require(other.outputs == in.outputs, "feed_forward: W_gate ", all.W_gate.shape(),
