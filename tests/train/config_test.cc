@@ -96,7 +96,7 @@ TEST(ScheduleNote, SaysThatARunThatGoesOnGetsAnotherRate) {
     EXPECT_EQ(schedule_note(before, longer, 40),
               text("the schedule was planned for 40 steps and is stretched to 80: the learning "
                    "rate goes from 0 to ",
-                   number_text(learning_rate(longer, 40))));
+                   significant(learning_rate(longer, 40))));
     EXPECT_NE(schedule_note(before, longer, 20), "") << "in the middle as well";
     EXPECT_EQ(schedule_note(before, longer, 0), "") << "nothing was trained yet";
     EXPECT_EQ(schedule_note(before, before, 40), "");

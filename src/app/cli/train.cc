@@ -240,7 +240,8 @@ Result resume(Invocation& call) {
     std::string& extended = run.config.extended;
     extended += (extended.empty() ? "" : " ") + (trainer.step() == planned ? text(planned) : "?");
   }
-  const std::string schedule = schedule_note(before, run.config.train, trainer.step());
+  std::string schedule = schedule_note(before, run.config.train, trainer.step());
+  if (schedule.empty()) schedule = warmup_note(run.config.train);
   if (!schedule.empty()) note("note: " + schedule);
   save_config(run);
   Result result = train_to_end(run, trainer, flags.profile, again_of(run), schedule);

@@ -71,7 +71,7 @@ std::string warmup_note(const TrainConfig& c) {
   if (c.steps == 0 || c.warmup <= c.steps) return "";
   return text("warmup ", c.warmup, " is longer than the ", c.steps,
               c.steps == 1 ? " step" : " steps", ": the learning rate reaches ",
-              number_text(learning_rate(c, c.steps - 1)), " of ", number_text(c.lr));
+              significant(learning_rate(c, c.steps - 1)), " of ", significant(c.lr));
 }
 
 std::string schedule_note(const TrainConfig& before, const TrainConfig& now, Index step) {
@@ -80,8 +80,8 @@ std::string schedule_note(const TrainConfig& before, const TrainConfig& now, Ind
   const double planned = learning_rate(before, std::min(step, before.steps - 1));
   if (std::abs(next - planned) <= 0.01 * now.lr) return "";
   return text("the schedule was planned for ", before.steps, " steps and is stretched to ",
-              now.steps, ": the learning rate goes from ", number_text(last), " to ",
-              number_text(next));
+              now.steps, ": the learning rate goes from ", significant(last), " to ",
+              significant(next));
 }
 
 }  // namespace headlab

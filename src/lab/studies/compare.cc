@@ -421,7 +421,8 @@ std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<C
   for (const Comparison& one : all) {
     const SideBySide& sides = one.sides;
     if (sides.shared.size() < sides.either.size())
-      notes.push_back(text(sides.shared.size(), " of ", sides.either.size(), " seeds are in ",
+      notes.push_back(text(sides.shared.size(), " of ", sides.either.size(),
+                           sides.shared.size() == 1 ? " seeds is in " : " seeds are in ",
                            one.arm->name,
                            " and in the reference: the comparison is over these, the means of the "
                            "arms are over all their seeds"));
