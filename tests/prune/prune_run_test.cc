@@ -144,14 +144,21 @@ TEST_F(PrunedRun, RecordOfL0SaysWhichGatesClosed) {
   }
   EXPECT_EQ(kept, 2u);
   EXPECT_EQ(open.at("gate_steps").integer(), 4);
-  options.settings.gate_steps = 150;
-  options.settings.penalty = 50;  // and here every reason
-  const PruneResult shut = prune("shut", options);
-  const Finding found = finding_of(shut);
-  EXPECT_EQ(found.about.at("gates_closed").integer(), 5);
+}
+
+/// Which heads the gates chose, and which their rank did.
+TEST(PruneResult, CountsTheGatesThatClosedByThemselves) {
+  PruneResult result;
+  result.kept = {{0, 0}, {0, 1}};
+  result.removed = {{0, 2}, {1, 0}, {1, 1}};
+  result.gates = {0, 0.5, 0, 0.7, 0};
+  const Finding found = finding_of(result);
+  EXPECT_EQ(found.about.at("gates_closed").integer(), 3);
   EXPECT_EQ(found.table("gates").title,
-            "5 of 5 gates closed by themselves; 2 heads with a closed gate kept, because they rank "
-            "highest among the closed ones");
+            "3 of 5 gates closed by themselves; 1 head with an open gate removed by rank; 1 head "
+            "with a closed gate kept by rank");
+  EXPECT_EQ(found.table("gates").cells("gate")[3].number(), 0.7);
+  EXPECT_FALSE(found.table("gates").cells("kept")[3].boolean());
 }
 
 TEST_F(PrunedRun, ScoresAndPrunesAgainUnderTheOldNumbers) {

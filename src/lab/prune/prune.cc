@@ -264,12 +264,9 @@ static Table gates_table(const PruneResult& result) {
   }
   table.title = text(closed, " of ", heads.size(), " gates closed by themselves");
   if (open_removed > 0)
-    table.title += text("; ", counted_heads(open_removed),
-                        " with an open gate removed because others ranked higher");
+    table.title += text("; ", counted_heads(open_removed), " with an open gate removed by rank");
   if (closed_kept > 0)
-    table.title += text("; ", counted_heads(closed_kept),
-                        " with a closed gate kept, because they rank highest "
-                        "among the closed ones");
+    table.title += text("; ", counted_heads(closed_kept), " with a closed gate kept by rank");
   return table;
 }
 
