@@ -200,6 +200,17 @@ TEST(Attention, AQueryThatSeesNothingGivesZeroAndNoGradient) {
   EXPECT_EQ(run.log_sum_exp[0], -kInfinity);
 }
 
+/// Scores beyond Scalar would be -inf, as hidden keys are, and the result 0 without a word.
+TEST(Attention, AQueryWhoseScoresAllOverflowIsNaN) {
+  Trial run({.name = "", .batch = 1, .queries = 3, .keys = 3, .lengths = true});
+  run.options.mask.lengths[0] = 2;
+  const Scalar root = std::sqrt(std::numeric_limits<Scalar>::max());
+  std::ranges::fill(run.q, -4 * root);
+  std::ranges::fill(run.k, 4 * root);
+  run.run_fused();
+  for (const Scalar z : run.z) EXPECT_TRUE(std::isnan(z));
+}
+
 TEST(Attention, ANaNInAKeyReachesEveryQueryThatSeesIt) {
   Trial run({"", 1, 40, 40, 1, 1, 4, 1, true});
   run.k[20 * 4] = std::numeric_limits<Scalar>::quiet_NaN();

@@ -114,6 +114,46 @@ TEST_P(LayerNormRows, ForwardAndBackward) {
   }
 }
 
+/// The squares of these rows are beyond Scalar, and with the second factor their sums too. eps does
+/// not count there, so the result is that of the small rows without eps.
+TEST_P(LayerNormRows, RowsWhoseSquaresOverflowGetTheirRightResult) {
+  const auto largest = static_cast<double>(std::numeric_limits<Scalar>::max());
+  for (const double factor : {std::sqrt(largest), largest / 16}) {
+    const std::vector<Scalar> large = scaled(x, static_cast<Scalar>(factor));
+    for (const bool centred : {true, false}) {
+      layer_norm_forward({rows, n, Scalar(kEps), large.data(), gain.data(), bias.data(), y.data(),
+                          mean.data(), rstd.data(), centred});
+      expect_rows(
+          y,
+          [&](Index row) {
+            const Row exact = row_of(x, row);
+            double middle = 0, squares = 0;
+            for (const double value : exact) middle += centred ? value / double(n) : 0;
+            for (const double value : exact)
+              squares += (value - middle) * (value - middle) / double(n);
+            Row result;
+            for (Index j = 0; j < n; ++j)
+              result.push_back((exact[j] - middle) / std::sqrt(squares) * double(gain[j]) +
+                               double(bias[j]));
+            return result;
+          },
+          16);
+      for (Index row = 0; row < rows; ++row) EXPECT_GT(rstd[row], 0);
+    }
+  }
+}
+
+TEST(LayerNormForward, ARowWithAnInfinityIsNaN) {
+  const std::vector<Scalar> x{1, kInfinity, 2, 1, 2, 4}, gain(3, 1);
+  for (const bool centred : {true, false}) {
+    std::vector<Scalar> y(6), mean(2), rstd(2);
+    layer_norm_forward({2, 3, Scalar(1e-5), x.data(), gain.data(), nullptr, y.data(), mean.data(),
+                        rstd.data(), centred});
+    for (Index j = 0; j < 3; ++j) EXPECT_TRUE(std::isnan(y[j])) << j;
+    for (Index j = 3; j < 6; ++j) EXPECT_FALSE(std::isnan(y[j])) << j;
+  }
+}
+
 TEST_P(Rows, CrossEntropyIgnoresTargetMinusOne) {
   std::vector<std::int32_t> targets;
   for (Index row = 0; row < rows; ++row)

@@ -44,6 +44,18 @@ TEST(NormLayer, ComposesWhatTheFusedOpComputes) {
   }
 }
 
+TEST(NormLayer, ComposesWhatTheFusedOpComputesOfRowsWhoseSquaresOverflow) {
+  const Scalar huge = std::sqrt(std::numeric_limits<Scalar>::max());
+  const Tensor x = random_tensor({3, 6}, Key{1}, -2, 8) * huge;
+  for (std::size_t i = 0; i < kNorms.size(); ++i) {
+    const NormLayer norm(6, static_cast<NormType>(i));
+    NormScales scales;
+    const Tensor fused = norm.forward(x);
+    expect_near(fused, norm.forward(x, {.norms = &scales}), 16 * kEpsilon);
+    expect_near(numbers(mean(fused * fused, -1)), {1, 1, 1}, 64 * kEpsilon);
+  }
+}
+
 TEST(NormLayer, OfKindRmsKeepsTheMean) {
   const NormLayer norm(2, NormType::rms);
   expect_near(numbers(norm.forward(Tensor::full({1, 2}, 3))), {1, 1}, 1e-5);

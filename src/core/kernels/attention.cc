@@ -104,6 +104,28 @@ void write_pattern(const QueryBlock& block, const Buffers& buffers, const Scalar
                  {rows + block.keys_from, block.p.keys});
 }
 
+/// Whether the masks leave the query of this lane at least one key.
+bool sees_a_key(const QueryBlock& block, Index lane) {
+  const AttentionOptions& options = block.p.options;
+  const std::uint8_t* hidden = nullptr;
+  if (!options.hidden_edges.empty())
+    hidden = options.hidden_edges.data() + (block.row() + lane) * block.p.keys;
+  for (Index s = block.keys_from; s < block.keys_to; ++s) {
+    const bool masked = hidden != nullptr && hidden[s] != 0;
+    if (!masked && options.mask.sees(block.b, block.t + lane, s)) return true;
+  }
+  return false;
+}
+
+/// A query without any finite score gets zeros if it sees no key. If it does see keys, its scores
+/// are below the range of Scalar, and its result is NaN, which every check of a loss reports.
+void mark_overflow(const QueryBlock& block, const Scalar* largest, Scalar* inverse) {
+  for (Index lane = 0; lane < block.count; ++lane) {
+    if (largest[lane] == kHidden && sees_a_key(block, lane))
+      inverse[lane] = std::numeric_limits<Scalar>::quiet_NaN();
+  }
+}
+
 void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutput& out) {
   const AttentionProblem& p = block.p;
   Scalar largest[kQueries];
@@ -114,6 +136,7 @@ void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutp
   weigh_values(block, buffers, largest, sums);
   map(
       kQueries, [](Vec sum) { return select(sum == 0, Vec{}, 1 / sum); }, inverse, sums);
+  mark_overflow(block, largest, inverse);
   for (Index lane = 0; lane < block.count; ++lane)
     out.log_sum_exp[block.row() + lane] = largest[lane] + std::log(sums[lane]);
   if (block.keys_from == block.keys_to) std::fill_n(buffers.z, p.d_value * kQueries, Scalar{0});

@@ -106,6 +106,37 @@ void softmax_backward(const SoftmaxBackward& p) {
   });
 }
 
+namespace {
+
+/// One row of layer norm whose sum or squares overflow. The row is divided by its largest absolute
+/// value first, so every finite row has a finite result; a row with an infinity or a NaN becomes
+/// NaN as a whole.
+void layer_norm_large_row(const LayerNormForward& p, Index row) {
+  const Scalar* x = p.x + row * p.n;
+  Scalar* y = p.y + row * p.n;
+  Scalar largest = 0;
+  for (Index j = 0; j < p.n; ++j) largest = std::max(largest, std::abs(x[j]));
+  const auto count = static_cast<double>(p.n);
+  const auto scale = static_cast<double>(largest);
+  double mean = 0;
+  for (Index j = 0; p.centred && j < p.n; ++j) mean += static_cast<double>(x[j]) / scale / count;
+  double variance = 0;
+  for (Index j = 0; j < p.n; ++j) {
+    const double deviation = static_cast<double>(x[j]) / scale - mean;
+    variance += deviation * deviation / count;
+  }
+  const double rstd = 1 / std::sqrt(variance + static_cast<double>(p.eps) / scale / scale);
+  for (Index j = 0; j < p.n; ++j) {
+    const double h = (static_cast<double>(x[j]) / scale - mean) * rstd;
+    const double shift = p.bias != nullptr ? static_cast<double>(p.bias[j]) : 0;
+    y[j] = static_cast<Scalar>(h * static_cast<double>(p.gain[j]) + shift);
+  }
+  p.mean[row] = static_cast<Scalar>(mean * scale);
+  p.rstd[row] = static_cast<Scalar>(rstd / scale);
+}
+
+}  // namespace
+
 void layer_norm_forward(const LayerNormForward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar* x = p.x + row * p.n;
@@ -113,6 +144,10 @@ void layer_norm_forward(const LayerNormForward& p) {
                  m = p.centred ? sum_of(p.n, 0, kItself, x) / count : 0;
     const auto square = [m](Vec v) { return (v - m) * (v - m); };
     const Scalar r = 1 / std::sqrt(sum_of(p.n, m, square, x) / count + p.eps);
+    if (!(r > 0)) {  // the sum of squares is infinite or NaN
+      layer_norm_large_row(p, row);
+      return;
+    }
     const auto scaled = [m, r](Vec v, Vec g) { return (v - m) * r * g; };
     const auto shifted = [scaled](Vec v, Vec g, Vec b) { return scaled(v, g) + b; };
     if (p.bias)

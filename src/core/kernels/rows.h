@@ -19,7 +19,8 @@ void softmax_backward(const SoftmaxBackward& problem);
 
 /// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n), or
 /// where it is not centred, which is RMSNorm, with a mean of 0. Keeps mean and rstd of each row,
-/// [rows], for the backward pass. A null bias is left out.
+/// [rows], for the backward pass. A null bias is left out. A row whose squares overflow is scaled
+/// before it is summed, so every finite row has its right result.
 struct LayerNormForward {
   Index rows, n;
   Scalar eps;

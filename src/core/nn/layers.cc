@@ -3,7 +3,10 @@
 // model/initial.cc. Read next: attention.cc.
 #include "headlab/nn/layers.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "headlab/ops/ops.h"
 
@@ -79,9 +82,31 @@ Tensor sinusoidal_positions(Index length, Index width) {
 
 namespace {
 
+constexpr Scalar kMost = std::numeric_limits<Scalar>::infinity();
+
+/// sqrt(mean(x^2) + eps) [..., 1] where a square may overflow: each row is divided by its largest
+/// absolute value first. NaN for a row with an infinity or a NaN. A constant, without a gradient.
+Tensor large_root_mean_square(const Tensor& rows, Scalar eps) {
+  const Index n = rows.size(-1);
+  Tensor roots = Tensor::empty(rows.shape().with(rows.rank() - 1, 1));
+  for (Index row = 0; row < roots.count(); ++row) {
+    const std::span<const Scalar> x(rows.data() + row * n, static_cast<std::size_t>(n));
+    double largest = 0;
+    for (const Scalar value : x) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    const double eps_scaled = static_cast<double>(eps) / largest / largest;
+    double sum = 0;
+    for (const Scalar value : x) sum += std::pow(static_cast<double>(value) / largest, 2);
+    const double root = largest * std::sqrt(sum / static_cast<double>(n) + eps_scaled);
+    roots.data()[row] = static_cast<Scalar>(largest > 0 ? root : std::sqrt(eps));
+  }
+  return roots;
+}
+
 /// sqrt(mean(x^2) + eps): of rows whose mean is off, their standard deviation.
 Tensor root_mean_square(const Tensor& rows, Scalar eps) {
-  return sqrt(mean(rows * rows, -1, true) + eps);
+  const Tensor squares = mean(rows * rows, -1, true);
+  const bool overflow = !std::ranges::all_of(squares.values(), [](Scalar x) { return x < kMost; });
+  return overflow ? large_root_mean_square(rows, eps) : sqrt(squares + eps);
 }
 
 template <Gating gating>
