@@ -79,6 +79,26 @@ TEST(Grouped, HasACommaAfterEveryThousand) {
     EXPECT_EQ(grouped(value), shown);
 }
 
+TEST(DisplayWidth, IsTwoForWideCharactersAndNoneForMarks) {
+  EXPECT_EQ(display_width("abc"), 3u);
+  EXPECT_EQ(display_width("\u00e9"), 1u);
+  EXPECT_EQ(display_width("e\u0301"), 1u) << "a combining accent";
+  EXPECT_EQ(display_width("\u4e2d\u6587"), 4u) << "Chinese";
+  EXPECT_EQ(display_width("\ud55c"), 2u) << "Korean";
+  EXPECT_EQ(display_width("\u3042"), 2u) << "Japanese";
+  EXPECT_EQ(display_width("\uff21"), 2u) << "a full-width A";
+  EXPECT_EQ(display_width("\uff71"), 1u) << "a half-width kana";
+  EXPECT_EQ(display_width("\U0001F600"), 2u) << "a pictogram";
+  EXPECT_EQ(display_width("\U00020000"), 2u);
+  EXPECT_EQ(display_width("\u0434 \u2588 \u2423 \u00b1"), 7u) << "of one column each";
+}
+
+TEST(Padded, CountsColumnsAndNotCharacters) {
+  EXPECT_EQ(padded("\u4e2d", 4), "\u4e2d  ");
+  EXPECT_EQ(padded("\u4e2d", 4, true), "  \u4e2d");
+  EXPECT_EQ(padded("\u4e2d\u6587", 3), "\u4e2d ") << "half a character is none";
+}
+
 TEST(Padded, FillsOrCutsToTheWidth) {
   EXPECT_EQ(counted(2), (std::vector<std::string>{"0", "1"}));
   EXPECT_EQ(padded("ab", 4), "ab  ");

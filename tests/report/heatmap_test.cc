@@ -33,6 +33,24 @@ TEST(Heatmap, IsTheDarkerTheLargerTheWeight) {
   }
 }
 
+/// The columns of the lines of a heatmap, from the first weight to the bar at the end of the row.
+TEST(Heatmap, KeepsColumnsBelowTheirTokensIfTheseAreWide) {
+  const std::vector<Scalar> weights = {1, 0, 0, 0.8f, 0.2f, 0};
+  EXPECT_EQ(heatmap(weights, {"\u4e2d\u6587", "x"}, {"\u4e2d", "e\u0301", "b"}),
+            "      \u4e2de\u0301 b\n"
+            "\u4e2d\u6587 │██    │ 1.00\n"
+            "   x │██░░  │ 0.80\n");
+}
+
+TEST(Heatmap, GivesWideTokensTwoColumnsHoweverLongTheSequence) {
+  const Tokens tokens(60, "\u6587");
+  const std::string shown = heatmap(std::vector<Scalar>(60, 1), {"q"}, tokens, {.width = 40});
+  for (const std::string& line : lines_of(shown)) EXPECT_LE(display_width(line), 80u) << line;
+  EXPECT_NE(shown.find("\u6587\u6587"), shown.npos) << shown;
+  const std::vector<std::string> lines = lines_of(shown);
+  EXPECT_EQ(display_width(lines[lines.size() - 2]), display_width("   ") + 2 * 15) << shown;
+}
+
 TEST(Heatmap, MarksGoldWithoutColour) {
   const std::vector<Scalar> weights = {0.9f, 0.1f, 0.8f, 0.2f};
   const std::vector<char> gold = {1, 0, 0, 1};

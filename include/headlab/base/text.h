@@ -53,8 +53,11 @@ std::string wrapped(const std::string& words, const std::string& indent = "",
 std::vector<std::string> lines_of(const std::string& folded);
 /// Text as HTML shows it: & < > " ' are written as entities.
 std::string html_text(std::string_view text);
-/// The number of columns that UTF-8 text takes on a terminal: its code points.
+/// The number of columns that UTF-8 text takes on a terminal: two for a wide character, such as a
+/// Chinese one, and none for a combining mark.
 std::size_t display_width(std::string_view text);
+/// The same for one code point.
+std::size_t character_width(std::string_view character);
 /// The code points of UTF-8 text, each as the bytes that it has there.
 std::vector<std::string> characters_of(std::string_view text);
 /// `text` padded with blanks to `width` columns, at its end or its beginning, or cut to it.

@@ -317,7 +317,7 @@ std::string beside(const std::string& name, std::size_t column, const std::strin
   std::string lines = wrapped(meaning, "", 80 - column);
   for (std::size_t at = 0; (at = lines.find('\n', at) + 1) < lines.size();)
     lines.insert(at, blanks);
-  return (name.size() + 2 > column ? name + "\n" + blanks : padded(name, column)) + lines;
+  return (display_width(name) + 2 > column ? name + "\n" + blanks : padded(name, column)) + lines;
 }
 
 std::string value_text(const Json& value) {

@@ -40,23 +40,44 @@ struct Layout {
   std::size_t cell = 2;  // columns of a cell
   std::size_t pool = 1;  // sources in a cell
 
-  Layout(std::size_t label_width, std::size_t sources, std::size_t width) : label(label_width) {
+  /// A cell is at least `least` columns wide, those of the widest character of its label.
+  Layout(std::size_t label_width, std::size_t sources, std::size_t width, std::size_t least)
+      : label(label_width) {
     const std::size_t room = width > label + kFrame ? width - label - kFrame : 1;
     if (sources * cell > room) {
-      cell = 1;
-      pool = (sources + room - 1) / room;
+      cell = least;
+      pool = (sources * cell + room - 1) / room;
     }
   }
 };
 
-/// The characters of a token, as many as a label has room for.
+/// The characters of a token, as many as a label has room for, each with its combining marks.
 std::vector<std::string> label_of(const std::string& token) {
-  std::vector<std::string> characters = characters_of(token);
+  std::vector<std::string> characters;
+  for (std::string& character : characters_of(token)) {
+    if (character_width(character) == 0 && !characters.empty())
+      characters.back() += character;
+    else
+      characters.push_back(std::move(character));
+  }
   if (characters.size() > kWidestLabel) {
     characters.resize(kWidestLabel);
     characters.back() = "…";
   }
   return characters;
+}
+
+/// The columns of the widest of all labels, and of their widest character.
+std::pair<std::size_t, std::size_t> widths_of(const std::vector<std::string>& tokens) {
+  std::size_t label = 0;
+  std::size_t widest = 1;
+  for (const std::string& token : tokens) {
+    const std::vector<std::string> characters = label_of(token);
+    label = std::max(label, display_width(join(characters, "")));
+    for (const std::string& character : characters)
+      widest = std::max(widest, display_width(character));
+  }
+  return {label, widest};
 }
 
 /// The tokens of the columns, written downwards, one line for each of their characters.
@@ -124,10 +145,8 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
           destinations.size(), " x ", sources.size(), " cells got ", weights.size(), " weights");
   require(options.gold.empty() || options.gold.size() == weights.size(), "a heatmap of ",
           weights.size(), " cells got gold of ", options.gold.size());
-  std::size_t labels = 0;
-  for (const std::string& destination : destinations)
-    labels = std::max(labels, label_of(destination).size());
-  const Layout layout(labels, sources.size(), options.width);
+  const std::size_t labels = widths_of(destinations).first;
+  const Layout layout(labels, sources.size(), options.width, widths_of(sources).second);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
                                            " neighbouring sources; the first is named\n\n")
                                     : "";

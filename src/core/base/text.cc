@@ -154,10 +154,6 @@ std::string trimmed_line(std::string line) {
   return line + "\n";
 }
 
-std::size_t display_width(std::string_view text) {
-  return text.size() - std::ranges::count_if(text, continues);
-}
-
 std::vector<std::string> characters_of(std::string_view text) {
   std::vector<std::string> characters;
   for (const char byte : text)
@@ -166,18 +162,6 @@ std::vector<std::string> characters_of(std::string_view text) {
     else
       characters.emplace_back(1, byte);
   return characters;
-}
-
-std::string padded(std::string_view text, std::size_t width, bool to_the_right) {
-  std::string cut;
-  std::size_t columns = 0;
-  for (const char byte : text) {
-    columns += continues(byte) ? 0 : 1;
-    if (columns > width) break;
-    cut += byte;
-  }
-  const std::string blanks(width - std::min(width, display_width(cut)), ' ');
-  return to_the_right ? blanks + cut : cut + blanks;
 }
 
 std::vector<std::string> lines_of(const std::string& folded) {
