@@ -57,6 +57,43 @@ TEST(FindingText, StandsInBlocksBelowOneAnotherWhereItIsTooWide) {
             "name  meaning\n----  --------------------\nlift  one two three four\n      five\n");
 }
 
+/// Rows of pairs are named by two columns, and each block repeats both.
+TEST(FindingText, RepeatsAllColumnsThatNameARowInEachBlock) {
+  const Json::Array head = {0, 0}, other = {0, 2}, third = {1, 1};
+  const Table pairs{"pairs",
+                    {{"first", "first", "", kPlain, "head"},
+                     {"second", "second", "", kPlain, "head"},
+                     {"joint", "both together", "", 4},
+                     {"sum", "each by itself", "", 4},
+                     {"verdict", "verdict"}},
+                    {{head, other, .25, .125, "redundant"}, {head, third, .5, .25, ""}}};
+  EXPECT_EQ(text_of(pairs, 26),
+            "                   both\n"
+            "first  second  together\n"
+            "-----  ------  --------\n"
+            "  0.0     0.2    0.2500\n"
+            "  0.0     1.1    0.5000\n"
+            "\n"
+            "                 each\n"
+            "                   by\n"
+            "first  second  itself\n"
+            "-----  ------  ------\n"
+            "  0.0     0.2  0.1250\n"
+            "  0.0     1.1  0.2500\n"
+            "\n"
+            "first  second  verdict\n"
+            "-----  ------  ---------\n"
+            "  0.0     0.2  redundant\n"
+            "  0.0     1.1\n");
+}
+
+TEST(FindingText, RepeatsNoColumnOfMeasuredNumbers) {
+  const Table table{"t",
+                    {{"name", "name"}, {"x", "first number", "", 4}, {"y", "second number", "", 4}},
+                    {{"same", .5, 1.5}, {"same", .25, 2.5}}};
+  EXPECT_NE(text_of(table, 16).find("\n      second\nname  number\n"), std::string::npos);
+}
+
 TEST(FindingText, FoldsTitlesBeforeItBreaksATable) {
   const Table table{"t",
                     {{"a", "one long title"}, {"b", "another title"}, {"c", "third"}},
@@ -141,8 +178,29 @@ TEST(FindingText, IsTidyAndHarmlessAsCsv) {
 
 TEST(FindingText, IsATabularForLatex) {
   const std::string latex = latex_of(example());
-  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{lllllll}\n\\toprule\nhead & change")) << latex;
+  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{lrrllrl}\n\\toprule\nhead & change")) << latex;
   EXPECT_NE(latex.find("0.2 & +0.5 $\\pm$ 0.25 & 12.5\\% &"), latex.npos) << latex;
+}
+
+TEST(FindingText, EscapesWhatLatexReadsAsCommands) {
+  const Table table{"t",
+                    {{"word", "a<b|c>d"}, {"p", "p", "", kChance}, {"change,low,high", "x_1"}},
+                    {{"<s> u|v \"z\" #1 50% $x_{i}^2$ ~ \\n & a--b -0.5", 0.0,
+                      Json::Array{-.5, -1, 0}},
+                     {"[a]", 0.25, Json::Array{-2e-7, -3e-7, 2e-7}},
+                     {"back-3", nullptr, Json::Array{.5, .25, .75}}}};
+  EXPECT_EQ(latex_of(table),
+            "\\begin{tabular}{lrr}\n"
+            "\\toprule\n"
+            "a\\textless{}b\\textbar{}c\\textgreater{}d & p & x\\_1 \\\\\n"
+            "\\midrule\n"
+            "\\textless{}s\\textgreater{} u\\textbar{}v \\symbol{34}z\\symbol{34} \\#1 50\\% "
+            "\\$x\\_\\{i\\}\\^{}2\\$ \\~{} \\textbackslash{}n \\& a-{}-b $-0.5$ & "
+            "\\textless{} $1\\times10^{-6}$ & $-0.5$ $\\pm$ 0.5 \\\\\n"
+            "{}[a] & 0.25 & $-2\\times10^{-7}$ ($-3\\times10^{-7}$ to $2\\times10^{-7}$) \\\\\n"
+            "back-3 & -- & 0.5 $\\pm$ 0.25 \\\\\n"
+            "\\bottomrule\n"
+            "\\end{tabular}\n");
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "headlab/base/error.h"
 #include "headlab/base/statistics.h"
 #include "headlab/base/text.h"
+#include "report/shown_columns.h"
 
 namespace headlab {
 namespace {
@@ -108,6 +110,8 @@ struct TextColumn {
   std::vector<std::string> title{}, cells{};
   std::size_t cells_width = 0;
   bool left = false;
+  bool numeric = false;   // numbers and intervals
+  bool names_it = false;  // texts, heads and whole numbers: what a row can be named by
 
   std::size_t width() const {
     std::size_t most = cells_width;
@@ -167,6 +171,31 @@ std::string block_text(const TextColumns& columns, std::size_t width) {
   return out;
 }
 
+/// The number of leading columns that name a row: as many as make all rows different, or else all
+/// that can name one. Blocks of a table that is split repeat them.
+std::size_t key_count(const TextColumns& columns) {
+  std::size_t count = 1;
+  for (; count + 1 < columns.size() && columns[count].names_it; ++count) {
+    std::set<std::vector<std::string>> names;
+    for (std::size_t row = 0; row < columns[0].cells.size(); ++row) {
+      std::vector<std::string> name;
+      for (std::size_t c = 0; c < count; ++c) name.push_back(columns[c].cells[row]);
+      names.insert(std::move(name));
+    }
+    if (names.size() == columns[0].cells.size()) return count;
+  }
+  return count;
+}
+
+/// Whether a column can name a row: texts, heads and whole numbers, not measured values.
+bool names_rows(const Column& column, const std::vector<Json::Array>& rows, std::size_t c) {
+  return std::ranges::all_of(rows, [&](const Json::Array& row) {
+    const Json& cell = row[c];
+    if (column.is_head() || cell.is_string() || is_blank(cell)) return true;
+    return cell.is_number() && cell.number() == std::floor(cell.number());
+  });
+}
+
 /// Hidden are columns that say so, and those in which no row says anything.
 bool is_hidden(const Table& table, std::size_t c) {
   const auto empty = [c](const Json::Array& row) { return is_blank(row[c]) || row[c] == Json(""); };
@@ -181,6 +210,8 @@ TextColumns columns_of(const Table& table) {
     const Column& column = table.columns[c];
     if (is_hidden(table, c)) continue;
     TextColumn one{.title = {column.title}, .left = is_text(column, rows, c)};
+    one.numeric = column.is_interval() || (!one.left && !column.is_head());
+    one.names_it = names_rows(column, rows, c);
     for (const Json::Array& row : rows) {
       one.cells.push_back(shown(column, row[c]));
       one.cells_width = std::max(one.cells_width, display_width(one.cells.back()));
@@ -269,37 +300,33 @@ Json::Array csv_parts(const Column& column, const Json& cell) {
   return cell.is_null() ? Json::Array(2) : cell.items();
 }
 
-std::string latex_cell(const std::string& cell) {
-  std::string out;
-  for (const char c : cell) {
-    if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) out += '\\';
-    out += c == '\\'  ? "\\textbackslash{}"
-           : c == '^' ? "\\^{}"
-           : c == '~' ? "\\~{}"
-                      : std::string(1, c);
-  }
-  for (std::size_t at; (at = out.find("±")) != out.npos;)
-    out.replace(at, std::string_view("±").size(), "$\\pm$");
-  return out;
-}
-
 }  // namespace
 
 std::string text_of(const Table& table, std::size_t width) {
   TextColumns columns = columns_of(table), block;
   if (columns.empty()) return "";
+  const std::size_t keys = key_count(columns);
   if (width_of(columns) > width)
     for (TextColumn& column : columns) column.fold_title();
   std::string out;
   for (TextColumn& column : columns) {
     block.push_back(column);
     const std::size_t wide = width_of(block), before = wide - column.width();
-    if (block.size() <= 2 || wide <= width || (column.left && before + 20 <= width)) continue;
+    const bool only_keys = block.size() <= keys + 1;
+    if (only_keys || wide <= width || (column.left && before + 20 <= width)) continue;
     block.pop_back();
     out += block_text(block, width) + "\n";
-    block = {columns[0], column};
+    block = TextColumns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(keys));
+    block.push_back(column);
   }
   return out + block_text(block, width);
+}
+
+std::vector<ShownColumn> shown_columns(const Table& table) {
+  std::vector<ShownColumn> all;
+  for (TextColumn& column : columns_of(table))
+    all.push_back({column.title[0], std::move(column.cells), column.numeric});
+  return all;
 }
 
 std::string text_of(const Finding& finding, const HeatmapOptions& options) {
@@ -363,20 +390,6 @@ std::vector<Table> with_lists(const std::vector<Table>& tables) {
       if (is_list(table, c)) all.push_back(list_table(table, c));
   }
   return all;
-}
-
-std::string latex_of(const Table& table) {
-  const TextColumns columns = columns_of(table);
-  std::string out = "\\begin{tabular}{" + std::string(columns.size(), 'l') + "}\n\\toprule\n";
-  const auto line = [&](const auto& cell) {
-    out += join(texts_of(columns, [&](const auto& one) { return latex_cell(cell(one)); }), " & ") +
-           " \\\\\n";
-  };
-  line([](const TextColumn& column) { return column.title[0]; });
-  out += "\\midrule\n";
-  for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r)
-    line([r](const TextColumn& column) { return column.cells[r]; });
-  return out + "\\bottomrule\n\\end{tabular}\n";
 }
 
 std::string html_of(const Table& table) {

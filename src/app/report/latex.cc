@@ -1,0 +1,128 @@
+// Tables for LaTeX. A cell is text, so every character that LaTeX reads as a command is escaped;
+// numbers are set in math mode, where a minus is a minus and 1e-06 a power of ten. The result needs
+// booktabs and nothing else: no font encoding and no package of symbols.
+// Read next: finding_text.cc, which makes the cells.
+#include <map>
+
+#include "headlab/base/text.h"
+#include "headlab/report/finding_text.h"
+#include "report/shown_columns.h"
+
+namespace headlab {
+namespace {
+
+/// A character as LaTeX text.
+std::string latex_character(const std::string& character) {
+  static const std::map<std::string, std::string> kEscapes = {{"&", "\\&"},
+                                                              {"%", "\\%"},
+                                                              {"$", "\\$"},
+                                                              {"#", "\\#"},
+                                                              {"_", "\\_"},
+                                                              {"{", "\\{"},
+                                                              {"}", "\\}"},
+                                                              {"\\", "\\textbackslash{}"},
+                                                              {"^", "\\^{}"},
+                                                              {"~", "\\~{}"},
+                                                              {"<", "\\textless{}"},
+                                                              {">", "\\textgreater{}"},
+                                                              {"|", "\\textbar{}"},
+                                                              {"\"", "\\symbol{34}"},
+                                                              {"`", "\\symbol{96}"},
+                                                              {"±", "$\\pm$"},
+                                                              {"×", "$\\times$"},
+                                                              {"−", "$-$"},
+                                                              {"→", "$\\rightarrow$"},
+                                                              {"≤", "$\\leq$"},
+                                                              {"≥", "$\\geq$"},
+                                                              {"√", "$\\surd$"},
+                                                              {"★", "$\\star$"},
+                                                              {"␣", "\\textvisiblespace{}"},
+                                                              {"…", "\\ldots{}"},
+                                                              {"▁", "\\rule{0.4em}{0.1em}"},
+                                                              {"▂", "\\rule{0.4em}{0.2em}"},
+                                                              {"▃", "\\rule{0.4em}{0.3em}"},
+                                                              {"▄", "\\rule{0.4em}{0.4em}"},
+                                                              {"▅", "\\rule{0.4em}{0.5em}"},
+                                                              {"▆", "\\rule{0.4em}{0.6em}"},
+                                                              {"▇", "\\rule{0.4em}{0.7em}"},
+                                                              {"█", "\\rule{0.4em}{0.8em}"}};
+  const auto found = kEscapes.find(character);
+  return found == kEscapes.end() ? character : found->second;
+}
+
+/// A negative number in math mode, $-0.5$, and one with a power, $1.2\times10^{-6}$; others as they
+/// are.
+std::string latex_number(const std::string& number) {
+  const std::size_t power = number.find_first_of("eE");
+  if (power == number.npos) return number[0] == '-' ? "$" + number + "$" : number;
+  const std::string exponent = std::to_string(std::stoi(number.substr(power + 1)));
+  return "$" + number.substr(0, power) + "\\times10^{" + exponent + "}$";
+}
+
+/// The length of the number that begins at `at`, 0 if none does. A number begins a word and ends
+/// one, or is followed by a sign of its own, such as % or *.
+std::size_t number_at(const std::string& cell, std::size_t at) {
+  const bool begins = at == 0 || cell[at - 1] == ' ' || cell[at - 1] == '(';
+  if (!begins) return 0;
+  const std::size_t sign = cell[at] == '+' ? 1 : 0;
+  const std::size_t length = number_length(std::string_view(cell).substr(at + sign));
+  if (length == 0) return 0;
+  const std::size_t end = at + sign + length;
+  const bool ends =
+      end == cell.size() || std::string_view(" ),%*;").find(cell[end]) != std::string_view::npos;
+  return ends ? sign + length : 0;
+}
+
+/// A text, in which two hyphens stay two hyphens.
+std::string latex_text(const std::string& words) {
+  std::string out;
+  for (const std::string& character : characters_of(words)) {
+    if (character == "-" && out.ends_with('-')) out += "{}";
+    out += latex_character(character);
+  }
+  return out;
+}
+
+std::string latex_cell(const std::string& cell) {
+  if (cell == "-") return "--";  // nothing is known
+  std::string out, plain;
+  const auto flush = [&] {
+    out += latex_text(plain);
+    plain.clear();
+  };
+  for (std::size_t at = 0; at < cell.size();) {
+    const std::size_t length = number_at(cell, at);
+    if (length == 0) {
+      plain += cell[at++];
+      continue;
+    }
+    flush();
+    out += latex_number(cell.substr(at, length));
+    at += length;
+  }
+  flush();
+  return out;
+}
+
+}  // namespace
+
+std::string latex_of(const Table& table) {
+  const std::vector<ShownColumn> columns = shown_columns(table);
+  std::string out = "\\begin{tabular}{";
+  for (const ShownColumn& column : columns) out += column.numeric ? 'r' : 'l';
+  out += "}\n\\toprule\n";
+  const auto line = [&](const auto& cell) {
+    const std::string cells =
+        join(texts_of(columns, [&](const auto& one) { return latex_cell(cell(one)); }), " & ");
+    // After the \\ of the row before, [ would begin its argument, and * its starred form.
+    const bool taken = cells.starts_with('[') || cells.starts_with('*');
+    out += (taken ? "{}" : "") + cells + " \\\\\n";
+  };
+  line([](const ShownColumn& column) { return column.title; });
+  out += "\\midrule\n";
+  for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r)
+    line([r](const ShownColumn& column) { return column.cells[r]; });
+  return out + "\\bottomrule\n\\end{tabular}\n";
+}
+
+}  // namespace headlab
