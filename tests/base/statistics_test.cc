@@ -33,6 +33,15 @@ TEST(Statistics, MakesAnIntervalOfAFewValues) {
   EXPECT_NEAR(interval.low + interval.high, 10, 1e-12);
 }
 
+TEST(Statistics, CutsIntervalsToThePossible) {
+  const Interval cut = within({.9, .6, 1.2}, 0, 1);
+  EXPECT_EQ(cut.mean, .9);
+  EXPECT_EQ(cut.low, .6);
+  EXPECT_EQ(cut.high, 1);
+  EXPECT_EQ(within({.1, -.3, .5}, 0, 1).low, 0);
+  EXPECT_TRUE(std::isnan(within({.5}, 0, 1).high)) << "nothing is known of its spread";
+}
+
 TEST(Statistics, SaysNaNWhereThereIsTooLittle) {
   EXPECT_TRUE(std::isnan(mean({})));
   const std::vector<double> one = {3};

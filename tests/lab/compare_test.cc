@@ -85,6 +85,20 @@ TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
   EXPECT_EQ(verdict(high, high), Json("equal within 0.001"));
 }
 
+TEST(Compare, CutsIntervalsToWhatAMeasureCanReach) {
+  CompareOptions options;
+  options.measure = "lift";
+  const std::vector<Arm> lifts = {arm("a", {1, .3, .9}), arm("b", {1, .9, 1})};
+  for (const Json& mean : compare_arms(lifts, options).table("arms").cells("lift.mean,low,high")) {
+    EXPECT_EQ(mean.items()[2], Json(1)) << "no lift is above 1";
+    EXPECT_LT(mean.items()[1].number(), mean.items()[0].number());
+  }
+  options.measure = "regret";
+  const std::vector<Arm> regrets = {arm("a", {0, 0, .5}), arm("b", {.1, .2, .1})};
+  const Finding found = compare_arms(regrets, options);
+  EXPECT_EQ(found.table("arms").cells("regret.mean,low,high")[0].items()[1], Json(0));
+}
+
 TEST(Compare, CorrectsForAllThatAreAsked) {
   const std::vector<double> ones(7, 1), less = {.5, .5, .5, .5, .5, .5, .2};
   std::vector<Arm> arms = {arm("reference", ones)};

@@ -30,6 +30,9 @@ struct Interval {
 Json to_json(const Interval& interval);
 /// mean +- t s / sqrt(n), t the quantile of Student's t for two-sided `confidence`.
 Interval t_interval(std::span<const double> values, double confidence = 0.95);
+/// The interval with its ends moved to least and most where they lie beyond what is possible: no
+/// share is above 1, whatever Student's t says of three seeds.
+Interval within(Interval interval, double least, double most);
 /// The logarithm of a loss; one below 1e-12 counts as 1e-12.
 double log_of(double loss);
 /// The interval of exp(x): a ratio, of the difference of logarithms.

@@ -26,6 +26,8 @@ struct Measure {
   enum class By { ratio, difference, share_difference } by;
   /// With less between them two arms are equal: a factor above 1, or a difference.
   double margin;
+  /// The least and the most that a run can reach.
+  double least, most;
   /// Of one run; none where the run has no such number. Errors: what it is read from is not there;
   /// a method that the measure does not ask for, or the reverse.
   std::optional<double> (*of)(const std::filesystem::path& run, const std::optional<Pruned>&);

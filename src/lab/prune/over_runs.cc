@@ -2,6 +2,7 @@
 // because they differ by factors, and methods are compared run by run. The runs must have been
 // pruned by the same methods to the same sizes. Read next: base/statistics.h.
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <tuple>
 
@@ -162,8 +163,8 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
         geometric_interval(mapped(curves, [&](const auto& c) { return c.methods[m].area; }));
     const auto regret_of = [&](const Curve& c) { return c.methods[m].regret; };
     if (std::ranges::all_of(curves, [&](const Curve& c) { return regret_of(c).has_value(); })) {
-      method.regret = t_interval(mapped(curves, [&](const Curve& c) { return *regret_of(c); }));
-      method.regret->low = std::max(method.regret->low, 0.0);  // none lies below the best subset
+      const auto regrets = mapped(curves, [&](const Curve& c) { return *regret_of(c); });
+      method.regret = within(t_interval(regrets), 0, HUGE_VAL);  // none is below the best subset
     }
     for (const Curve& curve : curves) method.knees.push_back(curve.methods[m].knee);
   }
@@ -226,7 +227,7 @@ static Table methods_over_runs() {
                       {"area.mean,low,high", "area", "mean loss along the curve: small is good"},
                       {"regret.mean,low,high", "regret",
                        "mean loss above that of the best subset: 0 is best"},
-                      {"knees", "knee of each run", "the fewest heads within 1% of the full loss"},
+                      {"knees", "knee of each run", "the fewest heads within 1% of the full loss, in the order of the runs"},
                       {"steps", "steps", "of training", kGrouped}}};
 }
 
@@ -241,7 +242,9 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
     points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
     points.note =
         "The best method of a size is picked from all: p beside it is of the largest loss above "
-        "any other method's, one-sided. " +
+        "any other method's, one-sided. A - marks that method. A ratio of 1 without an interval, "
+        "with "
+        "a p of 1, means that both removed the same heads in every run. " +
         chance_text(all.runs);
   } else if (!curves.empty()) {
     points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),

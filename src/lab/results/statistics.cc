@@ -75,6 +75,12 @@ Interval t_interval(std::span<const double> values, double confidence) {
   return {center, center - half, center + half};
 }
 
+Interval within(Interval interval, double least, double most) {
+  interval.low = std::clamp(interval.low, least, most);
+  interval.high = std::clamp(interval.high, least, most);
+  return interval;
+}
+
 double log_of(double value) { return std::log(value < 1e-12 ? 1e-12 : value); }
 
 Interval exp_of(const Interval& logs) {

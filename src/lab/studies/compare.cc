@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "headlab/base/error.h"
@@ -126,16 +127,21 @@ Measured of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
 }
 
 using enum Measure::By;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr Measure kMeasures[] = {
-    {"loss", "on held-out examples", ratio, 1.25, of_judged<&Judged::loss>},
-    {"accuracy", "on held-out examples", share_difference, 0.005, of_judged<&Judged::accuracy>},
-    {"lift", "of each relation's head, mean over relations", difference, 0.05, of_roles<lift_of>},
-    {"owned", "share of relations that own a head", share_difference, 0.05, of_roles<owned_of>},
-    {"born", "step at which a role was born, mean over relations", ratio, 1.25, mean_birth},
-    {"regret", "of a method's curve above the best subsets, in nats", difference, 0.01,
+    {"loss", "on held-out examples", ratio, 1.25, 0, kNoLimit, of_judged<&Judged::loss>},
+    {"accuracy", "on held-out examples", share_difference, 0.005, 0, 1,
+     of_judged<&Judged::accuracy>},
+    {"lift", "of each relation's head, mean over relations", difference, 0.05, -kNoLimit, 1,
+     of_roles<lift_of>},
+    {"owned", "share of relations that own a head", share_difference, 0.05, 0, 1,
+     of_roles<owned_of>},
+    {"born", "step at which a role was born, mean over relations", ratio, 1.25, 0, kNoLimit,
+     mean_birth},
+    {"regret", "of a method's curve above the best subsets, in nats", difference, 0.01, 0, kNoLimit,
      of_curve<&MethodCurve::regret>},
     {"knee", "the fewest heads by a method within 1% of the way from all to none", difference, 0.5,
-     of_curve<&MethodCurve::knee>}};
+     0, kNoLimit, of_curve<&MethodCurve::knee>}};
 
 Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
            const std::optional<Pruned>& pruned, const Measure& measure) {
@@ -287,7 +293,8 @@ std::string verdict_of(const Comparison& one, double margin) {
 
 Interval mean_over_seeds(const std::vector<double>& values, const Measure& measure) {
   if (measure.by == ratio) return geometric_interval(values);
-  return measure.by == share_difference ? share_interval(values) : t_interval(values);
+  if (measure.by == share_difference) return share_interval(values);
+  return within(t_interval(values), measure.least, measure.most);
 }
 
 /// What all names begin with, whole parts of them alone.
@@ -379,7 +386,9 @@ Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t as
   if (found.seeds == 0)
     return {one.arm->name, Json(), 0,      0,      shared, either, Json(),
             Json(),        Json(), Json(), Json(), Json(), Json(), verdict};
-  const Interval shown = measure.by == ratio ? exp_of(found.difference) : found.difference;
+  const double range = measure.most - measure.least;  // no difference is larger
+  const Interval shown =
+      measure.by == ratio ? exp_of(found.difference) : within(found.difference, -range, range);
   const Index takes = seeds_to_tell(found.effect, 0.05 / static_cast<double>(asked));
   return {one.arm->name,
           Json::Array{shown.mean, shown.low, shown.high},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "headlab/base/error.h"
@@ -33,8 +34,7 @@ SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
     roles.owned += role.owned;
     if (role.head) lifts.push_back(role.lift);
   }
-  roles.lift = t_interval(lifts);
-  roles.lift.high = std::min(roles.lift.high, 1.0);  // no lift is above 1
+  roles.lift = within(t_interval(lifts), -HUGE_VAL, 1);  // no lift is above 1
   return roles;
 }
 
@@ -46,7 +46,9 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
   group.losses = mapped(results, &CellResult::loss);
   group.loss = geometric_interval(group.losses);
-  group.diversity = t_interval(group.diversities = mapped(results, diversity_or_none));
+  group.diversities = mapped(results, diversity_or_none);
+  const double most_distance = std::sqrt(std::numbers::ln2);  // of Jensen and Shannon
+  group.diversity = within(t_interval(group.diversities), 0, most_distance);
   group.accuracy = share_interval(group.accuracies = mapped(results, &CellResult::accuracy));
   group.specialization = share_interval(mapped(results, specialization));
   group.parameters = results[0].parameters;

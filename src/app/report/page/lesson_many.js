@@ -95,7 +95,7 @@ function trainedDiversity() {
   return groups.length
     ? groups.map((g) => ({
         heads: headCount(g), mean: g.diversity.mean,
-        half: g.diversity.high == null ? null : g.diversity.high - g.diversity.mean,
+        low: g.diversity.low, high: g.diversity.high,
         seeds: g.diversities,
       }))
     : app.page.runs.map(diversityOfRun).filter((x) => x.heads);
@@ -103,8 +103,8 @@ function trainedDiversity() {
 
 function diversitySentence(trained) {
   const values = trained.filter((x) => x.heads > 1)
-    .map(({heads, mean, half}) =>
-      `${heads}: ${fixed(mean, 3)}${half != null ? ` ± ${fixed(half, 3)}` : ''}`);
+    .map(({heads, mean, low, high}) => `${heads}: ${fixed(mean, 3)}` +
+      (high != null ? ` (${fixed(low, 3)} to ${fixed(high, 3)})` : ''));
   const over = trained[0].seeds.length
     ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
     : 'one model each, so there is no interval: a sweep has several seeds';
@@ -120,8 +120,8 @@ function diversityPicture(width) {
       {
         name: 'trained', line: trained.some((x) => x.seeds.length), color: 's1', shape: 'diamond',
         r: 5,
-        points: trained.map(({heads, mean, half}) =>
-          half == null ? [heads, mean] : [heads, mean, mean - half, mean + half]),
+        points: trained.map(({heads, mean, low, high}) =>
+          high == null ? [heads, mean] : [heads, mean, low, high]),
       },
       {
         name: 'single seeds', line: false, color: 's1', shape: 'cross', r: 3,
