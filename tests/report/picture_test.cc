@@ -198,5 +198,22 @@ TEST(Pdf, WritesWhatItsFontHasAndAQuestionMarkForTheRest) {
   expect_whole(document);
 }
 
+TEST(Pdf, DrawsTheMarkOfABlank) {
+  const std::string document =
+      pdf(with({TextItem{.at = {20, 15}, .text = "a␣b␣", .size = 10, .fill = "ink"}}), "");
+  EXPECT_EQ(count(document, "(a b ) Tj"), 1u) << document;
+  EXPECT_EQ(count(document, "5.96 -2.5 m 5.96 -4.1 l 7.96 -4.1 l 7.96 -2.5 l"), 1u) << document;
+  EXPECT_EQ(count(document, " m "), 2u) << "one for each blank";
+  expect_whole(document);
+}
+
+TEST(Pdf, NamesTheCharactersThatItsFontLacks) {
+  const Picture picture =
+      with({TextItem{.at = {1, 2}, .text = "aж␣é★"}, RectItem{{0, 0, 5, 5}, {.fill = "s0"}},
+            TextItem{.at = {1, 2}, .text = "жœ\u4e2d"}});
+  EXPECT_EQ(lacking_in_pdf(picture), (std::vector<std::string>{"ж", "\u4e2d"}));
+  EXPECT_TRUE(lacking_in_pdf(with({TextItem{.at = {1, 2}, .text = "plain"}})).empty());
+}
+
 }  // namespace picture_tests
 }  // namespace headlab

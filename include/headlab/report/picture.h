@@ -97,8 +97,10 @@ double text_width(std::string_view text, double size = kTextSize, bool bold = fa
 std::string svg(const Picture& picture, const std::string& about);
 
 /// The picture as a PDF document of one page, a unit as large as in print, whose texts are set in
-/// Helvetica, a font that each reader of PDF has. It has the characters of Windows-1252; others
-/// become ?, and a star an asterisk.
+/// Helvetica, a font that each reader of PDF has. It has the characters of Windows-1252, and the
+/// mark of a blank is drawn; others become ?, and a star an asterisk.
 std::string pdf(const Picture& picture, const std::string& about);
+/// The characters of the picture's texts that become ? in its PDF, each once, in order.
+std::vector<std::string> lacking_in_pdf(const Picture& picture);
 
 }  // namespace headlab

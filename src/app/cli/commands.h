@@ -156,12 +156,17 @@ RunCallbacks watch(Progress& progress);
 
 // ---- results as pictures: report/figures.h makes them -------------------------------------------
 
+/// UsageError unless `file` ends in `ending`, such as ".svg", in any case, or in nothing.
+void require_ending(const std::string& flag, const std::string& file, const std::string& ending);
+
 struct PictureFlags {
   std::string svg, pdf;  // files to write; "": none
   std::string width;     // "84mm"; "": as on a screen
 
   void add_to(Flags& settings);
   bool wanted() const { return !svg.empty() || !pdf.empty(); }
+  /// UsageError for a file whose name ends as another format does, such as --svg x.png.
+  void check_names() const;
   /// What figures take: the width in units, 0 where none was asked for. UsageError for what is no
   /// width, or one without a file to write.
   double units() const;

@@ -36,6 +36,7 @@ Result eval(Invocation& call) {
                   "FILE");
   settings.string("without", without, "with these heads silenced", "0.1,0.2");
   call.read(settings);
+  require_ending("--npy", npy, ".npy");
   Run run = open_run(call.positionals()[0]);
   require(!best || std::filesystem::exists(best_file(run)), run.path.string(),
           " has its last parameters alone: tasks that read a file (text, file) keep the best");

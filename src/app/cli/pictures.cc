@@ -13,7 +13,26 @@ void PictureFlags::add_to(Flags& settings) {
   settings.only({"width"}, {"svg", "pdf"});
 }
 
+void require_ending(const std::string& flag, const std::string& file, const std::string& ending) {
+  std::string found = std::filesystem::path(file).extension().string();
+  for (char& letter : found)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  if (found.empty() || found == ending) return;
+  const std::string other = found == ".svg" || found == ".pdf" ? flag_of(found.substr(1)) : "";
+  throw UsageError(text("cannot write ", file, ": ", flag, " writes a file in the format ",
+                        ending.substr(1), ", and this name ends in ", found),
+                   other.empty() || other == flag
+                       ? text("end the name in ", ending)
+                       : text("end the name in ", ending, ", or use ", other));
+}
+
+void PictureFlags::check_names() const {
+  require_ending("--svg", svg, ".svg");
+  require_ending("--pdf", pdf, ".pdf");
+}
+
 double PictureFlags::units() const {
+  check_names();
   if (width.empty()) return 0;
   double millimetres = 0;
   if (!width.ends_with("mm") || !parse_number(width.substr(0, width.size() - 2), millimetres) ||
@@ -21,6 +40,18 @@ double PictureFlags::units() const {
     throw UsageError(text("--width ", width, ": a picture is 60mm to 400mm wide"),
                      "84mm for a column, 174mm for a page");
   return millimetres / 25.4 * 72 / kPrintedUnit;
+}
+
+/// Names the characters that a PDF shows as ?; "" if there are none.
+static std::string lacking_text(const Picture& picture) {
+  constexpr std::size_t kNamed = 20;
+  std::vector<std::string> lacking = lacking_in_pdf(picture);
+  if (lacking.empty()) return "";
+  const std::size_t count = lacking.size();
+  lacking.resize(std::min(count, kNamed));
+  return text("note: the font of the PDF lacks ", count, count == 1 ? " character" : " characters",
+              ", shown as ?: ", join(lacking, " "), count > kNamed ? " ..." : "",
+              "\nhint: --svg writes all characters");
 }
 
 Result with_picture(const Invocation& call, const PictureFlags& flags, Result result,
@@ -38,7 +69,10 @@ Result with_picture(const Invocation& call, const PictureFlags& flags, Result re
     }
   };
   if (!flags.svg.empty()) write(flags.svg, headlab::svg(picture, about));
-  if (!flags.pdf.empty()) write(flags.pdf, headlab::pdf(picture, about));
+  if (!flags.pdf.empty()) {
+    write(flags.pdf, headlab::pdf(picture, about));
+    if (const std::string lacking = lacking_text(picture); !lacking.empty()) note(lacking);
+  }
   result.text += text("caption: ", picture.title, ". ", picture.sentence, "\n");
   return result;
 }

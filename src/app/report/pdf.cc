@@ -2,9 +2,11 @@
 // Helvetica. The document says no time, so that equal pictures are equal bytes. Its origin is at
 // the bottom left, that of pictures at the top left: y is turned over where a corner is written.
 // Read next: svg.cc, the other writer.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
+#include <optional>
 
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
@@ -24,25 +26,45 @@ std::string color_text(std::string_view color, const char* command) {
   return out + command + "\n";
 }
 
-/// Windows-1252, in brackets; what has no place there becomes ?, a star an asterisk.
+/// The mark of a blank, which no font of PDF readers has: see blank_marks.
+constexpr std::string_view kBlankMark = "␣";
+
+/// The code of a character in Windows-1252, or of what stands for it: an asterisk for a star, and a
+/// blank for the mark of one. None if there is nothing.
+std::optional<int> code_of(const std::string& character) {
+  static const std::map<std::string, int> kOthers = {
+      {"★", '*'},  {"−", '-'},  {"␣", ' '},  {"€", 0x80}, {"‚", 0x82}, {"ƒ", 0x83},
+      {"„", 0x84}, {"…", 0x85}, {"†", 0x86}, {"‡", 0x87}, {"ˆ", 0x88}, {"‰", 0x89},
+      {"Š", 0x8A}, {"‹", 0x8B}, {"Œ", 0x8C}, {"Ž", 0x8E}, {"‘", 0x91}, {"’", 0x92},
+      {"“", 0x93}, {"”", 0x94}, {"•", 0x95}, {"–", 0x96}, {"—", 0x97}, {"˜", 0x98},
+      {"™", 0x99}, {"š", 0x9A}, {"›", 0x9B}, {"œ", 0x9C}, {"ž", 0x9E}, {"Ÿ", 0x9F}};
+  const int first = static_cast<unsigned char>(character[0]);
+  const int last = static_cast<unsigned char>(character.back());
+  if (first < 0x7F) return first;
+  if (first == 0xC2 && last >= 0xA0) return last;
+  if (first == 0xC3) return last + 0x40;
+  const auto found = kOthers.find(character);
+  return found == kOthers.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Windows-1252, in brackets; what has no place there becomes ?.
 std::string string_of(std::string_view text) {
-  static const std::map<std::string, int> kOthers = {{"★", '*'},  {"−", '-'},  {"€", 0x80},
-                                                     {"…", 0x85}, {"‘", 0x91}, {"’", 0x92},
-                                                     {"“", 0x93}, {"”", 0x94}, {"•", 0x95},
-                                                     {"–", 0x96}, {"—", 0x97}};
   std::string out = "(";
   for (const std::string& character : characters_of(text)) {
-    int code = static_cast<unsigned char>(character[0]);
-    if (code == 0xC2 || code == 0xC3)
-      code = (code == 0xC3 ? 0x40 : 0) + static_cast<unsigned char>(character.back());
-    else if (code >= 0x7F)
-      code = kOthers.contains(character) ? kOthers.at(character) : '?';
+    const int code = code_of(character).value_or('?');
     std::array<char, 5> octal{};
     std::snprintf(octal.data(), octal.size(), "\\%03o", code);
     const bool plain = code >= 0x20 && code < 0x7F && code != '(' && code != ')' && code != '\\';
     out += plain ? std::string(1, static_cast<char>(code)) : std::string(octal.data());
   }
   return out + ")";
+}
+
+/// The text with blanks in place of their marks.
+std::string with_blanks(std::string text) {
+  for (std::size_t at; (at = text.find(kBlankMark)) != text.npos;)
+    text.replace(at, kBlankMark.size(), " ");
+  return text;
 }
 
 /// What fills and strokes a path, then the path, then the command that draws it.
@@ -107,17 +129,55 @@ struct PdfItems {
                      at(x + r, y) + "c ",
                  true);
   }
-  std::string operator()(const TextItem& item) const {
+  /// Where the text begins, from its place: as Helvetica sets it, with blanks for their marks.
+  static double start_of(const TextItem& item) {
     const double before = static_cast<int>(item.anchor) / 2.0;  // the share left of its place
-    const char* turn = item.turn == 0 ? "1 0 0 1 " : item.turn < 0 ? "0 1 -1 0 " : "0 -1 1 0 ";
-    return "BT " + color_text(item.fill, "rg") + (item.bold ? "/B " : "/R ") +
-           drawn_number(item.size) + " Tf " + turn + at(item.at.x, item.at.y) + "Tm " +
-           drawn_number(-before * text_width(item.text, item.size, item.bold)) + " " +
-           drawn_number(-kCentre * item.size) + " Td " + string_of(item.text) + " Tj ET\n";
+    return -before * text_width(with_blanks(item.text), item.size, item.bold);
+  }
+  static const char* turn_of(const TextItem& item) {
+    return item.turn == 0 ? "1 0 0 1 " : item.turn < 0 ? "0 1 -1 0 " : "0 -1 1 0 ";
+  }
+  /// A bracket that lies on its back for each blank that the text marks.
+  std::string blank_marks(const TextItem& item) const {
+    constexpr double kFrom = 0.04, kTo = 0.24, kTop = 0.1, kBottom = -0.06;  // in sizes
+    std::string paths;
+    for (std::size_t at = 0; (at = item.text.find(kBlankMark, at)) != item.text.npos;
+         at += kBlankMark.size()) {
+      const std::string left = with_blanks(item.text.substr(0, at));
+      const double x = start_of(item) + text_width(left, item.size, item.bold);
+      const auto corner = [&](double across, double up, const char* command) {
+        return drawn_number(x + across * item.size) + " " +
+               drawn_number((up - kCentre) * item.size) + " " + command;
+      };
+      paths += corner(kFrom, kTop, "m ") + corner(kFrom, kBottom, "l ") +
+               corner(kTo, kBottom, "l ") + corner(kTo, kTop, "l ");
+    }
+    if (paths.empty()) return "";
+    return "q " + std::string(turn_of(item)) + at(item.at.x, item.at.y) + "cm " +
+           color_text(item.fill, "RG") + drawn_number(item.size / 16) + " w [] 0 d " + paths +
+           "S Q\n";
+  }
+  std::string operator()(const TextItem& item) const {
+    return blank_marks(item) + "BT " + color_text(item.fill, "rg") + (item.bold ? "/B " : "/R ") +
+           drawn_number(item.size) + " Tf " + turn_of(item) + at(item.at.x, item.at.y) + "Tm " +
+           drawn_number(start_of(item)) + " " + drawn_number(-kCentre * item.size) + " Td " +
+           string_of(item.text) + " Tj ET\n";
   }
 };
 
 }  // namespace
+
+std::vector<std::string> lacking_in_pdf(const Picture& picture) {
+  std::vector<std::string> lacking;
+  for (const Item& item : picture.items) {
+    const TextItem* words = std::get_if<TextItem>(&item);
+    if (words == nullptr) continue;
+    for (std::string& character : characters_of(words->text))
+      if (!code_of(character) && std::ranges::count(lacking, character) == 0)
+        lacking.push_back(std::move(character));
+  }
+  return lacking;
+}
 
 std::string pdf(const Picture& picture, const std::string& about) {
   const std::string unit = text(kPrintedUnit);
