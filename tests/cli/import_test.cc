@@ -33,6 +33,19 @@ TEST_F(Import, OfAModelBuiltByHandFindsItsHeads) {
   EXPECT_GT(previous.at("best").at("mass").number(), 0.99);
 }
 
+/// Its initial values are not known: nothing is compared with values that headlab would draw.
+TEST_F(Import, HasNoColumnOfTheUntrainedModel) {
+  by_hand();
+  done({"prune", "hand", "--keep", "2", "--out", "pruned"});
+  for (const char* name : {"hand", "pruned"}) {
+    EXPECT_FALSE(holds(done({"heads", name, "--all"}).out, "untrained")) << name;
+    const Json best = done({"heads", name, "--json"}).json().at("relations").items()[0].at("best");
+    EXPECT_TRUE(best.at("mass_untrained").is_null()) << name;
+  }
+  done(tiny({"--out", "own"}));
+  EXPECT_TRUE(holds(done({"heads", "own"}).out, "untrained"));
+}
+
 TEST_F(Import, OfAModelBuiltByHandShowsWhichHeadsAreTheCause) {
   by_hand();
   EXPECT_GT(done({"eval", "hand", "--json"}).json().at("accuracy").number(), 0.999);

@@ -29,6 +29,9 @@ struct RunConfig {
   /// The `steps` that were planned before the run was told to go on further, in order, "3000 4000";
   /// "?" where that was in the middle of what was planned.
   std::string extended;
+  /// The layout of the model that this run was imported from. Its initial values are not known, so
+  /// nothing is compared with them. Empty if headlab initialised the model.
+  std::string imported;
 
   /// Error that says what is out of range, does not fit together, or does not fit into memory.
   void validate() const;

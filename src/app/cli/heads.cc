@@ -3,6 +3,7 @@
 // in a forward pass, and example N is the Nth of those that the table is computed from. Read next:
 // heads/scores.h.
 #include <cmath>
+#include <optional>
 
 #include "cli/commands.h"
 #include "results/npy.h"
@@ -169,9 +170,11 @@ Result show_history(const Invocation& call, const Run& run, const HeadsFlags& fl
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
-  const Transformer untrained = initial_model(run.config);
   HeadsOptions options = flags.options;
-  options.untrained = &untrained, options.rises = true;
+  options.rises = true;
+  std::optional<Transformer> untrained;
+  if (run.config.imported.empty()) untrained.emplace(initial_model(run.config));
+  if (untrained) options.untrained = &*untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
   write_masses(call, flags.npy, run, options.examples);
   Finding found = finding_of(report, {.all = true});
@@ -244,7 +247,7 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
     reports.push_back(to_json(report));
   }
   for (std::size_t r = 0; r < roles.rows.size(); ++r) {
-    const Interval lift = t_interval(lifts[r]);
+    const Interval lift = within(t_interval(lifts[r]), -HUGE_VAL, 1);
     for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high})
       roles.rows[r].push_back(cell);
     roles.rows[r] =
@@ -265,6 +268,8 @@ Result heads(Invocation& call) {
   if (!flags.pattern.empty() && flags.pattern != "all")
     parse_head("--pattern", flags.pattern);  // before anything slow
   flags.picture.units();
+  require_ending("--npy", flags.npy, ".npy");
+  require_ending("--z", flags.z, ".npy");
   if (call.positionals().size() > 1) return show_runs(call, flags);
   Run run = open_run(call.positionals()[0]);
   if (flags.over_training) return show_history(call, run, flags);

@@ -78,6 +78,7 @@ Result import_command(Invocation& call) {
   RunConfig config;
   config.task = fitting(task, model);
   config.train.batch = 8;
+  config.imported = imported.layout;
   const Run run = import_run(out, config, imported.model, Existing{force});
   const Index parameters = imported.model.parameter_count();
   return reproducible(call,

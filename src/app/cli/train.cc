@@ -38,7 +38,8 @@ RunConfig base_config(const std::string& file, const std::string& task) {
   const std::string parent = named.parent;
   RunConfig config = as_usage([&] { return recommended_config(named.task); });
   apply_file(config);
-  config.parent = config.pruning = config.extended = "";  // it begins from initial values
+  config.parent = config.pruning = config.extended = config.imported =
+      "";  // it begins from initial values
   if (!parent.empty())
     note(text("note: ", file, " was made by pruning ", parent,
               "; its heads are now trained from new initial values"));

@@ -49,7 +49,8 @@ Settings settings_of(RunConfig& config) {
   s.string("data_hash", config.data_hash, "of the task's data file");
   s.string("pruning", config.pruning, "how this run was made from its parent");
   s.string("extended", config.extended, "steps planned before the run went on further");
-  s.mark_decided({"parent", "data_hash", "pruning", "extended"});
+  s.string("imported", config.imported, "layout of the model that was imported");
+  s.mark_decided({"parent", "data_hash", "pruning", "extended", "imported"});
   return s;
 }
 
