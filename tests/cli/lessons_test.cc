@@ -61,6 +61,18 @@ TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
   EXPECT_TRUE(holds(done({"explain", "five-tokens", "--heads", "4"}).out, "9 of 20 rows"));
 }
 
+TEST_F(Learning, ExplainsSeveralWordsAtOnce) {
+  const std::string both = done({"explain", "lift", "nats"}).out;
+  EXPECT_EQ(both, done({"explain", "lift"}).out + done({"explain", "nats"}).out);
+  EXPECT_EQ(done({"explain", "lift nats"}).out, both) << "in quotation marks";
+  const Json json = done({"explain", "lift", "top1", "--json"}).json();
+  ASSERT_EQ(json.at("words").items().size(), 2u);
+  EXPECT_EQ(json.at("words").items()[1].at("word"), Json("top1"));
+  EXPECT_EQ(done({"explain", "lift", "--json"}).json().at("word"), Json("lift"));
+  expect_refused(run({"explain", "lift", "nonsense", "nats"}), 2, {"'nonsense'"});
+  expect_refused(run({"explain", "lift", "mistakes"}), 2, {"mistakes", "lesson"});
+}
+
 TEST_F(Learning, ComputesARunsOwnNumbers) {
   done(tiny({"--out", "a"}));
   const Words words = {"explain", "attention", "a", "--head", "0.1", "--query", "3"};

@@ -160,6 +160,35 @@ const std::vector<Mistake> kFiles = {
 };
 INSTANTIATE_TEST_SUITE_P(Files, Mistakes, testing::ValuesIn(kFiles), name_of_mistake);
 
+using Failures = Program;
+
+TEST_F(Failures, AreOneJsonObjectIfJsonIsAsked) {
+  done(tiny({"--out", "a"}));
+  for (const auto& [line, status] : {std::pair{"page nothing --json", 1},
+                                     {"eval a --json --examples 0", 2},
+                                     {"--json heads a --pattern 0.01", 2},
+                                     {"start --json", 2},
+                                     {"nonsense --json", 2},
+                                     {"heads a --nonsense --json", 2},
+                                     {"prune a --keep 1 --out a --json", 1}}) {
+    const Outcome outcome = run(typed(line));
+    EXPECT_EQ(outcome.status, status) << line;
+    const Json json = outcome.json();
+    const std::string error = json.at("error").string();
+    EXPECT_TRUE(holds(outcome.err, "error: " + error + "\n")) << error;
+    EXPECT_TRUE(holds(outcome.err, json.at("hint").string())) << outcome.err;
+    EXPECT_EQ(json.at("status").integer(), status);
+  }
+  EXPECT_EQ(run({"page", "nothing"}).out, "") << "only if it is asked for";
+}
+
+TEST_F(Failures, OfAFileAfterTheResultLeaveOneObject) {
+  done(tiny({"--out", "a"}));
+  const Outcome outcome = run({"heads", "a", "--grid", "--json", "--svg", "none/p.svg"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.json().find("patterns"), nullptr);
+}
+
 using Force = Program;
 
 TEST_F(Force, ReplacesARunAndNothingElse) {

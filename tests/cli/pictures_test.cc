@@ -58,6 +58,42 @@ TEST_F(Pictures, NeedToKnowOfWhat) {
   EXPECT_FALSE(fs::exists(folder.path() / "p.svg"));
 }
 
+TEST_F(Pictures, AreRefusedUnderTheNameOfAnotherFormat) {
+  for (const auto& [flag, file, instead] : {std::tuple{"--svg", "p.png", ".svg"},
+                                            {"--svg", "p.PDF", "--pdf"},
+                                            {"--pdf", "p.svg", "--svg"},
+                                            {"--pdf", "p.jpeg", ".pdf"}}) {
+    expect_refused(run({"heads", "a", "--grid", flag, file}), 2, {file, flag, instead});
+    EXPECT_FALSE(fs::exists(folder.path() / file));
+  }
+  expect_refused(run({"eval", "a", "--npy", "losses.csv"}), 2, {"losses.csv", ".npy"});
+  expect_refused(run({"heads", "a", "--pattern", "all", "--z", "z.txt"}), 2, {"z.txt", ".npy"});
+  done({"heads", "a", "--grid", "--svg", "p.SVG"});
+  done({"heads", "a", "--grid", "--pdf", "no-ending"});
+}
+
+TEST_F(Pictures, AsPdfNameTheCharactersThatTheFontLacks) {
+  write_file(folder.path() / "words.txt", [] {
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += "кот сел на мат.\n";
+    return text;
+  }());
+  done(
+      typed("train --task text:file=words.txt,length=12 --heads 1 --d-model 8 --d-ff 8 --layers 1 "
+            "--steps 2 --batch 4 --out words"));
+  const Outcome outcome = done({"heads", "words", "--pattern", "0.0", "--pdf", "w.pdf"});
+  expect_parts(outcome.err, {"the font of the PDF lacks ", "к", "--svg"});
+  EXPECT_FALSE(holds(outcome.err, "␣")) << "that one is drawn";
+  EXPECT_FALSE(holds(done({"heads", "words", "--pattern", "0.0", "--svg", "w.svg"}).err, "lacks"));
+}
+
+TEST_F(Pictures, HaveHeadsThatAreNamedStrictly) {
+  for (const char* name :
+       {"0.01", "00.1", "0.1.0", "0.", ".1", "0,1", "0.1x", "+0.1", "-0.1", "0.-1"})
+    EXPECT_EQ(run({"heads", "a", "--pattern", name}).status, 2) << name;
+  expect_refused(run({"ablate", "a", "--heads", "0.0,0.01"}), 2, {"0.01", "LAYER.HEAD"});
+}
+
 TEST_F(Pictures, ThatCannotBeWrittenAreASentence) {
   const Outcome outcome = run({"heads", "a", "--grid", "--svg", "none/p.svg"});
   EXPECT_EQ(outcome.status, 1);

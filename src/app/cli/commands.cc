@@ -11,7 +11,7 @@
 #include <deque>
 #include <exception>
 #include <new>
-#include <sstream>
+#include <optional>
 
 namespace headlab::cli {
 
@@ -133,6 +133,9 @@ std::string folded(const std::string& shown) {
   return join(lines, "\n");
 }
 
+/// Whether the command line asks for JSON, and none was printed yet: stdout holds one object.
+bool json_is_wanted = false;
+
 /// What a command found, with the command that makes it again.
 Result carry_out(Invocation& call) {
   Result result;
@@ -149,7 +152,10 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   if (!call.json())
     print(
         harmless(call.wants_table() ? call.table_text(result.tables) : folded(result.text), true));
-  if (call.json() && !result.json.is_null()) print(result.json.dump(2) + "\n");
+  if (call.json() && !result.json.is_null()) {
+    json_is_wanted = false;
+    print(result.json.dump(2) + "\n");
+  }
   if (!result.note.empty()) note(result.note);
   if (result.unwritten) throw *result.unwritten;
   return result.status;
@@ -175,7 +181,14 @@ std::string line_of(std::string_view message) {
   return more == 0 ? line : text(line, " ... (", more, " bytes more)");
 }
 
+/// A failure; with --json also an object {"error", "hint", "status"} on stdout.
 int report(const char* what, const std::string& hint, int status) {
+  if (json_is_wanted) {
+    Json json = Json::object({{"error", line_of(what)}, {"hint", line_of(hint)}});
+    json["status"] = status;
+    json_is_wanted = false;
+    print(json.dump(2) + "\n");
+  }
   complain("error: " + line_of(what));
   if (!hint.empty()) complain("hint: " + line_of(hint));
   return status;
@@ -189,6 +202,9 @@ int report_no_memory() {
 }
 
 int run_and_report(const std::vector<std::string>& words) {
+  json_is_wanted = std::ranges::any_of(words, [](const std::string& word) {
+    return word == "--json" || word == "--json=true";
+  });
   try {
     return run_words(command_first(words));
   } catch (const UsageError& error) {
@@ -232,6 +248,7 @@ every command takes --json, --csv, --latex, --quiet and --threads;
 headlab --version names the build
 exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
 130 interrupted
+with --json a failure is an object {"error", "hint", "status"} on stdout
 )";
 }
 
@@ -346,13 +363,24 @@ std::vector<HeadId> parse_heads(const std::string& flag, const std::string& name
   return heads;
 }
 
+/// A whole number in decimal digits without leading zeros; none for any other text.
+static std::optional<std::int32_t> index_of(const std::string& digits) {
+  const bool plain = !digits.empty() && digits.size() < 10 &&
+                     digits.find_first_not_of("0123456789") == digits.npos;
+  if (!plain || (digits.size() > 1 && digits[0] == '0')) return std::nullopt;
+  return static_cast<std::int32_t>(std::stol(digits));
+}
+
 HeadId parse_head(const std::string& flag, const std::string& name, const Transformer* model) {
-  HeadId id;
-  char dot = 0, rest = 0;
-  std::istringstream in(name);
-  if (!(in >> id.module >> dot >> id.head) || dot != '.' || (in >> rest))
+  // Strict, so that 0.01 is not taken for 0.1.
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  const std::optional<std::int32_t> module = index_of(name.substr(0, dot));
+  const std::optional<std::int32_t> head =
+      dot < name.size() ? index_of(name.substr(dot + 1)) : module;
+  if (dot == name.size() || !module || !head)
     throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
                      "`headlab heads RUN` lists them");
+  const HeadId id{*module, *head};
   if (model != nullptr) as_usage([&] { return place_of(*model, id); });
   return id;
 }

@@ -239,24 +239,68 @@ std::vector<Meaning> meanings() {
   return all;
 }
 
-Result explain_word(std::string word) {
-  const std::vector<Meaning> all = meanings();
-  std::vector<std::string> known = texts_of(all, &Meaning::word);
-  if (std::ranges::count(known, word) == 0)  // a flag as it is typed
-    std::ranges::replace(word, '-', '_');
-  std::string shown;
-  Json found = Json::array();
-  for (const auto& [name, kind, meaning] : all) {
-    if (name != word) continue;
-    shown += wrapped(text(name, ", ", kind, ": ", meaning), "  ", 80);
-    found.push_back(Json::object({{"kind", kind}, {"meaning", meaning}}));
+/// The name of a flag as a setting: a flag is typed with hyphens.
+std::string as_setting(std::string word) {
+  std::ranges::replace(word, '-', '_');
+  return word;
+}
+
+/// Whether some meaning is that of `word`, or of `word` as a flag.
+bool is_known(const std::vector<Meaning>& all, const std::string& word) {
+  return std::ranges::any_of(all, [&](const Meaning& one) {
+    return one.word == word || one.word == as_setting(word);
+  });
+}
+
+using Words = std::vector<std::string>;
+
+/// The words of a command line as terms: of several words that make one term, such as "attention
+/// head", the longest. Error for a word that belongs to none.
+Words terms_of(const std::vector<Meaning>& all, const Words& words) {
+  Words terms;
+  for (std::size_t first = 0; first < words.size();) {
+    std::size_t count = words.size() - first;
+    const auto term = [&] {
+      const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first);
+      return join(Words(begin, begin + static_cast<std::ptrdiff_t>(count)), " ");
+    };
+    while (count > 1 && !is_known(all, term())) --count;
+    if (std::ranges::find(kLessons, term(), &Lesson::name) != std::end(kLessons))
+      throw UsageError(text("cannot explain ", term(), " together with words: it is a lesson"),
+                       text("headlab explain ", term()));
+    if (!is_known(all, term())) {
+      std::vector<std::string> known = texts_of(all, &Meaning::word);
+      for (const Lesson& lesson : kLessons) known.emplace_back(lesson.name);
+      throw UsageError(  // there are hundreds of words: too many for a hint
+          unknown_name("word", term(), known).what(),
+          "headlab explain lists the lessons, headlab list columns and scores the words");
+    }
+    terms.push_back(term());
+    first += count;
   }
-  for (const Lesson& lesson : kLessons) known.emplace_back(lesson.name);
-  if (shown.empty())  // there are hundreds of words: too many for a hint
-    throw UsageError(
-        unknown_name("word", word, known).what(),
-        "headlab explain lists the lessons, headlab list columns and scores the words");
-  return {.json = stamped({{"word", word}, {"meanings", std::move(found)}}), .text = shown};
+  return terms;
+}
+
+Result explain_words(const std::vector<std::string>& words) {
+  const std::vector<Meaning> all = meanings();
+  std::string shown;
+  Json explained = Json::array();
+  for (const std::string& term : terms_of(all, words)) {
+    const bool as_typed = std::ranges::find(all, term, &Meaning::word) != all.end();
+    const std::string word = as_typed ? term : as_setting(term);
+    Json found = Json::array();
+    for (const auto& [name, kind, meaning] : all) {
+      if (name != word) continue;
+      shown += wrapped(text(name, ", ", kind, ": ", meaning), "  ", 80);
+      found.push_back(Json::object({{"kind", kind}, {"meaning", meaning}}));
+    }
+    explained.push_back(Json::object({{"word", word}, {"meanings", std::move(found)}}));
+  }
+  if (explained.items().size() > 1)
+    return {.json = stamped({{"words", std::move(explained)}}), .text = shown};
+  const Json& only = explained.items()[0];
+  return {.json = stamped({{"word", only.at("word")}, {"meanings", only.at("meanings")}}),
+          .text = shown};
 }
 
 Result list_lessons() {
@@ -280,7 +324,12 @@ Result explain(Invocation& call) {
   call.read(flags.settings());
   if (call.positionals().empty()) return list_lessons();
   const auto lesson = std::ranges::find(kLessons, call.positionals()[0], &Lesson::name);
-  if (lesson == std::end(kLessons)) return explain_word(join(call.positionals(), " "));
+  if (lesson == std::end(kLessons)) {
+    std::vector<std::string> words;
+    for (const std::string_view word : split(join(call.positionals(), " "), ' '))
+      if (!word.empty()) words.emplace_back(word);
+    return explain_words(words);
+  }
   if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u))
     throw UsageError(text("unexpected argument '", call.positionals().back(), "'"),
                      text("for example: headlab explain ", lesson->name));

@@ -248,7 +248,7 @@ export function loadPage(textOf) {
 }
 
 export function headNamed(run, name) {
-  const found = /^(\d+)\.(\d+)$/.exec(name);
+  const found = /^(0|[1-9]\d*)\.(0|[1-9]\d*)$/.exec(name);
   if (!found || !run.modules[Number(found[1])]) return null;
   const m = Number(found[1]), born = Number(found[2]);
   return born < run.modules[m].born ? {m, place: run.modules[m].placeOf(born), born} : null;
