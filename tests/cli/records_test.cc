@@ -113,10 +113,20 @@ TEST_F(Records, FindingsAreKeptElsewhere) {
   EXPECT_EQ(kept("b.json").at("step").integer(), 30);
 }
 
+TEST_F(Records, LinesOfATrainingFitEightyColumns) {
+  Process process(tiny({"--out", "a", "--steps", "10000000", "--eval-every", "2"}), waiting());
+  const std::string said = process.signalled("step 6/10000000", SIGINT).err;
+  for (const std::string_view line : split(said, '\n'))
+    if (line.starts_with("step ")) EXPECT_LE(display_width(line), 80u) << line;
+  expect_parts(said, {"step 2/10000000  train", "  held", "  accuracy 0."});
+  const std::string brief = done(tiny({"--out", "b"})).err;
+  expect_parts(brief,
+               {"step 30/30  train loss ", " (since ", ")  held-out loss ", "  accuracy 0."});
+}
+
 TEST_F(Records, TrainSaysWhatItTook) {
   const Outcome train = done(tiny({"--out", "a", "--heads", "2", "--eval-every", "15"}));
-  expect_parts(train.err, {"heads=2 d_model=16", "the task chose ", "(mean since step 0)",
-                           "(mean since step 15)"});
+  expect_parts(train.err, {"heads=2 d_model=16", "the task chose ", "(since 0)", "(since 15)"});
   expect_parts(done(typed("train --config a/config.json --task recall --steps 1 --out b")).err,
                {"note: a/config.json brought ", "layers=1", "where the task recommends layers=2"});
 }

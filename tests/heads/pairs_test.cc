@@ -2,6 +2,7 @@
 // by hand; and models in which a layer norm is all that heads have in common.
 #include "headlab/heads/pairs.h"
 
+#include "headlab/base/progress.h"
 #include "headlab/model/initial.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/tasks/table.h"
@@ -42,6 +43,22 @@ TEST_F(PairsOfInduction, OfWhichEitherIsEnoughAreRedundant) {
   EXPECT_EQ(pair.verdict(), "redundant");
   EXPECT_EQ(report.pairs[0].verdict(), "");                             // the head that both read
   EXPECT_EQ(ablate_pairs(model, examples(80)).pairs[2].verdict(), "");  // nobody asked for what
+}
+
+/// One count from the first step to the last: a second one would begin after "0:00 left".
+TEST_F(PairsOfInduction, CountTheirStepsOnce) {
+  std::vector<double> shares;
+  std::size_t begins = 0;
+  watch_steps([&](double done, std::int64_t all) {
+    begins += done == 0;
+    shares.push_back(done / static_cast<double>(all));
+  });
+  ablate_pairs(induction_pair(task_->shape(), 2), *task_, {.batch = 16}, 80);
+  watch_steps({});
+  EXPECT_EQ(begins, 1u);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_GT(shares.size(), 10u);
+  EXPECT_EQ(shares.back(), 1) << "the work is done when it is said to be";
 }
 
 TEST(TakingOver, IsSeenInAHeadThatDoesMoreWhenTheOtherIsGone) {

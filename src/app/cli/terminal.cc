@@ -54,6 +54,23 @@ bool is_terminal(int descriptor) {
   return isatty(descriptor) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
 }
 
+/// A line of at most 80 columns. The training loss is the mean of the steps after `since`, which is
+/// said if it fits.
+std::string evaluation_line(const EvaluationRecord& record, Index steps, Index since) {
+  constexpr std::size_t kColumns = 80;
+  const std::string step = text("step ", record.last.step, "/", steps);
+  const std::string train = significant(record.train_loss);
+  const std::string held_out = significant(record.held_out.loss);
+  const std::string accuracy = fixed(record.held_out.accuracy, 4);
+  const std::string with_since = text(step, "  train loss ", train, " (since ", since,
+                                      ")  held-out loss ", held_out, "  accuracy ", accuracy);
+  if (with_since.size() <= kColumns) return with_since;
+  const std::string without =
+      text(step, "  train loss ", train, "  held-out loss ", held_out, "  accuracy ", accuracy);
+  if (without.size() <= kColumns) return without;
+  return text(step, "  train ", train, "  held out ", held_out, "  accuracy ", accuracy);
+}
+
 void write_all(std::FILE* file, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
@@ -181,9 +198,7 @@ void Progress::show(const StepRecord& record) {
 
 void Progress::show(const EvaluationRecord& record) {
   clear();
-  note(text("step ", record.last.step, "/", steps_, "  train loss ", significant(record.train_loss),
-            " (mean since step ", std::max(evaluated_, first_), ")", "  held-out loss ",
-            significant(record.held_out.loss), "  accuracy ", fixed(record.held_out.accuracy, 4)));
+  note(evaluation_line(record, steps_, std::max(evaluated_, first_)));
   evaluated_ = record.last.step;
 }
 

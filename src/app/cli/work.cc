@@ -58,7 +58,7 @@ CellsMade make_shown(Index jobs, const std::vector<Cell>& cells) {
     stop_with_parent(parent);
   };
   const auto begin = std::chrono::steady_clock::now();
-  double done = 0;
+  Index done = 0;
   options.after_cell = [&](std::size_t i, std::string trouble) {
     const std::optional<Json> found = trouble.empty() ? kept_in(cells[i]) : std::nullopt;
     const Json* loss = found ? found->find("loss") : nullptr;
@@ -66,11 +66,12 @@ CellsMade make_shown(Index jobs, const std::vector<Cell>& cells) {
     const double took =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     ++done;
-    const double left = took / done * (static_cast<double>(cells.size()) - done);
+    const double left =
+        took / static_cast<double>(done) * static_cast<double>(std::ssize(cells) - done);
+    const std::string rest = text(", ", std::ssize(cells) - done, " to do, ", clock_text(left));
     note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
               trouble.empty() ? "" : ": " + trouble,
-              took > 1 && left > 0 && !interrupted() ? ", " + clock_text(left) + " left of all"
-                                                     : ""));
+              took > 1 && left > 0 && !interrupted() ? rest + " left of all" : ""));
   };
   return make_cells(cells, options);
 }

@@ -204,9 +204,10 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
   constexpr Index kAtOnce = 32;  // sets: a whole pass for each thread, not a part of each loop
   std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
   const Index at_once = model_.config().at_once(options_.batch, examples_.length);
+  const Index parts = (examples_.size + at_once - 1) / at_once;
+  Steps steps(parts * std::ssize(sets));
   for_parts(examples_, at_once, [&](const Batch& examples, Index first) {
     const Part part(*this, examples, first);
-    Steps steps(std::ssize(sets));
     for (Index begin = 0; begin < std::ssize(sets); begin += kAtOnce) {
       const Index count = std::min(kAtOnce, std::ssize(sets) - begin);
       parallel_for(count, [&](std::int64_t i) {
@@ -233,6 +234,7 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
   const std::vector<double> none(examples_.size);
   std::vector<PairLosses> all(pairs.size(), {none, none, none, none, 0});
   const Index at_once = model_.config().at_once(options_.batch, examples_.length);
+  Steps steps((examples_.size + at_once - 1) / at_once);
   for_parts(examples_, at_once, [&](const Batch& examples, Index first) {
     const Part part(*this, examples, first);
     parallel_for(std::ssize(pairs), [&](Index p) {
@@ -253,6 +255,7 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
       for (const Tensor& logits : {joint, whole, without_a, without_b})
         all[p].largest_logit = std::max(all[p].largest_logit, largest_in(logits));
     });
+    steps.done();
   });
   return all;
 }

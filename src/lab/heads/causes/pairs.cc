@@ -8,6 +8,7 @@
 #include <map>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/heads/activations.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/gold_edges.h"
@@ -183,12 +184,19 @@ PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
   const HeadSet heads = all_heads(model);
   require(heads.size() >= 2, "pairs of heads need two heads, the model has ", heads.size());
   const Ablation ablation(model, examples, options);
-  std::vector<double> alone = ablation.mean_losses(single_sets(heads));
-  const double loss = alone[0];
   std::vector<HeadPair> pairs;
   for (std::size_t i = 0; i < heads.size(); ++i)
     for (std::size_t j = i + 1; j < heads.size(); ++j) pairs.emplace_back(heads[i], heads[j]);
+  const std::int64_t alone_passes = 1 + std::ssize(heads);
+  const std::int64_t pair_passes = 4 * std::ssize(pairs);
+  Steps steps(alone_passes + pair_passes);
+  steps.next(alone_passes);
+  std::vector<double> alone = ablation.mean_losses(single_sets(heads));
+  steps.done();
+  const double loss = alone[0];
+  steps.next(pair_passes);
   const std::vector<Ablation::PairLosses> losses = ablation.pair_losses(pairs);
+  steps.done();
   const auto cost_of = [&](const HeadId& head) {
     return alone[1 + (std::ranges::find(heads, head) - heads.begin())] - loss;
   };
@@ -206,16 +214,30 @@ PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
 PairsReport ablate_pairs(const Transformer& model, const Task& task, const AblationOptions& options,
                          Index examples) {
   const Example example = held_out_examples(task, examples);
+  const bool is_explained = model.config().norm_place == NormPlace::pre;
+  const HeadSet heads = all_heads(model);
+  const std::int64_t losses_share = std::ssize(heads);  // of the work, about
+  const std::int64_t shares_share = is_explained ? 2 : 0;
+  const std::int64_t costs_share = is_explained ? std::ssize(heads) : 0;
+  Steps steps(losses_share + shares_share + costs_share);
+  steps.next(losses_share);
   PairsReport report = ablate_pairs(model, example.batch, options);
-  if (model.config().norm_place != NormPlace::pre) {
+  steps.done();
+  if (!is_explained) {
     report.unasked = "no relation is asked about: direct shares need a pre-norm model";
     return report;
   }
+  steps.next(shares_share);
   std::vector<AskedRelation> relations = asked_relations(model, task, example, report.unasked);
   find_shares(model, example.batch, options.batch, relations);
-  report.pairs = with_relations(report.pairs, relations, all_heads(model));
-  for (const AskedRelation& relation : relations)
+  steps.done();
+  steps.next(costs_share);
+  report.pairs = with_relations(report.pairs, relations, heads);
+  Steps counted(std::ssize(relations));
+  for (const AskedRelation& relation : relations) {
     find_costs(model, relation, options, report.pairs);
+    counted.done();
+  }
   return report;
 }
 
