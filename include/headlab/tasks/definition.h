@@ -8,8 +8,8 @@
 // Optional: void prepare(), which is called once the parameters are set and throws an Error if they
 // do not fit together; void answer(Sequence& s), which adds targets and truth that follow from the
 // tokens alone, for tokens that a user gives; `different` and Sequence::unit, for finite data; and
-// needed_heads, token_text, encode, decode, data_hash, about_data as in Task. task_entry makes a row
-// of the table. Read next: src/core/tasks/duplicate.cc; examples/own_task.cc.
+// needed_heads, is_control, token_text, encode, decode, data_hash, about_data as in Task.
+// task_entry makes a row of the table. Read next: src/core/tasks/duplicate.cc; examples/own_task.cc.
 #pragma once
 
 #include <memory>
@@ -113,6 +113,10 @@ class TaskOf final : public Task {
   Index needed_heads() const override {
     if constexpr (requires { definition_.needed_heads(); }) return definition_.needed_heads();
     return Task::needed_heads();
+  }
+  bool is_control() const override {
+    if constexpr (requires { definition_.is_control(); }) return definition_.is_control();
+    return Task::is_control();
   }
   Example make(Key key, Index count, Split split) const override {
     return write(key, count, split, true);

@@ -85,6 +85,8 @@ class Task {
   /// The number of heads that the task needs: with fewer its loss stays high, more gain nothing. 0:
   /// not known.
   virtual Index needed_heads() const { return 0; }
+  /// Whether the task is a control, in which no head has anything to find.
+  virtual bool is_control() const { return false; }
   /// A name for each of the K targets.
   virtual std::vector<std::string> target_names() const = 0;
   /// `count` sequences with targets and gold. Sequence i depends on (key, split, i) alone, so a

@@ -88,7 +88,8 @@ std::string shown_text(const std::string& spec, const Task& task, const Example&
     shown += folded(text("relation ", relation.name, ": ", relation.description));
   shown += "\n" + task_help(spec);
   if (task.needed_heads() > 0)
-    shown += text("it needs ", task.needed_heads(), " heads: with fewer the loss stays high\n");
+    shown += text("it needs ", task.needed_heads(), task.needed_heads() == 1 ? " head" : " heads",
+                  ": with fewer the loss stays high\n");
   if (const std::string data = task.about_data(); !data.empty()) shown += folded("data: " + data);
   if (const std::string said = learned_text(entry.learned); !said.empty()) shown += folded(said);
   shown +=

@@ -77,6 +77,7 @@ Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
                     {"tokens", token_texts(task)},
                     {"target_names", task.target_names()},
                     {"relations", task.relations()},
+                    {"control", task.is_control()},
                     {"needed", task.needed_heads() > 0 ? Json(task.needed_heads()) : Json()}});
   Json& sets = json["sets"] = Json::object();
   sets["held_out"] = set_facts(task, held_out_examples(task, plan.examples), blocks);

@@ -30,6 +30,7 @@ struct Control {
     return {{"previous", "the token before this one", true},
             {"same", "the last earlier token of the same class"}};
   }
+  bool is_control() const { return true; }
   std::vector<std::string> target_names() const { return {"label"}; }
 
   void write(Sequence& s) const {

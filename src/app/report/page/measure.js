@@ -224,6 +224,16 @@ export function logitsAt(pass, t, k) {
   return pass.logits.subarray((t * names.length + k) * vocab, (t * names.length + k + 1) * vocab);
 }
 
+/// The right answers at a position: [{name, right}]; null where the page does not know them.
+export function askedAt(t) {
+  const {target_names: names, tokens} = task();
+  const {targets, length} = example();
+  if (!targets) return null;
+  return names.map((name, k) => ({name, right: targets[t * names.length + k]}))
+    .filter(({right}) => t < length && right >= 0)
+    .map(({name, right}) => ({name, right: quoted(tokens[right])}));
+}
+
 /// What the model answers at a position: [{name, said, right, ok, likeliest: [[token, share]]}];
 /// right is null where nothing is asked.
 export function answersAt(t) {

@@ -16,7 +16,7 @@ import {
   roleOf, sharedBy, sortings,
 } from './heads.js';
 import {busiestQuery, sentencePicture} from './pattern.js';
-import {answersAt, dial, measure, measured, showMeasured} from './measure.js';
+import {answersAt, askedAt, dial, measure, measured, showMeasured} from './measure.js';
 import {curvePicture, divisionPicture, programPlot} from './findings.js';
 
 // ---- what is asked ---------------------------------------------------------------------------
@@ -35,10 +35,19 @@ function question() {
     : ` Heads are judged by whether they look at ${listed(others.map((r) => r.description))}.`);
 }
 
+/// What is asked at a token, and what the model answers. Without weights there are no answers, and
+/// of typed tokens the page may not know the truth: both are said, not taken for "nothing asked".
 function answered(t) {
   const answers = answersAt(t);
   const known = answers.filter((a) => a.right !== null);
-  if (!known.length) return 'Nothing is asked at this token.';
+  const asked = askedAt(t);
+  if (asked === null && answers.length)
+    return `It says: ${answers.map((a) => `${a.name} ${a.said}`).join(', ')}. The right answer ` +
+      'for typed tokens is not known to this page.';
+  if (!asked?.length) return 'Nothing is asked at this token.';
+  if (!answers.length)
+    return `Right: ${asked.map((a) => `${a.name} ${a.right}`).join(', ')}. What the model ` +
+      'answers is not shown: the model does not run in this page.';
   const said = known.map((a) => `${a.name} ${a.said} ${a.ok ? '✓' : `✗ (right: ${a.right})`}`);
   const ok = known.filter((a) => a.ok).length;
   return `It says: ${said.join(', ')}. ${ok} of ${known.length} right.`;
@@ -99,6 +108,21 @@ function outcome({loss, relations}, role) {
     (mine ? ` ${role} is right in ${percent(mine.accuracy)} of the cases.` : '');
 }
 
+/// What the heads find: the role of the hero; or that no head has one, which is the right result
+/// of a control alone.
+function findingOf(hero, owners) {
+  const {relations, control} = task();
+  if (control && !owners.length)
+    return 'No head finds its keys better than chance. The task is a control: there is nothing ' +
+      'to find here, and that is right.';
+  const scored = Boolean(run().reports.heads);
+  const hasRole = doneBy(hero).length > 0 || sharedBy(hero).length > 0;
+  if (owners.length || !relations.length || !scored || hasRole)
+    return `Head ${hero.at} ${roleOf(hero)}. Below the tokens: where it looks.`;
+  return 'No head is the owner of a relation: none attends to its keys far more than chance ' +
+    `would. Below the tokens: where ${hero.at} looks.`;
+}
+
 /// The scenes: what each changes, and what it says of what is then measured.
 function scenes() {
   const {hero, second, best, owners} = cast();
@@ -108,10 +132,7 @@ function scenes() {
   const shared = second && doneBy(second).some((d) => d.name === role);
   const kept = best?.heads.map(at2);
   const early = timeSteps().filter((s) => s < born).at(-1) ?? null;
-  const finds = owners.length || !task().relations.length
-    ? `Head ${hero.at} ${roleOf(hero)}. Below the tokens: where it looks.`
-    : 'No head finds what is asked better than chance: there is nothing to find here, and that ' +
-      'is right.';
+  const finds = findingOf(hero, owners);
   return [
     {set: start, say: (now) => `${question()} It is right in ${percent(now.accuracy)}.`},
     {set: start, say: () => finds},
@@ -263,9 +284,9 @@ function howMany() {
   return [
     knee != null && [String(knee), 'as it is, without fine-tuning',
       `loss ${of(knee)}: the fewest whose loss lies within 1 % of the way from all heads to none`],
-    task().needed && [String(task().needed), 'what the task needs',
-      `a query has to look at up to ${task().needed} tokens, and each takes a head; more heads ` +
-        'can only do again what these do'],
+    task().needed && !run().config.imported && [String(task().needed), 'the task, by its rule',
+      `${task().needed === 1 ? 'one head' : `${task().needed} heads`} can do it, and with fewer ` +
+        'the loss stays high; a trained model may spread the work over more heads'],
     ...prunedRuns().map((r) => [String(headsOf(r).length),
       finetuning(r), `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
   ].filter(Boolean);
