@@ -140,6 +140,20 @@ TEST_F(PageCore, SilencesHeadsAsAblationDoes) {
   expect_same({run.path}, expected);
 }
 
+/// A pass that silences a head of a later layer begins with the streams of the pass before: those
+/// of the second stack come after those of the first.
+TEST_F(PageCore, SilencesHeadsOfBothStacksAsAblationDoes) {
+  RunConfig config = config_of(kTwoStacks);
+  config.model.encoder_layers = 2;
+  config.model.layers = 2;
+  const TrainedRun run = random_run(config);
+  std::vector<HeadSet> sets;
+  for (const HeadId& head : all_heads(run.model)) sets.push_back({head});
+  Json expected = few_examples();
+  expected["cases"] = silenced_cases(run, sets, 3);
+  expect_same({run.path}, expected);
+}
+
 /// What hiding the gold edges of each relation in one head costs on the relation's targets.
 Json edge_tests(const TrainedRun& run) {
   Json tests = Json::array();

@@ -4,10 +4,16 @@ import {loadPage} from '../../src/app/report/page/core_page.js';
 import {selfCheckSteps} from '../../src/app/report/page/core_check.js';
 import {finish} from '../../src/app/report/page/core_pass.js';
 
-export function pageOfHtml(html, load = loadPage) {
+/// The texts that the program wrote into a page, by their ids.
+export function pageTexts(html) {
   const texts = new Map();
   const pattern = /<script type="application\/[a-z-]+" id="([a-z0-9]+)">([^<]*)<\/script>/g;
   for (const [, id, text] of html.matchAll(pattern)) texts.set(id, text);
+  return texts;
+}
+
+export function pageOfHtml(html, load = loadPage) {
+  const texts = pageTexts(html);
   return load((id) => texts.get(id));
 }
 

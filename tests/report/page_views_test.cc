@@ -1,7 +1,9 @@
-// The parts of the page's views that need no document, under node: see views_test.mjs.
+// The views of a page under node: the parts that need no document (views_test.mjs), and what a page
+// says and does in a document of its own (story_test.mjs).
 #include <filesystem>
 #include <iterator>
 
+#include "headlab/heads/scores.h"
 #include "report/page_core.h"
 #include "support/golden_text.h"
 
@@ -39,6 +41,79 @@ TEST_F(PageViews, KeepTheirAddressesColoursAndPicturesInOrder) {
   }
   const auto files = std::filesystem::directory_iterator(folder_.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), std::ssize(kPictures));
+}
+
+RunConfig two_layers_of_three(const std::string& task) {
+  RunConfig config;
+  config.task = task;
+  config.model.layers = 2;
+  config.model.heads = {3};
+  config.model.d_model = 12;
+  config.model.d_ff = 8;
+  return config;
+}
+
+using Texts = std::vector<std::string>;
+
+/// At an address of the page, the words of an element hold some texts and lack others.
+Json says(const std::string& hash, const std::string& id, const Texts& holds,
+          const Texts& lacks = {}) {
+  return Json::object({{"hash", hash}, {"id", id}, {"holds", holds}, {"lacks", lacks}});
+}
+
+class PageStory : public PageCore {
+ protected:
+  /// A run with random weights whose heads were scored.
+  fs::path scored(const std::string& task) {
+    const TrainedRun run = random_run(two_layers_of_three(task));
+    write_json(run.path / "heads.json",
+               finding_of(score_heads(run.model, *run.task, {.examples = 64})));
+    return run.path;
+  }
+  void expect_said(const Page& page, const Json::Array& checks) {
+    expect_read(page, "story_test.mjs", Json::object({{"checks", checks}}));
+  }
+};
+
+constexpr const char* kFlagship = "relations:length=8,vocab=6,classes=3,relations=1+same";
+
+TEST_F(PageStory, GridAndPageObeyTheirKeys) {
+  const TrainedRun run = random_run(two_layers_of_three(kFlagship));
+  expect_read(make_page({run.path}), "story_test.mjs", Json::object({{"keys", true}}));
+}
+
+TEST_F(PageStory, SaysThatNothingIsToBeFoundOfControlsAlone) {
+  const std::string scene = "#view=story&scene=2", words = "scene-words";
+  expect_said(make_page({scored("memoryless:length=8,vocab=6")}),
+              {says(scene, words, {"control", "nothing to find here"})});
+  for (const char* task : {kFlagship, "induction", "duplicate:length=8"}) {
+    SCOPED_TRACE(task);
+    expect_said(make_page({scored(task)}),
+                {says(scene, words, {"No head is the owner"}, {"nothing to find", "is right"})});
+  }
+}
+
+TEST_F(PageStory, SaysWhatIsAskedWithoutWeights) {
+  const fs::path run = random_run(two_layers_of_three("duplicate:length=8")).path;
+  const Texts nothing = {"Nothing is asked"};
+  expect_said(make_page({run}, {.weights = false}),
+              {says("#view=story&q=5", "answered", {"Right: ", "is not shown"}, nothing)});
+  expect_said(make_page({run}),
+              {says("#view=story&q=5", "answered", {"It says: ", "right."}, nothing),
+               says("#view=story&q=2&tokens=1,2,3", "answered",
+                    {"It says: ", "typed tokens is not known"}, nothing)});
+}
+
+TEST_F(PageStory, GivesTheReasonOfEachNumberOfHeads) {
+  const Texts wrong = {"up to 1 tokens", "only do again"};
+  expect_said(make_page({random_run(two_layers_of_three("duplicate:length=8")).path}),
+              {says("#view=story", "view", {"one head can do it"}, wrong)});
+  expect_said(make_page({random_run(two_layers_of_three(kFlagship)).path}),
+              {says("#view=story", "view", {"2 heads can do it"}, wrong)});
+  RunConfig imported = two_layers_of_three(kFlagship);
+  imported.imported = "gpt2";
+  expect_said(make_page({random_run(imported).path}),
+              {says("#view=story", "view", {"How many are enough?"}, {"can do it"})});
 }
 
 }}  // namespace headlab

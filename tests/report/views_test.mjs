@@ -7,7 +7,10 @@ import fs from 'node:fs';
 import * as draw from '../../src/app/report/page/draw.js';
 import * as charts from '../../src/app/report/page/charts.js';
 import * as address from '../../src/app/report/page/address.js';
+import {randomEdges} from '../../src/app/report/page/core_edges.js';
 import {pca} from '../../src/app/report/page/core_numbers.js';
+import {truthOf} from '../../src/app/report/page/core_page.js';
+import {recorder} from './page_document.mjs';
 
 const page = {...draw, ...charts, ...address};
 const read = (name) => fs.readFileSync(new URL(`../../src/app/report/page/${name}`, import.meta.url), 'utf8');
@@ -195,6 +198,62 @@ if (folder) {
   for (const [name, picture] of Object.entries(drawn))
     fs.writeFileSync(`${folder}/${name}.svg`, page.svg(picture, palettes[0], ''));
 }
+
+// ---- what is drawn on a canvas: the calls that it gets, item by item
+function painted(item) {
+  const context = recorder();
+  page.paint(context, {width: 9, height: 9, items: [item]}, {paper: '#fff', s0: '#123456'});
+  return context.calls.map((call) => JSON.stringify(call));
+}
+const drawnOf = (item) => painted(item).filter((call) => !/=|setLineDash|fillRect/.test(call)).join(' ');
+const dot = (shape, more) => ({type: 'dot', shape, x: 10, y: 20, r: 4, fill: 's0', ...more});
+expect(drawnOf(dot('circle')) === `["beginPath"] ["arc",10,20,4,0,${2 * Math.PI}] ["fill"]`, 'a disc');
+expect(drawnOf(dot('square')) === '["beginPath"] ["moveTo",6,16] ["lineTo",14,16] ["lineTo",14,24] ' +
+  '["lineTo",6,24] ["closePath"] ["fill"]', 'a square is closed and filled');
+expect(drawnOf(dot('cross', {fill: null, stroke: 's0'})) === '["beginPath"] ["moveTo",6,16] ' +
+  '["lineTo",14,24] ["moveTo",14,16] ["lineTo",6,24] ["closePath"] ["stroke"]', 'a cross is two lines');
+for (const [shape, corners] of [['diamond', 4], ['triangle', 3]])
+  expect(drawnOf(dot(shape)).split('To"').length - 1 === corners, `corners of a ${shape}`);
+const line = {type: 'line', points: [[1, 2], [3, 4]], stroke: 's0', thick: 3, dash: [1, 2], alpha: 0.5};
+expect(drawnOf(line) === '["beginPath"] ["moveTo",1,2] ["lineTo",3,4] ["stroke"]', 'a line stays open');
+for (const call of ['["setLineDash",[1,2]]', '["lineWidth =",3]', '["globalAlpha =",0.5]',
+  '["strokeStyle =","#123456"]'])
+  expect(painted(line).includes(call), `a line is told ${call}`);
+expect(painted(line).slice(-2).join() === '["globalAlpha =",1],["setLineDash",[]]', 'the next begins plain');
+expect(drawnOf({type: 'text', text: 'a', x: 1, y: 2, fill: 's0', turn: 90}) ===
+  `["save"] ["translate",1,2] ["rotate",${Math.PI / 2}] ["fillText","a",0,0] ["restore"]`, 'a text');
+for (const [anchor, align] of [['middle', 'center'], ['end', 'right'], [undefined, 'left']])
+  expect(painted({type: 'text', text: 'a', x: 1, y: 2, anchor}).includes(`["textAlign =","${align}"]`), align);
+
+// ---- tokens that are typed: the truth of `relations`, the first position included
+const typed = {
+  name: 'relations', spec: 'relations:length=4,vocab=8,classes=2', targets: 4,
+  relations: ['back1', 'back3', 'same', 'next'].map((name) => ({name, kind: 'self'})),
+};
+const truth = truthOf(typed, [4, 1, 2, 7]);
+const keysOf = (r) => [0, 1, 2, 3].map((t) => Array.from(truth.gold(r, t)).join('+')).join();
+for (const [r, keys] of [',0,1,2', ',,,0', ',,0,1', '1,2,3,'].entries())
+  expect(keysOf(r) === keys, `keys of ${typed.relations[r].name}: ${keysOf(r)}, not ${keys}`);
+const targets = Array.from(truth.targets).join();
+expect(targets === '-1,-1,-1,1,4,-1,-1,2,1,-1,4,7,2,4,1,-1', `right answers of typed tokens: ${targets}`);
+expect(truthOf({...typed, name: 'text'}, [1, 2]) === null, 'other tasks have rules that a page lacks');
+
+// ---- random edges: as many as a relation has, none of them an edge of any relation
+const asks = {modules: [{kind: 'self', window: 0}], task: {
+  causal: true, length: 8, relations: [{name: 'a', kind: 'self'}, {name: 'b', kind: 'self'}]}};
+const given = [{5: [0, 1], 7: [2, 3, 4], 2: [0, 1]}, {5: [2], 7: [0], 1: [0]}];
+const asked = {index: 3, tokens: new Int32Array(8), length: 8, gold: (r, t) => given[r][t] || []};
+const drawnEdges = new Set();
+for (let one = 0; one < 20; ++one) {
+  const flags = randomEdges(asks, asked, 0, 0, one);
+  const row = (t) => [0, 1, 2, 3, 4, 5, 6, 7].filter((s) => flags[t * 8 + s]);
+  expect(row(5).length === 2 && row(5).every((s) => s > 2 && s <= 5), `two edges at 5: ${row(5)}`);
+  expect(row(7).length === 3 && row(7).every((s) => s === 1 || s > 4), `three edges at 7: ${row(7)}`);
+  expect(row(2).join() === '2', `no more than there are: ${row(2)}`);
+  expect([0, 1, 3, 4, 6].every((t) => !row(t).length), 'none where nothing is asked');
+  drawnEdges.add(row(5).join());
+}
+expect(drawnEdges.size === 3, `all pairs of three come about: ${[...drawnEdges].join(' ')}`);
 
 // ---- the axes of points on a line, and of some beside it
 const {axes, share} = pca(Float64Array.of(3, 4, -3, -4, -0.4, 0.3, 0.4, -0.3), 4, 2);

@@ -1,0 +1,106 @@
+// What a page says and what its keys do, in a document of its own under node:
+//   node story_test.mjs PAGE.html EXPECTED.json
+// EXPECTED: {"checks": [{"hash", "id", "holds": [words], "lacks": [words]}], "keys"}. With "keys" the
+// grid of heads is walked by keyboard. Prints a line for each problem; the exit status is 1 if there
+// is any.
+import fs from 'node:fs';
+import {openPage} from './page_document.mjs';
+
+const [pagePath, expectedPath] = process.argv.slice(2);
+const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
+const page = await openPage(fs.readFileSync(pagePath, 'utf8'));
+const {parseHash} = await import('../../src/app/report/page/address.js');
+const {app, go, press, words} = page;
+const problems = [];
+const expect = (truth, what) => truth || problems.push(what);
+
+/// Long computations run in slices: waits until none is left.
+async function settle() {
+  for (let i = 0; i < 500; ++i) {
+    await new Promise((done) => setTimeout(done, 2));
+    if (app.busy <= 0) return;
+  }
+}
+
+async function goTo(hash) {
+  go({...parseHash(hash).state});
+  app.show(true);
+  await settle();
+}
+
+async function check({hash = '', id, holds = [], lacks = []}) {
+  await goTo(hash);
+  const said = words(id) ?? `nothing at ${id}`;
+  for (const part of holds) expect(said.includes(part), `${hash} #${id} lacks "${part}": ${said}`);
+  for (const part of lacks) expect(!said.includes(part), `${hash} #${id} holds "${part}": ${said}`);
+}
+
+// ---- keys: in the grid, and of the page -----------------------------------------------------
+
+const focused = () => document.activeElement.dataset.head;
+const cellOf = (name) => document.body.querySelectorAll('.cell')
+  .find((cell) => cell.dataset.head === name);
+
+/// Two layers of three heads.
+async function walkTheGrid() {
+  await goTo('#view=story');
+  cellOf('0.0').focus();
+  for (const [key, name] of [
+    ['ArrowRight', '0.1'], ['ArrowDown', '1.1'], ['ArrowDown', '1.1'], ['End', '1.2'],
+    ['ArrowRight', '1.2'], ['ArrowUp', '0.2'], ['ArrowUp', '0.2'], ['Home', '0.0'],
+    ['ArrowLeft', '0.0'], ['PageDown', '1.0'], ['PageUp', '0.0'], ['ArrowRight', '0.1'],
+  ]) {
+    press(document.activeElement, key);
+    expect(focused() === name, `${key} leads to ${focused()}, not ${name}`);
+  }
+  const open = document.body.querySelectorAll('.cell').filter((cell) => cell.tabIndex === 0);
+  expect(open.length === 1 && open[0].dataset.head === '0.1', 'Tab reaches the cell with the focus');
+  press(document.activeElement, 'x');
+  expect(app.state.gates['0.1'] === 0, 'x switches the head with the focus off');
+  press(cellOf('0.1'), 'x');
+  expect(app.state.gates['0.1'] === undefined, 'x switches it on again');
+  press(cellOf('1.2'), 'q');
+  expect(app.state.view === 'story', 'another key does nothing');
+  cellOf('1.2').focus();
+  press(document.activeElement, 'Enter');
+  expect(app.state.view === 'head' && app.state.h === '1.2', 'Enter opens the head');
+}
+
+async function pressKeysOfThePage() {
+  await goTo('#view=story&h=0.1');
+  press(null, 'X');
+  const off = Object.keys(app.state.gates).sort().join();
+  expect(off === '0.0,0.2,1.0,1.1,1.2', `X leaves only 0.1 on: ${off} are off`);
+  expect(/^Changed: .*0\.0 off/.test(words('edited')), `what is changed is said: ${words('edited')}`);
+  press(null, 'a');
+  expect(Object.keys(app.state.gates).length === 0, 'a switches all heads on');
+  expect(words('edited') === '', `nothing is changed: ${words('edited')}`);
+  go({tokens: [1, 2, 3]});
+  expect(words('edited').includes('tokens typed'), `typed tokens are said: ${words('edited')}`);
+  go({tokens: [], hide: 'gold'});
+  expect(words('edited').includes('gold edges hidden'), `hidden edges are said: ${words('edited')}`);
+  document.getElementById('undo').click();
+  expect(app.state.hide === null && words('edited') === '', 'Undo takes all of it back');
+  await goTo('#ex=3');
+  press(null, ']');
+  expect(app.state.ex === 4, '] is the next example');
+  press(null, '[');
+  press(null, '[');
+  expect(app.state.ex === 2, '[ is the example before');
+  press(null, '?');
+  expect(app.state.view === 'about', '? opens the list of keys');
+  press(null, 'Escape');
+  expect(app.state.view === 'story', 'Escape goes back to the story');
+  go({keys: 'off'});
+  press(null, '?');
+  expect(app.state.view === 'story', 'keys can be switched off');
+}
+
+await settle();
+for (const one of expected.checks || []) await check(one);
+if (expected.keys) {
+  await walkTheGrid();
+  await pressKeysOfThePage();
+}
+for (const problem of problems.slice(0, 20)) console.log(problem);
+process.exit(problems.length > 0 ? 1 : 0);
