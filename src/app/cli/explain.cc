@@ -325,8 +325,9 @@ Result explain(Invocation& call) {
   if (call.positionals().empty()) return list_lessons();
   const auto lesson = std::ranges::find(kLessons, call.positionals()[0], &Lesson::name);
   if (lesson == std::end(kLessons)) {
-    std::vector<std::string> words;
-    for (const std::string_view word : split(join(call.positionals(), " "), ' '))
+    const std::string typed = join(call.positionals(), " ");
+    Words words;
+    for (const std::string_view word : split(typed, ' '))
       if (!word.empty()) words.emplace_back(word);
     return explain_words(words);
   }
