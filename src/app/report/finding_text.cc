@@ -392,19 +392,4 @@ std::vector<Table> with_lists(const std::vector<Table>& tables) {
   return all;
 }
 
-std::string html_of(const Table& table) {
-  const TextColumns columns = columns_of(table);
-  std::string html = "<table><caption>" + html_text(table.title) + "</caption><thead><tr>";
-  for (const TextColumn& column : columns)
-    html += "<th scope=\"col\">" + html_text(column.title[0]) + "</th>";
-  html += "</tr></thead><tbody>\n";
-  for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r) {
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      html += (c == 0 ? "<tr><th scope=\"row\">" : "<td>") + html_text(columns[c].cells[r]) +
-              (c == 0 ? "</th>" : "</td>");
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table>\n";
-}
-
 }  // namespace headlab
