@@ -195,6 +195,7 @@ TEST(SafetensorsHeader, HoldsOnlyStringsAsMetadata) {
     return file_of(text(R"({"__metadata__":)", value, "}"), 0);
   };
   EXPECT_EQ(parse_safetensors(metadata(R"({"a":"b"})"), "x").metadata.at("a"), "b");
+  EXPECT_TRUE(parse_safetensors(metadata("null"), "x").metadata.empty());
   expect_refused(metadata(R"({"a":1})"), "expected a string, got a number");
   expect_refused(metadata("[]"), "expected an object, got an array");
 }

@@ -100,6 +100,39 @@ TEST_F(Import, WritesNothingOfAFileThatIsDamaged) {
                          {"model-00001-of-00003", "truncated"});
 }
 
+TEST_F(Import, RefusesKeysThatItDoesNotKnowUnlessTheUserIgnoresThem) {
+  fs::copy(kLayouts + "mistral", folder / "m");
+  Json config = Json::parse(read_file(folder / "m" / "config.json"));
+  config["logits_scaling"] = 8;
+  config["mine"] = "text";
+  write_file(folder / "m" / "config.json", config.dump());
+  expect_nothing_written({"import", "m", "--out", "new"}, {"m/config.json", "logits_scaling", "8"});
+  expect_nothing_written({"import", "m", "--out", "new", "--ignore-key", "logits_scaling"},
+                         {"m/config.json", "mine", "text"});
+  const Outcome outcome =
+      done({"import", "m", "--out", "new", "--ignore-key", "logits_scaling,mine"});
+  EXPECT_NE(outcome.out.find("ignored keys: logits_scaling, mine"), std::string::npos);
+  EXPECT_NE(outcome.out.find("window 3"), std::string::npos);
+}
+
+TEST_F(Import, SaysThatAConfigIsNoFileOfTensors) {
+  expect_nothing_written({"import", kLayouts + "nanogpt/config.json", "--out", "new"},
+                         {"config.json", "it is JSON, not safetensors"});
+}
+
+TEST_F(Import, OneHeldOutExampleIsEnoughForAPageAndTooFewForPatch) {
+  std::string tokens;
+  for (int i = 0; i < 400; ++i) tokens += {static_cast<char>(i * i % 16), '\0'};
+  write_file(folder / "all.bin", tokens);
+  write_file(folder / "one.bin", tokens.substr(0, 2 * 9));
+  done({"import", kLayouts + "induction-by-hand", "--out", "a", "--task",
+        "tokens:file=all.bin,validation=one.bin,test=one.bin,length=8"});
+  for (const char* command : {"page", "heads", "eval", "attribute", "circuits"})
+    done({command, "a"});
+  expect_refused(run({"patch", "a"}), 1, {"patch needs two different sequences"});
+  expect_refused(run({"ablate", "a"}), 1, {"an ablation needs at least two examples, got 1"});
+}
+
 /// The lines of Python that help shows for a layout.
 std::string lines_for(const std::string& help, const std::string& layout) {
   std::string lines;

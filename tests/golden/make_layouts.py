@@ -32,18 +32,36 @@ def load_file(path):
     read = lambda v: numpy.frombuffer(data[begin + v["data_offsets"][0]:begin + v["data_offsets"][1]], "<f4")
     return {k: torch.tensor(read(v)).reshape(v["shape"]) for k, v in header.items()}
 
-def causal(scores):
+def causal(scores, window=None):
+    """Query t sees the keys s with t - window < s <= t."""
     T = scores.shape[-1]
-    return scores.masked_fill(torch.triu(torch.ones(T, T, dtype=torch.bool), 1), float("-inf")).softmax(-1)
+    distance = torch.arange(T)[:, None] - torch.arange(T)
+    hidden = distance < 0 if window is None else (distance < 0) | (distance >= window)
+    return scores.masked_fill(hidden, float("-inf")).softmax(-1)
 
-def attend(q, k, v):  # [B, H, T, D]
-    return causal(q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])) @ v
+def attend(q, k, v, window=None):  # [B, H, T, D]
+    return causal(q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]), window) @ v
 
 def rotate_half(x, base):
     D, T = x.shape[-1], x.shape[-2]
     angle = torch.outer(torch.arange(T), base ** (-torch.arange(0, D, 2) / D)).repeat(1, 2)
     a, b = x.chunk(2, -1)
     return x * angle.cos() + torch.cat((-b, a), -1) * angle.sin()
+
+def rotate_pairs(x, base):
+    """Helium and ERNIE 4.5: pairs are neighbours."""
+    D, T = x.shape[-1], x.shape[-2]
+    angle = torch.outer(torch.arange(T), base ** (-torch.arange(0, D, 2) / D)).repeat_interleave(2, -1)
+    turned = torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2)
+    return x * angle.cos() + turned * angle.sin()
+
+def windows_of(c):
+    """configuration_qwen2.py: which layers have a sliding window."""
+    L, window = c["num_hidden_layers"], c.get("sliding_window")
+    if not c.get("use_sliding_window", True):
+        window = None
+    types = c.get("layer_types") or ["sliding_attention" if i >= c.get("max_window_layers", 0) else "full_attention" for i in range(L)]
+    return [window if kind == "sliding_attention" else None for kind in types]
 
 def gpt2(p, c, tokens, linear, act, eps):
     """modeling_gpt2.py, with Conv1D; model.py of nanoGPT, with nn.Linear."""
@@ -71,17 +89,19 @@ def huggingface_llama(p, c, tokens):
     B, T = tokens.shape
     H, G, D = c["num_attention_heads"], c["num_key_value_heads"] or c["num_attention_heads"], c["head_dim"]
     norm = lambda x, n: x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + c["rms_norm_eps"]) * p[n + ".weight"]
+    linear = lambda x, n: F.linear(x, p[n + ".weight"], p.get(n + ".bias"))
+    rotate = rotate_pairs if c["model_type"] in ("helium", "ernie4_5") else rotate_half
     x = p["embed_tokens.weight"][tokens]
     for l in range(c["num_hidden_layers"]):
         b = f"layers.{l}."
         h = norm(x, b + "input_layernorm")
-        q, k, v = (F.linear(h, p[b + f"self_attn.{n}_proj.weight"]).view(B, T, -1, D).transpose(1, 2) for n in "qkv")
+        q, k, v = (linear(h, b + f"self_attn.{n}_proj").view(B, T, -1, D).transpose(1, 2) for n in "qkv")
         k, v = (t.repeat_interleave(H // G, 1) for t in (k, v))
-        z = attend(rotate_half(q, c["rope_theta"]), rotate_half(k, c["rope_theta"]), v)
-        x = x + F.linear(z.transpose(1, 2).reshape(B, T, -1), p[b + "self_attn.o_proj.weight"])
+        z = attend(rotate(q, c["rope_theta"]), rotate(k, c["rope_theta"]), v, windows_of(c)[l])
+        x = x + linear(z.transpose(1, 2).reshape(B, T, -1), b + "self_attn.o_proj")
         h = norm(x, b + "post_attention_layernorm")
-        up, gate = F.linear(h, p[b + "mlp.up_proj.weight"]), F.linear(h, p[b + "mlp.gate_proj.weight"])
-        x = x + F.linear(F.silu(gate) * up, p[b + "mlp.down_proj.weight"])
+        up, gate = linear(h, b + "mlp.up_proj"), linear(h, b + "mlp.gate_proj")
+        x = x + linear(F.silu(gate) * up, b + "mlp.down_proj")
     return F.linear(norm(x, "norm"), p.get("lm_head.weight", p["embed_tokens.weight"]))
 
 def transformerlens(p, c, tokens):
@@ -89,26 +109,32 @@ def transformerlens(p, c, tokens):
     act = {"gelu": F.gelu, "gelu_new": lambda x: F.gelu(x, approximate="tanh"), "relu": F.relu, "silu": F.silu}[c["act_fn"]]
     rotary = c["positional_embedding_type"] == "rotary"
     def norm(x, n):
-        if c["normalization_type"] == "LN":
-            return F.layer_norm(x, (C,), p[n + ".w"], p[n + ".b"], c["eps"])
-        return x / (x.pow(2).mean(-1, keepdim=True) + c["eps"]).sqrt() * p[n + ".w"]
+        if c["normalization_type"].startswith("LN"):
+            return F.layer_norm(x, (C,), p.get(n + ".w"), p.get(n + ".b"), c["eps"])
+        return x / (x.pow(2).mean(-1, keepdim=True) + c["eps"]).sqrt() * p.get(n + ".w", 1)
     heads = lambda t: t if t.dim() == 3 else t.view(C, -1, D).transpose(0, 1)  # [H, C, D]
     x = p["embed.W_E"][tokens] + (0 if rotary else p["pos_embed.W_pos"][:T])
     for l in range(c["n_layers"]):
         b = f"blocks.{l}."
         h = norm(x, b + "ln1")
-        q, k, v = (torch.einsum("btc,hcd->bhtd", h, heads(p[f"{b}attn.W_{n}"])) +
-                   p.get(f"{b}attn.b_{n}", torch.zeros(1)).reshape(1, -1, 1, D if f"{b}attn.b_{n}" in p else 1) for n in "QKV")
+        shared = "_" if b + "attn._W_K" in p else ""
+        W = {n: p[f"{b}attn.{shared if n != 'Q' else ''}W_{n}"] for n in "QKV"}
+        bias = {n: p.get(f"{b}attn.{shared if n != 'Q' else ''}b_{n}") for n in "QKV"}
+        q, k, v = (torch.einsum("btc,hcd->bhtd", h, heads(W[n])) + (0 if bias[n] is None else bias[n].reshape(1, -1, 1, D)) for n in "QKV")
         if rotary:
-            q, k = rotate_half(q, c["rotary_base"]), rotate_half(k, c["rotary_base"])
-        z = attend(q, k, v)
+            rotate = rotate_pairs if c.get("rotary_adjacent_pairs") else rotate_half
+            q, k = rotate(q, c["rotary_base"]), rotate(k, c["rotary_base"])
+        is_local = c.get("use_local_attn") and c["attn_types"][l] == "local"
+        k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], 1) for t in (k, v))
+        z = attend(q, k, v, c["window_size"] if is_local else None)
         x = x + torch.einsum("bhtd,hdc->btc", z, p[b + "attn.W_O"].reshape(-1, D, C)) + p.get(b + "attn.b_O", 0)
         h, u = norm(x, b + "ln2"), 1
         if c["gated_mlp"]:
-            u, pre = h @ p[b + "mlp.W_in"], h @ p[b + "mlp.W_gate"]
+            u, pre = h @ p[b + "mlp.W_in"], h @ p[b + "mlp.W_gate"]  # b_in is added after the product
         else:
             pre = h @ p[b + "mlp.W_in"] + p.get(b + "mlp.b_in", 0)
-        x = x + (act(pre) * u) @ p[b + "mlp.W_out"] + p.get(b + "mlp.b_out", 0)
+        mid = act(pre) * u + (p.get(b + "mlp.b_in", 0) if c["gated_mlp"] else 0)
+        x = x + mid @ p[b + "mlp.W_out"] + p.get(b + "mlp.b_out", 0)
     return norm(x, "ln_final") @ p["unembed.W_U"] + p.get("unembed.b_U", 0)
 
 def stripped(p):
@@ -205,7 +231,51 @@ def main(out):
     tensors["_orig_mod.lm_head.weight"] = tensors["_orig_mod.transformer.wte.weight"].clone()
     write(out, "nanogpt", nanogpt, {**size, "block_size": T, "bias": False, "dropout": 0.0}, tensors)
 
+    relatives(out)
     by_hand(os.path.join(out, "induction-by-hand"))
+
+def relatives(out):
+    """Families whose tensors are Llama's and whose arithmetic differs in one thing; the same in TransformerLens."""
+    def llama(names, biased=()):
+        shapes = {"model.embed_tokens.weight": (V, C), "model.norm.weight": (C,), "lm_head.weight": (V, C)}
+        for l in range(L):
+            b = f"model.layers.{l}."
+            maps = {"self_attn.q_proj": (H * D, C), "self_attn.k_proj": (2 * D, C), "self_attn.v_proj": (2 * D, C), "self_attn.o_proj": (C, H * D),
+                    "mlp.up_proj": (FF, C), "mlp.gate_proj": (FF, C), "mlp.down_proj": (C, FF)}
+            shapes.update({b + "input_layernorm.weight": (C,), b + "post_attention_layernorm.weight": (C,)})
+            shapes.update({b + n + ".weight": shape for n, shape in maps.items()})
+            shapes.update({b + n + ".bias": maps[n][:1] for n in biased})
+        return {**{"num_hidden_layers": L, "num_attention_heads": H, "num_key_value_heads": 2, "head_dim": D, "hidden_size": C, "intermediate_size": FF,
+                   "max_position_embeddings": T, "vocab_size": V, "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 100.0,
+                   "tie_word_embeddings": False}, **names}, shapes
+    qkv = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"]
+    every = qkv + ["self_attn.o_proj", "mlp.up_proj", "mlp.gate_proj", "mlp.down_proj"]
+    cases = {"mistral": llama({"model_type": "mistral", "architectures": ["MistralForCausalLM"], "sliding_window": 3, "attention_dropout": 0.0}),
+             "qwen2": llama({"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}, qkv),
+             "llama-biases": llama({"model_type": "llama", "attention_bias": True, "mlp_bias": True, "pretraining_tp": 1}, every),
+             "helium": llama({"model_type": "helium", "attention_bias": False, "mlp_bias": False}),
+             "ernie": llama({"model_type": "ernie4_5", "use_bias": True, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 2}, every)}
+    for seed, (name, (config, shapes)) in enumerate(cases.items(), 10):
+        write(out, name, huggingface_llama, config, random_of(shapes, seed))
+
+    lens = {"n_layers": L, "n_heads": H, "d_model": C, "d_head": D, "d_mlp": FF, "n_ctx": T, "d_vocab": V, "d_vocab_out": V, "attn_scale": math.sqrt(D),
+            "eps": 1e-5, "attention_dir": "causal", "model_name": "custom"}
+    shapes = {n: s for n, s in lens_shapes(False, False).items() if ".ln" not in n and not n.startswith("ln_final")}
+    write(out, "transformerlens-local", transformerlens,
+          {**lens, "act_fn": "gelu_new", "gated_mlp": False, "normalization_type": "LNPre", "positional_embedding_type": "standard",
+           "use_local_attn": True, "window_size": 3, "attn_types": ["global", "local"]}, random_of(shapes, 20))
+    shapes = {"embed.W_E": (V, C), "unembed.W_U": (C, V), "unembed.b_U": (V,), "ln_final.w": (C,)}
+    for l in range(L):
+        b = f"blocks.{l}."
+        shapes.update({b + "ln1.w": (C,), b + "ln2.w": (C,), b + "attn.W_Q": (H, C, D), b + "attn.b_Q": (H, D), b + "attn.W_O": (H, D, C), b + "attn.b_O": (C,),
+                       b + "mlp.W_in": (C, FF), b + "mlp.W_gate": (C, FF), b + "mlp.b_in": (FF,), b + "mlp.W_out": (FF, C), b + "mlp.b_out": (C,)})
+        for n in "KV":
+            shapes.update({b + f"attn._W_{n}": (2, C, D), b + f"attn._b_{n}": (2, D)})
+    tensors = random_of(shapes, 21)
+    tensors.update({n: t * 0 for n, t in tensors.items() if n.endswith("mlp.b_in")})
+    write(out, "transformerlens-llama", transformerlens,
+          {**lens, "act_fn": "silu", "gated_mlp": True, "normalization_type": "RMS", "positional_embedding_type": "rotary", "rotary_dim": D,
+           "rotary_base": 100, "rotary_adjacent_pairs": True, "n_key_value_heads": 2, "use_NTK_by_parts_rope": False}, tensors)
 
 def by_hand(folder):
     """Two layers of two heads: 0.1 looks at the token before, 1.0 at what followed this token last time and says it.
@@ -252,13 +322,14 @@ def run(layout, folder, tokens):
             return cls(json.load(open(path + "/config.json")), load_file(path + "/model.safetensors"))
         def load_state_dict(self, tensors):
             self.tensors = tensors
-        load_and_process_state_dict = load_state_dict
+        def load_and_process_state_dict(self, tensors, center_unembed):
+            self.tensors = tensors
         def __call__(self, tokens, targets=None):
             logits = globals()[layout.replace("-", "_")](stripped(self.tensors), self.config, tokens)
             return types.SimpleNamespace(logits=logits) if layout.startswith("hugging") else (logits, None) if targets is not None else logits
     settings = lambda **all: all
     module("safetensors"), module("safetensors.torch", load_file=load_file)
-    module("transformers", GPT2LMHeadModel=Model, LlamaForCausalLM=Model)
+    module("transformers", GPT2LMHeadModel=Model, AutoModelForCausalLM=Model)
     module("transformer_lens", HookedTransformer=Model, HookedTransformerConfig=settings)
     module("model", GPT=Model, GPTConfig=settings)
     names = {"tokens": torch.tensor(json.load(open(tokens)))}

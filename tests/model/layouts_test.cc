@@ -1,30 +1,15 @@
 // Models as others store them: logits of PyTorch, the way out and back, and files that do not fit.
-// The fixtures are of tests/golden/make_layouts.py. Read next: tests/cli/import_test.cc.
+// The fixtures are of tests/golden/make_layouts.py. Read next: layout_keys_test.cc;
+// tests/cli/import_test.cc.
 #include "headlab/model/layouts.h"
 
 #include <set>
 
-#include "headlab/base/files.h"
+#include "headlab/base/safetensors.h"
 #include "headlab/model/initial.h"
-#include "support/errors.h"
-#include "support/folders.h"
-#include "support/golden.h"
+#include "support/stored_models.h"
 
 namespace headlab { namespace {
-
-namespace fs = std::filesystem;
-
-const fs::path kLayouts = fs::path(HEADLAB_SOURCE_DIR) / "tests/golden/layouts";
-
-std::vector<float> values_of(const Transformer& model) {
-  std::vector<float> values;
-  model.visit([&](const std::string&, const Tensor& parameter) {
-    values.insert(values.end(), parameter.values().begin(), parameter.values().end());
-  });
-  return values;
-}
-
-Json settings_json(TransformerConfig config) { return settings_of(config).to_json(); }
 
 class EachLayout : public testing::TestWithParam<const char*> {
  protected:
@@ -65,6 +50,44 @@ INSTANTIATE_TEST_SUITE_P(PyTorch, EachLayout,
                                          "transformerlens", "transformerlens-combined"),
                          name_of);
 
+class EachFamily : public EachLayout {};
+
+TEST_P(EachFamily, HasTheLogitsOfPyTorch) {
+  const Golden golden(std::string("layouts/") + GetParam() + "/expected");
+  Batch batch = Batch::make(2, 9);
+  batch.tokens = golden.ids("tokens");
+  expect_near(imported.model.forward(batch), golden.tensor("logits"), 1e-4, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, EachFamily,
+                         testing::Values("mistral", "qwen2", "llama-biases", "helium", "ernie",
+                                         "transformerlens-local", "transformerlens-llama"),
+                         name_of);
+
+class ExportedFamily : public EachLayout {};
+
+TEST_P(ExportedFamily, ComesBackWithTheSameBits) {
+  export_model(imported.model, imported.layout, folder / "out");
+  const ImportedModel back = import_model(folder / "out");
+  EXPECT_EQ(settings_json(back.model.config()), settings_json(imported.model.config()));
+  EXPECT_EQ(values_of(back.model), values_of(imported.model));
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, ExportedFamily,
+                         testing::Values("mistral", "llama-biases", "helium",
+                                         "transformerlens-local", "transformerlens-llama"),
+                         name_of);
+
+TEST(Layouts, SayWhichWindowsAModelHas) {
+  const auto window_of = [](const char* name) {
+    return import_model(kLayouts / name).model.config().window;
+  };
+  EXPECT_EQ(window_of("mistral"), (std::vector<Index>{3}));
+  EXPECT_EQ(window_of("qwen2"), (std::vector<Index>{0, 4}));
+  EXPECT_EQ(window_of("ernie"), (std::vector<Index>{2, 0}));
+  EXPECT_EQ(window_of("transformerlens-local"), (std::vector<Index>{0, 3}));
+}
+
 /// A model with these settings, of random weights.
 Transformer model_with(const std::string& settings) {
   TransformerConfig config;
@@ -96,7 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Way{"huggingface-llama", "block=llama d_ff=40 kv_heads=1 d_head=10"},
                     Way{"huggingface-llama", "block=llama d_ff=40 tied=true"},
                     Way{"transformerlens", ""}, Way{"transformerlens", "tied=true d_ff=8"},
-                    Way{"transformerlens", "block=llama d_ff=40 kv_heads=1"}));
+                    Way{"transformerlens", "block=llama d_ff=40 kv_heads=1"},
+                    Way{"transformerlens", "window=0+2 d_ff=8"},
+                    Way{"huggingface-llama", "block=llama d_ff=40 window=3"}));
 
 struct Refusal {
   const char *layout, *settings, *said;
@@ -155,6 +180,24 @@ TEST(Layouts, RefuseABiasOfTheUnembeddingUnlessItIs0) {
                {"no unembed.b_U"});
 }
 
+TEST(Layouts, RefuseBiasesOfAGateThatTransformerLensAddsElsewhere) {
+  const TemporaryFolder folder;
+  const Transformer model = model_with("d_ff=8 activation=swiglu");
+  export_model(model, "transformerlens", folder / "zero");
+  const TensorFile file = read_safetensors(folder / "zero" / "model.safetensors");
+  EXPECT_EQ(file.find("blocks.0.mlp.b_gate"), nullptr);
+  EXPECT_NE(file.find("blocks.0.mlp.b_in"), nullptr);
+  EXPECT_EQ(values_of(import_model(folder / "zero").model), values_of(model));
+  for (const std::string name : {"blocks.1.mlp.b_gate", "blocks.0.mlp.b_in"}) {
+    const Transformer changed = model.clone();
+    changed.visit([&](const std::string& one, const Tensor& values) {
+      if (one == name) values.data()[3] = 0.5;
+    });
+    expect_error([&] { export_model(changed, "transformerlens", folder / "other"); },
+                 {name, "here it is not 0"});
+  }
+}
+
 TEST(Layouts, OverwriteNothing) {
   const TemporaryFolder folder;
   write_file(folder / "mine", "mine");
@@ -163,25 +206,6 @@ TEST(Layouts, OverwriteNothing) {
 }
 
 // ---- files that do not fit
-
-/// A copy of a fixture, to be damaged.
-class DamagedModel : public InAFolder {
- protected:
-  void copy(const std::string& name) {
-    path = folder / name;
-    fs::copy(kLayouts / name, path);
-  }
-  /// Puts one text in place of another, of the same length in a file of tensors.
-  void replace(const std::string& file, const std::string& from, const std::string& to) const {
-    std::string bytes = read_file(path / file);
-    ASSERT_NE(bytes.find(from), bytes.npos) << from;
-    write_file(path / file, bytes.replace(bytes.find(from), from.size(), to));
-  }
-  void expect_refused(const std::vector<std::string>& parts) const {
-    expect_error([&] { import_model(path); }, parts);
-  }
-  fs::path path;
-};
 
 TEST_F(DamagedModel, SaysWhichShardIsTruncated) {
   copy("huggingface-llama");
@@ -227,17 +251,54 @@ TEST_F(DamagedModel, MakesNothingAsLargeAsAConfigPromises) {
 TEST_F(DamagedModel, SaysWhatIsNotComputedHere) {
   copy("huggingface-llama");
   replace("config.json", "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 8}");
-  expect_refused({"rope_scaling is {\"factor\":8}"});
+  expect_refused({"config.json", "rope_scaling.factor with the value 8"});
   replace("config.json", "silu", "mish");
   replace("config.json", "{\"factor\": 8}", "null");
   expect_refused({"hidden_act", "mish"});
+}
+
+TEST_F(DamagedModel, ShardsAreFilesOfTheirFolder) {
+  for (const std::string name : {"../model-00001-of-00003.safetensors", "/etc/passwd", "..", "",
+                                 "a\\u0000b", "sub/model.safetensors"}) {
+    copy("huggingface-llama");
+    std::string index = read_file(path / "model.safetensors.index.json");
+    const std::string first = "model-00001-of-00003.safetensors";
+    index.replace(index.find(first), first.size(), name);
+    write_file(path / "model.safetensors.index.json", index);
+    expect_refused({"model.safetensors.index.json", "names the file"});
+    fs::remove_all(path);
+  }
+}
+
+TEST_F(DamagedModel, SaysWhichOfTwoModelsIsMeant) {
+  copy("huggingface-llama");
+  fs::copy(kLayouts / "nanogpt" / "model.safetensors", path / "model.safetensors");
+  expect_refused({"holds both", "model.safetensors.index.json"});
+}
+
+TEST_F(DamagedModel, SaysThatItsTensorsAreInAnotherFormat) {
+  copy("nanogpt");
+  fs::rename(path / "model.safetensors", path / "pytorch_model.bin");
+  expect_refused({"neither model.safetensors nor"});
+  const std::pair<const char*, const char*> files[] = {
+      {"version https://git-lfs.github.com/spec/v1\noid", "git-lfs"},
+      {"<!DOCTYPE html><html>", "web page"},
+      {"{\"n_layer\": 2, \"n_head\": 4}", "JSON"},
+      {"PK\x03\x04 and the archive", "zip"}};
+  for (const auto& [bytes, said] : files) {
+    write_file(path / "model.safetensors", std::string(bytes));
+    expect_refused({"model.safetensors", said});
+  }
 }
 
 TEST_F(DamagedModel, NeedsItsConfig) {
   copy("huggingface-gpt2");
   replace("config.json", "\"n_head\"", "\"heads\"");
   expect_refused({"the key n_head is missing"});
-  replace("config.json", "n_positions", "positions");
+  replace("config.json", "\"heads\"", "\"n_head\"");
+  replace("config.json", "\"n_positions\"", "\"positions\"");
+  expect_refused({"the key n_positions is missing"});
+  replace("config.json", "\"gpt2\"", "\"gpt9\"");
   expect_refused({"of no layout that headlab knows"});
   fs::remove(path / "config.json");
   expect_refused({"there is no", "config.json"});

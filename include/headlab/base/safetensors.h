@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "headlab/base/files.h"
@@ -66,6 +67,10 @@ class TensorReader {
 
   /// What the files say, without the bytes of tensors; `checked` is true if all are.
   const TensorFile& header() const { return header_; }
+  /// The tensor of a name without its bytes, in constant time; null if there is none.
+  const StoredTensor* find(std::string_view name) const;
+  /// Error if there is none.
+  const StoredTensor& at(std::string_view name) const;
   /// The elements. Error if they are not real numbers.
   std::vector<float> floats(std::string_view name) const;
 
@@ -78,7 +83,8 @@ class TensorReader {
   void add_all(const std::filesystem::path& index);
 
   TensorFile header_{.metadata = {}, .tensors = {}, .checked = true};
-  std::vector<Place> places_;  // of each tensor
+  std::vector<Place> places_;                           // of each tensor
+  std::unordered_map<std::string, std::size_t> index_;  // name: number of the tensor
 };
 
 /// Writes the file as one step (files.h), with a checksum of header and data in its metadata:

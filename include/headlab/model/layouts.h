@@ -13,28 +13,31 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// "huggingface-gpt2" and so on, and the lines of Python that load what export_model wrote into the
-/// folder OUT.
+/// "huggingface-gpt2" and so on, the lines of Python that load what export_model wrote into the
+/// folder OUT, and what a user of these lines must know ("" if nothing).
 struct LayoutName {
-  const char *name, *python;
+  const char *name, *python, *remark;
 };
 std::vector<LayoutName> layouts();
-/// These, and "npz": arrays by our own names for NumPy, beside our settings.
+/// layouts() and "npz": arrays by our own names for NumPy, with our settings.
 std::vector<LayoutName> exports();
 
 struct ImportedModel {
   Transformer model;
   std::string layout;
-  std::vector<std::string> unread;  // tensors of the file that are no parameters, such as masks
-  std::vector<std::string> unset;   // parameters that the layout has not: biases, which are 0
+  std::vector<std::string> unread;  // tensors that need not be read, such as masks: the reason
+  std::vector<std::string> unset;   // parameters that the file does not hold: biases 0, gains 1
 };
 
 /// Reads a model: a folder with config.json and model.safetensors (or shards and their index), or
-/// one of these files beside a config.json; numbers are F32, F16, BF16 or F64. Its layout is known
-/// by the keys of config.json. In memory are the model and one more tensor. Errors: those of
-/// TensorReader; settings that we have not; tensors that are missing, left over, or of another
+/// one of these files with a config.json in the same folder; numbers are F32, F16, BF16 or F64. The
+/// layout is the one whose key config.json has. In memory are the model and one more tensor; for
+/// tied models with two matrices, two more. Keys of config.json named in `ignored` are passed over.
+/// Errors: those of TensorReader; a key that is not known and not in `ignored`; a value or family
+/// that headlab does not compute; tensors that are missing, left over, twice there, or of another
 /// shape, each by its name.
-ImportedModel import_model(const std::filesystem::path& path);
+ImportedModel import_model(const std::filesystem::path& path,
+                           const std::vector<std::string>& ignored = {});
 
 /// Writes config.json and model.safetensors or model.npz into a folder, which must be new or empty.
 /// Error that names what the layout cannot say.

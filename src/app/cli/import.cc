@@ -26,10 +26,11 @@ std::string fitting(const std::string& task, const TransformerConfig& model) {
 }
 
 /// A run of ours may be imported as well: it gets another task.
-ImportedModel model_at(const fs::path& path) {
+ImportedModel model_at(const fs::path& path, const std::vector<std::string>& ignored) {
   const fs::path config = path / "config.json";
   if (!is_there(config) || !Json::parse(read_file(config), config.string()).find("headlab"))
-    return import_model(path);
+    return import_model(path, ignored);
+  require(ignored.empty(), path.string(), " is a run of headlab, whose keys are all known");
   ImportedModel own{Transformer(read_config(path).model), "headlab", {}, {}};
   read_model(path / "model.safetensors", own.model);
   return own;
@@ -44,8 +45,34 @@ std::string named(const std::string& what, const std::vector<std::string>& names
               "\n");
 }
 
+/// "layer norm, learned positions, activation gelu_erf (exact), tied": choices that the names of
+/// tensors do not tell.
+std::string choices_of(const TransformerConfig& model) {
+  std::vector<std::string> choices = {text(kind_of(model.norm).name, " norm"),
+                                      text(kind_of(model.positions).name, " positions")};
+  if (model.d_ff > 0) choices.push_back(text("activation ", kind_of(model.activation).name));
+  if (std::ranges::count(model.window, 0) != std::ssize(model.window))
+    choices.push_back(
+        text("window ", join(texts_of(model.window, [](Index w) { return text(w); }), "+")));
+  choices.push_back(model.tied ? "tied" : "unembedding of its own");
+  return join(choices, ", ");
+}
+
+/// "a,b" as {"a", "b"}.
+std::vector<std::string> names_in(const std::string& names) {
+  std::vector<std::string> list;
+  for (const std::string_view name : split(names, ','))
+    if (!name.empty()) list.emplace_back(name);
+  return list;
+}
+
 void require_out(const std::string& out) {
   if (out.empty()) throw UsageError("--out is missing: the folder to write");
+}
+
+/// A line that says more about the lines of Python; "" for none.
+std::string remark_of(const LayoutName& layout) {
+  return layout.remark[0] == '\0' ? "" : text("  # ", layout.remark, "\n");
 }
 
 /// The lines of Python that load a layout from a folder.
@@ -58,11 +85,13 @@ std::string python_of(const LayoutName& layout, const std::string& folder) {
 }  // namespace
 
 Result import_command(Invocation& call) {
-  std::string out, task = "repeated";
+  std::string out, task = "repeated", ignored;
   bool force = false;
   Settings settings;
   settings.string("out", out, "folder of the new run", "RUN");
   settings.string("task", task, "what the model is to read; `repeated` and `tokens` fit any model");
+  settings.string("ignore_key", ignored, "unknown keys of config.json that change nothing",
+                  "KEY[,KEY]");
   settings.boolean("force", force, "replace the run that --out names");
   call.read(settings, {},
             "\n" +
@@ -73,7 +102,7 @@ Result import_command(Invocation& call) {
   require_out(out);
   const std::string path = call.positionals()[0];
   as_usage([&] { check_task(task); });
-  ImportedModel imported = model_at(path);
+  ImportedModel imported = model_at(path, names_in(ignored));
   const TransformerConfig& model = imported.model.config();
   RunConfig config;
   config.task = fitting(task, model);
@@ -86,12 +115,15 @@ Result import_command(Invocation& call) {
                                {"parameters", parameters},
                                {"unread", imported.unread},
                                {"unset", imported.unset},
+                               {"ignored", names_in(ignored)},
                                {"task", run.config.task},
                                {"run", out}}),
                       text(path, ": ", imported.layout, ", ", grouped(parameters),
                            " parameters in ", model.layers, " layers -> ", out, "\n",
-                           named("not read, for they are no parameters: ", imported.unread),
-                           named("0, for the layout has none: ", imported.unset)));
+                           "computed with ", choices_of(model), "\n",
+                           named("not read: ", imported.unread),
+                           named("not in the file (biases are 0, gains 1): ", imported.unset),
+                           named("ignored keys: ", names_in(ignored))));
 }
 
 Result export_command(Invocation& call) {
@@ -102,8 +134,9 @@ Result export_command(Invocation& call) {
   settings.string("out", out, "folder to write, new or empty", "OUT");
   std::string help = "\nwhat loads it in Python:\n";
   for (const LayoutName& layout : exports())
-    help += text("\n", layout.name, "\n  ",
-                 join(lines_of(layout.python + std::string("\n")), "\n  "), "\n");
+    help +=
+        text("\n", layout.name, "\n  ", join(lines_of(layout.python + std::string("\n")), "\n  "),
+             "\n", remark_of(layout));
   call.read(settings, {}, help);
   require_out(out);
   require_known("layout", to, texts_of(exports(), &LayoutName::name));
@@ -112,7 +145,8 @@ Result export_command(Invocation& call) {
   const auto all = exports();
   const auto layout = std::ranges::find(all, to, &LayoutName::name);
   return reproducible(call, stamped({{"layout", to}, {"folder", out}}),
-                      text(run.path.string(), " -> ", out, "\n\n", python_of(*layout, out), "\n"));
+                      text(run.path.string(), " -> ", out, "\n\n", python_of(*layout, out), "\n",
+                           remark_of(*layout)));
 }
 
 }  // namespace headlab::cli

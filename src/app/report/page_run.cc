@@ -130,7 +130,7 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
     means.push_back(
         blocks.floats("replacements", {module.heads, module.d_value}, module.mean_output));
     // Donors are drawn among all examples: of fewer some would be missing.
-    const bool whole = plan.examples >= study.examples;
+    const bool whole = plan.examples >= study.examples && !module.donors.empty();
     donors.push_back(whole ? blocks.counts("replacements", {study.examples}, module.donors)
                            : Json());
   }

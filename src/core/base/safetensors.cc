@@ -113,6 +113,7 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
     in_context("tensor '" + entry.first + "'", [&] {
       if (entry.first != kMetadata)
         return layout.places.push_back(read_place(entry.first, entry.second));
+      if (entry.second.is_null()) return;  // the reference implementation takes it for no metadata
       for (const auto& [key, value] : entry.second.members()) layout.metadata[key] = value.string();
     });
   }
@@ -129,9 +130,34 @@ struct Header {
   Layout layout;
 };
 
+/// Error if a file begins as one that people take for safetensors: the length of a header would be
+/// beyond all bounds.
+void refuse_other_kinds(std::string_view begin) {
+  constexpr struct {
+    std::string_view begin, kind, hint;
+  } kKinds[] = {{"version https://git-lfs", "it is a pointer of git-lfs, not the file itself",
+                 "fetch the file: git lfs pull"},
+                {"{", "it is JSON, not safetensors",
+                 "name the model's folder or its .safetensors file"},
+                {"<", "it begins with '<' as a web page does, not safetensors",
+                 "download the file itself: a page was saved in its place"},
+                {"PK\x03\x04", "it is a zip archive, as torch.save writes it, not safetensors",
+                 "convert it: safetensors.torch.save_model"},
+                {"\x80\x02", "it is a Python pickle, not safetensors",
+                 "convert it: safetensors.torch.save_model"},
+                {"GGUF", "it is GGUF, not safetensors", "use the safetensors of the same model"},
+                {"\x89HDF", "it is HDF5, not safetensors",
+                 "use the safetensors of the same model"}};
+  constexpr std::size_t kNoLength = 7;  // a header's length is small: byte 7 of a file is 0
+  if (begin.size() <= kNoLength || begin[kNoLength] == '\0') return;
+  for (const auto& [start, kind, hint] : kKinds)
+    if (begin.starts_with(start)) throw Error(std::string(kind), std::string(hint));
+}
+
 Header read_header(const ReadBytes& read, std::uint64_t size) {
   require(size >= 8, "it has ", size,
           " bytes, too few for the length of a header: it is truncated");
+  refuse_other_kinds(read(0, std::min<std::uint64_t>(size, 32)));
   std::uint64_t length = 0;
   std::memcpy(&length, read(0, 8).data(), sizeof length);
   require(length <= kMostHeader, "the header would have ", length, " bytes (limit ", kMostHeader,
@@ -304,10 +330,43 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {
   });
 }
 
+namespace {
+
+/// model.safetensors of a folder, or the index of its shards. Error if there is neither, or both.
+std::filesystem::path weights_in(const std::filesystem::path& folder) {
+  const std::filesystem::path whole = folder / "model.safetensors";
+  const std::filesystem::path index = folder / "model.safetensors.index.json";
+  if (is_there(whole) && is_there(index))
+    throw Error(text(folder.string(), " holds both model.safetensors and ",
+                     index.filename().string(), ", which may be two models"),
+                text("name the one that is meant: ", whole.string(), " or ", index.string()));
+  if (is_there(whole)) return whole;
+  if (is_there(index)) return index;
+  std::string hint = "name a folder that holds one of them, or the .safetensors file";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".bin" || extension == ".pt" || extension == ".pth")
+      hint = text("convert ", entry.path().filename().string(),
+                  " in Python: safetensors.torch.save_model(model, 'model.safetensors')");
+  }
+  throw Error(text("there is neither model.safetensors nor ", index.filename().string(), " in ",
+                   folder.string()),
+              hint);
+}
+
+/// Error unless an index names a file of its own folder.
+void require_own_file(const std::filesystem::path& index, const std::string& name) {
+  const bool is_name = !name.empty() && name != "." && name != ".." &&
+                       name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
+  if (!is_name)
+    throw Error(text(index.string(), " names the file '", name, "'"),
+                "a sharded index names files of its own folder only");
+}
+
+}  // namespace
+
 TensorReader::TensorReader(const std::filesystem::path& path) {
-  std::filesystem::path file = path;
-  if (std::filesystem::is_directory(path)) file /= "model.safetensors";
-  if (file != path && !is_there(file)) file += ".index.json";
+  const std::filesystem::path file = std::filesystem::is_directory(path) ? weights_in(path) : path;
   if (file.string().ends_with(".index.json"))
     add_all(file);
   else
@@ -325,8 +384,8 @@ std::vector<std::string> TensorReader::add(const std::filesystem::path& path) {
     });
     header_.metadata.merge(header.layout.metadata);
     for (const auto& place : header.layout.places) {
-      require(header_.find(place.tensor.name) == nullptr, "another file holds '", place.tensor.name,
-              "' too");
+      const bool is_new = index_.emplace(place.tensor.name, header_.tensors.size()).second;
+      require(is_new, "another file holds '", place.tensor.name, "' too");
       header_.tensors.push_back(place.tensor);
       places_.push_back({file, place.begin, place.end});
     }
@@ -337,8 +396,10 @@ std::vector<std::string> TensorReader::add(const std::filesystem::path& path) {
 void TensorReader::add_all(const std::filesystem::path& index) {
   const Json json = Json::parse(read_file(index), index.string());
   std::map<std::string, std::set<std::string>> files;
-  for (const auto& [name, file] : json.at("weight_map").members())
+  for (const auto& [name, file] : json.at("weight_map").members()) {
+    require_own_file(index, file.string());
     files[file.string()].insert(name);
+  }
   require(!files.empty(), index.string(), " names no file");
   for (const auto& [file, expected] : files) {
     const std::vector<std::string> names = add(index.parent_path() / file);
@@ -352,9 +413,19 @@ void TensorReader::add_all(const std::filesystem::path& index) {
   }
 }
 
+const StoredTensor* TensorReader::find(std::string_view name) const {
+  const auto found = index_.find(std::string(name));
+  return found == index_.end() ? nullptr : &header_.tensors[found->second];
+}
+
+const StoredTensor& TensorReader::at(std::string_view name) const {
+  const StoredTensor* found = find(name);
+  return found != nullptr ? *found : header_.at(name);  // which throws
+}
+
 std::vector<float> TensorReader::floats(std::string_view name) const {
   constexpr std::uint64_t kPiece = 1 << 20;
-  const StoredTensor& tensor = header_.at(name);
+  const StoredTensor& tensor = at(name);
   const auto& [file, begin, end] = places_[&tensor - header_.tensors.data()];
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(tensor.count()));

@@ -118,7 +118,15 @@ struct Tokens {
   }
   void read_words() {
     const Json json = Json::parse(read_file(words), words);
+    const bool is_tokenizer =
+        json.is_object() && json.find("model") != nullptr && json.find("model")->is_object();
+    if (is_tokenizer)
+      throw Error(text(words, " is a whole tokenizer, not a list of words"),
+                  "name the tokenizer's vocab.json, or its member model.vocab as a file");
+    require(json.is_object(), words, ": expected {\"word\": token, ...}, got ", json.kind());
     for (const auto& [word, number] : json.members()) {
+      require(number.is_number(), words, ": '", word, "' is ", number.kind(),
+              ", but the number of a token was expected");
       const std::int64_t token = number.integer();
       require(token >= 0 && token < 1 << 24, words, ": '", word, "' has the number ", token);
       vocabulary.resize(std::max(vocabulary.size(), static_cast<std::size_t>(token) + 1));

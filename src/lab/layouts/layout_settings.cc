@@ -1,6 +1,6 @@
-// What a layout can say of a model is what its config.json says when it is read back: export writes
-// it, reads it, and refuses what then differs.
-// Read next: layouts.cc.
+// config.json of a layout as settings of ours, and the reverse. Export writes config.json, reads it
+// back, and refuses the model if a setting then differs: so nothing is lost on the way out.
+// Read next: layout_reading.cc; layouts.cc.
 #include <algorithm>
 
 #include "headlab/base/error.h"
@@ -78,7 +78,7 @@ Json pruned_of(const TransformerConfig& config, const AttentionPlace& place) {
 
 /// Error that names what config.json does not say of a model.
 void require_sayable(const Layout& layout, const Json& json, TransformerConfig config) {
-  TransformerConfig said = config_of(layout, json, config.biases);
+  TransformerConfig said = description_of(layout, json, config.biases).config;
   config = shortest(config);
   const Settings ours = settings_of(config), theirs = settings_of(said);
   std::vector<std::string> lost;
@@ -88,41 +88,157 @@ void require_sayable(const Layout& layout, const Json& json, TransformerConfig c
   require(lost.empty(), "the layout ", layout.name, " cannot say ", join(lost, ", "));
 }
 
-}  // namespace
-
-Json value_at(const Json& json, std::string_view key) {
-  const std::size_t dot = key.find('.');
-  const Json* found = json.find(std::string(key.substr(0, dot)));
-  if (found == nullptr || dot == key.npos) return found == nullptr ? Json() : *found;
-  return found->is_object() ? value_at(*found, key.substr(dot + 1)) : Json();
+/// config.json with the values that its family sets if a key is missing.
+Json with_defaults(Json json, const Family* family) {
+  if (family == nullptr) return json;
+  const Json defaults = Json::parse(family->defaults);
+  for (const auto& [key, value] : defaults.members()) {
+    const bool is_named = json.find(key) != nullptr;
+    const bool is_inside = !value_at(json, "rope_parameters." + key).is_null();
+    if (!is_named && !is_inside) json[key] = value;
+  }
+  return json;
 }
 
-TransformerConfig config_of(const Layout& layout, const Json& json, bool biases) {
+constexpr std::string_view kBiases = "biases";
+
+/// The hint if a key is missing. nanoGPT always writes `bias`; minGPT and others use the same names
+/// of tensors and have no such key, but they compute another gelu.
+std::string hint_without(const NamedSetting& key) {
+  if (key.ours != kBiases) return "";
+  return text("nanoGPT writes it. For minGPT, build-nanogpt and llm.c add \"", key.theirs,
+              "\": true and \"activation_function\": \"gelu_new\" to config.json");
+}
+
+/// Sets what the keys name. Error for a key that is missing, or two that do not agree.
+void set_named(const Layout& layout, const Json& json, TransformerConfig& config) {
   constexpr std::string_view kNeeded[] = {"layers", "heads", "d_model", "length", "vocab"};
-  TransformerConfig config;
-  config.biases = biases;
   const Settings settings = settings_of(config);
-  settings.set_all_text(layout.settings);
+  std::vector<const NamedSetting*> used;
   for (const NamedSetting& key : layout.keys) {
     const Json value = value_at(json, key.theirs);
-    if (key.ours == nullptr) {
-      require(value.is_null() || value.dump() == key.required, key.theirs, " is ", value.dump(),
-              ", but headlab computes ", key.required, " alone");
-    } else if (!value.is_null()) {
-      in_context(key.theirs, [&] { settings.set(key.ours, our_value(key, value)); });
-    } else {
-      require(std::ranges::count(kNeeded, key.ours) == 0, "the key ", key.theirs, " is missing");
-    }
+    const bool is_named = key.theirs == std::string_view(layout.known_by) || key.ours == kBiases ||
+                          std::ranges::count(kNeeded, key.ours) > 0;
+    if (value.is_null() && is_named)
+      throw Error(text("the key ", key.theirs, " is missing"), hint_without(key));
+    const bool is_null = value.is_null() && json.find(key.theirs) != nullptr;
+    require(!is_null || key.may_be_null, key.theirs, " is null, which headlab does not compute");
+    if (value.is_null()) continue;
+    const auto other = std::ranges::find_if(used, [&](const NamedSetting* one) {
+      return one->ours == std::string_view(key.ours);
+    });
+    require(other == used.end() || value_at(json, (*other)->theirs) == value, key.theirs, " is ",
+            value.dump(), ", but another key of the same meaning has another value");
+    used.push_back(&key);
+    in_context(key.theirs, [&] { settings.set(key.ours, our_value(key, value)); });
   }
-  const Json turned = value_at(json, "rotary_dim");
-  require(turned.is_null() || config.positions != Positions::rotary ||
-              turned == Json(config.d_head_of(0)),
-          "rotary_dim is ", turned.dump(), ", but headlab turns whole heads");
+}
+
+/// Error unless the value at `key` is true, false or null (`if_null`).
+bool flag_at(const Json& json, const char* key, bool if_null) {
+  const Json value = value_at(json, key);
+  require(value.is_null() || value.is_bool(), key, " is ", value.dump(),
+          ", but true or false was expected");
+  return value.is_null() ? if_null : value.boolean();
+}
+
+/// Groups of biases that exist. Error for a key that says true although the family has no such
+/// biases.
+std::vector<BiasGroup> bias_groups(const Family& family, const Json& json) {
+  const BiasKeys& keys = family.biases;
+  const std::pair<BiasGroup, const char*> all[] = {{BiasGroup::query_key_value,
+                                                    keys.query_key_value},
+                                                   {BiasGroup::attention_output,
+                                                    keys.attention_output},
+                                                   {BiasGroup::network, keys.network}};
+  std::vector<BiasGroup> groups;
+  std::vector<std::string_view> used;
+  for (const auto& [group, key] : all) {
+    if (key == nullptr) continue;
+    used.push_back(key);
+    if (key == std::string_view(kAlways) || flag_at(json, key, false)) groups.push_back(group);
+  }
+  for (const char* key : {"attention_bias", "mlp_bias", "use_bias"}) {
+    const bool is_used = std::ranges::count(used, key) > 0;
+    require(is_used || !flag_at(json, key, false), key, " is true, but ", family.model_type,
+            " has no such biases");
+  }
+  return groups;
+}
+
+/// Of TransformerLens: whether there is a feed-forward network, and whether it has a gate.
+void set_network(const Json& json, TransformerConfig& config) {
+  const bool is_gated = flag_at(json, "gated_mlp", false);
+  if (flag_at(json, "attn_only", false))
+    config.d_ff = 0;
+  else if (config.d_ff == 0)
+    config.d_ff = 4 * config.d_model;
+  if (config.d_ff == 0) return;
+  require(!value_at(json, "act_fn").is_null(), "the key act_fn is missing");
+  const bool has_gate = kind_of(config.activation).matrices == 3;
+  require(is_gated == has_gate, "act_fn is ", value_at(json, "act_fn").dump(), " with gated_mlp ",
+          is_gated ? "true" : "false", ", which headlab does not compute");
+}
+
+/// Keys of export that are not one setting each.
+void add_more_keys(const Layout& layout, const TransformerConfig& config, Json& json) {
+  const std::vector<Index>& window = config.window;
+  const Index widest = *std::ranges::max_element(window);
+  if (layout.own_names) {
+    json["gated_mlp"] = config.d_ff > 0 && kind_of(config.activation).matrices == 3;
+    json["attn_only"] = config.d_ff == 0;
+    if (config.d_ff == 0) json["d_mlp"] = Json();
+    json["use_local_attn"] = widest > 0;
+    if (widest > 0) json["window_size"] = widest;
+    if (widest > 0) json["attn_types"] = Json::array();
+    for (Index layer = 0; widest > 0 && layer < config.layers; ++layer)
+      json["attn_types"].push_back(config.window_of(layer) > 0 ? "local" : "global");
+  }
+  if (layout.biases_by_family) {
+    json["attention_bias"] = config.biases;
+    json["mlp_bias"] = config.biases;
+  }
+  const auto family = std::ranges::find(layout.families, true, &Family::has_one_window);
+  if (widest > 0 && family != layout.families.end()) {
+    json["model_type"] = family->model_type;
+    json["architectures"] = Json::Array{family->architecture};
+    json["sliding_window"] = widest;
+  }
+  if (&layout == kLayouts.data() && !config.attention.empty())
+    for (const AttentionPlace& place : config.attention_places())
+      json["pruned_heads"][text(place.layer)] = pruned_of(config, place);
+}
+
+}  // namespace
+
+Description description_of(const Layout& layout, const Json& json, bool file_has_biases,
+                           const std::vector<std::string>& ignored) {
+  Description about;
+  about.family = family_of(layout, json);
+  const Json full = with_defaults(json, about.family);
+  TransformerConfig& config = about.config;
+  config.biases = file_has_biases;
+  settings_of(config).set_all_text(layout.settings);
+  set_named(layout, full, config);
   if (layout.has_network && config.d_ff == 0) config.d_ff = 4 * config.d_model;
+  check_keys(layout, json, config, ignored);
+  config.window = windows_of(layout, full, config);
+  if (layout.biases_by_family) {
+    about.biases = bias_groups(*about.family, full);
+    config.biases = !about.biases.empty();
+  }
+  about.adjacent_pairs = about.family != nullptr && about.family->adjacent_pairs;
+  if (layout.own_names) {
+    set_network(full, config);
+    about.adjacent_pairs = flag_at(full, "rotary_adjacent_pairs", false);
+    const Json norm = value_at(full, "normalization_type");
+    about.bare_norms = norm.is_string() && norm.string().ends_with("Pre");
+  }
   if (const Json pruned = value_at(json, "pruned_heads"); !pruned.is_null())
     set_pruned(config, pruned);
   config.validate();
-  return shortest(config);
+  config = shortest(config);
+  return about;
 }
 
 Json json_of(const Layout& layout, const TransformerConfig& config) {
@@ -131,23 +247,14 @@ Json json_of(const Layout& layout, const TransformerConfig& config) {
   const Settings settings = settings_of(full);
   Json json = Json::parse(layout.also);
   for (const NamedSetting& key : layout.keys) {
-    if (std::string_view(key.theirs).find('.') != std::string_view::npos) continue;
-    if (key.ours == nullptr) {
-      json[key.theirs] = Json::parse(key.required);
-      continue;
-    }
+    const bool is_inside = std::string_view(key.theirs).find('.') != std::string_view::npos;
+    if (is_inside || !key.is_exported) continue;
     Json value = settings.find(key.ours)->get();
     if (std::string_view(key.ours) == "norm_eps") value = full.norm_eps;
     if (std::string_view(key.ours) == "heads") value = full.heads_of(0);
     json[key.theirs] = value == Json(0) ? Json() : their_value(layout, key, value);
   }
-  if (layout.own_names) {
-    json["gated_mlp"] = kind_of(config.activation).matrices == 3;
-    json["attn_only"] = config.d_ff == 0;
-  }
-  if (&layout == kLayouts.data() && !config.attention.empty())
-    for (const AttentionPlace& place : config.attention_places())
-      json["pruned_heads"][text(place.layer)] = pruned_of(config, place);
+  add_more_keys(layout, full, json);
   require_sayable(layout, json, config);
   return json;
 }

@@ -1,6 +1,7 @@
-// The rows of the table of layouts, from the sources of transformers (modeling_gpt2.py,
-// modeling_llama.py), TransformerLens (components and loading_from_pretrained.py) and nanoGPT
-// (model.py). Read next: layouts.cc.
+// The rows of the table of layouts: where the parameters are, and what Python loads them. From the
+// sources of transformers (modeling_gpt2.py, modeling_llama.py and relatives), TransformerLens
+// (components and loading_from_pretrained.py) and nanoGPT (model.py).
+// Read next: layout_keys.cc, the keys of config.json; layouts.cc.
 #include "layouts/layout_table.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -29,17 +30,27 @@ constexpr Place kGpt2Places[] = {
     {"ln_final.b", "ln_f.bias"},
     {"unembed.W_U", "lm_head.weight", Form::transposed}};
 
+constexpr BiasGroup kQkv = BiasGroup::query_key_value;
+
 constexpr Place kLlamaPlaces[] = {
     {"embed.W_E", "embed_tokens.weight"},
     {"blocks.*.ln1.w", "layers.*.input_layernorm.weight"},
     {"blocks.*.attn.W_Q", "layers.*.self_attn.q_proj.weight", Form::linear},
     {"blocks.*.attn.W_K", "layers.*.self_attn.k_proj.weight", Form::linear},
     {"blocks.*.attn.W_V", "layers.*.self_attn.v_proj.weight", Form::linear},
+    {"blocks.*.attn.b_Q", "layers.*.self_attn.q_proj.bias", Form::same, 0, 1, kQkv},
+    {"blocks.*.attn.b_K", "layers.*.self_attn.k_proj.bias", Form::same, 0, 1, kQkv},
+    {"blocks.*.attn.b_V", "layers.*.self_attn.v_proj.bias", Form::same, 0, 1, kQkv},
     {"blocks.*.attn.W_O", "layers.*.self_attn.o_proj.weight", Form::linear},
+    {"blocks.*.attn.b_O", "layers.*.self_attn.o_proj.bias", Form::same, 0, 1,
+     BiasGroup::attention_output},
     {"blocks.*.ln2.w", "layers.*.post_attention_layernorm.weight"},
     {"blocks.*.mlp.W_in", "layers.*.mlp.up_proj.weight", Form::linear},
     {"blocks.*.mlp.W_gate", "layers.*.mlp.gate_proj.weight", Form::linear},
     {"blocks.*.mlp.W_out", "layers.*.mlp.down_proj.weight", Form::linear},
+    {"blocks.*.mlp.b_in", "layers.*.mlp.up_proj.bias", Form::same, 0, 1, BiasGroup::network},
+    {"blocks.*.mlp.b_gate", "layers.*.mlp.gate_proj.bias", Form::same, 0, 1, BiasGroup::network},
+    {"blocks.*.mlp.b_out", "layers.*.mlp.down_proj.bias", Form::same, 0, 1, BiasGroup::network},
     {"ln_final.w", "norm.weight"},
     {"unembed.W_U", "lm_head.weight", Form::transposed}};
 
@@ -52,109 +63,92 @@ constexpr Place kTransformerLensPlaces[] = {
     {"blocks.*.attn.b_V", "blocks.*.attn.b_V", Form::grouped},
     {"blocks.*.attn.W_O", "blocks.*.attn.W_O", Form::head_rows}};
 
-constexpr NamedSetting kGpt2Keys[] = {{"n_layer", "layers"},
-                                      {"n_head", "heads"},
-                                      {"n_embd", "d_model"},
-                                      {"n_inner", "d_ff"},
-                                      {"n_positions", "length"},
-                                      {"vocab_size", "vocab"},
-                                      {"activation_function", "activation"},
-                                      {"layer_norm_epsilon", "norm_eps"},
-                                      {"tie_word_embeddings", "tied"},
-                                      {"scale_attn_weights", nullptr, "true"},
-                                      {"scale_attn_by_inverse_layer_idx", nullptr, "false"},
-                                      {"add_cross_attention", nullptr, "false"}};
+// ---- tensors that are not read
 
-constexpr NamedSetting kNanoKeys[] = {{"n_layer", "layers"},   {"n_head", "heads"},
-                                      {"n_embd", "d_model"},   {"block_size", "length"},
-                                      {"vocab_size", "vocab"}, {"bias", "biases"}};
+constexpr const char* kMask = "a mask, which headlab makes itself";
+constexpr const char* kAngles = "a rotary table, which follows from the settings";
 
-constexpr NamedSetting kLlamaKeys[] = {{"num_hidden_layers", "layers"},
-                                       {"num_attention_heads", "heads"},
-                                       {"hidden_size", "d_model"},
-                                       {"intermediate_size", "d_ff"},
-                                       {"head_dim", "d_head"},
-                                       {"num_key_value_heads", "kv_heads"},
-                                       {"max_position_embeddings", "length"},
-                                       {"vocab_size", "vocab"},
-                                       {"hidden_act", "activation"},
-                                       {"rms_norm_eps", "norm_eps"},
-                                       {"rope_theta", "rotary_base"},
-                                       {"rope_parameters.rope_theta", "rotary_base"},
-                                       {"tie_word_embeddings", "tied"},
-                                       {"rope_parameters.rope_type", nullptr, R"("default")"},
-                                       {"rope_scaling", nullptr, "null"},
-                                       {"sliding_window", nullptr, "null"},
-                                       {"attention_bias", nullptr, "false"},
-                                       {"mlp_bias", nullptr, "false"}};
+constexpr HarmlessTensor kGpt2Harmless[] = {{"h.*.attn.bias", kMask},
+                                            {"h.*.attn.masked_bias", kMask}};
+constexpr HarmlessTensor kLlamaHarmless[] = {{"layers.*.self_attn.rotary_emb.inv_freq", kAngles},
+                                             {"rotary_emb.inv_freq", kAngles}};
+constexpr HarmlessTensor kTransformerLensHarmless[] = {{"blocks.*.attn.mask", kMask},
+                                                       {"blocks.*.attn.IGNORE", kMask},
+                                                       {"blocks.*.attn.rotary_sin", kAngles},
+                                                       {"blocks.*.attn.rotary_cos", kAngles}};
 
-constexpr NamedSetting kTransformerLensKeys[] = {{"n_layers", "layers"},
-                                                 {"n_heads", "heads"},
-                                                 {"d_model", "d_model"},
-                                                 {"d_head", "d_head"},
-                                                 {"d_mlp", "d_ff"},
-                                                 {"n_ctx", "length"},
-                                                 {"d_vocab", "vocab"},
-                                                 {"act_fn", "activation"},
-                                                 {"normalization_type", "norm"},
-                                                 {"eps", "norm_eps"},
-                                                 {"positional_embedding_type", "positions"},
-                                                 {"rotary_base", "rotary_base"},
-                                                 {"n_key_value_heads", "kv_heads"},
-                                                 {"tie_word_embeddings", "tied"},
-                                                 {"attention_dir", nullptr, R"("causal")"},
-                                                 {"use_attn_scale", nullptr, "true"},
-                                                 {"use_local_attn", nullptr, "false"},
-                                                 {"parallel_attn_mlp", nullptr, "false"},
-                                                 {"post_embedding_ln", nullptr, "false"}};
-
-constexpr Layout kLayoutTable[] = {
+const Layout kLayoutTable[] = {
     {.name = "huggingface-gpt2",
      .known_by = "n_positions",
      .settings = "activation=gelu tied=true",
      .keys = kGpt2Keys,
+     .known = kGpt2Known,
+     .shared = kHuggingFaceKnown,
      .places = kGpt2Places,
+     .harmless = kGpt2Harmless,
+     .unembedding = "lm_head.weight",
+     .families = kGpt2Families,
      .prefix = "transformer.",
-     .also = R"({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]})",
+     .also = R"({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"],
+                "scale_attn_weights": true, "scale_attn_by_inverse_layer_idx": false,
+                "add_cross_attention": false})",
      .python = "from transformers import GPT2LMHeadModel\n"
                "model = GPT2LMHeadModel.from_pretrained('OUT')\n"
-               "logits = model(tokens).logits"},
+               "logits = model(tokens).logits",
+     .remark = "pruned heads need transformers 4: later versions do not read pruned_heads"},
     {.name = "huggingface-llama",
      .known_by = "rms_norm_eps",
      .settings = "norm=rms positions=rotary activation=swiglu biases=off",
      .keys = kLlamaKeys,
+     .known = kLlamaKnown,
+     .shared = kHuggingFaceKnown,
      .places = kLlamaPlaces,
+     .harmless = kLlamaHarmless,
+     .unembedding = "lm_head.weight",
+     .families = kLlamaFamilies,
      .prefix = "model.",
      .linear = Form::transposed,
      .halves = true,
-     .also = R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"]})",
-     .python = "from transformers import LlamaForCausalLM\n"
-               "model = LlamaForCausalLM.from_pretrained('OUT')\n"
+     .biases_by_family = true,
+     .also = R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"],
+                "rope_scaling": null})",
+     .python = "from transformers import AutoModelForCausalLM\n"
+               "model = AutoModelForCausalLM.from_pretrained('OUT')\n"
                "logits = model(tokens).logits"},
     {.name = "transformerlens",
      .known_by = "d_vocab",
      .settings = "",
      .keys = kTransformerLensKeys,
+     .known = kTransformerLensKnown,
      .places = kTransformerLensPlaces,
+     .harmless = kTransformerLensHarmless,
+     .unembedding = "unembed.W_U",
      .halves = true,
      .own_names = true,
      .has_network = false,
-     .tied = "unembed.W_U",
+     .repeats_tied = true,
+     .also = R"({"attention_dir": "causal", "use_attn_scale": true})",
      .python = "import json\n"
                "from safetensors.torch import load_file\n"
                "from transformer_lens import HookedTransformer, HookedTransformerConfig\n"
                "config = HookedTransformerConfig(**json.load(open('OUT/config.json')))\n"
                "model = HookedTransformer(config)\n"
-               "model.load_and_process_state_dict(load_file('OUT/model.safetensors'))\n"
-               "logits = model(tokens)"},
+               "weights = load_file('OUT/model.safetensors')\n"
+               "model.load_and_process_state_dict(weights, center_unembed=False)\n"
+               "logits = model(tokens)",
+     .remark = "without center_unembed=False, logits differ from headlab's by one number at each "
+               "position; losses agree"},
     {.name = "nanogpt",
      .known_by = "block_size",
      .settings = "activation=gelu_erf tied=true",
      .keys = kNanoKeys,
+     .known = kNanoKnown,
      .places = kGpt2Places,
+     .harmless = kGpt2Harmless,
+     .unembedding = "lm_head.weight",
      .prefix = "transformer.",
      .linear = Form::transposed,
-     .tied = "lm_head.weight",
+     .repeats_tied = true,
      .python = "import json\n"
                "from safetensors.torch import load_file\n"
                "from model import GPT, GPTConfig  # nanoGPT's model.py\n"
@@ -162,27 +156,18 @@ constexpr Layout kLayoutTable[] = {
                "model.load_state_dict(load_file('OUT/model.safetensors'))\n"
                "logits = model(tokens, tokens)[0]"}};
 
-constexpr Word kWordTable[] = {{"activation", "gelu_new", "gelu"},
-                               {"activation", "gelu_pytorch_tanh", "gelu"},
-                               {"activation", "gelu", "gelu_erf"},
-                               {"activation", "relu", "relu"},
-                               {"activation", "silu", "swiglu"},
-                               {"norm", "LN", "layer"},
-                               {"norm", "RMS", "rms"},
-                               {"positions", "standard", "learned"},
-                               {"positions", "rotary", "rotary"},
-                               {"biases", "true", "on"},
-                               {"biases", "false", "off"}};
-
-constexpr std::string_view kUnreadTable[] = {".attn.bias",         ".attn.masked_bias",
-                                             ".attn.mask",         ".attn.IGNORE",
-                                             ".attn.rotary_sin",   ".attn.rotary_cos",
-                                             "rotary_emb.inv_freq"};
+constexpr Word kWordTable[] = {
+    {"activation", "gelu_new", "gelu"}, {"activation", "gelu_pytorch_tanh", "gelu"},
+    {"activation", "gelu", "gelu_erf"}, {"activation", "relu", "relu"},
+    {"activation", "silu", "swiglu"},   {"norm", "LN", "layer"},
+    {"norm", "LNPre", "layer"},         {"norm", "RMS", "rms"},
+    {"norm", "RMSPre", "rms"},          {"positions", "standard", "learned"},
+    {"positions", "rotary", "rotary"},  {"biases", "true", "on"},
+    {"biases", "false", "off"}};
 
 }  // namespace
 
 const std::span<const Layout> kLayouts = kLayoutTable;
 const std::span<const Word> kWords = kWordTable;
-const std::span<const std::string_view> kUnread = kUnreadTable;
 
 }}  // namespace headlab

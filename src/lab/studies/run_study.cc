@@ -47,6 +47,7 @@ Modules empty_modules(const Transformer& model, const Batch& examples) {
     module.rows = (module.queries + module.by - 1) / module.by;
     module.columns = (module.keys + module.by - 1) / module.by;
     module.mean_pattern.resize(module.heads * module.rows * module.columns);
+    if (examples.size < 2) continue;  // nothing can be resampled
     for (const std::size_t donor : ablation_donors(examples, place.kind, 0))
       module.donors.push_back(static_cast<std::int32_t>(donor));
   }
@@ -66,9 +67,24 @@ std::vector<float> losses_of(const Run& run, const Batch& examples) {
   return means;
 }
 
+/// The mean outputs of the heads on one example: an Ablation needs two.
+void add_means_of_one(const Transformer& model, const Batch& example, Modules& modules) {
+  const Activations activations(model, example, false, false);
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    const Tensor& z = activations.captures().attention[m].z;
+    if (!z.defined()) continue;
+    const Index rows = example.queries_of(modules[m].kind, 0), width = z.size(2);
+    std::vector<float>& mean = modules[m].mean_output;
+    mean.assign(width, 0);
+    for (Index at = 0; at < rows * width; ++at)
+      mean[at % width] += static_cast<float>(z.data()[at]) / static_cast<float>(rows);
+  }
+}
+
 void study_held_out(const Run& run, const Batch& examples, RunStudy& study) {
   study.held_out_losses = losses_of(run, examples);
-  if (examples.size >= 2) {  // of fewer nothing can be silenced
+  if (examples.size == 1) add_means_of_one(run.model, examples, study.modules);
+  if (examples.size >= 2) {
     const Ablation means(run.model, examples, {.kind = AblationKind::mean});
     for (std::size_t m = 0; m < study.modules.size(); ++m)
       if (const Tensor& z = means.replacement(m); z.defined())

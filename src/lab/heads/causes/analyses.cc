@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "headlab/base/error.h"
+
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/patching.h"
 #include "headlab/train/evaluate.h"
@@ -19,6 +21,10 @@ Finding attribute(const Run& run, Index examples) {
 Finding patch(const Run& run, Index examples) {
   const Batch all = held_out_examples(*run.task, 2 * examples).batch;
   const Index n = std::min(examples, all.size / 2);
+  if (n == 0)
+    throw Error(text("patch needs two different sequences, and the task has ", all.size,
+                     " held-out example"),
+                "use a task with more held-out data");
   return finding_of(patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n)));
 }
 
