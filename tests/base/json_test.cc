@@ -125,11 +125,29 @@ TEST(Parse, RefusesWhatIsNotJson) {
       R"(|{|[|[1|[1,|[1,]|[,1]|{"a"}|{"a":}|{"a":1,}|{a:1}|{1:2}|{'a':1}|"a|"\|"\x"|"\u12"|"\u12g4")"
       R"(|tru|True|nul|nulll|NaN|Infinity|-|01|1.|.5|+1|1e|0x1|1 2|[1]]|{}{}|[1 2]|{"a" 1}|]|,)"
       R"(|"\uD800"|"\uDC00"|"\uD800\u0041"|"\uD800x"|1e999|{"a":1,"a":2})"
-      "| |\"\n\"|\"\t\"|// a\n1|\xEF\xBB\xBF{}|[1]\v";
+      "| |\"\n\"|\"\t\"|// a\n1|[1]\xEF\xBB\xBF|\xEF\xBB\xBF|\xEF\xBB\xBF\xEF\xBB\xBF{}|[1]\v";
   for (const std::string_view json : split(kWrong, '|'))
     EXPECT_THROW(Json::parse(json), Error) << json;
   EXPECT_THROW(Json::parse(std::string_view("1\0", 2)), Error);
   EXPECT_THROW(Json::parse(std::string_view("\0", 1)), Error);
+}
+
+TEST(Parse, PassesOverAByteOrderMark) {
+  EXPECT_EQ(Json::parse("\xEF\xBB\xBF{\"a\": 1}").dump(), R"({"a":1})");
+  expect_error([] { Json::parse("\xEF\xBB\xBF[1 2]", "a"); }, {"a: line 1, column 4"});
+}
+
+TEST(Parse, NamesFilesOfAnotherKind) {
+  const std::pair<std::string, const char*> files[] = {
+      {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
+      {"<!DOCTYPE html><html>", "a page of HTML"},
+      {"<html>", "a page of HTML"},
+      {std::string("PK\3\4\0\0", 6), "a zip archive"},
+      {"\x1F\x8B\x08 ", "compressed by gzip"},
+      {"\x80\2}q", "a pickle of Python"}};
+  for (const auto& [bytes, expected] : files) {
+    expect_error([bytes = bytes] { Json::parse(bytes, "vocab.json"); }, {"vocab.json: ", expected});
+  }
 }
 
 TEST(Parse, PointsAtLineAndColumn) {

@@ -29,6 +29,70 @@ TEST(Npz, HoldsWholeNumbersOfEveryWidth) {
   EXPECT_EQ(read_npz(both).at("longs")[0], -1);
 }
 
+/// An array of four bytes whose header is this.
+std::string npy_of(const std::string& header) {
+  std::string bytes = npy("<i4", "1,", "1234");
+  const std::size_t begin = 10, end = bytes.size() - 4;
+  bytes.replace(begin, end - begin, header);
+  return bytes.replace(8, 2, little_endian(header.size(), 2));
+}
+
+TEST(Npz, HeadersAreReadStrictly) {
+  const std::string good = "{'shape': (1,), \"fortran_order\":False,'descr':'<i4'}  \n";
+  EXPECT_EQ(read_npy(npy_of(good)).count(), 1);
+  EXPECT_EQ(read_npy(npy("<i4", "0,", "")).count(), 0) << "no elements are none";
+  const std::pair<const char*, const char*> faults[] = {
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (1, }", "no size"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (1,)", "'}' is missing"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (1)}", "lacks its comma"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (1 1)}", "lack a comma"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (-1,)}", "no size"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (1,)} x", "text after the dict"},
+      {"{'descr': '<i4', 'fortran_order': False}", "is missing"},
+      {"{'descr': '<i4', 'descr': '<u4', 'fortran_order': False, 'shape': (1,)}", "there twice"},
+      {"{'descr': '<i4', 'fortran_order': 0, 'shape': (1,)}", "neither True nor False"},
+      {"{'descr': '<i4', 'fortran_order': True, 'shape': (1,)}", "column by column"},
+      {"{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,)}", "named fields"},
+      {"{'descr': '|b1', 'fortran_order': False, 'shape': (4,)}", "but booleans (|b1)"},
+      {"{'descr': '<i3', 'fortran_order': False, 'shape': (1,)}", "no whole numbers"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': ()}", "a single number"}};
+  for (const auto& [header, expected] : faults) {
+    expect_error([header = header] { read_npy(npy_of(header)); }, {expected});
+  }
+  expect_error([] { read_npy(npy("|b1", "4,", "1234")); }, {"numpy.ascontiguousarray(array"});
+}
+
+TEST(Npz, UnknownVersionsAndTooLargeNumbersAreRefused) {
+  for (const std::string& version :
+       {std::string("\4\0", 2), std::string("\0\0", 2), std::string("\1\1", 2)}) {
+    std::string array = npy("<i4", "1,", "1234");
+    array.replace(6, 2, version);
+    expect_error([&] { read_npy(array); }, {"version", "headlab reads 1.0, 2.0 and 3.0"});
+  }
+  const std::string large = npy("<u8", "1,", std::string(8, '\xFF'));
+  expect_error([&] { read_npy(large)[0]; }, {"18446744073709551615", "too large"});
+}
+
+TEST(Npz, DamageIsNoticedWhereverItIs) {
+  const std::string whole =
+      npz({{"tokens", npy("<i4", "2,", "12345678")}, {"b", npy("|u1", "1,", "1")}});
+  const std::size_t data = whole.find("12345678"), list = whole.find("PK\1\2");
+  for (int bit = 0; bit < 8; ++bit) {
+    std::string flipped = whole;
+    flipped[data + 3] = static_cast<char>(flipped[data + 3] ^ 1 << bit);
+    expect_error([&] { read_npz(flipped); }, {"tokens: its bytes do not fit their checksum"});
+  }
+  std::string other = whole;
+  other[list + 46] = 'T';
+  expect_error([&] { read_npz(other); }, {"another name than in the list"});
+  other = whole;
+  other[whole.size() - 12] = 1;  // how many files there are
+  expect_error([&] { read_npz(other); }, {"its list of arrays is damaged"});
+  expect_error([&] { read_npz(whole + "x"); }, {"something follows it"});
+  const std::string one = npy("|u1", "1,", "1");
+  expect_error([&] { read_npz(npz({{"a", one}, {"a", one}})); }, {"the array a twice"});
+}
+
 TEST(Npz, ThatCannotBeReadIsNamed) {
   const std::pair<std::string, const char*> faults[] = {
       {"", "no archive of arrays"},
@@ -36,7 +100,7 @@ TEST(Npz, ThatCannotBeReadIsNamed) {
       {one_npz("hello"), "a: it is no array of NumPy"},
       {one_npz(npy("<f4", "1,", "1234")), "a: it holds no whole numbers such as <i4"},
       {one_npz(npy("<i4", "2,", "1234")), "a: it holds less than its shape"},
-      {one_npz(npy("<i4", "99999999999999999999,", "1234")), "a: it holds"},
+      {one_npz(npy("<i4", "99999999999999999999,", "1234")), "a: its header is no header"},
       {one_npz(npy("|u1", "4294967296, 4294967296", "1")), "a: it holds"},
       {one_npz(npy("|u1", "1,", "12")), "a: it holds more than its shape"},
       {one_npz(npy(">i4", "1,", "1234")), "a: it holds no whole numbers"},

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.h"
+
 namespace headlab {
 
 inline std::string little_endian(std::uint64_t number, int width) {
@@ -27,7 +29,8 @@ inline std::string npz(const std::vector<std::pair<std::string, std::string>>& f
   std::string archive, entries;
   for (const auto& [short_name, file] : files) {
     const std::string name = short_name + ".npy", size = little_endian(file.size(), 4);
-    const std::string about = little_endian(method, 2) + std::string(8, '\0') + size + size +
+    const std::string about = little_endian(static_cast<std::uint64_t>(method), 2) +
+                              std::string(4, '\0') + little_endian(crc32(file), 4) + size + size +
                               little_endian(name.size(), 2);
     entries += "PK\1\2" + std::string(6, '\0') + about + little_endian(2, 2) + little_endian(3, 2) +
                std::string(8, '\0') + little_endian(archive.size(), 4) + name + "xyabc";

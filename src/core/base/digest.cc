@@ -137,6 +137,24 @@ std::uint32_t fnv1a(std::string_view bytes) {
   return hash;
 }
 
+std::uint32_t crc32(std::string_view bytes) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> remainders{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      remainders[i] = i;
+      for (int bit = 0; bit < 8; ++bit) {
+        remainders[i] = remainders[i] >> 1 ^ (remainders[i] & 1) * 0xEDB88320;
+      }
+    }
+    return remainders;
+  }();
+  std::uint32_t crc = ~0U;
+  for (const char byte : bytes) {
+    crc = crc >> 8 ^ table[(crc ^ static_cast<unsigned char>(byte)) & 255];
+  }
+  return ~crc;
+}
+
 std::uint16_t half_of(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 16 & 0x8000U;

@@ -42,6 +42,9 @@ std::string base64(std::string_view bytes);
 /// the state. Source: Fowler, Noll and Vo, 1991.
 std::uint32_t fnv1a(std::string_view bytes);
 
+/// CRC-32, the checksum that zip archives carry. Source: RFC 1952, section 8.
+std::uint32_t crc32(std::string_view bytes);
+
 /// The nearest number of 16 bits (IEEE 754 binary16), ties to even; too large becomes infinite.
 std::uint16_t half_of(float value);
 float float_of_half(std::uint16_t half);

@@ -3,6 +3,7 @@
 // input can overflow the stack. Read next: text.cc.
 #include <unordered_set>
 
+#include "base/file_kind.h"
 #include "headlab/base/error.h"
 #include "headlab/base/json.h"
 #include "headlab/base/text.h"
@@ -16,9 +17,15 @@ class Parser {
  public:
   Parser(std::string_view json, std::string_view source) : json_(json), source_(source) {}
 
+  /// A byte order mark at the beginning is passed over, as RFC 8259 allows.
   Json document() {
+    if (const FileKind* kind = foreign_kind(json_); kind != nullptr) {
+      throw Error(text(source_, ": expected JSON, but it is ", kind->name), kind->hint);
+    }
+    if (json_.starts_with(kByteOrderMark)) json_.remove_prefix(kByteOrderMark.size());
     std::size_t invalid = 0;
     if (!valid_utf8(json_, invalid)) fail(invalid, "the bytes are not UTF-8");
+
     Json result = value(0);
     skip_spaces();
     if (at_ < json_.size()) expected("the end");

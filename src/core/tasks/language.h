@@ -56,9 +56,6 @@ struct TokenRow {
   }
 };
 
-/// The tokens of a file: uint16, the same after llm.c's header, or .npy. Error for another.
-std::vector<std::int32_t> tokens_in(std::string_view bytes);
-
 /// Error that names `source`, what is there and where, if the bytes are not UTF-8.
 void require_utf8(std::string_view bytes, std::string_view source);
 /// The code points of UTF-8. Error as above.

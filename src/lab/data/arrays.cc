@@ -1,6 +1,6 @@
-// Sequences as arrays of whole numbers. Each is read as the line that it would be, so that both are
-// checked alike.
-// Read next: sequences.cc; base/npz.h.
+// Sequences as arrays of whole numbers (NAME.npz). Names and shapes of all arrays are checked
+// first; then each sequence is read as the line that it would be, so that lines and arrays pass the
+// same checks. Read next: sequences.cc; results/npz.h.
 #include <algorithm>
 
 #include "data/sequences.h"
@@ -12,23 +12,122 @@ namespace headlab {
 namespace {
 
 using Arrays = std::map<std::string, WholeNumbers, std::less<>>;
+using Shape = std::vector<std::int64_t>;
 
-/// Error unless there is the array, of this many elements; -1: of any number.
-const WholeNumbers& array_of(const Arrays& arrays, const std::string& name, Index count = -1) {
+constexpr std::int64_t kNothingAsked = -1, kIgnored = -100;  // the second is PyTorch's
+
+/// "truth/NAME/begin" in its parts.
+struct RelationArray {
+  std::string key, relation, part;  // "truth" or "candidates"; "NAME"; "begin" or "keys"
+};
+
+RelationArray parts_of(const std::string& name) {
+  const std::size_t first = name.find('/'), last = name.rfind('/');
+  if (first == name.npos || first == last) return {};
+  return {name.substr(0, first), name.substr(first + 1, last - first - 1), name.substr(last + 1)};
+}
+
+/// Error unless there is the array.
+const WholeNumbers& array_of(const Arrays& arrays, const std::string& name) {
   const auto found = arrays.find(name);
   require(found != arrays.end(), "there is no array ", name);
-  require(count < 0 || found->second.count() == count, name, " has ", found->second.count(),
-          " elements, and needs ", count);
   return found->second;
 }
 
-/// Rows of numbers: error unless there are `rows` of them; -1: as many as there are.
-const WholeNumbers& rows_of(const Arrays& arrays, const std::string& name, Index rows = -1) {
-  const WholeNumbers& array = array_of(arrays, name);
-  require(array.shape.size() == 2, name, " must be [sequences, positions]");
-  require(rows < 0 || array.shape[0] == rows, name, " has ", array.shape[0], " rows, and needs ",
-          rows);
-  return array;
+void require_shape(const Arrays& arrays, const std::string& name, const Shape& wanted,
+                   const std::string& meaning) {
+  const auto found = arrays.find(name);
+  if (found == arrays.end() || found->second.shape == wanted) return;
+  throw Error(text(name, " has the shape ", shape_text(found->second.shape), ", and needs ",
+                   shape_text(wanted), ", ", meaning),
+              "check the order of its axes: sequences come first");
+}
+
+/// Error for an array that nothing reads.
+void require_known_names(const Arrays& arrays) {
+  const std::vector<std::string> plain = {"tokens", "targets",        "lengths",
+                                          "source", "source_lengths", "header"};
+  for (const auto& [name, array] : arrays) {
+    const RelationArray parts = parts_of(name);
+    const bool of_relation = (parts.key == "truth" || parts.key == "candidates") &&
+                             !parts.relation.empty() &&
+                             (parts.part == "begin" || parts.part == "keys");
+    if (of_relation || std::ranges::count(plain, name) > 0) continue;
+    std::vector<std::string> known = plain;
+    const std::string relation = parts.relation.empty() ? "NAME" : parts.relation;
+    for (const std::string key : {"truth", "candidates"}) {
+      for (const std::string part : {"begin", "keys"}) {
+        known.push_back(text(key, "/", relation, "/", part));
+      }
+    }
+    throw unknown_name("array", name, known);
+  }
+  for (const auto& [name, array] : arrays) {
+    const RelationArray parts = parts_of(name);
+    if (parts.part.empty()) continue;
+    const std::string other = parts.part == "begin" ? "keys" : "begin";
+    array_of(arrays, text(parts.key, "/", parts.relation, "/", other));
+  }
+  require(!arrays.contains("source_lengths") || arrays.contains("source"),
+          "source_lengths without source");
+}
+
+/// Error unless the elements are numbers, not letters.
+void require_numbers(const Arrays& arrays) {
+  for (const auto& [name, array] : arrays) {
+    require(!array.is_text || name == "header", name,
+            " holds texts: give whole numbers, and the words as `vocabulary` of the header");
+  }
+}
+
+void require_shapes(const Arrays& arrays) {
+  const Shape& tokens = array_of(arrays, "tokens").shape;
+  const Shape& targets = array_of(arrays, "targets").shape;
+  require(tokens.size() == 2, "tokens must be [sequences, positions], and has the shape ",
+          shape_text(tokens));
+  const bool one_each = targets == tokens;
+  const bool several_each =
+      targets.size() == 3 && targets[0] == tokens[0] && targets[1] == tokens[1] && targets[2] > 0;
+  if (!one_each && !several_each) {
+    throw Error(text("targets has the shape ", shape_text(targets), ", but tokens has ",
+                     shape_text(tokens), ": it must be the same, or that with one axis more"),
+                "check the order of its axes: sequences come first, then positions");
+  }
+  require_shape(arrays, "lengths", {tokens[0]}, "one for each sequence");
+  if (!arrays.contains("source")) return;
+  const Shape& source = array_of(arrays, "source").shape;
+  require(source.size() == 2 && source[0] == tokens[0], "source has the shape ", shape_text(source),
+          ", and must be [", tokens[0], ", source positions]");
+  require_shape(arrays, "source_lengths", {tokens[0]}, "one for each sequence");
+}
+
+/// Unsigned targets cannot hold -1: error if they seem to hold it as their largest number.
+void require_signed_targets(const Arrays& arrays) {
+  const WholeNumbers& targets = array_of(arrays, "targets");
+  const WholeNumbers& tokens = array_of(arrays, "tokens");
+  if (targets.has_sign || targets.width == 8) return;
+  const std::int64_t largest = (std::int64_t{1} << (8 * targets.width)) - 1;
+  const auto holds = [largest](const WholeNumbers& array) {
+    for (Index i = 0; i < array.count(); ++i) {
+      if (array[i] == largest) return true;
+    }
+    return false;
+  };
+  if (!holds(targets) || holds(tokens)) return;
+  throw Error(text("targets holds ", largest, ", which no token is: -1 does not fit into its ",
+                   "unsigned numbers"),
+              "save it as numpy.int32");
+}
+
+/// Error unless the arrays of a relation with this many queries divide its keys.
+void require_divided(const Arrays& arrays, const std::string& path, Index queries) {
+  const WholeNumbers& begin = array_of(arrays, path + "/begin");
+  const WholeNumbers& keys = array_of(arrays, path + "/keys");
+  require_shape(arrays, path + "/begin", {queries + 1}, "one for each query and one more");
+  require_shape(arrays, path + "/keys", {keys.count()}, "one row of keys");
+  require(begin[0] == 0, path, "/begin must start with 0, and starts with ", begin[0]);
+  require(begin[queries] == keys.count(), path, "/begin ends with ", begin[queries],
+          ", but there are ", keys.count(), " keys: some would belong to no query");
 }
 
 /// A number, or the word of the header that it stands for.
@@ -39,96 +138,134 @@ Json word_of(std::int64_t number, const std::vector<std::string>& words) {
   return words[static_cast<std::size_t>(number)];
 }
 
-/// Row i, as long as the array `lengths` says where it is there.
-Json row_of(const WholeNumbers& rows, const Arrays& arrays, const std::string& lengths, Index i,
-            const std::vector<std::string>& words) {
-  const Index positions = rows.shape[1];
-  const Index length =
-      arrays.contains(lengths) ? array_of(arrays, lengths, rows.shape[0])[i] : positions;
-  require(length <= positions, "its length is ", length, " of ", positions);
-  Json row = Json::array();
-  for (Index t = 0; t < length; ++t) row.push_back(word_of(rows[i * positions + t], words));
-  return row;
-}
-
-/// By query, the keys of sequence i of `count`.
-Json truth_in(const WholeNumbers& begin, const WholeNumbers& keys, Index i, Index count) {
-  Json queries = Json::object();
-  const Index positions = (begin.count() - 1) / count;
-  require(begin.count() == positions * count + 1, "begin has ", begin.count(),
-          " elements, and needs one for each query and one more");
-  for (Index t = 0; t < positions; ++t) {
-    const Index from = begin[i * positions + t], to = begin[i * positions + t + 1];
-    require(0 <= from && from <= to && to <= keys.count(), "query ", t, " has keys from ", from,
-            " to ", to, " of ", keys.count());
-    Json list = Json::array();
-    for (Index k = from; k < to; ++k) list.push_back(keys[k]);
-    if (from < to) queries[std::to_string(t)] = std::move(list);
-  }
-  return queries;
-}
-
-/// The arrays KEY/RELATION/begin and KEY/RELATION/keys, for sequence i.
-Json relations_in(const Arrays& arrays, const std::string& key, Index i, Index count) {
-  Json relations = Json::object();
-  for (const auto& [name, begin] : arrays)
-    if (name.starts_with(key + "/") && name.ends_with("/begin")) {
-      const std::string path = name.substr(0, name.size() - 6);
-      relations[path.substr(std::min(path.size(), key.size() + 1))] =
-          truth_in(begin, array_of(arrays, path + "/keys"), i, count);
+/// Reads the sequences of arrays one by one, as lines.
+class ArrayLines {
+ public:
+  ArrayLines(const Arrays& arrays, const Header& header) : arrays_(arrays), header_(header) {
+    require_known_names(arrays);
+    require_numbers(arrays);
+    require_shapes(arrays);
+    require_signed_targets(arrays);
+    for (const auto& [name, array] : arrays) {
+      const RelationArray parts = parts_of(name);
+      if (parts.part != "begin") continue;
+      const std::string path = text(parts.key, "/", parts.relation);
+      require_divided(arrays, path, count() * queries_of(parts.relation));
     }
-  return relations;
-}
-
-/// The line that sequence i would be.
-Json line_of(const Arrays& arrays, Index i, const std::vector<std::string>& words) {
-  const WholeNumbers &tokens = rows_of(arrays, "tokens"), &targets = array_of(arrays, "targets");
-  const Index count = tokens.shape[0], K = targets.count() / tokens.count();
-  require(targets.count() == K * tokens.count() && K > 0, "there are ", targets.count(),
-          " targets for ", tokens.count(), " tokens");
-  Json line = Json::object({{"tokens", row_of(tokens, arrays, "lengths", i, words)},
-                            {"targets", Json::array()},
-                            {"truth", relations_in(arrays, "truth", i, count)},
-                            {"candidates", relations_in(arrays, "candidates", i, count)}});
-  if (arrays.contains("source"))
-    line["source"] = row_of(rows_of(arrays, "source", count), arrays, "source_lengths", i, words);
-  const Index first = i * tokens.shape[1];
-  for (Index place = first; place < first + std::ssize(line.at("tokens").items()); ++place) {
-    Json at = Json::array();
-    for (Index k = place * K; k < (place + 1) * K; ++k)
-      at.push_back(targets[k] < 0 ? Json() : word_of(targets[k], words));
-    line["targets"].push_back(std::move(at));
   }
-  return line;
+
+  Index count() const { return tokens().shape[0]; }
+
+  /// The line that sequence i would be.
+  Json line(Index i) const {
+    Json line = Json::object({{"tokens", row_of("tokens", "lengths", i)},
+                              {"targets", Json::array()},
+                              {"truth", relations_in("truth", i)},
+                              {"candidates", relations_in("candidates", i)}});
+    if (arrays_.contains("source")) line["source"] = row_of("source", "source_lengths", i);
+    const WholeNumbers& targets = array_of(arrays_, "targets");
+    const Index at_each = targets.shape.size() == 3 ? targets.shape[2] : 1;
+    const Index first = i * tokens().shape[1];
+    for (Index t = first; t < first + std::ssize(line.at("tokens").items()); ++t) {
+      Json asked = Json::array();
+      for (Index k = t * at_each; k < (t + 1) * at_each; ++k) asked.push_back(target(targets[k]));
+      line["targets"].push_back(std::move(asked));
+    }
+    return line;
+  }
+
+ private:
+  const WholeNumbers& tokens() const { return array_of(arrays_, "tokens"); }
+
+  Json target(std::int64_t number) const {
+    require(number >= 0 || number == kNothingAsked || number == kIgnored, "the target ", number,
+            " is no token, nor ", kNothingAsked, " for none");
+    return number < 0 ? Json() : word_of(number, header_.vocabulary);
+  }
+
+  /// Queries in a sequence; those of an encoder's relation stand in the source.
+  Index queries_of(const std::string& relation) const {
+    const auto found = std::ranges::find(header_.relations, relation, &Relation::name);
+    const bool in_source = found != header_.relations.end() &&
+                           found->kind == AttentionKind::encoder && arrays_.contains("source");
+    return array_of(arrays_, in_source ? "source" : "tokens").shape[1];
+  }
+
+  /// Row i of an array, as long as the array `lengths` says if there is one.
+  Json row_of(const std::string& name, const std::string& lengths, Index i) const {
+    const WholeNumbers& rows = array_of(arrays_, name);
+    const Index positions = rows.shape[1];
+    const Index length = arrays_.contains(lengths) ? array_of(arrays_, lengths)[i] : positions;
+    require(length >= 0 && length <= positions, "its length is ", length, " of ", positions);
+    Json row = Json::array();
+    for (Index t = 0; t < length; ++t) {
+      row.push_back(word_of(rows[i * positions + t], header_.vocabulary));
+    }
+    return row;
+  }
+
+  /// The keys of each query of sequence i, for the relations of `key`, "truth" or "candidates".
+  Json relations_in(const std::string& key, Index i) const {
+    Json relations = Json::object();
+    for (const auto& [name, begin] : arrays_) {
+      const RelationArray parts = parts_of(name);
+      if (parts.key != key || parts.part != "begin") continue;
+      const WholeNumbers& keys = array_of(arrays_, text(key, "/", parts.relation, "/keys"));
+      relations[parts.relation] = truth_in(begin, keys, i, queries_of(parts.relation));
+    }
+    return relations;
+  }
+
+  static Json truth_in(const WholeNumbers& begin, const WholeNumbers& keys, Index i,
+                       Index positions) {
+    Json queries = Json::object();
+    for (Index t = 0; t < positions; ++t) {
+      const Index from = begin[i * positions + t], to = begin[i * positions + t + 1];
+      require(0 <= from && from <= to && to <= keys.count(), "query ", t, " has keys from ", from,
+              " to ", to, " of ", keys.count());
+      Json list = Json::array();
+      for (Index k = from; k < to; ++k) list.push_back(keys[k]);
+      if (from < to) queries[std::to_string(t)] = std::move(list);
+    }
+    return queries;
+  }
+
+  const Arrays& arrays_;
+  const Header& header_;
+};
+
+Json header_in(const Arrays& arrays) {
+  const auto found = arrays.find("header");
+  if (found == arrays.end()) return Json();
+  require(found->second.is_text && found->second.shape.size() == 1,
+          "header must be one text: header=json.dumps({...})");
+  std::string letters;
+  for (Index i = 0; i < found->second.count(); ++i) {
+    const std::int64_t point = found->second[i];
+    require(point >= 0 && point <= 0x10FFFF, "the header holds the letter ", point);
+    append_utf8(letters, static_cast<char32_t>(point));
+  }
+  return Json::parse(letters, "the header");
 }
 
 }  // namespace
 
-Json header_of_arrays(std::string_view bytes) {
-  const Arrays arrays = read_npz(bytes);
-  const auto found = arrays.find("header");
-  if (found == arrays.end()) return Json();
-  std::string letters;
-  for (Index i = 0; i < found->second.count(); ++i)
-    append_utf8(letters, static_cast<char32_t>(std::clamp<Index>(found->second[i], 0, 0xFFFF)));
-  return Json::parse(letters, "the header");
-}
+Json header_of_arrays(std::string_view bytes) { return header_in(read_npz(bytes)); }
 
 Sequences LineReader::read_arrays(std::string_view bytes, const std::string& source,
                                   std::vector<std::string>* faults) {
   Sequences all;
   read_part(source, faults, [&] {
     const Arrays arrays = read_npz(bytes);
-    const Index count = rows_of(arrays, "tokens").shape[0];
-    array_of(arrays, "targets");
-    std::vector<std::string> words;
-    if (const Json header = header_of_arrays(bytes); !header.is_null()) {
+    Header given;
+    if (const Json header = header_in(arrays); !header.is_null()) {
       read(Json::object({{"header", header}}), all);
-      words = header_.vocabulary;
+      given = header_;
     }
-    for (Index i = 0; i < count; ++i)
-      read_part(text(source, ": sequence ", i), faults,
-                [&] { read(line_of(arrays, i, words), all); });
+    const ArrayLines lines(arrays, given);
+    for (Index i = 0; i < lines.count(); ++i) {
+      read_part(text(source, ": sequence ", i), faults, [&] { read(lines.line(i), all); });
+    }
   });
   return all;
 }

@@ -1,22 +1,19 @@
 // Tasks for models that come from elsewhere: `tokens`, any file of tokens, and `repeated`, which
 // needs no file.
-//   tokens    windows of a file that nanoGPT (uint16), llm.c (uint16 after a header of 256 int32,
-//   the
-//             first of them 20240520) or NumPy (.npy of whole numbers) wrote; every position
-//             predicts the token that follows. Making tokens of text is the work of a tokenizer,
-//             elsewhere; its vocab.json gives the words, for showing.
+//   tokens    windows of a file that nanoGPT, llm.c or NumPy wrote (token_file.h); every position
+//             predicts the token that follows. A tokenizer makes tokens from text elsewhere; its
+//             vocab.json gives the words, for showing.
 //   repeated  other tokens | segment | the same segment, all of them uniform; a target where the
 //             next token is determined. The segment's length varies, so that no offset answers.
 // Truth: `previous`, the position before, an offset; `same`, where this token stood last;
-// `induction`, the position after that, whose token followed last time. Read next: language.h;
+// `induction`, the position after that, whose token followed last time. Read next: token_file.h;
 // text.cc.
 #include <algorithm>
-#include <cstring>
 
+#include "data/token_file.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/tasks/definition.h"
-#include "results/npz.h"
 #include "tasks/language.h"
 
 namespace headlab {
@@ -36,53 +33,9 @@ void add_truth(Sequence& s, Index t, Index key) {
   s.add_gold(2, t, key + 1);
 }
 
-/// Numbers of two bytes each.
-std::vector<std::int32_t> short_tokens(std::string_view bytes) {
-  require(bytes.size() % 2 == 0, "its ", bytes.size(),
-          " bytes are no tokens of 2 bytes each: it is truncated, or of another kind");
-  const WholeNumbers numbers{.bytes = bytes, .width = 2};
-  std::vector<std::int32_t> tokens(bytes.size() / 2);
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    tokens[i] = static_cast<std::int32_t>(numbers[static_cast<Index>(i)]);
-  return tokens;
-}
-
-std::vector<std::int32_t> npy_tokens(std::string_view bytes) {
-  const WholeNumbers numbers = read_npy(bytes);
-  std::vector<std::int32_t> tokens(numbers.count());
-  for (Index i = 0; i < numbers.count(); ++i) {
-    require(numbers[i] >= 0 && numbers[i] < 1 << 24, "it holds ", numbers[i], " at ", i,
-            ", which is no token");
-    tokens[i] = static_cast<std::int32_t>(numbers[i]);
-  }
-  return tokens;
-}
-
-std::vector<std::int32_t> llm_c_tokens(std::string_view bytes) {
-  constexpr std::size_t kHeader = 256 * sizeof(std::int32_t);
-  std::int32_t version = 0, count = 0;
-  require(bytes.size() >= kHeader, "it is truncated");
-  std::memcpy(&version, bytes.data() + 4, sizeof version);
-  std::memcpy(&count, bytes.data() + 8, sizeof count);
-  std::vector<std::int32_t> tokens = short_tokens(bytes.substr(kHeader));
-  require(version == 1 && count == std::ssize(tokens), "its header says version ", version, " and ",
-          count, " tokens, but it holds ", tokens.size());
-  return tokens;
-}
-
-}  // namespace
-
-std::vector<std::int32_t> tokens_in(std::string_view bytes) {
-  std::int32_t magic = 0;
-  if (bytes.size() >= 4) std::memcpy(&magic, bytes.data(), sizeof magic);
-  if (magic == 20240520) return llm_c_tokens(bytes);
-  return bytes.starts_with("\x93NUMPY") ? npy_tokens(bytes) : short_tokens(bytes);
-}
-
-namespace {
-
 struct Tokens {
   std::string file, words;
+  TokenType type = TokenType::automatic;
   Index length = 256, vocab = 0;
   HeldOut held_out = {};
 
@@ -91,7 +44,9 @@ struct Tokens {
   TokenRow row = {};
 
   void bind(Settings& s) {
-    s.string("file", file, "tokens as uint16, as llm.c's .bin, or as .npy", "FILE");
+    s.string("file", file, "tokens as uint16 or uint32, as llm.c's .bin, or as .npy", "FILE");
+    s.choice("type", type, {"auto", "uint16", "uint32"},
+             "numbers of a file without a header (auto: uint16, unless it looks like another)");
     s.string("words", words, "{\"word\": token, ...}, the tokenizer's vocab.json, for showing",
              "FILE");
     s.integer("length", length, 2, 65536, "tokens in a sequence");
@@ -105,33 +60,17 @@ struct Tokens {
     const std::array<std::string, 3> names = {file, held_out.validation, held_out.test};
     Index largest = 0;
     for (std::size_t i = 0; i < 3; ++i) {
-      row.parts[i] = in_context(names[i], [&] { return tokens_in(bytes[i]); });
+      row.parts[i] = in_context(names[i], [&] { return tokens_in(bytes[i], type); });
       for (const std::int32_t token : row.parts[i]) largest = std::max<Index>(largest, token);
     }
-    if (!words.empty()) read_words();
+    if (!words.empty())
+      vocabulary = words_in(read_file(words), words, std::max(largest + 1, vocab));
     if (vocab == 0) vocab = std::max(largest + 1, std::ssize(vocabulary));
     require(largest < vocab, file, " holds the token ", largest, ", but the vocabulary has ", vocab,
             " tokens: it was made with another one");
     require(std::ssize(vocabulary) <= vocab, words, " names ", vocabulary.size(),
             " tokens, but the vocabulary has ", vocab, ": it is another one");
     row.divide(held_out, length, file, "tokens");
-  }
-  void read_words() {
-    const Json json = Json::parse(read_file(words), words);
-    const bool is_tokenizer =
-        json.is_object() && json.find("model") != nullptr && json.find("model")->is_object();
-    if (is_tokenizer)
-      throw Error(text(words, " is a whole tokenizer, not a list of words"),
-                  "name the tokenizer's vocab.json, or its member model.vocab as a file");
-    require(json.is_object(), words, ": expected {\"word\": token, ...}, got ", json.kind());
-    for (const auto& [word, number] : json.members()) {
-      require(number.is_number(), words, ": '", word, "' is ", number.kind(),
-              ", but the number of a token was expected");
-      const std::int64_t token = number.integer();
-      require(token >= 0 && token < 1 << 24, words, ": '", word, "' has the number ", token);
-      vocabulary.resize(std::max(vocabulary.size(), static_cast<std::size_t>(token) + 1));
-      vocabulary[token] = word;
-    }
   }
 
   Index different(Split split) const { return row.windows(split, length); }
@@ -193,8 +132,9 @@ TaskEntry tokens_task() {
                      {},
                      {},
                      {},
-                     "the file holds tokens one after the other, as uint16, as llm.c's .bin or\n"
-                     "as .npy; a sequence begins at a random position\n"});
+                     "the file holds tokens one after the other: numbers of 2 or 4 bytes without\n"
+                     "a header (`type`), llm.c's .bin (GPT-2 or Llama 3), or .npy; a sequence\n"
+                     "begins at a random position\n"});
 }
 
 TaskEntry repeated_task() {

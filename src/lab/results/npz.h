@@ -1,6 +1,6 @@
 // A .npz file is a zip archive of .npy files (npy.h), stored and not compressed, as numpy.savez
-// writes them. Of such a file arrays of whole numbers are read; checksums are not looked at.
-// Format: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. Read next: npy.h.
+// writes them. Arrays of whole numbers are read from it; their checksums are compared.
+// Format: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. Read next: npy_read.cc.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,22 @@ struct WholeNumbers {
   std::string_view bytes = {};
   int width = 1;
   bool has_sign = false;
+  bool is_text = false;
 
   std::int64_t count() const { return std::ssize(bytes) / width; }
+  /// Error for a number of 2^63 or more.
   std::int64_t operator[](std::int64_t i) const;
 };
 
-/// The array of a .npy file, which lives as long as `bytes`. Error for other numbers.
+/// "[2, 3]".
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
+/// The array of a .npy file, which lives as long as `bytes`. Error for elements that are no whole
+/// numbers, column order, big-endian order, and a size that differs from the shape.
 WholeNumbers read_npy(std::string_view bytes);
 
-/// The arrays by name, which live as long as `bytes`. Error that names what cannot be read.
+/// The arrays by name, which live as long as `bytes`. Error that names the array that cannot be
+/// read, is there twice, or does not fit its checksum.
 std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes);
 
 /// Writes .npy files, each with the name of its array. Error over 4 GB, and those of write_file.

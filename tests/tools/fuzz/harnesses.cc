@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "data/sequences.h"
+#include "data/token_file.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"

@@ -1,0 +1,199 @@
+// Reading .npy files of whole numbers. The header is a Python dict; it is parsed strictly, with its
+// three keys in any order, because a header that is read loosely gives other numbers without a
+// message. Arrays in column order and big-endian ones are refused: NumPy converts them in one line.
+// Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.
+// Read next: npz.h, the archive of such files.
+#include <charconv>
+#include <optional>
+
+#include "results/little_endian.h"
+#include "results/npz.h"
+
+namespace headlab {
+namespace {
+
+constexpr const char* kConvert =
+    "save it as numpy.ascontiguousarray(array, numpy.int32), which makes whole numbers, row by row";
+
+struct NpyHeader {
+  std::optional<std::string> kind;  // "<i4"
+  std::optional<bool> by_columns;
+  std::optional<std::vector<std::int64_t>> shape;
+};
+
+/// Parses "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }".
+class NpyHeaderParser {
+ public:
+  explicit NpyHeaderParser(std::string_view header) : rest_(header) {}
+
+  NpyHeader parse() {
+    NpyHeader header;
+    expect('{');
+    while (!take('}')) {
+      member(header);
+      if (!take(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_spaces();
+    check(rest_.empty(), "text after the dict");
+    check(header.kind && header.by_columns && header.shape,
+          "one of descr, fortran_order and shape is missing");
+    return header;
+  }
+
+ private:
+  void member(NpyHeader& header) {
+    const std::string key = quoted();
+    expect(':');
+    if (key == "descr" && !header.kind) {
+      skip_spaces();
+      if (rest_.starts_with('[')) throw Error("it holds records with named fields", kConvert);
+      header.kind = quoted();
+    } else if (key == "fortran_order" && !header.by_columns) {
+      header.by_columns = truth();
+    } else if (key == "shape" && !header.shape) {
+      header.shape = tuple();
+    } else {
+      check(false, text("the key '", key, "' is unknown or there twice"));
+    }
+  }
+
+  std::string quoted() {
+    skip_spaces();
+    const char quote = rest_.empty() ? '\0' : rest_.front();
+    check(quote == '\'' || quote == '"', "a text in quotes is missing");
+    const std::size_t end = rest_.find(quote, 1);
+    check(end != rest_.npos, "a text has no closing quote");
+    std::string inside(rest_.substr(1, end - 1));
+    rest_.remove_prefix(end + 1);
+    return inside;
+  }
+
+  bool truth() {
+    skip_spaces();
+    for (const bool value : {true, false}) {
+      const std::string_view word = value ? "True" : "False";
+      if (rest_.starts_with(word)) {
+        rest_.remove_prefix(word.size());
+        return value;
+      }
+    }
+    check(false, "fortran_order is neither True nor False");
+    return false;
+  }
+
+  std::vector<std::int64_t> tuple() {
+    std::vector<std::int64_t> sizes;
+    bool comma = true;  // whether another number may follow
+    expect('(');
+    while (!take(')')) {
+      check(comma, "the numbers of the shape lack a comma");
+      sizes.push_back(size());
+      comma = take(',');
+    }
+    check(sizes.size() != 1 || comma, "a shape of one axis lacks its comma");
+    return sizes;
+  }
+
+  std::int64_t size() {
+    skip_spaces();
+    std::int64_t value = -1;
+    const char* begin = rest_.data();
+    const auto [end, error] = std::from_chars(begin, begin + rest_.size(), value);
+    check(error == std::errc() && value >= 0, "the shape holds something that is no size");
+    rest_.remove_prefix(static_cast<std::size_t>(end - begin));
+    return value;
+  }
+
+  void skip_spaces() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) {
+      rest_.remove_prefix(1);
+    }
+  }
+  bool take(char wanted) {
+    skip_spaces();
+    const bool there = rest_.starts_with(wanted);
+    if (there) rest_.remove_prefix(1);
+    return there;
+  }
+  void expect(char wanted) { check(take(wanted), text("'", wanted, "' is missing")); }
+  static void check(bool condition, const std::string& fault) {
+    if (condition) return;
+    throw Error("its header is no header of NumPy: " + fault, "save it with numpy.save or savez");
+  }
+
+  std::string_view rest_;
+};
+
+/// Error unless elements are whole numbers or, for texts, letters, that can be read as they lie.
+void require_readable(const NpyHeader& header) {
+  const std::string& kind = *header.kind;
+  const char letter = kind.size() > 1 ? kind[1] : '\0';
+  const std::string width = kind.size() > 2 ? kind.substr(2) : "";
+  const bool whole = (letter == 'i' || letter == 'u') &&
+                     (width == "1" || width == "2" || width == "4" || width == "8");
+  const bool letters = letter == 'U' && !width.empty() && width.size() <= 9 &&
+                       width.find_first_not_of("0123456789") == width.npos;
+  const std::string names = letter == 'b'   ? "booleans"
+                            : letter == 'f' ? "numbers with a fraction"
+                            : letter == 'O' ? "Python objects"
+                            : letter == 'S' ? "bytes"
+                                            : "other elements";
+  if (!whole && !letters) {
+    throw Error(text("it holds no whole numbers such as <i4 but ", names, " (", kind, ")"),
+                kConvert);
+  }
+  if (kind[0] != '<' && kind[0] != '|') {
+    throw Error(text("it holds no whole numbers in little-endian order (", kind, ")"), kConvert);
+  }
+  if (*header.by_columns) {
+    throw Error("it is stored column by column (fortran_order)", kConvert);
+  }
+}
+
+}  // namespace
+
+std::int64_t WholeNumbers::operator[](std::int64_t i) const {
+  const auto size = static_cast<std::size_t>(width);
+  const std::uint64_t number = number_at(bytes, static_cast<std::size_t>(i) * size, size);
+  const int unused = 64 - 8 * width;  // bits, into which the sign goes
+  if (has_sign) return static_cast<std::int64_t>(number << unused) >> unused;
+  require(number >> 63 == 0, "it holds ", number, ", which is too large");
+  return static_cast<std::int64_t>(number);
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  return text("[", join(texts_of(shape, [](std::int64_t size) { return text(size); }), ", "), "]");
+}
+
+WholeNumbers read_npy(std::string_view npy) {
+  require(npy.starts_with("\x93NUMPY"), "it is no array of NumPy");
+  const std::uint64_t version = number_at(npy, 6, 1), minor = number_at(npy, 7, 1);
+  require(version >= 1 && version <= 3 && minor == 0, "its format is version ", version, ".", minor,
+          " of .npy, and headlab reads 1.0, 2.0 and 3.0");
+  const std::size_t digits = version == 1 ? 2 : 4;
+  const std::size_t size = number_at(npy, 8, digits);
+  const NpyHeader header = NpyHeaderParser(bytes_at(npy, 8 + digits, size)).parse();
+  require_readable(header);
+  WholeNumbers array{*header.shape, npy.substr(8 + digits + size)};
+  const bool letters = (*header.kind)[1] == 'U';
+  const int stated = std::stoi(header.kind->substr(2));
+  array.width = letters ? 4 : stated;
+  array.has_sign = (*header.kind)[1] == 'i';
+  array.is_text = letters;
+  if (letters) array.shape.push_back(stated);
+  require(!array.shape.empty(), "it holds a single number, not an array");
+  std::size_t count = static_cast<std::size_t>(array.width);
+  for (const std::int64_t length : array.shape) {
+    const auto many = static_cast<std::size_t>(length);
+    require(many == 0 || count <= array.bytes.size() / many, "it holds less than its shape ",
+            shape_text(array.shape));
+    count *= many;
+  }
+  require(count == array.bytes.size(), "it holds more than its shape ", shape_text(array.shape));
+  return array;
+}
+
+}  // namespace headlab
