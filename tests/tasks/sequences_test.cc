@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "headlab/base/files.h"
 #include "support/archives.h"
@@ -137,6 +139,147 @@ TEST_F(FromLines, EqualSequencesStandOnOneSide) {
                   text("; ", 300 - sum, " left out, since they are held out already"));
 }
 
+TEST_F(FromLines, SequencesThatDifferInWhereTheirSourceEndsAreDifferent) {
+  std::string lines;
+  int count = 0;
+  for (const std::string word : {"abcd", "bacd", "dcba", "cabd", "acbd", "bdca", "dbac", "adcb"}) {
+    for (std::size_t cut = 1; cut < word.size(); ++cut) {
+      const auto letters = [](const std::string& part) {
+        Json all = Json::array();
+        for (const char letter : part) all.push_back(std::string(1, letter));
+        return all;
+      };
+      lines += Json::object({{"tokens", letters(word.substr(0, cut))},
+                             {"source", letters(word.substr(cut))},
+                             {"targets", letters("a")}})
+                   .dump() +
+               "\n";
+      ++count;
+    }
+  }
+  const std::string path = file_of("one.jsonl", lines);
+  const LinesCheck check = check_lines(lines, path);
+  EXPECT_EQ(check.sequences, count);
+  const auto task = make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
+  expect_contains(task->about_data(), text(count, " sequences; "));
+  EXPECT_EQ(task->different(Split::validation), count);
+}
+
+TEST_F(FromLines, BeginWhereTheFirstLineWithTextIs) {
+  const std::string header = R"({"header":{"recommended":"steps=7"}})";
+  for (const std::string before : {"\n \r\n\t\n", "\xEF\xBB\xBF", "\xEF\xBB\xBF\n\n"}) {
+    const std::string lines = before + header + "\n\n" + kLine + "\n";
+    EXPECT_EQ(check_lines(lines, "mine").faults, std::vector<std::string>());
+    EXPECT_EQ(task_of(lines)->different(Split::train), 1);
+    EXPECT_NE(recommended_settings("file:train=" + file_of("a.jsonl", lines)).find("steps=7"),
+              std::string::npos);
+  }
+  const std::string fault = "\n\n{\n";
+  expect_contains(check_lines(fault, "mine").faults[0], "mine:3: the line");
+  expect_contains(refusal("file:train=" + file_of("b.jsonl", fault)), "b.jsonl:3: the line");
+  expect_contains(error_of(
+                      [&] { recommended_settings("file:train=" + file_of("b.jsonl", fault)); }),
+                  "b.jsonl:3: the line");
+}
+
+TEST_F(FromLines, HeadersStandAloneAndNameEachThingOnce) {
+  const std::pair<const char*, const char*> headers[] = {
+      {R"({"header":{},"tokens":[1,2],"targets":[null,2]})",
+       "stands alone on its line, but here is 'tokens'"},
+      {R"({"truth":{},"header":{}})", "but here is 'truth'"},
+      {R"({"header":{"relations":[{"name":"a"},{"name":"b"},{"name":"a"}]}})",
+       "relations: 'a' is there twice"},
+      {R"({"header":{"targets":["x","x"]}})", "targets: 'x' is there twice"},
+      {R"({"header":{"relations":[{"description":"b"}]}})", "relations: number 1 has no name"}};
+  for (const auto& [header, expected] : headers) {
+    const std::string lines = text(header, "\n", kLine);
+    ASSERT_FALSE(check_lines(lines, "mine").faults.empty()) << header;
+    expect_contains(check_lines(lines, "mine").faults[0], text("mine:1: ", ""));
+    expect_contains(check_lines(lines, "mine").faults[0], expected);
+    expect_contains(error_of([&] { task_of(lines); }), expected);
+  }
+}
+
+/// An array of whole numbers of 16 bits.
+std::string shorts(const std::string& shape, const std::vector<std::int64_t>& values) {
+  std::string data;
+  for (const std::int64_t value : values) {
+    data += little_endian(static_cast<std::uint64_t>(value), 2);
+  }
+  return npy("<i2", shape, data);
+}
+
+TEST_F(FromLines, ArraysOfOtherShapesOrNamesAreRefused) {
+  using Files = std::map<std::string, std::string>;
+  const Files good = {{"tokens", shorts("2, 3", {5, 0, 2, 3, 3, 0})},
+                      {"targets", shorts("2, 3", {-1, 1, -100, 2, 0, -1})},
+                      {"truth/r/begin", shorts("7,", {0, 0, 1, 2, 2, 3, 4})},
+                      {"truth/r/keys", shorts("4,", {0, 0, 1, 0})}};
+  const auto faults_of = [&](const Files& changed, const std::string& without = "") {
+    Files files = good;
+    for (const auto& [name, bytes] : changed) files[name] = bytes;
+    files.erase(without);
+    return check_lines(npz({files.begin(), files.end()}), "a.npz").faults;
+  };
+  EXPECT_EQ(faults_of({}), std::vector<std::string>());
+  const std::tuple<Files, const char*, const char*> cases[] = {
+      {{{"targets", shorts("3, 2", {1, 1, 1, 1, 1, 1})}},
+       "",
+       "targets has the shape [3, 2], but tokens has [2, 3]"},
+      {{{"targets", shorts("1, 6", {1, 1, 1, 1, 1, 1})}}, "", "targets has the shape [1, 6]"},
+      {{{"targets", shorts("6,", {1, 1, 1, 1, 1, 1})}}, "", "targets has the shape [6]"},
+      {{{"targets", shorts("3, 2, 1", {1, 1, 1, 1, 1, 1})}}, "", "targets has the shape [3, 2, 1]"},
+      {{{"targets", shorts("2, 3", {1, 1, 1, 1, 1, -5})}}, "", "the target -5 is no token"},
+      {{{"targets", npy("|u1", "2, 3", "\1\1\xFF\1\1\1")}}, "", "targets holds 255"},
+      {{{"lengths", shorts("1, 2", {3, 3})}}, "", "lengths has the shape [1, 2], and needs [2]"},
+      {{{"lengths", shorts("2,", {3, -1})}}, "", "its length is -1 of 3"},
+      {{{"truth/r/begin", shorts("5,", {0, 1, 2, 3, 4})}},
+       "",
+       "truth/r/begin has the shape [5], and needs [7]"},
+      {{{"truth/r/begin", shorts("7,", {1, 1, 1, 2, 2, 3, 4})}},
+       "",
+       "truth/r/begin must start with 0"},
+      {{{"truth/r/begin", shorts("7,", {0, 0, 1, 2, 2, 3, 3})}},
+       "",
+       "ends with 3, but there are 4 keys"},
+      {{{"truth/r/keys", shorts("2, 2", {0, 0, 1, 0})}}, "", "truth/r/keys has the shape [2, 2]"},
+      {{}, "truth/r/begin", "there is no array truth/r/begin"},
+      {{}, "truth/r/keys", "there is no array truth/r/keys"},
+      {{{"thruth/r/begin", shorts("1,", {0})}}, "", "did you mean 'truth/r/begin'"},
+      {{{"candidate/r/keys", shorts("1,", {0})}}, "", "did you mean 'candidates/r/keys'"},
+      {{{"truth/r/kees", shorts("1,", {0})}}, "", "did you mean 'truth/r/keys'"},
+      {{{"target", shorts("1,", {0})}}, "", "did you mean 'targets'"},
+      {{{"truth/begin", shorts("1,", {0})}}, "", "unknown array 'truth/begin'"},
+      {{{"source_lengths", shorts("2,", {1, 1})}}, "", "source_lengths without source"},
+      {{{"header", shorts("2,", {123, 125})}}, "", "header must be one text"},
+      {{{"tokens", npy("<U3", "2,", std::string(24, 'a'))}}, "", "tokens holds texts"}};
+  for (const auto& [changed, without, expected] : cases) {
+    SCOPED_TRACE(expected);
+    const std::vector<std::string> faults = faults_of(changed, without);
+    ASSERT_EQ(faults.size(), 1U);
+    expect_contains(faults[0], expected);
+    expect_contains(faults[0], "a.npz");
+  }
+}
+
+TEST_F(FromLines, ArraysOfAnEncodersRelationHaveQueriesInTheSource) {
+  const std::string header =
+      R"({"architecture":"encoder_decoder","relations":[{"name":"r","kind":"encoder"}]})";
+  std::string letters;
+  for (const char letter : header) letters += std::string{letter, 0, 0, 0};
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"header", npy("<U" + std::to_string(header.size()), "", letters)},
+      {"tokens", shorts("2, 1", {0, 1})},
+      {"targets", shorts("2, 1", {2, 3})},
+      {"source", shorts("2, 3", {0, 1, 2, 1, 1, 0})},
+      {"truth/r/begin", shorts("7,", {0, 1, 1, 2, 2, 2, 3})},
+      {"truth/r/keys", shorts("3,", {2, 0, 1})}};
+  const Example example = task_in("a.npz", npz(files))->make(Key{}, 2, Split::validation);
+  EXPECT_EQ(example.gold[0].queries(), 3);
+  files[4].second = shorts("3,", {0, 1, 3});
+  expect_contains(check_lines(npz(files), "a.npz").faults[0], "needs [7]");
+}
+
 TEST_F(FromLines, OrArraysAreTheSameTask) {
   const auto array = [](const std::string& shape, const std::vector<std::int64_t>& values) {
     std::string data;
@@ -165,7 +308,8 @@ TEST_F(FromLines, OrArraysAreTheSameTask) {
   ASSERT_EQ(check.faults.size(), 1U);
   expect_contains(check.faults[0], "a.npz: sequence 1: its length is 4 of 3");
   files[4].second = array("3,", {0, 3, 1});
-  EXPECT_EQ(check_lines(npz(files), "a.npz").faults.size(), 2U);
+  expect_contains(check_lines(npz(files), "a.npz").faults[0],
+                  "truth/first/begin ends with 4, but there are 3 keys");
   files.erase(files.begin() + 1);
   expect_contains(check_lines(npz(files), "a.npz").faults[0], "a.npz: there is no array targets");
 }

@@ -142,7 +142,7 @@ class PageMaker {
     Json tasks = Json::array();
     std::vector<std::string> specs;
     for (const StudiedRun& one : runs_) {
-      const std::string spec = one.run.task->spec() + one.run.task->data_hash();
+      const std::string spec = text(one.run.task->spec(), "\n", one.run.task->data_hash());
       const auto known = std::ranges::find(specs, spec);
       task_of.push_back(static_cast<std::size_t>(known - specs.begin()));
       if (known != specs.end()) continue;

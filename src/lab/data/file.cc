@@ -20,12 +20,35 @@ namespace {
 using Numbers = std::span<const std::int32_t>;
 
 /// Source of the numbers: fnv1a (digest.h), 64 bits.
-std::uint64_t hash_of(std::initializer_list<Numbers> lists) {
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (const Numbers list : lists)
-    for (const std::int32_t number : list)
-      hash = (hash ^ static_cast<std::uint32_t>(number + 1)) * 0x100000001B3;
-  return hash ^ (hash >> 32);
+class Hash {
+ public:
+  void add(std::uint64_t number) { state_ = (state_ ^ number) * 0x100000001B3; }
+  void add_all(Numbers list) {
+    for (const std::int32_t number : list) add(static_cast<std::uint32_t>(number + 1));
+  }
+  std::uint64_t value() const { return state_ ^ (state_ >> 32); }
+
+ private:
+  std::uint64_t state_ = 0xCBF29CE484222325;
+};
+
+/// Tells sequences apart. The length of each list is part of it: [a] [b c] is not [a b] [c].
+std::uint64_t identity_of(std::initializer_list<Numbers> lists) {
+  Hash hash;
+  for (const Numbers list : lists) {
+    hash.add(list.size());
+    hash.add_all(list);
+  }
+  return hash.value();
+}
+
+/// Decides which part a sequence belongs to. Lengths are left out, so that files are divided as
+/// they were before identity_of had them; sequences that share it by chance are in the same part.
+std::uint64_t side_of(Numbers tokens, Numbers source) {
+  Hash hash;
+  hash.add_all(tokens);
+  hash.add_all(source);
+  return hash.value();
 }
 
 struct FromFile : FromElsewhere {
@@ -71,15 +94,17 @@ struct FromFile : FromElsewhere {
       const Sequences& from = files[file];
       Index copies = 0, known = 0;
       for (Index i = 0; i < from.size(); ++i) {
-        const std::uint64_t of_read = hash_of({from.tokens[i], from.source[i]});
-        const std::uint64_t share = file == 0 ? of_read % 10 : 9;
+        const std::uint64_t of_read = identity_of({from.tokens[i], from.source[i]});
+        const std::uint64_t share = file == 0 ? side_of(from.tokens[i], from.source[i]) % 10 : 9;
         const std::size_t split = share == 0 && held_out.empty() ? 1
                                   : share == 1 && test.empty()   ? 2
                                                                  : file;
         read[file].insert(of_read);
         known += read[0].contains(of_read);
         const bool again =
-            !whole[file].insert(hash_of({from.tokens[i], from.source[i], from.targets[i]})).second;
+            !whole[file]
+                 .insert(identity_of({from.tokens[i], from.source[i], from.targets[i]}))
+                 .second;
         copies += again;
         if (split == 0 || !again) parts[split].add(from, i);
         left_out += split != 0 && again;
@@ -105,17 +130,11 @@ struct FromFile : FromElsewhere {
   }
 };
 
-/// What the header of the file recommends.
+/// The settings that the header of the file recommends.
 std::string advice_of(std::string_view parameters) {
   const FromFile task = with_parameters(FromFile{}, parameters);
-  const std::string bytes = read_file(shipped_file(task.train));
-  if (bytes.find_first_not_of(" \t\r\n") == bytes.npos) return "";  // that is told when it is read
-  const Json first =
-      task.train.ends_with(".npz")
-          ? Json::object({{"header", header_of_arrays(bytes)}})
-          : Json::parse(std::string_view(bytes).substr(0, bytes.find('\n')), task.train);
-  const Json* header = first.find("header");
-  return header != nullptr && !header->is_null() ? Header::of(*header).recommended : "";
+  const Json header = header_of_lines(read_file(shipped_file(task.train)), task.train);
+  return header.is_null() ? "" : Header::of(header).recommended;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/file_kind.h"
 #include "headlab/base/text.h"
 
 namespace headlab {
@@ -86,6 +87,16 @@ void for_queries(std::span<const std::int32_t> list, const Each& each) {
     each(list[i], list.subspan(i + 2, static_cast<std::size_t>(list[i + 1])));
 }
 
+/// Error for names of the header that are there twice, or empty.
+void require_different(const char* key, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    require(!names[i].empty(), "the header: ", key, ": number ", i + 1, " has no name");
+    const auto before = names.begin() + static_cast<std::ptrdiff_t>(i);
+    require(std::find(names.begin(), before, names[i]) == before, "the header: ", key, ": '",
+            names[i], "' is there twice");
+  }
+}
+
 }  // namespace
 
 Header Header::of(const Json& json) {
@@ -93,6 +104,8 @@ Header Header::of(const Json& json) {
   fields_of(header).set_all(json, "the header");
   require(header.vocabulary.size() <= kMostWords, "a vocabulary holds at most ", kMostWords,
           " tokens, got ", header.vocabulary.size());
+  require_different("relations", texts_of(header.relations, &Relation::name));
+  require_different("targets", header.targets);
   return header;
 }
 
@@ -283,7 +296,13 @@ LineReader::Line LineReader::read_tokens(const Json& json) {
 }
 
 void LineReader::read(const Json& json, Sequences& into) {
-  if (const Json* header = json.find("header")) return read_header(*header);
+  if (const Json* header = json.find("header")) {
+    for (const auto& member : json.members()) {
+      require(member.first == "header", "a header stands alone on its line, but here is '",
+              member.first, "' too: give the sequence a line of its own");
+    }
+    return read_header(*header);
+  }
   const Line line = read_tokens(json);
   Sequences one;
   const auto read_lists = [&](const char* key, std::vector<Lists>& lists) {
@@ -322,14 +341,35 @@ void read_part(const std::string& place, std::vector<std::string>* faults,
   }
 }
 
+bool is_blank_line(std::string_view line) {
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  return line.find_first_not_of(" \t\r") == line.npos;
+}
+
+Json header_of_lines(std::string_view lines, const std::string& source) {
+  if (source.ends_with(".npz")) {
+    return in_context(source, [&] { return header_of_arrays(lines); });
+  }
+  Index number = 0;
+  for (const std::string_view line : split(lines, '\n')) {
+    ++number;
+    if (is_blank_line(line)) continue;
+    const Json first =
+        in_context(text(source, ":", number), [&] { return Json::parse(line, "the line"); });
+    const Json* header = first.find("header");
+    return header == nullptr ? Json() : *header;
+  }
+  return Json();
+}
+
 Sequences LineReader::read_all(std::string_view lines, const std::string& source,
                                std::vector<std::string>* faults) {
   if (source.ends_with(".npz")) return read_arrays(lines, source, faults);
   Sequences all;
   Index number = 0;
-  for (std::string_view line : split(lines, '\n')) {
+  for (const std::string_view line : split(lines, '\n')) {
     ++number;
-    if (line.find_first_not_of(" \t\r") != line.npos)
+    if (!is_blank_line(line))
       read_part(text(source, ":", number), faults,
                 [&] { read(Json::parse(line, "the line"), all); });
   }

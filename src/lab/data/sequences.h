@@ -117,8 +117,13 @@ inline constexpr const char* kAsksNothing = " asks for nothing: no sequence in i
 void read_part(const std::string& place, std::vector<std::string>* faults,
                const std::function<void()>& read);
 
-/// The header that arrays (NAME.npz) have as a text; null for none.
+/// The header that arrays (NAME.npz) have as a text; null if there is none.
 Json header_of_arrays(std::string_view bytes);
+/// The header of lines or, of a `source` NAME.npz, of arrays; null if there is none. Error that
+/// names `source` and the line.
+Json header_of_lines(std::string_view lines, const std::string& source);
+/// Whether a line holds spaces alone; a byte order mark before them is passed over.
+bool is_blank_line(std::string_view line);
 
 /// What a line and a header hold, for help.
 std::string form_of_lines();

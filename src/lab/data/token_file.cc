@@ -59,11 +59,24 @@ std::vector<std::int32_t> tokens_of(const WholeNumbers& numbers) {
   return tokens;
 }
 
+/// Error if numbers of 32 bits look like halves of numbers of 64 bits: every second one is 0.
+void require_no_halves(const std::vector<std::int32_t>& tokens) {
+  constexpr std::size_t kFewest = 16;
+  if (tokens.size() < kFewest) return;
+  for (std::size_t i = 1; i < tokens.size(); i += 2) {
+    if (tokens[i] != 0) return;
+  }
+  throw Error("every other number of 32 bits is 0: it seems to hold numbers of 64 bits",
+              "write them as uint32: array.astype(numpy.uint32)");
+}
+
 /// Tokens of `width` bytes each without a header.
 std::vector<std::int32_t> bare_tokens(std::string_view bytes, int width) {
   require(bytes.size() % static_cast<std::size_t>(width) == 0, "its ", bytes.size(),
           " bytes are no tokens of ", width, " bytes each: it is truncated, or of another kind");
-  return tokens_of({.bytes = bytes, .width = width});
+  const std::vector<std::int32_t> tokens = tokens_of({.bytes = bytes, .width = width});
+  if (width == 4) require_no_halves(tokens);
+  return tokens;
 }
 
 std::vector<std::int32_t> llmc_tokens(std::string_view bytes, const LlmcKind& kind) {
@@ -120,44 +133,48 @@ bool looks_like_text(std::string_view bytes) {
   });
 }
 
-/// The largest of every second number of 16 bits, from the first and from the second one on.
+/// The largest number at even and at odd places of a row of numbers of 16 bits, and the largest at
+/// even places if their bytes are swapped.
 struct Halves {
-  std::int64_t first = 0, second = 0;
-  std::int64_t low() const { return std::max(first, second); }
-  std::int64_t high() const { return std::min(first, second); }
+  std::int64_t even = 0, odd = 0, even_swapped = 0;
 };
 
 Halves halves_of(const WholeNumbers& numbers, Index looked_at) {
   Halves halves;
   for (Index i = 0; i + 1 < looked_at; i += 2) {
-    halves.first = std::max(halves.first, numbers[i]);
-    halves.second = std::max(halves.second, numbers[i + 1]);
+    const std::int64_t even = numbers[i];
+    halves.even = std::max(halves.even, even);
+    halves.odd = std::max(halves.odd, numbers[i + 1]);
+    halves.even_swapped = std::max(halves.even_swapped, (even & 0xFF) << 8 | even >> 8);
   }
   return halves;
 }
 
-/// The upper halves of tokens below 196,608 are 0 to 2, those of the largest vocabularies below 16.
-bool look_like_halves(const Halves& halves) {
-  constexpr std::int64_t kUpperHalf = 2, kLargestUpperHalf = 15, kClearlyLower = 4096;
-  return (halves.high() <= kUpperHalf && halves.low() > kUpperHalf) ||
-         (halves.high() <= kLargestUpperHalf && halves.low() >= kClearlyLower);
+/// Whether numbers whose halves are at most so large may be numbers of 32 bits: upper halves of
+/// tokens below 196,608 are 0 to 2, and those of the largest vocabularies are below 16.
+bool may_be_long(std::int64_t upper, std::int64_t lower) {
+  constexpr std::int64_t kUpper = 2, kLargestUpper = 15, kClearlyLower = 4096;
+  return (upper <= kUpper && lower > kUpper) || (upper <= kLargestUpper && lower >= kClearlyLower);
 }
 
 /// Error if bare numbers of 16 bits look like halves of larger numbers.
 void require_short_numbers(std::string_view bytes) {
   constexpr Index kFirst = 1 << 16;  // most files show in their first numbers that all is well
   const WholeNumbers numbers{.bytes = bytes, .width = 2};
-  if (!look_like_halves(halves_of(numbers, std::min(kFirst, numbers.count())))) return;
-  const Halves halves = halves_of(numbers, numbers.count());
-  if (!look_like_halves(halves)) return;
-  if (halves.first < halves.second) {
-    throw Error(text("every other number of 16 bits is at most ", halves.high(),
-                     ", as in numbers of 32 bits in the other byte order"),
+  for (const Index looked_at : {std::min(kFirst, numbers.count()), numbers.count()}) {
+    const Halves halves = halves_of(numbers, looked_at);
+    const bool little = may_be_long(halves.odd, halves.even);
+    const bool big = may_be_long(halves.even_swapped, halves.odd);
+    if (!little && !big) return;
+    if (looked_at < numbers.count()) continue;
+    if (little) {
+      throw Error(text("every other number of 16 bits is at most ", halves.odd,
+                       ": it seems to hold uint32, not uint16"),
+                  "say which: type=uint32 or type=uint16");
+    }
+    throw Error("it seems to hold uint32 in the other byte order (big-endian), not uint16",
                 "write it as little-endian uint32, or say type=uint16 if it is uint16");
   }
-  throw Error(text("every other number of 16 bits is at most ", halves.high(),
-                   ": it seems to hold uint32, not uint16"),
-              "say which: type=uint32 or type=uint16");
 }
 
 }  // namespace
