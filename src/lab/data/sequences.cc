@@ -12,59 +12,6 @@
 namespace headlab {
 namespace {
 
-constexpr std::int64_t kMostWords = 1 << 20, kLongest = 65536;
-const std::vector<std::string> kArchitectures = {"decoder", "encoder", "encoder_decoder"};
-const std::vector<std::string> kModules = {"self", "encoder", "cross"};
-
-/// A setting that is an array: each of its items is read by `read` and written by `write`.
-template <class Item, class Read, class Write>
-Setting array_setting(std::string name, std::vector<Item>& value, Read read, Write write) {
-  const auto set = [&value, read, name](const Json& json) {
-    in_context(name, [&] {
-      for (const Json& item : json.items()) value.push_back(read(item));
-    });
-  };
-  return {name, "[...]", "", set, [&value, write] {
-            Json array = Json::array();
-            for (const Item& item : value) array.push_back(write(item));
-            return array;
-          }};
-}
-
-Settings fields_of(Relation& relation) {
-  Settings s;
-  s.string("name", relation.name, "");
-  s.string("description", relation.description, "");
-  s.boolean("positional", relation.positional, "");
-  s.choice("kind", relation.kind, kModules, "");
-  return s;
-}
-
-Settings fields_of(Header& header) {
-  const auto string_of = [](const Json& json) { return json.string(); };
-  const auto same = [](const std::string& word) { return Json(word); };
-  Settings s;
-  s.string("description", header.description, "");
-  s.choice("architecture", header.architecture, kArchitectures, "");
-  s.add(array_setting("vocabulary", header.vocabulary, string_of, same));
-  s.add(array_setting(
-      "relations", header.relations,
-      [](const Json& json) {
-        Relation relation;
-        fields_of(relation).set_all(json, "a relation");
-        return relation;
-      },
-      [](Relation relation) { return fields_of(relation).to_json(); }));
-  s.add(array_setting("targets", header.targets, string_of, same));
-  s.string("recommended", header.recommended, "");
-  s.real("accuracy", header.accuracy, 0, 1, "");
-  s.real("hidden", header.hidden, 0, 1, "");
-  s.integer("needed_heads", header.needed_heads, 0, 1'000'000, "");
-  s.integer("length", header.length, 0, kLongest, "");
-  s.integer("source_length", header.source_length, 0, kLongest, "");
-  return s;
-}
-
 /// The text of a token that is a text or a whole number.
 std::string word_of(const Json& word) {
   if (word.is_string()) return word.string();
@@ -87,32 +34,7 @@ void for_queries(std::span<const std::int32_t> list, const Each& each) {
     each(list[i], list.subspan(i + 2, static_cast<std::size_t>(list[i + 1])));
 }
 
-/// Error for names of the header that are there twice, or empty.
-void require_different(const char* key, const std::vector<std::string>& names) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    require(!names[i].empty(), "the header: ", key, ": number ", i + 1, " has no name");
-    const auto before = names.begin() + static_cast<std::ptrdiff_t>(i);
-    require(std::find(names.begin(), before, names[i]) == before, "the header: ", key, ": '",
-            names[i], "' is there twice");
-  }
-}
-
 }  // namespace
-
-Header Header::of(const Json& json) {
-  Header header;
-  fields_of(header).set_all(json, "the header");
-  require(header.vocabulary.size() <= kMostWords, "a vocabulary holds at most ", kMostWords,
-          " tokens, got ", header.vocabulary.size());
-  require_different("relations", texts_of(header.relations, &Relation::name));
-  require_different("targets", header.targets);
-  return header;
-}
-
-Json to_json(const Header& header) {
-  Header mine = header;
-  return fields_of(mine).to_json();
-}
 
 void Lists::add(std::span<const std::int32_t> list) {
   values_.insert(values_.end(), list.begin(), list.end());
@@ -391,44 +313,6 @@ void LineReader::finish(std::span<Sequences* const> all) {
   header_.vocabulary.clear();
   for (std::int32_t n = 0; n <= std::ranges::max(number_of); ++n)
     header_.vocabulary.push_back(std::to_string(n));
-}
-
-std::int32_t FromElsewhere::mask() const {
-  return id(std::ranges::find(header.vocabulary, "<mask>") - header.vocabulary.begin());
-}
-
-void FromElsewhere::check_header() const {
-  require(header.hidden == 0 || mask() < std::ssize(header.vocabulary),
-          "targets are to be hidden, but the vocabulary has no <mask>");
-}
-
-std::string FromElsewhere::about_data(const std::string& rest) const {
-  const std::string first = header.description + (header.description.empty() ? "" : "; ") + rest;
-  return header.accuracy == 0
-             ? first
-             : text(first, "; an accuracy of ", number_text(header.accuracy), " is to be expected");
-}
-
-void FromElsewhere::write(const Sequences& from, Index i, Sequence& into) const {
-  from.write(i, into);
-  if (header.hidden == 0) return;
-  std::vector<Index> asked, chosen;
-  for (Index t = 0; t < into.length(); ++t)
-    if (into.target(t) >= 0) asked.push_back(t);
-  for (const Index t : asked)
-    if (into.random.uniform() < header.hidden) chosen.push_back(t);
-  if (chosen.empty() && !asked.empty())
-    chosen.push_back(asked[into.random.below(std::ssize(asked))]);
-  for (const Index t : asked)
-    if (std::ranges::find(chosen, t) == chosen.end())
-      into.target(t) = -1;
-    else
-      into.token(t) = mask();
-}
-
-TaskShape shape_of(const Header& header) {
-  return {header.architecture, std::ssize(header.vocabulary), header.length,
-          std::ssize(header.targets), header.source_length};
 }
 
 }  // namespace headlab

@@ -22,6 +22,8 @@
 
 namespace headlab {
 
+inline constexpr std::int64_t kMostWords = 1 << 20, kLongest = 65536;
+
 /// What is so of all sequences. Whatever a header does not say follows from the lines.
 struct Header {
   std::string description = {};
