@@ -138,8 +138,15 @@ class UserProgram {
 
 /// The definition of the task, whose batches are made whole.
 struct FromCommand : FromElsewhere {
+  /// Measured when it is first asked for.
+  struct Overlap {
+    std::mutex mutex;
+    std::string said;
+  };
+
   std::string command, hash;
   std::shared_ptr<UserProgram> program;
+  std::shared_ptr<Overlap> overlap = std::make_shared<Overlap>();
 
   explicit FromCommand(std::string_view given) : command(given) {
     require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
@@ -164,7 +171,39 @@ struct FromCommand : FromElsewhere {
     hash = fingerprint(hash);
   }
   std::string about_data() const {
-    return FromElsewhere::about_data(text("made by `", command, "`"));
+    const std::lock_guard lock(overlap->mutex);
+    if (overlap->said.empty()) overlap->said = overlap_text();
+    return FromElsewhere::about_data(text("made by `", command, "`; ", overlap->said));
+  }
+  /// How many of some held-out sequences are among some that are drawn for training. A program may
+  /// draw both from the same few sequences, and then held-out ones do not judge.
+  std::string overlap_text() const {
+    constexpr Index kTraining = 2000, kHeldOut = 200;
+    const Key key = Key{}.fold("overlap");
+    const std::vector<std::string> training = inputs(key, kTraining, Split::train);
+    const std::set<std::string> known(training.begin(), training.end());
+    const std::vector<std::string> held_out = inputs(key, kHeldOut, Split::validation);
+    const auto met = std::ranges::count_if(held_out, [&](const std::string& one) {
+      return known.contains(one);
+    });
+    if (met == 0)
+      return text("none of ", kHeldOut, " held-out sequences is among ", grouped(kTraining),
+                  " drawn for training");
+    return text("warning: ", met, " of ", kHeldOut, " held-out sequences are among ",
+                grouped(kTraining), " drawn for training, so they do not measure generalization");
+  }
+  /// The tokens and sources of sequences that the program draws, each as a text.
+  std::vector<std::string> inputs(Key key, Index count, Split split) const {
+    LineReader reader(header);
+    const Sequences made = reader.read_all(ask(key, count, split), "`" + command + "`");
+    std::vector<std::string> all;
+    for (Index i = 0; i < made.size(); ++i) {
+      const auto numbers = [](std::span<const std::int32_t> list) {
+        return join(texts_of(list, [](std::int32_t token) { return text(token); }), " ");
+      };
+      all.push_back(text(numbers(made.tokens[i]), " / ", numbers(made.source[i])));
+    }
+    return all;
   }
   std::string data_hash() const { return hash; }
   void write(Example& example, Key key, Split split, bool with_truth) const {
