@@ -86,8 +86,11 @@ struct Baseline {
 
 struct RelationWinner {
   Relation relation;
-  std::size_t best = 0;   // index of the head in `heads` with the largest mass on split A
-  bool owned = false;     // whether the best head owns it
+  std::size_t best = 0;  // index of the head in `heads` with the largest mass on split A
+  bool owned = false;    // whether the best head owns it
+  /// Whether every sequence has the same keys although the relation is not positional. The null
+  /// then knows the keys and leaves nothing to judge.
+  bool fixed_keys = false;
   double p = kUndefined;  // of the best head
   Index candidates = 0;   // heads of the relation's kind; 0: no head can do it
   /// Mean over split B of the largest mass that any head has at a query: if it is well above the

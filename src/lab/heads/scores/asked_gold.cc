@@ -102,6 +102,17 @@ constexpr std::array<std::string_view, 11> kSeparators = {"|",     ".",    ",", 
 
 }  // namespace
 
+bool QuerySet::has_fixed_keys() const {
+  std::map<Index, std::span<const std::int32_t>> keys_of;  // by position of the query
+  bool repeated = false;
+  for (const EligibleQuery& query : queries) {
+    const auto [known, is_new] = keys_of.emplace(query.t, query.keys);
+    repeated = repeated || !is_new;
+    if (!is_new && !std::ranges::equal(known->second, query.keys)) return false;
+  }
+  return repeated;
+}
+
 std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
   const auto from = std::ranges::lower_bound(queries, first, {}, &EligibleQuery::b);
   return {from, std::ranges::lower_bound(from, queries.end(), end, {}, &EligibleQuery::b)};

@@ -280,6 +280,7 @@ RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered,
   winner.mass_any = ratio(gathered.largest_masses(r), best.queries);
   const AskedGold& gold = gathered.asked()[r];
   winner.exchanges = gold.permuted->different();
+  winner.fixed_keys = !relation.positional && gold.set.has_fixed_keys();
   winner.best_offset = gold.set.best_offset;
   const QuerySet::Facts& facts = gold.set.splits[1];
   const GoldHits::Split& sums = gathered.heads()[winner.best].hits[r].splits[1];

@@ -19,6 +19,7 @@ constexpr std::size_t kManyRelations = 16;  // more do not fit a screen
 std::string verdict(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
+  if (winner.fixed_keys && score.enough()) return "not judged: every sequence has the same keys";
   if (report.division_of(r) != nullptr) return winner.owned ? "shares it" : "heads share it";
   if (winner.owned) return "does it";
   if (winner.candidates == 0) return "no head of its kind of attention";
@@ -56,7 +57,7 @@ std::string rises_of(const HeadsReport& report, const Division& division) {
 /// What must be said about the relations: gold that can hardly be exchanged, relations that heads
 /// share, those that too few examples ask for; of many relations only how many these are.
 std::string notes_on(const HeadsReport& report, bool all) {
-  std::vector<std::string> few_exchanges, too_few;
+  std::vector<std::string> few_exchanges, too_few, fixed_keys;
   Index own = 0, judged = 0, shared_own = 0;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const RelationWinner& winner = report.relations[r];
@@ -66,6 +67,10 @@ std::string notes_on(const HeadsReport& report, bool all) {
     judged += best.enough();
     if (!best.enough()) {
       too_few.push_back(text(winner.relation.name, " (", best.examples, ")"));
+      continue;
+    }
+    if (winner.fixed_keys) {
+      fixed_keys.push_back(winner.relation.name);
       continue;
     }
     if (winner.exchanges < report.permutations)
@@ -80,7 +85,11 @@ std::string notes_on(const HeadsReport& report, bool all) {
                          : text("note: ", what, ": ",
                                 list ? join(names, ", ") : text(names.size(), " relations"), "\n");
   };
-  return note(text("p cannot become small where few of ", report.permutations,
+  return note(
+             "the position of the query decides the keys, so set \"positional\": true for the "
+             "relation in the header of the task",
+             fixed_keys) +
+         note(text("p cannot become small where few of ", report.permutations,
                    " permutations of the gold differ"),
               few_exchanges) +
          shared + note(text("fewer than ", kFewestExamples, " examples ask for"), too_few) +
