@@ -352,5 +352,18 @@ TEST(Gold, RefusesDisorder) {
   EXPECT_NE(error_of([&] { gold.add(2, 0, std::vector<std::int32_t>{3, 1}); }), "");
 }
 
+TEST(TaskTable, FilesInPlaceOfATaskAreAnsweredWithTheTaskThatReadsThem) {
+  const std::pair<const char*, const char*> specs[] = {
+      {"max.jsonl", "--task file:train=max.jsonl"},
+      {"data/max.npz", "--task file:train=data/max.npz"},
+      {"train.bin", "--task tokens:file=train.bin"},
+      {"./play.txt", "--task text:file=./play.txt"},
+      {"file:max.jsonl", "name the setting: file:train=max.jsonl"},
+      {"tokens:train.bin,length=8", "name the setting: tokens:file=train.bin,length=8"},
+      {"text:play.txt", "name the setting: text:file=play.txt"},
+      {"relations:16", "settings of relations: length, vocab"}};
+  for (const auto& [spec, expected] : specs) expect_contains(refusal(spec), expected);
+}
+
 }  // namespace
 }  // namespace headlab

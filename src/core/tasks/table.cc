@@ -61,7 +61,38 @@ Json to_json(const Learned& learned) {
                        {"why", learned.why}});
 }
 
+namespace {
+
+/// The task that reads a file of this name, as "file:train=max.jsonl"; "" if its ending is unknown.
+std::string task_of_file(std::string_view path) {
+  constexpr std::pair<std::string_view, const char*> kEndings[] = {
+      {".jsonl", "file:train="}, {".json", "file:train="}, {".npz", "file:train="},
+      {".bin", "tokens:file="},  {".npy", "tokens:file="}, {".txt", "text:file="}};
+  for (const auto& [ending, task] : kEndings) {
+    if (path.ends_with(ending)) return text(task, path);
+  }
+  return "";
+}
+
+/// Error that names the setting if parameters begin with a value alone, such as a path.
+void require_names(std::string_view parameters, const TaskEntry& entry) {
+  const std::string_view first = parameters.substr(0, parameters.find(','));
+  const Settings settings = entry.parameters();
+  if (first.empty() || first.find('=') != first.npos || settings.all().empty()) return;
+  const Setting& setting = settings.all().front();
+  throw Error(text("expected NAME=VALUE, got '", first, "'"),
+              setting.takes_text
+                  ? text("name the setting: ", entry.name, ":", setting.name, "=", parameters)
+                  : text("settings of ", entry.name, ": ", join(settings.names(), ", ")));
+}
+
+}  // namespace
+
 const TaskEntry& find_task(std::string_view spec) {
+  if (const std::string task = task_of_file(spec); !task.empty() && spec.find(':') == spec.npos) {
+    throw Error(text("unknown task '", spec, "': it is the name of a file"),
+                text("name the task that reads it: --task ", task));
+  }
   return named("task", spec.substr(0, spec.find(':')), task_table(), &TaskEntry::name);
 }
 
@@ -72,7 +103,10 @@ template <class Action>
 auto with_parameters_of(std::string_view spec, const TaskEntry& entry, const Action& action) {
   const std::size_t colon = spec.find(':');
   return in_context(text("task ", entry.name), [&] {
-    return action(colon == spec.npos ? std::string_view() : spec.substr(colon + 1));
+    const std::string_view parameters =
+        colon == spec.npos ? std::string_view() : spec.substr(colon + 1);
+    require_names(parameters, entry);
+    return action(parameters);
   });
 }
 

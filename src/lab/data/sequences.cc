@@ -259,7 +259,8 @@ void read_part(const std::string& place, std::vector<std::string>* faults,
     in_context(place, read);
   } catch (const Error& error) {
     if (faults == nullptr) throw;
-    faults->push_back(error.what());
+    const std::string hint = error.hint().empty() ? "" : text(" (", error.hint(), ")");
+    faults->push_back(error.what() + hint);
   }
 }
 
