@@ -302,6 +302,19 @@ TEST(FromPrograms, AreReadAsTheyArePrinted) {
   EXPECT_TRUE(std::filesystem::exists(trace)) << "a program is told that nothing more is asked";
 }
 
+TEST(FromPrograms, SayHowManyHeldOutSequencesAreAlsoForTraining) {
+  const std::string same = program(kAnswer, kRelation);
+  allow_command(same);
+  expect_contains(make_task("command:" + same)->about_data(),
+                  "warning: 200 of 200 held-out sequences are among 2,000 drawn for training");
+  const std::string apart = program(
+      R"(t=a; case $line in *train*) t=b;; esac; i=0; while [ $i -lt $count ]; do echo "{\"tokens\":[\"$t\",\"b\"],\"targets\":[null,\"a\"]}"; i=$((i+1)); done)",
+      kRelation);
+  allow_command(apart);
+  expect_contains(make_task("command:" + apart)->about_data(),
+                  "none of 200 held-out sequences is among 2,000 drawn for training");
+}
+
 TEST(FromPrograms, RunOnlyWhenTheirUserNamesThem) {
   const TemporaryFolder folder;
   const std::string trace = (folder.path() / "trace").string();

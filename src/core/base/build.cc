@@ -4,6 +4,12 @@
 // is there while one works on headlab, HEADLAB_INSTALLED_DATASETS the one that `cmake --install`
 // fills.
 #include "headlab/base/build.h"
+
+#include <algorithm>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
 #include "headlab/base/files.h"
 
 namespace headlab {
@@ -11,9 +17,48 @@ namespace headlab {
 const char* version() { return HEADLAB_VERSION_TEXT; }
 const char* build() { return HEADLAB_BUILD_TEXT; }
 
+namespace {
+
+/// Folders above the runs that were opened, and what guards them.
+struct DataFolders {
+  std::mutex mutex;
+  std::vector<std::filesystem::path> folders;
+};
+
+DataFolders& data_folders() {
+  static DataFolders all;
+  return all;
+}
+
+}  // namespace
+
+void look_for_data_near(const std::filesystem::path& run) {
+  constexpr std::size_t kMostLevels = 4;
+  std::error_code failed;
+  std::filesystem::path folder = std::filesystem::absolute(run, failed).lexically_normal();
+  if (failed) return;
+  if (!folder.has_filename()) folder = folder.parent_path();  // it was written as "runs/mine/"
+  std::vector<std::filesystem::path> above;
+  while (above.size() < kMostLevels && folder.has_relative_path()) {
+    folder = folder.parent_path();
+    above.push_back(folder);
+  }
+  const std::lock_guard lock(data_folders().mutex);
+  std::vector<std::filesystem::path>& all = data_folders().folders;
+  std::erase_if(all, [&](const auto& known) { return std::ranges::count(above, known) > 0; });
+  all.insert(all.begin(), above.begin(), above.end());
+}
+
 std::filesystem::path shipped_file(const std::string& path) {
   const std::string prefix = "datasets/";
-  if (is_there(path) || !path.starts_with(prefix)) return path;
+  if (is_there(path) || std::filesystem::path(path).is_absolute()) return path;
+  {
+    const std::lock_guard lock(data_folders().mutex);
+    for (const std::filesystem::path& folder : data_folders().folders) {
+      if (is_there(folder / path)) return folder / path;
+    }
+  }
+  if (!path.starts_with(prefix)) return path;
   for (const std::filesystem::path folder : {HEADLAB_DATASETS, HEADLAB_INSTALLED_DATASETS}) {
     const std::filesystem::path found = folder / path.substr(prefix.size());
     if (is_there(found)) return found;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "data/token_file.h"
+#include "headlab/base/build.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/tasks/definition.h"
@@ -64,7 +65,7 @@ struct Tokens {
       for (const std::int32_t token : row.parts[i]) largest = std::max<Index>(largest, token);
     }
     if (!words.empty())
-      vocabulary = words_in(read_file(words), words, std::max(largest + 1, vocab));
+      vocabulary = words_in(read_file(shipped_file(words)), words, std::max(largest + 1, vocab));
     if (vocab == 0) vocab = std::max(largest + 1, std::ssize(vocabulary));
     require(largest < vocab, file, " holds the token ", largest, ", but the vocabulary has ", vocab,
             " tokens: it was made with another one");

@@ -303,6 +303,8 @@ Run open_run(const fs::path& path, Access access) {
   RunConfig config = read_config(path);
   config.train.validate();
   Transformer model(config.model);
+  if (!config.parent.empty()) look_for_data_near(config.parent);
+  look_for_data_near(path);
   std::unique_ptr<Task> task = access == Access::look ? nullptr : task_of(config);
   Run run{path, config, std::move(task), std::move(model), std::move(lock)};
   if (access == Access::write) note_other_build(run);
