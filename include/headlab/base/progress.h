@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 
 namespace headlab {
@@ -35,6 +36,16 @@ class Steps {
 /// empty function ends it.
 using StepsWatch = std::function<void(double done, std::int64_t all)>;
 void watch_steps(StepsWatch watch);
+
+/// Thrown by work that was told to stop. It is no Error: nothing failed.
+class Stopped : public std::exception {
+ public:
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
+/// Whether the user wants the work to stop. It is asked every tenth of a second while the library
+/// waits for another process, which may never answer; then Stopped is thrown. Empty: never asked.
+std::function<bool()>& stop_wanted();
 
 /// While it lives, `ask` is called after each step of any loop of this thread. What it throws ends
 /// the work: for what nobody saves on the way.

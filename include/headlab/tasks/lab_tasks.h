@@ -3,6 +3,7 @@
 // Read next: src/lab/data/lab_tasks.cc, the rows; table.h.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,20 @@ namespace headlab {
 /// (Wilson); "" if nothing is known.
 std::string learned_text(const Learned& learned);
 
-/// The task `command` starts this program without asking: its user has named it.
+/// The task `command` may start this program: its user has named it.
 void allow_command(const std::string& command);
+/// While it lives, tasks may start the programs that these specs ("command:PROGRAM") name, in
+/// addition to those allowed before; other specs allow nothing.
+class AllowedCommands {
+ public:
+  explicit AllowedCommands(const std::vector<std::string>& specs);
+  ~AllowedCommands();
+  AllowedCommands(const AllowedCommands&) = delete;
+  AllowedCommands& operator=(const AllowedCommands&) = delete;
+
+ private:
+  std::set<std::string> before_;
+};
 /// The program that a task has started because HEADLAB_COMMAND names it; "" if none.
 std::string& command_of_environment();
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headlab/base/members.h"
+#include "headlab/base/progress.h"
 #include "headlab/train/run.h"
 
 namespace headlab {
@@ -27,12 +28,6 @@ struct Cell {
   std::filesystem::path settings{};
   std::function<Json()> make{};  // throws Stopped where it is told to stop
   double bytes = 0;              // of memory that making it takes, at least
-};
-
-/// Thrown by a cell that was told to stop, and by `once`. It is no Error: nothing failed.
-class Stopped : public std::exception {
- public:
-  const char* what() const noexcept override { return "interrupted"; }
 };
 
 /// How the parts of an analysis of a run are kept.

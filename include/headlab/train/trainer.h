@@ -65,6 +65,7 @@ class Trainer {
   /// Trains to config.steps, or until should_stop. Returns whether it came to the end. Error that
   /// names step and tensor when the loss or a gradient is not finite (the parameters are then those
   /// of the last good step), or when a step left such numbers behind: nothing is saved then.
+  /// Stopped if stop_wanted() ends the wait for a batch; the steps before it are saved.
   bool run(const TrainCallbacks& callbacks = {});
 
   /// Everything that `load` needs to continue bit for bit.
@@ -76,6 +77,7 @@ class Trainer {
 
  private:
   bool run_steps(const TrainCallbacks& callbacks);
+  void save(const TrainCallbacks& callbacks);
   StepRecord train_step(const TrainCallbacks& callbacks);
   double accumulate_gradients(const TrainCallbacks& callbacks);
   void require_finite(double loss, double norm) const;

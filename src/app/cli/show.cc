@@ -109,6 +109,7 @@ Result show(Invocation& call) {
   settings.integer("count", count, 1, 1 << 24, "how many `write` writes");
   call.read(settings);
   std::string spec = call.positionals()[0];
+  const AllowedCommands allowed({spec});
   if (check) return check_file(spec);
   if (spec == "command" || spec == "tokens")  // without data there is no example
     return {.json = stamped({{"task", spec}, {"form", find_task(spec).form}}),

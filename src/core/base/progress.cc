@@ -45,6 +45,11 @@ void Steps::tell(double inside) {
 
 void watch_steps(StepsWatch watch) { steps_watch = std::move(watch); }
 
+std::function<bool()>& stop_wanted() {
+  static std::function<bool()> asked;
+  return asked;
+}
+
 StepsAsked::StepsAsked(std::function<void()> ask)
     : before_(std::exchange(steps_asked, std::move(ask))) {}
 

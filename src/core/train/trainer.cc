@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/timing.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/ops/arithmetic.h"
@@ -66,7 +67,13 @@ bool Trainer::run_steps(const TrainCallbacks& callbacks) {
   if (!callbacks.on_step) steps.emplace(config_.steps - step_);
   while (step_ < config_.steps) {
     StepRecord record;
-    const double took = milliseconds([&] { record = train_step(callbacks); }) / 1e3;
+    double took = 0;
+    try {
+      took = milliseconds([&] { record = train_step(callbacks); }) / 1e3;
+    } catch (const Stopped&) {  // while it waited for the batch: the last step is whole
+      if (callbacks.save && saved_ < step_) save(callbacks);
+      throw;
+    }
     seconds_ += took;
     record.seconds = seconds_;
     record.tokens_per_s =
@@ -75,15 +82,17 @@ bool Trainer::run_steps(const TrainCallbacks& callbacks) {
     finish_step(record, callbacks);
     if (steps) steps->done();
     const bool stop = callbacks.should_stop && callbacks.should_stop();
-    if (callbacks.save && (stop || due(step_, config_.save_every, config_.steps))) {
-      require_undamaged();
-      callbacks.save();
-      saved_ = step_;
-    }
+    if (callbacks.save && (stop || due(step_, config_.save_every, config_.steps))) save(callbacks);
     note_work("other");
     if (stop) return step_ == config_.steps;
   }
   return true;
+}
+
+void Trainer::save(const TrainCallbacks& callbacks) {
+  require_undamaged();
+  callbacks.save();
+  saved_ = step_;
 }
 
 StepRecord Trainer::train_step(const TrainCallbacks& callbacks) {

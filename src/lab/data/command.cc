@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
@@ -17,6 +19,7 @@
 #include "base/digest.h"
 #include "data/sequences.h"
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/text.h"
 
 namespace headlab {
@@ -54,24 +57,23 @@ class UserProgram {
   /// Whether it was started.
   bool start() {
     if (child_ > 0 && owner_ == getpid()) return false;
-    int in[2], out[2];
-    require(socketpair(AF_UNIX, SOCK_STREAM, 0, in) == 0 && pipe(out) == 0,
+    int in[2], out[2], life[2];
+    require(socketpair(AF_UNIX, SOCK_STREAM, 0, in) == 0 && pipe(out) == 0 && pipe(life) == 0,
             "the system has no pipe for a program");
-    for (const int end : {in[0], out[0]}) fcntl(end, F_SETFD, FD_CLOEXEC);
+    for (const int end : {in[0], out[0], life[0], life[1]}) fcntl(end, F_SETFD, FD_CLOEXEC);
     owner_ = getpid();
+    has_ended_ = false;
     child_ = fork();
     require(child_ >= 0, "the system starts no further process");
-    if (child_ == 0) {
-      setpgid(0, 0);  // with all that it starts, a group that ends with it
-      dup2(in[1], 0);
-      dup2(out[1], 1);
-      for (const int end : {in[1], out[1]}) close(end);
-      execl("/bin/sh", "sh", "-c", command_.c_str(), nullptr);
-      _exit(127);
-    }
+    if (child_ == 0) become_program(in[1], out[1]);
+    setpgid(child_, child_);  // as the child does: whoever comes first
     for (const int end : {in[1], out[1]}) close(end);
+    guard_ = fork();
+    if (guard_ == 0) become_guard(life[0], child_);
+    close(life[0]);
     to_ = in[0];
     from_ = out[0];
+    life_ = life[1];
     read_.clear();
     return true;
   }
@@ -79,6 +81,7 @@ class UserProgram {
     std::string_view rest = line;
     while (!rest.empty()) {
       const ssize_t sent = send(to_, rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
       if (sent < 0) fail("does not read what it is asked");
       rest.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -88,13 +91,11 @@ class UserProgram {
     std::size_t end;
     while ((end = read_.find('\n')) == read_.npos) {
       if (read_.size() > kLongestLine) fail("prints a line that does not end");
-      pollfd wanted{from_, POLLIN, 0};
-      if (poll(&wanted, 1, command_patience()) == 0)
-        fail(text("has printed nothing for ", command_patience() / 1000.0,
-                  " seconds: does it flush its lines?"));
+      wait_for_bytes();
       char bytes[65536];
       const ssize_t got = ::read(from_, bytes, sizeof bytes);
-      if (got <= 0) fail("has ended");
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) fail(kEnded);
       read_.append(bytes, static_cast<std::size_t>(got));
     }
     std::string next = read_.substr(0, end);
@@ -109,31 +110,90 @@ class UserProgram {
   /// Ends it, and says what it did wrong.
   [[noreturn]] void fail(const std::string& what) {
     const int status = stop();
-    const std::string ended = what != "has ended"   ? ""
+    const std::string ended = what != kEnded        ? ""
                               : WIFSIGNALED(status) ? text(" by signal ", WTERMSIG(status))
                                                     : text(" with status ", WEXITSTATUS(status));
     throw Error(text("the program `", command_, "` ", what, ended),
-                "try it by hand: echo '{\"count\": 2, \"seed\": 0, \"split\": \"train\"}' | " +
-                    command_);
+                text("try it by hand: echo '{\"count\": 2, \"seed\": 0, \"split\": \"train\"}' | ",
+                     "sh -c ", shell_word(command_)));
   }
 
  private:
+  static constexpr const char* kEnded = "has ended";
+
+  /// In the child: the program, as the leader of a group in which all that it starts stays.
+  [[noreturn]] void become_program(int in, int out) const {
+    setpgid(0, 0);
+    dup2(in, 0);
+    dup2(out, 1);
+    for (const int end : {in, out}) close(end);
+    execl("/bin/sh", "sh", "-c", command_.c_str(), nullptr);
+    _exit(127);
+  }
+
+  /// In another child: kills the program's group when this process has ended, however that came:
+  /// then nobody holds the other end of `life`. It belongs to the group, whose number is therefore
+  /// never given to others while it is needed. Calls only what a forked child may call.
+  [[noreturn]] static void become_guard(int life, pid_t group) {
+    setpgid(0, group);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(signal, SIG_IGN);
+    constexpr long kMostFiles = 4096;
+    const long limit = sysconf(_SC_OPEN_MAX);
+    const long most = limit > 0 ? std::min(limit, kMostFiles) : kMostFiles;
+    for (int other = 0; other < most; ++other)
+      if (other != life) close(other);
+    char byte = 0;
+    while (read(life, &byte, 1) < 0 && errno == EINTR) {
+    }
+    kill(-group, SIGKILL);
+    _exit(0);
+  }
+
+  /// Waits until it has said something, or has ended. Error after command_patience(); Stopped if
+  /// the user wants the work to stop.
+  void wait_for_bytes() {
+    constexpr int kSlice = 100;  // ms
+    for (int waited = 0; waited < command_patience(); waited += kSlice) {
+      pollfd wanted{from_, POLLIN, 0};
+      if (poll(&wanted, 1, std::min(kSlice, command_patience() - waited)) > 0) return;
+      if (stop_wanted() && stop_wanted()()) {
+        stop();
+        throw Stopped();
+      }
+      if (ended() && poll(&wanted, 1, 0) <= 0) fail(kEnded);
+    }
+    fail(text("has printed nothing for ", command_patience() / 1000.0,
+              " seconds: does it flush its lines?"));
+  }
+
+  /// Whether the program itself has ended; something that it started may go on.
+  bool ended() {
+    if (!has_ended_) has_ended_ = waitpid(child_, &status_, WNOHANG) != 0;
+    return has_ended_;
+  }
+
+  /// Ends it with all that it has started. Its exit status.
   int stop() {
-    int status = 0;
-    if (child_ <= 0 || owner_ != getpid()) return status;
+    if (child_ <= 0 || owner_ != getpid()) return 0;
+    constexpr int kMoments = 20;  // in which it may end by itself
     close(to_);
-    for (int moments = 0; waitpid(child_, &status, WNOHANG) == 0; ++moments) {
-      if (moments == 20) kill(-child_, SIGKILL);
+    for (int moments = 0; !ended(); ++moments) {
+      if (moments == kMoments) kill(-child_, SIGKILL);
       usleep(10'000);
     }
+    kill(-child_, SIGKILL);
+    close(life_);
+    if (guard_ > 0) waitpid(guard_, nullptr, 0);
     close(from_);
     child_ = -1;
-    return status;
+    return status_;
   }
 
   std::string command_, read_;
-  pid_t child_ = -1, owner_ = -1;
-  int to_ = -1, from_ = -1;
+  pid_t child_ = -1, guard_ = -1, owner_ = -1;
+  int to_ = -1, from_ = -1, life_ = -1;
+  int status_ = 0;
+  bool has_ended_ = false;
 };
 
 /// The definition of the task, whose batches are made whole.
@@ -155,7 +215,7 @@ struct FromCommand : FromElsewhere {
       command_of_environment() = command;
     else if (!allowed().contains(command))
       throw Error(text("it would start the program `", command, "`, which you have not named"),
-                  text("if you trust it: HEADLAB_COMMAND='", command, "' headlab ..."));
+                  text("if you trust it: HEADLAB_COMMAND=", shell_word(command), " headlab ..."));
     program = std::make_shared<UserProgram>(command);
     program->start();
     header = read_header();
@@ -263,6 +323,14 @@ std::string& command_of_environment() {
 }
 
 void allow_command(const std::string& command) { allowed().insert(command); }
+
+AllowedCommands::AllowedCommands(const std::vector<std::string>& specs) : before_(allowed()) {
+  constexpr std::string_view kCommand = "command:";
+  for (const std::string& spec : specs)
+    if (spec.starts_with(kCommand)) allowed().insert(spec.substr(kCommand.size()));
+}
+
+AllowedCommands::~AllowedCommands() { allowed() = before_; }
 
 TaskEntry command_task() {
   TaskEntry entry{"command",
