@@ -128,12 +128,43 @@ TEST_F(Files, KeepTheirPermissions) {
             fs::perms::owner_read | fs::perms::owner_write);
 }
 
-TEST_F(Files, AreWrittenThroughLinks) {
+TEST_F(Files, ReplaceLinksAndPipesUnlessTheyAreAskedToFollow) {
   fs::create_directory(directory_ / "sub");
+  write_file(directory_ / "sub" / "real", "mine");
   fs::create_symlink("sub/real", directory_ / "link");
   write_file(directory_ / "link", "x");
-  EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_FALSE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(read_file(directory_ / "link"), "x");
+  EXPECT_EQ(read_file(directory_ / "sub" / "real"), "mine");
+  fs::create_symlink("sub/none", directory_ / "dangling");
+  write_file(directory_ / "dangling", "x");
+  EXPECT_FALSE(fs::exists(directory_ / "sub" / "none"));
+  ASSERT_EQ(mkfifo((directory_ / "pipe").c_str(), 0600), 0);
+  write_file(directory_ / "pipe", "x");  // which would wait for a reader
+  EXPECT_EQ(read_file(directory_ / "pipe"), "x");
+
+  fs::create_symlink("sub/real", directory_ / "named");
+  write_file(directory_ / "named", "x", Links::follow);
+  EXPECT_TRUE(fs::is_symlink(directory_ / "named"));
   EXPECT_EQ(read_file(directory_ / "sub" / "real"), "x");
+}
+
+TEST_F(Files, AreRefusedAsLinksWhereThatIsAsked) {
+  fs::create_symlink("target", directory_ / "link");
+  const auto refused = [&](const auto& write) {
+    expect_error(write, {"cannot write '" + (directory_ / "link").string() + "'"});
+    EXPECT_FALSE(fs::exists(directory_ / "target"));
+  };
+  refused([&] { append_line(directory_ / "link", "x"); });
+  refused([&] { write_file(directory_ / "link", "x", Links::refuse); });
+  refused([&] { refuse_link(directory_ / "link"); });
+}
+
+TEST_F(Files, KnowTheirTemporaryNames) {
+  EXPECT_TRUE(is_temporary("a/heads.json.tmp-12-0"));
+  EXPECT_EQ(temporary_target("a/heads.json.tmp-12-0"), "heads.json");
+  for (const char* other : {"heads.json", ".tmp-1-0", "a.tmp-", "a.tmp-x", "a.tmp-1-0.json"})
+    EXPECT_FALSE(is_temporary(other)) << other;
 }
 
 TEST_F(Files, DoNotHangOnLinksThatGoRound) {
@@ -229,6 +260,18 @@ TEST_F(Files, LiveInDirectoriesThatAreMadeWithTheirParents) {
 
 using Lock = InAFolder;
 
+TEST_F(Lock, LeavesFilesOfTheUser) {
+  for (const char* mine :
+       {"process of my thesis", "process 12 of the plan", "process 12 on paper since 2020", "x"}) {
+    write_file(folder / "lock", mine);
+    EXPECT_THROW(FileLock(folder / "lock"), Error) << mine;
+    EXPECT_EQ(read_file(folder / "lock"), mine);
+  }
+  write_file(folder / "lock", "process 12 on host since 2026-11-22 08:40:01");  // its process died
+  EXPECT_TRUE(FileLock(folder / "lock").held());
+  EXPECT_FALSE(fs::exists(folder / "lock"));
+}
+
 TEST_F(Lock, IsHeldByOneAtATime) {
   {
     const FileLock first(folder / "lock");
@@ -249,7 +292,7 @@ TEST_F(Lock, SaysWhoHoldsItAndSinceWhen) {
 }
 
 TEST_F(Lock, IsHeldAgainWhenAKilledProcessLeftItsFile) {
-  write_file(folder / "lock", "process 1 on nowhere since ever");
+  write_file(folder / "lock", "process 1 on nowhere since 2026-11-22 08:40:01");
   EXPECT_TRUE(FileLock(folder / "lock").held());
 }
 

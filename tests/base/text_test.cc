@@ -27,7 +27,8 @@ TEST(AppendUtf8, TakesOneToFourBytes) {
 
 TEST(Harmless, IsATextThatCannotSteerATerminal) {
   EXPECT_EQ(harmless("a\x1b[2J\n\x7f\xC2\x9Bé"), "a\\x1B[2J\\x0A\\x7F\\xC2\x9Bé");
-  EXPECT_EQ(harmless("a\tb\n\x1b[38;5;7mc\x1b[2J", true), "a\tb\n\x1b[38;5;7mc\\x1B[2J");
+  EXPECT_EQ(harmless("a\tb\n\x1b[38;5;7mc\x1b[2J", true), "a\tb\n\\x1B[38;5;7mc\\x1B[2J");
+  EXPECT_EQ(harmless("\x1b[8mhidden\x1b[0m", true), "\\x1B[8mhidden\\x1B[0m");
   EXPECT_EQ(harmless("\x1b[", true), "\\x1B[");
 }
 

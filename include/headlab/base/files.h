@@ -35,19 +35,40 @@ class FileReader {
   std::uint64_t size_ = 0;
 };
 
+/// How a write treats a path that is a symbolic link. A run may come from someone else, and a link
+/// inside it may point to any file of the user; so only paths that the user names are followed.
+enum class Links {
+  replace,  // the file takes the place of the link, or of a pipe; the target stays as it is
+  refuse,   // an Error
+  follow    // the target is written; a pipe is written in place
+};
+
 /// Replaces the file as one step. Error (disk full, no permission ...) leaves the old file as it
-/// was, and no temporary file behind. Follows a symbolic link; keeps the permissions of the old
-/// file; a device or a pipe is written in place.
-void write_file(const std::filesystem::path& path, std::string_view bytes);
+/// was, and no temporary file behind. Keeps the permissions of the old file; a device is written in
+/// place.
+void write_file(const std::filesystem::path& path, std::string_view bytes,
+                Links links = Links::replace);
 /// The same, with the parts written one after the other.
-void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
+void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& parts,
+                Links links = Links::replace);
+
+/// Whether the name is that of a temporary file of write_file, NAME.tmp-PID-NUMBER. One whose
+/// process was killed stays.
+bool is_temporary(const std::filesystem::path& path);
+/// The name of the file that such a file was to become.
+std::string temporary_target(const std::filesystem::path& path);
+
+/// Error if the path is a symbolic link, whether its target exists or not.
+void refuse_link(const std::filesystem::path& path);
 
 /// Adds `line` and a newline at the end of the file (made if there is none), in one write, and
-/// syncs it. Error (a newline inside `line`, disk full ...) leaves the file as it was.
+/// syncs it. Error (a newline inside `line`, a symbolic link, disk full ...) leaves the file as it
+/// was.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
 /// JSON objects that carry a checksum: a finding as a file, and a line of a log.
-void write_json(const std::filesystem::path& path, const Json& object);
+void write_json(const std::filesystem::path& path, const Json& object,
+                Links links = Links::replace);
 void append_json(const std::filesystem::path& path, const Json& object);
 /// The object of a file that `write_json` wrote. Error if it is damaged; a note if it has no
 /// checksum, as those of earlier versions.

@@ -90,9 +90,10 @@ class TensorReader {
 /// Writes the file as one step (files.h), with a checksum of header and data in its metadata:
 /// "checksum", 16 hexadecimal digits. Error for duplicate names or a size that does not fit the
 /// shape.
-void write_safetensors(const std::filesystem::path& path, const TensorFile& file);
+void write_safetensors(const std::filesystem::path& path, const TensorFile& file,
+                       Links links = Links::replace);
 /// The same of tensors without bytes, whose bytes are views[i].
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file,
-                       const std::vector<std::string_view>& views);
+                       const std::vector<std::string_view>& views, Links links = Links::replace);
 
 }  // namespace headlab

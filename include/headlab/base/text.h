@@ -16,7 +16,8 @@ namespace headlab {
 std::vector<std::string_view> split(std::string_view whole, char separator);
 
 /// The text with every control character as \xNN, so that a name from a file can neither steer a
-/// terminal nor make a second row. Where `lines`, newlines, tabs and colours (ESC [ ... m) stay.
+/// terminal nor make a second row. With `lines`, newlines and tabs stay; colours never do, because
+/// they can hide text.
 std::string harmless(std::string_view text, bool lines = false);
 
 /// Adds a code point as one to four bytes of UTF-8.
@@ -51,6 +52,8 @@ std::string wrapped(const std::string& words, const std::string& indent = "",
                     std::size_t columns = 100);
 /// The lines of a text whose last one ends as well.
 std::vector<std::string> lines_of(const std::string& folded);
+/// A word as a shell reads it: quoted if it holds anything but letters, digits and -_=+:,./
+std::string shell_word(const std::string& word);
 /// Text as HTML shows it: & < > " ' are written as entities.
 std::string html_text(std::string_view text);
 /// The number of columns that UTF-8 text takes on a terminal: two for a wide character, such as a

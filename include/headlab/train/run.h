@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct Run {
   Transformer model;
   RunLock lock{};  // from the first time that it is written
   Index step = 0;  // at which these parameters are; -1 where no state says it
+  std::map<std::string, Index>
+      lost{};  // lines that a log (metrics.jsonl ...) should have and lacks
 };
 
 /// "targets": name, loss, accuracy and number of targets for each.
@@ -68,6 +71,8 @@ std::string overfitting_text(const Run& run);
 /// file. Error that names a line that is damaged, or of another run than that with this identity;
 /// half a line at the end, which a killed process left, is left out with a note.
 std::vector<Json> read_log(const std::filesystem::path& file, const std::string& run = "");
+/// A sentence for each log that lacks lines which the run has written, as its state knows.
+std::vector<std::string> lost_text(const Run& run);
 /// Adds a line with the identity of the run.
 void append_log(const Run& run, const std::filesystem::path& file, Json line);
 

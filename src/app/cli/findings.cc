@@ -2,6 +2,7 @@
 // under "others" those that the same command made before with other settings, as long as they
 // describe the same weights: a second look adds to the first. Read next: heads.cc, ablate.cc.
 #include <algorithm>
+#include <memory>
 #include <system_error>
 
 #include "cli/commands.h"
@@ -27,7 +28,8 @@ Json deciding_settings(const Invocation& call) {
 /// What the file holds of these weights, found with other settings.
 Json::Array others_in(const fs::path& file, const Json& found) {
   std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return {};
+  const bool is_foreign = fs::is_symlink(file, ignored) && links_of(file) == Links::replace;
+  if (is_foreign || !fs::is_regular_file(file, ignored)) return {};
   Json before;
   try {
     before = read_json(file);
@@ -55,6 +57,7 @@ Json::Array others_in(const fs::path& file, const Json& found) {
 /// (`json`) or the page.
 void require_own(const Invocation& call, const fs::path& file, bool json) {
   std::error_code ignored;
+  if (fs::is_symlink(file, ignored) && links_of(file) == Links::replace) return;
   const fs::path target = fs::weakly_canonical(file, ignored);
   if (!is_run_file(target) || !is_there(target)) return;
   if (target.extension() == ".html" && call.command().name == std::string("page")) return;
@@ -71,6 +74,23 @@ void require_own(const Invocation& call, const fs::path& file, bool json) {
                 "give the result a name of its own");
 }
 
+/// The lock of a result's file, for which it waits; none if it cannot be made, or is not needed
+/// because the file is a device. What a writer that died has left in the folder is deleted first.
+std::unique_ptr<FileLock> lock_of(const fs::path& file) {
+  std::error_code ignored;
+  if (is_there(file) && !fs::is_regular_file(file, ignored)) return nullptr;
+  const fs::path beside = lock_file_of(file);
+  if (!run_around(file).empty()) remove_stale_files(file.parent_path());
+  try {
+    auto lock = std::make_unique<FileLock>(beside);
+    for (; !lock->held(); lock = std::make_unique<FileLock>(beside)) wait_a_moment();
+    return lock;
+  } catch (const Error& error) {  // a file that cannot be written is reported when it is written
+    if (is_there(beside)) note(text("note: kept without a lock: ", error.what()));
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 /// Several commands may keep a finding at once: each waits for the one before it.
@@ -78,16 +98,7 @@ Result finding(const Invocation& call, const Run& run, Result found, const std::
   const std::string out = call.value("out");
   const fs::path file = out.empty() ? run.path / name : fs::path(out);
   const bool keeps = !out.empty() || !name.empty();
-  const fs::path beside = file.parent_path() / ("." + file.filename().string() + ".lock");
-  std::error_code ignored;
-  std::optional<FileLock> lock;
-  try {
-    if (keeps && (!is_there(file) || fs::is_regular_file(file, ignored)))
-      for (lock.emplace(beside); !lock->held(); lock.emplace(beside)) wait_a_moment();
-  } catch (const Error& error) {
-    lock.reset();  // nobody can write here, as is said below
-    if (is_there(beside)) note(text("note: kept without a lock: ", error.what()));
-  }
+  const auto lock = keeps ? lock_of(file) : nullptr;
   found.json["options"] = deciding_settings(call);
   found.json["step"] = run.step < 0 ? Json() : Json(run.step);
   found.json["weights"] = weights_hash(run.model);
@@ -98,7 +109,7 @@ Result finding(const Invocation& call, const Run& run, Result found, const std::
     require_own(call, file, true);
     Json kept = result.json;
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
-    write_json(file, kept);
+    write_json(file, kept, out.empty() ? Links::replace : links_of(file));
   } catch (const Error& error) {
     result.unwritten = Error(text("this was not kept: ", error.what()),
                              call.settings().find("out") ? "--out FILE keeps it in another place"
@@ -115,11 +126,14 @@ Result finding(const Invocation& call, const Run& run, const Finding& found,
 
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
   require_own(call, file, bytes.starts_with('{'));
-  write_file(file, bytes);
+  const Links links = links_of(file);
+  const auto lock = links == Links::replace ? lock_of(file) : nullptr;
+  write_file(file, bytes, links);
 }
 
 void keep_as(const fs::path& file, Result& result) {
   try {
+    const auto lock = lock_of(file);
     write_json(file, result.json);
   } catch (const Error& error) {
     result.unwritten = error;
@@ -127,7 +141,7 @@ void keep_as(const fs::path& file, Result& result) {
 }
 
 std::string replaced_text(const fs::path& folder) {
-  return text("  # ", folder.string(),
+  return text("  # ", harmless(folder.string()),
               " is there now: add --force to replace it, or name another --out");
 }
 

@@ -56,6 +56,7 @@ std::string remarks(const Run& run, const std::vector<std::string>& outdated) {
   std::vector<std::string> parts;
   if (run.step != run.config.train.steps) parts.emplace_back("not finished");
   if (!run.config.parent.empty()) parts.push_back("pruned from " + run.config.parent);
+  for (const std::string& sentence : lost_text(run)) parts.push_back(sentence);
   for (const std::string& name : outdated) parts.push_back(name + " describes earlier weights");
   return join(parts, "; ");
 }

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <regex>
 #include <system_error>
 
 #include "headlab/base/error.h"
@@ -31,7 +32,7 @@ std::string hint_for(int code) {
     return "check who may read and write there, or choose another place";
   if (code == ENOENT) return "check the path; directories in it must exist";
   if (code == EISDIR) return "name a file, not a directory";
-  if (code == ELOOP) return "symbolic links are not followed here, or go round: remove it";
+  if (code == ELOOP) return "remove the symbolic link: links are not followed here, or form a loop";
   if (code == ENOTDIR || code == EEXIST) return "a part of the path is a file and not a directory";
   return code == EMFILE || code == ENFILE ? "close other files, or raise 'ulimit -n'" : "";
 }
@@ -121,6 +122,8 @@ int fill(Descriptor& temporary, const std::vector<std::string_view>& parts, cons
   return temporary.close() == 0 ? 0 : errno;
 }
 
+constexpr std::string_view kTemporary = ".tmp-";  // after the name of a file that is written
+
 void replace_file(const path& file, const std::vector<std::string_view>& parts,
                   const mode_t* mode) {
   static std::atomic<unsigned> number = 0;
@@ -128,7 +131,7 @@ void replace_file(const path& file, const std::vector<std::string_view>& parts,
   int opened = -1;
   do {  // a name that exists was left by a process that died
     name = file;
-    name += text(".tmp-", ::getpid(), "-", number++);
+    name += text(kTemporary, ::getpid(), "-", number++);
     opened = open_file(name, O_WRONLY | O_CREAT | O_EXCL);
   } while (opened < 0 && errno == EEXIST);
   if (opened < 0) fail("write", file, errno);
@@ -172,7 +175,13 @@ int exchange_by_renames(const path& a, const path& b) {
   return code;
 }
 
-constexpr std::string_view kHolder = "process ";  // begins what a lock holds
+/// Whether a file holds what a lock holds: nothing, or "process PID on HOST since DATE TIME".
+/// Anything else is a file of the user.
+bool is_holder(const std::string& line) {
+  static const std::regex form(
+      R"(process [0-9]+ on [^ \n]* since [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})");
+  return line.empty() || std::regex_match(line, form);
+}
 
 /// "process 1234 on HOST since 2026-11-22 08:40:01".
 std::string this_process() {
@@ -182,7 +191,7 @@ std::string this_process() {
   std::tm local{};
   if (::localtime_r(&now, &local) != nullptr)
     std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &local);
-  return text(kHolder, ::getpid(), " on ", host, " since ", time);
+  return text("process ", ::getpid(), " on ", host, " since ", time);
 }
 
 /// Where a chain of symbolic links leads; the last need not exist.
@@ -237,26 +246,55 @@ std::string FileReader::read(std::uint64_t begin, std::uint64_t count) const {
   return bytes;
 }
 
-void write_file(const path& file, std::string_view bytes) {
-  write_file(file, std::vector<std::string_view>{bytes});
+void write_file(const path& file, std::string_view bytes, Links links) {
+  write_file(file, std::vector<std::string_view>{bytes}, links);
 }
 
-void write_file(const path& file, const std::vector<std::string_view>& parts) {
-  const path target = followed(file);
+void write_file(const path& file, const std::vector<std::string_view>& parts, Links links) {
+  if (links == Links::refuse) refuse_link(file);
+  const path target = links == Links::follow ? followed(file) : file;
   struct stat status {};
-  const bool exists = ::stat(target.c_str(), &status) == 0;
+  const bool exists = ::lstat(target.c_str(), &status) == 0;
+  const bool is_regular = exists && S_ISREG(status.st_mode);
+  const bool is_device = exists && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
   if (exists && S_ISDIR(status.st_mode)) fail("write", target, EISDIR);
-  if (exists && !S_ISREG(status.st_mode))
+  if (is_device || (exists && !is_regular && links == Links::follow)) {
     write_in_place(target, parts);
-  else
-    replace_file(target, parts, exists ? &status.st_mode : nullptr);
+    return;
+  }
+  replace_file(target, parts, is_regular ? &status.st_mode : nullptr);
+  if (exists && S_ISLNK(status.st_mode))
+    tell_user(text(file.string(), " was a symbolic link: it is replaced, and the file that it ",
+                   "pointed to stays as it is"));
+}
+
+bool is_temporary(const path& file) {
+  const std::string name = file.filename().string();
+  const std::size_t end = name.rfind(kTemporary);
+  if (end == name.npos || end == 0) return false;
+  const std::string_view numbers = std::string_view(name).substr(end + kTemporary.size());
+  return !numbers.empty() && numbers.find_first_not_of("0123456789-") == numbers.npos;
+}
+
+std::string temporary_target(const path& file) {
+  const std::string name = file.filename().string();
+  return name.substr(0, name.rfind(kTemporary));
+}
+
+void refuse_link(const path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(file, ignored))
+    throw Error(
+        text("cannot write '", file.string(), "': it is a symbolic link"),
+        "remove the symbolic link: a run may come from someone else, and links in it are not "
+        "followed");
 }
 
 void append_line(const path& file, std::string_view line) {
   require(line.find('\n') == line.npos, "a line for '", file.string(), "' has a newline inside");
   std::string bytes(line);
   bytes += '\n';
-  Descriptor descriptor(open_file(file, O_WRONLY | O_CREAT | O_APPEND));
+  Descriptor descriptor(open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW));
   struct stat status {};
   if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
     fail("write", file, errno);
@@ -269,8 +307,8 @@ void append_line(const path& file, std::string_view line) {
   fail("write", file, code);
 }
 
-void write_json(const path& file, const Json& object) {
-  write_file(file, sealed(object).dump(2) + "\n");
+void write_json(const path& file, const Json& object, Links links) {
+  write_file(file, sealed(object).dump(2) + "\n", links);
 }
 
 void append_json(const path& file, const Json& object) { append_line(file, sealed(object).dump()); }
@@ -322,7 +360,7 @@ FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
     char line[256];
     const ssize_t size = ::pread(descriptor.number(), line, sizeof line, 0);
     holder_.assign(line, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    if (!holder_.empty() && !holder_.starts_with(kHolder))
+    if (!is_holder(holder_))
       throw Error(text("cannot lock '", file_.string(), "': it is a file of another kind"),
                   "rename it, or choose another place");
     if (holder_.empty()) holder_ = "another process";

@@ -439,21 +439,22 @@ std::vector<float> TensorReader::floats(std::string_view name) const {
   return values;
 }
 
-void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {
-  write_safetensors(path, file, mapped(file.tensors, [](const StoredTensor& tensor) {
-                      return std::string_view(tensor.bytes);
-                    }));
+void write_safetensors(const std::filesystem::path& path, const TensorFile& file, Links links) {
+  const auto views = mapped(file.tensors, [](const StoredTensor& tensor) {
+    return std::string_view(tensor.bytes);
+  });
+  write_safetensors(path, file, views, links);
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file,
-                       const std::vector<std::string_view>& views) {
+                       const std::vector<std::string_view>& views, Links links) {
   std::string header = write_header(file, views);
   header.replace(header.find(kUnknownSum), kUnknownSum.size(),
                  checksum_of(header, views, [](std::string_view bytes) { return bytes; }));
   const auto prefix = std::bit_cast<std::array<char, 8>>(std::uint64_t{header.size()});
   std::vector<std::string_view> parts = {{prefix.data(), prefix.size()}, header};
   parts.insert(parts.end(), views.begin(), views.end());
-  write_file(path, parts);
+  write_file(path, parts, links);
 }
 
 }  // namespace headlab

@@ -47,18 +47,9 @@ std::string harmless(std::string_view text, bool lines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const bool high = byte == 0xC2 && i + 1 < text.size() && (text[i + 1] & 0xE0) == 0x80;
-    const std::size_t color = text.substr(i, 2) == "\033[" && lines
-                                  ? text.find_first_not_of("0123456789;", i + 2)
-                                  : text.npos;
-    if (color != text.npos && text[color] == 'm') {
-      out += text.substr(i, color + 1 - i);
-      i = color;
-    } else if ((byte < 0x20 && !(lines && (byte == '\n' || byte == '\t'))) || byte == 0x7F ||
-               high) {
-      out += "\\x" + hexadecimal(byte, 2);
-    } else {
-      out += text[i];
-    }
+    const bool is_layout = lines && (byte == '\n' || byte == '\t');
+    const bool is_control = (byte < 0x20 && !is_layout) || byte == 0x7F || high;
+    out += is_control ? "\\x" + hexadecimal(byte, 2) : std::string(1, text[i]);
   }
   return out;
 }
@@ -168,6 +159,22 @@ std::vector<std::string> lines_of(const std::string& folded) {
   std::vector<std::string> lines = texts_of(split(folded, '\n'), std::identity());
   lines.pop_back();  // after the last newline
   return lines;
+}
+
+std::string shell_word(const std::string& word) {
+  const bool plain = std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_=+:,./").find(c) != std::string_view::npos;
+  });
+  if (plain && !word.empty()) return word;
+  if (harmless(word) != word) {  // what a shell makes of $'...' is the word again
+    std::string steered = "$'";
+    for (const char c : word) steered += c == '\'' || c == '\\' ? text('\\', c) : std::string(1, c);
+    return harmless(steered) + "'";
+  }
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string html_text(std::string_view text) {

@@ -112,6 +112,44 @@ void write_arrays(const Transformer& model, const fs::path& path) {
   write_npz(path, files);
 }
 
+constexpr const char* kSettingsFile = "config.json";  // of an export, written before the weights
+
+/// Whether a file is what an export leaves that is killed while it writes.
+bool is_unfinished(const fs::path& file) {
+  const std::string name = temporary_target(file);
+  return is_temporary(file) &&
+         (name == kSettingsFile || name == "model.safetensors" || name == "model.npz");
+}
+
+/// Error unless an export may be written to a folder: it is not there, or empty, or holds only what
+/// the same export leaves that dies before it is finished.
+void require_free(const fs::path& folder, const std::string& settings) {
+  std::error_code failed;
+  if (!is_there(folder)) return;
+  if (!fs::is_directory(folder, failed))
+    throw Error(text("cannot export to '", folder.string(), "': it is not a folder"),
+                "name a new folder");
+  std::vector<fs::path> left;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const fs::path file = at->path();
+    const bool same = file.filename() == kSettingsFile && read_file(file) == settings;
+    if (!same && !is_unfinished(file))
+      throw Error(text("cannot export to '", folder.string(), "': it is not empty"),
+                  "name a new folder");
+    if (!same) left.push_back(file);
+  }
+  require(!failed, "cannot read the folder '", folder.string(), "': ", failed.message());
+  for (const fs::path& file : left) remove_quietly(file);
+}
+
+/// Makes the folder of an export and writes its settings, so that an export that dies afterwards
+/// can be told from a folder of somebody else's.
+void begin_export(const fs::path& folder, const std::string& settings) {
+  require_free(folder, settings);
+  make_directories(folder);
+  write_file(folder / kSettingsFile, settings);
+}
+
 }  // namespace
 
 std::vector<LayoutName> layouts() {
@@ -158,19 +196,22 @@ ImportedModel import_model(const fs::path& path, const std::vector<std::string>&
 }
 
 void export_model(const Transformer& model, std::string_view name, const fs::path& folder) {
-  require(!is_there(folder) || fs::is_empty(folder), folder.string(),
-          " is not empty: name a new folder");
+  const bool arrays = name == kArrays;
   TransformerConfig config = model.config();
-  if (name == kArrays) {
+  if (arrays) {
+    const std::string settings = settings_of(config).to_json().dump(2) +
+                                 "
+                                 ";
+                                 begin_export(folder, settings);
     write_arrays(model, folder / "model.npz");
-    write_file(folder / "config.json", settings_of(config).to_json().dump(2) + "\n");
     return;
   }
   const Layout& layout = layout_named(name);
   const Json json = json_of(layout, config);
   const Description about = description_of(layout, json, config.biases);
+  begin_export(folder, json.dump(2) + "
+");
   write_tensors(layout, model, about, folder / "model.safetensors");
-  write_file(folder / "config.json", json.dump(2) + "\n");
 }
 
 }}  // namespace headlab

@@ -16,6 +16,7 @@
 
 #include "base/digest.h"
 #include "headlab/base/threads.h"
+#include "runs/run_folder.h"
 
 namespace headlab {
 namespace {
@@ -33,6 +34,8 @@ Json make_and_keep(const Cell& cell) {
   Json found = cell.make();
   if (!cell.decided_by.is_null()) found[kDecidedBy] = cell.decided_by;
   make_directories(cell.file.parent_path());
+  for (const fs::path& file : files_in(cell.file.parent_path()))
+    if (is_temporary(file) && temporary_target(file) == cell.file.filename()) remove_quietly(file);
   write_json(cell.file, found);
   return found;
 }
@@ -196,7 +199,9 @@ Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name
   cell.bytes = training_bytes(run.config);
   if (!keeping.in_run) return cell;
   settings["weights"] = weights_hash(run.model);
-  cell.path = run.path / "cells" / (name + "-" + fingerprint(settings.dump()));
+  const fs::path cells = run.path / "cells";
+  for (const fs::path& folder : {cells, cells / "failed"}) refuse_link(folder);
+  cell.path = cells / (name + "-" + fingerprint(settings.dump()));
   cell.file = cell.path.string() + ".json";
   cell.decided_by = std::move(settings);
   return cell;

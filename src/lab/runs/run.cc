@@ -10,6 +10,7 @@
 #include "headlab/base/build.h"
 #include "headlab/model/checkpoint.h"
 #include "runs/run_folder.h"
+#include "runs/run_logs.h"
 #include "runs/snapshots.h"
 #include "tasks/language.h"
 
@@ -25,6 +26,7 @@ void save_state(const Run& run, const Trainer& trainer, const RunCallbacks& call
   TensorFile file;
   file.metadata["headlab"] = version();
   file.metadata["config"] = identity_of(run.config);
+  count_logs(run, file);
   trainer.store(file);
   if (callbacks.store_extra) callbacks.store_extra(file);
   write_safetensors(state_file(run), file);
@@ -116,49 +118,6 @@ void note_other_build(const Run& run) {
   if (said != nullptr && said->is_string() && said->string() != build())
     tell_user(text(run.path.string(), " was begun by another build (", said->string(),
                    "), this is ", build(), ": it goes on, with other last bits"));
-}
-
-/// Calls take(line, where it ends) with each whole line of a log. Error that names a damaged one,
-/// or one of another run.
-template <class Take>
-void for_each_line(const std::string& log, const fs::path& file, const std::string& run,
-                   const Take& take) {
-  bool checked = true;
-  std::size_t begin = 0, number = 1;
-  for (std::size_t end; (end = log.find('\n', begin)) != log.npos; begin = end + 1, ++number) {
-    Json line;
-    try {
-      line = unsealed(std::string_view(log).substr(begin, end - begin), "it", checked);
-      line.at("step").integer();
-      const Json* owner = line.find("run");
-      checked = checked && (owner != nullptr || run.empty());
-      require(owner == nullptr || run.empty() || *owner == Json(run), "it is of another run");
-    } catch (const Error& error) {
-      throw Error(text(file.string(), ", line ", number, ": ", error.what()),
-                  text("restore the file from a copy, or take this line out: the run goes on ",
-                       "without it"));
-    }
-    take(std::move(line), end + 1);
-  }
-  if (!checked) note_unchecked(file);
-  if (begin < log.size())
-    tell_user(text(file.string(), " ends in half a line, as a process leaves that is killed while ",
-                   "it writes: that is left out"));
-}
-
-/// Leaves out the lines of the run's logs that come after `step`: it goes on from there.
-void cut_logs(const Run& run, Index step) {
-  std::vector<std::pair<fs::path, std::string>> shorter;
-  for (const fs::path& file : files_in(run.path)) {
-    if (file.extension() != ".jsonl" || !is_run_file(file)) continue;
-    const std::string log = read_file(file);
-    std::size_t kept = 0;
-    for_each_line(log, file, identity_of(run.config), [&](const Json& line, std::size_t end) {
-      if (line.at("step").integer() <= step) kept = end;
-    });
-    if (kept < log.size()) shorter.emplace_back(file, log.substr(0, kept));
-  }
-  for (const auto& [file, log] : shorter) write_file(file, log);
 }
 
 /// Error if somebody has removed config.json.
@@ -267,19 +226,6 @@ std::vector<std::string> outdated_findings(const Run& run) {
   return names;
 }
 
-std::vector<Json> read_log(const fs::path& file, const std::string& run) {
-  std::vector<Json> lines;
-  if (!is_there(file)) return lines;
-  for_each_line(read_file(file), file, run,
-                [&](Json line, std::size_t) { lines.push_back(std::move(line)); });
-  return lines;
-}
-
-void append_log(const Run& run, const fs::path& file, Json line) {
-  line["run"] = identity_of(run.config);
-  append_json(file, line);
-}
-
 RunConfig read_config(const fs::path& path) {
   const fs::path file = path / "config.json";
   if (!is_there(path)) recover(path);
@@ -318,7 +264,11 @@ Run open_run(const fs::path& path, Access access) {
   read_tensors(run, state_file(run), [&](const TensorFile& file) {
     load_parameters(run.model, file, "model.");
     run.step = Trainer::steps_in(file);
+    run.lost = lost_lines(run, file);
   });
+  if (access != Access::look)
+    for (const std::string& sentence : lost_text(run))
+      tell_user(text(path.string(), "/", sentence));
   return run;
 }
 

@@ -25,6 +25,8 @@ constexpr std::array<std::string_view, 7> kRunFiles = {"config.json",          "
 /// Whether a file begins like the JSON or the pages that this library writes. A part of that
 /// beginning is enough: a process may have died while it wrote the first line of a log.
 bool is_stamped(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return false;  // a pipe may never end
   const std::string_view stamp =
       file.extension() == ".html" ? "<!doctypehtml><!--headlabpage" : "{\"headlab\":";
   std::ifstream in(file, std::ios::binary);
@@ -34,22 +36,33 @@ bool is_stamped(const fs::path& file) {
   return !begin.empty() && stamp.starts_with(begin);
 }
 
-/// What a writer that was killed left of a run's file (files.h): NAME.tmp-PID-NUMBER.
+/// What a writer that was killed left of a run's file.
 bool is_leftover(const fs::path& file) {
-  const std::string name = file.filename().string();
-  const std::size_t end = name.find(".tmp-");
-  const std::string extension = fs::path(name.substr(0, end)).extension();
-  return end != std::string::npos && name.find_first_not_of("0123456789-", end + 5) == name.npos &&
-         (extension == ".json" || extension == ".jsonl" || extension == ".safetensors" ||
-          extension == ".html");
+  if (!is_temporary(file)) return false;
+  const std::string extension = fs::path(temporary_target(file)).extension();
+  return extension == ".json" || extension == ".jsonl" || extension == ".safetensors" ||
+         extension == ".html";
 }
 
 bool belongs_to_run(const fs::path& file) { return is_run_file(file) || is_leftover(file); }
 
+/// Whether this library wrote the file of a model: its metadata names the config that it belongs
+/// to.
+bool is_own_model(const fs::path& file) {
+  try {
+    return is_there(file) && TensorReader(file).header().metadata.contains("config");
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Whether a folder holds a run, or one that was never finished: config.json is written last, after
+/// the state, or the model of a run that was imported.
 bool holds_run(const fs::path& folder) {
-  return is_stamped(folder / "config.json") ||  // or one that was never finished
-         (is_there(folder / "state.safetensors") &&
-          std::ranges::all_of(files_in(folder), belongs_to_run));
+  if (is_stamped(folder / "config.json")) return true;
+  const bool begun =
+      is_there(folder / "state.safetensors") || is_own_model(folder / "model.safetensors");
+  return begun && std::ranges::all_of(files_in(folder), belongs_to_run);
 }
 
 /// Whether a process died while it made the run: config.json is written last, and the state first.
@@ -79,11 +92,14 @@ fs::path set_aside(const fs::path& path) { return being_replaced(path) += ".asid
 /// `path`, the rest is deleted.
 void absorb(const fs::path& beside, const fs::path& path) {
   std::error_code ignored;
+  refuse_link(beside);  // its target would be emptied
   for (const fs::path& file : files_in(beside))
     if (!belongs_to_run(file) && !is_there(path / file.filename()))
       fs::rename(file, path / file.filename(), ignored);
   clear_folder(beside);
   remove_quietly(beside);
+  if (is_there(beside))
+    tell_user(text(beside.string(), " is left of the run that was replaced: delete it"));
 }
 
 }  // namespace
@@ -107,6 +123,40 @@ void remove_leftovers(const fs::path& folder) {
     if (is_leftover(file)) remove_quietly(file);
 }
 
+fs::path lock_file_of(const fs::path& file) {
+  return file.parent_path() / text(".", file.filename().string(), ".lock");
+}
+
+void remove_stale_files(const fs::path& folder) {
+  std::vector<fs::path> leftovers = files_in(folder);
+  std::erase_if(leftovers, [](const fs::path& file) { return !is_leftover(file); });
+  if (leftovers.empty()) return;
+  try {
+    const RunLock lock = lock_run(folder);  // a training writes without locks of files
+    for (const fs::path& leftover : leftovers)
+      if (FileLock(lock_file_of(folder / temporary_target(leftover))).held())
+        remove_quietly(leftover);
+  } catch (const Error&) {  // somebody writes the run, or nobody may: the next command cleans up
+  }
+}
+
+fs::path run_around(const fs::path& file) {
+  std::error_code ignored;
+  fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();
+  for (; folder.has_relative_path(); folder = folder.parent_path())
+    if (is_stamped(folder / "config.json") || is_stamped(folder / "grid.json")) return folder;
+  return {};
+}
+
+Links links_of(const fs::path& file) {
+  const fs::path run = run_around(file);
+  if (run.empty()) return Links::follow;
+  std::error_code ignored;
+  fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();
+  for (; folder != run; folder = folder.parent_path()) refuse_link(folder);
+  return Links::replace;
+}
+
 void clear_folder(const fs::path& path) {
   remove_quietly(path / "config.json");
   for (const fs::path& file : files_in(path))
@@ -115,7 +165,7 @@ void clear_folder(const fs::path& path) {
 
 void recover(const fs::path& path) {
   std::error_code ignored;
-  if (!is_there(set_aside(path))) return;
+  if (!is_there(set_aside(path)) || fs::is_symlink(set_aside(path), ignored)) return;
   if (is_there(path))
     absorb(set_aside(path), path);
   else
@@ -149,7 +199,7 @@ RunLock lock_run(const fs::path& path) {
   const fs::path whole = folder.has_filename() ? folder : folder.parent_path();
   const std::lock_guard guard(mutex);
   if (RunLock mine = locks[whole].lock()) return mine;
-  const fs::path file = whole.parent_path() / ("." + whole.filename().string() + ".lock");
+  const fs::path file = lock_file_of(whole);
   fs::create_directories(whole.parent_path(), ignored);
   const bool there = fs::is_directory(whole.parent_path(), ignored);
   if (!there || ::access(whole.parent_path().c_str(), W_OK) != 0) {

@@ -36,6 +36,7 @@ class Keeper {
  public:
   Keeper(const Run& run, Index step) : run_(run) {
     const RunConfig& config = run.config;
+    refuse_link(snapshots_file(run));
     wanted_ = snapshot_steps(config.keep_weights, config.train.steps);
     if (step > 0) file_ = read_snapshots(run).file;
     std::erase_if(file_.tensors,
@@ -63,7 +64,7 @@ class Keeper {
                     [&](const StoredTensor& tensor) { return step_of(tensor.name) == step; });
       std::erase(there, step);
     }
-    write_safetensors(snapshots_file(run_), file_);
+    write_safetensors(snapshots_file(run_), file_, Links::refuse);
   }
 
  private:
