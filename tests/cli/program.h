@@ -47,7 +47,7 @@ struct ProcessOptions {
   bool keyboard = false;    // stdin is that terminal too
   std::string out_file{};   // stdout goes to this file
   bool small_pipe = false;  // stderr holds little before a process that is not read must wait
-  Words environment{};      // NAME=VALUE
+  Words environment{};      // NAME=VALUE; NAME alone takes the variable away
   std::string called = HEADLAB_PROGRAM;  // the name that the program is called by
 };
 
@@ -209,7 +209,10 @@ class Process {
     setenv("OMP_NUM_THREADS", "1", 1);
     for (const std::string& variable : options.environment) {
       const std::size_t equals = variable.find('=');
-      setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+      if (equals == variable.npos)
+        unsetenv(variable.c_str());
+      else
+        setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
     }
     std::vector<char*> values = {const_cast<char*>(options.called.c_str())};
     for (const std::string& word : words) values.push_back(const_cast<char*>(word.c_str()));

@@ -114,10 +114,16 @@ TEST_F(Trust, NoEscapeSequenceReachesATerminalAndNoMessageIsEndless) {
   EXPECT_LT(run({"train", "--config", "c.json"}).err.size(), 5000u);
 }
 
-TEST_F(Trust, ADumbTerminalGetsNoEscapeSequences) {
-  ProcessOptions options{.folder = folder.path(), .terminal = true, .environment = {"TERM=dumb"}};
-  const Outcome outcome = Process(tiny({"--out", "a"}), options).finish();
-  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << outcome.out;
+TEST_F(Trust, ATerminalWithoutANameGetsNoEscapeSequences) {
+  for (const char* kind : {"TERM=dumb", "TERM=", "TERM"}) {
+    ProcessOptions options{.folder = folder.path(), .terminal = true, .environment = {kind}};
+    const Words words = tiny({"--out", "a", "--force", "--steps", "300"});
+    const Outcome outcome = Process(words, options).finish();
+    EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << kind << outcome.out;
+  }
+  ProcessOptions options{.folder = folder.path(), .terminal = true, .environment = {"TERM=xterm"}};
+  const Words words = tiny({"--out", "a", "--force", "--steps", "300"});
+  EXPECT_TRUE(holds(Process(words, options).finish().out, "\x1b[K"));
 }
 
 TEST_F(Trust, AModelBeyondMemoryIsRefusedWithTheFigure) {

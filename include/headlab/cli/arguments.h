@@ -73,6 +73,8 @@ class Invocation {
   bool given(std::string_view setting) const;
   /// The last value of a setting's flag, "" if it has none.
   std::string value(std::string_view setting) const;
+  /// The tasks that the line names by --task: its value, and each task in it if it is a list.
+  std::vector<std::string> tasks_named() const;
 
   /// Sets `own`, `more` and those that every command has (--json, --csv ... --help) from the flags;
   /// help lists them in this order. `--name value`, `--name=value`; a value that begins with
@@ -116,6 +118,9 @@ class Invocation {
     bool apart = false;    // the value is a positional: a word by itself, or one after a switch
     bool changes = false;  // it is a switch, or gives another value than the preset
   };
+  void add_table_flags();
+  void refuse_table_flags() const;
+  void check_table_name() const;
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
   void add_positional(const std::string& word);
@@ -138,7 +143,5 @@ class Invocation {
 std::string beside(const std::string& name, std::size_t column, const std::string& meaning);
 /// A value as it is given on a command line: a text without quotes.
 std::string value_text(const Json& value);
-/// A word as a shell reads it: quoted where it holds anything but letters, digits and -_=+:,./
-std::string shell_word(const std::string& word);
 
 }  // namespace headlab::cli

@@ -30,6 +30,8 @@ struct Result {
   std::vector<Table> tables{};  // what --csv and --latex choose from
 };
 
+inline constexpr const char* kAnyTable = "*";
+
 struct Command {
   const char* name;
   const char* want;         // what one wants: the group in `headlab --help`
@@ -37,6 +39,9 @@ struct Command {
   const char* example;      // leads the command's own help, and the hints of errors
   std::string positionals;  // what it takes beside flags: "RUN", "RUN [RUN ...]"
   Result (*run)(Invocation& call);
+  /// The names of the tables of its results, between blanks: --csv, --latex and --table choose from
+  /// them. "": it has none, and does not offer these flags. kAnyTable: known only when it is done.
+  std::string tables = kAnyTable;
 };
 
 std::span<const Command> commands();

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "cli/commands.h"
+#include "headlab/heads/analyses.h"
 
 namespace headlab::cli {
 namespace {
@@ -32,6 +33,26 @@ constexpr struct {
                    "the runs of a sweep are pruned by `headlab curve SWEEP/GROUP`"}};
 
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
+
+/// The flags that choose and format a table, which commands without tables do not have.
+constexpr std::array<const char*, 3> kTableFlags = {"csv", "latex", "table"};
+
+/// The names of the tables of a command; empty if they are known only when it is done.
+std::vector<std::string> table_names(const Command& command) {
+  const auto analysis = std::ranges::find(analyses(), command.name, &Analysis::name);
+  if (analysis != analyses().end()) return texts_of(analysis->shape().tables, &Table::name);
+  if (command.tables == kAnyTable) return {};
+  return texts_of(split(command.tables, ' '), std::identity());
+}
+
+/// Whether `name` is one of these tables, or a part of one: a column of lists makes the table
+/// NAME.COLUMN, and each of several heads NAME HEAD.
+bool names_table(const std::string& name, const std::vector<std::string>& tables) {
+  return std::ranges::any_of(tables, [&](const std::string& table) {
+    const char next = name.size() > table.size() ? name[table.size()] : '\0';
+    return name == table || (name.starts_with(table) && (next == '.' || next == ' '));
+  });
+}
 
 /// "true", "false", or a list of these.
 bool says_boolean(const std::string& value) {
@@ -121,20 +142,29 @@ std::string Invocation::value(std::string_view setting) const {
   return value;
 }
 
+std::vector<std::string> Invocation::tasks_named() const {
+  std::vector<std::string> tasks;
+  for (const Argument& argument : arguments_) {
+    if (argument.flag != "--task" || !argument.value) continue;
+    tasks.push_back(*argument.value);
+    for (const std::string& one : sweep_values(*argument.value)) tasks.push_back(one);
+  }
+  return tasks;
+}
+
 void Invocation::read(const Flags& own, const Flags& more, const std::string& more_help) {
   settings_ = own;
   settings_.add(more);
   for (const auto& [name, modes] : more.modes) settings_.only({name}, modes);
   settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
-  settings_.boolean("csv", csv_, "print a table alone, as CSV with numbers in full");
-  settings_.boolean("latex", latex_, "print a table alone, for LaTeX with booktabs");
-  settings_.string("table", table_, "which table, where there are several", "NAME");
+  if (command_.tables.empty())
+    refuse_table_flags();
+  else
+    add_table_flags();
   settings_.boolean("quiet", quiet_, "say nothing on stderr but errors");
   settings_.integer("threads", threads_, 0, 1024,
                     "threads to use (0: all processors); results do not depend on it");
   settings_.boolean("help", wants_help_, "show this help");
-  settings_.only({"csv", "latex", "table"}, {"!json"});
-  settings_.only({"latex"}, {"!csv"});
   if (wants_help_) throw HelpWanted{help() + more_help, settings_.all()};
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
@@ -152,8 +182,33 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   }
   check_positionals();
   check_modes();
+  check_table_name();
   if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
   set_quiet(quiet_);
+}
+
+void Invocation::add_table_flags() {
+  settings_.boolean("csv", csv_, "print a table alone, as CSV with numbers in full");
+  settings_.boolean("latex", latex_, "print a table alone, for LaTeX with booktabs");
+  settings_.string("table", table_, "which table, where there are several", "NAME");
+  settings_.only({"csv", "latex", "table"}, {"!json"});
+  settings_.only({"latex"}, {"!csv"});
+}
+
+/// UsageError for a flag of tables: the command has none.
+void Invocation::refuse_table_flags() const {
+  for (const char* flag : kTableFlags)
+    if (given(flag))
+      throw UsageError(text("`headlab ", command_.name, "` has no table for ", flag_of(flag)),
+                       text("leave ", flag_of(flag), " out"));
+}
+
+/// UsageError, before any work, for a table that no result of the command has.
+void Invocation::check_table_name() const {
+  const std::vector<std::string> known =
+      table_.empty() ? std::vector<std::string>() : table_names(command_);
+  if (known.empty() || names_table(table_, known)) return;
+  as_usage([&] { throw unknown_name("table", table_, known); });
 }
 
 /// The setting that a flag means; `--no-tied` means `tied`.
@@ -322,22 +377,6 @@ std::string beside(const std::string& name, std::size_t column, const std::strin
 
 std::string value_text(const Json& value) {
   return value.is_string() ? value.string() : value.dump();
-}
-
-std::string shell_word(const std::string& word) {
-  const bool plain = std::ranges::all_of(word, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_=+:,./").find(c) != std::string_view::npos;
-  });
-  if (plain && !word.empty()) return word;
-  if (harmless(word) != word) {  // what a shell makes of $'...' is the word again
-    std::string steered = "$'";
-    for (const char c : word) steered += c == '\'' || c == '\\' ? text('\\', c) : std::string(1, c);
-    return harmless(steered) + "'";
-  }
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace headlab::cli

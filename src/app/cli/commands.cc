@@ -13,6 +13,8 @@
 #include <new>
 #include <optional>
 
+#include "base/digest.h"
+
 namespace headlab::cli {
 
 using Body = Result(Invocation& call);
@@ -37,45 +39,51 @@ std::vector<Command> with_analyses(std::vector<Command> all) {
 
 std::vector<Command> table = with_analyses({
     // in the order of help
-    {"start", kTrain, "a tour of six commands on one small run", "headlab start", "", start},
+    {"start", kTrain, "a tour of six commands on one small run", "headlab start", "", start, ""},
     {"train", kTrain, "train a model on a task",
-     "headlab train --task relations --heads 8 --out runs/full", "", train},
-    {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval},
-    {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample},
+     "headlab train --task relations --heads 8 --out runs/full", "", train, ""},
+    {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval,
+     "targets"},
+    {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample, ""},
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
-     "headlab sweep --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
+     "headlab sweep --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep,
+     "groups results roles comparisons"},
     {"compare", kTrain, "runs, groups or pruning methods seed by seed: is it more than chance?",
      "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", "ARM [ARM ...]", compare},
-    {"runs", kTrain, "the runs in folders, a line for each", "headlab runs runs", "[DIR ...]",
-     runs},
+    {"runs", kTrain, "the runs in folders, a line for each", "headlab runs runs", "[DIR ...]", runs,
+     "runs"},
     {"import", kTrain, "a model that was trained elsewhere, as a run",
-     "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command},
+     "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command, ""},
     {"export", kTrain, "a run as others store models",
-     "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command},
+     "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command, ""},
     {"bench", kTrain, "time a training step beside the machine's limits",
      "headlab bench step --config toy", "BENCHMARK", bench},
     {"show", kLook, "an example of a task with its truth, and what its settings mean",
      "headlab show relations", "TASK", show},
-    {"heads", kLook, "which head does what", "headlab heads runs/full", "RUN [RUN ...]", heads},
+    {"heads", kLook, "which head does what", "headlab heads runs/full", "RUN [RUN ...]", heads,
+     "heads relations divisions classes weights lifts"},
     {"page", kLook, "one HTML file in which the run lives: heads, truth, and the model itself",
-     "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page},
+     "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page, "parts"},
     {"explain", kLook, "attention step by step, on small sentences and on runs; what a word means",
      "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"list", kLook, "list tasks, kinds of model parts, scores, verdicts, methods, columns, files",
      "headlab list tasks", "tasks|kinds|scores|verdicts|methods|columns|files", list},
     {"completion", kLook, "for a shell: completes commands, flags and values; and the manual",
-     "headlab completion bash", "bash|zsh|fish|man|words [LINE]", completion},
+     "headlab completion bash", "bash|zsh|fish|man|words [LINE]", completion, ""},
     {"cost", kLook, "what attention costs: parameters, operations, memory, the cache of generation",
      "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
-    {"ablate", kWhy, "what it costs to silence heads", "headlab ablate runs/full", "RUN", ablate},
+    {"ablate", kWhy, "what it costs to silence heads", "headlab ablate runs/full", "RUN", ablate,
+     "heads set pairs relations"},
     {"circuits", kWhy, "what the weights of heads match, copy and read",
-     "headlab circuits runs/full", "RUN", circuits},
+     "headlab circuits runs/full", "RUN", circuits, "heads compositions"},
     {"prune", kRemove, "remove heads and show what it costs",
-     "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune},
+     "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune, "models timing"},
     {"curve", kRemove, "compare pruning methods: loss against heads kept, beside the best subset",
-     "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve},
+     "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve,
+     "points methods choices losses"},
     {"reproduce", kRemove, "the pruning experiments of two papers, on a run",
-     "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce},
+     "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce,
+     "ablation.heads one_head_per_layer curve.methods timing by_step over_runs rows drift"},
 });
 
 std::span<const Command> commands() { return table; }
@@ -136,6 +144,24 @@ std::string folded(const std::string& shown) {
 /// Whether the command line asks for JSON, and none was printed yet: stdout holds one object.
 bool json_is_wanted = false;
 
+/// JSON in which no control character is left as it is: `dump` escapes those of ASCII but not
+/// U+007F to U+009F, to which terminals listen as well.
+std::string harmless_json(const std::string& dumped) {
+  std::string out;
+  for (std::size_t i = 0; i < dumped.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(dumped[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < dumped.size() ? dumped[i + 1] : 0);
+    const bool is_high = byte == 0xC2 && next >= 0x80 && next < 0xA0;
+    if (byte != 0x7F && !is_high) {
+      out += dumped[i];
+      continue;
+    }
+    out += "\\u00" + hexadecimal(is_high ? next : byte, 2);
+    i += is_high ? 1 : 0;
+  }
+  return out;
+}
+
 /// What a command found, with the command that makes it again.
 Result carry_out(Invocation& call) {
   Result result;
@@ -148,13 +174,14 @@ Result carry_out(Invocation& call) {
 
 int run_command(const std::string& name, std::span<const std::string> words) {
   Invocation call(find_command(name), words);
+  const AllowedCommands allowed(call.tasks_named());  // no other word allows a program
   const Result result = carry_out(call);
   if (!call.json())
     print(
         harmless(call.wants_table() ? call.table_text(result.tables) : folded(result.text), true));
   if (call.json() && !result.json.is_null()) {
     json_is_wanted = false;
-    print(result.json.dump(2) + "\n");
+    print(harmless_json(result.json.dump(2)) + "\n");
   }
   if (!result.note.empty()) note(result.note);
   if (result.unwritten) throw *result.unwritten;
@@ -187,7 +214,7 @@ int report(const char* what, const std::string& hint, int status) {
     Json json = Json::object({{"error", line_of(what)}, {"hint", line_of(hint)}});
     json["status"] = status;
     json_is_wanted = false;
-    print(json.dump(2) + "\n");
+    print(harmless_json(json.dump(2)) + "\n");
   }
   complain("error: " + line_of(what));
   if (!hint.empty()) complain("hint: " + line_of(hint));
@@ -211,10 +238,17 @@ int run_and_report(const std::vector<std::string>& words) {
     return report(error.what(), error.hint(), 2);
   } catch (const Error& error) {
     return report(error.what(), error.hint(), 1);
+  } catch (const Stopped&) {
+    complain("interrupted: what was not finished is not kept");
+    return 130;
   } catch (const std::bad_alloc&) {
     return report("out of memory", "use a smaller batch, length or model", 1);
+  } catch (const std::filesystem::filesystem_error& error) {  // its own words are those of C++
+    const std::string reason = error.code().message();
+    return report(text("cannot use '", error.path1().string(), "': ", reason).c_str(),
+                  "check the path, and who may read and write there", 1);
   } catch (const std::exception& error) {
-    return report(error.what(), "", 1);
+    return report(text("internal error: ", error.what()).c_str(), "", 1);
   }
 }
 
@@ -244,8 +278,8 @@ std::string program_help() {
     help += beside(text("  ", command.name), 14, command.summary);
   }
   return help + R"(
-every command takes --json, --csv, --latex, --quiet and --threads;
-headlab --version names the build
+every command takes --json, --quiet and --threads; those that show tables take
+--csv, --latex and --table; headlab --version names the build
 exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
 130 interrupted
 with --json a failure is an object {"error", "hint", "status"} on stdout
@@ -254,6 +288,7 @@ with --json a failure is an object {"error", "hint", "status"} on stdout
 
 Result result_of_words(const std::vector<std::string>& words) {
   Invocation call(find_command(words[0]), std::span(words).subspan(1));
+  const AllowedCommands allowed(call.tasks_named());
   Result result = carry_out(call);
   if (result.unwritten) throw *result.unwritten;
   return result;
@@ -287,12 +322,10 @@ int run_program(int count, char** values, Additions additions) {
 }
 
 int run_program(const std::vector<std::string>& words, Additions additions) {
-  for (const std::string& word : words)  // whoever names a program here wants it to run
-    if (const std::size_t at = word.find("command:"); at != word.npos)
-      allow_command(word.substr(at + 8));
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, told in words
   std::signal(SIGPIPE, SIG_IGN);  // who reads no more does not end a training
   say_when_interrupted();
+  stop_wanted() = interrupted;
   end_in_words();
   try {
     own_tasks() = std::move(additions.tasks);

@@ -129,6 +129,8 @@ class Progress {
   /// If Ctrl-C came before the last step: the exit status is 130, and the note says how to continue
   /// the run at `path` on its task.
   Result interrupted_or(Result result, const std::string& path, const std::string& task) const;
+  /// The result if Ctrl-C came while the task waited for its program (Stopped).
+  Result stopped_while_waiting(const std::string& path, const std::string& task) const;
 
  private:
   Index steps_;

@@ -12,18 +12,23 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// bash takes a word apart at : and =, and puts back only what stands after the last.
+/// bash takes a word apart at : and =, and puts back only what stands after the last. It inserts
+/// words as they are, so each is quoted first: a name of a folder may hold anything. A word that is
+/// quoted already is left to bash's own completion of files.
 constexpr const char* kBash = R"(_headlab() {
   local line="${COMP_LINE:0:COMP_POINT}" word
   local last="${line##* }"
   COMPREPLY=()
+  [[ ${COMP_WORDS[COMP_CWORD]} == *[\\\'\"\$\`]* ]] && return
   while IFS= read -r word; do
     [[ $last == *[:=]* ]] && word="${word#"${last%"${last##*[:=]}"}"}"
+    [[ $word == *[!A-Za-z0-9_./,:=@%+-]* ]] && printf -v word %q "$word"
     [[ -n $word ]] && COMPREPLY+=("$word")
   done < <(headlab completion words "$line" 2>/dev/null)
 }
 complete -o default -F _headlab headlab
 )";
+/// zsh and fish quote what they insert: compadd without -Q, and complete -a.
 constexpr const char* kZsh = R"zsh(#compdef headlab
 _headlab() {
   local -a found
@@ -43,8 +48,11 @@ Words runs_after(const std::string& begun) {
   for (fs::recursive_directory_iterator at(above.empty() ? "." : above, failed), end;
        !failed && at != end; at.increment(failed)) {
     const fs::path path = above.empty() ? at->path().lexically_relative(".") : at->path();
-    const bool fits = path.string().starts_with(begun);
-    if (fits && fs::exists(path / "config.json", ignored)) found.push_back(path.string());
+    const std::string name = path.string();
+    const bool fits = name.starts_with(begun);
+    const bool is_plain = harmless(name) == name;  // a name with newlines would be several answers
+    if (fits && is_plain && fs::exists(path / "config.json", ignored))
+      found.push_back(name.starts_with('-') ? "./" + name : name);  // else it looks like a flag
     if (!fits || at.depth() == 1) at.disable_recursion_pending();
   }
   std::ranges::sort(found);

@@ -75,11 +75,25 @@ std::string remark_of(const LayoutName& layout) {
   return layout.remark[0] == '\0' ? "" : text("  # ", layout.remark, "\n");
 }
 
+/// A folder inside quotes of Python.
+std::string python_text(const std::string& folder) {
+  std::string escaped;
+  for (const char c : folder) escaped += c == '\'' || c == '\\' ? text('\\', c) : std::string(1, c);
+  return harmless(escaped);
+}
+
 /// The lines of Python that load a layout from a folder.
 std::string python_of(const LayoutName& layout, const std::string& folder) {
-  std::string lines = layout.python;
-  for (std::size_t at; (at = lines.find("OUT")) != lines.npos;) lines.replace(at, 3, folder);
-  return lines;
+  const std::string_view lines = layout.python;
+  constexpr std::string_view kFolder = "OUT";
+  std::string filled;
+  for (std::size_t begin = 0; begin <= lines.size();) {
+    const std::size_t end = std::min(lines.find(kFolder, begin), lines.size());
+    filled += std::string(lines.substr(begin, end - begin));
+    if (end < lines.size()) filled += python_text(folder);
+    begin = end + (end < lines.size() ? kFolder.size() : 1);
+  }
+  return filled;
 }
 
 }  // namespace

@@ -92,7 +92,13 @@ Result prune(Invocation& call) {
   Progress progress(options.finetune);
   RunCallbacks callbacks = watch(progress);
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
-  const PruneResult pruned = prune_run(run, flags.out, options, callbacks);
+  PruneResult pruned;
+  try {
+    pruned = prune_run(run, flags.out, options, callbacks);
+  } catch (const Stopped&) {
+    progress.clear();
+    return progress.stopped_while_waiting(flags.out, run.config.task);
+  }
   progress.clear();
   std::string said =
       text("\n", flags.out, ": method ", pruned.options.method, ", seed ", options.settings.seed);

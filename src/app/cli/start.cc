@@ -244,10 +244,6 @@ Result start(Invocation& call) {
   Flags flags;
   flags.string("out", out, "folder of the run; the pruned one is DIR-pruned", "DIR");
   call.read(flags);
-  for (const char* name : {"csv", "latex", "table"})
-    if (call.given(name))
-      throw UsageError(flag_of(name) + " cannot be combined with start: the tour has no table",
-                       "leave " + flag_of(name) + " out");
   while (out.size() > 1 && out.ends_with('/')) out.pop_back();
   const Tour tour{out, out + "-pruned"};
   refuse_other_runs(tour);

@@ -48,10 +48,12 @@ std::string steps_line(double done, std::int64_t all, double took) {
               clock_text(each * (static_cast<double>(all) - done)), " left");
 }
 
-/// One that knows escape sequences.
+/// A terminal that knows escape sequences: TERM names it. If TERM is missing, empty or "dumb",
+/// nothing is known of it, and lines are plain as in a file.
 bool is_terminal(int descriptor) {
-  const char* kind = std::getenv("TERM");
-  return isatty(descriptor) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
+  const char* given = std::getenv("TERM");
+  const std::string_view kind = given == nullptr ? "" : given;
+  return isatty(descriptor) != 0 && !kind.empty() && kind != "dumb";
 }
 
 /// A line of at most 80 columns. The training loss is the mean of the steps after `since`, which is
@@ -74,6 +76,10 @@ std::string evaluation_line(const EvaluationRecord& record, Index steps, Index s
 void write_all(std::FILE* file, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
+}
+
+std::string resuming_hint(const std::string& path, const std::string& task) {
+  return text("hint: to continue it: ", program_call(task), " train --resume ", shell_word(path));
 }
 
 /// What speaks of headlab speaks of the program that was called.
@@ -206,10 +212,16 @@ Result Progress::interrupted_or(Result result, const std::string& path,
                                 const std::string& task) const {
   if (!interrupted() || last_ >= steps_) return result;
   result.status = 130;
-  result.note = text("interrupted at step ", last_, " of ", steps_,
-                     "; the run is saved\nhint: to continue it: ", program_call(task),
-                     " train --resume ", shell_word(path));
+  result.note = text("interrupted at step ", last_, " of ", steps_, "; the run is saved\n",
+                     resuming_hint(path, task));
   return result;
+}
+
+Result Progress::stopped_while_waiting(const std::string& path, const std::string& task) const {
+  return {.note =
+              text("interrupted while the program of the task did not answer, after step ", last_,
+                   " of ", steps_, "; the last save is kept\n", resuming_hint(path, task)),
+          .status = 130};
 }
 
 RunCallbacks watch(Progress& progress) {

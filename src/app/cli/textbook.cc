@@ -80,7 +80,10 @@ Json trained_controls(const fs::path& folder) {
 
 Page textbook(const PageOptions& options) {
   if (!options.weights) return make_textbook({}, "", options);
-  const fs::path folder = fs::temp_directory_path() / text("headlab-textbook-", getpid());
+  std::string name = (fs::temp_directory_path() / "headlab-textbook-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)  // a new folder, that nobody else has prepared
+    throw Error(text("cannot make the folder '", name, "'"), "set TMPDIR to a folder to write in");
+  const fs::path folder = name;
   // its end, however this function ends, is that of the folder
   const std::shared_ptr<void> scratch(nullptr, [&](void*) {
     std::error_code ignored;

@@ -104,7 +104,13 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   Progress progress(run.config.train.steps);
   std::optional<Profile> profile;
   if (profiled) profile.emplace();
-  const TrainResult trained = train_run(run, trainer, track_heads(run, watch(progress)));
+  TrainResult trained;
+  try {
+    trained = train_run(run, trainer, track_heads(run, watch(progress)));
+  } catch (const Stopped&) {
+    progress.clear();
+    return progress.stopped_while_waiting(run.path.string(), run.config.task);
+  }
   const Table times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
   Result result = train_result(run, trained, command);
@@ -183,12 +189,14 @@ std::string command_of(const Run& run, const std::string& steps) {
   const std::string out = " --out " + shell_word(run.path.string());
   if (run.config.parent.empty())
     return program_call() + " train --config " + shell_word(config_file(run).string()) +
-           (steps.empty() ? "" : " --steps " + steps) + out;
+           (steps.empty() ? "" : " --steps " + shell_word(steps)) + out;
   if (run.config.pruning.empty()) return "";
   std::string command = program_call() + " prune " + shell_word(run.config.parent);
   for (const std::string_view setting : split(run.config.pruning, ' ')) {
     const std::size_t equals = setting.find('=');
-    command += text(" ", flag_of(setting.substr(0, equals)), " ", setting.substr(equals + 1));
+    const std::string flag = flag_of(setting.substr(0, equals));
+    const std::string value(setting.substr(std::min(equals, setting.size() - 1) + 1));
+    command += text(" ", shell_word(flag), " ", shell_word(value));
   }
   return command + out;
 }
@@ -204,7 +212,7 @@ std::string again_of(const Run& run) {
   steps.push_back(text(run.config.train.steps));
   for (std::size_t i = 1; i < steps.size(); ++i)
     command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()),
-                    " --steps ", steps[i]);
+                    " --steps ", shell_word(steps[i]));
   return command;
 }
 

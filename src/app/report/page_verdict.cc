@@ -20,8 +20,8 @@ class Verdict {
   Json take() {
     say_what_it_is();
     if (run_.at("reports").find("heads") == nullptr)
-      say(text("Which head does what has not been scored: headlab heads ", run_.at("name").string(),
-               " scores it. "));
+      say(text("Which head does what has not been scored: headlab heads ",
+               shell_word(run_.at("name").string()), " scores it. "));
     from("heads", [&](const Json& heads) { say_owners(heads); });
     from("curve", [&](const Json& curve) { say_what_can_go(curve); });
     from("prune", [&](const Json& prune) { say_what_went(prune); });

@@ -63,7 +63,8 @@ std::optional<Pruned> split_off_pruned(std::string& name) {
 MethodCurve curve_by(const std::string& method, const fs::path& run) {
   const fs::path file = run / "curve.json";
   if (!fs::exists(file))
-    throw Error("there is no curve of " + run.string(), "first: headlab curve " + run.string());
+    throw Error("there is no curve of " + run.string(),
+                "first: headlab curve " + shell_word(run.string()));
   return in_context(file.string(), [&] {
     std::vector<std::string> known;
     const Json json = read_json(file);
