@@ -199,18 +199,14 @@ void export_model(const Transformer& model, std::string_view name, const fs::pat
   const bool arrays = name == kArrays;
   TransformerConfig config = model.config();
   if (arrays) {
-    const std::string settings = settings_of(config).to_json().dump(2) +
-                                 "
-                                 ";
-                                 begin_export(folder, settings);
+    begin_export(folder, settings_of(config).to_json().dump(2) + "\n");
     write_arrays(model, folder / "model.npz");
     return;
   }
   const Layout& layout = layout_named(name);
   const Json json = json_of(layout, config);
   const Description about = description_of(layout, json, config.biases);
-  begin_export(folder, json.dump(2) + "
-");
+  begin_export(folder, json.dump(2) + "\n");
   write_tensors(layout, model, about, folder / "model.safetensors");
 }
 
