@@ -28,7 +28,7 @@ RelationArray parts_of(const std::string& name) {
 }
 
 /// Error unless there is the array.
-const WholeNumbers& array_of(const Arrays& arrays, const std::string& name) {
+const WholeNumbers& array_of(const Arrays& arrays, std::string_view name) {
   const auto found = arrays.find(name);
   require(found != arrays.end(), "there is no array ", name);
   return found->second;
