@@ -96,6 +96,18 @@ TEST(ShareInterval, IsThatOfWilson) {
   EXPECT_NEAR(share_interval(half).low, 0.15, 1e-3);  // Wilson of 2 in 4
 }
 
+// No rounding may leave a lower end of 1e-17 where no trial succeeded.
+TEST(ShareInterval, EndsExactlyAtZeroAndOneForAnyNumberOfTrials) {
+  for (std::size_t trials = 2; trials < 200; ++trials) {
+    for (const double confidence : {0.8, 0.9, 0.95, 0.99}) {
+      const std::vector<double> none(trials, 0);
+      const std::vector<double> all(trials, 1);
+      EXPECT_EQ(share_interval(none, confidence).low, 0) << trials << " trials at " << confidence;
+      EXPECT_EQ(share_interval(all, confidence).high, 1) << trials << " trials at " << confidence;
+    }
+  }
+}
+
 TEST(ShareInterval, IsNarrowWhereSharesAreAlikeAndHasAWidthWhereTheyAreTheSame) {
   const std::vector<double> alike = {0.90, 0.91, 0.92, 0.91, 0.90}, same(3, 0.8);
   const Interval narrow = share_interval(alike), t = t_interval(alike);

@@ -105,7 +105,11 @@ Interval share_interval(std::span<const double> values, double confidence) {
   const double scale = 1 / (1 + z * z / trials), center = (share + z * z / (2 * trials)) * scale;
   const double half =
       z * scale * std::sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials));
-  return {share, std::max(0.0, center - half), std::min(1.0, center + half)};
+  // At a share of 0, center and half are the same number, but may be rounded differently; the same
+  // holds for 1 - center at a share of 1.
+  const double low = share == 0 ? 0.0 : std::max(0.0, center - half);
+  const double high = share == 1 ? 1.0 : std::min(1.0, center + half);
+  return {share, low, high};
 }
 
 constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the normal distribution
