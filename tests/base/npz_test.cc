@@ -108,7 +108,7 @@ TEST(Npz, ThatCannotBeReadIsNamed) {
       {one_npz(npy("<i9", "1,", "123456789")), "a: it holds no whole numbers"},
       {one_npz(npy("|u1", "1,", "1"), 8), "a: it is compressed: write it with numpy.savez"}};
   for (const auto& [bytes, expected] : faults)
-    expect_error([&bytes = bytes] { read_npz(bytes); }, {expected});
+    expect_error([&file = bytes] { read_npz(file); }, {expected});
   const std::string whole = one_npz(npy("|u1", "1,", "1"));
   for (std::size_t size = 0; size < whole.size() - 2; ++size)
     EXPECT_THROW(read_npz(whole.substr(0, size)), Error) << size;

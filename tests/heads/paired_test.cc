@@ -108,8 +108,8 @@ TEST(PairedChange, IntervalsOfSkewedChangesHoldTheTruth) {
   };
   for (const auto& [share, width] : {std::pair(1.0, 1.0), {0.3, 1.0}, {0.1, 0.7}, {0.05, 0.5}})
     EXPECT_GE(coverage(share * std::exp(width * width / 2),
-                       [&, share = share, width = width](Generator& random) {
-                         return tail(random, share, width);
+                       [&, probability = share, sigma = width](Generator& random) {
+                         return tail(random, probability, sigma);
                        }),
               0.93)
         << share << " " << width;

@@ -167,7 +167,7 @@ TEST(Generation, RefusesWhatItCannotContinue) {
   for (const auto& [settings, said] : {std::pair("architecture=encoder", "only a decoder"),
                                        {"features=3", "reads vectors: no token"},
                                        {"targets=2", "one target"}})
-    expect_error([settings = settings] { generate(Transformer(small_config(settings)), {1}, {}); },
+    expect_error([wrong = settings] { generate(Transformer(small_config(wrong)), {1}, {}); },
                  {said});
   expect_error([&] { generate(model, {1}, {.source = {1}}); }, {"no encoder-decoder"});
   expect_error([&] { generate(Transformer(small_encoder_decoder()), {1}, {}); },

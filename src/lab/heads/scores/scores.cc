@@ -241,8 +241,8 @@ void decide_owners(HeadsReport& report, const ScoringJob& job, const Transformer
   std::vector<AskedGold> asked;
   std::vector<std::size_t> relations;
   for (const auto& [p, r] : judged) {
-    const auto may_own = [&, r = r](const HeadScores& head) {
-      const RelationScore& score = head.relations[r];
+    const auto may_own = [&, relation = r](const HeadScores& head) {
+      const RelationScore& score = head.relations[relation];
       return score.lift >= kOwnerLift && score.p < 1.5 / static_cast<double>(options.permutations);
     };
     if (wanted <= options.permutations || !std::ranges::any_of(report.heads, may_own)) continue;
