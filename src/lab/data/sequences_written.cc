@@ -90,10 +90,11 @@ lengths [N]; truth/NAME/keys, of which query t of sequence n has those from
 truth/NAME/begin[n T + t] to truth/NAME/begin[n T + t + 1]; candidates/NAME/...
 likewise; source [N, S] and source_lengths [N]; header=json.dumps({...}), of
 whose vocabulary numbers are then the words.
-A relation of the header is {"name": ..., "description": ..., "positional": false,
-"kind": "self"}. Set "positional": true if the position of the query decides the
-keys, as in "the token before", and not the tokens: heads are then compared with
-uniform attention. `kind` is self, encoder or cross: the attention that is scored.
+A relation of the header is {"name": "r", "description": "...",
+"positional": false, "kind": "self"}. Set "positional": true if the position of
+the query decides the keys, as in "the token before", and not the tokens: heads
+are then compared with uniform attention. `kind` names the attention that is
+scored: self, encoder or cross.
 )" + wrapped("a first line {\"header\": {...}} may set " + join(names, ", "), "", 80);
 }
 

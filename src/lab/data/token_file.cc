@@ -116,7 +116,7 @@ const LlmcKind* llmc_kind(std::string_view bytes) {
   return nullptr;
 }
 
-/// Whether all bytes are letters, digits and marks, or UTF-8 without control characters.
+/// Whether the bytes are words: UTF-8 without control characters, with spaces or ends of lines.
 bool looks_like_text(std::string_view bytes) {
   constexpr std::size_t kLooked = 4096;
   std::string_view begin = bytes.substr(0, kLooked);
@@ -126,6 +126,7 @@ bool looks_like_text(std::string_view bytes) {
     if (!cut_in_a_character) return false;
     begin = begin.substr(0, invalid);
   }
+  if (begin.find_first_of(" \n") == begin.npos) return false;
   return std::ranges::none_of(begin, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     const bool space = c == '\n' || c == '\r' || c == '\t';

@@ -13,6 +13,9 @@
 namespace headlab {
 namespace {
 
+constexpr const char* kFixedKeysNote =
+    "the position of the query decides the keys, so set \"positional\": true for the relation in "
+    "the header of the task";
 constexpr std::size_t kManyRelations = 16;  // more do not fit a screen
 
 /// Who does it, or why nobody does.
@@ -54,6 +57,15 @@ std::string rises_of(const HeadsReport& report, const Division& division) {
   return said;
 }
 
+/// A sentence for each relation that several heads share.
+std::string divisions_text(const HeadsReport& report) {
+  std::string shared;
+  for (const Division& division : report.divisions) {
+    shared += report.sentence(division) + rises_of(report, division) + "\n";
+  }
+  return shared;
+}
+
 /// What must be said about the relations: gold that can hardly be exchanged, relations that heads
 /// share, those that too few examples ask for; of many relations only how many these are.
 std::string notes_on(const HeadsReport& report, bool all) {
@@ -76,23 +88,18 @@ std::string notes_on(const HeadsReport& report, bool all) {
     if (winner.exchanges < report.permutations)
       few_exchanges.push_back(text(winner.relation.name, " (", winner.exchanges, ")"));
   }
-  std::string shared;
-  for (const Division& division : report.divisions)
-    shared += report.sentence(division) + rises_of(report, division) + "\n";
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
     const bool list = all || names.size() <= kManyRelations;
     return names.empty() ? std::string()
                          : text("note: ", what, ": ",
                                 list ? join(names, ", ") : text(names.size(), " relations"), "\n");
   };
-  return note(
-             "the position of the query decides the keys, so set \"positional\": true for the "
-             "relation in the header of the task",
-             fixed_keys) +
+  return note(kFixedKeysNote, fixed_keys) +
          note(text("p cannot become small where few of ", report.permutations,
                    " permutations of the gold differ"),
               few_exchanges) +
-         shared + note(text("fewer than ", kFewestExamples, " examples ask for"), too_few) +
+         divisions_text(report) +
+         note(text("fewer than ", kFewestExamples, " examples ask for"), too_few) +
          text("specialization ", fixed(report.specialization, 2), ": ", own, " of ", judged,
               " relations", judged < std::ssize(report.relations) ? " that can be judged" : "",
               " have an owner",
