@@ -4,6 +4,7 @@
 #include "headlab/base/json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "base/digest.h"
@@ -104,6 +105,10 @@ class Writer {
 };
 
 }  // namespace
+
+void Json::set_number(double value) {
+  if (std::isfinite(value)) value_ = value;
+}
 
 bool Json::boolean() const { return checked<bool>("true or false", *this, value_); }
 
