@@ -16,10 +16,10 @@ Index last_count(const Table& table, std::size_t column) {
   return table.rows.back()[column].integer();
 }
 
-const Json::Array& row(const Table& table, const std::string& name) {
+const Json::Array& row(const Table& table, std::string_view name) {
   for (const Json::Array& cells : table.rows)
     if (cells[0].string() == name) return cells;
-  throw Error("there is no row " + name);
+  throw Error(text("there is no row ", name));
 }
 
 TEST(Cost, OfParametersIsThatOfTheArticles) {

@@ -22,10 +22,10 @@ TensorFile file_of(Transformer model, const std::string& prefix = "") {
   return file;
 }
 
-StoredTensor& find(TensorFile& file, const std::string& name) {
+StoredTensor& find(TensorFile& file, std::string_view name) {
   for (StoredTensor& tensor : file.tensors)
     if (tensor.name == name) return tensor;
-  throw Error("no tensor " + name);
+  throw Error(text("no tensor ", name));
 }
 
 /// Loading a file that was changed throws an error with these parts, and leaves the model alone.

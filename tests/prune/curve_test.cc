@@ -30,10 +30,10 @@ class SmallCurve : public testing::Test {
     options.settings.gate_steps = 10;
     return prune_curve(run_, options);
   }
-  const MethodCurve& find(const Curve& curve, const std::string& name) {
+  const MethodCurve& find(const Curve& curve, std::string_view name) {
     for (const MethodCurve& method : curve.methods)
       if (method.method == name) return method;
-    throw Error("no curve of " + name);
+    throw Error(text("no curve of ", name));
   }
 
   TemporaryFolder folder_;

@@ -18,9 +18,11 @@ TEST(Core, HeaderIncludesTheFrameworkAndNothingElse) {
         EXPECT_TRUE(folder_of_include(path).starts_with("core/")) << header.path << ": " << path;
       }
   }
-  for (const Source& header : read_sources({"include/headlab"}))
-    if (folder_of(header.path).starts_with("core/"))
+  for (const Source& header : read_sources({"include/headlab"})) {
+    if (folder_of(header.path).starts_with("core/")) {
       EXPECT_TRUE(included.contains(header.path.substr(8))) << header.path;
+    }
+  }
 }
 
 /// Lines that are neither blank nor only comment.

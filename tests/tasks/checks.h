@@ -30,10 +30,13 @@ struct Sampled {
   Example example;
 };
 /// Training examples of a task, made once for all tests.
-inline const Sampled& sampled(const std::string& spec, Index count) {
+inline const Sampled& sampled(std::string_view spec, Index count) {
   static std::map<std::pair<std::string, Index>, Sampled> all;
-  Sampled& one = all[{spec, count}];
-  if (!one.task) one.example = (one.task = make_task(spec))->make(Key{1}, count, Split::train);
+  Sampled& one = all[{std::string(spec), count}];
+  if (!one.task) {
+    one.task = make_task(std::string(spec));
+    one.example = one.task->make(Key{1}, count, Split::train);
+  }
   return one;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlab/base/comparison.h"
@@ -34,7 +35,7 @@ struct Measure {
 };
 std::span<const Measure> measures();
 /// Error for an unknown one, with the nearest name.
-const Measure& find_measure(const std::string& name);
+const Measure& find_measure(std::string_view name);
 
 struct Arm {
   std::string name;

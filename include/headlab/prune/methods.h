@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlab/base/error.h"
@@ -85,7 +86,7 @@ std::span<const PruneMethod> prune_table();
 std::vector<PruneMethod>& own_methods();
 /// One of the table, or a variant that its row names. Error that lists the known names and the
 /// nearest.
-const PruneMethod& find_prune_method(const std::string& name);
+const PruneMethod& find_prune_method(std::string_view name);
 
 /// Error for the first number of heads that does not fit.
 void check_sizes(const PruneProblem& problem, std::span<const Index> sizes);

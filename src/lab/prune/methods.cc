@@ -46,7 +46,7 @@ std::vector<PruneMethod>& own_methods() {
   return own;
 }
 
-const PruneMethod& find_prune_method(const std::string& name) {
+const PruneMethod& find_prune_method(std::string_view name) {
   for (const std::span<const PruneMethod> methods : {prune_table(), variant_methods()})
     for (const PruneMethod& method : methods)
       if (name == method.name) return method;

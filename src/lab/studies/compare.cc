@@ -444,7 +444,7 @@ std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<C
 
 std::span<const Measure> measures() { return kMeasures; }
 
-const Measure& find_measure(const std::string& name) {
+const Measure& find_measure(std::string_view name) {
   return named("measure", name, kMeasures, &Measure::name);
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Applies the rules of .clang-tidy to C++ and those of scripts.mjs to scripts.
 #
-#     tests/tools/lint/run.py [--build FOLDER] [--count] [PATH ...]
+#     tests/tools/lint/run.py [--build FOLDER] [--count] [--jobs N] [PATH ...]
 #
 # PATH is a folder or a file of the project; without one, the paths of CLEAN below are checked, as
 # CI does. Prints every violation once; the status is 1 if there are any. --count prints how many
 # there are in each folder instead. --build keeps the configuration that names the compiler's
-# options in FOLDER (default: a temporary folder).
+# options in FOLDER (default: a temporary folder). N units are read at once (default: one for each core).
 #
 # Needs clang-tidy-19 and cmake (Debian: clang-tidy-19), and node for scripts. Sources are read in the
 # units of the build, several files at once, so that the standard library is parsed a few times only.
@@ -68,7 +68,7 @@ def tidy(build, unit):
     return found.stdout, found.stderr
 
 
-def cpp_violations(build, paths):
+def cpp_violations(build, paths, jobs):
     """{(path, line, message)} of C++ below `paths`; a source that does not compile counts as one."""
     commands = configure(build)
     units = units_for(commands, paths)
@@ -76,7 +76,7 @@ def cpp_violations(build, paths):
     units.append(pathlib.Path(commands[-1]["file"]))
     (build / "compile_commands.json").write_text(json.dumps(commands))
     violations = set()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for output, complaint in pool.map(lambda unit: tidy(build, unit), units):
             for path, line, message in VIOLATION.findall(output):
                 path = pathlib.Path(os.path.normpath(path))
@@ -104,6 +104,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--count", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("paths", nargs="*", default=CLEAN)
     options = parser.parse_args()
     paths = [ROOT / path for path in options.paths]
@@ -113,7 +114,8 @@ def main():
     if not shutil.which(TIDY):
         sys.exit(f"cannot check the sources: {TIDY} is not installed\ninstall it: apt-get install {TIDY}")
     with tempfile.TemporaryDirectory() as temporary:
-        violations = cpp_violations(options.build or pathlib.Path(temporary), paths) | script_violations(paths)
+        build = options.build or pathlib.Path(temporary)
+        violations = cpp_violations(build, paths, options.jobs) | script_violations(paths)
     by_folder = collections.Counter()
     for path, line, message in sorted(violations):
         path = path.relative_to(ROOT)
