@@ -146,7 +146,7 @@ TEST(Parse, NamesFilesOfAnotherKind) {
       {"\x1F\x8B\x08 ", "compressed by gzip"},
       {"\x80\2}q", "a pickle of Python"}};
   for (const auto& [bytes, expected] : files) {
-    expect_error([bytes = bytes] { Json::parse(bytes, "vocab.json"); }, {"vocab.json: ", expected});
+    expect_error([file = bytes] { Json::parse(file, "vocab.json"); }, {"vocab.json: ", expected});
   }
 }
 

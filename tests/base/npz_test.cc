@@ -57,7 +57,7 @@ TEST(Npz, HeadersAreReadStrictly) {
       {"{'descr': '<i3', 'fortran_order': False, 'shape': (1,)}", "no whole numbers"},
       {"{'descr': '<i4', 'fortran_order': False, 'shape': ()}", "a single number"}};
   for (const auto& [header, expected] : faults) {
-    expect_error([header = header] { read_npy(npy_of(header)); }, {expected});
+    expect_error([text = header] { read_npy(npy_of(text)); }, {expected});
   }
   expect_error([] { read_npy(npy("|b1", "4,", "1234")); }, {"numpy.ascontiguousarray(array"});
 }

@@ -101,7 +101,7 @@ TEST_F(TokenFiles, OfOtherKindsAreRefusedByName) {
       {"version https://git-lfs.github.com/spec/v1", "a pointer of git-lfs"}};
   for (const auto& [bytes, expected] : files) {
     SCOPED_TRACE(expected);
-    expect_error([&, bytes = bytes] { task(bytes); }, {"tokens: ", expected});
+    expect_error([&, file = bytes] { task(file); }, {"tokens: ", expected});
   }
 }
 

@@ -38,8 +38,9 @@ std::string text(const Parts&... parts) {
 /// Throws Error(text(parts...)) unless `condition` holds.
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {
-  if (!condition) [[unlikely]]
+  if (!condition) [[unlikely]] {
     throw Error(text(parts...));
+  }
 }
 
 /// body(), whose errors begin with `context` and a colon.
@@ -86,8 +87,9 @@ std::vector<std::string> texts_of(const Items& items, const Of& of) {
 /// The one of `items` for which `of` is `name`. Error, an unknown KIND, unless there is one.
 template <class Items, class Of>
 const auto& named(std::string_view kind, std::string_view name, const Items& items, const Of& of) {
-  for (const auto& item : items)
+  for (const auto& item : items) {
     if (std::invoke(of, item) == name) return item;
+  }
   throw unknown_name(kind, name, texts_of(items, of));
 }
 

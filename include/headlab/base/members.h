@@ -29,8 +29,9 @@ Json to_json(const T& value) {
   Json json = Json::object();
   const_cast<T&>(value).members([&]<class Member>(const char* key, const Member& member) {
     json[key] = member;
-    if constexpr (IsOptional<Member>)
+    if constexpr (IsOptional<Member>) {
       if (HasMembers<typename Member::value_type> && !member) json.members().pop_back();
+    }
   });
   return json;
 }

@@ -66,8 +66,9 @@ class Generator {
 
   template <class T>
   void shuffle(std::span<T> items) {
-    for (std::size_t i = items.size(); i > 1; --i)
+    for (std::size_t i = items.size(); i > 1; --i) {
       std::swap(items[i - 1], items[below(static_cast<std::int64_t>(i))]);
+    }
   }
 
  private:

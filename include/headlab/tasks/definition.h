@@ -9,7 +9,8 @@
 // do not fit together; void answer(Sequence& s), which adds targets and truth that follow from the
 // tokens alone, for tokens that a user gives; `different` and Sequence::unit, for finite data; and
 // needed_heads, is_control, token_text, encode, decode, data_hash, about_data as in Task.
-// task_entry makes a row of the table. Read next: src/core/tasks/duplicate.cc; examples/own_task.cc.
+// task_entry makes a row of the table. Read next: src/core/tasks/duplicate.cc;
+// examples/own_task.cc.
 #pragma once
 
 #include <memory>
@@ -174,10 +175,11 @@ class TaskOf final : public Task {
     const TaskShape of = shape();
     Example example{Batch::make(count, of.length, of.targets, of.source_length, of.features), {}};
     if (with_truth) example.gold.resize(relations().size());
-    if constexpr (requires { definition_.write(example, key, split, with_truth); })
+    if constexpr (requires { definition_.write(example, key, split, with_truth); }) {
       definition_.write(example, key, split, with_truth);
-    else
+    } else {
       write_each(example, key, split, with_truth);
+    }
     return example;
   }
   void write_each(Example& example, Key key, Split split, bool with_truth) const {

@@ -217,7 +217,7 @@ std::vector<std::string> words_in(std::string_view json, const std::string& sour
                   "name vocab.json, not tokenizer.json or another file of the tokenizer");
     }
     const std::int64_t token =
-        in_context(text(source, ": '", word, "'"), [&number = number] { return number.integer(); });
+        in_context(text(source, ": '", word, "'"), [&value = number] { return value.integer(); });
     require(token >= 0 && token < most, source, ": '", word, "' has the number ", token, ", but ",
             count, " words have numbers from 0 to ", count - 1, " in a vocabulary");
     require(seen.insert(token).second, source, ": '", word, "' has the number ", token,
