@@ -227,7 +227,8 @@ static Table methods_over_runs() {
                       {"area.mean,low,high", "area", "mean loss along the curve: small is good"},
                       {"regret.mean,low,high", "regret",
                        "mean loss above that of the best subset: 0 is best"},
-                      {"knees", "knee of each run", "the fewest heads within 1% of the full loss, in the order of the runs"},
+                      {"knees", "knee of each run",
+                       "the fewest heads within 1% of the full loss, in the order of the runs"},
                       {"steps", "steps", "of training", kGrouped}}};
 }
 

@@ -283,8 +283,8 @@ Finding finding_of(const SweepReport& report) {
     for (const SweepComparison& c : report.comparisons) seeds = std::max(seeds, c.loss.seeds);
     if (seeds > 0)
       found.tables.back().note =
-          text(seeds, seeds == 1 ? " seed reaches p " : " seeds reach p ", std::ldexp(1.0, -int(std::min<Index>(seeds, 14))),
-               " at best");
+          text(seeds, seeds == 1 ? " seed reaches p " : " seeds reach p ",
+               std::ldexp(1.0, -int(std::min<Index>(seeds, 14))), " at best");
   }
   return found;
 }
