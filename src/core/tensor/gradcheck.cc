@@ -22,8 +22,9 @@ Tensor random_weights(const Shape& shape) {
 
 double weighted_sum(const Tensor& output, const Tensor& weights) {
   double sum = 0;
-  for (Index i = 0; i < output.count(); ++i)
+  for (Index i = 0; i < output.count(); ++i) {
     sum += static_cast<double>(output.data()[i]) * static_cast<double>(weights.data()[i]);
+  }
   return sum;
 }
 
@@ -51,8 +52,9 @@ std::string GradcheckResult::sentence() const {
 GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> inputs,
                           const GradcheckOptions& options) {
   const auto wants = [](const Tensor& t) { return t.requires_grad(); };
-  if (std::none_of(inputs.begin(), inputs.end(), wants))
+  if (std::none_of(inputs.begin(), inputs.end(), wants)) {
     for (Tensor& input : inputs) input.set_requires_grad();
+  }
   for (Tensor& input : inputs) input.zero_grad();
   GradcheckResult result;
   const Tensor output = fn(inputs);

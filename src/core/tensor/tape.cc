@@ -168,8 +168,9 @@ struct Tape::Pass {
       Node& node = *tensor.node();
       node.queued_ = false;
       if (!finished && !before.defined()) node.drop_gradient();
-      if (!finished && before.defined() && node.gradient_ != nullptr)
+      if (!finished && before.defined() && node.gradient_ != nullptr) {
         std::copy_n(before.data(), node.count(), node.gradient_->data());
+      }
     }
   }
 };
@@ -183,8 +184,9 @@ void Tape::push(Pass& pass, const Tensor& tensor) {
   if (node.queued_) return;
   require(!node.consumed_, "backward: the graph behind `", node.name_,
           "` was freed by an earlier backward; run the forward pass again");
-  if (node.is_leaf() || node.retain_gradient_)
+  if (node.is_leaf() || node.retain_gradient_) {
     pass.kept.push_back({tensor, node.gradient_ ? tensor.grad().clone() : Tensor()});
+  }
   if (!node.is_leaf()) {
     pass.queue.push_back(tensor);
     std::push_heap(pass.queue.begin(), pass.queue.end(), older);

@@ -74,8 +74,9 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   const Index columns = x.rank() == 0 ? 1 : x.size(-1),
               rows = columns == 0 ? 0 : x.count() / columns;
   for (Index row = 0; row < std::min(rows, kMost); ++row) {
-    for (Index i = 0; i < std::min(columns, kMost); ++i)
+    for (Index i = 0; i < std::min(columns, kMost); ++i) {
       out << (i == 0 ? '\n' : ' ') << x.data()[row * columns + i];
+    }
     if (columns > kMost) out << " ...";
   }
   return rows > kMost ? out << "\n..." : out;
