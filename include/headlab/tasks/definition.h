@@ -9,8 +9,7 @@
 // do not fit together; void answer(Sequence& s), which adds targets and truth that follow from the
 // tokens alone, for tokens that a user gives; `different` and Sequence::unit, for finite data; and
 // needed_heads, is_control, token_text, encode, decode, data_hash, about_data as in Task.
-// task_entry makes a row of the table. Read next: src/core/tasks/duplicate.cc;
-// examples/own_task.cc.
+// task_entry makes a row of a table. Read next: src/core/tasks/duplicate.cc, examples/own_task.cc.
 #pragma once
 
 #include <memory>

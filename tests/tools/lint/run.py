@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # Applies the rules of .clang-tidy to C++ and those of scripts.mjs to scripts.
 #
-#     tests/tools/lint/run.py [--build FOLDER] [--count] [--jobs N] [PATH ...]
+#     tests/tools/lint/run.py [--build FOLDER] [--count] [--fix] [--jobs N] [PATH ...]
 #
 # PATH is a folder or a file of the project; without one, the paths of CLEAN below are checked, as
 # CI does. Prints every violation once; the status is 1 if there are any. --count prints how many
 # there are in each folder instead. --build keeps the configuration that names the compiler's
-# options in FOLDER (default: a temporary folder). N units are read at once (default: one for each core).
+# options in FOLDER (default: a temporary folder). N units are read at once (default: one for each
+# core). --fix writes what clang-tidy can repair by itself, missing braces above all: clang-format and
+# review it afterwards.
 #
 # Needs clang-tidy-19 and cmake (Debian: clang-tidy-19), and node for scripts. Sources are read in the
 # units of the build, several files at once, so that the standard library is parsed a few times only.
@@ -14,7 +16,7 @@ import argparse, collections, concurrent.futures, json, os, pathlib, re, shutil,
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 # Paths without violations. A folder whose last violation is gone belongs here.
-CLEAN = ["include/headlab", "tests/tools/lint"]
+CLEAN = ["include/headlab", "src/core/tensor", "tests/tools/lint"]
 TIDY, COMPILER = "clang-tidy-19", "clang++-19"
 VIOLATION = re.compile(r"^(/[^:\n]+):(\d+):\d+: (?:warning|error): (.*)$", re.M)
 
@@ -61,14 +63,14 @@ def unit_of_headers(build, paths):
     return {"directory": str(build), "file": str(unit), "command": f"{COMPILER} -std=c++20 {folders} -c {unit}"}
 
 
-def tidy(build, unit):
+def tidy(build, unit, fix):
     """The output of clang-tidy for a unit, and its complaints."""
-    found = subprocess.run([TIDY, "--quiet", f"--config-file={ROOT}/.clang-tidy", "-p", build, unit],
+    found = subprocess.run([TIDY, "--quiet", *(["--fix"] if fix else []), f"--config-file={ROOT}/.clang-tidy", "-p", build, unit],
                            capture_output=True, text=True)
     return found.stdout, found.stderr
 
 
-def cpp_violations(build, paths, jobs):
+def cpp_violations(build, paths, jobs, fix):
     """{(path, line, message)} of C++ below `paths`; a source that does not compile counts as one."""
     commands = configure(build)
     units = units_for(commands, paths)
@@ -76,8 +78,8 @@ def cpp_violations(build, paths, jobs):
     units.append(pathlib.Path(commands[-1]["file"]))
     (build / "compile_commands.json").write_text(json.dumps(commands))
     violations = set()
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for output, complaint in pool.map(lambda unit: tidy(build, unit), units):
+    with concurrent.futures.ThreadPoolExecutor(1 if fix else jobs) as pool:
+        for output, complaint in pool.map(lambda unit: tidy(build, unit, fix), units):
             for path, line, message in VIOLATION.findall(output):
                 path = pathlib.Path(os.path.normpath(path))
                 if is_below(path, paths) or "clang-diagnostic-error" in message:
@@ -104,6 +106,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--count", action="store_true")
+    parser.add_argument("--fix", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("paths", nargs="*", default=CLEAN)
     options = parser.parse_args()
@@ -115,7 +118,7 @@ def main():
         sys.exit(f"cannot check the sources: {TIDY} is not installed\ninstall it: apt-get install {TIDY}")
     with tempfile.TemporaryDirectory() as temporary:
         build = options.build or pathlib.Path(temporary)
-        violations = cpp_violations(build, paths, options.jobs) | script_violations(paths)
+        violations = cpp_violations(build, paths, options.jobs, options.fix) | script_violations(paths)
     by_folder = collections.Counter()
     for path, line, message in sorted(violations):
         path = path.relative_to(ROOT)
