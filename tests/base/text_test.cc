@@ -105,10 +105,10 @@ TEST(Padded, FillsOrCutsToTheWidth) {
   EXPECT_EQ(padded("ab", 4), "ab  ");
   EXPECT_EQ(padded("ab", 4, true), "  ab");
   EXPECT_EQ(padded("abcdef", 4), "abcd");
-  EXPECT_EQ(padded("日本語", 2), "日本");
-  EXPECT_EQ(padded("日本語", 4, true), " 日本語");
+  EXPECT_EQ(padded("日本語", 4), "日本");
+  EXPECT_EQ(padded("日本語", 7, true), " 日本語");
   EXPECT_EQ(padded("", 0), "");
-  EXPECT_EQ(display_width("日本語"), 3u);
+  EXPECT_EQ(display_width("日本語"), 6u);
   EXPECT_EQ(characters_of("a日…"), (std::vector<std::string>{"a", "日", "…"}));
 }
 

@@ -1,5 +1,6 @@
-// The cells of a table as text, before they are laid out for a terminal, LaTeX or HTML.
-// Read next: finding_text.cc.
+// The cells of a table as text, before they are laid out for a terminal, LaTeX or HTML. All three
+// layouts start from these columns, so that they show the same rows and the same words. Read next:
+// finding_text.cc.
 #pragma once
 
 #include <string>

@@ -141,6 +141,17 @@ Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, In
   return model;
 }
 
+/// Writes the record of a pruning. What could not be written is kept in result.unwritten.
+static void write_record(const std::filesystem::path& file, PruneResult& result) {
+  Json json = to_json(result);
+  if (result.finetuned < result.options.finetune) json[kUnfinished] = true;
+  try {
+    write_json(file, json);
+  } catch (const Error& error) {
+    result.unwritten = error;
+  }
+}
+
 PruneResult prune_run(const Run& run, const std::filesystem::path& out, const PruneOptions& options,
                       const RunCallbacks& callbacks) {
   refuse_own_folder(run, out);
@@ -149,7 +160,8 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   PruneResult result;
   result.options = options;
   if (!options.remove.empty()) result.options.method = "hand";
-  result.steps = trained_steps(run), result.gate_steps = choice.steps;
+  result.steps = trained_steps(run);
+  result.gate_steps = choice.steps;
   result.attention = module_names(run.model);
   result.kept = choice.kept;
   result.gates = choice.gates;
@@ -172,13 +184,7 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
     result.after = measure_model(smaller.model, *smaller.task, held_out);
   }
   result.weights = weights_hash(smaller.model);
-  json = to_json(result);
-  if (result.finetuned < options.finetune) json[kUnfinished] = true;
-  try {
-    write_json(out / kPruneFile, json);
-  } catch (const Error& error) {
-    result.unwritten = error;
-  }
+  write_record(out / kPruneFile, result);
   return result;
 }
 
