@@ -58,7 +58,14 @@ void add_block(std::string_view block, Words& hash) {
     const std::uint32_t sum0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
     const std::uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + kRounds[t] + w[t];
     const std::uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2;
   }
   const Words added = {a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < hash.size(); ++i) hash[i] += added[i];
@@ -71,8 +78,9 @@ constexpr std::string_view kAlphabet =
 
 std::string hexadecimal(std::uint64_t value, int digits) {
   std::string out(digits, '0');
-  for (auto digit = out.rbegin(); digit != out.rend(); ++digit, value >>= 4)
+  for (auto digit = out.rbegin(); digit != out.rend(); ++digit, value >>= 4) {
     *digit = "0123456789ABCDEF"[value & 15];
+  }
   return out;
 }
 
@@ -109,11 +117,13 @@ std::array<std::uint8_t, 32> sha256(std::string_view bytes) {
   while (rest.size() % 64 != 56) rest += '\0';
   const auto bits = static_cast<std::uint64_t>(bytes.size()) * 8;
   for (int shift = 56; shift >= 0; shift -= 8) rest += static_cast<char>(bits >> shift);
-  for (std::size_t at = 0; at < rest.size(); at += 64)
+  for (std::size_t at = 0; at < rest.size(); at += 64) {
     add_block(std::string_view(rest).substr(at, 64), hash);
+  }
   std::array<std::uint8_t, 32> digest{};
-  for (std::size_t i = 0; i < digest.size(); ++i)
+  for (std::size_t i = 0; i < digest.size(); ++i) {
     digest[i] = static_cast<std::uint8_t>(hash[i / 4] >> (24 - 8 * (i % 4)));
+  }
   return digest;
 }
 
@@ -123,10 +133,12 @@ std::string base64(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
     const std::size_t count = bytes.size() - at < 3 ? bytes.size() - at : 3;
     std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t i = 0; i < 3; ++i) {
       group = group << 8 | (i < count ? static_cast<std::uint8_t>(bytes[at + i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i)
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
       text += i <= count ? kAlphabet[group >> (18 - 6 * i) & 63U] : '=';
+    }
   }
   return text;
 }
@@ -160,9 +172,10 @@ std::uint16_t half_of(float value) {
   const std::uint32_t sign = bits >> 16 & 0x8000U;
   const float size = std::abs(value);
   if (!(size < 65520.0F)) return static_cast<std::uint16_t>(sign | 0x7c00U);
-  if (size < 0x1p-14F)  // subnormal: multiples of 2^-24
+  if (size < 0x1p-14F) {  // subnormal: multiples of 2^-24
     return static_cast<std::uint16_t>(sign |
                                       static_cast<std::uint32_t>(std::nearbyint(size * 0x1p24F)));
+  }
   const std::uint32_t odd = bits >> 13 & 1U;
   const std::uint32_t rounded = (bits & 0x7fffffffU) + 0xfffU + odd;
   return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));

@@ -27,8 +27,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::vector<st
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t replaced = last[j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
       row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
-      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1])) {
         row[j] = std::min(row[j], before[j - 2] + 1);
+      }
     }
     std::swap(before, last);
     std::swap(last, row);

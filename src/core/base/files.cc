@@ -25,11 +25,13 @@ namespace {
 using std::filesystem::path;
 
 std::string hint_for(int code) {
-  if (code == ENOSPC || code == EDQUOT)
+  if (code == ENOSPC || code == EDQUOT) {
     return "free some space on this disk, or choose another place";
+  }
   if (code == EFBIG) return "the file is larger than this disk or 'ulimit -f' allows";
-  if (code == EACCES || code == EPERM || code == EROFS)
+  if (code == EACCES || code == EPERM || code == EROFS) {
     return "check who may read and write there, or choose another place";
+  }
   if (code == ENOENT) return "check the path; directories in it must exist";
   if (code == EISDIR) return "name a file, not a directory";
   if (code == ELOOP) return "remove the symbolic link: links are not followed here, or form a loop";
@@ -76,12 +78,14 @@ constexpr std::size_t kMostBytesRead = std::size_t{1} << 36;  // of a file, as a
 int open_regular(const path& file) {
   Descriptor descriptor(open_file(file, O_RDONLY | O_NONBLOCK));
   struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) {
     fail("read", file, errno);
+  }
   if (S_ISDIR(status.st_mode)) fail("read", file, EISDIR);
-  if (!S_ISREG(status.st_mode))
+  if (!S_ISREG(status.st_mode)) {
     throw Error(text("cannot read '", file.string(), "': it is a device or a pipe"),
                 "name a file on a disk");
+  }
   return descriptor.release();
 }
 
@@ -97,8 +101,9 @@ int write_all(int descriptor, std::string_view bytes) {
 }
 
 int write_parts(int descriptor, const std::vector<std::string_view>& parts) {
-  for (const std::string_view part : parts)
+  for (const std::string_view part : parts) {
     if (const int code = write_all(descriptor, part)) return code;
+  }
   return 0;
 }
 
@@ -143,7 +148,8 @@ void replace_file(const path& file, const std::vector<std::string_view>& parts,
     ::unlink(name.c_str());
     fail("write", file, code);
   }
-  if ((code = sync_directory(file)) != 0) fail("sync the directory of", file, code);
+  code = sync_directory(file);
+  if (code != 0) fail("sync the directory of", file, code);
 }
 
 void write_in_place(const path& file, const std::vector<std::string_view>& parts) {
@@ -168,8 +174,9 @@ int exchange_by_renames(const path& a, const path& b) {
   path aside = b;
   aside += ".aside";
   if (::rename(a.c_str(), aside.c_str()) != 0) return errno;
-  if (::rename(b.c_str(), a.c_str()) == 0)
+  if (::rename(b.c_str(), a.c_str()) == 0) {
     return ::rename(aside.c_str(), b.c_str()) == 0 ? 0 : errno;
+  }
   const int code = errno;
   ::rename(aside.c_str(), a.c_str());
   return code;
@@ -189,16 +196,18 @@ std::string this_process() {
   ::gethostname(host, sizeof host - 1);
   const std::time_t now = std::time(nullptr);
   std::tm local{};
-  if (::localtime_r(&now, &local) != nullptr)
+  if (::localtime_r(&now, &local) != nullptr) {
     std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &local);
+  }
   return text("process ", ::getpid(), " on ", host, " since ", time);
 }
 
 /// Where a chain of symbolic links leads; the last need not exist.
 path followed(path file) {
   std::error_code ignored;
-  for (int links = 0; std::filesystem::is_symlink(file, ignored) && links < 40; ++links)
+  for (int links = 0; std::filesystem::is_symlink(file, ignored) && links < 40; ++links) {
     file = file.parent_path() / std::filesystem::read_symlink(file, ignored);
+  }
   return file;
 }
 
@@ -263,9 +272,10 @@ void write_file(const path& file, const std::vector<std::string_view>& parts, Li
     return;
   }
   replace_file(target, parts, is_regular ? &status.st_mode : nullptr);
-  if (exists && S_ISLNK(status.st_mode))
+  if (exists && S_ISLNK(status.st_mode)) {
     tell_user(text(file.string(), " was a symbolic link: it is replaced, and the file that it ",
                    "pointed to stays as it is"));
+  }
 }
 
 bool is_temporary(const path& file) {
@@ -283,11 +293,12 @@ std::string temporary_target(const path& file) {
 
 void refuse_link(const path& file) {
   std::error_code ignored;
-  if (std::filesystem::is_symlink(file, ignored))
+  if (std::filesystem::is_symlink(file, ignored)) {
     throw Error(
         text("cannot write '", file.string(), "': it is a symbolic link"),
         "remove the symbolic link: a run may come from someone else, and links in it are not "
         "followed");
+  }
 }
 
 void append_line(const path& file, std::string_view line) {
@@ -296,14 +307,16 @@ void append_line(const path& file, std::string_view line) {
   bytes += '\n';
   Descriptor descriptor(open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW));
   struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) {
     fail("write", file, errno);
+  }
   int code = write_all(descriptor.number(), bytes);
   const bool regular = S_ISREG(status.st_mode);
   if (code == 0 && regular) code = sync(descriptor.number());
   if (code == 0) return;
-  if (regular && ::ftruncate(descriptor.number(), status.st_size) != 0)
+  if (regular && ::ftruncate(descriptor.number(), status.st_size) != 0) {
     fail("take half a line back from", file, errno);
+  }
   fail("write", file, code);
 }
 
@@ -339,15 +352,18 @@ void exchange_directories(const path& a, const path& b) {
   int code = exchange(a, b);
   if (code == ENOTSUP || code == EINVAL || code == ENOSYS) code = exchange_by_renames(a, b);
   if (code != 0) fail("replace", a, code);
-  if ((code = sync_directory(a)) != 0) fail("sync the directory of", a, code);
+  code = sync_directory(a);
+  if (code != 0) fail("sync the directory of", a, code);
 }
 
 FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
   for (int tries = 0;; ++tries) {
     Descriptor descriptor(open_file(file_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
     if (!descriptor.is_open()) fail("lock", file_, errno);
-    int code = 0;
-    while ((code = ::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno) == EINTR) {
+    int code = EINTR;
+    while (code == EINTR) {
+      const bool locked = ::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0;
+      code = locked ? 0 : errno;
     }
     if (code == EIO) fail("lock", file_, code);
     certain_ = code == 0 || code == EWOULDBLOCK;
@@ -360,9 +376,10 @@ FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
     char line[256];
     const ssize_t size = ::pread(descriptor.number(), line, sizeof line, 0);
     holder_.assign(line, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    if (!is_holder(holder_))
+    if (!is_holder(holder_)) {
       throw Error(text("cannot lock '", file_.string(), "': it is a file of another kind"),
                   "rename it, or choose another place");
+    }
     if (holder_.empty()) holder_ = "another process";
     if (held_ && ::ftruncate(descriptor.number(), 0) == 0) {
       write_all(descriptor.number(), this_process());  // for others to read; the lock needs it not
@@ -384,8 +401,9 @@ void make_directories(const path& directory) {
   std::error_code code;
   std::filesystem::create_directories(directory, code);
   if (code) fail("make the directory", directory, code.value());
-  if (!std::filesystem::is_directory(directory, code))
+  if (!std::filesystem::is_directory(directory, code)) {
     fail("make the directory", directory, EEXIST);
+  }
 }
 
 }  // namespace headlab

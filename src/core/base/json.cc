@@ -53,18 +53,19 @@ class Writer {
   explicit Writer(int indent) : indent_(std::max(indent, 0)) {}
 
   void write(const Json& value, int depth) {
-    if (value.is_object())
+    if (value.is_object()) {
       write_object(value.members(), depth);
-    else if (value.is_array())
+    } else if (value.is_array()) {
       write_array(value.items(), depth);
-    else if (value.is_string())
+    } else if (value.is_string()) {
       write_string(value.string(), out);
-    else if (value.is_number())
+    } else if (value.is_number()) {
       out += number_text(value.number());
-    else if (value.is_bool())
+    } else if (value.is_bool()) {
       out += value.boolean() ? "true" : "false";
-    else
+    } else {
       out += "null";
+    }
   }
 
   std::string out;
@@ -132,8 +133,9 @@ const Json::Object& Json::members() const { return checked<Object>("an object", 
 Json::Object& Json::members() { return checked<Object>("an object", *this, value_); }
 
 const Json* Json::find(std::string_view key) const {
-  for (const Member& member : members())
+  for (const Member& member : members()) {
     if (member.first == key) return &member.second;
+  }
   return nullptr;
 }
 
@@ -146,8 +148,9 @@ const Json& Json::at(std::string_view key) const {
 
 Json& Json::operator[](std::string_view key) {
   if (is_null()) value_ = Object{};
-  for (Member& member : members())
+  for (Member& member : members()) {
     if (member.first == key) return member.second;
+  }
   return members().emplace_back(std::string(key), Json()).second;
 }
 
@@ -187,14 +190,15 @@ Json unsealed(std::string_view json, std::string_view source, bool& checked) {
 }
 
 void require_known_version(const Json& json, std::string_view source) {
-  const auto numbers = [](const std::string& version) {
+  const auto numbers = [](const std::string& release) {
     std::pair<int, int> parts{0, 0};
-    std::sscanf(version.c_str(), "%d.%d", &parts.first, &parts.second);
+    std::sscanf(release.c_str(), "%d.%d", &parts.first, &parts.second);
     return parts;
   };
   const Json* stamp = json.is_object() ? json.find("headlab") : nullptr;
-  if (stamp == nullptr || !stamp->is_string() || numbers(stamp->string()) <= numbers(version()))
+  if (stamp == nullptr || !stamp->is_string() || numbers(stamp->string()) <= numbers(version())) {
     return;
+  }
   throw Error(text(source, " was written by headlab ", stamp->string(), ", and this is ",
                    version()),
               "use that version, or a later one");

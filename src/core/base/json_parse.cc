@@ -144,12 +144,13 @@ class Parser {
     unsigned result = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
       const char c = peek();
-      if (c >= '0' && c <= '9')
+      if (c >= '0' && c <= '9') {
         result = result * 16 + static_cast<unsigned>(c - '0');
-      else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
+      } else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) {
         result = result * 16 + static_cast<unsigned>((c | 0x20) - 'a' + 10);
-      else
+      } else {
         expected("four hexadecimal digits");
+      }
     }
     return result;
   }
@@ -170,11 +171,13 @@ class Parser {
   [[noreturn]] void expected(std::string_view what) const {
     const bool ended = at_ == json_.size();
     const bool printable = !ended && json_[at_] > ' ' && json_[at_] < 0x7F;
-    const std::string there = ended ? "the end"
-                              : printable
-                                  ? text("'", json_[at_], "'")
-                                  : text("byte ", static_cast<unsigned char>(json_[at_]) + 0);
-    fail(at_, text("expected ", what, " but found ", there));
+    std::string found = "the end";
+    if (printable) {
+      found = text("'", json_[at_], "'");
+    } else if (!ended) {
+      found = text("byte ", static_cast<unsigned char>(json_[at_]) + 0);
+    }
+    fail(at_, text("expected ", what, " but found ", found));
   }
 
   [[noreturn]] void fail(std::size_t position, std::string_view what) const {
@@ -199,16 +202,21 @@ Json Json::parse(std::string_view json, std::string_view source) {
   return Parser(json, source).document();
 }
 
+/// Returns the bytes of the character that starts with the byte `lead`; 0 if none does.
+static std::size_t utf8_length(unsigned lead) {
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2) return 0;  // a following byte, or a form that is longer than needed
+  if (lead < 0xE0) return 2;
+  if (lead < 0xF0) return 3;
+  if (lead < 0xF5) return 4;
+  return 0;
+}
+
 bool valid_utf8(std::string_view bytes, std::size_t& position) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(bytes[at]); };
   for (std::size_t at = 0; at < bytes.size();) {
     const unsigned lead = byte(at);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xC2 ? 0  // a following byte, or longer than needed
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                               : lead < 0xF5 ? 4
-                                             : 0;
+    const std::size_t length = utf8_length(lead);
     bool valid = length > 0 && at + length <= bytes.size();
     for (std::size_t i = 1; valid && i < length; ++i) valid = (byte(at + i) & 0xC0) == 0x80;
     if (valid && length > 2) {  // longer than needed, a surrogate, or above U+10FFFF

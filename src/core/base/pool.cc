@@ -80,13 +80,15 @@ class Pool {
     void* memory = statistics.bytes_held + bytes > limit
                        ? nullptr
                        : ::operator new(bytes, kAlignment, std::nothrow);
-    if (memory == nullptr)
+    if (memory == nullptr) {
       throw Error(text("out of memory: ", bytes >> 20, " MB more were needed"),
                   "use a smaller batch, length or model");
+    }
     statistics.bytes_held += bytes;
     ++statistics.system_allocations;
-    for (std::size_t at = 0; at + of.bytes <= bytes; at += of.bytes)
+    for (std::size_t at = 0; at + of.bytes <= bytes; at += of.bytes) {
       give(static_cast<char*>(memory) + at, of);
+    }
   }
 
   static constexpr std::size_t kMost = std::size_t{1} << 40;

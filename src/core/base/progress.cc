@@ -22,8 +22,9 @@ Steps::Steps(std::int64_t all)
 
 Steps::~Steps() {
   innermost = outer_;
-  if (outer_ == nullptr && done_ < all_ && steps_watch)
+  if (outer_ == nullptr && done_ < all_ && steps_watch) {
     steps_watch(static_cast<double>(all_), all_);
+  }
 }
 
 void Steps::done() {
@@ -37,10 +38,11 @@ void Steps::tell(double inside) {
   if (!steps_watch) return;
   const auto all = static_cast<double>(all_), weight = static_cast<double>(weight_);
   reached_ = std::max(reached_, std::min(all, static_cast<double>(done_) + inside * weight));
-  if (outer_ != nullptr)
+  if (outer_ != nullptr) {
     outer_->tell(reached_ / all);
-  else
+  } else {
     steps_watch(reached_, all_);
+  }
 }
 
 void watch_steps(StepsWatch watch) { steps_watch = std::move(watch); }

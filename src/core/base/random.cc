@@ -36,8 +36,9 @@ Key Key::fold(std::string_view purpose) const {
   std::size_t at = 0;
   do {  // eight characters at a time; at least once, so that "" is a fold too
     std::uint64_t data = 0;
-    for (std::size_t i = at; i < std::min(at + 8, purpose.size()); ++i)
+    for (std::size_t i = at; i < std::min(at + 8, purpose.size()); ++i) {
       data = (data << 8) | static_cast<unsigned char>(purpose[i]);
+    }
     key = mixed(key, data, kFoldText | purpose.size());
     at += 8;
   } while (at < purpose.size());

@@ -44,8 +44,9 @@ Place read_place(const std::string& name, const Json& entry) {
   Place place;
   place.tensor.name = name;
   place.tensor.dtype = entry.at("dtype").string();
-  for (const Json& extent : entry.at("shape").items())
+  for (const Json& extent : entry.at("shape").items()) {
     place.tensor.shape.push_back(extent.integer());
+  }
   const Json::Array& offsets = entry.at("data_offsets").items();
   require(offsets.size() == 2, "data_offsets has ", offsets.size(), " numbers instead of 2");
   const std::int64_t begin = offsets[0].integer(), end = offsets[1].integer();
@@ -81,8 +82,9 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
   Layout layout;
   for (const Json::Member& entry : json.members()) {
     in_context("tensor '" + entry.first + "'", [&] {
-      if (entry.first != kMetadata)
+      if (entry.first != kMetadata) {
         return layout.places.push_back(read_place(entry.first, entry.second));
+      }
       if (entry.second.is_null()) return;  // the reference implementation takes it for no metadata
       for (const auto& [key, value] : entry.second.members()) layout.metadata[key] = value.string();
     });
@@ -120,8 +122,9 @@ void refuse_other_kinds(std::string_view begin) {
                  "use the safetensors of the same model"}};
   constexpr std::size_t kNoLength = 7;  // a header's length is small: byte 7 of a file is 0
   if (begin.size() <= kNoLength || begin[kNoLength] == '\0') return;
-  for (const auto& [start, kind, hint] : kKinds)
+  for (const auto& [start, kind, hint] : kKinds) {
     if (begin.starts_with(start)) throw Error(std::string(kind), std::string(hint));
+  }
 }
 
 Header read_header(const ReadBytes& read, std::uint64_t size) {
@@ -136,7 +139,10 @@ Header read_header(const ReadBytes& read, std::uint64_t size) {
           " follow: it is truncated");
   std::string bytes = read(8, length);
   Layout layout = read_layout(bytes, size - 8 - length);
-  for (Place& place : layout.places) place.begin += 8 + length, place.end += 8 + length;
+  for (Place& place : layout.places) {
+    place.begin += 8 + length;
+    place.end += 8 + length;
+  }
   return {std::move(bytes), std::move(layout)};
 }
 
@@ -169,8 +175,9 @@ bool check_sum(Header& header, const Data& data) {
 TensorFile read_tensors(const ReadBytes& read, std::uint64_t size) {
   Header header = read_header(read, size);
   TensorFile file;
-  for (Place& place : header.layout.places)
+  for (Place& place : header.layout.places) {
     place.tensor.bytes = read(place.begin, place.end - place.begin);
+  }
   file.checked =
       check_sum(header, [](const Place& place) { return std::string_view(place.tensor.bytes); });
   file.metadata = std::move(header.layout.metadata);
@@ -187,8 +194,9 @@ decltype(auto) about_file(std::string_view source, const Body& body) {
 std::string write_header(const TensorFile& file, const std::vector<std::string_view>& data) {
   Json header = Json::object();
   Json& metadata = header[kMetadata] = Json::object({{std::string(kChecksum), kUnknownSum}});
-  for (const auto& [key, value] : file.metadata)
+  for (const auto& [key, value] : file.metadata) {
     if (key != kChecksum) metadata[key] = value;
+  }
   std::unordered_set<std::string> names;
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -245,18 +253,20 @@ namespace {
 std::filesystem::path weights_in(const std::filesystem::path& folder) {
   const std::filesystem::path whole = folder / "model.safetensors";
   const std::filesystem::path index = folder / "model.safetensors.index.json";
-  if (is_there(whole) && is_there(index))
+  if (is_there(whole) && is_there(index)) {
     throw Error(text(folder.string(), " holds both model.safetensors and ",
                      index.filename().string(), ", which may be two models"),
                 text("name the one that is meant: ", whole.string(), " or ", index.string()));
+  }
   if (is_there(whole)) return whole;
   if (is_there(index)) return index;
   std::string hint = "name a folder that holds one of them, or the .safetensors file";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string extension = entry.path().extension().string();
-    if (extension == ".bin" || extension == ".pt" || extension == ".pth")
+    if (extension == ".bin" || extension == ".pt" || extension == ".pth") {
       hint = text("convert ", entry.path().filename().string(),
                   " in Python: safetensors.torch.save_model(model, 'model.safetensors')");
+    }
   }
   throw Error(text("there is neither model.safetensors nor ", index.filename().string(), " in ",
                    folder.string()),
@@ -267,19 +277,21 @@ std::filesystem::path weights_in(const std::filesystem::path& folder) {
 void require_own_file(const std::filesystem::path& index, const std::string& name) {
   const bool is_name = !name.empty() && name != "." && name != ".." &&
                        name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
-  if (!is_name)
+  if (!is_name) {
     throw Error(text(index.string(), " names the file '", name, "'"),
                 "a sharded index names files of its own folder only");
+  }
 }
 
 }  // namespace
 
 TensorReader::TensorReader(const std::filesystem::path& path) {
   const std::filesystem::path file = std::filesystem::is_directory(path) ? weights_in(path) : path;
-  if (file.string().ends_with(".index.json"))
+  if (file.string().ends_with(".index.json")) {
     add_all(file);
-  else
+  } else {
     add(file);
+  }
 }
 
 /// Adds what a file holds. The names.
@@ -313,12 +325,14 @@ void TensorReader::add_all(const std::filesystem::path& index) {
   for (const auto& [file, expected] : files) {
     const std::vector<std::string> names = add(index.parent_path() / file);
     const std::set<std::string> held(names.begin(), names.end());
-    for (const std::string& name : expected)
+    for (const std::string& name : expected) {
       require(held.contains(name), index.string(), " says that ", file, " holds ", name,
               ", but it does not");
-    for (const std::string& name : held)
+    }
+    for (const std::string& name : held) {
       require(expected.contains(name), index.string(), " does not name ", name, ", which ", file,
               " holds");
+    }
   }
 }
 

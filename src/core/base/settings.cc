@@ -115,13 +115,15 @@ void Settings::add_choice(std::string name, std::function<void(std::size_t)> set
 }
 
 void Settings::add(Settings others) {
-  for (Setting& setting : others.table_)
+  for (Setting& setting : others.table_) {
     if (find(setting.name) == nullptr) table_.push_back(std::move(setting));
+  }
 }
 
 void Settings::mark_decided(const std::vector<std::string>& names) {
-  for (Setting& setting : table_)
+  for (Setting& setting : table_) {
     setting.decided = setting.decided || std::ranges::find(names, setting.name) != names.end();
+  }
 }
 
 std::vector<std::string> Settings::names() const { return texts_of(table_, &Setting::name); }
@@ -165,9 +167,11 @@ void Settings::set_all_text(std::string_view assignments, char separator) const 
 void Settings::set_all(const Json& object, std::string_view source,
                        const std::vector<std::string>& ignored) const {
   require(object.is_object(), source, ": expected an object of settings, got ", object.kind());
-  for (const Json::Member& member : object.members())
-    if (std::ranges::find(ignored, member.first) == ignored.end())
+  for (const Json::Member& member : object.members()) {
+    if (std::ranges::find(ignored, member.first) == ignored.end()) {
       in_context(std::string(source), [&] { set(member.first, member.second); });
+    }
+  }
 }
 
 Json Settings::to_json() const {

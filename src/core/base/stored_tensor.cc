@@ -76,8 +76,9 @@ std::vector<Number> StoredTensor::numbers() const {
   if (!kWhole && dtype == "F32") return converted<float, Number>(*this);
   if (!kWhole && dtype == "F64") return converted<double, Number>(*this);
   if (!kWhole && dtype == "F16") return converted<std::uint16_t, Number>(*this, float_of_half);
-  if (!kWhole && dtype == "BF16")
+  if (!kWhole && dtype == "BF16") {
     return converted<std::uint16_t, Number>(*this, float_of_upper_half);
+  }
   if (kWhole && dtype == "I64") return converted<std::int64_t, Number>(*this);
   if (kWhole && dtype == "I32") return converted<std::int32_t, Number>(*this);
   if (kWhole && element_size(dtype) == 1) return converted<std::uint8_t, Number>(*this);
@@ -88,7 +89,8 @@ std::vector<Number> StoredTensor::numbers() const {
 template <class Number>
 StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
                               std::span<const Number> values) {
-  const char* dtype = std::is_integral_v<Number> ? "I64" : sizeof(Number) == 4 ? "F32" : "F64";
+  const char* real = sizeof(Number) == 4 ? "F32" : "F64";
+  const char* dtype = std::is_integral_v<Number> ? "I64" : real;
   StoredTensor tensor{std::move(name), dtype, std::move(shape), {}};
   const std::int64_t count = tensor.count();
   require(static_cast<std::uint64_t>(count) == values.size(), "tensor '", tensor.name,

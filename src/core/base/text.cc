@@ -55,11 +55,19 @@ std::string harmless(std::string_view text, bool lines) {
 }
 
 void append_utf8(std::string& out, char32_t point) {
-  const int followers = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+  int followers = 3;
+  if (point < 0x80) {
+    followers = 0;
+  } else if (point < 0x800) {
+    followers = 1;
+  } else if (point < 0x10000) {
+    followers = 2;
+  }
   constexpr char32_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
   out += static_cast<char>(kLead[followers] | (point >> (6 * followers)));
-  for (int i = followers - 1; i >= 0; --i)
+  for (int i = followers - 1; i >= 0; --i) {
     out += static_cast<char>(0x80 | ((point >> (6 * i)) & 0x3F));
+  }
 }
 
 std::size_t number_length(std::string_view text) {
@@ -122,8 +130,9 @@ std::string two_digits(double value) {
 std::string grouped(std::int64_t value) {
   std::string digits = std::to_string(value);
   const std::ptrdiff_t first = value < 0 ? 1 : 0;
-  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3)
+  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3) {
     digits.insert(digits.begin() + i, ',');
+  }
   return digits;
 }
 
@@ -147,11 +156,13 @@ std::string trimmed_line(std::string line) {
 
 std::vector<std::string> characters_of(std::string_view text) {
   std::vector<std::string> characters;
-  for (const char byte : text)
-    if (continues(byte) && !characters.empty())
+  for (const char byte : text) {
+    if (continues(byte) && !characters.empty()) {
       characters.back() += byte;
-    else
+    } else {
       characters.emplace_back(1, byte);
+    }
+  }
   return characters;
 }
 

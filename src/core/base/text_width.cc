@@ -58,8 +58,9 @@ char32_t code_point(std::string_view character) {
   if (character.size() == 1) return lead;
   const auto lead_bits = static_cast<unsigned>(6 - std::min<std::size_t>(character.size(), 5));
   char32_t point = lead & ((1U << (lead_bits + 1)) - 1);
-  for (const char byte : character.substr(1))
+  for (const char byte : character.substr(1)) {
     point = point << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
+  }
   return point;
 }
 

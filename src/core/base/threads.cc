@@ -70,8 +70,9 @@ class Loop {
   void work() {
     inside_loop = true;
     try {
-      for (std::int64_t task; (task = next_.fetch_add(1, std::memory_order_acquire)) < end_;)
+      for (std::int64_t task; (task = next_.fetch_add(1, std::memory_order_acquire)) < end_;) {
         run_(body_, task);
+      }
     } catch (...) {
       if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
     }
@@ -81,8 +82,9 @@ class Loop {
   /// To be called when every thread has left `work`; throws what a task threw.
   void join() {
     finished_.load(std::memory_order_acquire);
-    if (failed_.load(std::memory_order_relaxed))
+    if (failed_.load(std::memory_order_relaxed)) {
       std::rethrow_exception(std::exchange(error_, nullptr));
+    }
   }
 
  private:
@@ -175,7 +177,8 @@ int thread_count() { return threads().load(std::memory_order_relaxed); }
 void set_thread_count(int count) {
   require(count >= 1 && count <= kMostThreads, "the number of threads is between 1 and ",
           kMostThreads, ", not ", count);
-  const int most = region_size > 0 ? region_size : has_threads() ? kMostThreads : 1;
+  const int most_here = has_threads() ? kMostThreads : 1;
+  const int most = region_size > 0 ? region_size : most_here;
   threads().store(std::min(count, most), std::memory_order_relaxed);
 }
 

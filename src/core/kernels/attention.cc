@@ -35,8 +35,9 @@ struct Buffers {
 
 template <class Body>
 void for_key_tiles(const QueryBlock& block, Body body) {
-  for (Index s = block.keys_from; s < block.keys_to; s += kKeys)
+  for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
     body(s, std::min(kKeys, block.keys_to - s));
+  }
 }
 
 /// All scores, and their maximum over the keys for each lane.
@@ -45,9 +46,11 @@ void find_scores(const QueryBlock& block, const Buffers& buffers, Scalar* larges
   for_key_tiles(block, [&](Index s, Index keys) {
     Scalar* tile = buffers.weights + (s - block.keys_from) * kQueries;
     score_tile(block, buffers.queries, s, keys, tile);
-    for (Index i = 0; i < keys * kQueries; i += kQueries)
-      for (Index half = 0; half < block.lanes() / kLanes; ++half)
+    for (Index i = 0; i < keys * kQueries; i += kQueries) {
+      for (Index half = 0; half < block.lanes() / kLanes; ++half) {
         most[half] = max(most[half], load(tile + i + half * kLanes));
+      }
+    }
   });
   store(largest, most[0]);
   store(largest + kLanes, most[1]);
@@ -108,8 +111,9 @@ void write_pattern(const QueryBlock& block, const Buffers& buffers, const Scalar
 bool sees_a_key(const QueryBlock& block, Index lane) {
   const AttentionOptions& options = block.p.options;
   const std::uint8_t* hidden = nullptr;
-  if (!options.hidden_edges.empty())
+  if (!options.hidden_edges.empty()) {
     hidden = options.hidden_edges.data() + (block.row() + lane) * block.p.keys;
+  }
   for (Index s = block.keys_from; s < block.keys_to; ++s) {
     const bool masked = hidden != nullptr && hidden[s] != 0;
     if (!masked && options.mask.sees(block.b, block.t + lane, s)) return true;
@@ -121,8 +125,9 @@ bool sees_a_key(const QueryBlock& block, Index lane) {
 /// are below the range of Scalar, and its result is NaN, which every check of a loss reports.
 void mark_overflow(const QueryBlock& block, const Scalar* largest, Scalar* inverse) {
   for (Index lane = 0; lane < block.count; ++lane) {
-    if (largest[lane] == kHidden && sees_a_key(block, lane))
+    if (largest[lane] == kHidden && sees_a_key(block, lane)) {
       inverse[lane] = std::numeric_limits<Scalar>::quiet_NaN();
+    }
   }
 }
 
@@ -137,8 +142,9 @@ void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutp
   map(
       kQueries, [](Vec sum) { return select(sum == 0, Vec{}, 1 / sum); }, inverse, sums);
   mark_overflow(block, largest, inverse);
-  for (Index lane = 0; lane < block.count; ++lane)
+  for (Index lane = 0; lane < block.count; ++lane) {
     out.log_sum_exp[block.row() + lane] = largest[lane] + std::log(sums[lane]);
+  }
   if (block.keys_from == block.keys_to) std::fill_n(buffers.z, p.d_value * kQueries, Scalar{0});
   scale_lanes(p.d_value, inverse, buffers.z);
   Scalar* z = out.z + (block.b * p.queries + block.t) * out.z_stride + block.h * p.d_value;
@@ -158,8 +164,9 @@ void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
   parallel_for(sequences * cuts, [&](Index task) {
     const Index sequence = task / cuts;
     const Buffers buffers(p);
-    for (Index block = task % cuts; block < blocks; block += cuts)
+    for (Index block = task % cuts; block < blocks; block += cuts) {
       attend(QueryBlock(p, sequence / heads, sequence % heads, block * kQueries), buffers, out);
+    }
   });
 }
 

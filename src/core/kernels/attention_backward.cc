@@ -69,8 +69,9 @@ Lanes prepare(const QueryBlock& block, const AttentionBackward& g, const Buffers
     const Scalar value = g.log_sum_exp[block.row() + lane];
     if (value != kHidden) log_sum_exp[lane] = value;
   }
-  for (Index half = 0; half < 2; ++half)
+  for (Index half = 0; half < 2; ++half) {
     lanes.log_sum_exp[half] = load(log_sum_exp + half * kLanes);
+  }
   return lanes;
 }
 
@@ -161,8 +162,9 @@ void differentiate(const QueryBlock& block, const AttentionBackward& g, const Bu
   for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
     const Index keys = std::min(kKeys, block.keys_to - s);
     find_weights(block, lanes, buffers, s, keys);
-    if (p.options.dropout > 0)
+    if (p.options.dropout > 0) {
       dropout.apply(s, keys, buffers.weights, buffers.dropped, buffers.slopes);
+    }
     if (g.dv) {
       Scalar* dv = g.dv.data + (block.v(s) - p.v);
       add_over_queries(block, keys, {dropped, buffers.dz_rows, dv, p.d_value, p.v_stride});
@@ -184,14 +186,17 @@ void clear_rows(Scalar* x, Index rows, Index width, Index stride) {
 /// Everything that K, V block kv of sequence b takes part in.
 void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, Index b, Index kv) {
   const Buffers buffers(p);
-  if (g.dk && !g.dk.accumulate)
+  if (g.dk && !g.dk.accumulate) {
     clear_rows(g.dk.data + b * p.keys * p.k_stride + kv * p.d_head, p.keys, p.d_head, p.k_stride);
-  if (g.dv && !g.dv.accumulate)
+  }
+  if (g.dv && !g.dv.accumulate) {
     clear_rows(g.dv.data + b * p.keys * p.v_stride + kv * p.d_value, p.keys, p.d_value, p.v_stride);
+  }
   for (Index h = 0; h < p.options.heads; ++h) {
     if (p.block_of(h) != kv) continue;
-    for (Index t = 0; t < p.queries; t += kQueries)
+    for (Index t = 0; t < p.queries; t += kQueries) {
       differentiate(QueryBlock(p, b, h, t), g, buffers);
+    }
   }
 }
 

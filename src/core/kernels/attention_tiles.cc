@@ -58,8 +58,9 @@ void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
   for (Index lane = 0; lane < block.count; ++lane) {
     const std::uint8_t* hidden =
         block.p.options.hidden_edges.data() + (block.row() + lane) * block.p.keys + s;
-    for (Index i = 0; i < keys; ++i)
+    for (Index i = 0; i < keys; ++i) {
       if (hidden[i]) tile[i * kQueries + lane] = kHidden;
+    }
   }
 }
 

@@ -74,10 +74,11 @@ void rotate_head(const Rotation& r, Index at, const Scalar* cosines, const Scala
     return x * cos + neighbours<1>(x) * (back * sin);
   };
   const auto added = [&](Vec x, Vec cos, Vec sin, Vec old) { return old + turned(x, cos, sin); };
-  if (r.accumulate)
+  if (r.accumulate) {
     map(r.head, added, r.y + at, r.x + at, cosines, sines, r.y + at);
-  else
+  } else {
     map(r.head, turned, r.y + at, r.x + at, cosines, sines);
+  }
 }
 
 constexpr auto kGelu = [](Vec x) { return GeluParts(x).value(); };
@@ -118,7 +119,8 @@ void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, kGelu, y,
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
   const auto both = [](Vec* out, Vec v) {
     const GeluParts parts(v);
-    out[0] = parts.value(), out[1] = parts.slope();
+    out[0] = parts.value();
+    out[1] = parts.slope();
   };
   for_pieces(n, [&](Index at, Index end) {
     map_to(end - at, both, std::array{y + at, slope + at}, x + at);
@@ -128,10 +130,11 @@ void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate) {
   const auto set = [](Vec v, Vec d) { return d * gelu_slope(v); };
   const auto add = [](Vec v, Vec d, Vec old) { return old + d * gelu_slope(v); };
-  if (accumulate)
+  if (accumulate) {
     map_pieces(n, add, dx, x, dy, dx);
-  else
+  } else {
     map_pieces(n, set, dx, x, dy);
+  }
 }
 
 namespace {
@@ -163,8 +166,9 @@ const Gate kSiluGate{gate_forward<SiluParts>, gate_backward<SiluParts>};
 void rotate(const Rotation& r) {
   for_rows(r.rows, r.width, [&](Index row) {
     const Index place = row % r.length * r.head;
-    for (Index at = row * r.width; at < (row + 1) * r.width; at += r.head)
+    for (Index at = row * r.width; at < (row + 1) * r.width; at += r.head) {
       rotate_head(r, at, r.cosines + place, r.sines + place);
+    }
   });
 }
 
@@ -219,10 +223,11 @@ void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar
           factor(dropout_bits(row.first - BitsVec{}, row.second - BitsVec{}, place));
       const Index count = std::min(kLanes, length - i);
       Scalar* out = y + at + i;
-      if (count == kLanes)
+      if (count == kLanes) {
         store(out, load(x + at + i) * factors);
-      else
+      } else {
         store_first(out, count, load_first(x + at + i, count) * factors);
+      }
     }
   });
 }

@@ -100,8 +100,9 @@ PanelA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
   } else {
     for (Index step = 0; step < k; ++step) {
       const Scalar* column = at(g.a, i, p + step);
-      for (Index row = 0; row < m; ++row)
+      for (Index row = 0; row < m; ++row) {
         packed.data[step * packed.stride + row] = column[row * g.a.row_stride];
+      }
     }
   }
   return {packed.data, packed.stride, Layout::kColumnMajor};
@@ -126,15 +127,17 @@ void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
 void add_panel_sums(Index k, Index columns, const ConstRows& b, Scalar* sums) {
   Vec sum[4][2] = {};
   const auto add = [&](int chain, Index i) {
-    for (Index v = 0; v * kLanes < columns; ++v)
+    for (Index v = 0; v * kLanes < columns; ++v) {
       sum[chain][v] += load(b.data + i * b.stride + v * kLanes);
+    }
   };
   Index i = 0;
   for (; i + 4 <= k; i += 4) unrolled<4>([&](auto chain) { add(chain, i + chain); });
   for (; i < k; ++i) add(0, i);
   Scalar total[kTileColumns];
-  for (int v = 0; v < 2; ++v)
+  for (int v = 0; v < 2; ++v) {
     store(total + v * kLanes, (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]));
+  }
   for (Index j = 0; j < columns; ++j) sums[j] += total[j];
 }
 
@@ -150,8 +153,9 @@ class BlockOfB {
     for (Index column = 0; column < n_; column += kTileColumns) {
       const Index columns = std::min(kTileColumns, n_ - column);
       const ConstRows read = panel(column);
-      if (read.data == packed_ + column * k_)
+      if (read.data == packed_ + column * k_) {
         pack_b_panel(part(b_, 0, column), k_, columns, packed_ + column * k_);
+      }
       if (g.column_sums) add_panel_sums(k_, columns, read, g.column_sums + j + column);
     }
   }
@@ -204,8 +208,9 @@ constexpr double kWorthPiece = 4 * kWorthThreads;
 Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
   Index row_cuts = 1;
-  for (Index cuts = 2; cuts <= std::min(threads, g.m); ++cuts)
+  for (Index cuts = 2; cuts <= std::min(threads, g.m); ++cuts) {
     if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
+  }
   const Index column_cuts = threads / row_cuts;
   const Index m = (g.m + row_cuts - 1) / row_cuts;
   const Index n = round_up((g.n + column_cuts - 1) / column_cuts, kTileColumns);
@@ -219,7 +224,8 @@ Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
 Gemm piece_of_slice(const Gemm& g, Index piece, Index pieces) {
   const bool by_rows = g.m >= g.n;
   const Index size = by_rows ? g.m : g.n;
-  const Index unit = !by_rows ? kTileColumns : g.b.column_stride == 1 ? 1 : kRowsWorthPacking;
+  const Index rows = g.b.column_stride == 1 ? 1 : kRowsWorthPacking;
+  const Index unit = by_rows ? rows : kTileColumns;
   const Index step = round_up((size + pieces - 1) / pieces, unit);
   const Index first = std::min(size, piece * step), count = std::min(step, size - first);
   return by_rows ? gemm_part(g, first, count, 0, g.n) : gemm_part(g, 0, g.m, first, count);
@@ -251,8 +257,9 @@ void gemm_serial(const Gemm& g) {
     finish(g, 0, g.m, 0, g.n);
   }
   const Packing packing(g);
-  for (Index j = 0; j < g.n; j += columns_of_block(g))
+  for (Index j = 0; j < g.n; j += columns_of_block(g)) {
     for (Index p = 0; p < g.k; p += kBlockK) multiply_block(g, p, j, packing);
+  }
 }
 
 void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to) {

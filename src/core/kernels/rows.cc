@@ -150,10 +150,11 @@ void layer_norm_forward(const LayerNormForward& p) {
     }
     const auto scaled = [m, r](Vec v, Vec g) { return (v - m) * r * g; };
     const auto shifted = [scaled](Vec v, Vec g, Vec b) { return scaled(v, g) + b; };
-    if (p.bias)
+    if (p.bias) {
       map(p.n, shifted, p.y + row * p.n, x, p.gain, p.bias);
-    else
+    } else {
       map(p.n, scaled, p.y + row * p.n, x, p.gain);
+    }
     p.mean[row] = m;
     p.rstd[row] = r;
   });
@@ -221,8 +222,9 @@ void layer_norm_backward(const LayerNormBackward& p) {
   // Without parameters the sums are of width 0.
   add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, sums,
                       [&](Index first, Index end, Scalar* block_sums) {
-                        for (Index row = first; row < end; ++row)
+                        for (Index row = first; row < end; ++row) {
                           layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
+                        }
                       });
   const auto add = [](Vec a, Vec b) { return a + b; };
   if (p.dgain) map(p.n, add, p.dgain, p.dgain, sums);

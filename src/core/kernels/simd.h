@@ -86,17 +86,19 @@ inline Vec neighbours(Vec v) {
 /// Sum and maximum of the lanes, halving: always in the same order.
 template <int Half = static_cast<int>(kLanes / 2)>
 inline Scalar sum_lanes(Vec v) {
-  if constexpr (Half == 0)
+  if constexpr (Half == 0) {
     return v[0];
-  else
+  } else {
     return sum_lanes<Half / 2>(v + neighbours<Half>(v));
+  }
 }
 template <int Half = static_cast<int>(kLanes / 2)>
 inline Scalar max_lanes(Vec v) {
-  if constexpr (Half == 0)
+  if constexpr (Half == 0) {
     return v[0];
-  else
+  } else {
     return max_lanes<Half / 2>(max(v, neighbours<Half>(v)));
+  }
 }
 
 /// Exchanges the off-diagonal quarters of every 2 Half x 2 Half block, for all powers of two from

@@ -110,7 +110,8 @@ void multiply_ragged(TileFunction tile, PanelProduct t, Index height) {
     for (Index j = 0; j < t.columns; ++j) {
       const Scalar sum = buffer[r * kTileColumns + j];
       Scalar& out = c[r * c_stride + j];
-      out = accumulate ? sum + out : bias ? sum + bias[j] : sum;
+      const Scalar biased = bias ? sum + bias[j] : sum;
+      out = accumulate ? sum + out : biased;
     }
   }
 }
@@ -128,9 +129,11 @@ void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& 
       transpose(rows);
       unrolled<kLanes>([&](auto r) { store(to.data + (j + r) * to.stride + i, rows[r]); });
     }
-    for (; j < n; ++j)
-      for (Index r = 0; r < height; ++r)
+    for (; j < n; ++j) {
+      for (Index r = 0; r < height; ++r) {
         to.data[j * to.stride + i + r] = block[r * from.stride + j];
+      }
+    }
   }
 }
 
@@ -145,10 +148,11 @@ void multiply_panel(const PanelProduct& product) {
     const TileFunction tile = tile_of_height[height - 1];
     t.a.data = product.a.data + done * row_step;
     t.c.data = product.c.data + done * product.c.stride;
-    if (ragged)
+    if (ragged) {
       multiply_ragged(tile, t, height);
-    else
+    } else {
       tile(t);
+    }
     done += height;
   }
 }

@@ -262,8 +262,9 @@ Tensor gelu(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape());
   gelu_forward(x.count(), x.data(), y.data());
   return record("gelu", y, {x}, [](Node& node) {
-    if (const GradientSlot dx = node.slot(0))
+    if (const GradientSlot dx = node.slot(0)) {
       gelu_backward(node.count(), node.input(0).data(), node.gradient(), dx.data, dx.accumulate);
+    }
   });
 }
 

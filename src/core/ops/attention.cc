@@ -35,12 +35,16 @@ struct Sizes {
     require(q.rank() == 3 && k.rank() == 3 && v.rank() == 3,
             "attention: q, k, v need three axes, got ", q.shape(), ", ", k.shape(), ", ",
             v.shape());
-    B = q.size(0), T = q.size(1), S = k.size(1), H = o.heads;
+    B = q.size(0);
+    T = q.size(1);
+    S = k.size(1);
+    H = o.heads;
     require(H >= 1 && q.size(2) > 0 && q.size(2) % H == 0, "attention: q ", q.shape(),
             " does not split into ", H, " heads");
     check("kv_head", o.kv_head, H);
-    for (std::int32_t block : o.kv_head)
+    for (std::int32_t block : o.kv_head) {
       require(block >= 0, "attention: a head cannot read the K, V block ", block);
+    }
     G = kv_blocks(o);
     D = q.size(2) / H;
     Dv = v.size(2) / G;
@@ -151,7 +155,8 @@ Tensor rotary_table(Index length, Index d_head, double base) {
   Tensor table = Tensor::empty({2, length, d_head});
   for (Index t = 0; t < length; ++t) {
     for (Index i = 0; i < d_head; ++i) {
-      const double exponent = static_cast<double>(i / 2 * 2) / static_cast<double>(d_head);
+      const Index even = i - i % 2;  // both numbers of a pair turn by one angle
+      const double exponent = static_cast<double>(even) / static_cast<double>(d_head);
       const double angle = static_cast<double>(t) * std::pow(base, -exponent);
       Scalar* at = table.data() + t * d_head + i;
       at[0] = static_cast<Scalar>(std::cos(angle));
@@ -174,7 +179,8 @@ Tensor rotary(const Tensor& x, const Tensor& turning, Index first) {
   return record("rotary", y, {x}, [rotation](Node& node) {
     if (const GradientSlot dx = node.slot(0)) {
       Rotation back = rotation(node.gradient(), dx.data);
-      back.back = true, back.accumulate = dx.accumulate;
+      back.back = true;
+      back.accumulate = dx.accumulate;
       rotate(back);
     }
   });

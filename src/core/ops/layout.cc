@@ -108,9 +108,11 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
 }
 
 void separate(std::span<Tensor> inputs) {
-  for (std::size_t i = 1; i < inputs.size(); ++i)
-    for (std::size_t j = 0; j < i && inputs[i].defined() && inputs[i].node() != nullptr; ++j)
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    for (std::size_t j = 0; j < i && inputs[i].defined() && inputs[i].node() != nullptr; ++j) {
       if (inputs[i].node() == inputs[j].node()) inputs[i] = reshape(inputs[i], inputs[i].shape());
+    }
+  }
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {
@@ -134,9 +136,10 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
   range.for_runs(x.data(), y.data(),
                  [](const Scalar* from, Scalar* to, Index n) { std::copy_n(from, n, to); });
   return record("slice", y, {x}, [range](Node& node) {
-    if (Scalar* dx = node.sum_into(0))
+    if (Scalar* dx = node.sum_into(0)) {
       range.for_runs(dx, node.gradient(),
                      [](Scalar* to, const Scalar* from, Index n) { add_run(from, to, n); });
+    }
   });
 }
 
@@ -162,8 +165,9 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
     Index from = 0;
     for (std::size_t i = 0; i < node.input_count(); ++i) {
       const Index size = node.input(i).size(axis);
-      if (Scalar* dx = node.sum_into(i))
+      if (Scalar* dx = node.sum_into(i)) {
         AxisRange(node.shape(), axis, from, from + size).for_runs(node.gradient(), dx, add_run);
+      }
       from += size;
     }
   });

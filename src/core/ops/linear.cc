@@ -32,7 +32,9 @@ struct Sizes {
   Sizes(const char* op, const Tensor& x, const Tensor& W, const Tensor& b) {
     require(W.rank() == 2 && x.rank() >= 1 && x.size(-1) == W.size(0), op, ": x ", x.shape(),
             " does not fit W ", W.shape(), "; the last axis of x must be W's first");
-    rows = x.shape().count(0, x.rank() - 1), inputs = W.size(0), outputs = W.size(1);
+    rows = x.shape().count(0, x.rank() - 1);
+    inputs = W.size(0);
+    outputs = W.size(1);
     require(!b.defined() || b.shape() == Shape{outputs}, op, ": W ", W.shape(), " needs b [",
             outputs, "], got ", b.defined() ? b.shape() : Shape{});
   }
@@ -136,10 +138,9 @@ struct Maps {
   explicit Maps(const FeedForwardInputs& all)
       : in("feed_forward", all.x, all.W_in, all.b_in),
         out("feed_forward", Tensor::empty({0, in.outputs}), all.W_out, all.b_out),
-        gate(!all.W_gate.defined()        ? nullptr
-             : all.gating == Gating::gelu ? &kGeluGate
-                                          : &kSiluGate) {
-    if (gate == nullptr) return;
+        gate(nullptr) {
+    if (!all.W_gate.defined()) return;
+    gate = all.gating == Gating::gelu ? &kGeluGate : &kSiluGate;
     const Sizes other("feed_forward", all.x, all.W_gate, all.b_gate);
     require(other.outputs == in.outputs, "feed_forward: W_gate ", all.W_gate.shape(),
             " must have the shape of W_in, ", all.W_in.shape());
@@ -155,11 +156,13 @@ class FeedForwardBackward {
   FeedForwardBackward(Node& node, const Maps& maps, const Tensor& before, const Tensor& gate)
       : node_(node), maps_(maps), before_(before), gate_(gate), tasks_(node.input(1)) {
     const Shape block{std::min(RowTasks::kBlockRows, maps.in.rows), maps.in.outputs};
-    hidden_ = Tensor::empty(block), dbefore_ = Tensor::empty(block);
+    hidden_ = Tensor::empty(block);
+    dbefore_ = Tensor::empty(block);
     if (maps.gate) dgate_ = Tensor::empty(block);
     if (!tasks_.parallel) return;  // else W^T is made once, and not packed anew by every task
-    for (const int weight : {1, 3, 5})
+    for (const int weight : {1, 3, 5}) {
       if (weight < 5 || maps.gate) transposed_[weight] = transposed(node.input(weight));
+    }
   }
 
   void run() {
@@ -205,8 +208,9 @@ class FeedForwardBackward {
       }
       if (!dx) return;
       gemm(gemm_part(to_x, i, rows, 0, inputs));
-      if (maps_.gate)
+      if (maps_.gate) {
         gemm(gemm_part(backwards(maps_.in, 5, dgate_.data(), {dx.data, true}), i, rows, 0, inputs));
+      }
     });
   }
 
@@ -257,9 +261,10 @@ Tensor feed_forward(const FeedForwardInputs& in) {
     std::array parts{rows_of(to_before), maps.gate ? rows_of(to_gate) : Gemm{}};
     if (!maps.gate) parts[0].finish.gelu = hidden.data();
     gemm_together(std::span(parts).first(maps.gate ? 2 : 1));
-    if (maps.gate)
+    if (maps.gate) {
       maps.gate->forward(rows * width, gate.data() + i * width, before.data() + i * width,
                          hidden.data());
+    }
     Gemm part = gemm_part(to_y, i, rows, 0, maps.out.outputs);
     part.a.data = hidden.data();
     gemm(part);

@@ -35,7 +35,8 @@ Plan plan_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options)
           " and ", b.shape());
   Plan plan;
   plan.transpose_b = options.transpose_b;
-  plan.m = a.size(-2), plan.k = a.size(-1);
+  plan.m = a.size(-2);
+  plan.k = a.size(-1);
   plan.n = b.size(options.transpose_b ? -2 : -1);
   const Index k_of_b = b.size(options.transpose_b ? -1 : -2);
   require(plan.k == k_of_b, "matmul: the inner sizes of ", a.shape(), " and ", b.shape(),
@@ -85,13 +86,15 @@ void run(const Sizes& size, const Operand& a, const Operand& b, const GradientSl
 void matmul_backward(const Plan& p, Node& node) {
   const Operand a = p.a(node.input(0)), b = p.b(node.input(1));
   const Operand dy{{node.gradient(), p.n, 1}, p.m * p.n};
-  if (const GradientSlot da = node.slot(0))
+  if (const GradientSlot da = node.slot(0)) {
     run({p.count, p.m, p.k, p.n}, dy, b.transposed(), da, p.a_step);
+  }
   if (const GradientSlot db = node.slot(1)) {
-    if (p.transpose_b)
+    if (p.transpose_b) {
       run({p.count, p.n, p.k, p.m}, dy.transposed(), a, db, p.b_step);
-    else
+    } else {
       run({p.count, p.k, p.n, p.m}, a.transposed(), dy, db, p.b_step);
+    }
   }
 }
 

@@ -76,15 +76,17 @@ Tensor sum(const Tensor& x, int axis, bool keep) {
     const Scalar* in = px + o * n * inner;
     Scalar* out = py + o * inner;
     if (inner == 1) *out = std::accumulate(in, in + n, Scalar{0});
-    for (Index i = 0; inner > 1 && i < n * inner; i += inner)
+    for (Index i = 0; inner > 1 && i < n * inner; i += inner) {
       for (Index j = 0; j < inner; ++j) out[j] += in[i + j];
+    }
   });
   return record("sum", y, {x}, [=](Node& node) {
     const Scalar* dy = node.gradient();
-    if (Scalar* dx = node.sum_into(0))
+    if (Scalar* dx = node.sum_into(0)) {
       for_rows(outer * n, inner, [=](Index row) {
         for (Index j = 0; j < inner; ++j) dx[row * inner + j] += dy[row / n * inner + j];
       });
+    }
   });
 }
 
@@ -102,8 +104,9 @@ Tensor softmax(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape());
   softmax_forward(rows.count, rows.n, x.data(), y.data());
   return record("softmax", y, {x}, [rows](Node& node) {
-    if (const GradientSlot dx = node.slot(0))
+    if (const GradientSlot dx = node.slot(0)) {
       softmax_backward({rows.count, rows.n, node.output(), node.gradient(), dx});
+    }
   });
 }
 

@@ -35,8 +35,9 @@ struct Control {
 
   void write(Sequence& s) const {
     fill_uniform(s.tokens(), vocab, s.random);
-    for (Index t = 0; t < length; ++t)
+    for (Index t = 0; t < length; ++t) {
       s.target(t) = id(learnable ? vocab - 1 - s.token(t) : s.random.below(vocab));
+    }
     if (s.with_truth) answer(s);
   }
   void answer(Sequence& s) const {

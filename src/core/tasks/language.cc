@@ -67,8 +67,9 @@ std::vector<std::int32_t> cut(std::vector<std::int32_t>& all, Index begin) {
 void TokenRow::divide(const HeldOut& held_out, Index length, const std::string& file,
                       const std::string& unit) {
   const auto size = [&] { return static_cast<double>(parts[0].size()); };
-  if (held_out.validation.empty())
+  if (held_out.validation.empty()) {
     parts[1] = cut(parts[0], std::ssize(parts[0]) - static_cast<Index>(size() * held_out.share));
+  }
   const Index training = std::ssize(parts[0]), held = std::ssize(parts[1]);
   if (held_out.test.empty() && held > length) {  // of its blocks the later half
     const Index blocks = (windows(Split::validation, length) + 1) / 2;
@@ -114,23 +115,33 @@ void require_utf8(std::string_view bytes, std::string_view source) {
               "be WINDOWS-1252 or UTF-16");
 }
 
+/// Returns the mask of the bits that the leading byte of a character of 1, 2, 3 or 4 bytes holds.
+static unsigned bits_of_lead(unsigned char lead) {
+  if (lead < 0x80) return 0x7F;
+  if (lead < 0xE0) return 0x1F;
+  return lead < 0xF0 ? 0x0F : 0x07;
+}
+
 std::u32string code_points(std::string_view bytes, std::string_view source) {
   require_utf8(bytes, source);
   std::u32string points;
   points.reserve(bytes.size());
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80)  // follows a leading byte: six bits more
+    if ((byte & 0xC0) == 0x80) {  // follows a leading byte: six bits more
       points.back() = (points.back() << 6) | (byte & 0x3Fu);
-    else  // the leading byte of 1, 2, 3, 4 bytes holds 7, 5, 4, 3 bits
-      points.push_back(byte & (byte < 0x80 ? 0x7Fu : byte < 0xE0 ? 0x1Fu : byte < 0xF0 ? 15u : 7u));
+    } else {  // the leading byte of 1, 2, 3, 4 bytes holds 7, 5, 4, 3 bits
+      points.push_back(byte & bits_of_lead(byte));
+    }
   }
   return points;
 }
 
 std::string shown(char32_t point) {
-  if (point == U'\n' || point == U'\t' || point == U'\r')
-    return point == U'\n' ? "\\n" : point == U'\t' ? "\\t" : "\\r";
+  if (point == U'\n' || point == U'\t' || point == U'\r') {
+    const char* other = point == U'\t' ? "\\t" : "\\r";
+    return point == U'\n' ? "\\n" : other;
+  }
   if (is_hidden(point)) return text("\\u{", hexadecimal(point, 4), "}");
   std::string out;
   append_utf8(out, point == U' ' ? U'\u2423' : point);  // U+2423: open box
@@ -139,8 +150,9 @@ std::string shown(char32_t point) {
 
 std::string shown(std::string_view word) {
   std::string out;
-  for (const char32_t point : code_points(word, "the word"))
+  for (const char32_t point : code_points(word, "the word")) {
     out += point == U' ' ? " " : shown(point);
+  }
   return out;
 }
 

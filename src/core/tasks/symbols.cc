@@ -30,9 +30,10 @@ struct Symbols {
     s.integer("symbols", symbols, 1, 1 << 20, "number of symbols; the separator comes on top");
     s.integer("shortest", shortest, 1, 32768, "fewest symbols in a sequence");
     s.integer("longest", longest, 1, 32768, "most symbols in a sequence");
-    if (order == Order::ascending)
+    if (order == Order::ascending) {
       s.integer("gap", gap, 0, 32768,
                 "n symbols lie among n * gap neighbours, about gap apart; 0: among all");
+    }
   }
   void prepare() const {
     require(shortest <= longest, "shortest ", shortest, " must not exceed longest ", longest);
@@ -59,10 +60,11 @@ struct Symbols {
     const Index n = random.between(shortest, longest);
     std::vector<std::int32_t> drawn(n);
     const Index among = gap == 0 ? symbols : n * gap;
-    if (distinct)
+    if (distinct) {
       (drawn = draw_distinct(among, n, random)).resize(n);
-    else
+    } else {
       fill_uniform(drawn, symbols, random);
+    }
     const Index first = among < symbols ? random.between(0, symbols - among) : 0;
     for (std::int32_t& symbol : drawn) symbol += id(first);
     return drawn;
@@ -74,8 +76,9 @@ struct Symbols {
     std::vector<std::int32_t> places(drawn.size());
     std::iota(places.begin(), places.end(), 0);
     if (order == Order::backwards) std::ranges::reverse(places);
-    if (order == Order::ascending)
+    if (order == Order::ascending) {
       std::ranges::sort(places, {}, [&](std::int32_t place) { return drawn[place]; });
+    }
     return places;
   }
 

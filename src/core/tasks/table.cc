@@ -120,10 +120,12 @@ void check_task(std::string_view spec) {
 std::unique_ptr<Task> make_task(std::string_view spec) {
   const TaskEntry& entry = find_task(spec);
   std::unique_ptr<Task> task = with_parameters_of(spec, entry, entry.make);
-  for (const Relation& relation : task->relations())
-    if (relation.name.find_first_of(".,") != relation.name.npos)
+  for (const Relation& relation : task->relations()) {
+    if (relation.name.find_first_of(".,") != relation.name.npos) {
       throw Error(text("the relation '", relation.name, "' has a '.' or ',' in its name"),
                   "give it another: these part the names of columns");
+    }
+  }
   return task;
 }
 

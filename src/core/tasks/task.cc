@@ -104,8 +104,9 @@ std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random)
 
 std::vector<std::int32_t> find_token(std::int32_t token, std::span<const std::int32_t> tokens) {
   std::vector<std::int32_t> found;
-  for (Index t = 0; t < std::ssize(tokens); ++t)
+  for (Index t = 0; t < std::ssize(tokens); ++t) {
     if (tokens[t] == token) found.push_back(id(t));
+  }
   return found;
 }
 

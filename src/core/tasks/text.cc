@@ -44,8 +44,9 @@ struct Characters {
     }
     std::ranges::sort(vocabulary);
     vocabulary.erase(std::unique(vocabulary.begin(), vocabulary.end()), vocabulary.end());
-    for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t i = 0; i < 3; ++i) {
       for (const char32_t point : points[i]) row.parts[i].push_back(token_of(point));
+    }
     row.divide(held_out, length, file, "characters");
   }
   /// -1: it does not occur in the file.

@@ -34,9 +34,12 @@ void add_scores(const Tensor& logits, const Batch& batch, Index vocab,
 Evaluation means_of(std::vector<TargetScore> sums) {
   Evaluation all;
   for (TargetScore& sum : sums) {
-    all.loss += sum.loss, all.accuracy += sum.accuracy, all.count += sum.count;
+    all.loss += sum.loss;
+    all.accuracy += sum.accuracy;
+    all.count += sum.count;
     const auto n = static_cast<double>(std::max<Index>(1, sum.count));
-    sum.loss /= n, sum.accuracy /= n;
+    sum.loss /= n;
+    sum.accuracy /= n;
   }
   require(all.count > 0, "the held-out examples have no target at all");
   all.loss /= static_cast<double>(all.count);

@@ -50,7 +50,8 @@ void adamw(const OptimizerStep& s) {
 void adam(const OptimizerStep& s) {
   fold(s);
   OptimizerStep folded = s;
-  folded.scale = 1, folded.decay = 0;
+  folded.scale = 1;
+  folded.decay = 0;
   adamw(folded);
 }
 
@@ -76,8 +77,9 @@ std::span<const OptimizerEntry> optimizer_table() {
 void Optimizer::add(const std::string& name, const Tensor& parameter, const ParameterGroup& group) {
   Slot slot{name, parameter, Tensor::zeros(parameter.shape()), {}, group};
   if (kind_of(config_.optimizer).moments > 1) slot.v = Tensor::zeros(parameter.shape());
-  for (Index begin = 0; begin < parameter.count(); begin += kPiece)
+  for (Index begin = 0; begin < parameter.count(); begin += kPiece) {
     pieces_.push_back({slots_.size(), begin, std::min(kPiece, parameter.count() - begin)});
+  }
   sums_.resize(pieces_.size());
   slots_.push_back(std::move(slot));
 }
@@ -106,8 +108,9 @@ double Optimizer::gradient_norm() const {
 static bool is_finite(const Tensor& x) { return !x.defined() || all_finite(x.count(), x.data()); }
 
 std::string Optimizer::first_not_finite() const {
-  for (const Slot& slot : slots_)
+  for (const Slot& slot : slots_) {
     if (!is_finite(slot.parameter.grad())) return slot.name;
+  }
   return "";
 }
 
@@ -158,10 +161,11 @@ void Optimizer::load(const TensorFile& file, Index steps) {
     const std::string m = "optimizer.m." + slot.name, v = "optimizer.v." + slot.name;
     const bool known = file.find(m) != nullptr || file.find(v) != nullptr;
     const auto load_moment = [&](const std::string& name, const Tensor& moment) {
-      if (known)
+      if (known) {
         read_into(file.at(name), moment);
-      else
+      } else {
         std::ranges::fill(moment.values(), Scalar{0});
+      }
     };
     load_moment(m, slot.m);
     if (slot.v.defined()) load_moment(v, slot.v);

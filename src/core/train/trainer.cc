@@ -154,8 +154,9 @@ void Trainer::require_undamaged() const {
 void Trainer::finish_step(const StepRecord& record, const TrainCallbacks& callbacks) {
   if (callbacks.after_step) callbacks.after_step(step_);
   if (callbacks.on_step) callbacks.on_step(record);
-  if (callbacks.on_evaluation && due(step_, config_.eval_every, config_.steps))
+  if (callbacks.on_evaluation && due(step_, config_.eval_every, config_.steps)) {
     callbacks.on_evaluation(evaluate_now(record));
+  }
 }
 
 EvaluationRecord Trainer::evaluate_now(const StepRecord& record) {
