@@ -5,7 +5,6 @@
 #include "headlab/base/files.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,63 +12,15 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <ctime>
-#include <regex>
 #include <system_error>
 
+#include "base/descriptor.h"
 #include "headlab/base/error.h"
 
 namespace headlab {
 namespace {
 
 using std::filesystem::path;
-
-std::string hint_for(int code) {
-  if (code == ENOSPC || code == EDQUOT) {
-    return "free some space on this disk, or choose another place";
-  }
-  if (code == EFBIG) return "the file is larger than this disk or 'ulimit -f' allows";
-  if (code == EACCES || code == EPERM || code == EROFS) {
-    return "check who may read and write there, or choose another place";
-  }
-  if (code == ENOENT) return "check the path; directories in it must exist";
-  if (code == EISDIR) return "name a file, not a directory";
-  if (code == ELOOP) return "remove the symbolic link: links are not followed here, or form a loop";
-  if (code == ENOTDIR || code == EEXIST) return "a part of the path is a file and not a directory";
-  return code == EMFILE || code == ENFILE ? "close other files, or raise 'ulimit -n'" : "";
-}
-
-[[noreturn]] void fail(std::string_view action, const path& file, int code) {
-  const std::string reason = std::error_code(code, std::generic_category()).message();
-  throw Error(text("cannot ", action, " '", file.string(), "': ", reason), hint_for(code));
-}
-
-/// An open file that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-  int release() { return std::exchange(number_, -1); }
-  int close() { return is_open() ? ::close(std::exchange(number_, -1)) : 0; }
-
- private:
-  int number_;
-};
-
-int open_file(const path& file, int flags) {
-  int number = -1;
-  do {
-    number = ::open(file.c_str(), flags | O_CLOEXEC, 0666);
-  } while (number < 0 && errno == EINTR);
-  return number;
-}
-
-constexpr std::size_t kMostBytesPerCall = std::size_t{1} << 30;  // some systems refuse 2 GiB
 
 constexpr std::size_t kMostBytesRead = std::size_t{1} << 36;  // of a file, as a whole
 
@@ -87,17 +38,6 @@ int open_regular(const path& file) {
                 "name a file on a disk");
   }
   return descriptor.release();
-}
-
-/// 0, or the error of the system.
-int write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count =
-        ::write(descriptor, bytes.data(), std::min(bytes.size(), kMostBytesPerCall));
-    if (count < 0 && errno != EINTR) return errno;
-    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
 }
 
 int write_parts(int descriptor, const std::vector<std::string_view>& parts) {
@@ -180,26 +120,6 @@ int exchange_by_renames(const path& a, const path& b) {
   const int code = errno;
   ::rename(aside.c_str(), a.c_str());
   return code;
-}
-
-/// Whether a file holds what a lock holds: nothing, or "process PID on HOST since DATE TIME".
-/// Anything else is a file of the user.
-bool is_holder(const std::string& line) {
-  static const std::regex form(
-      R"(process [0-9]+ on [^ \n]* since [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})");
-  return line.empty() || std::regex_match(line, form);
-}
-
-/// "process 1234 on HOST since 2026-11-22 08:40:01".
-std::string this_process() {
-  char host[65] = "", time[32] = "";
-  ::gethostname(host, sizeof host - 1);
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  if (::localtime_r(&now, &local) != nullptr) {
-    std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &local);
-  }
-  return text("process ", ::getpid(), " on ", host, " since ", time);
 }
 
 /// Where a chain of symbolic links leads; the last need not exist.
@@ -355,47 +275,6 @@ void exchange_directories(const path& a, const path& b) {
   code = sync_directory(a);
   if (code != 0) fail("sync the directory of", a, code);
 }
-
-FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
-  for (int tries = 0;; ++tries) {
-    Descriptor descriptor(open_file(file_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
-    if (!descriptor.is_open()) fail("lock", file_, errno);
-    int code = EINTR;
-    while (code == EINTR) {
-      const bool locked = ::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0;
-      code = locked ? 0 : errno;
-    }
-    if (code == EIO) fail("lock", file_, code);
-    certain_ = code == 0 || code == EWOULDBLOCK;
-    held_ = code != EWOULDBLOCK;
-    struct stat opened {
-    }, named{};
-    if (::fstat(descriptor.number(), &opened) != 0) fail("lock", file_, errno);
-    const bool gone = ::lstat(file_.c_str(), &named) != 0 || opened.st_ino != named.st_ino;
-    if (gone && tries < 100) continue;  // its holder has just removed it
-    char line[256];
-    const ssize_t size = ::pread(descriptor.number(), line, sizeof line, 0);
-    holder_.assign(line, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    if (!is_holder(holder_)) {
-      throw Error(text("cannot lock '", file_.string(), "': it is a file of another kind"),
-                  "rename it, or choose another place");
-    }
-    if (holder_.empty()) holder_ = "another process";
-    if (held_ && ::ftruncate(descriptor.number(), 0) == 0) {
-      write_all(descriptor.number(), this_process());  // for others to read; the lock needs it not
-      holder_.clear();
-    }
-    descriptor_ = descriptor.release();
-    return;
-  }
-}
-
-FileLock::~FileLock() {
-  if (held_ && process_ == ::getpid()) ::unlink(file_.c_str());  // first: nobody gets a lost file
-  ::close(descriptor_);
-}
-
-void wait_a_moment() { ::usleep(10'000); }
 
 void make_directories(const path& directory) {
   std::error_code code;

@@ -1,0 +1,44 @@
+// Open files of POSIX that close themselves, and the error that names a file and the reason of the
+// system. Shared by files.cc (reading and writing) and file_lock.cc (locks).
+// Calls that a signal interrupts are made again.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace headlab {
+
+/// The most bytes that one call reads or writes: some systems refuse 2 GiB.
+inline constexpr std::size_t kMostBytesPerCall = std::size_t{1} << 30;
+
+/// Throws "cannot ACTION 'FILE': REASON" with a hint for the error number of the system.
+[[noreturn]] void fail(std::string_view action, const std::filesystem::path& file, int code);
+
+/// An open file that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+  int release() { return std::exchange(number_, -1); }
+  int close() { return is_open() ? ::close(std::exchange(number_, -1)) : 0; }
+
+ private:
+  int number_;
+};
+
+/// Returns the number of the opened file, or -1 with the reason in errno.
+int open_file(const std::filesystem::path& file, int flags);
+
+/// Writes all bytes. Returns 0, or the error of the system.
+int write_all(int descriptor, std::string_view bytes);
+
+}  // namespace headlab
