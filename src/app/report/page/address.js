@@ -10,8 +10,10 @@ const text = (pattern) => ({parse: (s) => (pattern.test(s) ? s : undefined), for
 const oneOf = (...names) => text(new RegExp(`^(${names.join('|')})$`));
 export const count = {parse: (s) => (/^\d{1,7}$/.test(s) ? Number(s) : undefined), format: String};
 export const counts = {
-  parse: (s) =>
-    s === '' ? [] : /^\d{1,5}(,\d{1,5})*$/.test(s) ? s.split(',').map(Number) : undefined,
+  parse(s) {
+    if (s === '') return [];
+    return /^\d{1,5}(,\d{1,5})*$/.test(s) ? s.split(',').map(Number) : undefined;
+  },
   format: (v) => v.join(','),
 };
 export const head = text(/^\d{1,3}\.\d{1,4}$/);

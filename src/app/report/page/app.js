@@ -164,18 +164,26 @@ function onKey(event) {
 
 // ---- the drawer ------------------------------------------------------------------------------
 
+function fileState({present, outdated}) {
+  if (!present) return 'missing';
+  return outdated ? 'of earlier weights' : 'here';
+}
+
+function writtenBy({present, command}) {
+  if (command) return code(command);
+  return present ? '' : 'does not belong to this run';
+}
+
 function runNodes() {
   const [{dHead, dValue, kvBlocks} = {}] = run().modules;
   const chosenBy = {d_head: dHead, d_value: dValue, kv_heads: kvBlocks?.length};  // where it is 0
   const settings = Object.entries(run().config).filter(([, v]) => typeof v !== 'object' && v !== '')
     .map(([key, v]) => [key, String(v || (chosenBy[key] ?? v))]);
-  const state = (f) => (!f.present ? 'missing' : f.outdated ? 'of earlier weights' : 'here');
   return [
     el('h3', null, `Files of ${run().name}`),
     tableOf('What the page shows, and what is missing', ['file', '', 'step', 'written by'],
       run().facts.files.map((f) => [
-        f.file, state(f), f.step ?? '',
-        f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
+        f.file, fileState(f), f.step ?? '', writtenBy(f),
       ]),
     ),
     el('h3', null, 'Settings'),
@@ -286,8 +294,8 @@ async function checkModel() {
   if (!withModel.length) {
     const unknown = app.page.runs.some((r) => r.unknown.length);
     const sentence = app.page.runs.map((r) => unknownAttention(r.config)).find(Boolean);
-    badge.textContent = sentence || `${unknown ? 'a model that this page cannot compute' : 'no weights'}: ` +
-      'patterns are as the program stored them';
+    const reason = unknown ? 'a model that this page cannot compute' : 'no weights';
+    badge.textContent = sentence || `${reason}: patterns are as the program stored them`;
     badge.className = 'small muted';
   }
   for (const r of withModel) {
@@ -316,7 +324,10 @@ function judge() {
 
 function header() {
   const on = (id, act) => byId(id).addEventListener('click', act);
-  on('skip', (event) => (event.preventDefault(), byId('view-title').focus()));
+  on('skip', (event) => {
+    event.preventDefault();
+    byId('view-title').focus();
+  });
   on('link', copyLink);
   on('theme', cycleTheme);
   on('keys', actionOf('?'));

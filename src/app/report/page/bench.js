@@ -1,6 +1,6 @@
 // One bench for experiments with the model itself: a gate for each head with what it costs now,
 // sets of heads, edges to hide, tokens to type, and the loss beside what the program found.
-import {at2, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_reports.js';
+import {idOfPair, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_reports.js';
 import {digits} from './charts.js';
 import {
   aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,
@@ -77,7 +77,7 @@ const pointNow = () => {
 function keep(changes) {
   go(changes);
   const {heads, kept} = pointNow();
-  if (heads?.length || !kept) go({gates: onlyHeads((heads || []).map(at2)), repl: 'zero'});
+  if (heads?.length || !kept) go({gates: onlyHeads((heads || []).map(idOfPair)), repl: 'zero'});
 }
 
 function setNodes() {
@@ -137,6 +137,18 @@ const typedNow = () => {
   return Array.from(source ? source.slice(0, sourceLength) : tokens.slice(0, length));
 };
 
+/// A token drawn at random from the softmax of its logits.
+function drawnToken(logits) {
+  const largest = Math.max(...logits);
+  const weights = Array.from(logits, (v) => Math.exp(v - largest));
+  let left = Math.random() * weights.reduce((a, b) => a + b, 0);
+  for (let token = 0; token < weights.length; ++token) {
+    left -= weights[token];
+    if (left <= 0) return token;
+  }
+  return 0;
+}
+
 function tokenField() {
   if (example().vectors) return note('The model reads vectors: there are no tokens to type.');
   const {tokens, target_names: names} = task();
@@ -157,14 +169,9 @@ function tokenField() {
   });
   const next = () => {
     if (!trace()?.logits) return;
-    const t = example().length - 1;
-    const logits = logitsAt(trace(), t, 0);
-    const top = Math.max(...logits);
-    const weights = Array.from(logits, (v) => Math.exp(v - top));
-    let left = Math.random() * weights.reduce((a, b) => a + b, 0);
-    const drawn = weights.findIndex((w) => (left -= w) <= 0);
+    const token = drawnToken(logitsAt(trace(), example().length - 1, 0));
     const before = typedNow();
-    go({tokens: [...before.slice(before.length >= task().length ? 1 : 0), Math.max(drawn, 0)]});
+    go({tokens: [...before.slice(before.length >= task().length ? 1 : 0), token]});
     field.value = join();
   };
   return el('div', {class: 'controls'},
@@ -181,13 +188,14 @@ function tokenField() {
 /// What the model answers at one position: each question, the right token, and what it thinks.
 function answers() {
   const t = Math.min(app.state.q ?? example().length - 1, example().length - 1);
+  const mark = (ok) => (ok ? '✓' : '✗');
   const rows = answersAt(t).map(({name, right, ok, likeliest}) => [
-    name, right ?? '–', right === null ? '' : ok ? '✓' : '✗',
+    name, right ?? '–', right === null ? '' : mark(ok),
     likeliest.map(([words, share]) => `${words} ${share.toFixed(3)}`).join('  '),
   ]);
-  return rows.length ? tableOf(`Answers at position ${t}${app.state.q == null ? ', the last' : ''}`,
-        ['question', 'right', '', 'the model says (probability)'], rows)
-    : [];
+  if (!rows.length) return [];
+  return tableOf(`Answers at position ${t}${app.state.q == null ? ', the last' : ''}`,
+    ['question', 'right', '', 'the model says (probability)'], rows);
 }
 
 // ---- edges -----------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ export const small = (x, y, words, more) => label(x, y, words, {size: 11, fill: 
 
 /// The width of a text, near enough without a document; a wide script counts double.
 export function textWidth(words, size = 12, mono = false) {
+  const narrow = mono ? 1.02 : 1.03;
   let units = 0;
-  for (const c of words) units += c.codePointAt(0) >= 0x2e80 ? 1.7 : mono ? 1.02 : 1.03;
+  for (const c of words) units += c.codePointAt(0) >= 0x2e80 ? 1.7 : narrow;
   return units * size * 0.6;
 }
 
@@ -90,8 +91,8 @@ function gridOf(options) {
   return {rows, cols, left, right, side, tall: high, shown, turned, above, box, room};
 }
 
-/// Every how many of a row of names one is drawn.
-const every = (room, wanted) =>
+/// How many names there are for each that is drawn, if one takes `wanted` and has `room`.
+const labelStep = (room, wanted) =>
   [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * room >= wanted) || 2000;
 
 function matrixNames({rowNames, colNames, first = [0, 0], rowFill, numbers}, g) {
@@ -102,11 +103,11 @@ function matrixNames({rowNames, colNames, first = [0, 0], rowFill, numbers}, g) 
     const named = shortened(colNames[c], g.turned ? 90 : g.side + 8, 12, true);
     const look = g.turned ? {turn: -90, mono: true} : across;
     if (g.shown) items.push(label(x, g.above - 8 - g.room, named, look));
-    if ((g.shown ? numbers : true) && (c + first[1]) % every(g.side, 26) === 0)
+    if ((g.shown ? numbers : true) && (c + first[1]) % labelStep(g.side, 26) === 0)
       items.push(small(x, g.shown ? 30 : g.above - 8, String(c + first[1]), across));
   }
   for (let r = 0; r < g.rows; ++r)
-    if (g.tall >= 11 || (r + first[0]) % every(g.tall, 14) === 0)
+    if (g.tall >= 11 || (r + first[0]) % labelStep(g.tall, 14) === 0)
       items.push(label(g.left - 6 - g.room, g.above + (r + 0.5) * g.tall,
         g.tall >= 11 ? shortened(rowNames[r], g.left - 10, 12, true) : String(r + first[0]),
         {anchor: 'end', mono: true, fill: rowFill?.(r) || 'ink'}));
@@ -213,17 +214,17 @@ export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const places = {left, end: left + wide + 8, at};
   const items = rows.flatMap((row, i) => barItems(row, top + i * step, places));
   items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
-  items.push(small(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`));
-  const sides = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high'] : [];
+  items.push(small(left, bottom + 9, tickName ? `${unit}   ┃ ${tickName}` : unit));
+  const ends = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high'] : [];
   const text = (r) => `${rows[r].name}: ${digits(rows[r].value)} ${unit}` +
     (Number.isFinite(rows[r].low) ? ` (${digits(rows[r].low)} to ${digits(rows[r].high)})` : '') +
     (Number.isFinite(rows[r].tick) ? `; ${tickName} ${digits(rows[r].tick)}` : '');
   return {
     ...about, width, height: bottom + 20, items,
     table: () => ({
-      head: ['', unit, ...sides, ...(tickName ? [tickName] : [])],
+      head: ['', unit, ...ends, ...(tickName ? [tickName] : [])],
       rows: rows.map((r) => [
-        r.name, ...['value', ...sides, ...(tickName ? ['tick'] : [])].map((k) => tableNumber(r[k])),
+        r.name, ...['value', ...ends, ...(tickName ? ['tick'] : [])].map((k) => tableNumber(r[k])),
       ]),
     }),
     marks: {
@@ -264,13 +265,15 @@ function scaleOf(axis, values, from, to, room) {
   const {log} = axis;
   const measure = (v) => (log ? Math.log10(Math.max(v, 1e-300)) : v);
   const known = values.filter((v) => Number.isFinite(v) && (!log || v > 0));
-  const ends = known.length ? extent(known) : [log ? 0.1 : 0, 1];
+  const emptyAxis = [log ? 0.1 : 0, 1];
+  const ends = known.length ? extent(known) : emptyAxis;
   let [a, b] = [measure(axis.low ?? ends[0]), measure(axis.high ?? ends[1])];
   if (b - a < 1e-12) [a, b] = [a - 0.5, b + 0.5];
   const pad = 0.04 * (b - a);
   [a, b] = [axis.low == null ? a - pad : a, axis.high == null ? b + pad : b];
   const at = (v) => from + ((Math.min(Math.max(measure(v), a), b) - a) / (b - a)) * (to - from);
-  const marks = axis.ticks?.length ? axis.ticks : log ? logTicks(a, b) : ticks(a, b);
+  const roundTicks = log ? logTicks : ticks;
+  const marks = axis.ticks?.length ? axis.ticks : roundTicks(a, b);
   const powers = marks.filter((v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9);
   const each = room || textWidth(digits(marks.at(-1)), 11) + 8;
   const few = log && marks.length * each > Math.abs(to - from) && powers.length > 1;
@@ -344,11 +347,11 @@ function legendItems(series, left, width) {
     const wide = 46 + textWidth(s.name, 11);
     if (x > left && x + wide > width) [x, row] = [left, row + 1];
     const [from, y] = [x, 8 + 14 * row];
+    const floor = s.hollow ? y + 6 : Infinity;
     x += wide;
     return [
       ...markItems({...s, r: 0}, i, [[from, y], [from + 26, y]]),
-      ...(s.bar ? markItems({color: 'ink', r: 0}, i, [[from + 13, y, y + 6, y - 6]],
-        s.hollow ? y + 6 : Infinity) : []),
+      ...(s.bar ? markItems({color: 'ink', r: 0}, i, [[from + 13, y, y + 6, y - 6]], floor) : []),
       ...markItems(s, i, [[from + 13, y]]),
       label(from + 32, y, s.name, {size: 11, bold: s.bold}),
     ];
@@ -391,10 +394,14 @@ export function plot({about, width, height, series, x, y, lines = [], say}) {
     marks: {
       rows: drawn.length, cols: (r) => drawn[r].places.length, box, point,
       find: nearestMark(drawn.map(({places}, r) => places.map((_, c) => box(r, c)))),
-      text: say || ((r, c) => pointText(drawn[r].s.name, x.label, y.label, ...point(r, c))),
+      text: say ||
+        ((r, c) => pointText(drawn[r].s.name, {x: x.label, y: y.label}, point(r, c))),
     },
   };
 }
 
-const pointText = (name, across, up, x, y, low, high) => `${name && `${name}: `}${across} ` +
-  `${digits(x)}, ${up} ${digits(y)}${low == null ? '' : ` (${digits(low)} to ${digits(high)})`}`;
+function pointText(name, labels, [x, y, low, high]) {
+  const point = `${labels.x} ${digits(x)}, ${labels.y} ${digits(y)}`;
+  const interval = low == null ? '' : ` (${digits(low)} to ${digits(high)})`;
+  return (name ? `${name}: ` : '') + point + interval;
+}

@@ -31,12 +31,11 @@ function targetsOfRelation(set, relation) {
   if (set.answers[relation]) return set.answers[relation];
   const {task} = set, {name, kind} = task.relations[relation], K = task.targets;
   const slot = task.target_names.indexOf(name);
-  const targets = set.values('targets');
   let any = false;
   for (let i = 0; i < set.size && !any; ++i)
     for (let t = 0; t < task.length && !any; ++t)
       for (let k = 0; k < K; ++k)
-        any = any || ((slot < 0 || slot === k) && targets[(i * task.length + t) * K + k] > 0 &&
+        any = any || ((slot < 0 || slot === k) && set.hasTarget(i, t, k) &&
           set.gold(relation, i, t).length > 0);
   set.answers[relation] = any && kind !== 'encoder' ? {all: false, slot} : {all: true, slot: -1};
   return set.answers[relation];
@@ -98,7 +97,8 @@ class Evaluation {
 // The unchanged pass over an example of a set, from a cache if the set fits into one: streams and
 // outputs of heads, from which any gates start.
 function* unchanged(model, set, i) {
-  const cache = model.caches[set.name] || (model.caches[set.name] = []);
+  model.caches[set.name] ??= [];
+  const cache = model.caches[set.name];
   if (cache[i]) return cache[i];
   const trace = yield* forwardSteps(model, set.example(i));
   const size = trace.residual.concat(trace.modules.map((module) => module.z || []))
@@ -160,9 +160,10 @@ export function* evaluateSteps(run, options = {}) {
   for (let i = 0; i < count; ++i) {
     const base = yield* unchanged(model, set, i), example = base.example;
     const replacement = yield* replacementFor(run, model, set, i, options.replacement, base);
-    const trace = options.gates || hide
-      ? yield* forwardSteps(model, example, {base: hide ? null : base, gates: options.gates,
-        replacement, hidden: hide && hiddenFor(run, example, hide)}) : base;
+    const changes = {base: hide ? null : base, gates: options.gates, replacement,
+      hidden: hide && hiddenFor(run, example, hide)};
+    const changed = options.gates || hide;
+    const trace = changed ? yield* forwardSteps(model, example, changes) : base;
     sums.add(trace, example);
     yield {done: i + 1, of: count, sums};
   }

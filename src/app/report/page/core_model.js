@@ -342,16 +342,21 @@ export class Attention {
   isGated() {
     return Boolean(this.options.gates?.[this.m]?.some((gate) => gate !== 1));
   }
+  // What takes the place of z[i] if its head is off: 0, a row for all queries, or a value for each.
+  replacement(wide) {
+    const given = this.options.replacement?.[this.m];
+    if (!given) return () => 0;
+    return given.length === wide ? (i) => given[i % wide] : (i) => given[i];
+  }
   // gate z + (1 - gate) replacement
   gated() {
     if (!this.isGated()) return this.z;
     const gates = this.options.gates[this.m];
     const Dv = this.module.dValue, wide = this.H * Dv, out = new Float32Array(this.z.length);
-    const given = this.options.replacement?.[this.m];
+    const replacement = this.replacement(wide);
     for (let i = 0; i < out.length; ++i) {
       const gate = gates[Math.floor(i % wide / Dv)];
-      const instead = !given ? 0 : given.length === wide ? given[i % wide] : given[i];
-      out[i] = gate === 1 ? this.z[i] : gate * this.z[i] + (1 - gate) * instead;
+      out[i] = gate === 1 ? this.z[i] : gate * this.z[i] + (1 - gate) * replacement(i);
     }
     return out;
   }

@@ -1,5 +1,5 @@
-// Functions of plain numbers: random numbers from a seed, entropy and distance of rows of weights,
-// and the axes along which points vary most.
+// Functions of plain numbers: random numbers from a seed, permutations, entropy and distance of
+// rows of weights, and principal axes of points.
 
 // Numbers from 0 to 1 from a seed: mulberry32.
 export function randomFrom(seed) {

@@ -86,6 +86,10 @@ class Example {
   }
 }
 
+// The target that a number of the block `targets` stands for: blocks hold no negative numbers, so
+// the program stores target + 1, and 0 for none (src/app/report/page_task.cc). -1: no target.
+const targetOf = (stored) => stored - 1;
+
 class ExampleSet {
   constructor(task, name, facts, blocks) {
     Object.assign(this, {task, name, facts, blocks, size: facts.examples});
@@ -105,6 +109,11 @@ class ExampleSet {
     }
     return this.truths[relation];
   }
+  // Whether the model must answer question k at position t of example i.
+  hasTarget(i, t, k) {
+    const {length, targets} = this.task;
+    return targetOf(this.values('targets')[(i * length + t) * targets + k]) >= 0;
+  }
   gold(relation, i, t) {
     const {begin, keys, each} = this.truth(relation);
     const at = i * each + t;
@@ -119,7 +128,7 @@ class ExampleSet {
       tokens: part(this.values('tokens'), T),
       vectors: F > 0 ? this.values('vectors').subarray(i * T * F, (i + 1) * T * F) : null,
       length: lengths ? lengths[i] : T,
-      targets: part(this.values('targets'), T * K).map((target) => target - 1),
+      targets: part(this.values('targets'), T * K).map(targetOf),
       source: S > 0 ? part(this.values('source'), S) : null,
       sourceLength: sources ? sources[i] : S,
       goldOf: (relation, t) => this.gold(relation, i, t),

@@ -5,7 +5,7 @@ export const headPlaces = (run) => run.modules.flatMap((module) =>
   module.heads.map((born, place) => ({m: module.index, place, born, kind: module.kind})));
 
 /// "layer.head" of a pair of numbers, and of a record that has both.
-export const at2 = (pair) => pair.join('.');
+export const idOfPair = (pair) => pair.join('.');
 export const idOf = ({layer, head: born}) => `${layer}.${born}`;
 
 // What heads.json says of a head and a relation; null if it says nothing.
@@ -37,7 +37,7 @@ export function rankOfSet({losses}, kept) {
     best: same[0].loss, bits: same[0].bits,
   };
 }
-export const subsetNames = (subsets) => subsets.heads.map(at2);
+export const subsetNames = (subsets) => subsets.heads.map(idOfPair);
 export const keptNames = (subsets, bits) =>
   subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);
 

@@ -2,9 +2,9 @@
 // names of roles; paint() puts the list on a canvas, svg() writes it as text, csv() writes the
 // table behind it. No item knows of the document, so the lists are made and tested without one.
 // Charts make the lists; style.css says which colour a role has in light and in dark.
+
 /// cividis (Nuñez, Anderton, Renslow 2018) at nine equal steps: lightness rises all the way, and
 /// it looks the same to readers with and without the common colour blindnesses.
-
 const CIVIDIS = [
   '#00224e', '#1d3a6d', '#424f6b', '#60646e', '#7d7c78', '#9c9474', '#bcae6c', '#dec958', '#fee838',
 ];
@@ -70,9 +70,9 @@ export function scaleColors(palette, kind) {
 function levelOf(value, item) {
   if (Number.isNaN(value)) return -1;
   const top = item.top || 1;
-  const t = item.kind === 'sign' ? 0.5 + value / (2 * top) : item.root
-        ? Math.sqrt(Math.max(value, 0) / top)
-        : value / top;
+  let t = value / top;
+  if (item.kind === 'sign') t = 0.5 + value / (2 * top);
+  else if (item.root) t = Math.sqrt(Math.max(value, 0) / top);
   return Math.round(Math.min(Math.max(t, 0), 1) * 255);
 }
 
@@ -140,7 +140,10 @@ function paintItem(context, item, palette) {
     context.restore();
   } else {
     context.beginPath();
-    for (const [x, y, move] of outline(item)) move ? context.moveTo(x, y) : context.lineTo(x, y);
+    for (const [x, y, move] of outline(item)) {
+      if (move) context.moveTo(x, y);
+      else context.lineTo(x, y);
+    }
     if (item.type === 'dot' && item.shape === 'circle')
       context.arc(item.x, item.y, item.r, 0, 2 * Math.PI);
     else if (item.type !== 'line') context.closePath();

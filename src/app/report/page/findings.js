@@ -1,7 +1,7 @@
 // Findings: whatever the program found of a run, from the columns that it describes itself, sorted
 // by any number, which is drawn, with the meaning of each column in its title. And the curve of
 // loss against heads kept.
-import {at2} from './core_reports.js';
+import {idOfPair} from './core_reports.js';
 import {SERIES, range} from './draw.js';
 import {
   bars, digits, grouped, label, matrix, plot, rect, shortened, tableNumber,
@@ -18,36 +18,53 @@ const valueAt = (json, path) =>
 const pathsOf = (key) =>
   key.split(',').map((name, i) => (i ? key.split(',')[0].replace(/[^.]*$/, '') : '') + name);
 
+/// Values of a column's `digits` that are no number of decimals (base/table.h).
+const FORM = {signed: -2, hidden: -3, probability: -4, grouped: 1000};
+
 /// A number as its column wants it (base/table.h): in groups of three, with a sign, where rounding
 /// is 0, as a p, with so many decimals, or to four figures.
-function told(v, {digits: how, unit}) {
+function formatted(v, {digits: how, unit}) {
   if (typeof v !== 'number') return v == null ? '–' : String(v);
-  if (how === -2 && Math.abs(v) < 1e-7) return '0';
+  if (how === FORM.signed && Math.abs(v) < 1e-7) return '0';
+  const sign = how === FORM.signed && v > 0 ? '+' : '';
   const shown = unit === '%' ? 100 * v : v;
-  const words = how === 1000 ? grouped(v) : how === -4 && v <= 1e-6 ? '<\u00a01e−6'
-    : how >= 0 && Math.abs(shown) < 1e6
-      ? shown.toFixed(how).replace(/^-(?=[0.]+$)/, '').replace('-', '−') : digits(shown);
-  return `${how === -2 && v > 0 ? '+' : ''}${words}${unit === '%' ? ' %' : ''}`;
+  return `${sign}${digitsOf(v, shown, how)}${unit === '%' ? ' %' : ''}`;
+}
+
+/// The digits of a number `v` that is shown as `shown`, in percent if its column is.
+function digitsOf(v, shown, how) {
+  if (how === FORM.grouped) return grouped(v);
+  if (how === FORM.probability && v <= 1e-6) return '<\u00a01e−6';
+  const decimals = how >= 0 && Math.abs(shown) < 1e6;
+  if (!decimals) return digits(shown);
+  return shown.toFixed(how).replace(/^-(?=[0.]+$)/, '').replace('-', '−');
+}
+
+/// The interval [low, high] around a number with the parts of its cell; [] if it has none.
+function intervalOf(key, [number, first, second]) {
+  if (/,high$/.test(key)) return [first, second];
+  const hasWidth = /,half_width$/.test(key) && first != null;
+  return hasWidth ? [number - first, number + first] : [];
 }
 
 /// A cell as {words, number, low, high}.
 function cellOf(row, column) {
   const {key, unit} = column;
   const parts = pathsOf(key).map((path) => valueAt(row, path));
-  if (/layer,head$/.test(key)) return {words: parts[0] == null ? '–' : at2(parts)};
+  if (/layer,head$/.test(key)) return {words: parts[0] == null ? '–' : idOfPair(parts)};
   const [v] = parts;
   if (typeof v === 'number') {
-    const [low, high] = /,high$/.test(key) ? parts.slice(1)
-      : /,half_width$/.test(key) && parts[1] != null ? [v - parts[1], v + parts[1]] : [];
-    const between = low == null ? '' : ` (${told(low, column)} to ${told(high, column)})`;
-    return {words: told(v, column) + between, number: v, low, high};
+    const [low, high] = intervalOf(key, parts);
+    const between = low == null ? '' : ` (${formatted(low, column)} to ${formatted(high, column)})`;
+    return {words: formatted(v, column) + between, number: v, low, high};
   }
   if (typeof v === 'boolean') return {words: v ? 'yes' : 'no', number: Number(v)};
   if (Array.isArray(v)) {
     const all = unit === 'head' ? [v] : v;
-    return {words: all.map((one) => (Array.isArray(one) ? at2(one) : told(one, column))).join(' ')};
+    const words = all.map((one) => (Array.isArray(one) ? idOfPair(one) : formatted(one, column)));
+    return {words: words.join(' ')};
   }
-  return {words: v != null && typeof v === 'object' ? '…' : told(v, column)};
+  return {words: v != null && typeof v === 'object' ? '…' : formatted(v, column)};
 }
 
 /// The rows of a described table; those of `inner` stand in arrays of their own.
@@ -73,7 +90,7 @@ function columnBars(width, {columns, cells, numeric}, by) {
 /// A table that is sorted by the column chosen last, with that column as bars.
 function sortedTable(table, id) {
   if (!table.rows.length) return note(`${table.title || table.name}: none.`);
-  const columns = table.columns.filter((c) => c.digits !== -3 &&
+  const columns = table.columns.filter((c) => c.digits !== FORM.hidden &&
     table.rows.some((row) => !/^–?$/.test(cellOf(row, c).words)));
   const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
   const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
@@ -120,6 +137,12 @@ function shadesOf(width, report, {name, title}) {
   });
 }
 
+function tableNodes(report) {
+  const {tables, command} = report;
+  if (!tables) return [note('An earlier version wrote this. ', code(command), ' writes it anew.')];
+  return tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `finding-${i}`));
+}
+
 export const findingsView = {
   name: 'findings', place: 'Experiment', title: 'Findings', uses: [],
   available: (page) => page.runs.length > 0,
@@ -139,10 +162,9 @@ export const findingsView = {
     main.append(dynamic('div', {id: 'finding'}, () => {
       const key = `${app.state.run} ${shown()}`;
       if (last?.key === key) return last.nodes;
-      const report = reports[shown()] || {}, {examples, tables, command: again} = report;
-      const nodes = !there.length ? [note('Nothing was found yet.')]
-        : !tables ? [note('An earlier version wrote this. ', code(again), ' writes it anew.')]
-          : tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `finding-${i}`));
+      const report = reports[shown()] || {};
+      const {examples, command: again} = report;
+      const nodes = there.length ? tableNodes(report) : [note('Nothing was found yet.')];
       for (const [i, one] of (report.figures || []).entries())
         nodes.push(figure((width) => shadesOf(width, report, one),
           {id: `map-${i}`, most: 760, again}));

@@ -4,7 +4,7 @@
 import {attentionFunctionOf, keysSeen} from './core_model.js';
 import {pca} from './core_numbers.js';
 import {forwardPass} from './core_pass.js';
-import {at2} from './core_reports.js';
+import {idOfPair} from './core_reports.js';
 import {headWrites, whyWeight} from './core_why.js';
 import {range} from './draw.js';
 import {
@@ -19,13 +19,14 @@ import {cardOf, moduleName} from './heads.js';
 import {logitsAt} from './measure.js';
 import {
   chosenPicture, lockShown, lockedCell, panBy, patternCommand, patternOf, patternPicture, rowOf,
-  sides, zoomBy,
+  tokensOf, zoomBy,
 } from './pattern.js';
 
 // ---- beside ----------------------------------------------------------------------------------
 
-/// What may stand beside a head: [value, words]; the head most like it first.
-function besides() {
+/// Candidates for side-by-side comparison with the chosen head: [value, words]; the most similar
+/// head first.
+function comparisonChoices() {
   const {heads} = run().reports;
   const [x, {parent}] = [chosen(), run()];
   const row = heads?.distances?.[heads.heads.findIndex((h) => `${h.layer}.${h.head}` === x?.at)];
@@ -46,7 +47,7 @@ function besides() {
 /// The pattern that stands beside, {head, map, title}; or null.
 function besideNow(x) {
   const {b} = app.state;
-  if (!b || !besides().some(([value]) => value === b)) return null;
+  if (!b || !comparisonChoices().some(([value]) => value === b)) return null;
   if (/^\d/.test(b)) {
     const y = headsOf().find((one) => one.at === b);
     return {head: y, map: patternOf(trace(), y.m, y.place), title: `Head ${b}`};
@@ -81,7 +82,7 @@ function besidePicture(width) {
 function rowPicture(width, x) {
   if (!trace().exact) return note('Queries and keys are not in this page, which has no weights.');
   const [t, s] = lockedCell(x);
-  const {queries, keys} = sides(x.m);
+  const {queries, keys} = tokensOf(x.m);
   const {from, to} = keysSeen(run(), x.m, example(), t), n = to - from;
   const weights = rowOf(patternOf(trace(), x.m, x.place), t);
   const order = range(Math.min(to, keys.length) - from, (i) => from + i)
@@ -92,6 +93,8 @@ function rowPicture(width, x) {
   const why = shown.map((key) => whyWeight(trace(), x.m, x.place, t, key));
   const values = Float32Array.from(why.flatMap((w) => [...w.product]));
   const locked = why[Math.max(shown.indexOf(s), 0)];
+  const distance = locked.penalty
+    ? `, less ${digits(locked.penalty, 3)} for the distance,` : '';
   return matrix({
     rowNames: shown.map((key) => `${key} ${keys[key]}`), colNames: range(locked.q.length, String),
     rowFill: (r) => (shown[r] === s ? 'accent' : 'ink'), values, kind: 'sign',
@@ -101,8 +104,7 @@ function rowPicture(width, x) {
       name: `row-${x.at}-${t}`, title: `Why query ${t} ${quoted(queries[t])} looks where it looks`,
       sentence: `Query × key in each dimension, keys with the most attention first; bars: the ` +
         `weight. Key ${s} ${quoted(keys[s])}: the products add up to ${digits(locked.score, 3)}; ` +
-        `divided by √${locked.q.length}` +
-        `${locked.penalty ? `, less ${digits(locked.penalty, 3)} for the distance,` : ''} ` +
+        `divided by √${locked.q.length}${distance} ` +
         `that is ${digits(locked.scaled, 3)}; ${attentionFunctionOf(run().config)} over ${n} ` +
         `keys makes it ${digits(locked.weight, 3)}.` +
         (hidden ? ' The mask hides this key, so its weight is 0.' : ''),
@@ -116,7 +118,7 @@ function rowPicture(width, x) {
 function writesNode(x) {
   if (!trace().exact) return note('What a head writes needs the weights, which are not here.');
   const [t] = lockedCell(x);
-  const {queries, keys} = sides(x.m);
+  const {queries, keys} = tokensOf(x.m);
   const made = headWrites(trace(), x.m, x.place, t);
   const weights = rowOf(patternOf(trace(), x.m, x.place), t);
   const strongest = keys.map((words, s) => [`${s} ${words}`, weights[s], made.values[s]])
@@ -144,8 +146,10 @@ function truthBars(width, x) {
   if (!rows.length)
     return lacking('heads.json', 'Scores against the truth are') ||
       note('Nothing is asked of this head.');
-  const told = (s) => `mass ${digits(s.mass)}, chance ${digits(s.null)}, lift ${digits(s.lift)}, ` +
-    `p ${digits(s.p, 3)}${s.queries != null ? `, ${s.queries} queries` : ''}`;
+  const scoreWords = (s) => [
+    `mass ${digits(s.mass)}`, `chance ${digits(s.null)}`, `lift ${digits(s.lift)}`,
+    `p ${digits(s.p, 3)}`, ...(s.queries != null ? [`${s.queries} queries`] : []),
+  ].join(', ');
   const owned = ownedBy(x);
   return bars({
     width: Math.min(width, 560), unit: 'attention on the right keys', low: 0, high: 1,
@@ -158,13 +162,13 @@ function truthBars(width, x) {
       sentence: `Over ${run().reports.heads?.examples ?? 'all scored'} examples. ` +
         (owned.length ? `${x.at} owns ${owned.join(', ')}.` : `${x.at} owns nothing.`),
     },
-    say: (r) => `${rows[r].name}: ${told(rows[r].score)}`,
+    say: (r) => `${rows[r].name}: ${scoreWords(rows[r].score)}`,
   });
 }
 
 function liftPicture(width, x) {
   const {history} = run().facts;
-  const at = history?.heads.findIndex((h) => at2(h) === x.at) ?? -1;
+  const at = history?.heads.findIndex((h) => idOfPair(h) === x.at) ?? -1;
   if (at < 0) return lacking('heads.jsonl', 'Scores over training are') || note('Not tracked.');
   const series = Object.entries(history.relations).map(([name, r]) => ({
     name, r: 2.2, points: history.steps.map((s, i) => [s, r.lift[at][i]]).filter((p) =>
@@ -187,7 +191,7 @@ function liftPicture(width, x) {
 function planePicture(width, x) {
   const module = trace().modules[x.m];
   if (!module.q) return note('Queries and keys need the weights, which are not in this page.');
-  const {queries, keys} = sides(x.m);
+  const {queries, keys} = tokensOf(x.m);
   const {dHead, kvHead, kvBlocks, heads} = run().modules[x.m];
   // the columns of one block of several, of the first n rows
   const cut = (values, n, block, blocks) =>
@@ -274,7 +278,7 @@ function flowItems(width, {name, answer, flows}, {keys, at, chosenHead}) {
 /// Tokens, heads and the answer of the locked query.
 function flowPicture(width, x) {
   const [t] = lockedCell(x);
-  const {queries, keys} = sides(x.m);
+  const {queries, keys} = tokensOf(x.m);
   const made = trace().exact && flowsOf(x, t);
   if (!made) return note('Nothing is known here of what each head adds to an answer.');
   const {name, answer, flows} = made;
@@ -306,10 +310,13 @@ const TABS = [
   ['truth', 'Beside chance', truthBars], ['time', 'Over training', liftPicture],
   ['plane', 'Queries and keys', planePicture]];
 
-const missing = () => !chosen()
-    ? note(app.state.h ? `Head ${app.state.h} was removed when this run was pruned. Its pattern ` +
-        'is in the run that it came from.' : 'This run has no heads.')
-    : !trace() && noPattern();
+/// What is shown in place of a picture of the chosen head; false if nothing is missing.
+function missing() {
+  if (chosen()) return !trace() && noPattern();
+  if (!app.state.h) return note('This run has no heads.');
+  return note(`Head ${app.state.h} was removed when this run was pruned. Its pattern is in the ` +
+    'run that it came from.');
+}
 
 function tabNodes() {
   const open = () => (TABS.some(([name]) => name === app.state.tab) ? app.state.tab : 'row');
@@ -340,9 +347,11 @@ export const headView = {
   name: 'head', place: 'Head', title: 'Head', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length),
   build(main) {
-    const size = () => ['queries', 'keys'].map((side) => sides(chosen().m)[side].length);
-    const title = () => `Head ${chosen().at}, ${moduleName(run().modules[chosen().m])}, example ` +
-      `${exampleIndex()}${app.state.step != null ? `, step ${app.state.step}` : ''}`;
+    const size = () => ['queries', 'keys'].map((side) => tokensOf(chosen().m)[side].length);
+    const title = () => [
+      `Head ${chosen().at}`, moduleName(run().modules[chosen().m]), `example ${exampleIndex()}`,
+      ...(app.state.step != null ? [`step ${app.state.step}`] : []),
+    ].join(', ');
     const group = [];
     const pattern = figure(
       (width) => missing() || chosenPicture(width, {rel: relation(), title: title()}),
@@ -356,11 +365,12 @@ export const headView = {
       figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}));
     const look = {class: 'card', id: 'card'};
     const card = dynamic('div', look, () => (chosen() ? cardOf(chosen()) : []));
-    const opener = button('Beside …', () => go({b: besides()[1][0]}), {id: 'beside-open'});
-    const which = choice('beside', 'Beside', besides, (v) => go({b: v || null}), () => app.state.b);
+    const opener = button('Beside …', () => go({b: comparisonChoices()[1][0]}), {id: 'beside-open'});
+    const which = choice('beside', 'Beside', comparisonChoices, (v) => go({b: v || null}),
+      () => app.state.b);
     live(() => {  // the card stands where there is room
       which.hidden = !app.state.b;
-      opener.hidden = !which.hidden || besides().length < 2;
+      opener.hidden = !which.hidden || comparisonChoices().length < 2;
       const side = app.state.b ? own : other;
       if (card.parentNode !== side) side.append(card);
     });

@@ -1,7 +1,7 @@
 // What is known of a head, in words: its role beside chance, what it costs, who does it too, when
 // it was born, up to which size it is kept. The card, the grid and the scenes say the same
 // because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
-import {at2, subsetLoss} from './core_reports.js';
+import {idOfPair, subsetLoss} from './core_reports.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';
 import {digits, shaded} from './charts.js';
 import {button, dynamic, el, explained, live, palette, say} from './ui.js';
@@ -44,7 +44,7 @@ const doSame = (x, y) => doneBy(x).some((d) => doneBy(y).some((other) => other.n
 /// same if it does anything: {x, both, beyond}; null below .01 nats, or where nothing was measured.
 export function partnerOf(x) {
   const pairs = run().reports.interactions?.pairs || [];
-  const same = (p, y) => [p.first, p.second].map(at2).sort().join() === [x.at, y.at].sort().join();
+  const same = (p, y) => [p.first, p.second].map(idOfPair).sort().join() === [x.at, y.at].sort().join();
   const found = headsOf().flatMap((y) => {
     if (y.at === x.at || (doneBy(x).length && !doSame(x, y))) return [];
     const rows = pairs.filter((p) => same(p, y));  // one for each relation
@@ -67,7 +67,7 @@ export const bestPoints = (r = run()) => {
 /// The fewest heads with which it is still kept, when heads go one by one.
 function keptTo(x) {
   const points = bestPoints();
-  const without = points.filter((p) => !p.heads.some((h) => at2(h) === x.at)).map((p) => p.kept);
+  const without = points.filter((p) => !p.heads.some((h) => idOfPair(h) === x.at)).map((p) => p.kept);
   return points.length ? Math.max(-1, ...without) + 1 : null;
 }
 
@@ -75,7 +75,7 @@ function keptTo(x) {
 export function bornAt(x) {
   const {history} = run().facts;
   const role = doneBy(x)[0];
-  const at = history?.heads.findIndex((h) => at2(h) === x.at);
+  const at = history?.heads.findIndex((h) => idOfPair(h) === x.at);
   const lifts = role && at >= 0 && history.relations[role.name]?.lift[at];
   const from = lifts ? lifts.findIndex((v) => v >= lifts.at(-1) / 2) : -1;
   return from < 0 ? null : history.steps[from];
@@ -84,14 +84,14 @@ export function bornAt(x) {
 /// Roles that were born, in their order: [{name, best: "layer.head", born}].
 export const births = () => Object.entries(run().facts.history?.relations || {})
     .filter(([, r]) => r.born != null)
-    .map(([name, r]) => ({name, born: r.born, best: at2(r.best)}))
+    .map(([name, r]) => ({name, born: r.born, best: idOfPair(r.best)}))
     .sort((a, b) => a.born - b.born);
 
 const meaningOf = (name) => task().relations.find((r) => r.name === name)?.description || name;
 
 /// The names of the relations that a head shares with others.
 export const sharedBy = (x) => (run().reports.heads?.divisions || [])
-    .filter((d) => d.heads.some((h) => at2(h) === x.at)).map((d) => d.relation);
+    .filter((d) => d.heads.some((h) => idOfPair(h) === x.at)).map((d) => d.relation);
 
 /// What a head does, in a clause.
 export function roleOf(x) {
@@ -108,6 +108,13 @@ export function roleOf(x) {
 
 /// How far a run was trained again after pruning.
 export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`;
+
+/// What is said of the fewest heads with which a head is still kept.
+function keptWords(kept) {
+  if (kept > headsOf().length) return 'in no best set';
+  const gone = kept > 1 ? `, gone at ${kept - 1}` : '';
+  return `among the best ${kept}${gone}`;
+}
 
 /// The facts of a head as rows [what, sentence].
 export function factsOf(x) {
@@ -133,11 +140,7 @@ export function factsOf(x) {
     ],
     alone != null && ['alone', `loss ${digits(alone, 3)} with all others off`],
     born != null && ['born', `at step ${born}`],
-    kept && [
-      'kept',
-      kept > headsOf().length ? 'in no best set'
-        : `among the best ${kept}${kept > 1 ? `, gone at ${kept - 1}` : ''}`,
-    ],
+    kept && ['kept', keptWords(kept)],
     ...prunedRuns().map((r) => [
       `in ${r.name}`, `${r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +
         `${digits(r.facts.evaluation.loss, 2)} with ${headsOf(r).length} heads ${finetuning(r)}`,
@@ -174,7 +177,7 @@ function scoreNow({i, name, score}, x) {
   const {history} = run().facts;
   if (app.state.step == null) return score;
   const at = (history?.steps || []).filter((s) => s <= app.state.step).length - 1;
-  const head = (history?.heads || []).findIndex((h) => at2(h) === x.at);
+  const head = (history?.heads || []).findIndex((h) => idOfPair(h) === x.at);
   const tracked = history?.relations[name];
   return at < 0 || head < 0 || !tracked ? null
     : {...score, mass: tracked.mass[head][at], lift: tracked.lift[head][at], p: null, i};
@@ -236,8 +239,28 @@ function thumbnailOf(x) {
   });
 }
 
-const wordsOf = (best, x) => best ? `${best.name} ${digits(best.mass, 2)}${best.owns ? ' ★' : ''}`
-    : x.place < 0 ? 'removed' : '';
+function wordsOf(best, x) {
+  if (best) return `${best.name} ${digits(best.mass, 2)}${best.owns ? ' ★' : ''}`;
+  return x.place < 0 ? 'removed' : '';
+}
+
+/// What is read out for a cell.
+function describedCell(best, x, off) {
+  let words = `head ${x.at}`;
+  if (best) {
+    const most = ownedBy(x).length ? '' : 'most on ';
+    words += `, ${most}${best.name}: ${digits(best.mass, 3)} of its attention, chance ` +
+      `${digits(best.null, 3)}`;
+  }
+  return off ? `${words}, switched off` : words;
+}
+
+/// The number at the foot of a cell: what heads are sorted by, else the cost.
+function footOf(x) {
+  if (x.score != null && app.state.sort !== 'cost') return digits(x.score, 3);
+  const cost = app.state.step == null ? costOf([x]) : null;
+  return cost == null ? '' : `off: ${signed(cost)}`;
+}
 
 function barOf(best) {
   const bar = el('div', {class: 'bar'}, el('span'), el('i'));
@@ -256,10 +279,6 @@ function headCell(x, show) {
       el('b', null, x.at), '✕ removed',
     );
   const [best, off] = [bestScore(x), app.state.gates[x.at] === 0];
-  const cost = app.state.step == null ? costOf([x]) : null;
-  const described = `head ${x.at}${best ? `, ${ownedBy(x).length ? '' : 'most on '}` +
-    `${best.name}: ${digits(best.mass, 3)} of its attention, chance ` +
-    `${digits(best.null, 3)}` : ''}${off ? ', switched off' : ''}`;
   const canvas = el('canvas', {'aria-hidden': 'true'});
   const map = thumbnailOf(x);
   if (map.rows) mapBitmap(map, palette(), canvas);
@@ -267,13 +286,11 @@ function headCell(x, show) {
     {
       class: `cell${chosen()?.at === x.at ? ' chosen' : ''}${off ? ' off' : ''}`,
       role: 'gridcell', tabindex: -1, 'data-head': x.at, id: `cell-${x.at}`,
-      'aria-label': described, onpointerenter: () => show(x), onfocus: () => show(x),
+      'aria-label': describedCell(best, x, off), onpointerenter: () => show(x), onfocus: () => show(x),
       onclick: () => go({h: x.at}), ondblclick: () => go({view: 'head', h: x.at}),
     },
     canvas, el('b', null, x.at), wordsOf(best, x), best && barOf(best),
-    el('div', {class: 'muted'},
-      x.score != null && app.state.sort !== 'cost' ? digits(x.score, 3)
-        : cost != null ? `off: ${signed(cost)}` : ''),
+    el('div', {class: 'muted'}, footOf(x)),
   );
 }
 
@@ -289,10 +306,15 @@ function gridKeys(event, grid) {
     PageDown: at + inRow.length, PageUp: at - inRow.length,
   }[event.key];
   const x = headsOf().find((one) => one.at === cells[at].dataset.head);
-  if (event.key === 'Enter') x && go({view: 'head', h: x.at});
-  else if (event.key === 'x') toggleGate(x);
-  else if (next === undefined) return;
-  else if (cells[next]) focusCell(grid, cells[next]);
+  if (event.key === 'Enter') {
+    if (x) go({view: 'head', h: x.at});
+  } else if (event.key === 'x') {
+    toggleGate(x);
+  } else if (next === undefined) {
+    return;
+  } else if (cells[next]) {
+    focusCell(grid, cells[next]);
+  }
   event.preventDefault();
   event.stopPropagation();
 }

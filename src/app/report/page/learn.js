@@ -6,7 +6,7 @@ import {label, matrix, rect, textWidth} from './charts.js';
 import {button, byId, choice, el, link, live, sliderOf} from './ui.js';
 import {defaultState, formatHash} from './address.js';
 import {app, baseTrace, chosen, go, headsOf, isLive, memo, noPattern, run, where} from './state.js';
-import {sides} from './pattern.js';
+import {tokensOf} from './pattern.js';
 import {worldOfRun} from './worlds.js';
 
 const WORLD_NAMES = [
@@ -33,7 +33,7 @@ export const isRunWorld = () => worldName() === 'run';
 
 const runWorld = memo(() => where() + chosen()?.m, () => {
   const m = chosen()?.m ?? run().modules.findIndex((module) => module.heads.length);
-  return baseTrace() && worldOfRun(baseTrace(), m, sides(m));
+  return baseTrace() && worldOfRun(baseTrace(), m, tokensOf(m));
 });
 
 /// The world that is shown, with the names of its heads; null while a pass runs.

@@ -44,12 +44,10 @@ const numeric = (places, wanted, hint, more = '') => ({
   hint,
   check(words) {
     const asked = wanted(exerciseWorld());
-    const right = answersMatch(numbersIn(words), asked, places);
-    return {
-      right,
-      words: right ? more : numbersIn(words).length === asked.length ? ''
-        : `Numbers that are wanted: ${asked.length}.`,
-    };
+    const given = numbersIn(words);
+    if (answersMatch(given, asked, places)) return {right: true, words: more};
+    const complete = given.length === asked.length;
+    return {right: false, words: complete ? '' : `Numbers that are wanted: ${asked.length}.`};
   },
 });
 

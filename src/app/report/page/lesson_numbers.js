@@ -20,8 +20,10 @@ import {
 } from './learn.js';
 
 /// How many keys query t sees: of a run as its task has it, of a sentence by the switch.
-const seenBy = (world, t) =>
-  world.visible ? world.visible[t] : lab('mask', 0) ? t + 1 : world.keys.length;
+function seenBy(world, t) {
+  if (world.visible) return world.visible[t];
+  return lab('mask', 0) ? t + 1 : world.keys.length;
+}
 
 const numbersOf = memo(
   () => JSON.stringify([
@@ -139,8 +141,8 @@ function movedTable() {
     const moved = asked.reduce((sum, t) => sum + jsDistance(rowOf(now, t), rowOf(old, t)), 0);
     const name = doneBy(x)[0]?.name;
     const relation = task().relations.find((r) => r.name === name);
-    const matter = !relation ? '–' : relation.positional ? 'position' : 'content';
-    return [x.at, name ?? '–', matter, moved / (asked.length || 1)];
+    const matter = relation?.positional ? 'position' : 'content';
+    return [x.at, name ?? '–', relation ? matter : '–', moved / (asked.length || 1)];
   });
   return tableOf('How far each pattern moved: 0 not at all, .83 as far as can be',
     ['head', 'does', 'which is a matter of', 'moved by'], rows);

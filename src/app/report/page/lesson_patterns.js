@@ -2,7 +2,7 @@
 // nearest to them. Then whether it is true: what a picture suggests beside chance and cost, and
 // controls in which nobody does anything, though somebody is always first.
 import {randomFrom, shuffled} from './core_numbers.js';
-import {at2, idOf} from './core_reports.js';
+import {idOfPair, idOf} from './core_reports.js';
 import {range} from './draw.js';
 import {bars, digits, matrix} from './charts.js';
 import {button, choice, dynamic, el, figure, note, tableOf} from './ui.js';
@@ -102,6 +102,18 @@ export const patternsLesson = {
 
 // ---- is it true --------------------------------------------------------------------------------
 
+/// The mark of a relation in the table of a head's scores.
+function truthMark(owns, best) {
+  if (owns) return '★ owns it';
+  return best ? 'best of this head' : '';
+}
+
+/// What is said of a reader's guess, which is negative if there was none.
+function guessWords(guess, right) {
+  if (guess < 0) return 'You did not guess. ';
+  return right ? 'Your guess is right. ' : 'Your guess is not borne out. ';
+}
+
 /// The guess beside the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
 function truthTable(head) {
   const rows = scoresOf(head).filter(({score}) => score.mass != null);
@@ -118,11 +130,10 @@ function truthTable(head) {
       ['relation', 'mass', 'chance', 'lift', 'p', ''],
       rows.map(({name, score: s, owns}) => [
         name, ...[s.mass, s.null, s.lift, s.p].map((v) => fixed(v, 3)),
-        owns ? '★ owns it' : name === best.name ? 'best of this head' : ''])),
+        truthMark(owns, name === best.name)])),
     el('p', {id: 'truth-verdict'},
       el('b', null, `Head ${head.at} does ${verdict}. `),
-      guess < 0 ? 'You did not guess. ' : right ? 'Your guess is right. '
-          : 'Your guess is not borne out. ',
+      guessWords(guess, right),
       cost != null && `Switched off, it costs ${digits(cost)} nats.`),
     cost == null && lacking('ablation.json', 'What it costs is')];
 }
@@ -136,7 +147,7 @@ const taskOfControl = () => controlNow().task.split(':')[0];
 /// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
 const firstHeads = ({scores}) =>
   scores.relations.map(({name, best, owner}) => ({
-    ...best, p: best.p_holm ?? best.p, name, at: idOf(best), owner: owner ? at2(owner) : 'nobody',
+    ...best, p: best.p_holm ?? best.p, name, at: idOf(best), owner: owner ? idOfPair(owner) : 'nobody',
   }));
 
 function trainedControlPicture(width, control) {

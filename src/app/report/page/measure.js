@@ -1,7 +1,7 @@
 // The loss of what is switched on, over the held-out examples, beside what the program found.
 import {evaluateSteps} from './core_losses.js';
 import {drive} from './core_pass.js';
-import {at2, idOf, subsetLoss} from './core_reports.js';
+import {idOfPair, idOf, subsetLoss} from './core_reports.js';
 import {range} from './draw.js';
 import {bars, digits} from './charts.js';
 import {code, el, explained, figure, figures, note, quoted, say} from './ui.js';
@@ -68,10 +68,11 @@ export async function measure() {
   working(1);
   const options = {gates: gateArray(), hide: hiddenKind()};
   const [size, few] = [task().set('held_out').size, isSlow() ? 1 : 32];
-  let told = -Infinity;  // when: more than a few times a second nobody reads
+  let lastShown = -Infinity;  // in milliseconds; results are shown a few times a second
   const tell = (done, result) => {
-    if (measured.number !== number || (done < size && performance.now() < told + 200)) return;
-    told = performance.now();
+    const tooSoon = done < size && performance.now() < lastShown + 200;
+    if (measured.number !== number || tooSoon) return;
+    lastShown = performance.now();
     Object.assign(measured, {done, of: size, result: result(), waiting: false});
     showMeasured();
   };
@@ -118,7 +119,7 @@ function programOfEdges() {
   const {name} = task().relations[rel] || {};
   const test = gold?.examples === task().set('held_out').size && gold.relations
     .find((r) => r.name === name)
-    ?.tests.find((t) => t.heads.length === 1 && at2(t.heads[0]) === chosen().at);
+    ?.tests.find((t) => t.heads.length === 1 && idOfPair(t.heads[0]) === chosen().at);
   if (app.state.hide !== 'gold' || gateArray() || test?.gold?.change == null ||
     !whole?.result.relations[rel])
     return null;
@@ -158,11 +159,19 @@ function agreement(complete) {
   if (!program) return reading('The program', 'program-loss', '–', oracleHint());
   const {theirs, ours, what, from} = program;
   const same = Math.abs(theirs - ours) <= 1e-5 + 1e-4 * Math.abs(theirs);
-  const words = !complete ? 'waiting'
-    : same ? '✓ the same' : `✗ not the same: here ${digits(ours)}`;
-  return reading(`The program${what ? `: ${what}` : ''}`, 'program-loss', digits(theirs),
-    el('span', {class: !complete ? '' : same ? 'badge' : 'badge bad', id: 'agrees'},
-      `${words} (${from})`));
+  let mark = {look: '', words: 'waiting'};
+  if (complete && same) mark = {look: 'badge', words: '✓ the same'};
+  if (complete && !same)
+    mark = {look: 'badge bad', words: `✗ not the same: here ${digits(ours)}`};
+  const name = what ? `The program: ${what}` : 'The program';
+  return reading(name, 'program-loss', digits(theirs),
+    el('span', {class: mark.look, id: 'agrees'}, `${mark.words} (${from})`));
+}
+
+/// How much a loss differs from that of all heads on; 0 and null say nothing.
+function riseWords(rise) {
+  if (!rise) return 'nats per target';
+  return `${rise > 0 ? '+' : ''}${digits(rise)} nats against all heads on`;
 }
 
 function lossNodes() {
@@ -172,8 +181,7 @@ function lossNodes() {
   const complete = done >= of;
   return [
     el('div', {class: 'pair'},
-      reading('Loss', 'live-loss', digits(result.loss), explained(rise
-        ? `${rise > 0 ? '+' : ''}${digits(rise)} nats against all heads on` : 'nats per target')),
+      reading('Loss', 'live-loss', digits(result.loss), explained(riseWords(rise))),
       reading('Right', 'live-accuracy', `${digits(100 * result.accuracy)} %`,
         `of ${result.count} answers`),
       agreement(complete),

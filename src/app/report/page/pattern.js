@@ -11,7 +11,7 @@ import {app, chosen, example, exampleIndex, go, noPattern, run, task, trace} fro
 const tokenTexts = (tokens) => Array.from(tokens, (v) => visible(task().tokens[v] ?? String(v)));
 
 /// The tokens of a module's queries and keys in the example shown.
-export function sides(m) {
+export function tokensOf(m) {
   const shown = example();
   const {kind} = run().modules[m];
   return remember(shown, kind, () => {
@@ -32,7 +32,7 @@ function vectorAt(t) {
 
 /// A pattern cut to the positions that count: {values, rows, cols}.
 export function patternOf(pass, m, place) {
-  const {queries, keys} = sides(m);
+  const {queries, keys} = tokensOf(m);
   const all = pass.pattern(m, place);
   const [rows, cols, across] = [queries.length, keys.length, pass.modules[m].keys];
   return remember(all, `map ${rows} ${cols}`, () => {
@@ -119,10 +119,13 @@ function cut(map, [r0, r1, c0, c1]) {
   return values;
 }
 
+const rightKeyWords = (rel, hit) =>
+  ` · right key of ${task().relations[rel].name}, ${hit ? 'found' : 'missed'}`;
+
 /// options: head, rel (the relation whose truth is drawn), title; values for a map that is no
 /// pattern of this pass; lock (the head whose locked row is marked); say(query, key).
 export function patternPicture(width, {head, lock = head, values, title, rel = -1, say: words}) {
-  const {queries, keys} = sides(head.m);
+  const {queries, keys} = tokensOf(head.m);
   const map = values || patternOf(trace(), head.m, head.place);
   const shown = windowOf(map.rows, map.cols);
   const [r0, r1, c0, c1] = shown;
@@ -133,20 +136,22 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
     1 - rowOf(map, r0 + r).subarray(c0, c1 + 1).reduce((a, b) => a + b, 0) / rowSum(map, r0 + r));
   const [locked] = lockedCell(lock);
   const said = (t, s) => {
-    const gold = truth && truth[t].keys.includes(s)
-      ? ` · right key of ${task().relations[rel].name}, ${truth[t].hit ? 'found' : 'missed'}` : '';
+    const isRight = truth && truth[t].keys.includes(s);
+    const gold = isRight ? rightKeyWords(rel, truth[t].hit) : '';
     return `query ${t} ${quoted(queries[t])} → key ${s} ${quoted(keys[s])}: ` +
       `${digits(map.values[t * map.cols + s])}${gold}`;
   };
   const asked = (t) => !truth || truth[t].keys.length > 0;
+  const missed = (r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0);
+  let rowBar = truth ? missed : outside;
+  if (left) rowBar = (r) => left[r0 + r];
   return matrix({
     rowNames: queries.slice(r0, r1 + 1).map((words, i) =>
       asked(r0 + i) ? `${r0 + i} ${words}` : `(${r0 + i} ${words})`),
     rowFill: (r) => (locked === r0 + r ? 'accent' : 'ink'), first: [r0, c0],
     colNames: keys.slice(c0, c1 + 1), numbers: true, values: cut(map, shown), width, cell: 36,
     kind, top, root, axes: `queries down, keys across${root ? '; shaded by the root' : ''}`,
-    rowBar: left ? (r) => left[r0 + r]
-      : truth ? (r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0) : outside,
+    rowBar,
     over: (box) => overlay(box, truth, shown),
     vectors: example().vectors && {
       rows: range(r1 - r0 + 1, (r) => vectorAt(r0 + r)),
@@ -181,28 +186,35 @@ function overlay(box, truth, [r0, r1, c0, c1]) {
   return items;
 }
 
+/// What the bars after the rows of a pattern are, unless they are those of the truth.
+function barSentence({left, outside, truth}) {
+  if (left) {
+    const share = left.reduce((a, b) => a + b, 0) / left.length;
+    return ` Bars: ${digits(100 * share, 2)} % of the attention is on weights too small to be ` +
+      'stored.';
+  }
+  return outside && !truth ? ' Bars: the rest of the row, on keys that are not shown.' : '';
+}
+
 function patternSentence({map, truth, rel, left, outside, queries, keys, locked}) {
   const row = rowOf(map, locked);
   const best = largest(row);
   const asked = truth ? truth.filter((one) => one.keys.length) : [];
   const found = asked.filter((one) => one.hit).length;
-  const told = truth
+  const others = found < asked.length ? ', the others missed (dashed)' : '';
+  const foundWords = truth
     ? ` ${task().relations[rel].name}: ${found} of ${asked.length} right keys found (outlined)` +
-      `${found < asked.length ? ', the others missed (dashed)' : ''}; bars: attention elsewhere; ` +
-      '(brackets): nothing is asked.'
+      `${others}; bars: attention elsewhere; (brackets): nothing is asked.`
     : '';
-  const unstored = left
-    ? ` Bars: ${digits((100 * left.reduce((a, b) => a + b, 0)) / left.length, 2)} % of the ` +
-      'attention is on weights too small to be stored.'
-    : outside && !truth ? ' Bars: the rest of the row, on keys that are not shown.' : '';
+  const barWords = barSentence({left, outside, truth});
   const share = 100 * row[best] / rowSum(map, locked);
   return `Query ${locked} ${quoted(queries[locked])} gives ${digits(share, 3)} % of ` +
-    `its attention to key ${best} ${quoted(keys[best])}.${told}${unstored}`;
+    `its attention to key ${best} ${quoted(keys[best])}.${foundWords}${barWords}`;
 }
 
 /// Locks the cell of the chosen head's pattern that stands at this row and column of the picture.
 export function lockShown(r, c) {
-  const {queries, keys} = sides(chosen().m);
+  const {queries, keys} = tokensOf(chosen().m);
   const [r0, , c0] = windowOf(queries.length, keys.length);
   const [q, k] = [r0 + r, c0 + c];
   go(app.state.q === q && app.state.k === k ? {q: null, k: null} : {q, k});
@@ -236,7 +248,7 @@ const askingModule = () => {
 
 /// The query with the most right keys; the last of equals.
 export function busiestQuery() {
-  const {length} = sides(askingModule()).queries;
+  const {length} = tokensOf(askingModule()).queries;
   const asked = (t) => task().relations.filter((_, r) => example().gold(r, t)?.length).length;
   return range(length).reduce((a, b) => (asked(b) >= asked(a) ? b : a), 0);
 }
@@ -244,7 +256,7 @@ export function busiestQuery() {
 /// Where the tokens of a sentence lie: those of a source above those that ask.
 function sentenceOf(width, {t, head}) {
   const m = head?.m ?? askingModule();
-  const {queries, keys} = sides(m);
+  const {queries, keys} = tokensOf(m);
   const {kind} = run().modules[m];
   const room = Math.min(46, (width - 8) / Math.max(queries.length, keys.length));
   const gold = (name, r) => Array.from(example().gold(r, t) || [], (s) => ({name, r, s}));
@@ -259,13 +271,15 @@ function sentenceOf(width, {t, head}) {
 function sentenceItems({queries, keys, room, top, gap, at, asked, row}, t) {
   const tall = (s, r) => (gap ? 20 : Math.min(66, 14 + 5 * Math.abs(t - s) + 6 * r));
   const side = Math.min(18, room - 6);
+  const content = (words, i, y, is) => {
+    if (example().vectors) return swatch(vectorAt(i), at(i) - side / 2, y - side / 2, side);
+    const look = {anchor: 'middle', mono: true, size: 13, fill: is ? 'paper' : 'ink', bold: is};
+    return [label(at(i), y, shortened(words, room, 13, true), look)];
+  };
   const token = (words, i, y, is) => [
-    rect(at(i) - room / 2 + 1, y - 12, room - 2, 24, is
-      ? {fill: 'ink'} : {stroke: 'rule', fill: 'panel'}),
-    ...example().vectors ? swatch(vectorAt(i), at(i) - side / 2, y - side / 2, side)
-      : [label(at(i), y, shortened(words, room, 13, true), {
-        anchor: 'middle', mono: true, size: 13, fill: is ? 'paper' : 'ink', bold: is,
-      })],
+    rect(at(i) - room / 2 + 1, y - 12, room - 2, 24,
+      is ? {fill: 'ink'} : {stroke: 'rule', fill: 'panel'}),
+    ...content(words, i, y, is),
   ];
   const looks = (w, s) => line(
     arc(at(t), at(s), top + gap + 12, -Math.min(44, 10 + 4 * Math.abs(t - s))),

@@ -105,7 +105,9 @@ export function memo(key, make) {
     if (now !== last) [last, value] = [now, make()];
     return value;
   };
-  get.forget = () => (last = undefined);
+  get.forget = () => {
+    last = undefined;
+  };
   get.key = key;
   return get;
 }
@@ -232,19 +234,20 @@ export const trace = memo(
   },
 );
 
+/// How a file is written that is missing.
+function writingNodes(command) {
+  if (!command) return 'Nothing can write them for this run.';
+  const isPage = command.includes('headlab page');
+  const page = isPage ? [] : [', then ', code(app.page.facts.command)];
+  return ['This writes them: ', code(command), ...page, '.'];
+}
+
 /// What a view lacks, with the command that writes it; null if the file is there.
 export function lacking(file, what, r = run()) {
   const {present, outdated, step, command} = r.facts.files.find((one) => one.file === file) || {};
   if (present !== false && !outdated) return null;
-  return note(
-    `${what} ${outdated ? `of step ${step}, of earlier weights, and` : ''} not in this page. `,
-    command ? [
-          'This writes them: ', code(command),
-          ...(command.includes('headlab page') ? [] : [', then ', code(app.page.facts.command)]),
-          '.',
-        ]
-      : 'Nothing can write them for this run.',
-  );
+  const earlier = outdated ? `of step ${step}, of earlier weights, and` : '';
+  return note(`${what} ${earlier} not in this page. `, writingNodes(command));
 }
 
 // ---- the address ---------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The story of a run, which opens first: what is asked, drawn on one example; what came out, in one
 // sentence; the heads over training; how many are enough, with the rule of each answer. A button
 // shows the point in six scenes. A sweep begins with its knee. Read next: heads.js; bench.js.
-import {at2} from './core_reports.js';
+import {idOfPair} from './core_reports.js';
 import {digits} from './charts.js';
 import {
   button, choice, code, dynamic, el, explained, figure, link, live, note, say, sliderOf, tableOf,
@@ -26,9 +26,12 @@ const queryShown = () => Math.min(app.state.q ?? busiestQuery(), task().length -
 /// What the model must say at every token, and what it may look for, in words of the task.
 function question() {
   const {target_names: names, relations, architecture} = task();
-  const meaning = (name) => relations.find((r) => r.name === name)?.description;
-  const asked = names.map((name) => meaning(name) ? `${meaning(name)} (${name})`
-    : name === 'next' ? 'the next token' : `the ${name}`);
+  const targetWords = (name) => {
+    const meaning = relations.find((r) => r.name === name)?.description;
+    if (meaning) return `${meaning} (${name})`;
+    return name === 'next' ? 'the next token' : `the ${name}`;
+  };
+  const asked = names.map(targetWords);
   const place = `At every position${architecture === 'encoder_decoder' ? ' of the answer' : ''}`;
   const others = relations.filter((r) => !names.includes(r.name)).slice(0, 4);
   return `${place} the model must name ${listed(asked)}.` + (!others.length ? ''
@@ -41,16 +44,20 @@ function answered(t) {
   const answers = answersAt(t);
   const known = answers.filter((a) => a.right !== null);
   const asked = askedAt(t);
-  if (asked === null && answers.length)
-    return `It says: ${answers.map((a) => `${a.name} ${a.said}`).join(', ')}. The right answer ` +
-      'for typed tokens is not known to this page.';
+  if (asked === null && answers.length) {
+    const said = answers.map((a) => `${a.name} ${a.said}`).join(', ');
+    return `It says: ${said}. The right answer for typed tokens is not known to this page.`;
+  }
   if (!asked?.length) return 'Nothing is asked at this token.';
-  if (!answers.length)
-    return `Right: ${asked.map((a) => `${a.name} ${a.right}`).join(', ')}. What the model ` +
-      'answers is not shown: the model does not run in this page.';
-  const said = known.map((a) => `${a.name} ${a.said} ${a.ok ? '✓' : `✗ (right: ${a.right})`}`);
+  if (!answers.length) {
+    const right = asked.map((a) => `${a.name} ${a.right}`).join(', ');
+    return `Right: ${right}. What the model answers is not shown: the model does not run in this ` +
+      'page.';
+  }
+  const mark = (a) => (a.ok ? '✓' : `✗ (right: ${a.right})`);
+  const said = known.map((a) => `${a.name} ${a.said} ${mark(a)}`).join(', ');
   const ok = known.filter((a) => a.ok).length;
-  return `It says: ${said.join(', ')}. ${ok} of ${known.length} right.`;
+  return `It says: ${said}. ${ok} of ${known.length} right.`;
 }
 
 function askedNodes() {
@@ -86,64 +93,78 @@ export function verdict(r) {
   );
 }
 
-/// Whom the scenes are about: the head that costs least beside what it costs together with another,
-/// of those that own a relation; else the costliest; and the head that goes off second.
-function cast() {
+/// The heads of the scenes. `main`: of the heads that own a relation, the one whose cost grows most
+/// if another head is off too; without owners, the costliest head. `second`: the head that is
+/// switched off next.
+function featuredHeads() {
   const cost = (x) => costOf([x]) ?? -1;
   const costliest = [...headsOf()].sort((a, b) => cost(b) - cost(a));
   const owners = headsOf().filter((x) => doneBy(x).some((d) => d.owns));
   const beyond = (x) => (partnerOf(x)?.beyond ?? -1) / (0.01 + Math.abs(cost(x)));
-  const hero = [...owners].sort((a, b) => beyond(b) - beyond(a))[0] || costliest[0];
-  const second = partnerOf(hero)?.x || costliest.find((x) => x.at !== hero.at);
+  const main = [...owners].sort((a, b) => beyond(b) - beyond(a))[0] || costliest[0];
+  const second = partnerOf(main)?.x || costliest.find((x) => x.at !== main.at);
   const points = bestPoints();
   const wanted = task().needed ?? Math.ceil(headsOf().length / 2);
   const best = points.find((p) => p.kept === wanted && p.heads.length);
-  return {hero, second, best, owners};
+  return {main, second, best, owners};
 }
 
-/// What a scene says of the loss that was measured, and of the question that the hero is for.
+/// What a scene says of the loss that was measured, and of the question of the main head's role.
 function outcome({loss, relations}, role) {
   const mine = relations.find((r) => r.name === role);
   return `The loss is ${digits(loss, 3)}.` +
     (mine ? ` ${role} is right in ${percent(mine.accuracy)} of the cases.` : '');
 }
 
-/// What the heads find: the role of the hero; or that no head has one, which is the right result
-/// of a control alone.
-function findingOf(hero, owners) {
+/// What the heads find: the role of the main head, or that no head has a role, which is the right
+/// result for a control task only.
+function findingOf(main, owners) {
   const {relations, control} = task();
   if (control && !owners.length)
     return 'No head finds its keys better than chance. The task is a control: there is nothing ' +
       'to find here, and that is right.';
   const scored = Boolean(run().reports.heads);
-  const hasRole = doneBy(hero).length > 0 || sharedBy(hero).length > 0;
+  const hasRole = doneBy(main).length > 0 || sharedBy(main).length > 0;
   if (owners.length || !relations.length || !scored || hasRole)
-    return `Head ${hero.at} ${roleOf(hero)}. Below the tokens: where it looks.`;
+    return `Head ${main.at} ${roleOf(main)}. Below the tokens: where it looks.`;
   return 'No head is the owner of a relation: none attends to its keys far more than chance ' +
-    `would. Below the tokens: where ${hero.at} looks.`;
+    `would. Below the tokens: where ${main.at} looks.`;
+}
+
+/// What a scene says of the second head if it has the role of the main one.
+function partnerWords(second, role, {shared, same}) {
+  if (!same) return '';
+  return shared ? ` ${second.at} shares its work.` : ` ${second.at} does its work as well.`;
+}
+
+/// What the scene of a head's emergence says of the step before, which is null if there is none.
+function earlyWords(early) {
+  if (early == null) return '';
+  if (run().steps.length) return ` This is the model before that, at step ${early}.`;
+  return ` Below, the heads are shown at step ${early}, before that.`;
 }
 
 /// The scenes: what each changes, and what it says of what is then measured.
 function scenes() {
-  const {hero, second, best, owners} = cast();
-  const start = {gates: {}, hide: null, step: null, h: hero.at, repl: 'zero'};
-  const born = bornAt(hero);
-  const role = doneBy(hero)[0]?.name;
-  const shared = second && doneBy(second).some((d) => d.name === role);
-  const kept = best?.heads.map(at2);
+  const {main, second, best, owners} = featuredHeads();
+  const start = {gates: {}, hide: null, step: null, h: main.at, repl: 'zero'};
+  const born = bornAt(main);
+  const role = doneBy(main)[0]?.name;
+  const same = second && doneBy(second).some((d) => d.name === role);
+  const shared = sharedBy(main).includes(role);
+  const kept = best?.heads.map(idOfPair);
   const early = timeSteps().filter((s) => s < born).at(-1) ?? null;
-  const finds = findingOf(hero, owners);
+  const finds = findingOf(main, owners);
   return [
     {set: start, say: (now) => `${question()} It is right in ${percent(now.accuracy)}.`},
     {set: start, say: () => finds},
     {
-      set: {...start, gates: silenced([hero])},
-      say: (now) => `${hero.at} is off. ${outcome(now, role)}` +
-        (!shared ? '' : sharedBy(hero).includes(role) ? ` ${second.at} shares its work.`
-          : ` ${second.at} does its work as well.`),
+      set: {...start, gates: silenced([main])},
+      say: (now) => `${main.at} is off. ${outcome(now, role)}` +
+        partnerWords(second, role, {shared, same}),
     },
     second && {
-      set: {...start, gates: silenced([hero, second])},
+      set: {...start, gates: silenced([main, second])},
       say: (now) => `${second.at} is off as well. ${outcome(now, role)}`,
     },
     best && {
@@ -153,29 +174,32 @@ function scenes() {
     },
     born != null && {
       set: {...start, step: early},
-      say: () => `${hero.at} was born at step ${born}, while the model was trained.` +
-        (early == null ? '' : run().steps.length ? ` This is the model before that, at step ` +
-          `${early}.` : ` Below, the heads are shown at step ${early}, before that.`),
+      say: () => `${main.at} was born at step ${born}, while the model was trained.` +
+        earlyWords(early),
     },
   ].filter(Boolean);
+}
+
+/// What is said of a scene: its sentence, if the measurement is there and is of its gates.
+function sceneWords({set, say: sentence}) {
+  if (measured.waiting) return '…';
+  const moved = String(Object.keys(set.gates)) !== String(Object.keys(app.state.gates));
+  return moved ? 'The gates were moved: “Next” or “Back” goes on.' : sentence(measured.result);
 }
 
 function sceneNodes() {
   const all = scenes();
   const n = Math.min(app.state.scene, all.length);
   const to = (scene) => go({...(all[scene - 1]?.set || {gates: {}, step: null}), scene});
-  const {hero} = cast();
+  const {main} = featuredHeads();
   if (!n)
     return [
-      button(all.length > 2 ? `Switch ${hero.at} off and watch ▸` : 'Watch ▸', () => to(1),
+      button(all.length > 2 ? `Switch ${main.at} off and watch ▸` : 'Watch ▸', () => to(1),
         {id: 'scene-start'}),
     ];
   const words = el('p', {class: 'verdict', id: 'scene-words'});
   const tell = () => {
-    const {set, say: told} = all[n - 1];
-    const other = String(Object.keys(set.gates)) !== String(Object.keys(app.state.gates));
-    words.replaceChildren(...explained(measured.waiting ? '…' : other
-      ? 'The gates were moved: “Next” or “Back” goes on.' : told(measured.result)));
+    words.replaceChildren(...explained(sceneWords(all[n - 1])));
   };
   return [
     el('div', {class: 'controls'}, el('span', {class: 'muted'}, `${n} of ${all.length}`),
@@ -209,7 +233,8 @@ function overTraining(name, again) {
     const {[name]: drawn} = run().facts.figures, {step} = app.state;
     if (!(drawn?.plots[0].series[0]?.points.length > 1)) return null;
     const lines = step == null ? [] : [{x: step, name: `step ${step}`, strong: true}];
-    return (picture = programPlot(drawn, width, {name, lines}));
+    picture = programPlot(drawn, width, {name, lines});
+    return picture;
   }, {id: name, most: 620, again, choose: (r, c) => timeSteps().length > 1 &&
     go({step: nearestStep(picture.marks.point(r, c)[0])})});
 }
@@ -246,7 +271,7 @@ function headsNodes() {
     button('Play', (event) => play(event.target), {'aria-pressed': 'false', id: 'play'}),
     stepSlider(),
   ];
-  const told = () => {
+  const stepNote = () => {
     const {step} = app.state;
     if (step == null) return '';
     if (run().steps.length && isLive())
@@ -260,7 +285,7 @@ function headsNodes() {
       choice('sort', 'Sort by', sortings().map(([name]) => [name, name]), (v) => go({sort: v}),
         () => app.state.sort),
     ),
-    dynamic('p', {class: 'small muted', id: 'other-step'}, told),
+    dynamic('p', {class: 'small muted', id: 'other-step'}, stepNote),
     headGrid(),
     ...(run().reports.heads?.divisions || []).filter((d) => d.by && d.classes?.length)
       .map((d) => figure((width) => divisionPicture(d, width), {
@@ -310,14 +335,21 @@ function howManyNodes() {
 export const headCount = (group) => Number(group.model.heads);
 
 /// A mean with its interval.
-const spread = (v) => v?.mean == null ? '–'
-  : digits(v.mean, 3) + (v.low == null ? '' : ` (${digits(v.low, 2)} to ${digits(v.high, 2)})`);
+function spread(v) {
+  if (v?.mean == null) return '–';
+  const interval = v.low == null ? '' : ` (${digits(v.low, 2)} to ${digits(v.high, 2)})`;
+  return digits(v.mean, 3) + interval;
+}
+
+function comparisonSentence({one, best, verdict, loss}) {
+  if (one === best) return `${verdict}.`;
+  return `The loss of ${one} is ${spread(loss.ratio)} times that of ${best}: ${verdict}.`;
+}
 
 /// The loss against heads, as the program draws it, and what the comparison says.
 export function kneePicture(width) {
   const {figure: drawn, groups, comparisons: [c] = []} = app.page.facts.sweep;
-  const sentence = !c ? `${groups.length} groups of runs.` : c.one === c.best ? `${c.verdict}.`
-    : `The loss of ${c.one} is ${spread(c.loss.ratio)} times that of ${c.best}: ${c.verdict}.`;
+  const sentence = c ? comparisonSentence(c) : `${groups.length} groups of runs.`;
   return drawn && programPlot({...drawn, sentence}, width, {name: 'knee'});
 }
 

@@ -53,9 +53,8 @@ export function refresh() {
   for (const update of refreshers) update();
 }
 
-/// The line at the foot of the window. It is a live region: what the pointer or the arrow keys
-/// reach
-/// is written here, never into a box that would cover the data.
+/// Writes to the line at the foot of the window. It is a live region: what the pointer or the arrow
+/// keys reach is written here, never into a box that would cover the data.
 export function say(words) {
   const line = byId('readout');
   if (line.firstChild) line.firstChild.data = words;
@@ -131,7 +130,9 @@ const EXPLAINED = new RegExp(
 /// A word that opens its meaning under the pointer, with the focus, or by a tap.
 export function term(words, meaning) {
   const box = byId('meaning');
-  const hide = () => (box.hidden = true);
+  const hide = () => {
+    box.hidden = true;
+  };
   const open = (event) => {
     const at = event.target.getBoundingClientRect();
     box.textContent = meaning;
@@ -160,8 +161,11 @@ export function explained(words, seen = new Set()) {
 /// A table that scrolls by itself and can be reached by keyboard; long ones show their first
 /// rows. A title of a column may be a node.
 export function tableOf(caption, head, rows, most = 64) {
-  const cell = (v, i) => typeof v === 'number' ? el('td', {class: 'number'}, digits(v, 5))
-    : el(i === 0 ? 'th' : 'td', i === 0 ? {scope: 'row'} : null, v instanceof Node ? v : v ?? '');
+  const cell = (v, i) => {
+    if (typeof v === 'number') return el('td', {class: 'number'}, digits(v, 5));
+    const content = v ?? '';
+    return i === 0 ? el('th', {scope: 'row'}, content) : el('td', null, content);
+  };
   const titled = (words) =>
     el('th', {scope: 'col'}, typeof words === 'string' ? explained(words) : words);
   return el('div', {class: 'table', tabindex: 0, role: 'region', 'aria-label': caption},
@@ -192,10 +196,11 @@ export function palette(scheme = '') {
     ...SERIES,
   ]) {
     probe.style.color = `var(--${role})`;
-    found[role] = hexOf(getComputedStyle(probe) .color.match(/[\d.]+/g) .slice(0, 3) .map(Number));
+    found[role] = hexOf(getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number));
   }
   probe.remove();
-  return (palettes[scheme] = found);
+  palettes[scheme] = found;
+  return found;
 }
 
 // ---- figures -------------------------------------------------------------------------------
@@ -345,7 +350,7 @@ function stepCursor(self, key) {
 
 /// Saves a picture. Exports are always in the light colours, and carry the page's link and command.
 export async function save(picture, kind, again) {
-  const about = `${again ? `again: ${again} · ` : ''}${saved.about()}`;
+  const about = again ? `again: ${again} · ${saved.about()}` : saved.about();
   const name = `${picture.name}.${kind}`;
   if (kind === 'svg') return download(name, 'image/svg+xml', svg(picture, palette('light'), about));
   if (kind === 'csv') return download(name, 'text/csv', csv(picture.table()));
