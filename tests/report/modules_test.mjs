@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 const {parse} = require('internal/deps/acorn/acorn/dist/acorn');
 const folder = new URL('../../src/app/report/page/', import.meta.url);
 const LAYERS = [
-  /^core_/, /^(draw|charts)$/, /^ui$/, /^(address|state)$/,
+  /^core_/, /^(draw|charts|plot)$/, /^ui$/, /^(address|state)$/,
   /^(?!(learn|worlds|lesson_\w+|app)$)/,  // views, and what they share
   /^(?!app$)/, /^app$/,
 ];

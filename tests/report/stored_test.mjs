@@ -4,7 +4,7 @@
 // each problem; the exit status is 1 if there is any.
 import fs from 'node:fs';
 import {pageOfHtml} from './page_of.mjs';
-import {unknownAttention} from '../../src/app/report/page/core_model.js';
+import {unknownAttention} from '../../src/app/report/page/core_kinds.js';
 import {storedTrace} from '../../src/app/report/page/core_stored.js';
 
 const [pagePath, expectedPath] = process.argv.slice(2);

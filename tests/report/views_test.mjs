@@ -6,13 +6,14 @@
 import fs from 'node:fs';
 import * as draw from '../../src/app/report/page/draw.js';
 import * as charts from '../../src/app/report/page/charts.js';
+import * as plots from '../../src/app/report/page/plot.js';
 import * as address from '../../src/app/report/page/address.js';
 import {randomEdges} from '../../src/app/report/page/core_edges.js';
 import {pca} from '../../src/app/report/page/core_numbers.js';
 import {truthOf} from '../../src/app/report/page/core_page.js';
 import {recorder} from './page_document.mjs';
 
-const page = {...draw, ...charts, ...address};
+const page = {...draw, ...charts, ...plots, ...address};
 const read = (name) => fs.readFileSync(new URL(`../../src/app/report/page/${name}`, import.meta.url), 'utf8');
 const problems = [];
 const expect = (truth, what) => {

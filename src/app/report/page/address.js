@@ -32,7 +32,8 @@ export const numbers = (pattern, order, usual) => ({
 });
 
 function byPlace(a, b) {
-  const [p, q] = [a.split('.').map(Number), b.split('.').map(Number)];
+  const p = a.split('.').map(Number);
+  const q = b.split('.').map(Number);
   return p[0] - q[0] || p[1] - q[1];
 }
 
@@ -77,7 +78,8 @@ function decoded(s) {
 
 /// Reads an address: {state, notices}. It never fails.
 export function parseHash(hash) {
-  const [state, notices] = [defaultState(), []];
+  const state = defaultState();
+  const notices = [];
   for (const pair of String(hash).replace(/^#/, '').split('&')) {
     if (!pair) continue;
     const cut = pair.indexOf('=');

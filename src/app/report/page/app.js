@@ -1,6 +1,6 @@
 // The page as a whole: the controls that places share, the keys, the drawer, navigation, and how it
 // starts.
-import {unknownAttention} from './core_model.js';
+import {unknownAttention} from './core_kinds.js';
 import {headNamed, loadPage} from './core_page.js';
 import {selfCheckSteps} from './core_check.js';
 import {drive} from './core_pass.js';
@@ -241,7 +241,8 @@ function readAddress() {
 
 /// Four places and a drawer; below them the views of the place that is open.
 function navigation() {
-  const [shown, here] = [app.views.filter(isShown), app.view];
+  const shown = app.views.filter(isShown);
+  const here = app.view;
   const to = (v, words, id, now) =>
     link(words, () => go({view: v.name}), {
       id, href: formatHash({...app.state, view: v.name}) || '#', 'aria-current': now && 'page',

@@ -23,7 +23,8 @@ import {curvePicture, methodNow, methodsOf} from './findings.js';
 function costNow(x) {
   const alone = costOf([x]);
   const rest = headsOf().filter((y) => app.state.gates[y.at] === 0 && y.at !== x.at);
-  const [on, off] = [lossWithout(rest), lossWithout([...rest, x])];
+  const on = lossWithout(rest);
+  const off = lossWithout([...rest, x]);
   if (on == null || off == null || app.state.repl !== 'zero') return {cost: alone, more: false};
   return {cost: off - on, more: off - on > 0.01 + 2 * Math.max(0, alone)};
 }
@@ -44,7 +45,8 @@ function gateOf(x, module) {
     'aria-label': `gate of head ${at}`,
     oninput: (event) => set(Number(event.target.value)),
   });
-  const [out, chip] = [el('output', {for: `fader-${at}`}), el('span', {class: 'chip'})];
+  const out = el('output', {for: `fader-${at}`});
+  const chip = el('span', {class: 'chip'});
   live(() => {
     const v = app.state.gates[at] ?? 1;
     box.checked = v > 0;
@@ -120,7 +122,9 @@ function guessNode() {
 function pairNode() {
   const off = headsOf().filter((x) => app.state.gates[x.at] === 0);
   if (off.length !== 2 || Object.keys(app.state.gates).length !== 2) return [];
-  const [a, b, both] = [costOf([off[0]]), costOf([off[1]]), costOf(off)];
+  const a = costOf([off[0]]);
+  const b = costOf([off[1]]);
+  const both = costOf(off);
   if (both == null || app.state.repl !== 'zero')
     return aside('Pairs: ', code(`headlab ablate ${run().name} --pairs`));
   return tableOf(`Without ${off[0].at} and ${off[1].at}`, ['off', 'rise of the loss'], [

@@ -5,7 +5,8 @@ function largestDifference(ours, theirs, width, every, result) {
   const rows = Math.floor(ours.length / width / every);
   for (let row = 0; row < rows; ++row) {
     for (let i = 0; i < width; ++i) {
-      const a = ours[((row + 1) * every - 1) * width + i], b = theirs[row * width + i];
+      const a = ours[((row + 1) * every - 1) * width + i];
+      const b = theirs[row * width + i];
       result.difference = Math.max(result.difference, Math.abs(a - b));  // NaN stays NaN
       result.largest = Math.max(result.largest, Math.abs(b));
     }
@@ -15,11 +16,13 @@ function largestDifference(ours, theirs, width, every, result) {
 function checkedExample(run, trace, i, logits, patterns) {
   const {every, logits: block, patterns: blocks} = run.facts.check;
   const read = (b) => run.page.blocks.read(b);
-  const wide = run.task.targets * run.task.vocab, each = block.shape[1];
+  const wide = run.task.targets * run.task.vocab;
+  const each = block.shape[1];
   const own = read(block).subarray(i * each, (i + 1) * each);
   largestDifference(trace.logits, own, wide, every, logits);
   blocks.forEach((stored, m) => {
-    const [, H, Q, S] = stored.shape, all = read(stored);
+    const [, H, Q, S] = stored.shape;
+    const all = read(stored);
     for (let place = 0; place < H; ++place) {
       const at = (i * H + place) * Q * S;
       largestDifference(trace.pattern(m, place), all.subarray(at, at + Q * S), S, every, patterns);
@@ -27,12 +30,13 @@ function checkedExample(run, trace, i, logits, patterns) {
   });
 }
 
-// Holds the page's model against what the program computed. Everything live is to be switched off
-// unless it is ok: damaged blocks and a pass that computes something else are found alike. The run
-// is one with a model.
+/// Holds the page's model against what the program computed. Everything live is to be switched off
+/// unless it is ok: damaged blocks and a pass that computes something else are found alike. The run
+/// is one with a model.
 export function* selfCheckSteps(run) {
   const {tolerance} = run.page.facts;
-  const logits = {difference: 0, largest: 0}, patterns = {difference: 0, largest: 0};
+  const logits = {difference: 0, largest: 0};
+  const patterns = {difference: 0, largest: 0};
   const {examples} = run.facts.check;
   for (let i = 0; i < examples; ++i) {
     const trace = yield* forwardSteps(run.model, run.task.set('scored').example(i));

@@ -9,18 +9,21 @@ function sizesOf(run, m, example) {
     kind === 'self' ? example.tokens.length : example.source.length];
 }
 
-// The edges of a relation, as flags [Q * S].
+/// The edges of a relation, as flags [Q * S].
 export function goldEdges(run, example, relation, m) {
-  const [Q, S] = sizesOf(run, m, example), flags = new Uint8Array(Q * S);
+  const [Q, S] = sizesOf(run, m, example);
+  const flags = new Uint8Array(Q * S);
   for (let t = 0; t < Q; ++t)
     for (const s of example.gold(relation, t) || noKeys) flags[t * S + s] = 1;
   return flags;
 }
 
-// As many others at each query, which no relation of this kind asks for.
+/// As many others at each query, which no relation of this kind asks for.
 export function randomEdges(run, example, relation, m, seed = 0) {
-  const [Q, S] = sizesOf(run, m, example), flags = new Uint8Array(Q * S);
-  const {relations} = run.task, random = randomFrom(seed * 7919 + Math.max(0, example.index));
+  const [Q, S] = sizesOf(run, m, example);
+  const flags = new Uint8Array(Q * S);
+  const {relations} = run.task;
+  const random = randomFrom(seed * 7919 + Math.max(0, example.index));
   for (let t = 0; t < Q; ++t) {
     const truth = new Set();
     relations.forEach((other, r) => {
@@ -37,7 +40,7 @@ export function randomEdges(run, example, relation, m, seed = 0) {
   return flags;
 }
 
-// Flags of the edges to hide for each head, as an option of a pass.
+/// Flags of the edges to hide for each head, as an option of a pass.
 export function hiddenFor(run, example, hide) {
   const make = hide.random ? randomEdges : goldEdges;
   return (m, place) => hide.heads.some((head) => head[0] === m && head[1] === place)

@@ -3,15 +3,19 @@ import {hiddenFor} from './core_edges.js';
 import {cachedNumbers} from './core_model.js';
 import {forwardSteps} from './core_pass.js';
 
-// The loss of each target in nats, and whether the largest logit (the first of equals) is right.
+/// The loss of each target in nats, and whether the largest logit (the first of equals) is right.
 export function lossesOf(trace, example = trace.example) {
-  const V = trace.model.task.vocab, rows = trace.logits.length / V;
-  const losses = new Float64Array(rows), right = new Uint8Array(rows);
-  let sum = 0, count = 0;
+  const V = trace.model.task.vocab;
+  const rows = trace.logits.length / V;
+  const losses = new Float64Array(rows);
+  const right = new Uint8Array(rows);
+  let sum = 0;
+  let count = 0;
   for (let row = 0; row < rows; ++row) {
     const target = example.targets ? example.targets[row] : -1;
     if (target < 0) continue;
-    let best = 0, total = 0;
+    let best = 0;
+    let total = 0;
     const at = row * V;
     for (let v = 1; v < V; ++v) if (trace.logits[at + v] > trace.logits[at + best]) best = v;
     const largest = trace.logits[at + best];
@@ -24,12 +28,14 @@ export function lossesOf(trace, example = trace.example) {
   return {losses, sum, count, right};
 }
 
-// Which targets a relation answers for (targets_of in lab/heads/causes/gold_edges.cc): those at its
-// queries, and of several the one with its name; all of them where its queries have none.
+/// The targets that a relation answers for (targets_of in lab/heads/causes/gold_edges.cc): those at
+/// its queries, and of several the one with its name; all of them if its queries have none.
 function targetsOfRelation(set, relation) {
   set.answers ??= [];
   if (set.answers[relation]) return set.answers[relation];
-  const {task} = set, {name, kind} = task.relations[relation], K = task.targets;
+  const {task} = set;
+  const {name, kind} = task.relations[relation];
+  const K = task.targets;
   const slot = task.target_names.indexOf(name);
   let any = false;
   for (let i = 0; i < set.size && !any; ++i)
@@ -56,7 +62,7 @@ class Sums {
   }
 }
 
-// Sums over examples: of all targets, of each of the K, of those of each relation.
+/// Sums over examples: of all targets, of each of the K, of those of each relation.
 class Evaluation {
   constructor(set) {
     const {task} = set;
@@ -71,11 +77,13 @@ class Evaluation {
     return (rule.slot < 0 || rule.slot === k) && example.gold(r, t).length > 0;
   }
   add(trace, example) {
-    const {losses, right} = lossesOf(trace, example), K = this.targets.length;
+    const {losses, right} = lossesOf(trace, example);
+    const K = this.targets.length;
     let sum = 0;
     for (let row = 0; row < losses.length; ++row) {
       if (example.targets[row] < 0) continue;
-      const t = Math.floor(row / K), k = row % K;
+      const t = Math.floor(row / K);
+      const k = row % K;
       sum += losses[row];
       this.all.add(losses[row], right[row]);
       this.targets[k].add(losses[row], right[row]);
@@ -94,8 +102,8 @@ class Evaluation {
   }
 }
 
-// The unchanged pass over an example of a set, from a cache if the set fits into one: streams and
-// outputs of heads, from which any gates start.
+/// The unchanged pass over an example of a set, from a cache if the set fits into one: streams and
+/// outputs of heads, from which any gates start.
 function* unchanged(model, set, i) {
   model.caches[set.name] ??= [];
   const cache = model.caches[set.name];
@@ -110,8 +118,8 @@ function* unchanged(model, set, i) {
   return light;
 }
 
-// The mean outputs of heads over the positions that count: the program's own, and of a model at a
-// kept step those of this pass over all examples.
+/// The mean outputs of heads over the positions that count: the program's own, and of a model at a
+/// kept step those of this pass over all examples.
 function* meanReplacement(run, model, set) {
   if (model === run.model) return run.facts.means.map((block) => run.page.blocks.read(block));
   if (model.means) return model.means;
@@ -131,9 +139,10 @@ function* meanReplacement(run, model, set) {
   return model.means;
 }
 
-// What another example's heads put out at the same positions; beyond its end the own output stays.
+/// The outputs of another example's heads at the same positions; beyond its end the own outputs.
 function donated(run, m, own, donor, length) {
-  const taken = Float32Array.from(own), wide = run.modules[m].heads.length * run.modules[m].dValue;
+  const taken = Float32Array.from(own);
+  const wide = run.modules[m].heads.length * run.modules[m].dValue;
   taken.set(donor.subarray(0, length * wide));
   return taken;
 }
@@ -143,7 +152,8 @@ function* replacementFor(run, model, set, i, kind, base) {
   if (kind !== 'resample') return null;
   const given = [];
   for (const module of run.modules) {
-    const m = module.index, donors = run.facts.donors[m];
+    const m = module.index;
+    const donors = run.facts.donors[m];
     if (!base.modules[m].z || !donors) continue;
     const other = run.page.blocks.read(donors)[i];
     const {example, modules} = yield* unchanged(model, set, other);
@@ -154,11 +164,14 @@ function* replacementFor(run, model, set, i, kind, base) {
 }
 
 export function* evaluateSteps(run, options = {}) {
-  const model = options.model || run.model, set = run.task.set(options.set || 'held_out');
+  const model = options.model || run.model;
+  const set = run.task.set(options.set || 'held_out');
   const count = Math.min(options.count || set.size, set.size);
-  const {hide} = options, sums = new Evaluation(set);
+  const {hide} = options;
+  const sums = new Evaluation(set);
   for (let i = 0; i < count; ++i) {
-    const base = yield* unchanged(model, set, i), example = base.example;
+    const base = yield* unchanged(model, set, i);
+    const example = base.example;
     const replacement = yield* replacementFor(run, model, set, i, options.replacement, base);
     const changes = {base: hide ? null : base, gates: options.gates, replacement,
       hidden: hide && hiddenFor(run, example, hide)};

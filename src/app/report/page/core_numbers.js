@@ -1,7 +1,7 @@
 // Functions of plain numbers: random numbers from a seed, permutations, entropy and distance of
 // rows of weights, and principal axes of points.
 
-// Numbers from 0 to 1 from a seed: mulberry32.
+/// Numbers from 0 to 1 from a seed: mulberry32.
 export function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
@@ -24,7 +24,7 @@ export function shuffled(things, random) {
 
 export const entropyOfRow = (row) => row.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
 
-// The square root of the Jensen-Shannon divergence of two rows of n weights, in nats.
+/// The square root of the Jensen-Shannon divergence of two rows of n weights, in nats.
 export function jsDistance(a, b, n = a.length) {
   let divergence = 0;
   for (let s = 0; s < n; ++s) {
@@ -35,10 +35,11 @@ export function jsDistance(a, b, n = a.length) {
   return Math.sqrt(Math.max(0, divergence));
 }
 
-// The two axes along which points [n * d] vary most, by power iteration; the largest loading of
-// each axis is positive, so that the picture is the same each time.
+/// The two axes along which points [n * d] vary most, by power iteration; the largest loading of
+/// each axis is positive, so that the picture is the same each time.
 export function pca(points, n, d) {
-  const mean = new Float64Array(d), scatter = new Float64Array(d * d);
+  const mean = new Float64Array(d);
+  const scatter = new Float64Array(d * d);
   for (let i = 0; i < n * d; ++i) mean[i % d] += points[i] / n;
   for (let i = 0; i < n; ++i)
     for (let a = 0; a < d; ++a)
@@ -46,9 +47,11 @@ export function pca(points, n, d) {
         scatter[a * d + b] += (points[i * d + a] - mean[a]) * (points[i * d + b] - mean[b]) / n;
   let whole = 0;
   for (let a = 0; a < d; ++a) whole += scatter[a * d + a];
-  const axes = [], share = [];
+  const axes = [];
+  const share = [];
   for (let axis = 0; axis < 2; ++axis) {
-    let x = Float64Array.from({length: d}, (_, a) => 1 + a % 7 / 7 + (axis && a % 2)), size = 0;
+    let x = Float64Array.from({length: d}, (_, a) => 1 + a % 7 / 7 + (axis && a % 2));
+    let size = 0;
     for (let turn = 0; turn < 300; ++turn) {
       const y = new Float64Array(d);
       for (let a = 0; a < d; ++a) for (let b = 0; b < d; ++b) y[a] += scatter[a * d + b] * x[b];

@@ -7,7 +7,8 @@
 // node as they are (tests/report/core_test.mjs). Letters: T queries, S keys, C d_model, H heads, D
 // and Dv widths of a head, K targets, V vocabulary. Sums are taken in double; everything that is
 // kept is single, as in the program.
-import {Model, unknownKinds} from './core_model.js';
+import {unknownKinds} from './core_kinds.js';
+import {Model} from './core_model.js';
 
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -17,7 +18,7 @@ function bytesOf(text) {
   return bytes;
 }
 
-// FNV-1a, 32 bits: notices any changed bit.
+/// FNV-1a, 32 bits: notices any changed bit.
 export function hashOf(bytes) {
   let hash = 0x811c9dc5;
   for (let i = 0; i < bytes.length; ++i) hash = Math.imul(hash ^ bytes[i], 0x01000193);
@@ -25,7 +26,8 @@ export function hashOf(bytes) {
 }
 
 function floatOfHalf(half) {
-  const exponent = half >> 10 & 31, fraction = half & 1023;
+  const exponent = half >> 10 & 31;
+  const fraction = half & 1023;
   const size = exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
   return half & 0x8000 ? -size : size;
 }
@@ -44,7 +46,7 @@ const decoders = {
   p8: (bytes) => Float32Array.from(bytes, (v) => (v / 255) * (v / 255)),
 };
 
-// Decodes blocks when they are first asked for; remembers which were damaged.
+/// Decodes blocks when they are first asked for; remembers which were damaged.
 class Blocks {
   constructor(textOf) {
     this.textOf = textOf;
@@ -80,14 +82,14 @@ class Example {
   constructor(fields) {
     Object.assign(this, fields);
   }
-  // The keys that a relation gives query t; empty where it asks nothing, null without a truth.
+  /// The keys that a relation gives query t; empty where it asks nothing, null without a truth.
   gold(relation, t) {
     return this.goldOf ? this.goldOf(relation, t) : null;
   }
 }
 
-// The target that a number of the block `targets` stands for: blocks hold no negative numbers, so
-// the program stores target + 1, and 0 for none (src/app/report/page_task.cc). -1: no target.
+/// The target that a number of the block `targets` stands for: blocks hold no negative numbers, so
+/// the program stores target + 1, and 0 for none (src/app/report/page_task.cc). -1: no target.
 const targetOf = (stored) => stored - 1;
 
 class ExampleSet {
@@ -98,7 +100,7 @@ class ExampleSet {
   values(name) {
     return this.facts[name] ? this.blocks.read(this.facts[name]) : null;
   }
-  // The keys of a relation: where those of each query begin, and all of them.
+  /// The keys of a relation: where those of each query begin, and all of them.
   truth(relation) {
     if (!this.truths[relation]) {
       const counts = this.blocks.read(this.facts.gold[relation].counts);
@@ -109,7 +111,7 @@ class ExampleSet {
     }
     return this.truths[relation];
   }
-  // Whether the model must answer question k at position t of example i.
+  /// Whether the model must answer question k at position t of example i.
   hasTarget(i, t, k) {
     const {length, targets} = this.task;
     return targetOf(this.values('targets')[(i * length + t) * targets + k]) >= 0;
@@ -122,7 +124,8 @@ class ExampleSet {
   example(i) {
     const {length: T, targets: K, source_length: S, features: F} = this.task;
     const part = (values, each) => Int32Array.from(values.subarray(i * each, (i + 1) * each));
-    const lengths = this.values('lengths'), sources = this.values('source_lengths');
+    const lengths = this.values('lengths');
+    const sources = this.values('source_lengths');
     return new Example({
       index: i, set: this, task: this.task,
       tokens: part(this.values('tokens'), T),
@@ -159,7 +162,7 @@ export function makeExample(task, tokens, {source = null, targets = null, length
   });
 }
 
-// The rule of the task `relations` (src/core/tasks/relations.cc), for tokens that were edited.
+/// The rule of the task `relations` (src/core/tasks/relations.cc), for tokens that were edited.
 function keyOfRelation(name, classOf, t) {
   const back = /^back(\d+)$/.exec(name);
   if (back) return Math.max(t - Number(back[1]), -1);
@@ -193,7 +196,7 @@ class AttentionModule {
       kvHead: facts.kv_head, kvBlocks: facts.kv_blocks,
       window: facts.window || 0});
   }
-  // The place of a head among those that are left, by the number it was born with; -1: removed.
+  /// The place of a head among those that are left, by the number it was born with; -1: removed.
   placeOf(born) {
     return this.heads.indexOf(born);
   }
@@ -220,7 +223,7 @@ export class Run {
     if (!this.models.has(key)) this.models.set(key, make());
     return this.models.get(key);
   }
-  // The model as it was at a kept step of training.
+  /// The model as it was at a kept step of training.
   modelAt(step) {
     const place = this.steps.indexOf(step);
     if (place < 0 || !this.live) return null;
@@ -233,21 +236,23 @@ export class Run {
   losses(set) {
     return this.page.blocks.read(this.facts.losses[set]);
   }
-  // The mean pattern of a head over examples, in at most 64 x 64 cells, at the end or after one of
-  // the steps of facts.maps.
+  /// The mean pattern of a head over examples, in at most 64 x 64 cells, at the end or after one of
+  /// the steps of facts.maps.
   thumbnail(m, place, step = null) {
     const {maps, thumbnails} = this.facts;
     const block = step === null ? thumbnails[m] : maps.modules[m];
-    const [heads, rows, columns] = block.shape.slice(-3), each = rows * columns;
+    const [heads, rows, columns] = block.shape.slice(-3);
+    const each = rows * columns;
     const at = step === null ? place : maps.steps.indexOf(step) * heads + place;
     const weights = this.page.blocks.read(block).subarray(at * each, (at + 1) * each);
     return {rows, columns, weights};
   }
 }
 
-// The page of its texts by name: the facts are JSON, and a wrong checksum of theirs is damage.
+/// The page of its texts by name: the facts are JSON, and a wrong checksum of theirs is damage.
 export function loadPage(textOf) {
-  const text = textOf('facts'), facts = JSON.parse(text);
+  const text = textOf('facts');
+  const facts = JSON.parse(text);
   const page = {facts, blocks: new Blocks(textOf)};
   const hash = hashOf(new TextEncoder().encode(text));
   if (hash !== Number(textOf('checksum'))) page.blocks.damaged.add('facts');
@@ -259,6 +264,7 @@ export function loadPage(textOf) {
 export function headNamed(run, name) {
   const found = /^(0|[1-9]\d*)\.(0|[1-9]\d*)$/.exec(name);
   if (!found || !run.modules[Number(found[1])]) return null;
-  const m = Number(found[1]), born = Number(found[2]);
+  const m = Number(found[1]);
+  const born = Number(found[2]);
   return born < run.modules[m].born ? {m, place: run.modules[m].placeOf(born), born} : null;
 }

@@ -7,10 +7,11 @@ class Trace {
     Object.assign(this, {model, example, options, modules: [], residual: [], logits: null,
       exact: true, patterns: new Map()});
   }
-  // The weights of a head, [Q * S] row-major; computed when first asked for. The latest are kept,
-  // as far as 32 MB reach.
+  /// The weights of a head, [Q * S] row-major; computed when first asked for. The latest are kept,
+  /// as far as 32 MB reach.
   pattern(m, place) {
-    const key = m + '.' + place, known = this.patterns.get(key) || this.modules[m].pattern(place);
+    const key = m + '.' + place;
+    const known = this.patterns.get(key) || this.modules[m].pattern(place);
     this.patterns.delete(key);
     this.patterns.set(key, known);
     for (const oldest of this.patterns.keys()) {
@@ -24,8 +25,8 @@ class Trace {
   }
 }
 
-// What runs through one pass: the trace under construction, and whether all so far is as in the
-// trace that it may reuse.
+/// What runs through one pass: the trace under construction, and whether all so far is as in the
+/// trace that it may reuse.
 class Pass {
   constructor(model, example, options) {
     this.trace = new Trace(model, example, options);
@@ -36,7 +37,7 @@ class Pass {
     const attention = new Attention(this.model, m, this.example, this.options);
     return attention.isGated() || attention.hidesAny();
   }
-  // x + f(norm(x)) or norm(x + f(x)).
+  /// x + f(norm(x)) or norm(x + f(x)).
   * sublayer(x, norm, f) {
     const y = yield* f(this.pre ? this.model.norm(x, norm) : x, x);
     return this.pre ? y : this.model.norm(y, norm);
@@ -45,7 +46,8 @@ class Pass {
     const attention = new Attention(this.model, m, this.example, this.options);
     const old = this.base && this.clean ? this.base.modules[m] : null;
     this.trace.modules[m] = attention;
-    const t = this.model.tensors, name = attention.module.name + '.';
+    const t = this.model.tensors;
+    const name = attention.module.name + '.';
     if (attention.H === 0) return addRow(residual, t[name + 'b_O'] || [0]);
     if (old && !attention.hidesAny()) {
       Object.assign(attention, {q: old.q, k: old.k, v: old.v, z: old.z});
@@ -58,7 +60,8 @@ class Pass {
     return linear(attention.gatedZ, attention.queries, t[name + 'W_O'], t[name + 'b_O'], residual);
   }
   * block(block, x, memory) {
-    const model = this.model, pass = this;
+    const model = this.model;
+    const pass = this;
     x = yield* this.sublayer(x, block.name + 'ln1.', function* (h, residual) {
       return yield* pass.attention(block.attn, h, null, residual);
     });
@@ -74,7 +77,7 @@ class Pass {
     }
     return x;
   }
-  // Whether a block may be taken over from the base as it is.
+  /// Whether a block may be taken over from the base as it is.
   reusable(block) {
     return this.base && this.clean && !this.changed(block.attn) &&
       (block.cross < 0 || !this.changed(block.cross));
@@ -118,7 +121,7 @@ export function finish(generator) {
   }
 }
 
-// Runs a generator in slices of a few milliseconds, so that a page answers in between.
+/// Runs a generator in slices of a few milliseconds, so that a page answers in between.
 export function drive(generator, {slice = 8, progress, cancelled} = {}) {
   return new Promise((resolve, reject) => {
     const turn = () => {

@@ -8,14 +8,14 @@ export const headPlaces = (run) => run.modules.flatMap((module) =>
 export const idOfPair = (pair) => pair.join('.');
 export const idOf = ({layer, head: born}) => `${layer}.${born}`;
 
-// What heads.json says of a head and a relation; null if it says nothing.
+/// What heads.json says of a head and a relation; null if it says nothing.
 export function reportScore(run, relation, m, place) {
   const born = run.modules[m].heads[place];
   const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);
   return head?.scores[run.task.relations[relation].name] || null;
 }
 
-// The head that owns a relation, by heads.json; or null.
+/// The head that owns a relation, by heads.json; or null.
 export function ownerOf(run, relation) {
   const {name} = run.task.relations[relation];
   const row = run.reports.heads?.relations.find((entry) => entry.name === name);
@@ -41,7 +41,7 @@ export const subsetNames = (subsets) => subsets.heads.map(idOfPair);
 export const keptNames = (subsets, bits) =>
   subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);
 
-// The program's loss with exactly these heads at 0 and all others at 1, if it kept it; or null.
+/// The program's loss with exactly these heads at 0 and all others at 1, if it kept it; or null.
 export function subsetLoss(run, gates) {
   const subsets = run.reports.curve?.subsets;
   if (!subsets) return null;

@@ -37,7 +37,8 @@ export function hexOf(channels) {
 export function between(stops, t) {
   const at = Math.min(Math.max(t, 0), 1) * (stops.length - 1);
   const i = Math.min(Math.floor(at), stops.length - 2);
-  const [a, b] = [rgb(stops[i]), rgb(stops[i + 1])];
+  const a = rgb(stops[i]);
+  const b = rgb(stops[i + 1]);
   return hexOf(a.map((v, c) => v + (b[c] - v) * (at - i)));
 }
 
@@ -79,7 +80,8 @@ function levelOf(value, item) {
 /// The largest of each block of `step` x `step` values: one bright cell must not vanish.
 export function pooled(values, rows, cols, step) {
   if (step <= 1) return {values, rows, cols};
-  const [r2, c2] = [Math.ceil(rows / step), Math.ceil(cols / step)];
+  const r2 = Math.ceil(rows / step);
+  const c2 = Math.ceil(cols / step);
   const out = new Float32Array(r2 * c2).fill(-Infinity);
   for (let r = 0; r < rows; ++r) {
     const to = Math.floor(r / step) * c2;
@@ -192,8 +194,10 @@ export const number = (v) => String(Math.round(v * 100) / 100);
 function svgMap(item, palette) {
   const step = Math.ceil(Math.max(item.rows, item.cols) / 128);
   const map = {...item, ...pooled(item.values, item.rows, item.cols, step)};
-  const [table, paths] = [scaleColors(palette, item.kind), new Map()];
-  const [w, h] = [item.w / map.cols, item.h / map.rows];
+  const table = scaleColors(palette, item.kind);
+  const paths = new Map();
+  const w = item.w / map.cols;
+  const h = item.h / map.rows;
   map.values.forEach((value, i) => {
     const level = levelOf(value, item);
     if (level < 0 || table[level] === palette.paper) return;
@@ -231,7 +235,8 @@ const SVG_NAMES = 'http' + '://www.w3.org/2000/svg'; // names the language; noth
 
 /// The picture as an SVG document; `about` (head, example, seed, command) goes into its metadata.
 export function svg(picture, palette, about) {
-  const [w, h] = [number(picture.width), number(picture.height)];
+  const w = number(picture.width);
+  const h = number(picture.height);
   return (
     `<svg xmlns="${SVG_NAMES}" width="${w}" height="${h}" ` +
     `viewBox="0 0 ${w} ${h}" role="img" aria-label="${xml(picture.title)}">\n` +

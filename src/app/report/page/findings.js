@@ -3,9 +3,8 @@
 // loss against heads kept.
 import {idOfPair} from './core_reports.js';
 import {SERIES, range} from './draw.js';
-import {
-  bars, digits, grouped, label, matrix, plot, rect, shortened, tableNumber,
-} from './charts.js';
+import {bars, digits, grouped, label, matrix, rect, shortened, tableNumber} from './charts.js';
+import {plot} from './plot.js';
 import {aside, button, choice, code, dynamic, el, figure, note, tableOf, term} from './ui.js';
 import {app, go, run} from './state.js';
 
@@ -127,7 +126,8 @@ function sortedTable(table, id) {
 
 /// Rows of numbers as shades, from 0 to the largest.
 function shadesOf(width, report, {name, title}) {
-  const rows = valueAt(report, name), cols = Math.max(...rows.map((row) => row.length));
+  const rows = valueAt(report, name);
+  const cols = Math.max(...rows.map((row) => row.length));
   const values = Float32Array.from(rows.flatMap((row) => range(cols, (c) => row[c] ?? 0)));
   const numbered = (n) => range(n, String);
   return matrix({
@@ -202,8 +202,10 @@ export const methodNow = () =>
 
 /// Plot `i` of the program's curve, with the method that is looked at bold, and what is kept of it.
 export function curvePicture(width, i = 0) {
-  const {kept} = app.state, {curve} = run().facts.figures;
-  const {method, points} = methodNow(), [first, ...others] = curve.plots;
+  const {kept} = app.state;
+  const {curve} = run().facts.figures;
+  const {method, points} = methodNow();
+  const [first, ...others] = curve.plots;
   const known = first.series.some((s) => s.name === method) ? []
     : [{name: method, points: points.map((p) => [p.kept, p.loss])}];
   const plots = [{...first, series: [...first.series, ...known]}, ...others].map((one) => ({
@@ -226,8 +228,12 @@ export function programPlot({title, sentence, plots}, width, {name, lines = [], 
 /// How heads divide a relation, drawn as src/app/report/grid.cc draws it: the mass of the first on
 /// each class to the left of its name, of the others to the right.
 export function divisionPicture({heads, classes: all, relation, by, sentence}, width) {
-  const [names, gap, tall] = [80, 10, 16], wide = (width - names) / heads.length;
-  const [classes, head] = [all.slice(0, 500), heads.map((x) => x.join('.'))];
+  const names = 80;
+  const gap = 10;
+  const tall = 16;
+  const wide = (width - names) / heads.length;
+  const classes = all.slice(0, 500);
+  const head = heads.map((x) => x.join('.'));
   const side = (h) => h * wide + (h && names);
   const box = (r, h) => {
     const mass = Math.min(Math.max(classes[r].mass[h], 0), 1) * (wide - gap);

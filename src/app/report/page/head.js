@@ -1,22 +1,22 @@
 // One head: its card; its pattern with the truth drawn on it, and beside it that of another head,
 // or its own before training or pruning; why a query looks where it looks, product by product; what
 // the head then writes; its scores beside chance, over training; its queries and keys in a plane.
-import {attentionFunctionOf, keysSeen} from './core_model.js';
+import {attentionFunctionOf} from './core_kinds.js';
+import {keysSeen} from './core_model.js';
 import {pca} from './core_numbers.js';
 import {forwardPass} from './core_pass.js';
 import {idOfPair} from './core_reports.js';
 import {headWrites, whyWeight} from './core_why.js';
 import {range} from './draw.js';
-import {
-  bars, digits, label, line, matrix, plot, shortened, small, tableNumber,
-} from './charts.js';
+import {bars, digits, matrix, shortened, small} from './charts.js';
+import {plot} from './plot.js';
 import {button, choice, dynamic, el, figure, live, note, quoted, tableOf} from './ui.js';
 import {
   app, chosen, example, exampleIndex, go, headName, headsOf, isLive, lacking, noPattern, ownedBy,
   relation, run, scoresOf, task, trace,
 } from './state.js';
 import {cardOf, moduleName} from './heads.js';
-import {logitsAt} from './measure.js';
+import {flowPicture} from './head_flow.js';
 import {
   chosenPicture, lockShown, lockedCell, panBy, patternCommand, patternOf, patternPicture, rowOf,
   tokensOf, zoomBy,
@@ -28,7 +28,8 @@ import {
 /// head first.
 function comparisonChoices() {
   const {heads} = run().reports;
-  const [x, {parent}] = [chosen(), run()];
+  const x = chosen();
+  const {parent} = run();
   const row = heads?.distances?.[heads.heads.findIndex((h) => `${h.layer}.${h.head}` === x?.at)];
   const place = (y) => heads.heads.findIndex((h) => `${h.layer}.${h.head}` === y.at);
   const kind = (y) => run().modules[y.m].kind;
@@ -83,7 +84,8 @@ function rowPicture(width, x) {
   if (!trace().exact) return note('Queries and keys are not in this page, which has no weights.');
   const [t, s] = lockedCell(x);
   const {queries, keys} = tokensOf(x.m);
-  const {from, to} = keysSeen(run(), x.m, example(), t), n = to - from;
+  const {from, to} = keysSeen(run(), x.m, example(), t);
+  const n = to - from;
   const weights = rowOf(patternOf(trace(), x.m, x.place), t);
   const order = range(Math.min(to, keys.length) - from, (i) => from + i)
     .sort((a, b) => weights[b] - weights[a]);
@@ -227,81 +229,6 @@ function planePicture(width, x) {
   return picture;
 }
 
-// ---- from tokens to the answer -----------------------------------------------------------------
-
-/// The answer that the locked query gives, and what each head of a module has to do with it:
-/// {name, answer, flows: [{y, weights, adds}]}; `adds` is to the logit of the answer, above the
-/// mean of all logits. null where other parts stand between.
-function flowsOf(x, t) {
-  const {target_names: names, relations, vocab, tokens} = task();
-  const k = Math.max(0, names.indexOf(relations[relation()]?.name));
-  const logits = logitsAt(trace(), t, k);
-  const said = logits.indexOf(Math.max(...logits));
-  const flows = headsOf().filter((y) => y.m === x.m).map((y) => {
-    const added = headWrites(trace(), y.m, y.place, t).logits?.subarray(k * vocab, (k + 1) * vocab);
-    const adds = added && added[said] - added.reduce((a, b) => a + b) / vocab;
-    return {y, weights: rowOf(patternOf(trace(), y.m, y.place), t), adds};
-  });
-  return flows.some(({adds}) => adds == null) ? null
-    : {name: names[k], answer: quoted(tokens[said]), flows};
-}
-
-/// Lines as thick as attention from tokens to heads, and as what heads add from there to the
-/// answer. Of more than 32 tokens, those with the thickest lines.
-function flowItems(width, {name, answer, flows}, {keys, at, chosenHead}) {
-  const [from, to] = [64, width - 110];
-  const middle = (from + to) / 2;
-  const most = Math.max(...flows.map(({adds}) => Math.abs(adds)), 1e-9);
-  const size = ({weights, adds}, s) => (weights[s] * Math.abs(adds)) / most;
-  const thickest = (s) => Math.max(...flows.map((flow) => size(flow, s)));
-  const shown = range(keys.length).sort((a, b) => thickest(b) - thickest(a)).slice(0, 32)
-    .sort((a, b) => a - b);
-  const ribbon = (a, b, thick, {adds}) =>
-    line([a, b], {stroke: adds < 0 ? 's1' : 's0', alpha: 0.6, thick: Math.max(thick, 0.3)});
-  const end = [to, at(0, 1)];
-  const drawn = flows.flatMap((flow, i) => {
-    const here = at(i, flows.length);
-    return [
-      ...shown.flatMap((s, j) => (size(flow, s) < 0.01 ? []
-        : ribbon([from, at(j, shown.length)], [middle - 18, here], 14 * size(flow, s), flow))),
-      ribbon([middle + 18, here], end, (14 * Math.abs(flow.adds)) / most, flow),
-      label(middle, here, flow.y.at, {anchor: 'middle', bold: flow.y.at === chosenHead.at}),
-    ];
-  });
-  return [
-    ...drawn, label(to + 8, end[1], `${name}: ${answer}`),
-    ...shown.map((s, j) => label(from - 6, at(j, shown.length),
-      `${s} ${shortened(keys[s], 40, 12)}`, {anchor: 'end', mono: true})),
-  ];
-}
-
-/// Tokens, heads and the answer of the locked query.
-function flowPicture(width, x) {
-  const [t] = lockedCell(x);
-  const {queries, keys} = tokensOf(x.m);
-  const made = trace().exact && flowsOf(x, t);
-  if (!made) return note('Nothing is known here of what each head adds to an answer.');
-  const {name, answer, flows} = made;
-  const height = 26 * Math.max(Math.min(keys.length, 32), flows.length) + 12;
-  const at = (i, n) => (height * (i + 0.5)) / n;
-  const most = ({weights}) => keys[weights.indexOf(Math.max(...weights))];
-  const rows = flows.map((flow) => [flow.y.at, tableNumber(flow.adds), most(flow)]);
-  return {
-    name: `flow-${t}`, title: `How query ${t} ${quoted(queries[t])} comes to ${answer} (${name})`,
-    sentence: 'From tokens to heads: attention; from heads to the answer: what each adds to its ' +
-      'logit, the last norm held fixed. Blue raises it, orange lowers it.' +
-      (keys.length > 32 ? ' Only the 32 tokens with the thickest lines are shown.' : ''),
-    width, height, items: flowItems(width, made, {keys, at, chosenHead: x}),
-    table: () => ({head: ['head', 'adds to the logit', 'looks most at'], rows}),
-    marks: {
-      rows: flows.length, cols: () => 1,
-      text: (r) => `head ${rows[r][0]} adds ${digits(flows[r].adds, 3)} to the logit of ${answer}`,
-      box: (r) => [(width - 46) / 2 - 18, at(r, flows.length) - 10, 36, 20],
-      find: (_, y) => [Math.min(Math.floor((y * flows.length) / height), flows.length - 1), 0],
-    },
-  };
-}
-
 // ---- the view ----------------------------------------------------------------------------------
 
 const TABS = [
@@ -343,6 +270,19 @@ function chooseKey(r) {
   go({q: lockedCell(chosen())[0], k: parseInt(picture.table().rows[r][0], 10)});
 }
 
+/// A button that opens a second pattern, and once it is open the list of what it shows.
+function comparisonControls() {
+  const open = () => go({b: comparisonChoices()[1][0]});
+  const opener = button('Beside …', open, {id: 'beside-open'});
+  const which = choice('beside', 'Beside', comparisonChoices, (v) => go({b: v || null}),
+    () => app.state.b);
+  live(() => {
+    which.hidden = !app.state.b;
+    opener.hidden = !which.hidden || comparisonChoices().length < 2;
+  });
+  return [opener, which];
+}
+
 export const headView = {
   name: 'head', place: 'Head', title: 'Head', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length),
@@ -361,22 +301,18 @@ export const headView = {
         pan: (down, right) => panBy(down, right, ...size()),
       },
     );
-    const own = el('div', null, pattern), other = el('div', null,
+    const own = el('div', null, pattern);
+    const other = el('div', null,
       figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}));
     const look = {class: 'card', id: 'card'};
     const card = dynamic('div', look, () => (chosen() ? cardOf(chosen()) : []));
-    const opener = button('Beside …', () => go({b: comparisonChoices()[1][0]}), {id: 'beside-open'});
-    const which = choice('beside', 'Beside', comparisonChoices, (v) => go({b: v || null}),
-      () => app.state.b);
-    live(() => {  // the card stands where there is room
-      which.hidden = !app.state.b;
-      opener.hidden = !which.hidden || comparisonChoices().length < 2;
+    live(() => {  // the card is where there is room
       const side = app.state.b ? own : other;
       if (card.parentNode !== side) side.append(card);
     });
     main.append(
       el('div', {class: 'controls'},
-        opener, which,
+        ...comparisonControls(),
         task().length > 16 && [
           button('Zoom in', () => zoomBy(0.5, null, ...size()), {id: 'zoom-in'}),
           button('out', () => zoomBy(2, null, ...size()), {id: 'zoom-out'}),

@@ -25,7 +25,8 @@ export const lossWithout = (heads, r = run()) => subsetLoss(r, gateArray(silence
 
 /// What these heads cost: the rise of the loss without them, as far as the program measured it.
 export function costOf(heads, r = run()) {
-  const [none, off] = [lossWithout([], r), lossWithout(heads, r)];
+  const none = lossWithout([], r);
+  const off = lossWithout(heads, r);
   if (none != null && off != null) return off - none;
   return heads.length === 1 ? recordOf(r.reports.ablation?.heads, heads[0])?.change ?? null : null;
 }
@@ -44,11 +45,13 @@ const doSame = (x, y) => doneBy(x).some((d) => doneBy(y).some((other) => other.n
 /// same if it does anything: {x, both, beyond}; null below .01 nats, or where nothing was measured.
 export function partnerOf(x) {
   const pairs = run().reports.interactions?.pairs || [];
-  const same = (p, y) => [p.first, p.second].map(idOfPair).sort().join() === [x.at, y.at].sort().join();
+  const sorted = (names) => names.sort().join();
+  const same = (p, y) => sorted([p.first, p.second].map(idOfPair)) === sorted([x.at, y.at]);
   const found = headsOf().flatMap((y) => {
     if (y.at === x.at || (doneBy(x).length && !doSame(x, y))) return [];
     const rows = pairs.filter((p) => same(p, y));  // one for each relation
-    const [both, pair] = [costOf([x, y]), rows.find((p) => p.verdict) || rows[0]];
+    const both = costOf([x, y]);
+    const pair = rows.find((p) => p.verdict) || rows[0];
     const {verdict} = pair || {};
     if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), verdict}];
     return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, verdict}] : [];
@@ -67,8 +70,8 @@ export const bestPoints = (r = run()) => {
 /// The fewest heads with which it is still kept, when heads go one by one.
 function keptTo(x) {
   const points = bestPoints();
-  const without = points.filter((p) => !p.heads.some((h) => idOfPair(h) === x.at)).map((p) => p.kept);
-  return points.length ? Math.max(-1, ...without) + 1 : null;
+  const without = points.filter((p) => !p.heads.some((h) => idOfPair(h) === x.at));
+  return points.length ? Math.max(-1, ...without.map((p) => p.kept)) + 1 : null;
 }
 
 /// The step at which a head began with what it does best: half of its last lift.
@@ -119,9 +122,13 @@ function keptWords(kept) {
 /// The facts of a head as rows [what, sentence].
 export function factsOf(x) {
   const best = doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
-  const [cost, partner, born, kept] = [costOf([x]), partnerOf(x), bornAt(x), keptTo(x)];
+  const cost = costOf([x]);
+  const partner = partnerOf(x);
+  const born = bornAt(x);
+  const kept = keptTo(x);
   const others = headsOf().filter((y) => y.at !== x.at);
-  const [same, alone] = [others.filter((y) => doSame(x, y)), lossWithout(others)];
+  const same = others.filter((y) => doSame(x, y));
+  const alone = lossWithout(others);
   return [
     best && [
       `on ${best.name}`,
@@ -151,7 +158,8 @@ export function factsOf(x) {
 /// The card of a head: what is known of it, and what one can do with it.
 export function cardOf(x) {
   if (!x) return el('p', null, 'This head was removed when the run was pruned.');
-  const [partner, seen] = [partnerOf(x), new Set()];
+  const partner = partnerOf(x);
+  const seen = new Set();
   const off = app.state.gates[x.at] === 0;
   return [
     el('p', null, el('b', null, x.at), ` ${roleOf(x)}${app.state.step == null ? ''
@@ -278,7 +286,8 @@ function headCell(x, show) {
       },
       el('b', null, x.at), '✕ removed',
     );
-  const [best, off] = [bestScore(x), app.state.gates[x.at] === 0];
+  const best = bestScore(x);
+  const off = app.state.gates[x.at] === 0;
   const canvas = el('canvas', {'aria-hidden': 'true'});
   const map = thumbnailOf(x);
   if (map.rows) mapBitmap(map, palette(), canvas);
@@ -286,7 +295,8 @@ function headCell(x, show) {
     {
       class: `cell${chosen()?.at === x.at ? ' chosen' : ''}${off ? ' off' : ''}`,
       role: 'gridcell', tabindex: -1, 'data-head': x.at, id: `cell-${x.at}`,
-      'aria-label': describedCell(best, x, off), onpointerenter: () => show(x), onfocus: () => show(x),
+      'aria-label': describedCell(best, x, off),
+      onpointerenter: () => show(x), onfocus: () => show(x),
       onclick: () => go({h: x.at}), ondblclick: () => go({view: 'head', h: x.at}),
     },
     canvas, el('b', null, x.at), wordsOf(best, x), best && barOf(best),

@@ -93,7 +93,8 @@ export const headChoice = (world, H = world.heads) =>
 /// Whose columns, or rows, these are, in the colours of heads.
 const tintItems = ({tints = [], rowTints = [], last}, box) => [
   ...tints.flatMap((h, c) => {
-    const [[x, top], [, y, side, tall]] = [box(0, c), box(last, c)];
+    const [x, top] = box(0, c);
+    const [, y, side, tall] = box(last, c);
     const fill = SERIES[h % 7];
     return [rect(x, top, side, y + tall - top, {fill, alpha: 0.2}),
       rect(x + 1, y + tall + 2, side - 2, 5, {fill})];
@@ -195,7 +196,8 @@ export const learnView = {
   stepBy: (by) => lessonBy(by) && openLesson(lessonBy(by)),
   build(main) {
     const name = lessonName();
-    const [lesson, text] = [app.lessons[name], lessonText(name)];
+    const lesson = app.lessons[name];
+    const text = lessonText(name);
     const title = el('h3', {id: 'lesson-title', tabindex: -1}, titleOf(name));
     text.querySelector('h3').remove();
     const after = text.querySelector('.after') || '';
@@ -219,7 +221,8 @@ export const learnView = {
 /// The words of the glossary with their meanings, each name of a term by itself.
 export const glossary = () =>
   [...lessonTexts().querySelectorAll('#terms dt')].flatMap((term) => {
-    const [short, exact] = [term.nextElementSibling, term.nextElementSibling.nextElementSibling];
+    const short = term.nextElementSibling;
+    const exact = term.nextElementSibling.nextElementSibling;
     const more = exact.firstChild.textContent.trim();
     return term.textContent.split(', ').map((name) => [name, `${short.textContent} ${more}`]);
   });
@@ -237,7 +240,8 @@ export const glossaryLesson = {
     const filter = () => {
       let shown = 0;
       for (const term of terms) {
-        const [word, exact] = [term.nextElementSibling, term.nextElementSibling.nextElementSibling];
+        const word = term.nextElementSibling;
+        const exact = term.nextElementSibling.nextElementSibling;
         const words = [term, word, exact].map((part) => part.textContent).join(' ').toLowerCase();
         const wanted = words.includes(find.value.trim().toLowerCase());
         term.hidden = !wanted;

@@ -78,13 +78,16 @@ const byHand = () => [...lessonTexts().querySelectorAll('#asked li')].map((asked
 /// Two heads at 0: the rises of the loss without one, without the other, without both, and how much
 /// that is beyond the sum.
 function pairCost(x, y) {
-  const [one, other, both] = [costOf([x]), costOf([y]), costOf([x, y])];
+  const one = costOf([x]);
+  const other = costOf([y]);
+  const both = costOf([x, y]);
   return {x, y, one, other, both, beyond: both - one - other};
 }
 
 /// The loss without two heads, from those without each of them.
 function guessBoth() {
-  const [whole, all] = [lossWithout([]), headsOf()];
+  const whole = lossWithout([]);
+  const all = headsOf();
   const {x, y, one, other, both, beyond} = pairCost(all[0], all.at(-1));
   return {
     ask: `With all ${all.length} heads the loss is ${digits(whole)}; without ${x.at} it is ` +
@@ -117,7 +120,8 @@ function guessPair() {
 }
 
 function guessHalf(subsets) {
-  const [n, names] = [subsets.heads.length, subsetNames(subsets)];
+  const n = subsets.heads.length;
+  const names = subsetNames(subsets);
   const half = Math.ceil(n / 2);
   return {
     ask: `Choose ${half} of the ${n} heads to keep. (such as ${names.slice(0, half).join(' ')})`,
@@ -157,11 +161,14 @@ function exerciseNode({ask, hint, check}, i) {
     out.className = right ? 'badge' : 'badge bad';
     out.textContent = `${right ? '✓ Right.' : '✗ Not yet.'} ${words}`;
   };
+  const toggleHelp = () => {
+    help.hidden = !help.hidden;
+  };
   field.addEventListener('keydown', (event) => event.key === 'Enter' && answer());
   return el('li', null, el('label', {for: id}, ask),
     el('div', {class: 'controls'}, field,
       button('Check', answer, {id: `${id}-check`, 'aria-label': `Check exercise ${i + 1}`}),
-      button('Hint', () => (help.hidden = !help.hidden),
+      button('Hint', toggleHelp,
         {'aria-label': `Hint for exercise ${i + 1}`, id: `${id}-hint`})),
     help, out);
 }

@@ -9,7 +9,7 @@ import {
   app, example, exampleIndex, go, headsOf, isLive, memo, ownedBy, run, task, usable, where,
 } from './state.js';
 import {patternOf} from './pattern.js';
-import {headCount} from './story.js';
+import {headCount} from './story_sweep.js';
 import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
 } from './worlds.js';
@@ -156,22 +156,25 @@ const familyPatterns = memo(where, () =>
 function familyPicture(width) {
   const family = familyPatterns();
   const most = Math.max(...family.map(({maps}) => maps.length));
-  const [left, gap, foot] = [76, 6, 30];
+  const left = 76;
+  const gap = 6;
+  const foot = 30;
   const side = Math.min(104, (width - left) / most - gap);
   const box = (i, h) => [left + h * (side + gap), 4 + i * (side + foot), side, side];
   const find = (x, y) => {
-    const [i, h] = [Math.floor((y - 4) / (side + foot)), Math.floor((x - left) / (side + gap))];
+    const i = Math.floor((y - 4) / (side + foot));
+    const h = Math.floor((x - left) / (side + gap));
     return i >= 0 && h >= 0 && family[i]?.maps[h] ? [i, h] : null;
   };
   const owned = ({maps}) => new Set(maps.flatMap((map) => map.owns)).size;
+  const counts = family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ');
   const owns = (map) => map.owns.join(' ') || 'nothing';
   const cells = family.flatMap(({r, maps}) =>
     maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, owns(map)]));
   return {
     name: 'family', title: `${family.length} trained models on example ${exampleIndex()}`,
     sentence: 'Below a head: what it owns, or ★ where that has no room. Relations that are ' +
-      `owned, of ${task().relations.length}: ` +
-      `${family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ')} heads.`,
+      `owned, of ${task().relations.length}: ${counts} heads.`,
     width, height: 4 + family.length * (side + foot),
     items: family.flatMap((x, i) => familyRow(x, (h) => box(i, h))),
     table: () => ({head: ['heads', 'loss', 'head', 'owns'], rows: cells}),

@@ -11,7 +11,7 @@ import {
 } from './state.js';
 import {doneBy} from './heads.js';
 import {patternOf, rowOf} from './pattern.js';
-import {kneePicture} from './story.js';
+import {kneePicture} from './story_sweep.js';
 import {attend, attendLines, attendTrace, columns, headsOfWorld} from './worlds.js';
 import {
   controlRow, fixed, hasRun, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
@@ -30,7 +30,8 @@ const numbersOf = memo(
     worldName(), isRunWorld() && where(), app.state.q, lab('head'), lab('mask'), lab('root', 1)]),
   () => {
     const world = lessonWorld();
-    const [t, h] = [queryOf(world), headOfLab(world.heads)];
+    const t = queryOf(world);
+    const h = headOfLab(world.heads);
     const head = headsOfWorld(world)[h];
     const n = seenBy(world, t);
     const root = lab('root', 1) ? Math.sqrt(head.q[t].length) : 1;
@@ -186,7 +187,8 @@ const WANTED = {
 };
 const wantedBy = (sharpness, H) =>
   range(H, (h) => {
-    const [from, to] = [h * (2 / H), (h + 1) * (2 / H)];
+    const from = h * (2 / H);
+    const to = (h + 1) * (2 / H);
     return attend(new Array(to - from).fill(sharpness), columns(WANTED.k, from, to), WANTED.v);
   });
 
@@ -197,7 +199,7 @@ function budgetPicture(width) {
   const picture = bars({
     width: Math.min(width, 560), unit: 'weight', low: 0, high: 1,
     rows: heads.flatMap(({row}, h) => row.map((v, s) => ({
-      name: `${H > 1 ? `head ${h + 1}: ` : ''}${WANTED.keys[s]}`, value: v, strong: s < 2,
+      name: H > 1 ? `head ${h + 1}: ${WANTED.keys[s]}` : WANTED.keys[s], value: v, strong: s < 2,
       color: hexOf(WANTED.v[s]),
     }))),
     about: {

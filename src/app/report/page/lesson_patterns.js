@@ -147,7 +147,8 @@ const taskOfControl = () => controlNow().task.split(':')[0];
 /// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
 const firstHeads = ({scores}) =>
   scores.relations.map(({name, best, owner}) => ({
-    ...best, p: best.p_holm ?? best.p, name, at: idOf(best), owner: owner ? idOfPair(owner) : 'nobody',
+    ...best, p: best.p_holm ?? best.p, name, at: idOf(best),
+    owner: owner ? idOfPair(owner) : 'nobody',
   }));
 
 function trainedControlPicture(width, control) {

@@ -36,9 +36,14 @@ function inputOf(world) {
 
 /// The steps: [{name, rows, rowNames, colNames, tints, words}], of head h where heads are apart.
 function pipelineSteps(world, h) {
-  const [heads, name] = [headsOfWorld(world), headNames(world)[h]];
-  const [one, beside, x] = [heads[h], besideEachOther(heads), inputOf(world)];
-  const [H, dk, dv] = [world.heads, one.q[0].length, one.v[0].length];
+  const heads = headsOfWorld(world);
+  const name = headNames(world)[h];
+  const one = heads[h];
+  const beside = besideEachOther(heads);
+  const x = inputOf(world);
+  const H = world.heads;
+  const dk = one.q[0].length;
+  const dv = one.v[0].length;
   const {tokens: T, keys: S, W_O} = world;
   const W_Q = world.W_Q || identity(world.q[0].length);
   const named = isRunWorld() || world.from_input;
@@ -103,7 +108,9 @@ const deskMixer = (world) =>
 
 /// z of all heads through their gates and W_O, [T][d], and without them.
 function deskOutput(world) {
-  const [heads, gates, W_O] = [headsOfWorld(world), deskGates(world), deskMixer(world)];
+  const heads = headsOfWorld(world);
+  const gates = deskGates(world);
+  const W_O = deskMixer(world);
   const faded = heads.map((head, h) => ({z: head.z.map((row) => row.map((v) => v * gates[h]))}));
   return {
     heads, now: times(besideEachOther(faded), W_O), whole: times(besideEachOther(heads), W_O),

@@ -67,7 +67,8 @@ export async function measure() {
   Object.assign(measured, {key, number, run: run(), done: 0, waiting: true});
   working(1);
   const options = {gates: gateArray(), hide: hiddenKind()};
-  const [size, few] = [task().set('held_out').size, isSlow() ? 1 : 32];
+  const size = task().set('held_out').size;
+  const few = isSlow() ? 1 : 32;
   let lastShown = -Infinity;  // in milliseconds; results are shown a few times a second
   const tell = (done, result) => {
     const tooSoon = done < size && performance.now() < lastShown + 200;
@@ -115,7 +116,8 @@ export function dial(options, tell = () => {}) {
 /// What the program found for edges that are hidden: the rise on the relation's own targets.
 function programOfEdges() {
   const {gold_edges: gold} = run().reports;
-  const [rel, {result, whole}] = [relation(), measured];
+  const rel = relation();
+  const {result, whole} = measured;
   const {name} = task().relations[rel] || {};
   const test = gold?.examples === task().set('held_out').size && gold.relations
     .find((r) => r.name === name)

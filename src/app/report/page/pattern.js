@@ -1,6 +1,6 @@
 // The pattern of a head: zoomed and moved, with the truth drawn on it; and one query of a sentence,
 // as arcs to the tokens that it must look at and to those that a head looks at.
-import {normalises} from './core_model.js';
+import {normalises} from './core_kinds.js';
 import {SERIES, range, remember} from './draw.js';
 import {
   digits, label, line, matrix, rect, shaded, shortened, small, swatch, tableNumber,
@@ -26,7 +26,8 @@ export function tokensOf(m) {
 
 /// The vector that is read at position t, or null where tokens are read.
 function vectorAt(t) {
-  const {vectors} = example(), {features: F} = task();
+  const {vectors} = example();
+  const {features: F} = task();
   return vectors && vectors.subarray(t * F, (t + 1) * F);
 }
 
@@ -34,7 +35,9 @@ function vectorAt(t) {
 export function patternOf(pass, m, place) {
   const {queries, keys} = tokensOf(m);
   const all = pass.pattern(m, place);
-  const [rows, cols, across] = [queries.length, keys.length, pass.modules[m].keys];
+  const rows = queries.length;
+  const cols = keys.length;
+  const across = pass.modules[m].keys;
   return remember(all, `map ${rows} ${cols}`, () => {
     if (cols === across) return {values: all.subarray(0, rows * cols), rows, cols};
     const values = new Float32Array(rows * cols);
@@ -87,7 +90,8 @@ export function panBy(down, right, rows, cols) {
   const [a, b, c, d] = windowOf(rows, cols);
   const move = (first, last, n, by) =>
     Math.max(-first, Math.min(n - 1 - last, Math.ceil((by * (last - first + 1)) / 2)));
-  const [dq, dk] = [move(a, b, rows, down), move(c, d, cols, right)];
+  const dq = move(a, b, rows, down);
+  const dk = move(c, d, cols, right);
   if (dq || dk) go({win: `${a + dq}-${b + dq},${c + dk}-${d + dk}`});
   return Boolean(dq || dk);
 }
@@ -112,7 +116,8 @@ function truthRows(map, rel) {
 
 /// The part of a map that is shown.
 function cut(map, [r0, r1, c0, c1]) {
-  const [rows, cols] = [r1 - r0 + 1, c1 - c0 + 1];
+  const rows = r1 - r0 + 1;
+  const cols = c1 - c0 + 1;
   if (rows === map.rows && cols === map.cols) return map.values;
   const values = new Float32Array(rows * cols);
   for (let r = 0; r < rows; ++r) values.set(rowOf(map, r0 + r).subarray(c0, c1 + 1), r * cols);
@@ -216,7 +221,8 @@ function patternSentence({map, truth, rel, left, outside, queries, keys, locked}
 export function lockShown(r, c) {
   const {queries, keys} = tokensOf(chosen().m);
   const [r0, , c0] = windowOf(queries.length, keys.length);
-  const [q, k] = [r0 + r, c0 + c];
+  const q = r0 + r;
+  const k = c0 + c;
   go(app.state.q === q && app.state.k === k ? {q: null, k: null} : {q, k});
 }
 

@@ -64,7 +64,8 @@ export function relation(head = chosen()) {
     const i = relations.findIndex((r) => r.name === app.state.rel);
     return i >= 0 && relations[i].kind === kind ? i : -1;
   }
-  let [best, at] = [0.05, -1];
+  let best = 0.05;
+  let at = -1;
   for (const {i, score} of scoresOf(head)) if (score.lift > best) [best, at] = [score.lift, i];
   return at;
 }
@@ -99,7 +100,8 @@ export function exampleIndex() {
 
 /// A function that remembers its last result, while `key` gives the same string.
 export function memo(key, make) {
-  let [last, value] = [];
+  let last;
+  let value;
   const get = () => {
     const now = key();
     if (now !== last) [last, value] = [now, make()];
@@ -204,7 +206,8 @@ export const slow = {running: '', done: new Map()};
 
 /// Why there is no live model.
 export const noModel = () => {
-  const {unknown, live} = run(), {command} = app.page.facts;
+  const {unknown, live} = run();
+  const {command} = app.page.facts;
   if (unknown.length)
     return note(`This page cannot compute ${unknown.join(', ')}, so the model does not run here; ` +
       'patterns are as the program stored them.');
@@ -228,7 +231,8 @@ export const trace = memo(
   () => where() +
     JSON.stringify([app.state.gates, app.state.hide, app.state.repl, app.state.h, app.state.rel]),
   () => {
-    const [gates, hidden] = [gateArray(), hiddenEdges()];
+    const gates = gateArray();
+    const hidden = hiddenEdges();
     if (!isLive() || (!gates && !hidden) || !baseTrace()) return baseTrace();
     return passOf({gates, hidden, replacement: replacement(), base: baseTrace()});
   },
@@ -316,7 +320,8 @@ export const mapStep = () => app.state.step == null || keepsWeights() || !run().
   : nearest(run().facts.maps.steps, app.state.step);
 
 export function headName(x) {
-  const [{kind}, owned] = [run().modules[x.m], ownedBy(x)];
+  const {kind} = run().modules[x.m];
+  const owned = ownedBy(x);
   return x.at + (kind !== 'self' ? ` ${kind}` : '') +
     (owned.length ? ` ★ ${owned.join(', ')}` : '');
 }

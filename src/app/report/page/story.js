@@ -4,7 +4,7 @@
 import {idOfPair} from './core_reports.js';
 import {digits} from './charts.js';
 import {
-  button, choice, code, dynamic, el, explained, figure, link, live, note, say, sliderOf, tableOf,
+  button, choice, code, dynamic, el, explained, figure, link, live, note, say, tableOf,
 } from './ui.js';
 import {formatHash} from './address.js';
 import {
@@ -18,6 +18,7 @@ import {
 import {busiestQuery, sentencePicture} from './pattern.js';
 import {answersAt, askedAt, dial, measure, measured, showMeasured} from './measure.js';
 import {curvePicture, divisionPicture, programPlot} from './findings.js';
+import {sweepNodes} from './story_sweep.js';
 
 // ---- what is asked ---------------------------------------------------------------------------
 
@@ -230,7 +231,8 @@ function scenePanel() {
 function overTraining(name, again) {
   let picture = null;
   return figure((width) => {
-    const {[name]: drawn} = run().facts.figures, {step} = app.state;
+    const {[name]: drawn} = run().facts.figures;
+    const {step} = app.state;
     if (!(drawn?.plots[0].series[0]?.points.length > 1)) return null;
     const lines = step == null ? [] : [{x: step, name: `step ${step}`, strong: true}];
     picture = programPlot(drawn, width, {name, lines});
@@ -306,12 +308,13 @@ function howMany() {
   const points = bestPoints();
   const knee = curve?.methods.find((m) => m.points === points)?.knee;
   const of = (kept) => digits(points.find((p) => p.kept === kept)?.loss, 2);
+  const needed = task().needed === 1 ? 'one head' : `${task().needed} heads`;
   return [
     knee != null && [String(knee), 'as it is, without fine-tuning',
       `loss ${of(knee)}: the fewest whose loss lies within 1 % of the way from all heads to none`],
     task().needed && !run().config.imported && [String(task().needed), 'the task, by its rule',
-      `${task().needed === 1 ? 'one head' : `${task().needed} heads`} can do it, and with fewer ` +
-        'the loss stays high; a trained model may spread the work over more heads'],
+      `${needed} can do it, and with fewer the loss stays high; a trained model may spread the ` +
+        'work over more heads'],
     ...prunedRuns().map((r) => [String(headsOf(r).length),
       finetuning(r), `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
   ].filter(Boolean);
@@ -326,54 +329,6 @@ function howManyNodes() {
       id: 'curve', most: 760, again: run().reports.curve.command,
       choose: (r, c) => go({view: 'bench', kept: bestPoints()[c]?.kept ?? null}),
     }),
-  ].filter(Boolean);
-}
-
-// ---- a sweep ---------------------------------------------------------------------------------
-
-/// The heads of a layer; NaN where layers differ.
-export const headCount = (group) => Number(group.model.heads);
-
-/// A mean with its interval.
-function spread(v) {
-  if (v?.mean == null) return '–';
-  const interval = v.low == null ? '' : ` (${digits(v.low, 2)} to ${digits(v.high, 2)})`;
-  return digits(v.mean, 3) + interval;
-}
-
-function comparisonSentence({one, best, verdict, loss}) {
-  if (one === best) return `${verdict}.`;
-  return `The loss of ${one} is ${spread(loss.ratio)} times that of ${best}: ${verdict}.`;
-}
-
-/// The loss against heads, as the program draws it, and what the comparison says.
-export function kneePicture(width) {
-  const {figure: drawn, groups, comparisons: [c] = []} = app.page.facts.sweep;
-  const sentence = c ? comparisonSentence(c) : `${groups.length} groups of runs.`;
-  return drawn && programPlot({...drawn, sentence}, width, {name: 'knee'});
-}
-
-function sweepNodes() {
-  const {sweep} = app.page.facts;
-  const rows = sweep.groups.map((g) => [
-    g.name, g.parameters, spread(g.loss), spread(g.accuracy), spread(g.specialization),
-    g.losses.map((v) => (v == null ? 'failed' : digits(v, 3))).join('  '),
-  ]);
-  return [
-    figure(kneePicture, {id: 'knee', most: 860, again: sweep.command}),
-    tableOf('Mean (95 % interval) over seeds',
-      ['group', 'parameters', 'loss', 'right', 'relations with a head of their own', 'each seed'],
-      rows,
-    ),
-    sweep.missing?.length > 0 && note(
-      `Not finished: ${sweep.missing.map((m) => m.name || m).join(', ')}. `, code(sweep.command),
-      ' goes on where it stopped.',
-    ),
-    app.page.runs.length > 1 && el('p', null, sliderOf('sweep-run', 'Heads', {
-      min: 1, max: app.page.runs.length, step: 1, 'aria-label': 'number of heads',
-      value: () => app.state.run, words: () => `${headsOf().length} (${run().name})`,
-      act: (number) => go({run: number, h: null, gates: {}, step: null}),
-    })),
   ].filter(Boolean);
 }
 

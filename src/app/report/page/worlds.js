@@ -10,8 +10,10 @@ import {range} from './draw.js';
 /// as they stand here, without the calls of `see`, which record what is known after a line.
 // prettier-ignore
 export function attend(q, K, V, root = Math.sqrt(q.length), see = () => {}) {
-  const row = [], z = new Array(V[0].length).fill(0);
-  let largest = -Infinity, sum = 0;
+  const row = [];
+  const z = new Array(V[0].length).fill(0);
+  let largest = -Infinity;
+  let sum = 0;
   for (let s = 0; s < K.length; ++s) {
     let dot = 0;
     for (let i = 0; i < q.length; ++i) {
@@ -80,7 +82,8 @@ export function headsOfWorld(world, H = world.heads) {
     const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
     const rows = q.map((query, t) => {
       const n = world.visible ? world.visible[t] : k.length;
-      const from = world.from ? world.from[t] : 0, none = (count) => new Array(count).fill(0);
+      const from = world.from ? world.from[t] : 0;
+      const none = (count) => new Array(count).fill(0);
       const {row, z} = attend(query, k.slice(from, n), v.slice(from, n));
       return {row: [...none(from), ...row, ...none(k.length - n)], z};
     });
@@ -111,7 +114,8 @@ export const isUniform = (row) => Math.max(...row) - Math.min(...row) < 1e-12;
 
 /// Mean Jensen-Shannon distance of the rows of each two patterns; 0 for fewer than two.
 export function diversityOf(patterns) {
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   patterns.forEach((a, i) => patterns.slice(i + 1).forEach((b) =>
       a.forEach((row, t) => {
         sum += jsDistance(row, b[t]);
@@ -202,11 +206,13 @@ export const patternsOf = (known, tokens, causal) => [...known, UNIFORM]
 export function distancesFromKnown(known, weights, tokens, causal = false) {
   const even = knownPattern(UNIFORM, tokens, causal);
   return patternsOf(known, tokens, causal).map((pattern) => {
-    const {name} = pattern, ideal = knownPattern(pattern, tokens, causal);
+    const {name} = pattern;
+    const ideal = knownPattern(pattern, tokens, causal);
     const asked = askedOf(ideal, causal);
     const mean = (rows) =>
       asked.reduce((sum, t) => sum + jsDistance(rows[t], ideal[t]), 0) / asked.length;
-    const [distance, uniform] = [mean(weights), mean(even)];
+    const distance = mean(weights);
+    const uniform = mean(even);
     return {name, ideal, distance, uniform, share: distance / uniform};
   });
 }
