@@ -25,14 +25,15 @@ double widest(const std::vector<std::string>& names, double most) {
 
 constexpr double kSmallestNamed = 11;  // cells below this many pixels are numbered now and then
 
-Index every(double side) {
+/// How many rows or columns there are for each that is named.
+Index name_step(double side) {
   return side >= kSmallestNamed ? 1 : 5 * std::max<Index>(1, Index(std::ceil(12 / side)));
 }
 
 void name_columns(Picture& picture, const MatrixChart& matrix, const MatrixPlaces& at,
                   bool turned) {
   const bool named = at.width >= kSmallestNamed;
-  for (Index c = 0; c < std::ssize(matrix.columns); c += every(at.width)) {
+  for (Index c = 0; c < std::ssize(matrix.columns); c += name_step(at.width)) {
     const Point place = {at.left + (double(c) + .5) * at.width, at.top - 8};
     TextItem name{.at = place, .text = std::to_string(c), .anchor = Anchor::middle};
     if (named) name.text = shortened(matrix.columns[c], turned ? 90 : at.width + 8);
@@ -45,7 +46,7 @@ void name_columns(Picture& picture, const MatrixChart& matrix, const MatrixPlace
 }
 
 void name_rows(Picture& picture, const MatrixChart& matrix, const MatrixPlaces& at) {
-  for (Index r = 0; r < std::ssize(matrix.rows); r += every(at.height)) {
+  for (Index r = 0; r < std::ssize(matrix.rows); r += name_step(at.height)) {
     std::string name =
         at.height >= kSmallestNamed ? shortened(matrix.rows[r], at.left - 10) : std::to_string(r);
     const bool asks = matrix.row_on.empty() || matrix.row_on[r];
@@ -73,21 +74,26 @@ std::vector<double> round_ticks(double low, double high, int wanted) {
   const double span = high > low ? high - low : 1;
   const double unit = std::pow(10, std::floor(std::log10(span / wanted)));
   double step = 10 * unit;
-  for (const double some : {5 * unit, 2 * unit, unit})
+  for (const double some : {5 * unit, 2 * unit, unit}) {
     if (span / some <= wanted) step = some;
+  }
   std::vector<double> ticks;
-  for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-6; ++i)
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-6; ++i) {
     ticks.push_back(i == 0 ? 0 : i * step);  // never -0
+  }
   return ticks;
 }
 
 std::vector<double> log_ticks(double low, double high) {
   std::vector<double> ticks;
-  for (double power = std::floor(std::log10(low)); power <= std::log10(high); ++power)
-    for (const double some : {1, 2, 5})
+  for (double power = std::floor(std::log10(low)); power <= std::log10(high); ++power) {
+    for (const double some : {1, 2, 5}) {
       if (const double tick = some * std::pow(10, power);
-          tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9))
+          tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) {
         ticks.push_back(tick);
+      }
+    }
+  }
   return ticks.empty() ? std::vector<double>{low, high} : ticks;
 }
 
@@ -96,14 +102,16 @@ double draw_words(Picture& picture, const Point& at, const std::string& words, d
   std::istringstream stream(words);
   for (std::string word; stream >> word;) {
     std::string& line = lines.back();
-    if (line.empty() || text_width(line + " " + word) <= room)
+    if (line.empty() || text_width(line + " " + word) <= room) {
       line += (line.empty() ? "" : " ") + word;
-    else
+    } else {
       lines.push_back(word);
+    }
   }
-  for (std::size_t i = 0; i < lines.size(); ++i)
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     picture.items.push_back(
         TextItem{.at = {at.x, at.y + kTextRow * double(i)}, .text = lines[i], .fill = "muted"});
+  }
   return kTextRow * double(lines.size());
 }
 
@@ -116,10 +124,13 @@ ShadedWeights shaded(std::vector<Scalar> weights, Index rows, Index columns) {
 }
 
 void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root) {
-  constexpr double kWide = 96, kHigh = 8, kWords = 50;
+  constexpr double kWide = 96;
+  constexpr double kHigh = 8;
+  constexpr double kWords = 50;
   MapItem map{{at.x + kWords, at.y + 5, kWide, kHigh}, 1, 64};
-  for (int i = 0; i < 64; ++i)
+  for (int i = 0; i < 64; ++i) {
     map.values.push_back(static_cast<Scalar>(root ? std::sqrt(i / 63.0) : i / 63.0));
+  }
   picture.items.push_back(map);
   const Box edge = {map.box.x - .5, map.box.y - .5, kWide + 1, kHigh + 1};
   picture.items.push_back(RectItem{edge, {.stroke = "edge"}});
@@ -132,7 +143,8 @@ void draw_scale(Picture& picture, const Point& at, const std::string& top, bool 
 }
 
 MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
-  const auto rows = std::ssize(matrix.rows), columns = std::ssize(matrix.columns);
+  const auto rows = std::ssize(matrix.rows);
+  const auto columns = std::ssize(matrix.columns);
   MatrixPlaces at{};
   at.left = widest(matrix.rows, std::min(150.0, matrix.width * .3)) + 12 +
             (matrix.row_on.empty() ? 0 : text_width("()"));
@@ -145,8 +157,9 @@ MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
   const double right = at.left + at.width * double(columns) + 8;
   picture.width = std::max(right, std::min(matrix.width, 300.0));
   at.top = 24;
-  if (!matrix.axes.empty())
+  if (!matrix.axes.empty()) {
     at.top += draw_words(picture, {8, at.top + 4}, matrix.axes, picture.width - 8) + 4;
+  }
   at.top += (turned && named ? widest(matrix.columns, 90) : 14) + 6;
   const Box all = {at.left, at.top, at.width * double(columns), at.height * double(rows)};
   ShadedWeights map = shaded(matrix.values, rows, columns);

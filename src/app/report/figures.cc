@@ -53,8 +53,9 @@ std::vector<std::string> numbered(const std::vector<std::string>& tokens) {
 
 std::vector<bool> asked(const HeadPattern& pattern, const GoldCells& gold) {
   std::vector<bool> asks(pattern.queries.size());
-  for (std::size_t i = 0; i < gold.cells.size(); ++i)
+  for (std::size_t i = 0; i < gold.cells.size(); ++i) {
     if (gold.cells[i] != 0) asks[i / pattern.keys.size()] = true;
+  }
   return asks;
 }
 
@@ -64,12 +65,14 @@ constexpr const char *kKept = "heads kept", *kLoss = "held-out loss, nats";
 
 /// Whole numbers from the smallest x of the series to the largest.
 std::vector<double> whole_ticks(const std::vector<Series>& series) {
-  double low = INFINITY, high = -INFINITY;
-  for (const Series& one : series)
+  double low = INFINITY;
+  double high = -INFINITY;
+  for (const Series& one : series) {
     for (const Sample& sample : one.samples) {
       low = std::min(low, sample.x);
       high = std::max(high, sample.x);
     }
+  }
   std::vector<double> ticks;
   const double step = std::max(1.0, std::ceil((high - low) / 16));
   for (double x = low; x <= high; x += step) ticks.push_back(x);
@@ -79,7 +82,8 @@ std::vector<double> whole_ticks(const std::vector<Series>& series) {
 /// A picture of plots, one below the other where there is no room beside each other, each with its
 /// letter if there are several.
 Picture plotted(std::string title, std::string sentence, std::vector<Plot> plots, double width) {
-  constexpr double kNarrow = 600, kHigh = 0.62;
+  constexpr double kNarrow = 600;
+  constexpr double kHigh = 0.62;
   Picture picture{.title = std::move(title), .sentence = std::move(sentence)};
   std::ranges::for_each(plots, end_intervals);
   picture.data =
@@ -93,8 +97,9 @@ Picture plotted(std::string title, std::string sentence, std::vector<Plot> plots
     Picture panel;
     draw_plot(panel, plot);
     const Point at = beside ? Point{plot.width * double(i), 0} : Point{0, picture.height};
-    if (plots.size() > 1)
+    if (plots.size() > 1) {
       panel.items.push_back(TextItem{.at = {2, 8}, .text = panel_tag(i), .bold = true});
+    }
     for (const Item& item : panel.items) picture.items.push_back(moved(item, at));
     picture.height = beside ? std::max(picture.height, plot.height) : at.y + plot.height;
   }
@@ -120,8 +125,9 @@ void explain_bars(std::vector<Series>& all) {
   const auto drawn = [](const Series& series) {
     return std::ranges::any_of(series.samples, [](const Sample& s) { return s.low.has_value(); });
   };
-  if (std::ranges::any_of(all, drawn))
+  if (std::ranges::any_of(all, drawn)) {
     all.push_back({.name = "mean, 95% interval", .line = false, .radius = 0, .bar = true});
+  }
 }
 
 /// Lines of means with intervals, and a small dot for each seed.
@@ -162,10 +168,14 @@ bool is_typical(const std::string& method) {
 /// "greedy 0.061, ...": the losses of each method with so many heads.
 std::string losses_at(const CurveOverRuns& curve, Index kept) {
   std::vector<std::string> losses;
-  for (const MethodOverRuns& method : curve.methods)
-    for (const PointOverRuns& point : method.points)
-      if (point.kept == kept && (curve.methods.size() <= kMostMethods || is_typical(method.method)))
+  for (const MethodOverRuns& method : curve.methods) {
+    for (const PointOverRuns& point : method.points) {
+      if (point.kept == kept &&
+          (curve.methods.size() <= kMostMethods || is_typical(method.method))) {
         losses.push_back(text(method.method, " ", significant(point.pruned.mean)));
+      }
+    }
+  }
   return join(losses, ", ");
 }
 
@@ -181,9 +191,11 @@ std::vector<Series> method_series(const CurveOverRuns& curve, const Loss& loss) 
       series.thick = 1;
       series.radius = 6;
     }
-    for (const PointOverRuns& point : method.points)
-      if (const std::optional<Interval> found = loss(point))
+    for (const PointOverRuns& point : method.points) {
+      if (const std::optional<Interval> found = loss(point)) {
         series.samples.push_back(with_interval(double(point.kept), *found));
+      }
+    }
   }
   return all;
 }
@@ -237,9 +249,11 @@ Picture history_figure(const HeadsHistory& history, double width) {
   for (const RelationHistory& relation : history.relations) {
     Series series{.name = text(relation.name, " (head ", head_text(relation.best), ")"),
                   .radius = 0};
-    for (std::size_t i = 0; i < history.steps.size(); ++i)
-      if (std::isfinite(relation.lifts[i]) && history.steps[i] > 0)
+    for (std::size_t i = 0; i < history.steps.size(); ++i) {
+      if (std::isfinite(relation.lifts[i]) && history.steps[i] > 0) {
         series.samples.push_back({double(history.steps[i]), relation.lifts[i]});
+      }
+    }
     plot.series.push_back(std::move(series));
     if (relation.born < 0) continue;
     plot.across.push_back({double(relation.born), text(relation.name, " ", relation.born),
@@ -265,8 +279,9 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
   explain_bars(pruned);
   explain_bars(tuned);
   std::vector<Plot> plots = {curve_plot(std::move(pruned), curve.needed, kLoss)};
-  if (both)
+  if (both) {
     plots.push_back(curve_plot(std::move(tuned), curve.needed, "loss after fine-tuning, nats"));
+  }
   const std::vector<PointOverRuns>& points = curve.methods[0].points;
   const Index most = std::ranges::max(points, {}, &PointOverRuns::kept).kept;
   const auto off = [&, wanted = curve.needed.value_or(most / 2)](const PointOverRuns& point) {
@@ -299,10 +314,12 @@ Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
   std::vector<std::string> last;
   const auto add = [&](const RunLosses& run, const std::string& name, const auto& losses) {
     Series& series = plot.series.emplace_back(Series{.name = name, .radius = 0});
-    for (std::size_t i = 0; i < losses.size(); ++i)
+    for (std::size_t i = 0; i < losses.size(); ++i) {
       if (std::isfinite(losses[i])) series.samples.push_back({double(run.steps[i]), losses[i]});
-    if (!series.samples.empty())
+    }
+    if (!series.samples.empty()) {
       last.push_back(text(name, " ", significant(series.samples.back().y)));
+    }
   };
   for (const RunLosses& run : runs) {
     add(run, runs.size() > 1 ? run.name : "held out", run.losses);
@@ -320,9 +337,11 @@ Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
 
 bool differs_in_heads(const SweepReport& report) {
   std::map<std::string, std::set<Index>> heads;  // by family
-  for (const SweepGroup& group : report.groups)
-    if (group.config.model.heads.size() == 1)
+  for (const SweepGroup& group : report.groups) {
+    if (group.config.model.heads.size() == 1) {
       heads[group.family].insert(group.config.model.heads[0]);
+    }
+  }
   return std::ranges::any_of(heads, [](const auto& one) { return one.second.size() > 1; });
 }
 

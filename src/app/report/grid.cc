@@ -40,7 +40,8 @@ void draw_bar(Picture& picture, const HeadRole& role, const Box& box) {
 }
 
 void draw_cell(Picture& picture, const GridCell& cell, const Box& box) {
-  const double right = box.x + box.w, bottom = box.y + box.h;
+  const double right = box.x + box.w;
+  const double bottom = box.y + box.h;
   std::string words = cell.name;
   if (cell.pattern == nullptr) {
     picture.items.push_back(LineItem{{{box.x, box.y}, {right, bottom}}, {.stroke = "edge"}});
@@ -67,11 +68,12 @@ std::vector<GridCell> cells_of_module(const TransformerConfig& config, Index lay
   std::vector<GridCell> cells;
   for (std::int32_t head = 0; head < config.heads_of(layer); ++head) {
     GridCell cell{.name = head_text({layer, head})};
-    for (std::size_t i = 0; i < patterns.size(); ++i)
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
       if (patterns[i].head == HeadId{layer, head}) {
         cell.pattern = &patterns[i];
         cell.role = i < roles.size() ? &roles[i] : nullptr;
       }
+    }
     cells.push_back(cell);
   }
   return cells;
@@ -80,8 +82,9 @@ std::vector<GridCell> cells_of_module(const TransformerConfig& config, Index lay
 /// "8 heads; 4 own a relation: 0.0 back3, ...".
 std::string owners_sentence(const HeadsReport& report, std::span<const HeadRole> roles) {
   std::vector<std::string> owners;
-  for (std::size_t h = 0; h < roles.size(); ++h)
+  for (std::size_t h = 0; h < roles.size(); ++h) {
     if (roles[h].owned) owners.push_back(text(head_text(report.heads[h]), " ", roles[h].relation));
+  }
   return text(report.heads.size(), " heads; ",
               owners.empty() ? "none owns a relation" : "own a relation: ", join(owners, ", "),
               ".");
@@ -97,7 +100,7 @@ std::string caption_of(const GridCell& cell) {
 
 std::vector<HeadRole> roles_of(const HeadsReport& report) {
   std::vector<HeadRole> roles(report.heads.size());
-  for (std::size_t h = 0; h < roles.size(); ++h)
+  for (std::size_t h = 0; h < roles.size(); ++h) {
     for (std::size_t r = 0; r < report.relations.size(); ++r) {
       const RelationScore& score = report.heads[h].relations[r];
       const RelationWinner& winner = report.relations[r];
@@ -107,6 +110,7 @@ std::vector<HeadRole> roles_of(const HeadsReport& report) {
                           (owned == best.owned && score.lift > best.score.lift);
       if (std::isfinite(score.lift) && better) roles[h] = {winner.relation.name, owned, score};
     }
+  }
   return roles;
 }
 
@@ -118,8 +122,9 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
                   .sentence = owners_sentence(report, roles)};
   Index across = 1;
   const auto most = static_cast<Index>((picture.width - 10) / (kSmallestSide + kGap));
-  for (Index layer = 0; layer < std::ssize(report.attention); ++layer)
+  for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
     across = std::max(across, std::min({config.heads_of(layer), kAcross, most}));
+  }
   const double side = std::min(kMapSide, (picture.width - 10) / double(across) - kGap);
   double y = 0;
   for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
@@ -129,41 +134,49 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
     picture.items.push_back(
         TextItem{.at = {4, y + 10},
                  .text = text(tag, report.attention[layer], ": queries down, keys across")});
-    for (Index i = 0; i < std::ssize(cells); ++i)
+    for (Index i = 0; i < std::ssize(cells); ++i) {
+      const Index row = i / across;
+      const Index column = i % across;
       draw_cell(picture, cells[i],
-                {4 + double(i % across) * (side + kGap),
-                 y + 22 + double(i / across) * (side + kUnderMap), side, side});
-    y += 22 + double((std::ssize(cells) + across - 1) / across) * (side + kUnderMap);
+                {4 + double(column) * (side + kGap), y + 22 + double(row) * (side + kUnderMap),
+                 side, side});
+    }
+    const Index rows = (std::ssize(cells) + across - 1) / across;
+    y += 22 + double(rows) * (side + kUnderMap);
   }
   const bool root = !patterns.empty() && cell_map(patterns[0]).root;
   draw_scale(picture, {4, y}, root ? "its largest" : "1", root);
   y += 20;
-  if (!report.relations.empty())
+  if (!report.relations.empty()) {
     y += draw_words(picture, {4, y + 8},
                     "bar: attention on the truth of the relation; tick: what chance reaches; "
                     "★ owns the relation",
                     picture.width - 8);
+  }
   picture.height = y + 6;
   return picture;
 }
 
 Picture divisions_figure(const HeadsReport& report, double width) {
-  constexpr double kName = 80, kApart = 10;
+  constexpr double kName = 80;
+  constexpr double kApart = 10;
   Picture picture{.width = width > 0 ? width : 640,
                   .title = "How heads divide relations",
                   .sentence = ""};
+  std::vector<std::string> sentences;
   for (const Division& division : report.divisions) {
     if (division.by().empty() || division.classes.empty()) continue;
-    picture.sentence += report.sentence(division) + ". ";
+    sentences.push_back(report.sentence(division));
     const double wide = (picture.width - kName) / double(division.heads.size());
     const auto row = [&](const std::string& name, bool bold, const auto& draw) {
       picture.items.push_back(TextItem{.at = {wide + kName / 2, picture.height + kTextRow / 2},
                                        .text = shortened(name, kName - kApart),
                                        .anchor = Anchor::middle,
                                        .bold = bold});
-      for (std::size_t h = 0; h < division.heads.size(); ++h)
+      for (std::size_t h = 0; h < division.heads.size(); ++h) {
         draw(h,
              Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kApart, kTextRow});
+      }
       picture.height += kTextRow + 2;
     };
     row(report.relations[division.relation].relation.name, true,
@@ -172,17 +185,20 @@ Picture divisions_figure(const HeadsReport& report, double width) {
                                            .text = head_text(report.heads[division.heads[h]]),
                                            .anchor = h > 0 ? Anchor::start : Anchor::end});
         });
-    for (const Division::Class& one : division.classes)
+    for (const Division::Class& one : division.classes) {
       row(one.name, false, [&](std::size_t h, Box box) {
         const double mass = std::clamp(one.mass[h], 0.0, 1.0) * box.w;
-        box.x += h > 0 ? 0 : box.w - mass, box.w = mass;
+        if (h == 0) box.x += box.w - mass;  // ends at the name, which is to its right
+        box.w = mass;
         picture.items.push_back(RectItem{box, {.fill = text("s", h % 7)}});
       });
+    }
   }
-  if (picture.items.empty())
+  if (picture.items.empty()) {
     throw Error("no relation is divided by classes: there is nothing to draw",
                 "--pattern, --grid and --over-training have a picture of every run");
-  picture.sentence.pop_back(), picture.sentence.pop_back();
+  }
+  picture.sentence = join(sentences, ". ");
   return picture;
 }
 

@@ -31,7 +31,8 @@ std::string cell_text(const ShadedCell& cell, std::size_t width) {
   const auto shade = std::ranges::upper_bound(limits, cell.weight) - limits.begin();
   const std::string one = kShades[shade];
   if (width == 1) return one;
-  return one + (cell.mark != GoldMark::none ? mark : shade < 2 ? " " : one);  // a dot stays small
+  if (cell.mark != GoldMark::none) return one + mark;
+  return one + (shade < 2 ? " " : one);  // a dot stays small
 }
 
 /// How the sources share the width.
@@ -55,10 +56,11 @@ struct Layout {
 std::vector<std::string> label_of(const std::string& token) {
   std::vector<std::string> characters;
   for (std::string& character : characters_of(token)) {
-    if (character_width(character) == 0 && !characters.empty())
+    if (character_width(character) == 0 && !characters.empty()) {
       characters.back() += character;
-    else
+    } else {
       characters.push_back(std::move(character));
+    }
   }
   if (characters.size() > kWidestLabel) {
     characters.resize(kWidestLabel);
@@ -74,8 +76,9 @@ std::pair<std::size_t, std::size_t> widths_of(const std::vector<std::string>& to
   for (const std::string& token : tokens) {
     const std::vector<std::string> characters = label_of(token);
     label = std::max(label, display_width(join(characters, "")));
-    for (const std::string& character : characters)
+    for (const std::string& character : characters) {
       widest = std::max(widest, display_width(character));
+    }
   }
   return {label, widest};
 }
@@ -115,8 +118,9 @@ struct Rows {
     for (std::size_t s = 0; s < columns; ++s) {
       ShadedCell& cell = cells[s / pool];
       cell.weight = std::max(cell.weight, static_cast<double>(row(t)[s]));
-      if (!gold.empty() && gold[t * columns + s] != 0)
+      if (!gold.empty() && gold[t * columns + s] != 0) {
         cell.mark = found ? GoldMark::found : GoldMark::missed;
+      }
     }
     return cells;
   }
@@ -134,8 +138,9 @@ std::string joined(const std::vector<ShadedCell>& cells, std::size_t width) {
 
 bool is_found(std::span<const Scalar> weights, std::span<const char> gold) {
   double on_gold = 0;
-  for (std::size_t s = 0; s < weights.size(); ++s)
+  for (std::size_t s = 0; s < weights.size(); ++s) {
     if (gold[s] != 0) on_gold += weights[s];
+  }
   return on_gold >= 0.5;
 }
 
@@ -152,10 +157,11 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
                                     : "";
   out += column_labels(sources, layout);
   const Rows rows = {weights, options.gold, sources.size()};
-  for (std::size_t t = 0; t < destinations.size(); ++t)
+  for (std::size_t t = 0; t < destinations.size(); ++t) {
     out += padded(join(label_of(destinations[t]), ""), labels, true) + " │" +
            joined(rows.cells(t, layout.pool), layout.cell) + "│ " +
            fixed(largest_of(rows.row(t)), 2) + "\n";
+  }
   return out + (options.gold.empty() ? "" : "\n■ gold, found  □ gold, missed\n");
 }
 
@@ -168,19 +174,21 @@ constexpr std::size_t kScreenColumns = 80, kScreenLines = 24, kBetween = 2;
 /// `pool` neighbours both ways become one: the largest.
 std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index pool) {
   std::vector<ShadedCell> cells((map.columns + pool - 1) / pool);
-  for (Index r = first; r < std::min(first + 2 * pool, map.rows); ++r)
+  for (Index r = first; r < std::min(first + 2 * pool, map.rows); ++r) {
     for (Index c = 0; c < map.columns; ++c) {
       double& weight = cells[c / pool].weight;
       weight = std::max(weight, static_cast<double>(map.weights[r * map.columns + c]));
     }
+  }
   return cells;
 }
 
 /// A map as lines, all `width` columns wide, with its caption first.
 std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, Index pool) {
   std::vector<std::string> lines = {padded(map.caption, width)};
-  for (Index r = 0; r < map.rows && !map.weights.empty(); r += 2 * pool)
+  for (Index r = 0; r < map.rows && !map.weights.empty(); r += 2 * pool) {
     lines.push_back(padded(joined(pooled_row(map, r, pool), 1), width));
+  }
   return lines;
 }
 
@@ -188,11 +196,14 @@ using MapGroups = std::vector<std::pair<std::string, std::vector<SmallMap>>>;
 
 /// The columns of one map, and the lines of all, at some pooling.
 std::pair<std::size_t, std::size_t> extent_of(const MapGroups& groups, Index pool) {
-  std::size_t width = 8, lines = 0;
-  for (const auto& [title, maps] : groups)
-    for (const SmallMap& map : maps)
+  std::size_t width = 8;
+  std::size_t lines = 0;
+  for (const auto& [title, maps] : groups) {
+    for (const SmallMap& map : maps) {
       width = std::max({width, static_cast<std::size_t>((map.columns + pool - 1) / pool),
                         std::min<std::size_t>(16, display_width(map.caption))});
+    }
+  }
   const std::size_t across = std::max<std::size_t>(1, kScreenColumns / (width + kBetween));
   for (const auto& [title, maps] : groups) {
     Index rows = 0;
@@ -214,9 +225,10 @@ std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Inde
   std::string out;
   for (std::size_t line = 0; line < height; ++line) {
     std::string row;
-    for (const auto& lines : columns)
+    for (const auto& lines : columns) {
       row += (line < lines.size() ? lines[line] : std::string(width, ' ')) +
              std::string(kBetween, ' ');
+    }
     out += trimmed_line(std::move(row));
   }
   return out;
@@ -225,9 +237,11 @@ std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Inde
 }  // namespace
 
 std::string small_maps(const MapGroups& groups) {
-  Index pool = 1, largest = 1;
-  for (const auto& [title, maps] : groups)
+  Index pool = 1;
+  Index largest = 1;
+  for (const auto& [title, maps] : groups) {
     for (const SmallMap& map : maps) largest = std::max({largest, map.rows, map.columns});
+  }
   while (extent_of(groups, pool).second > kScreenLines && largest / pool > 8) pool *= 2;
   while (extent_of(groups, pool).first > kScreenColumns) pool *= 2;
   const std::size_t width = extent_of(groups, pool).first;
@@ -235,10 +249,11 @@ std::string small_maps(const MapGroups& groups) {
   std::string out;
   for (const auto& [title, maps] : groups) {
     out += title + "\n";
-    for (std::size_t first = 0; first < maps.size(); first += across)
+    for (std::size_t first = 0; first < maps.size(); first += across) {
       out += side_by_side(std::span(maps).subspan(first, std::min(across, maps.size() - first)),
                           width, pool) +
              "\n";
+    }
   }
   return out +
          text("each cell is the largest weight of ", 2 * pool, " queries x ", pool, " keys\n");
@@ -246,15 +261,17 @@ std::string small_maps(const MapGroups& groups) {
 
 std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& names, Index k,
                               const HeatmapOptions& options) {
-  const auto V = static_cast<Index>(names.size()), W = matrix.size(1);
+  const auto V = static_cast<Index>(names.size());
+  const auto W = matrix.size(1);
   require(matrix.size(0) == V && W % V == 0 && k >= 0 && k < W / V, "a matrix ", matrix.shape(),
           " has no block ", k, " over ", V, " tokens");
   std::vector<Scalar> shades;
   for (Index i = 0; i < V; ++i) {
     const Scalar* row = matrix.data() + i * W + k * V;
     const Scalar largest = *std::max_element(row, row + V);
-    for (Index j = 0; j < V; ++j)
+    for (Index j = 0; j < V; ++j) {
       shades.push_back(largest > 0 ? std::max(Scalar{0}, row[j] / largest) : 0);
+    }
   }
   return heatmap(shades, names, names, options);
 }

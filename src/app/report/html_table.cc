@@ -10,13 +10,15 @@ namespace headlab {
 std::string html_of(const Table& table) {
   const std::vector<ShownColumn> columns = shown_columns(table);
   std::string html = "<table><caption>" + html_text(table.title) + "</caption><thead><tr>";
-  for (const ShownColumn& column : columns)
+  for (const ShownColumn& column : columns) {
     html += "<th scope=\"col\">" + html_text(column.title) + "</th>";
+  }
   html += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r) {
-    for (std::size_t c = 0; c < columns.size(); ++c)
+    for (std::size_t c = 0; c < columns.size(); ++c) {
       html += (c == 0 ? "<tr><th scope=\"row\">" : "<td>") + html_text(columns[c].cells[r]) +
               (c == 0 ? "</th>" : "</td>");
+    }
     html += "</tr>\n";
   }
   return html + "</tbody></table>\n";

@@ -4,6 +4,7 @@
 // Read next: finding_text.cc, which makes the cells.
 #include <map>
 
+#include "headlab/base/error.h"
 #include "headlab/base/text.h"
 #include "headlab/report/finding_text.h"
 #include "report/shown_columns.h"
@@ -85,7 +86,8 @@ std::string latex_text(const std::string& words) {
 
 std::string latex_cell(const std::string& cell) {
   if (cell == "-") return "--";  // nothing is known
-  std::string out, plain;
+  std::string out;
+  std::string plain;
   const auto flush = [&] {
     out += latex_text(plain);
     plain.clear();
@@ -120,8 +122,9 @@ std::string latex_of(const Table& table) {
   };
   line([](const ShownColumn& column) { return column.title; });
   out += "\\midrule\n";
-  for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r)
+  for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r) {
     line([r](const ShownColumn& column) { return column.cells[r]; });
+  }
   return out + "\\bottomrule\n\\end{tabular}\n";
 }
 

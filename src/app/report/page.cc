@@ -71,10 +71,11 @@ class PageMaker {
   Page make() {
     Page page = made();
     while (too_large(page) && make_poorer()) page = made();
-    if (too_large(page))
+    if (too_large(page)) {
       page.left_out.push_back(text("The page takes ",
                                    fixed(static_cast<double>(page.html.size()) / 1e6, 1),
                                    " MB: nothing more can be left out."));
+    }
     return page;
   }
 
@@ -101,13 +102,16 @@ class PageMaker {
   std::vector<std::string> left_out() const {
     std::vector<std::string> sentences = missing_;
     const auto say = [&](const auto&... parts) { sentences.push_back(text(parts...)); };
-    if (plan_.snapshots < most_snapshots())
+    if (plan_.snapshots < most_snapshots()) {
       say(plan_.snapshots, " of ", most_snapshots(), " kept steps of training are shown",
           plan_.snapshots == 0 && plan_.maps ? " with their weights, all as maps." : ".");
-    if (plan_.examples < PagePlan().examples)
+    }
+    if (plan_.examples < PagePlan().examples) {
       say("Each set holds ", plan_.examples, " of ", PagePlan().examples, " examples.");
-    if (!plan_.weights && options_.weights)
+    }
+    if (!plan_.weights && options_.weights) {
       say("The weights are left out: patterns are shown, and nothing runs live.");
+    }
     if (plan_.shown < options_.examples) say("One example is offered to look at.");
     return sentences;
   }
@@ -122,8 +126,9 @@ class PageMaker {
     std::error_code ignored;
     std::size_t i = 0;
     while (i < runs_.size() &&
-           !std::filesystem::equivalent(runs_[i].run.path, wanted.path, ignored))
+           !std::filesystem::equivalent(runs_[i].run.path, wanted.path, ignored)) {
       ++i;
+    }
     return i;
   }
 
@@ -179,8 +184,9 @@ class PageMaker {
     facts["owner"] = Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}});
     facts["tasks"] = tasks(blocks, task_of);
     Json& runs = facts["runs"] = Json::array();
-    for (std::size_t i = 0; i < runs_.size(); ++i)
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
       runs.push_back(facts_of(runs_[i], task_of[i], blocks));
+    }
     facts["left_out"] = left_out();
     return facts;
   }
@@ -216,8 +222,9 @@ class PageMaker {
                    {"lessons", lessons_html()},
                    {"data", data_html(all, blocks, page)}});
     page.left_out = left_out();
-    for (const StudiedRun& one : runs_)
+    for (const StudiedRun& one : runs_) {
       std::ranges::move(sources_of(one), std::back_inserter(page.sources));
+    }
     return page;
   }
 

@@ -18,9 +18,11 @@ template <class Value, class Of>
 std::string little(std::span<const Value> values, int width, const Of& of) {
   std::string bytes;
   bytes.reserve(width * values.size());
-  for (const Value value : values)
-    for (int i = 0; i < width; ++i)
+  for (const Value value : values) {
+    for (int i = 0; i < width; ++i) {
       bytes += static_cast<char>(static_cast<std::uint32_t>(of(value)) >> (8 * i) & 0xff);
+    }
+  }
   return bytes;
 }
 
@@ -58,8 +60,9 @@ Json PageBlocks::counts(const char* purpose, const Sizes& shape,
   require(values.empty() || std::ranges::min(values) >= 0, "a page keeps no negative counts");
   const auto bits = static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(most | 1)));
   std::string bytes((values.size() * bits + 7) / 8, '\0');
-  for (std::size_t i = 0; i < values.size() * bits; ++i)
+  for (std::size_t i = 0; i < values.size() * bits; ++i) {
     bytes[i / 8] |= static_cast<char>((values[i / bits] >> i % bits & 1) << i % 8);
+  }
   return add(purpose, text("u", bits), shape, std::move(bytes));
 }
 

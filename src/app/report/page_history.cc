@@ -37,9 +37,10 @@ Json read_report(const Run& run, const std::filesystem::path& file) {
   in_context(file.string(), [&] { check_schema(json); });
   const Json* owner = json.find("run");
   if ((owner != nullptr && *owner != Json(identity_of(run.config))) ||
-      (is_outdated(run, json) && step_of(json) >= run.step))
+      (is_outdated(run, json) && step_of(json) >= run.step)) {
     throw Error(text(file.string(), " describes the weights of another run"),
                 "remove it, or make it again");
+  }
   return json;
 }
 
@@ -73,11 +74,14 @@ Json history_of_relation(const std::vector<Json>& lines, const RelationHistory& 
 }
 
 Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history) {
-  Json heads = Json::array(), relations = Json::object();
-  for (const Json& head : lines.back().at("heads").items())
+  Json heads = Json::array();
+  Json relations = Json::object();
+  for (const Json& head : lines.back().at("heads").items()) {
     heads.push_back(Json::Array{head.at("layer"), head.at("head")});
-  for (const RelationHistory& relation : history.relations)
+  }
+  for (const RelationHistory& relation : history.relations) {
     relations[relation.name] = history_of_relation(lines, relation);
+  }
   return Json::object({{"steps", history.steps}, {"heads", heads}, {"relations", relations}});
 }
 
@@ -121,15 +125,18 @@ Json run_history(const Run& run) {
 Json run_figures(const Run& run, const Json& facts) {
   Json figures = Json::object();
   const RunLosses losses = losses_of("", read_log(metrics_file(run), identity_of(run.config)));
-  if (std::ranges::any_of(losses.losses, [](double loss) { return std::isfinite(loss); }))
+  if (std::ranges::any_of(losses.losses, [](double loss) { return std::isfinite(loss); })) {
     figures["losses"] = losses_figure({losses}).data;
-  if (!facts.at("history").is_null())
+  }
+  if (!facts.at("history").is_null()) {
     figures["births"] = history_figure(read_heads_history(run)).data;
-  if (const Json* report = facts.at("reports").find("curve"))
+  }
+  if (const Json* report = facts.at("reports").find("curve")) {
     in_context((run.path / "curve.json").string(), [&] {
       const Curve curve = read_as<Curve>(*report);
       figures["curve"] = curve_figure(over_runs(std::span(&curve, 1))).data;
     });
+  }
   return figures;
 }
 

@@ -30,32 +30,40 @@ void add_module(std::string_view name, std::set<std::string_view>& known, std::s
     imports = imports || line.starts_with("import ");
     if (imports) {
       imports = !line.ends_with(";");
-      if (!imports)
+      if (!imports) {
         add_module(line.substr(line.rfind('/') + 1, line.rfind('\'') - line.rfind('/') - 1), known,
                    script);
+      }
     } else if (const std::size_t begin = line.find_first_not_of(' ');
                begin != line.npos && !line.substr(begin).starts_with("//")) {
       line.remove_prefix(line.starts_with("export ") ? 7 : begin);
-      (own += line) += '\n';
+      own += line;
+      own += '\n';
     }
   }
   script += own;
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+  std::size_t at = text.find(from);
+  while (at != text.npos) {
     text.replace(at, from.size(), to);
+    at = text.find(from, at + to.size());
+  }
 }
 
 /// " 'sha256-...'" for each element `tag` of the document.
 std::string hashes_of(std::string_view html, const std::string& tag) {
   std::string sources;
-  const std::string open = "<" + tag + ">", close = "</" + tag + ">";
-  for (std::size_t at = 0; (at = html.find(open, at)) != std::string_view::npos;) {
-    at += open.size();
-    const auto digest = sha256(html.substr(at, html.find(close, at) - at));
+  const std::string open = "<" + tag + ">";
+  const std::string close = "</" + tag + ">";
+  std::size_t at = html.find(open);
+  while (at != html.npos) {
+    const std::size_t begin = at + open.size();
+    const auto digest = sha256(html.substr(begin, html.find(close, begin) - begin));
     sources += " 'sha256-" + base64({reinterpret_cast<const char*>(digest.data()), digest.size()});
     sources += "'";
+    at = html.find(open, begin);
   }
   return sources.empty() ? " 'none'" : sources;
 }
@@ -72,7 +80,10 @@ std::string code_of(std::string_view placeholder) {
 /// The skeleton with its files, without policy and data.
 std::string code_of(const std::vector<HtmlPiece>& pieces) {
   std::string html;
-  for (const HtmlPiece& piece : pieces) (html += piece.text) += code_of(piece.placeholder);
+  for (const HtmlPiece& piece : pieces) {
+    html += piece.text;
+    html += code_of(piece.placeholder);
+  }
   return html;
 }
 

@@ -14,6 +14,9 @@ namespace {
 constexpr Index kLargestStoredPattern = 128;  // of longer ones only the largest weights are kept
 constexpr Index kKeptWeights = 16;            // for each query
 
+/// All settings of a run; by value, because settings refer to a configuration that they may change.
+Json config_facts(RunConfig config) { return settings_of(config).to_json(); }
+
 Json modules_facts(const Run& run) {
   const std::vector<AttentionPlace> places = run.model.config().attention_places();
   const std::vector<AttentionModule> modules = run.model.attention_modules();
@@ -62,15 +65,17 @@ Json evaluation_facts(const Evaluation& evaluation, Index examples) {
 }
 
 Json check_facts(const RunStudy& study, PageBlocks& blocks) {
-  const Index n = study.checked, every = study.check_every;
+  const Index n = study.checked;
+  const Index every = study.check_every;
   const auto counted = static_cast<Index>(study.logits.size());
   Json json = Json::object({{"examples", n}, {"every", every}});
   json["logits"] = blocks.floats("self-check", {n, counted / std::max<Index>(1, n)}, study.logits);
   Json& patterns = json["patterns"] = Json::array();
-  for (const RunStudy::Module& module : study.modules)
+  for (const RunStudy::Module& module : study.modules) {
     patterns.push_back(blocks.floats("self-check",
                                      {n, module.heads, module.queries / every, module.keys},
                                      module.check));
+  }
   return json;
 }
 
@@ -89,8 +94,12 @@ struct LargestWeights {
     double rest = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const float weight = row[order[i]];
-      if (std::cmp_less(i, kKeptWeights)) keys.push_back(order[i]), weights.push_back(weight);
-      if (!std::cmp_less(i, kKeptWeights)) rest += static_cast<double>(weight);
+      if (std::cmp_less(i, kKeptWeights)) {
+        keys.push_back(order[i]);
+        weights.push_back(weight);
+      } else {
+        rest += static_cast<double>(weight);
+      }
     }
     left.push_back(static_cast<float>(rest));
   }
@@ -99,7 +108,9 @@ struct LargestWeights {
 /// Patterns of the shown examples of one module: all weights, or of long rows the largest.
 Json stored_facts(const RunStudy::Module& module, std::span<const Scalar> all, Index examples,
                   PageBlocks& blocks) {
-  const Index H = module.heads, Q = module.queries, S = module.keys;
+  const Index H = module.heads;
+  const Index Q = module.queries;
+  const Index S = module.keys;
   if (S <= kLargestStoredPattern) {
     const std::vector<float> values(all.begin(), all.end());
     return Json::object(
@@ -117,15 +128,17 @@ Json stored_facts(const RunStudy::Module& module, std::span<const Scalar> all, I
 Json patterns_facts(const Run& run, const RunStudy& study, Index examples, PageBlocks& blocks) {
   const auto all = scored_patterns(run, examples);
   Json json = Json::array();
-  for (std::size_t m = 0; m < all.size(); ++m)
+  for (std::size_t m = 0; m < all.size(); ++m) {
     json.push_back(stored_facts(study.modules[m], all[m], examples, blocks));
+  }
   return json;
 }
 
 /// What replaces a silenced head, by module.
 void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                       Json& facts) {
-  Json means = Json::array(), donors = Json::array();
+  Json means = Json::array();
+  Json donors = Json::array();
   for (const RunStudy::Module& module : study.modules) {
     means.push_back(
         blocks.floats("replacements", {module.heads, module.d_value}, module.mean_output));
@@ -166,8 +179,9 @@ std::vector<std::size_t> chosen_snapshots(std::size_t count, Index most) {
   std::vector<std::size_t> places;
   if (most < 2) return places;
   const std::size_t kept = std::min(count, static_cast<std::size_t>(most));
-  for (std::size_t i = 0; i < kept; ++i)
+  for (std::size_t i = 0; i < kept; ++i) {
     places.push_back(kept == 1 ? 0 : i * (count - 1) / (kept - 1));
+  }
   return places;
 }
 
@@ -177,7 +191,8 @@ Json snapshots_facts(const RunStudy& study, const PagePlan& plan, PageBlocks& bl
   const std::vector<std::size_t> places =
       chosen_snapshots(study.snapshots.size(), plan.weights ? plan.snapshots : 0);
   if (places.empty()) return {};
-  Json steps = Json::array(), losses = Json::array();
+  Json steps = Json::array();
+  Json losses = Json::array();
   std::vector<float> weights;
   double error = 0;
   for (const std::size_t place : places) {
@@ -201,8 +216,9 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
   Json modules = Json::array();
   for (std::size_t m = 0; m < study.modules.size(); ++m) {
     std::vector<float> all;
-    for (const RunStudy::Snapshot& snapshot : study.snapshots)
+    for (const RunStudy::Snapshot& snapshot : study.snapshots) {
       std::ranges::copy(snapshot.modules[m].mean_pattern, std::back_inserter(all));
+    }
     const RunStudy::Module& module = study.modules[m];
     modules.push_back(blocks.shares(
         "maps", {std::ssize(study.snapshots), module.heads, module.rows, module.columns}, all));
@@ -216,7 +232,7 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
 Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, PageBlocks& blocks) {
   const PagePlan plan = plan_for(run, for_all);
   Json facts = Json::object({{"name", run.path.string()},
-                             {"config", settings_of(const_cast<RunConfig&>(run.config)).to_json()},
+                             {"config", config_facts(run.config)},
                              {"parameters", run.model.parameter_count()},
                              {"modules", modules_facts(run)},
                              {"evaluation", evaluation_facts(study.evaluation, study.examples)},
@@ -224,9 +240,10 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
                              {"shown", std::min(plan.shown, plan.examples)}});
   add_model(run, study, plan, blocks, facts);
   Json& thumbnails = facts["thumbnails"] = Json::array();
-  for (const RunStudy::Module& module : study.modules)
+  for (const RunStudy::Module& module : study.modules) {
     thumbnails.push_back(blocks.shares("thumbnails", {module.heads, module.rows, module.columns},
                                        module.mean_pattern));
+  }
   Json& losses = facts["losses"] = Json::object();
   const auto first = [&](const std::vector<float>& all) {
     return std::span(all).first(std::min<std::size_t>(all.size(), plan.examples));
@@ -234,8 +251,9 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
   losses["held_out"] = blocks.floats("losses", {plan.examples}, first(study.held_out_losses));
   losses["scored"] = blocks.floats("losses", {plan.examples}, first(study.scored_losses));
   facts["snapshots"] = snapshots_facts(study, plan, blocks);
-  if (facts["snapshots"].is_null() && plan.maps && study.snapshots.size() > 1)
+  if (facts["snapshots"].is_null() && plan.maps && study.snapshots.size() > 1) {
     facts["maps"] = maps_facts(study, blocks);
+  }
   facts["history"] = run_history(run);
   facts["reports"] = run_reports(run);
   facts["figures"] = run_figures(run, facts);

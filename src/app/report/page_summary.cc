@@ -22,12 +22,15 @@ Finding finding_of(const Page& page) {
 
 std::string missing_text(const Page& page) {
   std::map<std::string, std::vector<std::string>> gaps;  // by command: what it writes
-  for (const PageSource& source : page.sources)
-    if ((!source.present || source.outdated) && !source.command.empty())
+  for (const PageSource& source : page.sources) {
+    if ((!source.present || source.outdated) && !source.command.empty()) {
       gaps[source.command].push_back(text(source.file, " for ", join(source.views, ", ")));
+    }
+  }
   std::string lines = gaps.empty() ? "" : "\nnot there, or of earlier weights:\n";
-  for (const auto& [command, files] : gaps)
+  for (const auto& [command, files] : gaps) {
     lines += text(join(files, "; "), ", written by\n  ", command, "\n");
+  }
   for (const std::string& sentence : page.left_out) lines += "\n" + wrapped(sentence, "", 80);
   return lines;
 }

@@ -19,8 +19,9 @@ void add_report(const std::filesystem::path& folder, Json& facts) {
   const std::filesystem::path file = folder / "sweep.json";
   const bool there = is_there(file);
   const Json report = there ? read_json(file) : Json();
-  for (const char* key : {"command", "controls"})
+  for (const char* key : {"command", "controls"}) {
     facts[key] = report.is_object() && report.find(key) ? *report.find(key) : Json();
+  }
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBlocks& blocks) {
   const Index each = batch.queries(kind);
-  std::vector<std::int32_t> counts(batch.size * each), keys;
+  std::vector<std::int32_t> counts(batch.size * each);
+  std::vector<std::int32_t> keys;
   for (Index i = 0; i < gold.queries(); ++i) {
     const Gold::Query query = gold.query(i);
     counts[query.b * each + query.t] = static_cast<std::int32_t>(query.keys.size());
@@ -23,28 +24,35 @@ Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBl
   return json;
 }
 
+/// A target as blocks store it, which hold no negative numbers: target + 1, and 0 if there is none
+/// (-1). core_page.js reads it by targetOf().
+std::int32_t stored_target(std::int32_t target) { return target + 1; }
+
 Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   const Batch& batch = example.batch;
   const Index n = batch.size;
   Json json = Json::object({{"examples", n}});
   const auto add = [&](const char* name, const PageBlocks::Sizes& shape, const Ids& values) {
-    if (!values.empty())
+    if (!values.empty()) {
       json[name] =
           blocks.counts("examples", shape, std::vector<std::int32_t>(values.begin(), values.end()));
+    }
   };
   Ids targets = batch.targets;
-  for (std::int32_t& target : targets) ++target;  // 0: none
+  for (std::int32_t& target : targets) target = stored_target(target);
   add("tokens", {n, batch.length}, batch.tokens);
-  if (batch.features > 0)
+  if (batch.features > 0) {
     json["vectors"] = blocks.floats("examples", {n, batch.length, batch.features}, batch.vectors);
+  }
   add("lengths", {n}, batch.lengths);
   add("targets", {n, batch.length, batch.targets_per_position}, targets);
   add("source", {n, batch.source_length}, batch.source);
   add("source_lengths", {n}, batch.source_lengths);
   Json gold = Json::array();
   const std::vector<Relation> relations = task.relations();
-  for (std::size_t r = 0; r < relations.size(); ++r)
+  for (std::size_t r = 0; r < relations.size(); ++r) {
     gold.push_back(gold_facts(example.gold[r], batch, relations[r].kind, blocks));
+  }
   json["gold"] = std::move(gold);
   return json;
 }

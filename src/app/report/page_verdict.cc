@@ -19,9 +19,10 @@ class Verdict {
 
   Json take() {
     say_what_it_is();
-    if (run_.at("reports").find("heads") == nullptr)
+    if (run_.at("reports").find("heads") == nullptr) {
       say(text("Which head does what has not been scored: headlab heads ",
                shell_word(run_.at("name").string()), " scores it. "));
+    }
     from("heads", [&](const Json& heads) { say_owners(heads); });
     from("curve", [&](const Json& curve) { say_what_can_go(curve); });
     from("prune", [&](const Json& prune) { say_what_went(prune); });
@@ -50,15 +51,17 @@ class Verdict {
 
   void say_what_it_is() {
     std::size_t heads = 0;
-    for (const Json& module : run_.at("modules").items())
+    for (const Json& module : run_.at("modules").items()) {
       heads += module.at("heads").items().size();
+    }
     const Json& held_out = run_.at("evaluation");
     say(text(heads, heads == 1 ? " head" : " heads", ", loss ",
              significant(held_out.at("loss").number()), ", ",
              significant(100 * held_out.at("accuracy").number()), " % right. "));
     const Json* overfitting = run_.find("overfitting");
-    if (overfitting != nullptr && !overfitting->string().empty())
+    if (overfitting != nullptr && !overfitting->string().empty()) {
       say("It is " + overfitting->string() + ". ");
+    }
   }
 
   /// The heads that do a relation as its owner must, the best first.
@@ -66,13 +69,15 @@ class Verdict {
     std::vector<std::pair<double, std::string>> found;
     for (const Json& head : heads.at("heads").items()) {
       const Json* score = head.at("scores").find(relation);
-      if (score == nullptr || !score->at("lift").is_number() || !score->at("p").is_number())
+      if (score == nullptr || !score->at("lift").is_number() || !score->at("p").is_number()) {
         continue;
+      }
       const Json* corrected = score->find("p_holm");  // older files have p alone
       const Json& p = corrected != nullptr ? *corrected : score->at("p");
       const double lift = score->at("lift").number();
-      if (lift >= kOwnerLift && p.number() < kOwnerP)
+      if (lift >= kOwnerLift && p.number() < kOwnerP) {
         found.emplace_back(-lift, text(head.at("layer").integer(), ".", head.at("head").integer()));
+      }
     }
     std::ranges::sort(found);
     return texts_of(found, &std::pair<double, std::string>::second);
@@ -92,8 +97,9 @@ class Verdict {
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
     std::set<std::string> owners;
-    for (const Json& relation : heads.at("relations").items())
+    for (const Json& relation : heads.at("relations").items()) {
       if (!relation.at("owner").is_null()) owners.insert(relation.at("owner").dump());
+    }
     if (owners.size() > 1) say(text(owners.size(), " of them do the work: "));
     std::size_t count = 0;
     for (const Json& relation : heads.at("relations").items()) {
@@ -115,25 +121,30 @@ class Verdict {
           {{"head", who[0]}, {"relation", name}});
     }
     if (count > 0) say(". ");
-    if (!missing.empty())
+    if (!missing.empty()) {
       say(text(count == 0 ? "No head owns a relation: nobody does " : "Nobody does ",
                join(missing, ", "), ". "));
+    }
   }
 
   /// The fewest heads of the best method with which little of the loss comes back, and the rule.
   void say_what_can_go(const Json& curve) {
     const Json* best = nullptr;
-    for (const char* name : {"greedy", "exhaustive"})
-      for (const Json& method : curve.at("methods").items())
+    for (const char* name : {"greedy", "exhaustive"}) {
+      for (const Json& method : curve.at("methods").items()) {
         if (method.at("method").string() == name) best = &method;
+      }
+    }
     if (best == nullptr || !best->at("knee").is_number()) return;
-    for (const Json& point : best->at("points").items())
-      if (point.at("kept") == best->at("knee"))
+    for (const Json& point : best->at("points").items()) {
+      if (point.at("kept") == best->at("knee")) {
         say(text("Without any fine-tuning the best ", point.at("kept").integer(), " of ",
                  curve.at("heads").integer(), " are enough (loss ",
                  significant(point.at("loss").number()),
                  "): at most 1 % of what silencing all heads costs. "),
             {{"view", "prune"}});
+      }
+    }
   }
 
   void say_what_went(const Json& prune) {
@@ -164,9 +175,10 @@ static std::string maps_html(const Json& run, const RunStudy& study) {
     auto& [title, maps] = groups.emplace_back(facts.at("name").string(), std::vector<SmallMap>());
     const std::span<const float> all = module.mean_pattern;
     const auto cells = static_cast<std::size_t>(module.rows * module.columns);
-    for (const Json& born : facts.at("heads").items())
+    for (const Json& born : facts.at("heads").items()) {
       maps.push_back({text(m, ".", born.dump()), module.rows, module.columns,
                       all.subspan(maps.size() * cells, cells)});
+    }
   }
   return "<p>Where heads look in the mean over examples: queries down, keys across.</p>\n<pre>" +
          html_text(small_maps(groups)) + "</pre>\n";

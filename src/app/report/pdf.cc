@@ -60,22 +60,39 @@ std::string string_of(std::string_view text) {
   return out + ")";
 }
 
+/// Each index at which `part` begins in `text`.
+std::vector<std::size_t> places_of(std::string_view part, std::string_view text) {
+  std::vector<std::size_t> places;
+  std::size_t at = text.find(part);
+  while (at != text.npos) {
+    places.push_back(at);
+    at = text.find(part, at + part.size());
+  }
+  return places;
+}
+
 /// The text with blanks in place of their marks.
 std::string with_blanks(std::string text) {
-  for (std::size_t at; (at = text.find(kBlankMark)) != text.npos;)
+  std::size_t at = text.find(kBlankMark);
+  while (at != text.npos) {
     text.replace(at, kBlankMark.size(), " ");
+    at = text.find(kBlankMark, at);
+  }
   return text;
 }
 
 /// What fills and strokes a path, then the path, then the command that draws it.
 std::string drawn(const Look& look, const std::string& path, bool closed) {
   if (look.fill.empty() && look.stroke.empty()) return "";
-  std::string out, dash;
+  std::string out;
+  std::string dash;
   for (const double length : look.dash) dash += drawn_number(length) + " ";
   if (!look.fill.empty()) out += color_text(look.fill, "rg");
-  if (!look.stroke.empty())
+  if (!look.stroke.empty()) {
     out += color_text(look.stroke, "RG") + drawn_number(look.thick) + " w [" + dash + "] 0 d\n";
-  const char* how = look.stroke.empty() ? "f" : look.fill.empty() ? "S" : "B";
+  }
+  const char* stroking = look.fill.empty() ? "S" : "B";
+  const char* how = look.stroke.empty() ? "f" : stroking;
   return out + path + (closed ? "h " : "") + how + "\n";
 }
 
@@ -87,28 +104,32 @@ struct PdfItems {
   }
   std::string path(const std::vector<Corner>& corners) const {
     std::string out;
-    for (const Corner& corner : corners)
+    for (const Corner& corner : corners) {
       out += at(corner.at.x, corner.at.y) + (corner.begins ? "m " : "l ");
+    }
     return out;
   }
 
   /// Cells reach a little over the next ones, or the paper would shine through between them.
   std::string operator()(const MapItem& map) const {
     constexpr double kOver = 0.1;
-    const double w = map.box.w / double(map.columns), h = map.box.h / double(map.rows);
+    const double w = map.box.w / double(map.columns);
+    const double h = map.box.h / double(map.rows);
     std::map<int, std::string> cells;
     for (Index i = 0; i < map.rows * map.columns; ++i) {
       const int level = map_level(map.values[i]);
       if (level < 0 || map_colors()[level] == color_of("paper")) continue;
-      const Index row = i / map.columns, column = i % map.columns;
+      const Index row = i / map.columns;
+      const Index column = i % map.columns;
       cells[level > 251 ? 255 : level & ~3] +=
           at(map.box.x + double(column) * w, map.box.y + double(row + 1) * h) +
           drawn_number(w + (column + 1 < map.columns ? kOver : 0)) + " " +
           drawn_number(h + (row > 0 ? kOver : 0)) + " re ";
     }
     std::string out;
-    for (const auto& [level, path] : cells)
+    for (const auto& [level, path] : cells) {
       out += color_text(map_colors()[level], "rg") + path + "f\n";
+    }
     return out;
   }
   std::string operator()(const RectItem& rect) const {
@@ -118,10 +139,12 @@ struct PdfItems {
     return drawn(line.look, path(outline(line)), false);
   }
   std::string operator()(const DotItem& dot) const {
-    if (dot.shape != DotShape::circle)
+    if (dot.shape != DotShape::circle) {
       return drawn(dot.look, path(outline(dot)), dot.shape != DotShape::cross);
+    }
     const auto [x, y] = dot.at;
-    const double r = dot.radius, c = kCircle * r;
+    const double r = dot.radius;
+    const double c = kCircle * r;
     return drawn(dot.look,
                  at(x + r, y) + "m " + at(x + r, y - c) + at(x + c, y - r) + at(x, y - r) + "c " +
                      at(x - c, y - r) + at(x - r, y - c) + at(x - r, y) + "c " + at(x - r, y + c) +
@@ -134,16 +157,21 @@ struct PdfItems {
     const double before = static_cast<int>(item.anchor) / 2.0;  // the share left of its place
     return -before * text_width(with_blanks(item.text), item.size, item.bold);
   }
+  /// The rotation of a text, as the first four numbers of a PDF matrix.
   static const char* turn_of(const TextItem& item) {
-    return item.turn == 0 ? "1 0 0 1 " : item.turn < 0 ? "0 1 -1 0 " : "0 -1 1 0 ";
+    if (item.turn == 0) return "1 0 0 1 ";
+    return item.turn < 0 ? "0 1 -1 0 " : "0 -1 1 0 ";
   }
   /// A bracket that lies on its back for each blank that the text marks.
   std::string blank_marks(const TextItem& item) const {
-    constexpr double kFrom = 0.04, kTo = 0.24, kTop = 0.1, kBottom = -0.06;  // in sizes
+    // Corners of the bracket, in units of the text's size.
+    constexpr double kFrom = 0.04;
+    constexpr double kTo = 0.24;
+    constexpr double kTop = 0.1;
+    constexpr double kBottom = -0.06;
     std::string paths;
-    for (std::size_t at = 0; (at = item.text.find(kBlankMark, at)) != item.text.npos;
-         at += kBlankMark.size()) {
-      const std::string left = with_blanks(item.text.substr(0, at));
+    for (const std::size_t mark : places_of(kBlankMark, item.text)) {
+      const std::string left = with_blanks(item.text.substr(0, mark));
       const double x = start_of(item) + text_width(left, item.size, item.bold);
       const auto corner = [&](double across, double up, const char* command) {
         return drawn_number(x + across * item.size) + " " +
@@ -172,9 +200,11 @@ std::vector<std::string> lacking_in_pdf(const Picture& picture) {
   for (const Item& item : picture.items) {
     const TextItem* words = std::get_if<TextItem>(&item);
     if (words == nullptr) continue;
-    for (std::string& character : characters_of(words->text))
-      if (!code_of(character) && std::ranges::count(lacking, character) == 0)
+    for (std::string& character : characters_of(words->text)) {
+      if (!code_of(character) && std::ranges::count(lacking, character) == 0) {
         lacking.push_back(std::move(character));
+      }
+    }
   }
   return lacking;
 }
@@ -196,7 +226,8 @@ std::string pdf(const Picture& picture, const std::string& about) {
       font + "/Helvetica-Bold >>",
       text("<< /Title ", string_of(picture.title), " /Subject ", string_of(picture.sentence),
            " /Keywords ", string_of(about), " >>")};
-  std::string out = "%PDF-1.4\n", places;
+  std::string out = "%PDF-1.4\n";
+  std::string places;
   for (std::size_t i = 0; i < std::size(objects); ++i) {
     std::array<char, 21> place{};
     std::snprintf(place.data(), place.size(), "%010zu 00000 n \n", out.size());

@@ -60,7 +60,8 @@ Rgb between(std::span<const Rgb> stops, double t) {
   const std::size_t i = std::min(static_cast<std::size_t>(at), stops.size() - 2);
   Rgb mixed{};
   for (std::size_t c = 0; c < mixed.size(); ++c) {
-    const double from = stops[i][c], to = stops[i + 1][c];
+    const double from = stops[i][c];
+    const double to = stops[i + 1][c];
     mixed[c] = static_cast<std::uint8_t>(std::lround(from + (to - from) * (at - double(i))));
   }
   return mixed;
@@ -69,8 +70,19 @@ Rgb between(std::span<const Rgb> stops, double t) {
 std::string hex_of(const Rgb& rgb) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hex = "#";
-  for (const std::uint8_t channel : rgb) (hex += kDigits[channel / 16]) += kDigits[channel % 16];
+  for (const std::uint8_t channel : rgb) {
+    hex += kDigits[channel / 16];
+    hex += kDigits[channel % 16];
+  }
   return hex;
+}
+
+/// The width of a character, in units of the text's size.
+double letter_width(const std::string& character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (first >= 0xE1) return kWideLetter;  // from U+1000 on
+  if (first >= 0x7F) return kOtherLetter;
+  return first >= 0x20 ? kHelvetica[first - 0x20] / 1000.0 : 0;
 }
 
 }  // namespace
@@ -81,8 +93,9 @@ Rgb rgb_of(std::string_view color) {
               hex.find_first_not_of("0123456789abcdef", 1) == hex.npos,
           "'", color, "' is no colour");
   Rgb rgb{};
-  for (std::size_t c = 0; c < rgb.size(); ++c)
+  for (std::size_t c = 0; c < rgb.size(); ++c) {
     rgb[c] = static_cast<std::uint8_t>(std::stoi(hex.substr(1 + 2 * c, 2), nullptr, 16));
+  }
   return rgb;
 }
 
@@ -108,13 +121,7 @@ const std::vector<std::string>& map_colors() {
 
 double text_width(std::string_view text, double size, bool bold) {
   double width = 0;
-  for (const std::string& character : characters_of(text)) {
-    const auto first = static_cast<unsigned char>(character[0]);
-    width += first >= 0xE1   ? kWideLetter  // from U+1000 on
-             : first >= 0x7F ? kOtherLetter
-             : first >= 0x20 ? kHelvetica[first - 0x20] / 1000.0
-                             : 0;
-  }
+  for (const std::string& character : characters_of(text)) width += letter_width(character);
   return width * size * (bold ? kBoldLetter : 1);
 }
 

@@ -24,21 +24,30 @@ class AxisScale {
  public:
   AxisScale(const Axis& axis, const std::vector<double>& values, double from, double to)
       : logarithmic_(axis.logarithmic), from_(from), to_(to), ticks_(axis.ticks) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const double value : values)
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const double value : values) {
       if (std::isfinite(value) && (!logarithmic_ || value > 0)) {
         low = std::min(low, value);
         high = std::max(high, value);
       }
-    if (low > high) low = logarithmic_ ? 0.1 : 0, high = 1;
+    }
+    if (low > high) {  // no data
+      low = logarithmic_ ? 0.1 : 0;
+      high = 1;
+    }
     a_ = measure(axis.low.value_or(low));
     b_ = measure(axis.high.value_or(high));
-    if (b_ - a_ < 1e-12) a_ -= 0.5, b_ += 0.5;
+    if (b_ - a_ < 1e-12) {
+      a_ -= 0.5;
+      b_ += 0.5;
+    }
     const double pad = kPad * (b_ - a_);
     if (!axis.low) a_ -= pad;
     if (!axis.high) b_ += pad;
-    if (ticks_.empty())
+    if (ticks_.empty()) {
       ticks_ = logarithmic_ ? log_ticks(std::pow(10, a_), std::pow(10, b_)) : round_ticks(a_, b_);
+    }
   }
   /// Zero and less lie at the beginning of a logarithmic axis.
   double at(double value) const {
@@ -49,11 +58,12 @@ class AxisScale {
   /// The ticks that are numbered if one takes `room`: of too many the powers of ten.
   std::vector<double> numbered(double room) const {
     std::vector<double> some = ticks_;
-    if (logarithmic_ && double(ticks_.size()) * room > std::abs(to_ - from_))
+    if (logarithmic_ && double(ticks_.size()) * room > std::abs(to_ - from_)) {
       std::erase_if(some, [](double tick) {
         const double power = std::log10(tick);
         return std::abs(power - std::round(power)) > 1e-9;
       });
+    }
     return some.size() < 2 ? ticks_ : some;
   }
   bool spans_zero() const { return !logarithmic_ && a_ < 0 && b_ > 0; }
@@ -86,11 +96,14 @@ constexpr double kLeft = 56, kRight = 12, kBottom = 40, kSampleWide = 26;
 std::vector<NamePlace> places_across(const Plot& plot, const AxisScale& x) {
   std::vector<NamePlace> places(plot.across.size());
   for (std::size_t i = places.size(); i-- > 0;) {
-    const double wide = text_width(plot.across[i].name), from = x.at(plot.across[i].x) + 3;
+    const double wide = text_width(plot.across[i].name);
+    const double from = x.at(plot.across[i].x) + 3;
     places[i].x = std::min(from, plot.width - wide);
-    for (std::size_t other = i + 1; other < places.size(); ++other)
-      if (x.at(plot.across[other].x) < places[i].x + wide + 8)
+    for (std::size_t other = i + 1; other < places.size(); ++other) {
+      if (x.at(plot.across[other].x) < places[i].x + wide + 8) {
         places[i].row = std::max(places[i].row, places[other].row + 1);
+      }
+    }
   }
   return places;
 }
@@ -102,7 +115,10 @@ std::vector<NamePlace> places_in_legend(const Plot& plot) {
   std::size_t row = 0;
   for (const Series& series : plot.series) {
     const double wide = series.name.empty() ? 0 : kSampleWide + 6 + text_width(series.name) + 14;
-    if (x > kLeft && x + wide > plot.width) x = kLeft, ++row;
+    if (x > kLeft && x + wide > plot.width) {
+      x = kLeft;
+      ++row;
+    }
     places.push_back({x, row});
     x += wide;
   }
@@ -111,11 +127,12 @@ std::vector<NamePlace> places_in_legend(const Plot& plot) {
 
 std::vector<double> values_of(const Plot& plot, bool of_x) {
   std::vector<double> values;
-  for (const Series& series : plot.series)
+  for (const Series& series : plot.series) {
     for (const Sample& sample : series.samples) {
       values.push_back(of_x ? sample.x : sample.y);
       if (!of_x && sample.low) values.insert(values.end(), {*sample.low, *sample.high});
     }
+  }
   return values;
 }
 
@@ -132,7 +149,8 @@ PlotPlaces places_of(const Plot& plot) {
   const bool named =
       std::ranges::any_of(plot.series, [](const Series& series) { return !series.name.empty(); });
   const auto legend = named ? places_in_legend(plot) : std::vector<NamePlace>();
-  const double top = 10 + rows_high(legend) + rows_high(across), h = plot.height - top - kBottom;
+  const double top = 10 + rows_high(legend) + rows_high(across);
+  const double h = plot.height - top - kBottom;
   return {{kLeft, top, w, h},
           x,
           AxisScale(plot.y, values_of(plot, false), top + h, top),
@@ -160,13 +178,16 @@ void draw_axes(Picture& picture, const Plot& plot, const PlotPlaces& places) {
     rule({left, y}, {left + w, y}, "rule");
     add({left - 7, y}, tick_text(value), Anchor::end);
   }
-  for (const double value : places.y.ticks())
+  for (const double value : places.y.ticks()) {
     rule({left - 4, places.y.at(value)}, {left, places.y.at(value)}, "ink");
+  }
   const double widest_tick = text_width(tick_text(places.x.ticks().back())) + 8;
-  for (const double value : places.x.numbered(widest_tick))
+  for (const double value : places.x.numbered(widest_tick)) {
     add({places.x.at(value), top + h + 13}, tick_text(value), Anchor::middle);
-  for (const double value : places.x.ticks())
+  }
+  for (const double value : places.x.ticks()) {
     rule({places.x.at(value), top + h}, {places.x.at(value), top + h + 4}, "ink");
+  }
   if (places.y.spans_zero()) rule({left, places.y.at(0)}, {left + w, places.y.at(0)}, "edge");
   picture.items.push_back(
       LineItem{{{left, top}, {left, top + h}, {left + w, top + h}}, {.stroke = "ink"}});
@@ -181,7 +202,8 @@ void draw_across(Picture& picture, const Plot& plot, const PlotPlaces& places) {
   const auto [left, top, w, h] = places.frame;
   for (std::size_t i = 0; i < plot.across.size(); ++i) {
     const Across& across = plot.across[i];
-    const double x = places.x.at(across.x), y = top - 8 - kTextRow * double(places.across[i].row);
+    const double x = places.x.at(across.x);
+    const double y = top - 8 - kTextRow * double(places.across[i].row);
     picture.items.push_back(
         LineItem{{{x, y - 5}, {x, top + h}}, {.stroke = across.color, .dash = {2, 3}}});
     picture.items.push_back(
@@ -228,8 +250,9 @@ void draw_series(Picture& picture, const Plot& plot, std::size_t place, const Pl
   const Series& series = plot.series[place];
   const std::size_t kind = series.like.value_or(place);
   std::vector<Point> points;
-  for (const Sample& sample : series.samples)
+  for (const Sample& sample : series.samples) {
     points.push_back({places.x.at(sample.x) + beside(plot, kind), places.y.at(sample.y)});
+  }
   const LineItem line = line_of(series, kind, points);
   if (series.line && points.size() > 1) picture.items.push_back(line);
   const double floor = places.frame.y + places.frame.h;
@@ -249,7 +272,8 @@ void draw_legend(Picture& picture, const Plot& plot, const PlotPlaces& places) {
     const Series& series = plot.series[i];
     if (series.name.empty()) continue;
     const auto [x, row] = places.legend[i];
-    const double y = 8 + kTextRow * double(row), middle = x + kSampleWide / 2;
+    const double y = 8 + kTextRow * double(row);
+    const double middle = x + kSampleWide / 2;
     const std::size_t kind = series.like.value_or(i);
     if (series.line) picture.items.push_back(line_of(series, kind, {{x, y}, {x + kSampleWide, y}}));
     if (series.bar) draw_interval(picture, {middle, y + 6}, y - 6, series.hollow, "ink");
@@ -270,16 +294,20 @@ Json to_json(const Sample& sample) {
 void end_intervals(Plot& plot) {
   if (!plot.y.logarithmic) return;
   double floor = std::numeric_limits<double>::infinity();
-  for (const Series& series : plot.series)
-    for (const Sample& sample : series.samples)
+  for (const Series& series : plot.series) {
+    for (const Sample& sample : series.samples) {
       if (sample.y > 0) floor = std::min(floor, sample.y / 2);
+    }
+  }
   bool go_on = false;
-  for (Series& series : plot.series)
-    for (Sample& sample : series.samples)
+  for (Series& series : plot.series) {
+    for (Sample& sample : series.samples) {
       if (sample.low && *sample.low < floor) {
         sample.low = floor;
         go_on = true;
       }
+    }
+  }
   if (!go_on) return;
   plot.y.low = floor;
   plot.series.push_back({.name = "an interval that goes on below",

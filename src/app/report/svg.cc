@@ -28,27 +28,31 @@ std::string xml(std::string_view text) {
 
 std::string path_of(const std::vector<Corner>& corners) {
   std::string path;
-  for (const Corner& corner : corners)
+  for (const Corner& corner : corners) {
     path +=
         text(corner.begins ? "M" : "L", drawn_number(corner.at.x), " ", drawn_number(corner.at.y));
+  }
   return path;
 }
 
 std::string attributes(const Look& look) {
   std::string out = text(" fill=\"", look.fill.empty() ? "none" : color_of(look.fill), "\"");
-  if (!look.stroke.empty())
+  if (!look.stroke.empty()) {
     out += text(" stroke=\"", color_of(look.stroke), "\" stroke-width=\"", number_text(look.thick),
                 "\"");
+  }
   if (look.dash.empty()) return out;
   out += " stroke-dasharray=\"";
-  for (std::size_t i = 0; i < look.dash.size(); ++i)
+  for (std::size_t i = 0; i < look.dash.size(); ++i) {
     out += (i > 0 ? " " : "") + number_text(look.dash[i]);
+  }
   return out + "\"";
 }
 
 /// A path for each of 64 colours, in the order in which they come.
 std::string svg_of(const MapItem& map) {
-  const double w = map.box.w / double(map.columns), h = map.box.h / double(map.rows);
+  const double w = map.box.w / double(map.columns);
+  const double h = map.box.h / double(map.rows);
   std::vector<std::pair<std::string, std::string>> paths;
   for (Index i = 0; i < map.rows * map.columns; ++i) {
     const int level = map_level(map.values[i]);
@@ -56,13 +60,16 @@ std::string svg_of(const MapItem& map) {
     const std::string& color = map_colors()[level > 251 ? 255 : level & ~3];
     auto path = std::ranges::find(paths, color, [](const auto& entry) { return entry.first; });
     if (path == paths.end()) path = paths.insert(path, {color, ""});
-    path->second += text("M", drawn_number(map.box.x + double(i % map.columns) * w), " ",
-                         drawn_number(map.box.y + double(i / map.columns) * h), "h",
-                         drawn_number(w), "v", drawn_number(h), "h", drawn_number(-w), "z");
+    const Index row = i / map.columns;
+    const Index column = i % map.columns;
+    path->second += text("M", drawn_number(map.box.x + double(column) * w), " ",
+                         drawn_number(map.box.y + double(row) * h), "h", drawn_number(w), "v",
+                         drawn_number(h), "h", drawn_number(-w), "z");
   }
   std::vector<std::string> elements;
-  for (const auto& [color, path] : paths)
+  for (const auto& [color, path] : paths) {
     elements.push_back(text("<path fill=\"", color, "\" d=\"", path, "\"/>"));
+  }
   return join(elements, "\n");
 }
 
@@ -75,15 +82,17 @@ std::string svg_of(const LineItem& line) {
 }
 
 std::string svg_of(const DotItem& dot) {
-  if (dot.shape != DotShape::circle)
+  if (dot.shape != DotShape::circle) {
     return text("<path d=\"", path_of(outline(dot)), "z\"", attributes(dot.look), "/>");
+  }
   return text("<circle cx=\"", drawn_number(dot.at.x), "\" cy=\"", drawn_number(dot.at.y),
               "\" r=\"", drawn_number(dot.radius), "\"", attributes(dot.look), "/>");
 }
 
 std::string svg_of(const TextItem& item) {
   constexpr const char* kAnchors[] = {"start", "middle", "end"};
-  const std::string x = drawn_number(item.at.x), y = drawn_number(item.at.y);
+  const std::string x = drawn_number(item.at.x);
+  const std::string y = drawn_number(item.at.y);
   return text("<text x=\"", x, "\" y=\"", y, "\" font-size=\"", number_text(item.size),
               "\" font-family=\"", xml(kFont),
               "\" dominant-baseline=\"central\" direction=\"ltr\" text-anchor=\"",
@@ -130,7 +139,8 @@ std::vector<Corner> outline(const DotItem& dot) {
 }
 
 std::string svg(const Picture& picture, const std::string& about) {
-  const std::string w = drawn_number(picture.width), h = drawn_number(picture.height);
+  const std::string w = drawn_number(picture.width);
+  const std::string h = drawn_number(picture.height);
   const auto size = [&](double units) {
     return picture.printed ? drawn_number(units * kPrintedUnit / 72 * 25.4) + "mm"
                            : drawn_number(units);
@@ -141,8 +151,9 @@ std::string svg(const Picture& picture, const std::string& about) {
                          xml(picture.title), "</title>\n<desc>", xml(picture.sentence),
                          "</desc>\n<metadata>", xml(about), "</metadata>\n<rect width=\"", w,
                          "\" height=\"", h, "\" fill=\"", color_of("paper"), "\"/>\n");
-  for (const Item& item : picture.items)
+  for (const Item& item : picture.items) {
     out += std::visit([](const auto& one) { return svg_of(one); }, item) + "\n";
+  }
   return out + "</svg>\n";
 }
 
