@@ -8,6 +8,12 @@ import {forwardPass} from '../../src/app/report/page/core_pass.js';
 const files = process.argv.slice(2);
 const problems = [];
 
+/// The numbers of a tensor; null if none of its kind are read here.
+function valuesOf(dtype, buffer) {
+  if (dtype === 'F32') return new Float32Array(buffer);
+  return dtype === 'I64' ? Array.from(new BigInt64Array(buffer), Number) : null;
+}
+
 function readSafetensors(path) {
   const bytes = fs.readFileSync(path), length = Number(bytes.readBigUInt64LE(0));
   const header = JSON.parse(bytes.subarray(8, 8 + length).toString());
@@ -16,8 +22,7 @@ function readSafetensors(path) {
   const tensors = {};
   for (const [name, {dtype, shape, data_offsets: [begin, end]}] of Object.entries(header)) {
     const own = Uint8Array.from(bytes.subarray(8 + length + begin, 8 + length + end)).buffer;
-    tensors[name] = {shape, values: dtype === 'F32' ? new Float32Array(own)
-      : dtype === 'I64' ? Array.from(new BigInt64Array(own), Number) : null};
+    tensors[name] = {shape, values: valuesOf(dtype, own)};
   }
   return {notes, tensors};
 }
@@ -51,10 +56,12 @@ function factsOf({notes, tensors}) {
   const bytes = new Uint8Array(Float32Array.from(weights).buffer);
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  const causal = notes.causal === 'True';
+  const oneStack = causal ? 'decoder' : 'encoder';
   const facts = {tolerance: 1e-5,
     tasks: [{spec: 'golden', name: 'golden', vocab: V, length: T, source_length: S, targets: 1,
-      architecture: two ? 'encoder_decoder' : notes.causal === 'True' ? 'decoder' : 'encoder',
-      causal: two || notes.causal === 'True', relations: [], target_names: ['next'], sets: {}}],
+      architecture: two ? 'encoder_decoder' : oneStack,
+      causal: two || causal, relations: [], target_names: ['next'], sets: {}}],
     runs: [{name: 'golden', task: 0, parent: null, modules, weights: {tensors: list,
       block: {id: 'b0', dtype: 'f32', shape: [weights.length], hash: hash >>> 0}},
     config: {d_model: C, d_ff: 1, layers: Number(notes.layers), encoder_layers: encoderLayers,

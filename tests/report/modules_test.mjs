@@ -112,6 +112,8 @@ for (const {name, imports, own, used} of modules.values()) {
     expect(layerOf(from) <= layerOf(name), `${name}.js imports ${from}.js, which is above it`);
     expect(same, `${name}.js renames what it imports: joined, it would be another name`);
     for (const word of taken) {
+      expect(modules.get(from)?.exported.includes(word),
+        `${name}.js imports ${word}, which ${from}.js does not export`);
       expect(used.has(word), `${name}.js imports ${word} and does not use it`);
       known.add(word);
     }

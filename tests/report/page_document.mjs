@@ -40,7 +40,10 @@ class Element {
     const attributes = this.attributes;
     this.dataset = new Proxy({}, {
       get: (_, name) => attributes[`data-${String(name)}`],
-      set: (_, name, value) => (attributes[`data-${String(name)}`] = String(value), true),
+      set(_, name, value) {
+        attributes[`data-${String(name)}`] = String(value);
+        return true;
+      },
     });
     this.classList = {
       toggle: (name, on) => {

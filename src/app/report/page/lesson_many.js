@@ -1,9 +1,8 @@
 // How many heads: the same width in 1, 2 or 4 heads; how diverse trained heads are; all trained
 // models on one input; and, folded, how many parameters that takes.
 import {forwardPass} from './core_pass.js';
-import {
-  digits, grouped, plot, rect, shaded, small, tableNumber, textWidth,
-} from './charts.js';
+import {digits, grouped, rect, shaded, small, tableNumber, textWidth} from './charts.js';
+import {plot} from './plot.js';
 import {button, dynamic, el, figure, live, note, tableOf} from './ui.js';
 import {
   app, example, exampleIndex, go, headsOf, isLive, memo, ownedBy, run, task, usable, where,
