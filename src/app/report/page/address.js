@@ -1,4 +1,4 @@
-// What is being looked at, as one flat object, and its form in the address: everything after '#'.
+// The state of the page as one flat object, and its form in the address: everything after '#'.
 // A link restores the view; `v` counts versions of this grammar.
 //
 //     hash = "#" pair *("&" pair)    keys sorted; only what differs from the default is written

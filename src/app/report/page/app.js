@@ -72,7 +72,7 @@ function stepExample(by) {
 
 const UNCHANGED = {gates: {}, hide: null, tokens: [], step: null, scene: 0, kept: null};
 
-/// What differs from the run as it is, with the way back.
+/// A list of what the reader changed, with a button that undoes it.
 function changed() {
   const {gates, hide, tokens, step} = app.state;
   const parts = [

@@ -18,8 +18,8 @@ import {curvePicture, methodNow, methodsOf} from './findings.js';
 
 // ---- gates -----------------------------------------------------------------------------------
 
-/// What it costs to be without a head as the other gates stand now, and whether that is much more
-/// than with all others on.
+/// The cost of switching a head off at the present gates of the others, and whether it is much
+/// larger than with all others on.
 function costNow(x) {
   const alone = costOf([x]);
   const rest = headsOf().filter((y) => app.state.gates[y.at] === 0 && y.at !== x.at);
@@ -189,7 +189,7 @@ function tokenField() {
   );
 }
 
-/// What the model answers at one position: each question, the right token, and what it thinks.
+/// The model's answers at one position: each question, the right token, the likeliest tokens.
 function answers() {
   const t = Math.min(app.state.q ?? example().length - 1, example().length - 1);
   const mark = (ok) => (ok ? '✓' : '✗');

@@ -60,7 +60,7 @@ export function digits(v, places = 4) {
 }
 export const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
-/// What the colours mean: the scale from its least to its largest value.
+/// The legend of the colours: the scale from its least to its largest value.
 function legend(x, {kind, top, root}) {
   const values = Float32Array.from({length: 50}, (_, i) =>
     kind === 'sign' ? (i / 24.5 - 1) * top : (i / 49) * top,

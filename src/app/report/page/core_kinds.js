@@ -135,7 +135,7 @@ export const activations = {
   gelu_erf: {f: geluErf},
 };
 
-/// What a configuration asks for that nothing here computes: ["norm batch", ...].
+/// Kinds in a configuration that nothing here computes: ["norm batch", ...].
 export const unknownKinds = (config) => {
   const named = {...config, attention_function: attentionFunctionOf(config)};
   return Object.entries({norm: norms, positions: positionKinds, activation: activations,

@@ -101,7 +101,7 @@ export class Model {
     const {[name + 'w']: gain, [name + 'b']: bias} = this.tensors;
     return normalised(this.normKind, x, this.C, gain, bias);
   }
-  /// What enters a stack; vectors, where a task gives them, in place of tokens.
+  /// The input of a stack: embedded tokens, or vectors if the task gives them.
   embed(tokens, positions, vectors) {
     const C = this.C;
     const W = this.tensors['embed.W_E'];
@@ -168,7 +168,7 @@ export class Attention {
   hidden(place) {
     return this.options.hidden?.(this.m, place);
   }
-  /// By how much a distance lowers the score of a query and a key.
+  /// The amount by which a distance lowers the score of a query and a key.
   penalty(place, t, s) {
     return this.slopes ? this.slopes[place] * Math.abs(t - s) : 0;
   }

@@ -1,5 +1,5 @@
-// What the program wrote into a page: blocks of base64 as numbers, tasks with their examples, runs
-// with their modules. Nothing is decoded before it is asked for.
+// The data that the program wrote into a page: blocks of base64 as numbers, tasks with their
+// examples, runs with their modules. Nothing is decoded before it is asked for.
 //
 // The files core_*.js are the model in the page, without any document: they read the blocks, run
 // the transformer as the program does (src/core/model/transformer.cc), with gates, replacements and

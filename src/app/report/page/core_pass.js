@@ -25,7 +25,7 @@ class Trace {
   }
 }
 
-/// What runs through one pass: the trace under construction, and whether all so far is as in the
+/// The state of one pass: the trace under construction, and whether all so far is as in the
 /// trace that it may reuse.
 class Pass {
   constructor(model, example, options) {

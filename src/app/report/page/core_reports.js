@@ -8,7 +8,7 @@ export const headPlaces = (run) => run.modules.flatMap((module) =>
 export const idOfPair = (pair) => pair.join('.');
 export const idOf = ({layer, head: born}) => `${layer}.${born}`;
 
-/// What heads.json says of a head and a relation; null if it says nothing.
+/// The scores of a head on a relation in heads.json; null if there are none.
 export function reportScore(run, relation, m, place) {
   const born = run.modules[m].heads[place];
   const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);

@@ -19,7 +19,7 @@ export function whyWeight(trace, m, place, t, s) {
     weight: row[s]};
 }
 
-/// What a head adds to the stream at query t, and directly to the logits there: the last norm with
+/// A head's addition to the stream at query t, and directly to the logits there: the last norm with
 /// the scale that it has in this pass (direct logit attribution, heads/attribution.h).
 export function headWrites(trace, m, place, t) {
   const attention = trace.modules[m];

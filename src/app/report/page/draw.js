@@ -19,7 +19,8 @@ export const range = (n, make = (i) => i) => Array.from({length: n}, (_, i) => m
 
 const remembered = new WeakMap();
 
-/// What `make` gave for this object under this key, made at most once while the object lives.
+/// Returns the result of `make` for this object and key; calls it at most once while the object
+/// lives.
 export function remember(object, key, make) {
   if (!remembered.has(object)) remembered.set(object, new Map());
   const known = remembered.get(object);

@@ -116,7 +116,7 @@ function rowPicture(width, x) {
   });
 }
 
-/// What the head adds to the logits at the locked query.
+/// The head's addition to the logits at the locked query.
 function writesNode(x) {
   if (!trace().exact) return note('What a head writes needs the weights, which are not here.');
   const [t] = lockedCell(x);
@@ -237,7 +237,7 @@ const TABS = [
   ['truth', 'Beside chance', truthBars], ['time', 'Over training', liftPicture],
   ['plane', 'Queries and keys', planePicture]];
 
-/// What is shown in place of a picture of the chosen head; false if nothing is missing.
+/// The note in place of a picture of the chosen head; false if nothing is missing.
 function missing() {
   if (chosen()) return !trace() && noPattern();
   if (!app.state.h) return note('This run has no heads.');

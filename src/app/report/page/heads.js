@@ -1,4 +1,4 @@
-// What is known of a head, in words: its role beside chance, what it costs, who does it too, when
+// Facts about a head as sentences: its role beside chance, what it costs, who does it too, when
 // it was born, up to which size it is kept. The card, the grid and the scenes say the same
 // because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
 import {idOfPair, subsetLoss} from './core_reports.js';
@@ -23,7 +23,7 @@ export const listed = (words) =>
 /// The loss that the program found with these heads at 0, or null.
 export const lossWithout = (heads, r = run()) => subsetLoss(r, gateArray(silenced(heads), r));
 
-/// What these heads cost: the rise of the loss without them, as far as the program measured it.
+/// The cost of heads: the rise of the loss without them; null if the program did not measure it.
 export function costOf(heads, r = run()) {
   const none = lossWithout([], r);
   const off = lossWithout(heads, r);
@@ -96,7 +96,7 @@ const meaningOf = (name) => task().relations.find((r) => r.name === name)?.descr
 export const sharedBy = (x) => (run().reports.heads?.divisions || [])
     .filter((d) => d.heads.some((h) => idOfPair(h) === x.at)).map((d) => d.relation);
 
-/// What a head does, in a clause.
+/// A clause that describes the role of a head.
 export function roleOf(x) {
   const shared = sharedBy(x);
   const clauses = [
@@ -112,7 +112,7 @@ export function roleOf(x) {
 /// How far a run was trained again after pruning.
 export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`;
 
-/// What is said of the fewest heads with which a head is still kept.
+/// A clause about the fewest heads with which a head is still kept.
 function keptWords(kept) {
   if (kept > headsOf().length) return 'in no best set';
   const gone = kept > 1 ? `, gone at ${kept - 1}` : '';
@@ -191,7 +191,7 @@ function scoreNow({i, name, score}, x) {
     : {...score, mass: tracked.mass[head][at], lift: tracked.lift[head][at], p: null, i};
 }
 
-/// What a cell says of its head: what it does most, beside chance.
+/// The score of the relation that a cell names: the one that its head owns, or its best.
 function bestScore(x) {
   const rows = scoresOf(x).flatMap((one) => {
     const score = scoreNow(one, x);
@@ -202,7 +202,7 @@ function bestScore(x) {
   return (now && rows.filter((r) => r.owns).reduce(most, null)) || rows.reduce(most, null);
 }
 
-/// What heads can be sorted by: [name, value of a head].
+/// The orders in which heads can be sorted: [name, value of a head].
 export const sortings = () =>
   [['place', null], ['lift', (x) => bestScore(x)?.lift], ['cost', (x) => costOf([x])]];
 
@@ -252,7 +252,7 @@ function wordsOf(best, x) {
   return x.place < 0 ? 'removed' : '';
 }
 
-/// What is read out for a cell.
+/// The label of a cell for screen readers.
 function describedCell(best, x, off) {
   let words = `head ${x.at}`;
   if (best) {

@@ -257,5 +257,5 @@ export const glossaryLesson = {
   },
 };
 
-/// What articles get wrong: its text says all.
+/// Common errors in articles: a lesson of text alone.
 export const appendixLesson = {build() {}};

@@ -12,7 +12,7 @@ import {hasRun, lessonFacts, lessonTexts} from './learn.js';
 
 const exerciseWorld = () => lessonFacts().worlds.find((one) => one.name === 'five-tokens');
 
-/// What the exercises ask for, from the same functions as the lessons.
+/// The answers of the exercises, from the same functions as the lessons.
 export const SOLUTIONS = {
   rowOfSat: (world) => headsOfWorld(world)[0].weights[2],
   evenRows: (world) => [

@@ -204,7 +204,7 @@ function familyRow({r, maps}, box) {
   ];
 }
 
-/// What this page says at the end: a number, and why.
+/// The answer of this page to the question of the lesson: a number, and why.
 function answer() {
   const {needed, relations} = hasRun() ? task() : {};
   if (!needed)

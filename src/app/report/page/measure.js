@@ -113,7 +113,7 @@ export function dial(options, tell = () => {}) {
   return panel;
 }
 
-/// What the program found for edges that are hidden: the rise on the relation's own targets.
+/// The program's result for hidden edges: the rise on the relation's own targets.
 function programOfEdges() {
   const {gold_edges: gold} = run().reports;
   const rel = relation();
@@ -129,7 +129,7 @@ function programOfEdges() {
   return {ours, theirs: test.gold.change, from: 'gold_edges.json', what: `rise on ${name}`};
 }
 
-/// What the program itself found for exactly this: {ours, theirs, from, what}, or null.
+/// The program's result for the present gates and edges: {ours, theirs, from, what}, or null.
 function programSays() {
   const {state} = app;
   const {result} = measured;
@@ -244,7 +244,7 @@ export function askedAt(t) {
     .map(({name, right}) => ({name, right: quoted(tokens[right])}));
 }
 
-/// What the model answers at a position: [{name, said, right, ok, likeliest: [[token, share]]}];
+/// The model's answers at a position: [{name, said, right, ok, likeliest: [[token, share]]}];
 /// right is null where nothing is asked.
 export function answersAt(t) {
   const pass = trace();

@@ -103,7 +103,8 @@ function rowSum(map, t) {
   return rowOf(map, t).reduce((sum, weight) => sum + weight, 0) || 1;
 }
 
-/// What is true of each query: its right keys, the attention on them, and whether that is a hit.
+/// The ground truth of each query: its right keys, the attention on them, and whether that is a
+/// hit.
 function truthRows(map, rel) {
   if (rel < 0) return null;
   const rows = range(map.rows, (t) => example().gold(rel, t));
@@ -191,7 +192,7 @@ function overlay(box, truth, [r0, r1, c0, c1]) {
   return items;
 }
 
-/// What the bars after the rows of a pattern are, unless they are those of the truth.
+/// The meaning of the bars after the rows of a pattern, unless they are those of the truth.
 function barSentence({left, outside, truth}) {
   if (left) {
     const share = left.reduce((a, b) => a + b, 0) / left.length;

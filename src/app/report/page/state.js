@@ -1,4 +1,4 @@
-// What is being looked at (address.js), as things: the run, the head, the example with the tokens
+// The objects that the state (address.js) names: the run, the head, the example with the tokens
 // that were typed, the pass over it with what is switched off; and what changes it. A view is
 // {name, place, title, uses: [controls], build(main), available(page)}. The model and its numbers
 // are the business of core_*.js.
@@ -70,7 +70,7 @@ export function relation(head = chosen()) {
   return at;
 }
 
-/// What heads.json says of a head and the relations that may be asked of it: [{name, i, score,
+/// The scores of a head in heads.json, on the relations of its kind of attention: [{name, i, score,
 /// owns}].
 export function scoresOf(head) {
   const owned = ownedBy(head);
@@ -162,7 +162,7 @@ function hiddenEdges() {
   };
 }
 
-/// What takes the place of silent heads in the example shown: nothing, means over examples, or what
+/// The replacement of ablated heads in the example shown: nothing, means over examples, or what
 /// the heads put out in the next example.
 export function replacement() {
   const {facts, modules} = run();
@@ -217,7 +217,7 @@ export const noModel = () => {
     without.test(command) ? ' embeds them.' : ' with a larger --budget embeds them.');
 };
 
-/// What stands in the place of a pattern that is not there.
+/// The note in place of a pattern that is not there.
 export const noPattern = () =>
   isLive() ? note('The model is computing this example …') : noModel();
 
@@ -246,7 +246,7 @@ function writingNodes(command) {
   return ['This writes them: ', code(command), ...page, '.'];
 }
 
-/// What a view lacks, with the command that writes it; null if the file is there.
+/// A note on a file that a view lacks, with the command that writes it; null if the file is there.
 export function lacking(file, what, r = run()) {
   const {present, outdated, step, command} = r.facts.files.find((one) => one.file === file) || {};
   if (present !== false && !outdated) return null;

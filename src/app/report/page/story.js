@@ -24,7 +24,7 @@ import {sweepNodes} from './story_sweep.js';
 
 const queryShown = () => Math.min(app.state.q ?? busiestQuery(), task().length - 1);
 
-/// What the model must say at every token, and what it may look for, in words of the task.
+/// The question of the task: the answers at every token, and the relations that help.
 function question() {
   const {target_names: names, relations, architecture} = task();
   const targetWords = (name) => {
@@ -39,7 +39,7 @@ function question() {
     : ` Heads are judged by whether they look at ${listed(others.map((r) => r.description))}.`);
 }
 
-/// What is asked at a token, and what the model answers. Without weights there are no answers, and
+/// The question at a token, and the model's answer. Without weights there are no answers, and
 /// of typed tokens the page may not know the truth: both are said, not taken for "nothing asked".
 function answered(t) {
   const answers = answersAt(t);
@@ -110,15 +110,15 @@ function featuredHeads() {
   return {main, second, best, owners};
 }
 
-/// What a scene says of the loss that was measured, and of the question of the main head's role.
+/// A sentence on the measured loss, and one on the question of the main head's role.
 function outcome({loss, relations}, role) {
   const mine = relations.find((r) => r.name === role);
   return `The loss is ${digits(loss, 3)}.` +
     (mine ? ` ${role} is right in ${percent(mine.accuracy)} of the cases.` : '');
 }
 
-/// What the heads find: the role of the main head, or that no head has a role, which is the right
-/// result for a control task only.
+/// A sentence on the role of the main head, or one that says that no head has a role, which is the
+/// right result for a control task only.
 function findingOf(main, owners) {
   const {relations, control} = task();
   if (control && !owners.length)
@@ -132,13 +132,13 @@ function findingOf(main, owners) {
     `would. Below the tokens: where ${main.at} looks.`;
 }
 
-/// What a scene says of the second head if it has the role of the main one.
+/// A sentence on the second head if it has the role of the main one.
 function partnerWords(second, role, {shared, same}) {
   if (!same) return '';
   return shared ? ` ${second.at} shares its work.` : ` ${second.at} does its work as well.`;
 }
 
-/// What the scene of a head's emergence says of the step before, which is null if there is none.
+/// A sentence on the step before a head's emergence, which is null if there is none.
 function earlyWords(early) {
   if (early == null) return '';
   if (run().steps.length) return ` This is the model before that, at step ${early}.`;
@@ -181,7 +181,7 @@ function scenes() {
   ].filter(Boolean);
 }
 
-/// What is said of a scene: its sentence, if the measurement is there and is of its gates.
+/// The words of a scene: its sentence, if the measurement is there and is of its gates.
 function sceneWords({set, say: sentence}) {
   if (measured.waiting) return '…';
   const moved = String(Object.keys(set.gates)) !== String(Object.keys(app.state.gates));
@@ -227,7 +227,7 @@ function scenePanel() {
 
 // ---- the heads over training -----------------------------------------------------------------
 
-/// What the program draws over training, with a line at the step that is looked at.
+/// A figure of the program over training, with a line at the step that is looked at.
 function overTraining(name, again) {
   let picture = null;
   return figure((width) => {

@@ -120,7 +120,7 @@ export const quoted = (token) => `\u2068${visible(token)}\u2069`;
 
 // ---- words -----------------------------------------------------------------------------------
 
-/// What words mean: those of the glossary, given when the page starts.
+/// Meanings of words by word: those of the glossary, set when the page starts.
 export const meanings = new Map();
 const EXPLAINED = new RegExp(
   '\\b(lift|chance|mass|loss|nats?|owns|owner|relation|born|silenced|entropy|focus|regret|knee|' +

@@ -1,7 +1,7 @@
-// What the lessons compute, without any document: attention line by line, worlds small enough to do
-// by hand, and statistics of patterns. A world is {name, tokens, q, k, v: [T][d], heads, W_O}; the
-// program embeds the worlds (heads/lessons.h), a run becomes one by worldOfRun(). Numbers are kept
-// in double. Read next: lesson_exercises.js; tests/report/lessons_test.mjs.
+// The computations of the lessons, without any document: attention line by line, worlds small
+// enough to do by hand, and statistics of patterns. A world is {name, tokens, q, k, v: [T][d],
+// heads, W_O}; the program embeds the worlds (heads/lessons.h), a run becomes one by worldOfRun().
+// Numbers are kept in double. Read next: lesson_exercises.js; tests/report/lessons_test.mjs.
 import {keysSeen} from './core_model.js';
 import {entropyOfRow, jsDistance, randomFrom} from './core_numbers.js';
 import {range} from './draw.js';
@@ -97,7 +97,7 @@ export function headsOfWorld(world, H = world.heads) {
 export const besideEachOther = (heads) =>
   heads[0].z.map((_, t) => heads.flatMap((head) => head.z[t]));
 
-/// What the output loses when head h is silenced: z_h W_O,h, in length over all tokens.
+/// The loss of output if head h is ablated: z_h W_O,h, in length over all tokens.
 export function lossOfSilence(heads, h, W_O = null) {
   const silent = heads.map((head, i) => ({
     z: head.z.map((row) => row.map((v) => (i === h ? v : 0))),
@@ -217,9 +217,9 @@ export function distancesFromKnown(known, weights, tokens, causal = false) {
   });
 }
 
-/// What weights are like: of the patterns from which they are less than half as far as uniform
-/// attention is, the one with the smallest share; else uniform, if they are nearer than .2; else
-/// ''.
+/// The name of the pattern that weights resemble: of the patterns from which they are less than
+/// half as far as uniform attention is, the one with the smallest share; else uniform, if they are
+/// nearer than .2; else ''.
 export function likeOf(distances) {
   const others = distances.filter((x) => x.name !== 'uniform' && x.share < 0.5);
   if (others.length) return others.reduce((a, b) => (b.share < a.share ? b : a)).name;
