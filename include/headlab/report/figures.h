@@ -53,7 +53,7 @@ Picture divisions_figure(const HeadsReport& report, double width = 0);
 /// The lift of each relation over a training, and when its role was born.
 Picture history_figure(const HeadsHistory& history, double width = 0);
 
-/// Of many methods a picture shows these; the first are looked at most.
+/// The methods that a picture shows if there are many, the most important first.
 inline constexpr std::array kTypicalMethods = {"exhaustive", "greedy",    "ablation",
                                                "importance", "magnitude", "random"};
 
@@ -68,7 +68,7 @@ struct RunLosses {
   std::vector<Index> steps{};
   std::vector<double> losses{}, training{};
 };
-/// Of the lines of metrics.jsonl.
+/// Reads losses from the lines of metrics.jsonl.
 RunLosses losses_of(std::string name, const std::vector<Json>& log);
 /// Held-out losses over training; of a single run both. Error: a run without an evaluation.
 Picture losses_figure(const std::vector<RunLosses>& runs, double width = 0);

@@ -39,7 +39,7 @@ struct PageSource {
   }
 };
 
-/// What the page spends its bytes on: "code", "facts", "weights", "examples" ...
+/// The size of one part of a page: "code", "facts", "weights", "examples" ...
 struct PagePart {
   std::string name;
   std::size_t bytes = 0;
@@ -52,7 +52,7 @@ struct Page {
   std::vector<std::string> left_out;  // sentences: what did not fit, and what is not there
 };
 Finding finding_of(const Page& page);
-/// What its views lack, with the commands that write it, and what was left out.
+/// Files that the page's views lack, with the commands that write them, and what was left out.
 std::string missing_text(const Page& page);
 
 /// A page of one run or several side by side, or of a sweep; the run from which another was made by

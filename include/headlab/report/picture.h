@@ -77,7 +77,7 @@ struct Picture {
   std::string sentence;  // what there is to see, for those who do not see it
   std::vector<Item> items{};
   /// What it was drawn from, {title, sentence, plots}, of which the page draws the same at a width
-  /// of its own (src/app/report/page/charts.js); null where it is no plot.
+  /// of its own (src/app/report/page/plot.js); null where it is no plot.
   Json data{};
 };
 

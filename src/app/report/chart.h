@@ -1,6 +1,6 @@
 // Charts as lists of items: a matrix of weights with tokens on its sides, and lines over two axes.
-// Sizes and places are those of the page's charts (src/app/report/page/charts.js), so that a figure
-// from the program and one from the page look alike. Read next: figures.cc, which fills them.
+// Sizes and places are those of the page's charts (charts.js and plot.js in src/app/report/page), so
+// that a figure from the program and one from the page look alike. Read next: figures.cc, which fills them.
 #pragma once
 
 #include <optional>
@@ -105,7 +105,7 @@ struct Plot {
 
   void members(auto&& f) { f("x", x), f("y", y), f("series", series), f("lines", across); }
 };
-/// Of intervals on a logarithmic axis: those that go on below the plot end where it begins.
+/// Cuts intervals on a logarithmic axis that go on below the plot at its lower edge.
 void end_intervals(Plot& plot);
 /// Adds a plot and sets the picture's size.
 void draw_plot(Picture& picture, const Plot& plot);

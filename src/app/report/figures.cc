@@ -1,5 +1,5 @@
-// What the figures say: titles and sentences are made from the results, never typed in. Losses
-// stand on logarithmic axes, because pruning and more heads change them by orders of magnitude.
+// Figures of results. Titles and sentences are made from the results, never typed in. Losses are
+// drawn on logarithmic axes, because pruning and more heads change them by orders of magnitude.
 // Read next: chart.h, which lays out matrices and plots; grid.cc, all heads.
 #include "headlab/report/figures.h"
 
@@ -120,7 +120,7 @@ Sample with_interval(double x, const Interval& loss) {
   return {x, loss.mean, loss.low, loss.high};
 }
 
-/// What bars are, for the legend.
+/// The meaning of error bars, for the legend.
 void explain_bars(std::vector<Series>& all) {
   const auto drawn = [](const Series& series) {
     return std::ranges::any_of(series.samples, [](const Sample& s) { return s.low.has_value(); });
@@ -157,10 +157,10 @@ struct SeedSeries {
   }
 };
 
-/// Of more methods than this, a picture shows the typical ones, as the page does.
+/// If there are more methods than this, a picture shows the typical ones, as the page does.
 constexpr std::size_t kMostMethods = 7;
 
-/// Of a method, whose name may follow that of a group of runs.
+/// Returns whether `method`, optionally prefixed by the name of a group of runs, is typical.
 bool is_typical(const std::string& method) {
   return std::ranges::count(kTypicalMethods, method.substr(method.rfind(' ') + 1)) > 0;
 }

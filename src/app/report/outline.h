@@ -1,5 +1,5 @@
-// What both writers of pictures share: numbers, and the corners of areas and lines. A circle has
-// none: each draws it as what it is.
+// Functions that both writers of pictures share: numbers, and the corners of areas and lines. A
+// circle has none: each draws it as what it is.
 // Read next: svg.cc.
 #pragma once
 

@@ -98,7 +98,7 @@ class PageMaker {
     return true;
   }
 
-  /// What the plan leaves out, in sentences.
+  /// Sentences about what the plan leaves out.
   std::vector<std::string> left_out() const {
     std::vector<std::string> sentences = missing_;
     const auto say = [&](const auto&... parts) { sentences.push_back(text(parts...)); };
@@ -157,7 +157,7 @@ class PageMaker {
     return tasks;
   }
 
-  /// What views need of a run's files; lessons need none that are not there.
+  /// The files of a run that views need; lessons need no missing ones.
   std::vector<PageSource> sources_of(const StudiedRun& one) const {
     return textbook_ ? std::vector<PageSource>{} : run_sources(one.run, options_);
   }

@@ -1,6 +1,6 @@
-// What other commands left in the folder of a run: reports as they stand, the log of heads turned
-// from lines into columns, and what the program draws of them. A file that is there but cannot be
-// read is an Error, not a gap. Read next: page_verdict.cc.
+// Results of other commands in the folder of a run: reports as they are, the log of heads turned
+// from lines into columns, and the pictures that the program draws of them. A file that is there
+// but cannot be read is an Error, not a gap. Read next: page_verdict.cc.
 #include <algorithm>
 #include <cmath>
 
@@ -44,14 +44,14 @@ Json read_report(const Run& run, const std::filesystem::path& file) {
   return json;
 }
 
-/// Of numbers that are drawn, four digits are enough.
+/// The number to four significant digits, which is enough for a drawing.
 Json short_number(const Json& number) {
   if (!number.is_number() || number.number() == 0) return number;
   const double size = std::pow(10.0, 3 - std::floor(std::log10(std::abs(number.number()))));
   return std::round(number.number() * size) / size;
 }
 
-/// By head, then by line: what `part` of a line's head holds under this relation.
+/// The value of a relation in `part` of each head of each line, by head, then by line.
 Json head_columns(const std::vector<Json>& lines, const char* part, const std::string& relation) {
   Json heads = Json::array();
   const std::size_t count = lines.back().at("heads").items().size();

@@ -68,7 +68,7 @@ std::string hashes_of(std::string_view html, const std::string& tag) {
   return sources.empty() ? " 'none'" : sources;
 }
 
-/// What a placeholder {{file:NAME}} or {{script:NAME}} stands for; nothing for any other.
+/// The text of a placeholder {{file:NAME}} or {{script:NAME}}; empty for any other.
 std::string code_of(std::string_view placeholder) {
   std::string code;
   std::set<std::string_view> known;

@@ -1,4 +1,4 @@
-// What the facts of a page are made of: each function turns one thing into JSON and adds its
+// The parts of a page's facts: each function turns one thing into JSON and adds its
 // numbers to the blocks. Heads are numbered as everywhere: module, and the number they were born
 // with. Private to this layer. Read next: page_task.cc, page_run.cc.
 #pragma once
@@ -30,9 +30,9 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, Page
 
 /// The files that analysis left in the run's folder, as they stand; damaged ones are Errors.
 Json run_reports(const Run& run);
-/// What heads.jsonl says, by column; null where there is none.
+/// The contents of heads.jsonl by column; null if there is no such file.
 Json run_history(const Run& run);
-/// What the program draws of a run with these facts, as data of pictures by name.
+/// The pictures that the program draws of a run with these facts, as data by name.
 Json run_figures(const Run& run, const Json& facts);
 /// The files that views of a page need, whether they are there or not.
 std::vector<PageSource> run_sources(const Run& run, const PageOptions& options);
@@ -46,11 +46,12 @@ bool is_sweep(const std::filesystem::path& folder);
 /// Errors: no cell is finished; a damaged file.
 PageSweep read_sweep(const std::filesystem::path& folder);
 
-/// What the run shows, in a few sentences cut into pieces: {"text", "head", "relation", "view"}.
+/// The verdict on the run: a few sentences cut into pieces: {"text", "head", "relation", "view"}.
 Json verdict_of(const Json& run);
 /// The lessons as text and tables; their scripts compute with lessons_json().
 std::string lessons_html();
-/// What a page shows without its scripts: the verdict, maps of heads, and a table of scores.
+/// The part of a page that is shown without its scripts: the verdict, maps of heads, and a table of
+/// scores.
 std::string static_html(const Json& run, const Json& task, const RunStudy& study);
 
 }  // namespace headlab

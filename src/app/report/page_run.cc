@@ -134,7 +134,7 @@ Json patterns_facts(const Run& run, const RunStudy& study, Index examples, PageB
   return json;
 }
 
-/// What replaces a silenced head, by module.
+/// The replacements of ablated heads, by module.
 void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                       Json& facts) {
   Json means = Json::array();
@@ -152,7 +152,7 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
 }
 
 /// The attention functions that the page computes: the table `attentionFunctions` of
-/// page/core_model.js.
+/// page/core_kinds.js.
 constexpr std::string_view kLiveFunctions[] = {"softmax", "softmax_composed", "sigmoid",
                                                "softmax_one"};
 

@@ -1,5 +1,5 @@
-// What a page holds, and what its views miss, with the command that writes it. Sizes are those of
-// the file: base64 makes a third more of every block.
+// The contents of a page, and the files that its views lack, with the commands that write them.
+// Sizes are those of the file: base64 makes a third more of every block.
 // Read next: src/app/cli/page.cc.
 #include <map>
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMostModels = 12;  // of a sweep that are shown
 
-/// What its report says of a sweep beside its cells: the command that makes it, and of a textbook
-/// the controls; null where it does not.
+/// Adds facts of the sweep's report that its trials do not have: the command that makes the sweep,
+/// and the controls of a textbook; null if the report has none.
 void add_report(const std::filesystem::path& folder, Json& facts) {
   const std::filesystem::path file = folder / "sweep.json";
   const bool there = is_there(file);

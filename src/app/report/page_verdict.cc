@@ -1,7 +1,7 @@
-// What a run shows, in words: how good it is, which heads do what, and how many are enough. Every
-// claim comes from a file of the run, and is cut out as a piece of its own, so that a page can link
-// it to the view that shows it. A page without its scripts, as in the preview of a mail, shows
-// these sentences, maps of heads and the table of scores. Read next: page.cc.
+// The verdict on a run as sentences: how good it is, which heads do what, and how many are enough.
+// Every claim comes from a file of the run, and is cut out as a piece of its own, so that a page
+// can link it to the view that shows it. A page without its scripts, as in the preview of a mail,
+// shows these sentences, maps of heads and the table of scores. Read next: page.cc.
 #include <algorithm>
 #include <set>
 
@@ -36,7 +36,7 @@ class Verdict {
     pieces_.push_back(std::move(piece));
   }
 
-  /// What a report says; one that lacks what it should hold is named.
+  /// The facts of a report. Error: one that lacks what it should hold, by name.
   template <class Tell>
   void from(const std::string& name, const Tell& tell) {
     const Json* report = run_.at("reports").find(name);

@@ -81,7 +81,7 @@ std::string with_blanks(std::string text) {
   return text;
 }
 
-/// What fills and strokes a path, then the path, then the command that draws it.
+/// The commands that set the colours, then the path, then the command that draws it.
 std::string drawn(const Look& look, const std::string& path, bool closed) {
   if (look.fill.empty() && look.stroke.empty()) return "";
   std::string out;
