@@ -1,6 +1,7 @@
 // Charts as lists of items: a matrix of weights with tokens on its sides, and lines over two axes.
-// Sizes and places are those of the page's charts (charts.js and plot.js in src/app/report/page), so
-// that a figure from the program and one from the page look alike. Read next: figures.cc, which fills them.
+// Sizes and places are those of the page's charts (charts.js and plot.js in src/app/report/page),
+// so that a figure from the program and one from the page look alike. Read next: figures.cc, which
+// fills them.
 #pragma once
 
 #include <optional>
