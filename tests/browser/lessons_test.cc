@@ -92,7 +92,7 @@ TEST_F(Lessons, NumbersShowTheLinesThatRun) {
   click("#lab-mask");
   choose("lab-head", "1");
   EXPECT_TRUE(shows("#query-output", "0.2289  0.3663"));
-  EXPECT_EQ(words("#line-6"), "      dot += q[i] * K[s][i];") << "code keeps its indentation";
+  EXPECT_EQ(words("#line-8"), "      dot += q[i] * K[s][i];") << "code keeps its indentation";
   choose("pick-world", "cat-sleeps");
   EXPECT_TRUE(shows("#query-numbers", "0.9717"));
   EXPECT_TRUE(shows("#query-numbers", "3.5355"));

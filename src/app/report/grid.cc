@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kGridWidth = 860, kMapSide = 110, kSmallestSide = 70, kGap = 8, kUnderMap = 38;
 constexpr Index kAcross = 12;
+constexpr const char* kGridLegend =
+    "bar: attention on the truth of the relation; tick: what chance reaches; ★ owns the relation";
 
 /// One head of the grid: as it is, or as it was removed.
 struct GridCell {
@@ -148,21 +150,23 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
   draw_scale(picture, {4, y}, root ? "its largest" : "1", root);
   y += 20;
   if (!report.relations.empty()) {
-    y += draw_words(picture, {4, y + 8},
-                    "bar: attention on the truth of the relation; tick: what chance reaches; "
-                    "★ owns the relation",
-                    picture.width - 8);
+    y += draw_words(picture, {4, y + 8}, kGridLegend, picture.width - 8);
   }
   picture.height = y + 6;
   return picture;
 }
 
+/// Error: a picture without items.
+static void require_drawn(const Picture& picture) {
+  if (!picture.items.empty()) return;
+  throw Error("no relation is divided by classes: there is nothing to draw",
+              "--pattern, --grid and --over-training have a picture of every run");
+}
+
 Picture divisions_figure(const HeadsReport& report, double width) {
   constexpr double kName = 80;
   constexpr double kApart = 10;
-  Picture picture{.width = width > 0 ? width : 640,
-                  .title = "How heads divide relations",
-                  .sentence = ""};
+  Picture picture{.width = width > 0 ? width : 640, .title = "How heads divide relations"};
   std::vector<std::string> sentences;
   for (const Division& division : report.divisions) {
     if (division.by().empty() || division.classes.empty()) continue;
@@ -194,10 +198,7 @@ Picture divisions_figure(const HeadsReport& report, double width) {
       });
     }
   }
-  if (picture.items.empty()) {
-    throw Error("no relation is divided by classes: there is nothing to draw",
-                "--pattern, --grid and --over-training have a picture of every run");
-  }
+  require_drawn(picture);
   picture.sentence = join(sentences, ". ");
   return picture;
 }
