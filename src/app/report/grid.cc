@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kGridWidth = 860, kMapSide = 110, kSmallestSide = 70, kGap = 8, kUnderMap = 38;
 constexpr Index kAcross = 12;
+constexpr double kName = 80;   // width of the names of classes, in the middle
+constexpr double kApart = 10;  // between a bar and its name
 constexpr const char* kGridLegend =
     "bar: attention on the truth of the relation; tick: what chance reaches; ★ owns the relation";
 
@@ -164,9 +166,9 @@ static void require_drawn(const Picture& picture) {
 }
 
 Picture divisions_figure(const HeadsReport& report, double width) {
-  constexpr double kName = 80;
-  constexpr double kApart = 10;
-  Picture picture{.width = width > 0 ? width : 640, .title = "How heads divide relations"};
+  Picture picture{.width = width > 0 ? width : 640,
+                  .title = "How heads divide relations",
+                  .sentence = ""};
   std::vector<std::string> sentences;
   for (const Division& division : report.divisions) {
     if (division.by().empty() || division.classes.empty()) continue;
