@@ -30,7 +30,7 @@ struct Result {
   std::vector<Table> tables{};  // what --csv and --latex choose from
 };
 
-inline constexpr const char* kAnyTable = "*";
+using TableNames = std::vector<std::string>;
 
 struct Command {
   const char* name;
@@ -39,9 +39,9 @@ struct Command {
   const char* example;      // leads the command's own help, and the hints of errors
   std::string positionals;  // what it takes beside flags: "RUN", "RUN [RUN ...]"
   Result (*run)(Invocation& call);
-  /// The names of the tables of its results, between blanks: --csv, --latex and --table choose from
-  /// them. "": it has none, and does not offer these flags. kAnyTable: known only when it is done.
-  std::string tables = kAnyTable;
+  /// The names of the tables of its results: --csv, --latex and --table choose from them. An empty
+  /// list: it has none, and does not offer these flags. nullopt: known only when it is done.
+  std::optional<TableNames> tables{};
 };
 
 std::span<const Command> commands();

@@ -183,6 +183,13 @@ struct HeadsReport {
   const RelationScore& best_score(std::size_t r) const {
     return heads[relations[r].best].relations[r];
   }
+  struct Nearest {
+    std::size_t head = 0;  // its index
+    double distance = 0;
+  };
+  /// The head of the same kind of attention whose patterns are most like those of head h; nothing
+  /// if there is no other, or distances were not measured.
+  std::optional<Nearest> nearest_to(std::size_t h) const;
   /// How relation r is shared; nullptr if it is not.
   const Division* division_of(std::size_t r) const;
   /// "0.0 and 0.1 share `larger`: by token of the key (.81 of it), together .99".
@@ -256,6 +263,7 @@ struct ScoreSource {
   bool always = false;  // `value`: scored without options.without_gold too
   /// `value`: left out of JSON and tables if no head has it (is NaN).
   bool optional = false;
+  bool hidden = false;   // in JSON and CSV only, not in text
   bool label = false;    // `weight`: heads whose argmax finds these keys bear the score's name
   KnownPattern known{};  // what `weight` computes, if it is one
 };
@@ -266,7 +274,7 @@ struct ScoreEntry {
   const char* name;  // its member in JSON
   const char* meaning;
   ScoreSource from{};
-  int decimals = 2;  // in tables; kHidden: in JSON and CSV alone
+  int decimals = 2;  // in tables
 };
 /// All scores. Adding one is adding a row.
 std::span<const ScoreEntry> score_table();

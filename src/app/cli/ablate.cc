@@ -43,10 +43,9 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
   const std::vector<HeadSet> sets = {{}, set};
   const auto losses = ablation.losses(sets);
   Table table{"set",
-              {untold("heads", "heads", "that are silenced together"),
-               untold("loss", "loss", "nats per target")}};
-  std::ranges::copy(change_columns("", "change", "rise of the loss in nats per target"),
-                    std::back_inserter(table.columns));
+              {Column("heads", "heads", "that are silenced together").no_legend(),
+               Column("loss", "loss", "nats per target").no_legend()}};
+  table.append(change_columns("", "change", "rise of the loss in nats per target"));
   table.rows = {row_with({join(texts_of(set, head_text), " "), ablation.mean(losses[1])},
                          cells_of(ablation.change(losses[1], losses[0])))};
   const double whole = ablation.mean(losses[0]);

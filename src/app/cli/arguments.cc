@@ -41,8 +41,7 @@ constexpr std::array<const char*, 3> kTableFlags = {"csv", "latex", "table"};
 std::vector<std::string> table_names(const Command& command) {
   const auto analysis = std::ranges::find(analyses(), command.name, &Analysis::name);
   if (analysis != analyses().end()) return texts_of(analysis->shape().tables, &Table::name);
-  if (command.tables == kAnyTable) return {};
-  return texts_of(split(command.tables, ' '), std::identity());
+  return command.tables.value_or(TableNames());
 }
 
 /// Whether `name` is one of these tables, or a part of one: a column of lists makes the table
@@ -157,7 +156,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   settings_.add(more);
   for (const auto& [name, modes] : more.modes) settings_.only({name}, modes);
   settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
-  if (command_.tables.empty())
+  if (command_.tables && command_.tables->empty())
     refuse_table_flags();
   else
     add_table_flags();

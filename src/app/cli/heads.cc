@@ -79,7 +79,7 @@ Table weights_table(const HeadPattern& pattern) {
   Table table{"weights", {{"query", "query"}}};
   const std::size_t keys = pattern.keys.size();
   for (std::size_t k = 0; k < keys; ++k)
-    table.columns.push_back({text("weights.", k), pattern.keys[k]});
+    table.columns.push_back(element_column("weights", k, pattern.keys[k]));
   for (std::size_t q = 0; q < pattern.queries.size(); ++q) {
     Json::Array row = {pattern.queries[q]};
     for (std::size_t k = 0; k < keys; ++k) row.push_back(pattern.weights[q * keys + k]);
@@ -209,18 +209,19 @@ Json::Array division_cells(const std::vector<Division>& divisions, double runs) 
 }
 
 Table runs_table() {
-  return {"relations",
-          {untold("relation", "relation", "what the head would have to look at"),
-           untold("owned", "owned", "share of the runs in which a head owns it", 2),
-           untold("lift", "lift", "of the best head, mean over runs", 3),
-           untold("low", "low", "of the 95% interval of this mean", 3),
-           untold("high", "high", "its other end", 3),
-           {"shared", "shared", "share of the runs in which heads share it", 2},
-           {"divided", "divided", "how these heads divide it, in so many runs"},
-           {"alike", "alike",
-            "adjusted Rand index of two runs' classes by the head that gives most: 1 the same "
-            "parts, 0 by chance; mean over pairs of runs",
-            2}}};
+  return {
+      "relations",
+      {Column("relation", "relation", "what the head would have to look at").no_legend(),
+       Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
+       Column("lift", "lift", "of the best head, mean over runs").fixed(3).no_legend(),
+       Column("low", "low", "of the 95% interval of this mean").fixed(3).no_legend(),
+       Column("high", "high", "its other end").fixed(3).no_legend(),
+       Column("shared", "shared", "share of the runs in which heads share it").fixed(2),
+       {"divided", "divided", "how these heads divide it, in so many runs"},
+       Column("alike", "alike",
+              "adjusted Rand index of two runs' classes by the head that gives most: 1 the same "
+              "parts, 0 by chance; mean over pairs of runs")
+           .fixed(2)}};
 }
 
 /// In how many runs each relation has an owner, and how well its best head finds it.

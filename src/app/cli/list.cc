@@ -17,12 +17,14 @@ struct Listed {
 std::vector<Listed> listed_files() {
   std::vector<Listed> rows;
   for (const FindingEntry& entry : finding_table()) {
-    const std::string keys = keys_of(entry);
-    if (entry.is_file())
-      rows.push_back({entry.name, entry.meaning,
-                      keys.empty()                   ? ""
-                      : keys.starts_with("headlab ") ? "keys: " + keys
-                                                     : "keys: headlab " + keys});
+    if (!entry.is_file()) {
+      continue;
+    }
+    std::string keys = keys_of(entry);
+    if (!keys.empty() && !keys.starts_with("headlab ")) {
+      keys.insert(0, "headlab ");
+    }
+    rows.push_back({entry.name, entry.meaning, keys.empty() ? "" : "keys: " + keys});
   }
   return rows;
 }
@@ -75,8 +77,9 @@ Result list(Invocation& call) {
   Json entries = Json::array();
   std::string shown;
   Table table{what,
-              {untold("name", "name", "what is listed"), untold("summary", "summary", "what it is"),
-               untold("usage", "usage", "how it is asked for")}};
+              {Column("name", "name", "what is listed").no_legend(),
+               Column("summary", "summary", "what it is").no_legend(),
+               Column("usage", "usage", "how it is asked for").no_legend()}};
   for (const auto& [name, summary, usage, task] : rows) {
     table.rows.push_back({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));

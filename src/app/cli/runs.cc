@@ -94,18 +94,24 @@ std::vector<Json> describe_all(const std::vector<fs::path>& paths) {
 }
 
 Table runs_table() {
-  Table table{"runs",
-              {untold("run", "run", "its folder"), untold("task", "task", "that it learns"),
-               untold("heads", "heads", "that it has"),
-               untold("parameters", "parameters", "numbers that training sets", kGrouped),
-               untold("step", "step", "of training, so far"), untold("steps", "of", "steps in all"),
-               untold("seed", "seed", "of what is drawn"),
-               untold("loss", "loss", "held out, nats per target"),
-               untold("accuracy", "accuracy", "share of targets that are right", 4),
-               untold("remarks", "remarks", "what to know of it")}};
+  Table table{
+      "runs",
+      {Column("run", "run", "its folder").no_legend(),
+       Column("task", "task", "that it learns").no_legend(),
+       Column("heads", "heads", "that it has").no_legend(),
+       Column("parameters", "parameters", "numbers that training sets")
+           .shown_as(Form::grouped)
+           .no_legend(),
+       Column("step", "step", "of training, so far").no_legend(),
+       Column("steps", "of", "steps in all").no_legend(),
+       Column("seed", "seed", "of what is drawn").no_legend(),
+       Column("loss", "loss", "held out, nats per target").no_legend(),
+       Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
+       Column("remarks", "remarks", "what to know of it").no_legend()}};
   for (const Setting& setting : shown_settings.all())
     if (!setting.shorthand)
-      table.columns.push_back({"settings." + setting.name, setting.name, setting.help, kHidden});
+      table.columns.push_back(
+          Column("settings." + setting.name, setting.name, setting.help).hidden());
   return table;
 }
 

@@ -16,12 +16,14 @@ Table example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
   Table table{"positions", {{"position", "position"}, {"token", "token"}}};
-  for (const std::string& name : task.target_names())
-    table.columns.push_back({text("targets.", table.columns.size() - 2), "target " + name});
+  const std::vector<std::string> targets = task.target_names();
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    table.columns.push_back(element_column("targets", k, "target " + targets[k]));
+  }
   const bool one = relations.size() > 4;  // more columns would not fit into a terminal
   if (one) table.columns.push_back({"keys", "keys of relations"});
   for (std::size_t r = 0; r < relations.size() && !one; ++r)
-    table.columns.push_back({text("keys.", r), "keys of " + relations[r].name});
+    table.columns.push_back(element_column("keys", r, "keys of " + relations[r].name));
   const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
   for (Index t = 0; t < length; ++t) {
     Json::Array row = {t, task.token_text(batch.token(0, t))};

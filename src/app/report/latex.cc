@@ -111,7 +111,7 @@ std::string latex_cell(const std::string& cell) {
 std::string latex_of(const Table& table) {
   const std::vector<ShownColumn> columns = shown_columns(table);
   std::string out = "\\begin{tabular}{";
-  for (const ShownColumn& column : columns) out += column.numeric ? 'r' : 'l';
+  for (const ShownColumn& column : columns) out += column.is_numeric ? 'r' : 'l';
   out += "}\n\\toprule\n";
   const auto line = [&](const auto& cell) {
     const std::string cells =

@@ -93,7 +93,9 @@ Json run_reports(const Run& run) {
     const std::filesystem::path file = run.path / entry.name;
     if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
-    if (!is_outdated(run, report)) reports[file.stem().string()] = std::move(report);
+    if (!is_outdated(run, report)) {
+      reports[file.stem().string()] = with_typed_columns(std::move(report));
+    }
   }
   return reports;
 }
@@ -104,7 +106,7 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
     if (entry.views.empty()) continue;
     const std::filesystem::path file = run.path / entry.name;
     PageSource& row = list.emplace_back(PageSource{run.path.string(), entry.name, is_there(file)});
-    for (const std::string_view view : split(entry.views, ' ')) row.views.emplace_back(view);
+    row.views = entry.views;
     row.command = options.writer ? options.writer(run, entry.name) : "";
     if (!row.present || file.extension() != ".json") continue;
     const Json report = read_report(run, file);

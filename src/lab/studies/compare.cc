@@ -312,10 +312,13 @@ std::vector<Table> shortened(std::vector<Table> tables, const std::string& commo
   tables[0].title = "arms of " + common;
   for (Table& table : tables) {
     if (!table.shown) continue;
-    table.columns[0].digits = kHidden;
-    table.columns.insert(table.columns.begin() + 1, untold("shown", "arm", ""));
-    for (Json::Array& row : table.rows)
-      row.insert(row.begin() + 1, row[0].string().substr(common.size()));
+    const std::size_t arm = table.index_of("arm");
+    const auto after = static_cast<std::ptrdiff_t>(arm + 1);
+    table.columns[arm].form = Form::hidden;
+    table.columns.insert(table.columns.begin() + after, Column("shown", "arm").no_legend());
+    for (Json::Array& row : table.rows) {
+      row.insert(row.begin() + after, row[arm].string().substr(common.size()));
+    }
   }
   return tables;
 }
@@ -325,10 +328,10 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
                     : measure.by == share_difference ? "; mean over seeds, 95% interval of Wilson"
                                                      : "; mean over seeds, 95% interval";
   Table table{"arms",
-              {untold("arm", "arm", ""),
-               untold("seeds", "seeds", "runs of the mean"),
+              {Column("arm", "arm").no_legend(),
+               Column("seeds", "seeds", "runs of the mean").no_legend(),
                {"without", "without", "runs that have no such number and are not in the mean"},
-               {text(measure.name, ".mean,low,high"), measure.name, text(measure.meaning, how)}}};
+               interval_column(measure.name, measure.name, text(measure.meaning, how))}};
   for (const Arm& arm : arms) {
     Json mean;  // none where no run has such a number
     if (!arm.values.empty()) {
@@ -337,8 +340,9 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
     }
     table.rows.push_back({arm.name, arm.seeds.size(), arm.without.size(), std::move(mean)});
   }
-  if (std::ranges::all_of(arms, [](const Arm& arm) { return arm.without.empty(); }))
-    table.columns[2].digits = kHidden;
+  if (std::ranges::all_of(arms, [](const Arm& arm) { return arm.without.empty(); })) {
+    table.column("without").form = Form::hidden;
+  }
   return table;
 }
 
@@ -354,29 +358,31 @@ Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
 }
 
 Table comparisons_table(bool ratios, const std::string& reference) {
-  return {"comparisons",
-          {untold("arm", "arm", ""),
-           {ratios ? "ratio.mean,low,high" : "difference.mean,low,high",
-            text(ratios ? "times " : "less ", reference), "", ratios ? kPlain : kSigned, "", false},
-           {"wins", "lower", "seeds in which it is lower than the reference"},
-           untold("seeds", "of", "seeds in which both have the number"),
-           {"shared_seeds", "shared", "", kHidden},
-           {"seeds_of_either", "of either", "", kHidden},
-           {"mean", "mean", "of the arm over the seeds that are compared", kHidden},
-           {"reference_mean", "reference", "mean of the reference over the same seeds", kHidden},
-           {"p", "p", "", kHidden},
-           {"p_holm", "p", "by flipping signs of seeds, corrected by Holm for all that are asked"},
-           {"effect_size", "effect",
-            "mean of the differences (of ratios: of logarithms) / their standard deviation", 2},
-           {"seeds_to_tell", "takes",
-            "seeds with which 8 of 10 experiments would tell a difference of this effect"},
-           {"p_equal", "p of equal", "", kHidden},
-           {"verdict", "the seeds say",
-            "lower or higher by p < .05; equal by two one-sided tests "
-            "within the margin"}}};
+  return {
+      "comparisons",
+      {Column("arm", "arm").no_legend(),
+       ratios ? interval_column("ratio", "times " + reference).no_legend()
+              : interval_column("difference", "less " + reference)
+                    .shown_as(Form::signed_number)
+                    .no_legend(),
+       {"wins", "lower", "seeds in which it is lower than the reference"},
+       Column("seeds", "of", "seeds in which both have the number").no_legend(),
+       Column("shared_seeds", "shared").hidden(),
+       Column("seeds_of_either", "of either").hidden(),
+       Column("mean", "mean", "of the arm over the seeds that are compared").hidden(),
+       Column("reference_mean", "reference", "mean of the reference over the same seeds").hidden(),
+       Column("p", "p").hidden(),
+       {"p_holm", "p", "by flipping signs of seeds, corrected by Holm for all that are asked"},
+       Column("effect_size", "effect",
+              "mean of the differences (of ratios: of logarithms) / their standard deviation")
+           .fixed(2),
+       {"seeds_to_tell", "takes",
+        "seeds with which 8 of 10 experiments would tell a difference of this effect"},
+       Column("p_equal", "p of equal").hidden(),
+       {"verdict", "the seeds say",
+        "lower or higher by p < .05; equal by two one-sided tests "
+        "within the margin"}}};
 }
-
-constexpr std::size_t kMeanColumn = 6;  // of the table of comparisons
 
 /// The row of a comparison; `asked`: how many were tested.
 Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t asked,
@@ -495,8 +501,9 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
     most = std::max(most, one.found.seeds);
     table.rows.push_back(row_of(one, measure, asked.size(), margin));
     if (one.sides.shared.size() == one.sides.either.size()) continue;
-    for (const std::size_t column : {kMeanColumn, kMeanColumn + 1})
-      table.columns[column].digits = kPlain;
+    for (const char* mean : {"mean", "reference_mean"}) {
+      table.column(mean).form = Form::automatic;
+    }
   }
   table.note = chance_text(most);
   Json notes = Json::array();

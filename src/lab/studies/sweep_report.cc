@@ -193,23 +193,23 @@ static std::string verdict_of(const SweepReport& report, const SweepComparison& 
 
 static Table comparisons_of(const SweepReport& report) {
   Table table{"comparisons",
-              {untold("family", "cells", "groups that differ in heads alone"),
-               {"one", "one head", "", kHidden},
+              {Column("family", "cells", "groups that differ in heads alone").no_legend(),
+               Column("one", "one head").hidden(),
                {"best", "best", "the group with the lowest mean loss"}}};
-  for (Column& column : ratio_columns("loss", "loss of one head"))
-    table.columns.push_back(std::move(column));
-  table.columns[3].meaning = "loss with one head, times that of the best";
-  table.columns[3].told = true;
-  table.columns[7].meaning = "that chance alone puts one head so far above any other group";
-  for (const std::size_t hidden : {4, 5, 6, 8, 9}) table.columns[hidden].digits = kHidden;
-  const std::vector<Column> more = {{"accuracy_gain", "accuracy",
-                                     "of the best less that of one head", kSigned},
-                                    {"enough", "enough", "", kHidden},
-                                    {"equal_parameters", "equal parameters", "", kHidden},
-                                    {"keys_at_once", "keys", "", kHidden},
-                                    {"several_win", "several win", "", kHidden},
-                                    untold("verdict", "what the seeds tell", "")};
-  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  table.append(ratio_columns("loss", "loss of one head"));
+  Column& ratio = table.column("loss.ratio");
+  ratio.meaning = "loss with one head, times that of the best";
+  ratio.in_legend = true;
+  table.column("loss.p").meaning = "that chance alone puts one head so far above any other group";
+  for (const char* key : {"wins", "seeds", "effect_size", "p_holm", "told_apart"}) {
+    table.column(text("loss.", key)).form = Form::hidden;
+  }
+  table.append(
+      {Column("accuracy_gain", "accuracy", "of the best less that of one head")
+           .shown_as(Form::signed_number),
+       Column("enough", "enough").hidden(), Column("equal_parameters", "equal parameters").hidden(),
+       Column("keys_at_once", "keys").hidden(), Column("several_win", "several win").hidden(),
+       Column("verdict", "what the seeds tell").no_legend()});
   const auto name = [&](std::size_t group) { return report.groups[group].name; };
   Json rows = Json::array();
   for (const SweepComparison& c : report.comparisons)
@@ -228,7 +228,7 @@ static Table comparisons_of(const SweepReport& report) {
 
 /// A row for each cell, and one for each relation of a group.
 static std::vector<Table> rows_of(const SweepReport& report) {
-  const Column group = untold("group", "cells", "");
+  const Column group = Column("group", "cells").no_legend();
   Table seeds{"results",
               {group,
                {"seed", "seed"},
@@ -239,9 +239,9 @@ static std::vector<Table> rows_of(const SweepReport& report) {
   Table roles{"roles",
               {group,
                {"relation", "relation"},
-               untold("lift", "lift", "of the relation's head, mean", 3),
-               untold("owned.mean,low,high", "owned",
-                      "share of seeds in which it owns the relation")}};
+               Column("lift", "lift", "of the relation's head, mean").fixed(3).no_legend(),
+               interval_column("owned", "owned", "share of seeds in which it owns the relation")
+                   .no_legend()}};
   for (const SweepGroup& one : report.groups) {
     for (std::size_t s = 0; s < one.losses.size(); ++s)
       seeds.rows.push_back(
@@ -256,7 +256,7 @@ static std::vector<Table> rows_of(const SweepReport& report) {
   }
   roles.grids = {{"mean lift of the relation's head", "group", "relation", "lift"},
                  {"share of seeds in which that head owns the relation", "group", "relation",
-                  "owned.mean,low,high"}};
+                  "owned"}};
   return {seeds, roles};
 }
 
@@ -268,14 +268,15 @@ Finding finding_of(const SweepReport& report) {
   found.tables.push_back(table_of(
       found.about,
       {"groups",
-       {untold("name", "cells", "runs that differ by the seed alone"),
-        {"seeds", "seeds", "runs that the means are over", kHidden},
-        {"parameters", "parameters", "numbers that training sets", kGrouped},
-        {"loss.mean,low,high", "loss", "geometric mean over seeds, 95% interval on logarithms"},
-        {"accuracy.mean,low,high", "accuracy", "mean over seeds, 95% interval of Wilson"},
-        {"diversity.mean,low,high", "diversity", "mean distance of two heads' patterns", kHidden},
-        {"specialization.mean,low,high", "own a head",
-         "share of relations that have a head of their own, no head counted twice"}}}));
+       {Column("name", "cells", "runs that differ by the seed alone").no_legend(),
+        Column("seeds", "seeds", "runs that the means are over").hidden(),
+        Column("parameters", "parameters", "numbers that training sets").shown_as(Form::grouped),
+        interval_column("loss", "loss", "geometric mean over seeds, 95% interval on logarithms"),
+        interval_column("accuracy", "accuracy", "mean over seeds, 95% interval of Wilson"),
+        interval_column("diversity", "diversity", "mean distance of two heads' patterns").hidden(),
+        interval_column(
+            "specialization", "own a head",
+            "share of relations that have a head of their own, no head counted twice")}}));
   for (Table& table : rows_of(report)) found.tables.push_back(std::move(table));
   if (!report.comparisons.empty() || report.groups.empty()) {
     found.tables.push_back(comparisons_of(report));

@@ -175,60 +175,76 @@ constexpr const char* kVoitaPublished =
     "scratch, as transcribed): 14/31/30 29.62 / 29.47; 12/21/25 29.36 / 28.95; 8/13/15 29.06 / "
     "28.56; 5/9/12 28.90 / 28.41";
 
-Finding voita_found(const Json& report) {
-  Table rows{"rows",
-             {{"lambda", "lambda", "the price of an open gate in nats"},
-              {"pruned.loss", "loss", "of what gates left; weights train along"},
-              {"pruned.accuracy", "accuracy", "", 3},
-              {"finetuned.loss", "fine-tuned", "loss after training on"},
-              {"from_scratch.loss", "from scratch",
-               "loss of these heads trained from initial values, for as many steps"},
-              {"from_scratch.accuracy", "accuracy there", "of those heads", kHidden},
-              {"self", "self",
-               "survivors in self-attention, in the encoder, and in "
-               "cross-attention"},
-              {"encoder", "encoder"},
-              {"cross", "cross"},
-              {"survivors", "survivors", "heads whose gates stay above 0", kPlain, "heads"}}};
-  Table drift{"drift",
-              {untold("relation", "relation", ""),
-               {"before", "before", "its best head before pruning", kPlain, "head"},
-               {"lift_before", "lift before", "its lift there", 3},
-               {"after", "after", "and after it", kPlain, "head"},
-               {"lift_after", "lift after", "and there", 3}}};
-  if (report.is_null()) return {.tables = {rows, drift}};
+Table voita_rows_table() {
+  return {"rows",
+          {{"lambda", "lambda", "the price of an open gate in nats"},
+           {"pruned.loss", "loss", "of what gates left; weights train along"},
+           Column("pruned.accuracy", "accuracy").fixed(3),
+           {"finetuned.loss", "fine-tuned", "loss after training on"},
+           {"from_scratch.loss", "from scratch",
+            "loss of these heads trained from initial values, for as many steps"},
+           Column("from_scratch.accuracy", "accuracy there", "of those heads").hidden(),
+           {"self", "self",
+            "survivors in self-attention, in the encoder, and in "
+            "cross-attention"},
+           {"encoder", "encoder"},
+           {"cross", "cross"},
+           Column("survivors", "survivors", "heads whose gates stay above 0").of(CellKind::heads)}};
+}
+
+Table drift_table() {
+  return {"drift",
+          {Column("relation", "relation").no_legend(),
+           Column("before", "before", "its best head before pruning").of(CellKind::head),
+           Column("lift_before", "lift before", "its lift there").fixed(3),
+           Column("after", "after", "and after it").of(CellKind::head),
+           Column("lift_after", "lift after", "and there").fixed(3)}};
+}
+
+/// How the number of survivors depends on lambda.
+std::string survivors_text(const Json::Array& rows) {
   std::set<std::size_t> counts;
-  for (const Json& row : report.at("rows").items())
+  for (const Json& row : rows) {
     counts.insert(row.at("survivors").items().size());
-  const char* changes = counts.size() > 1 ? "the count of survivors is a function of lambda"
-                        : report.at("rows").items().size() == 1
-                            ? "a single lambda"
-                            : "the count of survivors is the same for each lambda";
-  rows.title =
-      text("1. trained gates: ", changes, "\n", report.at("heads").integer(), " heads, loss ",
-           std::setprecision(4), read_as<Judged>(report.at("full")).loss, " with all, ",
-           read_as<Judged>(report.at("none")).loss, " with none",
-           report.at("needed").is_null() ? std::string()
-                                         : text("; the task needs ", report.at("needed").integer()),
-           "; ", report.at("steps").integer(), " steps of training for each model");
+  }
+  if (counts.size() > 1) {
+    return "the count of survivors is a function of lambda";
+  }
+  return rows.size() == 1 ? "a single lambda"
+                          : "the count of survivors is the same for each lambda";
+}
+
+Finding voita_found(const Json& report) {
+  Table rows = voita_rows_table();
+  Table drift = drift_table();
+  if (report.is_null()) {
+    return {.tables = {rows, drift}};
+  }
+  const Json::Array& found = report.at("rows").items();
+  const Json& needed = report.at("needed");
+  const std::string needs =
+      needed.is_null() ? std::string() : text("; the task needs ", needed.integer());
+  rows.title = text("1. trained gates: ", survivors_text(found), "\n", report.at("heads").integer(),
+                    " heads, loss ", std::setprecision(4), read_as<Judged>(report.at("full")).loss,
+                    " with all, ", read_as<Judged>(report.at("none")).loss, " with none", needs,
+                    "; ", report.at("steps").integer(), " steps of training for each model");
   rows.note = kVoitaPublished;
   drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
-  const Json& chosen = report.at("rows").items().at(report.at("chosen").integer());
+  const Json& chosen = found.at(report.at("chosen").integer());
   drift.title = text("2. who does what, before and after lambda ", chosen.at("lambda").number());
   return {.about = report, .tables = {table_of(report, rows), table_of(report, drift)}};
 }
 
 Table voita_columns_over_runs(std::size_t runs) {
   Table table{.name = "over_runs",
-              .columns = {untold("lambda", "lambda", ""),
+              .columns = {Column("lambda", "lambda").no_legend(),
                           {"survivors", "survivors", "heads that stay, run by run"},
-                          untold("pruned.mean,low,high", "loss", ""),
-                          untold("finetuned.mean,low,high", "fine-tuned", ""),
-                          untold("from_scratch.mean,low,high", "from scratch", "")},
+                          interval_column("pruned", "loss").no_legend(),
+                          interval_column("finetuned", "fine-tuned").no_legend(),
+                          interval_column("from_scratch", "from scratch").no_legend()},
               .title = text("gates over ", runs, " runs: geometric means of losses with 95% ",
                             "intervals")};
-  for (Column& column : ratio_columns("against_scratch", "left, times from scratch"))
-    table.columns.push_back(std::move(column));
+  table.append(ratio_columns("against_scratch", "left, times from scratch"));
   table.note = chance_text(static_cast<Index>(runs)) + "\n" + kVoitaPublished;
   return table;
 }

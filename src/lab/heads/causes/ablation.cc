@@ -309,11 +309,10 @@ AblationReport ablate_heads(const Transformer& model, const Batch& examples,
 }
 
 Finding finding_of(const AblationReport& report) {
-  Table table{"heads", {kHeadColumn, untold("loss", "loss", "nats per target")}};
-  std::ranges::copy(change_columns("", "change",
-                                   "rise of the loss in nats per target when the head is silenced"),
-                    std::back_inserter(table.columns));
-  table.columns[3].digits = kChance;  // p is shown
+  Table table{"heads", {kHeadColumn, Column("loss", "loss", "nats per target").no_legend()}};
+  table.append(change_columns("", "change",
+                              "rise of the loss in nats per target when the head is silenced",
+                              {.p = true}));
   table.columns.push_back({"lacking", "no interval", "why a change has none"});
   table.note = report.note();
   Figure map{"map",

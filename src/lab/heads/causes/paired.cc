@@ -15,12 +15,20 @@
 namespace headlab {
 
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
-                                   const std::string& meaning) {
-  return {{prefix + "change,low,high", title, meaning + ", with its 95% interval", kSigned},
-          {prefix + "p", "p", "how often chance alone changes as much; not told below 1e-6",
-           kHidden},
-          {prefix + "examples", "examples", "with a target: what the change rests on", kHidden},
-          {prefix + "carried", "carried", "by so many of these examples", kHidden}};
+                                   const std::string& meaning, const ChangeShown& shown) {
+  const std::string change = prefix + "change";
+  // "gold." names the object that holds the change: its interval is called "gold".
+  const std::string key = prefix.empty() ? change : prefix.substr(0, prefix.size() - 1);
+  return {
+      Column(key, title, meaning + ", with its 95% interval")
+          .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
+          .shown_as(Form::signed_number)
+          .hidden_unless(shown.change),
+      Column(prefix + "p", "p", "how often chance alone changes as much; not told below 1e-6")
+          .shown_as(Form::p_value)
+          .hidden_unless(shown.p),
+      Column(prefix + "examples", "examples", "with a target: what the change rests on").hidden(),
+      Column(prefix + "carried", "carried", "by so many of these examples").hidden()};
 }
 
 Json::Array cells_of(const PairedChange& change) {
@@ -60,7 +68,8 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   if (is_rounding(after, before, targets, resolution)) {
     result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
     result.carried = static_cast<double>(result.examples);
-    result.low = result.high = std::nan("");
+    result.low = std::nan("");
+    result.high = std::nan("");
     if (!result.enough()) result.p = std::nan("");
     return result;
   }
@@ -69,7 +78,8 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
     const double change = after[i] - before[i];
     result.change += change / count;
     result.examples += targets[i] > 0;
-    sizes += std::abs(change), size_squares += change * change;
+    sizes += std::abs(change);
+    size_squares += change * change;
   }
   result.carried =
       size_squares > 0 ? sizes * sizes / size_squares : static_cast<double>(result.examples);
@@ -77,7 +87,8 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   std::map<std::size_t, double> sums;  // of residuals, by group
   for (std::size_t i = 0; i < n; ++i) {
     const double residual = after[i] - before[i] - result.change * targets[i];
-    squares += residual * residual, cubes += residual * residual * residual;
+    squares += residual * residual;
+    cubes += residual * residual * residual;
     if (!groups.empty()) sums[groups[i]] += residual;
   }
   double grouped = 0;
@@ -85,21 +96,28 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   const auto examples = static_cast<double>(n);
   const double error = std::sqrt(std::max(squares, grouped) * examples / (examples - 1)) / count;
   const SkewedMean mean{result.change, error, squares > 0 ? cubes / std::pow(squares, 1.5) : 0};
-  const bool known = result.enough(), moved = error > 0 || result.change != 0;
+  const bool known = result.enough();
+  const bool moved = error > 0 || result.change != 0;
   const Interval interval = known && moved ? mean.interval() : Interval{};
-  result.low = interval.low, result.high = interval.high;
+  result.low = interval.low;
+  result.high = interval.high;
   result.p = known ? mean.p() : std::nan("");
   return result;
 }
 
 /// Whether a change in one of the tables is carried by too few examples.
 static bool few_carry(const Finding& found) {
-  for (const Table& table : found.tables)
-    for (std::size_t c = 0; c < table.columns.size(); ++c)
-      for (const Json::Array& row : table.rows)
-        if (table.columns[c].key.ends_with("carried") && row[c].is_number() &&
-            row[c].number() < kFewestPaired)
-          return true;
+  const auto is_few = [](const Json& carried) {
+    return carried.is_number() && carried.number() < kFewestPaired;
+  };
+  for (const Table& table : found.tables) {
+    for (const Column& column : table.columns) {
+      const bool counts = column.key == "carried" || column.key.ends_with(".carried");
+      if (counts && std::ranges::any_of(table.cells(column.key), is_few)) {
+        return true;
+      }
+    }
+  }
   return false;
 }
 

@@ -255,26 +255,31 @@ Finding finding_of(const CircuitsReport& report) {
   Table heads{
       "heads",
       {kHeadColumn,
-       {"matches", "matches",
-        "share of tokens (of more than 4,096, of 1,024 of them) that score highest for themselves",
-        2},
-       {"copying", "copying",
-        "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
-        "copies tokens",
-        2},
-       {"copies", "copies",
-        "share of tokens whose own logit rises most when the head looks at them, by target", 2}}};
+       Column("matches", "matches",
+              "share of tokens (of more than 4,096, of 1,024 of them) that score highest for "
+              "themselves")
+           .fixed(2),
+       Column("copying", "copying",
+              "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
+              "copies tokens")
+           .fixed(2),
+       Column("copies", "copies",
+              "share of tokens whose own logit rises most when the head looks at them, by target")
+           .fixed(2)}};
   for (const CircuitSummary& one : report.heads)
     heads.rows.push_back({one.head, one.matches, one.copying, one.copies});
   Table pairs{
       .name = "compositions",
-      .columns = {{"from", "from", "the head that writes", kPlain, "head", false},
-                  {"to", "to", "the head that reads", kPlain, "head", false},
-                  {"kind", "reads by", "queries (Q), keys (K) or values (V)"},
-                  {"strength", "strength",
-                   "norm of the product of both weights / product of the norms", 3},
-                  {"random", "random", "the strength of random matrices of these shapes", 3},
-                  {"percentile", "percentile", "share of these that are weaker, in percent", 1}},
+      .columns =
+          {Column("from", "from", "the head that writes").of(CellKind::head).no_legend(),
+           Column("to", "to", "the head that reads").of(CellKind::head).no_legend(),
+           {"kind", "reads by", "queries (Q), keys (K) or values (V)"},
+           Column("strength", "strength",
+                  "norm of the product of both weights / product of the norms")
+               .fixed(3),
+           Column("random", "random", "the strength of random matrices of these shapes").fixed(3),
+           Column("percentile", "percentile", "share of these that are weaker, in percent")
+               .fixed(1)},
       .title = "compositions, the strongest",
       .most = 10,
       .by = "strength"};
