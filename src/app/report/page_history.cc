@@ -94,7 +94,8 @@ Json run_reports(const Run& run) {
     if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
     if (!is_outdated(run, report)) {
-      reports[file.stem().string()] = with_typed_columns(std::move(report));
+      const auto typed = [&] { return with_typed_columns(std::move(report)); };
+      reports[file.stem().string()] = in_context(file.string(), typed);
     }
   }
   return reports;
