@@ -193,7 +193,9 @@ Finding bench_generation(const BenchOptions& options) {
       double within = 0;
       const double ms = milliseconds(
           [&] { within = attention_ms([&] { model.forward(last, {}, {.cache = &here}); }); });
-      whole.push_back(ms), attention.push_back(within), rest.push_back(ms - within);
+      whole.push_back(ms);
+      attention.push_back(within);
+      rest.push_back(ms - within);
     };
     time_steps(read_last, options.steps);
     const double anew = median(time_steps([&] { model.forward(all); }, options.steps));

@@ -112,7 +112,10 @@ double numbers_of(const AttentionPlaceSizes& m, Index positions, Index blocks) {
 Index default_groups(const AttentionPlaceSizes& m) {
   const Index H = m.sizes.heads;
   if (m.sizes.kv_heads > 1 && m.sizes.kv_heads < H) return m.sizes.kv_heads;
-  return H % 4 == 0 ? H / 4 : H % 2 == 0 ? H / 2 : 1;
+  if (H % 4 == 0) {
+    return H / 4;
+  }
+  return H % 2 == 0 ? H / 2 : 1;
 }
 
 /// Numbers that are kept, and what they take.

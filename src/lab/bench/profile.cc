@@ -22,9 +22,15 @@ double numbers(Index count) { return static_cast<double>(count) * sizeof(Scalar)
 Cost moved(const WorkEvent& event) {
   Cost cost{0, numbers(event.output->count())};
   for (const Tensor& input : event.inputs) {
-    if (!input.defined()) continue;
-    const double times = event.kind == Kind::forward ? 1 : input.requires_grad() ? 2 : 0;
-    cost.bytes += times * numbers(input.count());
+    if (!input.defined()) {
+      continue;
+    }
+    const double once = numbers(input.count());
+    if (event.kind == Kind::forward) {
+      cost.bytes += once;
+    } else if (input.requires_grad()) {
+      cost.bytes += 2 * once;
+    }
   }
   return cost;
 }

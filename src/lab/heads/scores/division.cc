@@ -202,7 +202,8 @@ std::vector<Division::Class> classes_of(const std::vector<SharedQuery>& queries,
     const Index label = query.classes[kind];
     Division::Class& one = classes[label];
     one.name = kind < 2 ? task.token_text(static_cast<std::int32_t>(label)) : text(label);
-    one.mass.resize(query.mass.size()), one.rise.resize(rises.size());
+    one.mass.resize(query.mass.size());
+    one.rise.resize(rises.size());
     ++one.queries;
     for (std::size_t h = 0; h < one.mass.size(); ++h) one.mass[h] += query.mass[h];
     for (std::size_t h = 0; h < one.rise.size(); ++h) one.rise[h] += rises[h][query.place];

@@ -302,10 +302,9 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
   const std::vector<Index> head_of =
       best_assignment(std::ssize(report.relations), std::ssize(report.heads), values);
   Index owned = 0;
-  const auto judged = std::ranges::count_if(report.relations, [&](const RelationWinner& winner) {
-    return report.heads[winner.best].relations[&winner - report.relations.data()].enough();
-  });
+  Index judged = 0;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    judged += report.best_score(r).enough() ? 1 : 0;
     const auto h = static_cast<std::size_t>(head_of[r]);
     if (head_of[r] < 0 || !possible(r, h)) continue;
     report.relations[r].assigned = h;

@@ -92,10 +92,12 @@ std::string notes_on(const HeadsReport& report, bool all) {
       few_exchanges.push_back(text(winner.relation.name, " (", winner.exchanges, ")"));
   }
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
-    const bool list = all || names.size() <= kManyRelations;
-    return names.empty() ? std::string()
-                         : text("note: ", what, ": ",
-                                list ? join(names, ", ") : text(names.size(), " relations"), "\n");
+    if (names.empty()) {
+      return std::string();
+    }
+    const bool fit = all || names.size() <= kManyRelations;
+    const std::string listed = fit ? join(names, ", ") : text(names.size(), " relations");
+    return text("note: ", what, ": ", listed, "\n");
   };
   return note(kFixedKeysNote, fixed_keys) +
          note(text("p cannot become small where few of ", report.permutations,

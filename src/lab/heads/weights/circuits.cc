@@ -105,11 +105,26 @@ struct Reader {
   };
   HeadId head;
   Part Q, K, V, O;  // O transposed: [C, Dv]
+
+  /// The weights that read the stream for queries (Q), keys (K) or values (V).
+  const Part& reading(char kind) const {
+    if (kind == 'Q') {
+      return Q;
+    }
+    return kind == 'K' ? K : V;
+  }
+  /// The weights that those are multiplied with: keys with queries, the output with values.
+  const Part& partner(char kind) const {
+    if (kind == 'Q') {
+      return K;
+    }
+    return kind == 'K' ? Q : O;
+  }
 };
 
 double strength(const Reader& from, const Reader& to, char kind) {
-  const Reader::Part& read = kind == 'Q' ? to.Q : kind == 'K' ? to.K : to.V;
-  const Reader::Part& other = kind == 'Q' ? to.K : kind == 'K' ? to.Q : to.O;
+  const Reader::Part& read = to.reading(kind);
+  const Reader::Part& other = to.partner(kind);
   const double norms = product_norm(from.V.gram, from.O.gram) * product_norm(read.gram, other.gram);
   const Matrix between = from.O.weights.transposed() * read.weights;
   return norms > 0 ? sandwich_norm(from.V.gram, between, other.gram) / norms : 0;
