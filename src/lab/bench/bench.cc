@@ -164,16 +164,18 @@ double attention_ms(const std::function<void()>& run) {
   return sum;
 }
 
+std::vector<Column> generation_columns() {
+  return {Column("tokens", "tokens", "with those before it").shown_as(Form::grouped),
+          Column("ms", "ms", "median time of the last token, the others' keys and values kept")
+              .fixed(3),
+          Column("attention_ms", "attention", "median ms of it that attention takes").fixed(3),
+          Column("other_ms", "the rest", "median ms of it that all else takes").fixed(3),
+          Column("anew_ms", "read anew", "ms where all tokens are read for the last one").fixed(3),
+          Column("kept_mb", "kept MB", "10^6 bytes of keys and values").fixed(3)};
+}
+
 Finding bench_generation(const BenchOptions& options) {
-  Finding found = bench_finding(
-      options,
-      {Column("tokens", "tokens", "with those before it").shown_as(Form::grouped),
-       Column("ms", "ms", "median time of the last token, the others' keys and values kept")
-           .fixed(3),
-       Column("attention_ms", "attention", "median ms of it that attention takes").fixed(3),
-       Column("other_ms", "the rest", "median ms of it that all else takes").fixed(3),
-       Column("anew_ms", "read anew", "ms where all tokens are read for the last one").fixed(3),
-       Column("kept_mb", "kept MB", "10^6 bytes of keys and values").fixed(3)});
+  Finding found = bench_finding(options, generation_columns());
   if (options.steps == 0) return found;
   Transformer model(options.model);
   initialize(model, Key{1}.fold("bench"));

@@ -56,6 +56,39 @@ static bool is_rounding(std::span<const double> after, std::span<const double> b
   return true;
 }
 
+/// The result if rounding explains every change: exactly 0.
+static PairedChange unchanged(std::span<const double> targets) {
+  PairedChange result;
+  result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
+  result.carried = static_cast<double>(result.examples);
+  result.low = std::nan("");
+  result.high = std::nan("");
+  if (!result.enough()) {
+    result.p = std::nan("");
+  }
+  return result;
+}
+
+/// The mean change, and how many examples there are and carry it; no interval.
+static PairedChange mean_change(std::span<const double> after, std::span<const double> before,
+                                std::span<const double> targets, double count) {
+  PairedChange result;
+  double sizes = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const double change = after[i] - before[i];
+    result.change += change / count;
+    result.examples += targets[i] > 0;
+    sizes += std::abs(change);
+    squares += change * change;
+  }
+  result.carried = static_cast<double>(result.examples);
+  if (squares > 0) {
+    result.carried = sizes * sizes / squares;
+  }
+  return result;
+}
+
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets, std::span<const std::size_t> groups,
                            double resolution) {
@@ -64,26 +97,10 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
           before.size(), " and ", n, " examples cannot be judged: it takes two or more, the same");
   const double count = std::accumulate(targets.begin(), targets.end(), 0.0);
   if (count <= 0) return {};
-  PairedChange result;
-  if (is_rounding(after, before, targets, resolution)) {
-    result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
-    result.carried = static_cast<double>(result.examples);
-    result.low = std::nan("");
-    result.high = std::nan("");
-    if (!result.enough()) result.p = std::nan("");
-    return result;
-  }
-  double sizes = 0, size_squares = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double change = after[i] - before[i];
-    result.change += change / count;
-    result.examples += targets[i] > 0;
-    sizes += std::abs(change);
-    size_squares += change * change;
-  }
-  result.carried =
-      size_squares > 0 ? sizes * sizes / size_squares : static_cast<double>(result.examples);
-  double squares = 0, cubes = 0;
+  if (is_rounding(after, before, targets, resolution)) return unchanged(targets);
+  PairedChange result = mean_change(after, before, targets, count);
+  double squares = 0;
+  double cubes = 0;
   std::map<std::size_t, double> sums;  // of residuals, by group
   for (std::size_t i = 0; i < n; ++i) {
     const double residual = after[i] - before[i] - result.change * targets[i];

@@ -266,8 +266,8 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   return report;
 }
 
-Finding finding_of(const CircuitsReport& report) {
-  Table heads{
+static Table circuits_table(const CircuitsReport& report) {
+  Table table{
       "heads",
       {kHeadColumn,
        Column("matches", "matches",
@@ -281,9 +281,14 @@ Finding finding_of(const CircuitsReport& report) {
        Column("copies", "copies",
               "share of tokens whose own logit rises most when the head looks at them, by target")
            .fixed(2)}};
-  for (const CircuitSummary& one : report.heads)
-    heads.rows.push_back({one.head, one.matches, one.copying, one.copies});
-  Table pairs{
+  for (const CircuitSummary& one : report.heads) {
+    table.rows.push_back({one.head, one.matches, one.copying, one.copies});
+  }
+  return table;
+}
+
+static Table compositions_table(const CircuitsReport& report) {
+  Table table{
       .name = "compositions",
       .columns =
           {Column("from", "from", "the head that writes").of(CellKind::head).no_legend(),
@@ -298,14 +303,19 @@ Finding finding_of(const CircuitsReport& report) {
       .title = "compositions, the strongest",
       .most = 10,
       .by = "strength"};
-  for (const Composition& one : report.compositions)
-    pairs.rows.push_back(
+  for (const Composition& one : report.compositions) {
+    table.rows.push_back(
         {one.from, one.to, std::string(1, one.kind), one.strength, one.random, one.percentile});
+  }
+  return table;
+}
+
+Finding finding_of(const CircuitsReport& report) {
   return {.about = stamped({{"attention", report.attention},
                             {"distance", report.options.distance},
                             {"draws", report.options.draws},
                             {"seed", report.options.seed}}),
-          .tables = {heads, pairs}};
+          .tables = {circuits_table(report), compositions_table(report)}};
 }
 
 }  // namespace headlab
