@@ -335,41 +335,6 @@ TEST(Findings, HaveTheColumnsOfTheGoldenFile) {
   expect_golden("heads/columns.txt", columns);
 }
 
-/// A report with two heads that share a relation and one relation that no head can have.
-HeadsReport report_of_two_heads() {
-  const auto task = make_task(kTask);
-  const HeadsReport scored =
-      score_heads(hand_built(task->shape(), 3, {kUniform}), *task, {.examples = 20});
-  HeadsReport report = scored;
-  report.heads = {scored.heads[0], scored.heads[0]};
-  report.heads[1].head = 1;
-  report.heads[1].offsets.clear();
-  report.distances = {0, 0.25, 0.25, 0};
-  report.relations[0].owned = true;
-  report.relations[1].candidates = 0;
-  report.divisions = {{.relation = 1, .heads = {0, 1}, .kinds = {{"token", 0.5, 0.25}}}};
-  return report;
-}
-
-TEST(HeadScores, FillTablesWithTheValuesOfTheirJson) {
-  const Finding found = finding_of(report_of_two_heads(), {true, true, true});
-  for (const char* name : {"heads", "relations", "divisions"}) {
-    const Table& table = found.table(name);
-    const Table read = table_of(found.about, table);
-    ASSERT_EQ(table.rows.size(), read.rows.size()) << name;
-    ASSERT_FALSE(table.rows.empty()) << name;
-    for (std::size_t r = 0; r < read.rows.size(); ++r) {
-      for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        const Json& cell = table.rows[r][c];
-        const bool are_blank = is_blank(cell) && is_blank(read.rows[r][c]);
-        EXPECT_TRUE(are_blank || cell.dump() == read.rows[r][c].dump())
-            << name << ", " << table.columns[c].key << ": " << cell.dump() << " and "
-            << read.rows[r][c].dump();
-      }
-    }
-  }
-}
-
 TEST(HeadScores, HaveATableOfMeanings) {
   std::set<std::string> names;
   for (const ScoreEntry& row : score_table()) {

@@ -1,4 +1,5 @@
-// A cell as text. The cell and the form of its column decide how: see base/table.h.
+// A cell as text. The cell and the form of its column decide how: see base/table.h. Terminal, LaTeX
+// and HTML show the same texts; CSV has numbers in full and uses the intervals only.
 // Read next: shown_columns.h.
 #pragma once
 

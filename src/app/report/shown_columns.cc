@@ -1,5 +1,6 @@
-// Which columns and rows of a table are shown, and what kind of text their cells are.
-// Read next: text_table.cc, latex.cc, html_table.cc, which lay them out.
+// Which columns and rows of a table are shown, and what kind of text their cells are. Columns
+// without any value are left out, and so are rows after the first ones of a table that names how
+// many. Read next: text_table.cc, latex.cc, html_table.cc, which lay them out.
 #include "report/shown_columns.h"
 
 #include <algorithm>

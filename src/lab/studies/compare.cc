@@ -501,9 +501,8 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
     most = std::max(most, one.found.seeds);
     table.rows.push_back(row_of(one, measure, asked.size(), margin));
     if (one.sides.shared.size() == one.sides.either.size()) continue;
-    for (const char* mean : {"mean", "reference_mean"}) {
-      table.column(mean).form = Form::automatic;
-    }
+    table.column("mean").form = Form::automatic;
+    table.column("reference_mean").form = Form::automatic;
   }
   table.note = chance_text(most);
   Json notes = Json::array();

@@ -69,6 +69,15 @@ std::string divisions_text(const HeadsReport& report) {
   return shared;
 }
 
+/// A note on these relations, by their names if they `fit`; "" if there are none.
+std::string note_on(const std::string& what, const std::vector<std::string>& names, bool fit) {
+  if (names.empty()) {
+    return "";
+  }
+  const std::string listed = fit ? join(names, ", ") : text(names.size(), " relations");
+  return text("note: ", what, ": ", listed, "\n");
+}
+
 /// What must be said about the relations: gold that can hardly be exchanged, relations that heads
 /// share, those that too few examples ask for; of many relations only how many these are.
 std::string notes_on(const HeadsReport& report, bool all) {
@@ -92,12 +101,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
       few_exchanges.push_back(text(winner.relation.name, " (", winner.exchanges, ")"));
   }
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
-    if (names.empty()) {
-      return std::string();
-    }
-    const bool fit = all || names.size() <= kManyRelations;
-    const std::string listed = fit ? join(names, ", ") : text(names.size(), " relations");
-    return text("note: ", what, ": ", listed, "\n");
+    return note_on(what, names, all || names.size() <= kManyRelations);
   };
   return note(kFixedKeysNote, fixed_keys) +
          note(text("p cannot become small where few of ", report.permutations,
