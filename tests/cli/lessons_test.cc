@@ -80,7 +80,7 @@ TEST_F(Learning, ComputesARunsOwnNumbers) {
   expect_parts(text, {"head 0.1, query 3", "hidden from it by the mask"});
   const Json json = done(with(words, {"--json"})).json();
   EXPECT_LT(json.at("largest_difference").number(), 1e-5);
-  const Json pattern = done({"heads", "a", "--pattern", "0.1", "--json"}).json();
+  const Json pattern = done({"pattern", "a", "0.1", "--json"}).json();
   for (std::size_t s = 0; s < 4; ++s)
     EXPECT_NEAR(json.at("steps").at("weights").items()[3].items()[s].number(),
                 pattern.at("pattern").items()[3].items()[s].number(), 1e-5);

@@ -166,7 +166,7 @@ TEST_F(Trust, OutWritesOverNoFileOfARunThatAnotherCommandMade) {
                              {"eval", "a", "--npy", "a/model.safetensors"},
                              {"heads", "a", "--out", "a/metrics.jsonl"},
                              {"heads", "a", "--out", "a/report.html"},
-                             {"heads", "a", "--grid", "--svg", "a/heads.json"}}) {
+                             {"pattern", "a", "--grid", "--svg", "a/heads.json"}}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1) << words.back();
     EXPECT_TRUE(holds(outcome.err, "belongs to a run")) << outcome.err;

@@ -45,6 +45,9 @@ struct Flags : Settings {
   /// that has a "!" before it.
   void only(const std::vector<std::string>& names, const std::vector<std::string>& with);
   std::map<std::string, std::vector<std::string>> modes{};
+  /// Flags of earlier versions: understood, so that the command can say what replaces them, and
+  /// shown nowhere.
+  Settings retired{};
 };
 
 /// d_model as --d-model.
@@ -102,6 +105,10 @@ class Invocation {
   /// those that change no number (--json, --threads, --force, --quiet, --csv, --latex)
   /// and without the flag of `left_out`.
   std::string again(std::string_view left_out = "") const;
+  /// The flags alone, each after a space, without those of the settings `left_out`.
+  std::string flags_again(const std::vector<std::string>& left_out) const;
+  /// The names of retired flags that the command understands.
+  std::vector<std::string> retired_names() const { return settings_.retired.names(); }
 
   const Command& command() const { return command_; }
   /// "for example: headlab ...", the hint of errors.

@@ -216,6 +216,7 @@ const Setting& Invocation::setting_for(const Argument& argument) const {
   std::string name = argument.flag.substr(2);
   std::ranges::replace(name, '-', '_');
   if (const Setting* setting = settings_.find(name)) return *setting;
+  if (const Setting* setting = settings_.retired.find(name)) return *setting;
   const Setting* cleared = name.starts_with("no_") ? settings_.find(name.substr(3)) : nullptr;
   if (cleared == nullptr || !is_switch(*cleared) || argument.joined)
     throw unknown_flag(argument.flag);
@@ -234,7 +235,8 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   if (value.empty())  // of a variable that is not set, most likely
     throw UsageError(text(argument.flag, " needs a value, and got an empty one"), help);
   try {
-    settings_.set_text(setting.name, value);
+    const bool is_retired = settings_.find(setting.name) == nullptr;
+    (is_retired ? settings_.retired : settings_).set_text(setting.name, value);
   } catch (const Error& error) {
     throw UsageError(text(argument.flag, " ", value, ": ", error.what()),
                      error.hint().empty() ? help : error.hint());
@@ -327,6 +329,23 @@ Flags Invocation::out_setting() {
   Flags s;
   s.string("out", out_, "keep what is found in this file, and not beside the run", "FILE");
   return s;
+}
+
+std::string Invocation::flags_again(const std::vector<std::string>& left_out) const {
+  std::string line;
+  for (const Argument& argument : arguments_) {
+    const bool is_left_out = std::ranges::any_of(left_out, [&](const std::string& name) {
+      return argument.flag == flag_of(name);
+    });
+    if (argument.flag.empty() || is_left_out) continue;
+    if (argument.joined) {
+      line += " " + shell_word(argument.flag + "=" + *argument.value);
+      continue;
+    }
+    line += " " + shell_word(argument.flag);
+    if (argument.value && !argument.apart) line += " " + shell_word(*argument.value);
+  }
+  return line;
 }
 
 std::string Invocation::again(std::string_view left_out) const {

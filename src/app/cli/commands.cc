@@ -19,9 +19,9 @@ namespace headlab::cli {
 
 using Body = Result(Invocation& call);
 /// Each in the file of its name.
-Body train, eval, sample, heads, ablate, circuits, analysis, prune, curve, reproduce, page, sweep,
-    compare, bench, cost, list, explain, show, runs, start, completion, import_command,
-    export_command;
+Body train, eval, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
+    reproduce, page, sweep, compare, bench, cost, list, explain, show, runs, start, completion,
+    import_command, export_command;
 
 constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
 
@@ -60,8 +60,12 @@ std::vector<Command> table = with_analyses({
      "headlab bench step --config toy", "BENCHMARK", bench},
     {"show", kLook, "an example of a task with its truth, and what its settings mean",
      "headlab show relations", "TASK", show},
-    {"heads", kLook, "which head does what", "headlab heads runs/full", "RUN [RUN ...]", heads,
-     "heads relations divisions classes weights lifts"},
+    {"heads", kLook, "which head does what: scores of all heads on all relations",
+     "headlab heads runs/full", "RUN [RUN ...]", heads, "heads relations divisions classes"},
+    {"pattern", kLook, "what one head or all of them look at, on an example or your own input",
+     "headlab pattern runs/full 0.2", "RUN [LAYER.HEAD|all]", pattern, "weights"},
+    {"history", kLook, "when the role of each head emerged (after `train --track-heads`)",
+     "headlab history runs/full", "RUN", history, "lifts"},
     {"page", kLook, "one HTML file in which the run lives: heads, truth, and the model itself",
      "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page, "parts"},
     {"explain", kLook, "attention step by step, on small sentences and on runs; what a word means",

@@ -118,7 +118,7 @@ const FindingEntry kFindings[] = {
      "loss accuracy parameters diversity keys roles(relation head lift owned)"},
     {"sweep.json", "what came out of a sweep", "", "", found_by<SweepReport>,
      "groups(task model(settings) losses accuracies diversities relations(heads)) command"},
-    {"heads", "what `heads` shows with --over-training", "", "", found_by<HeadsHistory>},
+    {"history", "what `history` shows", "", "", found_by<HeadsHistory>},
     {"compare", "what `compare` found", "", "", comparison_found},
     {"curves", "what `curve` shows", "", "", curves_found},
     {"lessons", "what `explain` computes", "", "", lessons_found},
