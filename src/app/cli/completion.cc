@@ -154,7 +154,7 @@ Result completion(Invocation& call) {
                            : what == "fish" ? kFish
                            : what == "man"  ? manual()
                                             : endings(line);
-  return {.json = stamped({{what, said}}), .text = said};
+  return {.json = stamped({{what, said}}), .text = said, .quotes_data = true};
 }
 
 }  // namespace headlab::cli

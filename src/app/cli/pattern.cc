@@ -230,7 +230,10 @@ Result pattern(Invocation& call) {
   write_npy(call, flags.z, patterns, &HeadPattern::z);
   write_activations(call, run, flags);
   const Finding found = finding_of(run, patterns, flags.is_one_head());
-  const Result all{.json = to_json(found), .text = shown, .tables = found.tables};
+  const Result all{.json = to_json(found),
+                   .text = shown,
+                   .quotes_data = true,
+                   .tables = found.tables};
   return with_picture(call, flags.picture, finding(call, run, all, ""), [&](double units) {
     if (report) return grid_figure(run.config.model, patterns, *report, units);
     return pattern_figure(patterns[0], flags.relation, units);

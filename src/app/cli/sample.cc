@@ -68,7 +68,8 @@ Result sample(Invocation& call) {
                 .text = out + "\n",
                 .note = everywhere ? ""
                                    : "note: this task answers only some positions; what stands at "
-                                     "others means nothing"};
+                                     "others means nothing",
+                .quotes_data = true};
   if (config.has_source()) {
     const std::string source = run.task->decode(options.source);
     result.json["source"] = source;

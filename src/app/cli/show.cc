@@ -92,8 +92,8 @@ std::string shown_text(const std::string& spec, const Task& task, const Example&
                   ": with fewer the loss stays high\n");
   if (const std::string data = task.about_data(); !data.empty()) shown += folded("data: " + data);
   if (const std::string said = learned_text(entry.learned); !said.empty()) shown += folded(said);
-  shown +=
-      text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n");
+  shown += as_typed(
+      text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n"));
   return shown;
 }
 
@@ -131,6 +131,7 @@ Result show(Invocation& call) {
                               {"command", call.again()}});
   return {.json = Finding{.about = about, .tables = {table}},
           .text = shown_text(spec, *task, example, table),
+          .quotes_data = true,
           .tables = {table}};
 }
 

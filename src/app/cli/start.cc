@@ -216,12 +216,12 @@ bool wait_for_enter(const std::string& next) {
 
 /// Runs a step and returns its exit status.
 int show_stop(const Stop& stop, const std::string& which, bool quiet) {
-  print(text(which, ": ", wrapped(stop.before, "", 70), "\n$ headlab ",
+  print(text(which, ": ", wrapped(stop.before, "", 70), "\n$ ", typed_program(), " ",
              join(texts_of(stop.words, shell_word), " "), "\n\n"));
   std::vector<std::string> words = stop.words;
   if (quiet) words.emplace_back("--quiet");
   const int status = run_words(words);
-  if (status == 0) print("\n" + wrapped(stop.after(), "", 80) + "\n");
+  if (status == 0) print("\n" + wrapped(as_typed(stop.after()), "", 80) + "\n");
   return status;
 }
 

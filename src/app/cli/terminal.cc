@@ -82,15 +82,12 @@ std::string resuming_hint(const std::string& path, const std::string& task) {
   return text("hint: to continue it: ", program_call(task), " train --resume ", shell_word(path));
 }
 
-/// What speaks of headlab speaks of the program that was called.
-std::string named(std::string said) {
-  constexpr std::string_view kOurs = "headlab ";
-  for (std::size_t at = 0; program_name() != "headlab" && (at = said.find(kOurs, at)) < said.size();
-       ++at)
-    if (const char next = said[std::min(at + kOurs.size(), said.size() - 1)];
-        next == '-' || (next >= 'A' && next <= 'Z') || (next >= 'a' && next <= 'z'))
-      said.replace(at, kOurs.size() - 1, program_name());
-  return said;
+/// Whether `rest`, which follows the word headlab and a space, goes on as a command line does.
+bool continues_command(std::string_view rest) {
+  const std::string_view next = rest.substr(0, rest.find_first_of(" `\n,;:.)"));
+  if (next == "COMMAND" || next == "..." || rest.starts_with("...")) return true;
+  if (next == "--help" || next == "--version") return true;
+  return std::ranges::find(commands(), next, &Command::name) != commands().end();
 }
 
 }  // namespace
@@ -99,6 +96,29 @@ std::string& program_name() {
   static std::string called = "headlab";
   return called;
 }
+
+std::string& typed_program() {
+  static std::string typed = "headlab";
+  return typed;
+}
+
+std::string with_program(std::string_view said, const std::string& program) {
+  constexpr std::string_view kOurs = "headlab ";
+  constexpr std::string_view kBefore = " `(\n";  // a path such as build/headlab is left as it is
+  std::string shown;
+  while (true) {
+    const std::size_t at = said.find(kOurs);
+    if (at == said.npos) break;
+    const bool begins_word = at == 0 || kBefore.find(said[at - 1]) != kBefore.npos;
+    const bool is_command = begins_word && continues_command(said.substr(at + kOurs.size()));
+    shown += said.substr(0, at);
+    shown += is_command ? program + " " : std::string(kOurs);
+    said.remove_prefix(at + kOurs.size());
+  }
+  return shown + std::string(said);
+}
+
+std::string as_typed(std::string_view said) { return with_program(said, typed_program()); }
 
 std::string program_call(std::string_view task) {
   constexpr std::string_view kProgram = "command:";
@@ -135,7 +155,7 @@ std::size_t stdout_width() {
 }
 
 void print(const std::string& text) {
-  write_all(stdout, named(text));
+  write_all(stdout, text);
   require(std::ferror(stdout) == 0 || errno == EPIPE,
           "the result could not be written to the output");
 }
@@ -146,7 +166,7 @@ void note(const std::string& text) {
   if (!quiet) complain(harmless(text, true));
 }
 
-void complain(const std::string& text) { write_all(stderr, named(text) + "\n"); }
+void complain(const std::string& text) { write_all(stderr, as_typed(text) + "\n"); }
 
 StepsShown::StepsShown() {
   using Clock = std::chrono::steady_clock;
@@ -165,7 +185,9 @@ StepsShown::StepsShown() {
     }
     const double wait = drawn ? kRedrawn : terminal || lines == 0 ? kSilence : kBetweenLines;
     if (quiet || done == 0 || since(shown) < wait || since(begin) < wait / 5) return;
-    shown = now, drawn = terminal, ++lines;
+    shown = now;
+    drawn = terminal;
+    ++lines;
     const std::string line = steps_line(done, all, since(begin));
     write_all(stderr, terminal ? "\r\033[K" + line : line + "\n");
   });
