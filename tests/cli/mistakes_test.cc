@@ -75,9 +75,9 @@ const std::vector<Mistake> kWords = {
     {"ResumeWithAnotherNorm", "train --resume a --norm layer", 2, "--norm|with --resume"},
     {"ResumeWithAnotherBlock", "train --resume a --block gpt2", 2, "--block|with --resume"},
     {"ResumeWithALayer", "train --resume a --layers 1", 2, "--layers|with --resume"},
-    {"ResumeUntied", "train --resume a --no-tied", 2, "--no-tied does not go with --resume"},
+    {"ResumeUntied", "train --resume a --no-tied", 2, "--no-tied cannot be combined with --resume"},
     {"ResumeWithNoNetwork", "train --resume a --activation relu", 2, "--activation|with --resume"},
-    {"ResumeElsewhere", "train --resume=a --out b", 2, "--out does not go with --resume"},
+    {"ResumeElsewhere", "train --resume=a --out b", 2, "--out cannot be combined with --resume"},
     {"ResumeToThePast", "train --resume a --steps 3", 2, "has done 30"},
 };
 INSTANTIATE_TEST_SUITE_P(Words, Mistakes, testing::ValuesIn(kWords), name_of_mistake);
@@ -126,7 +126,7 @@ const std::vector<Mistake> kUnused = {
      "--target 7|no such target|from 0 to 3"},
     {"FileAndExample", "explain attention --file b --example 3", 2, "--example|with --file"},
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "--rotary-base goes with"},
-    {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2, "--dropout does not go with forward"},
+    {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2, "--dropout cannot be combined with forward"},
     {"TourOfNumbers", "start --csv", 2, "the tour has no table|leave --csv out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };

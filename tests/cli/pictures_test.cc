@@ -90,7 +90,7 @@ TEST_F(Pictures, HaveHeadsThatAreNamedStrictly) {
   for (const char* name :
        {"0.01", "00.1", "0.1.0", "0.", ".1", "0,1", "0.1x", "+0.1", "-0.1", "0.-1"})
     EXPECT_EQ(run({"pattern", "a", name}).status, 2) << name;
-  expect_refused(run({"ablate", "a", "--heads", "0.0,0.01"}), 2, {"0.01", "LAYER.HEAD"});
+  expect_refused(run({"ablate", "a", "--head", "0.0,0.01"}), 2, {"0.01", "LAYER.HEAD"});
 }
 
 TEST_F(Pictures, ThatCannotBeWrittenAreASentence) {

@@ -18,20 +18,18 @@ struct AblateFlags {
 
   Flags settings() {
     Flags s;
-    s.string("kind", kind,
-             "what takes the place of a head's output: 0, its mean, or that of another example",
+    s.string("kind", kind, "replacement of the head output",
              join(texts_of(ablation_table(), &AblationEntry::name), "|"));
-    s.string("heads", heads, "silence these alone, all together", "0.1,0.2");
-    s.boolean("pairs", pairs, "silence pairs of heads too: which are redundant, which take over?");
-    s.boolean("gold_edges", gold_edges,
-              "hide exactly the edges that the task knows, against random ones");
-    s.integer("examples", examples, 30, 1 << 24,
-              "held-out examples, as far as the task has so many; 2048 become up to 8192 while "
-              "fewer than 30 carry a change");
-    s.integer("seed", seed, 0, kMostExact, "of what is drawn: examples, edges");
-    s.only({"kind", "pairs", "heads"}, {"!gold_edges"});
-    s.only({"heads"}, {"!pairs"});
-    s.only({"seed"}, {"gold_edges", "kind=resample"});
+    s.string("head", heads, "ablate only these, together", "LAYER.HEAD[,...]");
+    s.boolean("pairs", pairs, "ablate pairs of heads: which are redundant, which compensate?");
+    s.boolean("gold_edges", gold_edges, "mask the ground-truth edges, compared with random ones");
+    s.group("how");
+    s.integer("examples", examples, 30, 1 << 24, "held-out examples; 2048 may grow to 8192");
+    s.integer("seed", seed, 0, kMostExact, "random seed for examples and edges");
+    s.excludes({"kind", "pairs", "head"}, {flag_given("gold_edges")});
+    s.excludes({"head"}, {flag_given("pairs")});
+    s.needs({"seed"}, {flag_given("gold_edges"), has_value("kind", {"resample"})});
+    s.renamed["heads"] = "head";
     return s;
   }
 };
@@ -66,7 +64,7 @@ Result ablate(Invocation& call) {
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
   const Run run = open_run(call.positionals()[0]);
-  const HeadSet set = parse_heads("--heads", flags.heads, run.model);
+  const HeadSet set = parse_heads("--head", flags.heads, run.model);
   const Finding found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
     if (flags.gold_edges)
       return finding_of(

@@ -61,57 +61,7 @@ bool says_boolean(const std::string& value) {
   });
 }
 
-/// "optimizer=sgd" as --optimizer sgd.
-std::string mode_text(std::string mode) {
-  if (mode[0] == '@') return mode.substr(1);
-  const std::size_t equals = std::min(mode.find('='), mode.size());
-  mode.replace(equals, mode.substr(equals, 2) == "=|" ? 2 : 1, equals < mode.size() ? " " : "");
-  return flag_of(mode.substr(0, equals)) + mode.substr(equals);
-}
-
-/// The modes of a flag, without those with which it does not go.
-std::string needs_of(std::vector<std::string> needs) {
-  std::erase_if(needs, [](const std::string& mode) { return mode[0] == '!'; });
-  return join(texts_of(needs, mode_text), ", ");
-}
-
-std::string modes_help(const std::vector<std::string>& modes) {
-  std::string all = needs_of(modes);
-  for (const std::string& mode : modes)
-    if (mode[0] == '!')
-      all += (all.empty() ? "" : ", ") + ("not with " + mode_text(mode.substr(1)));
-  return all.empty() ? "" : " (" + (all.starts_with("not") ? "" : std::string("with ")) + all + ")";
-}
-
-std::string flags_help(Flags settings) {
-  std::string help;
-  for (const Setting& setting : settings.all()) {
-    const bool boolean = is_switch(setting);
-    const std::string usage = flag_of(setting.name) + (boolean ? "" : " " + setting.placeholder);
-    const std::string shown = value_text(setting.get());
-    const bool nothing =
-        boolean || shown.empty() || shown == "null" || shown == "{}" || shown == "[]";
-    std::string preset = nothing ? "" : " [" + shown + "]";
-    if (shown == "true" && setting.name != "help")
-      preset = " [on; --no" + usage.substr(1) + " turns it off]";
-    help +=
-        beside("  " + usage, 30, setting.help + preset + modes_help(settings.modes[setting.name]));
-  }
-  return help;
-}
-
 }  // namespace
-
-void Flags::only(const std::vector<std::string>& names, const std::vector<std::string>& with) {
-  for (const std::string& name : names)
-    if (find(name) != nullptr) modes[name].insert(modes[name].end(), with.begin(), with.end());
-}
-
-std::string flag_of(std::string_view setting) {
-  std::string flag = text("--", setting);
-  std::ranges::replace(flag, '_', '-');
-  return flag;
-}
 
 Invocation::Invocation(const Command& command, std::span<const std::string> words)
     : command_(command) {
@@ -154,21 +104,21 @@ std::vector<std::string> Invocation::tasks_named() const {
 
 void Invocation::read(const Flags& own, const Flags& more, const std::string& more_help) {
   settings_ = own;
-  settings_.add(more);
-  for (const auto& [name, modes] : more.modes) settings_.only({name}, modes);
-  settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
+  settings_.append(more);
+  settings_.boolean("json", json_, "print the result as one JSON object");
   if (command_.tables.empty())
     refuse_table_flags();
   else
     add_table_flags();
-  settings_.boolean("quiet", quiet_, "say nothing on stderr but errors");
+  settings_.boolean("quiet", quiet_, "print only errors on stderr");
   settings_.integer("threads", threads_, 0, 1024,
-                    "threads to use (0: all processors); results do not depend on it");
+                    "threads (0: all processors); results are the same");
   settings_.boolean("help", wants_help_, "show this help");
   if (wants_help_) throw HelpWanted{help() + more_help, settings_.all()};
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
+      rename(argument);
       const Setting& setting = setting_for(argument);
       const bool says = argument.value && says_boolean(*argument.value);
       if (!seen.insert(setting.name).second)
@@ -181,18 +131,18 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
     if (argument.apart && argument.value) add_positional(*argument.value);
   }
   check_positionals();
-  check_modes();
+  check_rules();
   check_table_name();
   if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
   set_quiet(quiet_);
 }
 
 void Invocation::add_table_flags() {
-  settings_.boolean("csv", csv_, "print a table alone, as CSV with numbers in full");
-  settings_.boolean("latex", latex_, "print a table alone, for LaTeX with booktabs");
-  settings_.string("table", table_, "which table, where there are several", "NAME");
-  settings_.only({"csv", "latex", "table"}, {"!json"});
-  settings_.only({"latex"}, {"!csv"});
+  settings_.boolean("csv", csv_, "print a table as CSV, with all digits");
+  settings_.boolean("latex", latex_, "print a table for LaTeX (booktabs)");
+  settings_.string("table", table_, "the table to print, if there are several", "NAME");
+  settings_.excludes({"csv", "latex", "table"}, {flag_given("json")});
+  settings_.excludes({"latex"}, {flag_given("csv")});
 }
 
 /// UsageError for a flag of tables: the command has none.
@@ -209,6 +159,19 @@ void Invocation::check_table_name() const {
       table_.empty() ? std::vector<std::string>() : table_names(command_);
   if (known.empty() || names_table(table_, known)) return;
   as_usage([&] { throw unknown_name("table", table_, known); });
+}
+
+/// A flag of an earlier version gets its name of today.
+void Invocation::rename(Argument& argument) const {
+  for (const auto& [before, now] : settings_.renamed) {
+    if (argument.flag != flag_of(before)) continue;
+    if (given(now)) {
+      throw UsageError(text(argument.flag, " is the earlier name of ", flag_of(now)),
+                       "leave one of them out");
+    }
+    argument.flag = flag_of(now);
+    return;
+  }
 }
 
 /// The setting that a flag means; `--no-tied` means `tied`.
@@ -273,39 +236,51 @@ void Invocation::check_positionals() const {
                    task ? text("did you mean --task ", word, "?") : example());
 }
 
-/// Whether a mode of a table of flags is there; `always`: in each of a list of values.
-bool Invocation::in_mode(const std::string& mode, bool always) const {
-  if (mode == kSeveralRuns) return positionals_.size() > 1;
-  if (mode[0] == '@') return !positionals_.empty() && positionals_[0] == mode.substr(1);
-  const std::size_t equals = mode.find('=');
-  const Setting* setting = settings_.find(mode.substr(0, equals));
+/// Whether a condition is met; `always`: if a setting holds a list, by each of its values.
+bool Invocation::meets(const Condition& condition, bool always) const {
+  switch (condition.kind) {
+    case Condition::Kind::several_arguments:
+      return positionals_.size() > 1;
+    case Condition::Kind::first_argument:
+      return !positionals_.empty() && positionals_[0] == condition.values[0];
+    case Condition::Kind::flag: {
+      const Setting* setting = settings_.find(condition.flag);
+      return setting != nullptr && given(condition.flag) && setting->get() != Json(false);
+    }
+    case Condition::Kind::value:
+      break;
+  }
+  const Setting* setting = settings_.find(condition.flag);
   if (setting == nullptr) return false;
-  if (equals == mode.npos) return given(mode) && setting->get() != Json(false);
   const std::string given_values = value_text(setting->get());
-  const auto wanted = split(std::string_view(mode).substr(equals + 1), '|');
-  const auto is_wanted = [&](std::string_view one) { return std::ranges::count(wanted, one) > 0; };
-  const auto values = split(given_values, ',');
+  const std::vector<std::string_view> values = split(given_values, ',');
+  const auto is_wanted = [&](std::string_view value) {
+    return std::ranges::count(condition.values, value) > 0;
+  };
   return always ? std::ranges::all_of(values, is_wanted) : std::ranges::any_of(values, is_wanted);
 }
 
-/// UsageError for the first flag that changes nothing beside the others.
-void Invocation::check_modes() const {
+/// UsageError for the first flag that changes nothing next to the others.
+void Invocation::check_rules() const {
   for (const Argument& argument : arguments_) {
     if (!argument.changes) continue;
-    const Setting& setting = setting_for(argument);
-    const auto found = settings_.modes.find(setting.name);
-    if (found == settings_.modes.end()) continue;
-    const std::string needs = needs_of(found->second);
-    bool met = needs.empty();
-    for (const std::string& mode : found->second) {
-      met = met || (mode[0] != '!' && in_mode(mode, false));
-      if (mode[0] == '!' && in_mode(mode.substr(1), true))
-        throw UsageError(text(argument.flag, " does not go with ", mode_text(mode.substr(1))),
+    const auto found = settings_.rules.find(setting_for(argument).name);
+    if (found == settings_.rules.end()) continue;
+    const FlagRules& rules = found->second;
+    for (const Condition& condition : rules.excludes) {
+      if (meets(condition, true)) {
+        throw UsageError(text(argument.flag, " cannot be combined with ", text_of(condition)),
                          "leave one of them out");
+      }
     }
-    if (!met)
-      throw UsageError(text(argument.flag, " goes with ", needs),
+    const bool is_met = std::ranges::any_of(rules.needs, [&](const Condition& condition) {
+      return meets(condition, false);
+    });
+    if (!rules.needs.empty() && !is_met) {
+      throw UsageError(text(argument.flag, " goes with ",
+                            join(texts_of(rules.needs, text_of), ", ")),
                        text("add that, or leave ", argument.flag, " out"));
+    }
   }
 }
 
@@ -320,14 +295,19 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
 }
 
 std::string Invocation::help() const {
-  return text("example: ", command_.example, "\n\n", command_.summary, "\n\nusage: headlab ",
-              command_.name, command_.positionals.empty() ? "" : " ", command_.positionals,
-              " [flags]\n", flags_help(settings_));
+  std::string usage = text("usage: headlab ", command_.name);
+  if (!command_.positionals.empty()) usage += " " + command_.positionals;
+  std::string common = "--json";
+  if (!command_.tables.empty()) common += " --csv --latex --table";
+  return text("example: ", command_.example, "\n\n", command_.summary, "\n\n", usage, " [flags]\n",
+              flags_help(settings_), "\ncommon flags (headlab --help): ", common,
+              " --quiet --threads\n");
 }
 
 Flags Invocation::out_setting() {
   Flags s;
-  s.string("out", out_, "keep what is found in this file, and not beside the run", "FILE");
+  s.group("output");
+  s.string("out", out_, "keep the result here instead of in the run", "FILE");
   return s;
 }
 

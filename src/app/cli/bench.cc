@@ -32,11 +32,11 @@ Result bench(Invocation& call) {
   std::string config = call.given("config") ? call.value("config") : "toy";
   BenchOptions options = as_usage([&] { return bench_options(config); });
   Flags settings;
-  settings.string("config", config, "where to begin; the other flags change it",
+  settings.string("config", config, "sizes to start from; other flags change them",
                   join(bench_config_names(), "|"));
   settings.add(settings_of(options));
   for_models(settings);
-  settings.only({"dropout"}, {"!@forward", "!@generation"});
+  settings.excludes({"dropout"}, {first_argument("forward"), first_argument("generation")});
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
   require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));

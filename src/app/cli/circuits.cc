@@ -14,17 +14,16 @@ struct CircuitFlags {
 
   Flags settings() {
     Flags s;
-    s.string("head", head, "show this head's matrix over the vocabulary", "LAYER.HEAD");
-    s.string("matrix", matrix, "which: what a token adds to logits, or which tokens look at which",
-             "ov|qk");
-    s.integer("target", target, 0, 1 << 20, "where there are several targets");
+    s.string("head", head, "show the matrix of this head over the vocabulary", "LAYER.HEAD");
+    s.string("matrix", matrix, "logits that tokens add (ov), or tokens that match (qk)", "ov|qk");
+    s.integer("target", target, 0, 1 << 20, "index of the target, if there are several");
+    s.group("how");
     s.integer("draws", options.draws, 10, 1 << 20, "random pairs to compare compositions with");
-    s.integer("seed", options.seed, 0, kMostExact, "of these draws");
-    s.integer("distance", options.distance, 0, 1 << 20,
-              "from a key to its query, where positions turn them (rotary)");
-    s.only({"matrix", "target"}, {"head"});
-    s.only({"target"}, {"!matrix=qk"});
-    s.only({"draws", "seed"}, {"!head"});
+    s.integer("seed", options.seed, 0, kMostExact, "random seed for these pairs");
+    s.integer("distance", options.distance, 0, 1 << 20, "positions from key to query (rotary)");
+    s.needs({"matrix", "target"}, {flag_given("head")});
+    s.excludes({"target"}, {has_value("matrix", {"qk"})});
+    s.excludes({"draws", "seed"}, {flag_given("head")});
     return s;
   }
 };

@@ -107,6 +107,13 @@ HelpWanted help_of(const Command& command) {
   return {};
 }
 
+/// The flags that every command has, or every command with tables.
+static std::string common_flags_help() {
+  std::vector<Setting> common = help_of(find_command("list")).flags;
+  std::erase_if(common, [](const Setting& setting) { return !is_common(setting.name); });
+  return settings_help(common, {});
+}
+
 std::string program_help() {
   std::string help =
       "headlab: train toy transformers, see what each attention head does, remove those\n"
@@ -119,9 +126,10 @@ std::string program_help() {
     group = command.want;
     help += beside(text("  ", command.name), 14, command.summary);
   }
+  help += "\ncommon flags:\n" + common_flags_help();
   return help + R"(
-every command takes --json, --quiet and --threads; those that show tables take
---csv, --latex and --table; headlab --version names the build
+--csv, --latex and --table belong to commands that show tables
+headlab --version names the build
 exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
 130 interrupted
 with --json a failure is an object {"error", "hint", "status"} on stdout

@@ -14,11 +14,11 @@ struct CostFlags {
 
   Flags settings() {
     Flags s = settings_of(sizes);
-    s.string("model", model, "or: the attention of this run", "RUN");
-    s.only(s.names(), {"!published"});
-    s.only({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases",
-            "attention_function"},
-           {"!model"});
+    s.string("model", model, "use the sizes of this run", "RUN");
+    s.excludes(s.names(), {flag_given("published")});
+    s.excludes({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases",
+                "attention_function"},
+               {flag_given("model")});
     s.boolean("published", published, "show published models instead");
     return s;
   }

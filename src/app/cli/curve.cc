@@ -18,12 +18,13 @@ struct CurveFlags {
 
   Flags settings() {
     Flags s;
-    s.string("methods", methods, "see `headlab list methods`; empty: all that need no training",
-             "A,B,...");
+    s.string("methods", methods, "pruning methods (default: all without training)", "A,B,...");
     s.add(settings_of(options));
     for_methods(s, "methods");
+    s.group("how");
     add_jobs(s, jobs);
-    s.boolean("force", force, "make anew what the runs keep");
+    s.group("output");
+    s.boolean("force", force, "compute again what the runs keep");
     picture.add_to(s);
     return s;
   }

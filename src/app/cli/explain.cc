@@ -19,17 +19,18 @@ struct LessonFlags {
 
   Flags settings() {
     Flags s;
-    s.integer("heads", heads, 0, 1024, "into how many heads; 0: as the lesson has it");
-    s.string("query", query, "show one query, by its number or its token, in every step",
-             "N|TOKEN");
-    s.string("head", head, "a head of the run", "LAYER.HEAD");
-    s.integer("example", example, 0, 65535, "the held-out example of the run");
-    s.string("file", file,
-             "numbers of your own: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"} as rows", "FILE");
-    s.only({"heads", "query"}, {"@five-tokens", "@cat-sleeps", "@attention"});
-    s.only({"head", "example", "file"}, {"@attention"});
-    s.only({"head", "example"}, {"!file"});
-    s.only({"heads", "file"}, {text("!", kSeveralRuns)});
+    s.integer("heads", heads, 0, 1024, "number of heads (0: that of the lesson)");
+    s.string("query", query, "show every step of one query", "N|TOKEN");
+    s.string("head", head, "head of the run", "LAYER.HEAD");
+    s.integer("example", example, 0, 65535, "held-out example of the run");
+    s.string("file", file, "your own numbers: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"}",
+             "FILE");
+    const Condition attention = first_argument("attention");
+    s.needs({"heads", "query"},
+            {first_argument("five-tokens"), first_argument("cat-sleeps"), attention});
+    s.needs({"head", "example", "file"}, {attention});
+    s.excludes({"head", "example"}, {flag_given("file")});
+    s.excludes({"heads", "file"}, {several_arguments()});
     return s;
   }
 };

@@ -18,17 +18,18 @@ struct HeadsFlags {
 
   Flags settings() {
     Flags s;
+    s.group("how");
     s.integer("examples", options.examples, 2, 1 << 24, "held-out examples to score on");
     s.integer("permutations", options.permutations, 199, 1 << 20,
-              "of the gold, for p, which cannot be below 1 / (N + 1)");
-    s.boolean("scores", shown.scores,
-              "show what needs no gold too: previous, induction, labels ...");
-    s.boolean("map", shown.map, "show which heads look at the same keys");
-    s.boolean("all", shown.all, "show all of it");
-    s.string("npy", npy, "write the mass by example [relations, heads, examples] for NumPy",
-             "FILE");
+              "permutations of the truth for p (p >= 1/(N+1))");
+    s.group("what");
+    s.boolean("scores", shown.scores, "also show scores without ground truth: induction ...");
+    s.boolean("map", shown.map, "show which heads attend to the same keys");
+    s.boolean("all", shown.all, "show everything that was found");
+    s.group("output");
+    s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);
-    s.only({"scores", "map", "all", "npy", "svg", "pdf"}, {text("!", kSeveralRuns)});
+    s.excludes({"scores", "map", "all", "npy", "svg", "pdf"}, {several_arguments()});
     return s;
   }
 };
@@ -174,7 +175,7 @@ Result heads(Invocation& call) {
   Flags own = flags.settings();
   own.retired = moved.settings();
   Flags out = call.out_setting();
-  out.only({"out"}, {text("!", kSeveralRuns)});
+  out.excludes({"out"}, {several_arguments()});
   call.read(own, out);
   refuse_moved_flags(call, moved);
   flags.picture.units();

@@ -103,9 +103,8 @@ Result import_command(Invocation& call) {
   bool force = false;
   Settings settings;
   settings.string("out", out, "folder of the new run", "RUN");
-  settings.string("task", task, "what the model is to read; `repeated` and `tokens` fit any model");
-  settings.string("ignore_key", ignored, "unknown keys of config.json that change nothing",
-                  "KEY[,KEY]");
+  settings.string("task", task, "task to use; `repeated` and `tokens` fit any model");
+  settings.string("ignore_key", ignored, "unknown keys of config.json to ignore", "KEY[,KEY]");
   settings.boolean("force", force, "replace the run that --out names");
   call.read(settings, {},
             "\n" +

@@ -39,6 +39,7 @@ std::vector<Listed> listed_kinds() {
   add(kPositions, "--positions");
   add(kNorms, "--norm");
   add(kActivations, "--activation");
+  add(kBlocks, "--block");
   return rows;
 }
 

@@ -38,21 +38,23 @@ struct PatternFlags {
 
   Flags settings() {
     Flags s;
-    s.string("head", head, "the same as HEAD", "LAYER.HEAD|all");
+    s.string("head", head, "head to show, the same as the argument", "LAYER.HEAD|all");
     s.integer("example", example, 0, 65535, "held-out example to show");
     s.string("input", input, "your own input instead: tokens separated by spaces");
-    s.string("relation", relation, "relation to mark; if empty, the one that fits best", "NAME");
-    s.boolean("grid", grid, "show small patterns of all heads, with the relations they own");
+    s.group("how");
+    s.boolean("grid", grid, "small patterns of all heads, with what they own");
+    s.string("relation", relation, "relation to mark; the best-fitting one if empty", "NAME");
     s.integer("examples", examples, 0, 1 << 24,
-              "held-out examples (0: --grid scores on 512, --activations writes 1)");
-    s.string("npy", npy, "write the patterns [heads, queries, keys] for NumPy", "FILE");
-    s.string("z", z, "write the head outputs [heads, queries, d_value] for NumPy", "FILE");
-    s.string("activations", activations, "write the activations of the whole model for NumPy",
-             "FILE.npz");
+              "held-out examples to score (0: 512) or to write (0: 1)");
+    s.group("output");
+    s.string("npy", npy, "patterns [heads, queries, keys] (NumPy)", "FILE");
+    s.string("z", z, "head outputs [heads, queries, d_value] (NumPy)", "FILE");
+    s.string("activations", activations, "activations of all layers (NumPy)", "FILE");
     picture.add_to(s);
-    s.only({"example"}, {"!input"});
-    s.only({"relation"}, {"!grid"});
-    s.only({"examples"}, {"grid", "activations", "svg", "pdf"});
+    s.excludes({"example"}, {flag_given("input")});
+    s.excludes({"relation"}, {flag_given("grid")});
+    s.needs({"examples"},
+            {flag_given("grid"), flag_given("activations"), flag_given("svg"), flag_given("pdf")});
     return s;
   }
 };

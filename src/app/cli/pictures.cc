@@ -6,11 +6,11 @@
 namespace headlab::cli {
 
 void PictureFlags::add_to(Flags& settings) {
+  settings.group("output");
   settings.string("svg", svg, "write the picture as SVG", "FILE");
   settings.string("pdf", pdf, "write the picture as PDF", "FILE");
-  settings.string("width", width, "lay the picture out for print, with text of 7 points",
-                  "84mm|174mm");
-  settings.only({"width"}, {"svg", "pdf"});
+  settings.string("width", width, "lay it out for print", "84mm|174mm");
+  settings.needs({"width"}, {flag_given("svg"), flag_given("pdf")});
 }
 
 void require_ending(const std::string& flag, const std::string& file, const std::string& ending) {

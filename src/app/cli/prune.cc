@@ -15,30 +15,29 @@ struct PruneFlags {
 
   Flags settings() {
     Flags s;
-    s.string("out", out, "folder of the pruned run (default: RUN-pruned)", "DIR");
-    s.integer("keep", keep, 0, 1 << 20,
-              "heads to keep in the whole model (this or one of the next three is required)");
-    s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
+
+    s.integer("keep", keep, 0, 1 << 20, "heads to keep in the model (or one of the next three)");
+    s.real("drop", drop, 0, 100, "percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
-           "or: keep the fewest heads with which the loss rises by at most so many nats");
-    s.string("remove", remove, "or: remove these heads", "0.1,0.2");
+           "keep the fewest heads within this rise of the loss (nats)");
+    s.string("remove", remove, "remove these heads", "LAYER.HEAD[,...]");
+    s.group("how");
     const Settings shared = settings_of(options.settings);
     s.add(*shared.find("per_layer_min"));
-    s.string("method", options.method,
-             "how heads are chosen (`headlab list methods` explains): " +
-                 join(texts_of(prune_table(), &PruneMethod::name), ", "),
-             "NAME");
-    s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after the removal");
+    s.string("method", options.method, "how heads are chosen (headlab list methods)", "NAME");
+    s.integer("finetune", options.finetune, 0, 1 << 30, "training steps after the removal");
     s.real("lr", options.lr, 0, 1000, "learning rate of fine-tuning (0: 0.3 of the run's)");
     for (const char* name : {"examples", "seed"}) s.add(*shared.find(name));
     s.add(shared);
-    s.boolean("measure", options.measure,
-              "time the full, the masked and the removed model at batch 1, 4, 16, 64");
+    s.group("output");
+    s.string("out", out, "folder of the pruned run (default: RUN-pruned)", "DIR");
+    s.boolean("measure", options.measure, "time the full, masked and pruned model");
     s.boolean("force", options.force, "replace the run that --out names");
-    s.only({"drop", "max_loss_rise"}, {"!keep"});
-    s.only({"max_loss_rise"}, {"!drop"});
-    s.only({"keep", "drop", "max_loss_rise", "method", "per_layer_min", "examples"}, {"!remove"});
-    s.only({"lr"}, {"finetune"});
+    s.excludes({"drop", "max_loss_rise"}, {flag_given("keep")});
+    s.excludes({"max_loss_rise"}, {flag_given("drop")});
+    s.excludes({"keep", "drop", "max_loss_rise", "method", "per_layer_min", "examples"},
+               {flag_given("remove")});
+    s.needs({"lr"}, {flag_given("finetune")});
     for_methods(s, "method");
     return s;
   }
@@ -62,13 +61,20 @@ void read_aim(PruneFlags& flags, const Invocation& call) {
 }  // namespace
 
 void for_methods(Flags& settings, const std::string& flag) {
-  std::string own;  // may look at any setting
-  for (const PruneMethod& method : own_methods()) own += text("|", method.name);
-  const std::string none = flag == "methods" ? "|" : "";  // then random is among them
-  settings.only({"seed"}, {text(flag, "=", none, "random|ablation_resample|l0|subset", own)});
-  settings.only({"draws"}, {text(flag, "=", none, "random", own)});
-  settings.only({"gate_steps"}, {flag + "=l0|subset" + own});
-  settings.only({"lambda"}, {flag + "=l0" + own});
+  // Without --methods a curve has all of them, random included.
+  const bool has_default_list = flag == "methods";
+  const auto with_random = [&](std::vector<std::string> methods) {
+    if (has_default_list) methods.emplace_back("");
+    return methods;
+  };
+  const auto with = [&](std::vector<std::string> methods) {
+    for (const PruneMethod& method : own_methods()) methods.push_back(method.name);
+    return has_value(flag, std::move(methods));
+  };
+  settings.needs({"seed"}, {with(with_random({"random", "ablation_resample", "l0", "subset"}))});
+  settings.needs({"draws"}, {with(with_random({"random"}))});
+  settings.needs({"gate_steps"}, {with({"l0", "subset"})});
+  settings.needs({"lambda"}, {with({"l0"})});
 }
 
 Result prune(Invocation& call) {

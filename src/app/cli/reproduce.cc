@@ -18,17 +18,17 @@ struct ReproduceFlags {
   Flags settings() {
     Flags s;
     s.integer("examples", options.settings.examples, 2, 1 << 24,
-              "on which heads are chosen and scored");
+              "examples on which heads are chosen and scored");
     s.integer("turns", options.timing.turns, 1, 100000, "timings of each batch size");
-    s.integer("gate_steps", options.settings.gate_steps, 1, 1 << 30, "steps of training gates");
+    s.integer("gate_steps", options.settings.gate_steps, 1, 1 << 30, "training steps of the gates");
     options.finetune = options.settings.gate_steps;
-    s.integer("finetune", options.finetune, 0, 1 << 30,
-              "steps of training after the closed gates are gone, if not as many as with them");
-    s.integer("seed", options.settings.seed, 0, kMostExact, "of the gates' noise");
-    s.only({"turns"}, {"@michel"});
-    s.only({"gate_steps", "finetune", "seed"}, {"@voita"});
+    s.integer("finetune", options.finetune, 0, 1 << 30, "training steps without the closed gates");
+    s.integer("seed", options.settings.seed, 0, kMostExact,
+              "random seed for the noise of the gates");
+    s.needs({"turns"}, {first_argument("michel")});
+    s.needs({"gate_steps", "finetune", "seed"}, {first_argument("voita")});
     add_jobs(s, jobs);
-    s.boolean("force", force, "make anew what the runs keep");
+    s.boolean("force", force, "compute again what the runs keep");
     return s;
   }
 };

@@ -103,10 +103,10 @@ Result show(Invocation& call) {
   bool check = false;
   std::string write;
   Index count = 1000;
-  Settings settings;
-  settings.boolean("check", check, "name every fault of a FILE of lines of JSON");
-  settings.string("write", write, "write sequences of the task as such lines", "FILE");
-  settings.integer("count", count, 1, 1 << 24, "how many `write` writes");
+  Flags settings;
+  settings.boolean("check", check, "list all errors in a FILE of JSON lines");
+  settings.string("write", write, "write sequences of the task as JSON lines", "FILE");
+  settings.integer("count", count, 1, 1 << 24, "sequences to write");
   call.read(settings);
   std::string spec = call.positionals()[0];
   const AllowedCommands allowed({spec});

@@ -31,15 +31,17 @@ struct SweepFlags {
 
   Flags settings() {
     Flags s;
-    s.string("out", out, "folder of the sweep, a cell in each folder (default: sweeps/TASK)",
-             "DIR");
-    s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 ... N - 1 of every cell (or --seed 3,5,8)");
-    add_jobs(s, jobs);
-    s.string("config", base, "a config.json: what it says holds for all cells", "FILE");
-    s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
+    s.group("output");
+    s.string("out", out, "folder of the sweep (default: sweeps/TASK)", "DIR");
     picture.add_to(s);
-    s.only({"seeds"}, {"!seed"});
-    s.only({"jobs"}, {"!collect"});
+    s.group("what");
+    s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 to N-1 of every cell (or --seed 3,5,8)");
+    s.string("config", base, "config.json with settings of all cells", "FILE");
+    s.boolean("collect", collect, "train nothing; show what is there and what is missing");
+    s.group("how");
+    add_jobs(s, jobs);
+    s.excludes({"seeds"}, {flag_given("seed")});
+    s.excludes({"jobs"}, {flag_given("collect")});
     return s;
   }
   /// As in `train`, or both: --tied, --no-tied, --tied true,false.
@@ -60,9 +62,10 @@ struct SweepFlags {
         s.add(switches(setting, list.second));
       else
         s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
-      s.only({setting.name}, of_runs.modes[setting.name]);
     }
-    s.only({"momentum"}, {"config"});  // which may name sgd
+    s.groups = of_runs.groups;
+    s.rules = of_runs.rules;
+    s.needs({"momentum"}, {flag_given("config")});  // which may name sgd
     return s;
   }
 };

@@ -15,12 +15,13 @@ struct TrainFlags {
 
   Flags settings() {
     Flags s;
+    s.group("output");
     s.string("out", out, "folder of the new run (default: runs/TASK)", "DIR");
-    s.string("resume", resume,
-             "continue the run in this folder, bit for bit as if it had never stopped", "DIR");
-    s.string("config", config, "a config.json; flags override it", "FILE");
     s.boolean("force", force, "replace the run that --out names");
-    s.boolean("profile", profile, "show where the time went: every op, forward and backward");
+    s.boolean("profile", profile, "show the time of every op, forward and backward");
+    s.group("what");
+    s.string("resume", resume, "continue this run, bit for bit", "DIR");
+    s.string("config", config, "config.json to start from; flags override it", "FILE");
     return s;
   }
 };
@@ -224,7 +225,8 @@ void refuse_settings_of_new_runs(const Invocation& call, const Settings& setting
       refused.insert(refused.end(), {name, "no_" + name});
   for (const std::string& name : refused)
     if (call.given(name))
-      throw UsageError(flag_of(name) + " does not go with --resume", "leave one of them out");
+      throw UsageError(flag_of(name) + " cannot be combined with --resume",
+                       "leave one of them out");
 }
 
 Result resume(Invocation& call) {
@@ -266,18 +268,23 @@ Result resume(Invocation& call) {
 
 Flags flags_of(RunConfig& config) {
   Flags flags = user_settings_of(config);
-  std::string own;  // which may look at any setting
-  for (const OptimizerEntry& optimizer : own_optimizers()) own += text("|", optimizer.name);
-  flags.only({"momentum"}, {"optimizer=sgd" + own});
-  flags.only({"beta1", "beta2", "eps"}, {"!optimizer=sgd"});
-  flags.only({"min_lr"}, {"!schedule=constant"});
+  flags.group_at("what", "task");
+  flags.group_at("model", "layers");
+  flags.group_at("training", "steps");
+  std::vector<std::string> with_momentum = {"sgd"};
+  for (const OptimizerEntry& optimizer : own_optimizers()) {
+    with_momentum.push_back(optimizer.name);  // it may look at any setting
+  }
+  flags.needs({"momentum"}, {has_value("optimizer", with_momentum)});
+  flags.excludes({"beta1", "beta2", "eps"}, {has_value("optimizer", {"sgd"})});
+  flags.excludes({"min_lr"}, {has_value("schedule", {"constant"})});
   for_models(flags);
   return flags;
 }
 
 void for_models(Flags& settings) {
-  settings.only({"activation"}, {"!d_ff=0"});
-  settings.only({"rotary_base"}, {"positions=rotary"});
+  settings.excludes({"activation"}, {has_value("d_ff", {"0"})});
+  settings.needs({"rotary_base"}, {has_value("positions", {"rotary"})});
 }
 
 Result train(Invocation& call) {

@@ -40,11 +40,8 @@ std::string failures_text(const RunsDone& done) {
 }  // namespace
 
 void add_jobs(Flags& settings, Index& jobs) {
-  settings.integer(
-      "jobs", jobs, 0, 1024,
-      "cells to make at once, each on one thread, at most as many as processors and as memory "
-      "holds (0: as many as --threads, which takes .87 of the time of --jobs 1 at --d-model 64 and "
-      "128 and .95 at 384, on 2 processors); 1: one after the other, each on all threads");
+  settings.integer("jobs", jobs, 0, 1024,
+                   "jobs at once (0: one per thread; 1: one on all threads)");
 }
 
 bool is_worker() { return working; }
