@@ -56,6 +56,13 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
           .tables = {table}};
 }
 
+/// The file in the run's folder that keeps the result; "" if none does.
+std::string file_of(const AblateFlags& flags) {
+  if (flags.gold_edges) return "gold_edges.json";
+  if (!flags.heads.empty()) return "";
+  return flags.pairs ? "interactions.json" : "ablation.json";
+}
+
 }  // namespace
 
 Result ablate(Invocation& call) {
@@ -79,11 +86,7 @@ Result ablate(Invocation& call) {
     words += fixed(rate->number(), 0) + " head sets per second\n";
   words += text(examples_text(*run.task, found.about.at("examples").integer()), "; seed ",
                 flags.seed, "\n");
-  return finding(call, run, found, words,
-                 flags.gold_edges ? "gold_edges.json"
-                 : !set.empty()   ? ""
-                 : flags.pairs    ? "interactions.json"
-                                  : "ablation.json");
+  return finding(call, run, found, words, file_of(flags));
 }
 
 }  // namespace headlab::cli

@@ -352,7 +352,9 @@ std::string Invocation::table_text(const std::vector<Table>& tables) const {
     if (table_.empty() && finding.tables.size() > 1)
       note(text("note: this is the first table; --table names another: ",
                 join(texts_of(finding.tables, &Table::name), ", ")));
-    return csv_ ? csv_of(table) : latex_ ? latex_of(table) : text_of(table, stdout_width());
+    if (csv_) return csv_of(table);
+    if (latex_) return latex_of(table);
+    return text_of(table, stdout_width());
   });
 }
 

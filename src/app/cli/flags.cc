@@ -65,8 +65,8 @@ struct ShownGroup {
   std::vector<Setting> settings{};
 };
 
-/// Groups in the order in which they appear first, the output last. Groups with the same title are
-/// one.
+/// Groups in the order in which they appear first, but general flags first and the output last.
+/// Groups with the same title are one.
 std::vector<ShownGroup> groups_of(const Flags& flags, const std::vector<Setting>& all) {
   std::vector<ShownGroup> groups;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -79,8 +79,11 @@ std::vector<ShownGroup> groups_of(const Flags& flags, const std::vector<Setting>
     if (found == groups.end()) found = groups.insert(groups.end(), ShownGroup{title});
     found->settings.push_back(all[i]);
   }
-  std::ranges::stable_partition(groups,
-                                [](const ShownGroup& group) { return group.title != kOutput; });
+  const auto rank = [](const ShownGroup& group) {
+    if (group.title == kGeneral) return 0;
+    return group.title == kOutput ? 2 : 1;
+  };
+  std::ranges::stable_sort(groups, {}, rank);
   return groups;
 }
 

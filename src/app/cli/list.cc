@@ -17,12 +17,10 @@ struct Listed {
 std::vector<Listed> listed_files() {
   std::vector<Listed> rows;
   for (const FindingEntry& entry : finding_table()) {
-    const std::string keys = keys_of(entry);
-    if (entry.is_file())
-      rows.push_back({entry.name, entry.meaning,
-                      keys.empty()                   ? ""
-                      : keys.starts_with("headlab ") ? "keys: " + keys
-                                                     : "keys: headlab " + keys});
+    if (!entry.is_file()) continue;
+    std::string keys = keys_of(entry);
+    if (!keys.empty()) keys = (keys.starts_with("headlab ") ? "keys: " : "keys: headlab ") + keys;
+    rows.push_back({entry.name, entry.meaning, keys});
   }
   return rows;
 }

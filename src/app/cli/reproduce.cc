@@ -38,9 +38,9 @@ Result shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
   const bool one = done.paths.size() == 1;
   const Table over = paper.over_runs(done.found);
   const std::string name = text(paper.name, ".json");
-  const std::string file = call.given("out") ? call.value("out")
-                           : one             ? done.paths[0] + "/" + name
-                                 : text(name, " in each of the ", done.paths.size(), " runs");
+  std::string file = text(name, " in each of the ", done.paths.size(), " runs");
+  if (one) file = done.paths[0] + "/" + name;
+  if (call.given("out")) file = call.value("out");
   const std::vector<Table> tables = one ? paper.finding(done.found[0]).tables : std::vector{over};
   return done.shown(call,
                     {{"paper", paper.name},

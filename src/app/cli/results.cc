@@ -36,11 +36,13 @@ Result reproducible(const Invocation& call, Json json, std::vector<Table> tables
 std::string examples_text(const Task& task, Index examples, Split split) {
   const Index different = task.different(split);
   const std::string about = task.about_data();
-  return text(examples, " held-out examples, the same every time",
-              different > 0 ? text(" (", examples == different ? "all " : "of ", different,
-                                   " different ones)")
-                            : std::string(),
-              about.empty() ? "" : "\ndata: " + about);
+  std::string said = text(examples, " held-out examples, the same every time");
+  if (different > 0) {
+    const std::string share = examples == different ? "all " : "of ";
+    said += text(" (", share, different, " different ones)");
+  }
+  if (!about.empty()) said += "\ndata: " + about;
+  return said;
 }
 
 void require_known(const char* kind, const std::string& name,

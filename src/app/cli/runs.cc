@@ -142,7 +142,10 @@ Result runs(Invocation& call) {
   if (found.about.at("runs").items().empty())
     result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
                        join(folders, ", "), "\n");
-  if (unread > 0) result.status = 1, result.text += text(unread, " could not be read\n");
+  if (unread > 0) {
+    result.status = 1;
+    result.text += text(unread, " could not be read\n");
+  }
   return with_picture(call, picture, std::move(result),
                       [&](double units) { return losses_figure(losses, units); });
 }

@@ -99,10 +99,12 @@ std::string about_ablation(const Tour& tour) {
   for (const Json& head : heads)
     if (change(head) < kSmallShare * change(most))
       cheap.push_back(name_of_head(head.at("layer"), head.at("head")));
-  const std::string rest =
-      cheap.empty() ? "No head costs less than 1% of that."
-                    : text(heads_text(std::ssize(cheap)), cheap.size() == 1 ? " costs" : " cost",
-                           " less than 1% of that: ", join(cheap, ", "), ".");
+  std::string rest = "No head costs less than 1% of that.";
+  if (!cheap.empty()) {
+    const std::string costs = cheap.size() == 1 ? " costs" : " cost";
+    rest = text(heads_text(std::ssize(cheap)), costs, " less than 1% of that: ", join(cheap, ", "),
+                ".");
+  }
   return text("The costliest head is ", name_of_head(most.at("layer"), most.at("head")),
               ": without it the loss changes by ", significant(change(most)), " nats. ", rest);
 }

@@ -121,7 +121,10 @@ std::string missing_text(std::vector<std::string> names, const std::vector<CellF
   if (names.empty()) return "";
   constexpr std::size_t kShown = 8;
   const std::size_t missing = names.size();
-  if (names.size() > kShown) names.resize(kShown), names.emplace_back("...");
+  if (names.size() > kShown) {
+    names.resize(kShown);
+    names.emplace_back("...");
+  }
   std::string said =
       text("\nmissing: ", missing, " of ", cells, " cells: ", join(names, " "), "\n");
   if (failures.empty()) return said;

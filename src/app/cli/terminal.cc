@@ -42,8 +42,11 @@ constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: 
 /// "12 of 36 done, 3.1/s, 0:08 left"; where a step takes longer than a second, "8.2 s each".
 std::string steps_line(double done, std::int64_t all, double took) {
   const double each = took / done;
-  const std::string rate =
-      each > 1 ? fixed(each, 1) + " s each" : fixed(1 / each, each > 0.1 ? 1 : 0) + "/s";
+  std::string rate = fixed(each, 1) + " s each";
+  if (each <= 1) {
+    const int digits = each > 0.1 ? 1 : 0;
+    rate = fixed(1 / each, digits) + "/s";
+  }
   return text(static_cast<std::int64_t>(done), " of ", all, " done, ", rate, ", ",
               clock_text(each * (static_cast<double>(all) - done)), " left");
 }
@@ -183,7 +186,9 @@ StepsShown::StepsShown() {
       drawn = false;
       return;
     }
-    const double wait = drawn ? kRedrawn : terminal || lines == 0 ? kSilence : kBetweenLines;
+    const bool is_first = terminal || lines == 0;
+    double wait = is_first ? kSilence : kBetweenLines;
+    if (drawn) wait = kRedrawn;
     if (quiet || done == 0 || since(shown) < wait || since(begin) < wait / 5) return;
     shown = now;
     drawn = terminal;

@@ -249,7 +249,8 @@ Result resume(Invocation& call) {
   note(text("resuming ", flags.resume, " at step ", trainer.step(), " of ", steps));
   if (steps != planned) {
     std::string& extended = run.config.extended;
-    extended += (extended.empty() ? "" : " ") + (trainer.step() == planned ? text(planned) : "?");
+    if (!extended.empty()) extended += " ";
+    extended += trainer.step() == planned ? text(planned) : "?";
   }
   std::string schedule = schedule_note(before, run.config.train, trainer.step());
   if (schedule.empty()) schedule = warmup_note(run.config.train);
