@@ -73,17 +73,19 @@ Result ablate(Invocation& call) {
   const Run run = open_run(call.positionals()[0]);
   const HeadSet set = parse_heads("--head", flags.heads, run.model);
   const Finding found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
-    if (flags.gold_edges)
+    if (flags.gold_edges) {
       return finding_of(
           test_gold_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed}));
+    }
     if (flags.pairs) return finding_of(ablate_pairs(run.model, *run.task, options, examples));
     const Batch batch = held_out_examples(*run.task, examples).batch;
     return set.empty() ? finding_of(ablate_heads(run.model, batch, options))
                        : silence(run, batch, set, options);
   });
   std::string words = flags.gold_edges ? "" : flags.kind + "-ablation, ";
-  if (const Json* rate = found.about.find("sets_per_s"))
+  if (const Json* rate = found.about.find("sets_per_s")) {
     words += fixed(rate->number(), 0) + " head sets per second\n";
+  }
   words += text(examples_text(*run.task, found.about.at("examples").integer()), "; seed ",
                 flags.seed, "\n");
   return finding(call, run, found, words, file_of(flags));

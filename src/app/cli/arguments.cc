@@ -70,14 +70,15 @@ Invocation::Invocation(const Command& command, std::span<const std::string> word
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::size_t equals = word.find('=');
-    if (!word.starts_with("--") || word.size() == 2)
+    if (!word.starts_with("--") || word.size() == 2) {
       arguments_.push_back({.flag = "", .value = word, .apart = true});
-    else if (equals != word.npos)
+    } else if (equals != word.npos) {
       arguments_.push_back({word.substr(0, equals), word.substr(equals + 1), true});
-    else if (i + 1 < words.size() && !words[i + 1].starts_with("--"))
+    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
       arguments_.push_back({word, words[++i]});
-    else
+    } else {
       arguments_.push_back({word, std::nullopt});
+    }
   }
 }
 
@@ -87,8 +88,9 @@ bool Invocation::given(std::string_view setting) const {
 
 std::string Invocation::value(std::string_view setting) const {
   std::string value;
-  for (const Argument& argument : arguments_)
+  for (const Argument& argument : arguments_) {
     if (argument.flag == flag_of(setting)) value = argument.value.value_or(value);
+  }
   return value;
 }
 
@@ -106,10 +108,11 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   settings_ = own;
   settings_.append(more);
   settings_.boolean("json", json_, "print the result as one JSON object");
-  if (command_.tables.empty())
+  if (command_.tables.empty()) {
     refuse_table_flags();
-  else
+  } else {
     add_table_flags();
+  }
   settings_.boolean("quiet", quiet_, "print only errors on stderr");
   settings_.integer("threads", threads_, 0, 1024,
                     "threads (0: all processors); results are the same");
@@ -121,8 +124,9 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
       rename(argument);
       const Setting& setting = setting_for(argument);
       const bool says = argument.value && says_boolean(*argument.value);
-      if (!seen.insert(setting.name).second)
+      if (!seen.insert(setting.name).second) {
         throw UsageError(text(flag_of(setting.name), " is given twice"), "leave one of them out");
+      }
       argument.apart = is_switch(setting) && !argument.joined && !says;
       const Json preset = setting.get();
       set(setting, argument);
@@ -147,10 +151,12 @@ void Invocation::add_table_flags() {
 
 /// UsageError for a flag of tables: the command has none.
 void Invocation::refuse_table_flags() const {
-  for (const char* flag : kTableFlags)
-    if (given(flag))
+  for (const char* flag : kTableFlags) {
+    if (given(flag)) {
       throw UsageError(text("`headlab ", command_.name, "` has no table for ", flag_of(flag)),
                        text("leave ", flag_of(flag), " out"));
+    }
+  }
 }
 
 /// UsageError, before any work, for a table that no result of the command has.
@@ -181,22 +187,25 @@ const Setting& Invocation::setting_for(const Argument& argument) const {
   if (const Setting* setting = settings_.find(name)) return *setting;
   if (const Setting* setting = settings_.retired.find(name)) return *setting;
   const Setting* cleared = name.starts_with("no_") ? settings_.find(name.substr(3)) : nullptr;
-  if (cleared == nullptr || !is_switch(*cleared) || argument.joined)
+  if (cleared == nullptr || !is_switch(*cleared) || argument.joined) {
     throw unknown_flag(argument.flag);
+  }
   return *cleared;
 }
 
 void Invocation::set(const Setting& setting, const Argument& argument) const {
   const std::string help = text(argument.flag, ": ", setting.help);
   std::string value;
-  if (argument.apart)
+  if (argument.apart) {
     value = argument.flag == flag_of(setting.name) ? "true" : "false";
-  else if (argument.value)
+  } else if (argument.value) {
     value = *argument.value;
-  else
+  } else {
     throw UsageError(text(argument.flag, " needs a value: ", setting.placeholder), help);
-  if (value.empty())  // of a variable that is not set, most likely
+  }
+  if (value.empty()) {  // of a variable that is not set, most likely
     throw UsageError(text(argument.flag, " needs a value, and got an empty one"), help);
+  }
   try {
     const bool is_retired = settings_.find(setting.name) == nullptr;
     (is_retired ? settings_.retired : settings_).set_text(setting.name, value);
@@ -213,10 +222,11 @@ void Invocation::add_positional(const std::string& word) {
   std::error_code ignored;
   glob_t found{};
   if (word.find_first_of("*?[") != word.npos && !std::filesystem::exists(word, ignored) &&
-      glob(word.c_str(), 0, nullptr, &found) == 0)
+      glob(word.c_str(), 0, nullptr, &found) == 0) {
     positionals_.insert(positionals_.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  else
+  } else {
     positionals_.push_back(word);
+  }
   globfree(&found);
 }
 
@@ -225,8 +235,9 @@ void Invocation::check_positionals() const {
   std::size_t count = 0;
   for (std::string name; wanted >> name; ++count) {
     if (name[0] == '[' && name.back() != ']') return;  // more may follow
-    if (name[0] != '[' && (count == positionals_.size() || positionals_[count].empty()))
+    if (name[0] != '[' && (count == positionals_.size() || positionals_[count].empty())) {
       throw UsageError("missing argument " + name, example());
+    }
   }
   if (positionals_.size() <= count) return;
   const std::string& word = positionals_[count];
@@ -285,9 +296,11 @@ void Invocation::check_rules() const {
 }
 
 UsageError Invocation::unknown_flag(const std::string& flag) const {
-  for (const auto& [flags, beside, instead] : kElsewhere)
-    if (std::ranges::count(split(flags, '|'), flag) > 0 && settings_.find(beside) != nullptr)
+  for (const auto& [flags, beside, instead] : kElsewhere) {
+    if (std::ranges::count(split(flags, '|'), flag) > 0 && settings_.find(beside) != nullptr) {
       return UsageError(text("unknown flag '", flag, "'; ", instead), example());
+    }
+  }
   const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
   const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
   return UsageError(unknown.what(),
@@ -340,8 +353,9 @@ std::string Invocation::again(std::string_view left_out) const {
 }
 
 void Invocation::check_table(const std::vector<Table>& tables) const {
-  if (!table_.empty())
+  if (!table_.empty()) {
     as_usage([&] { return &Finding{.tables = with_lists(tables)}.table(table_); });
+  }
 }
 
 std::string Invocation::table_text(const std::vector<Table>& tables) const {
@@ -349,9 +363,10 @@ std::string Invocation::table_text(const std::vector<Table>& tables) const {
     const Finding finding{.tables = with_lists(tables)};
     if (tables.empty()) throw Error("there is no table in this result");
     const Table& table = table_.empty() ? tables[0] : finding.table(table_);
-    if (table_.empty() && finding.tables.size() > 1)
+    if (table_.empty() && finding.tables.size() > 1) {
       note(text("note: this is the first table; --table names another: ",
                 join(texts_of(finding.tables, &Table::name), ", ")));
+    }
     if (csv_) return csv_of(table);
     if (latex_) return latex_of(table);
     return text_of(table, stdout_width());
@@ -362,22 +377,12 @@ std::string Invocation::example() const { return text("for example: ", command_.
 
 std::string Invocation::in_flags(const std::string& message) const {
   std::string said = message;
-  for (const std::string& name : settings_.names())
-    for (std::size_t at; (at = said.find("`" + name + "`")) != said.npos;)
+  for (const std::string& name : settings_.names()) {
+    for (std::size_t at; (at = said.find("`" + name + "`")) != said.npos;) {
       said.replace(at, name.size() + 2, flag_of(name));
+    }
+  }
   return said;
-}
-
-std::string beside(const std::string& name, std::size_t column, const std::string& meaning) {
-  const std::string blanks(column, ' ');
-  std::string lines = wrapped(meaning, "", 80 - column);
-  for (std::size_t at = 0; (at = lines.find('\n', at) + 1) < lines.size();)
-    lines.insert(at, blanks);
-  return (display_width(name) + 2 > column ? name + "\n" + blanks : padded(name, column)) + lines;
-}
-
-std::string value_text(const Json& value) {
-  return value.is_string() ? value.string() : value.dump();
 }
 
 }  // namespace headlab::cli

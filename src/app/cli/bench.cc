@@ -11,18 +11,21 @@ namespace {
 
 std::string summaries() {
   std::string list = "\n";
-  for (const Benchmark& benchmark : benchmarks())
+  for (const Benchmark& benchmark : benchmarks()) {
     list += beside(benchmark.name, 11, benchmark.summary);
+  }
   return list;
 }
 
 /// "name value, name value"; the version and the build stand elsewhere.
 std::string about_text(const Json& about) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : about.members())
-    if (key != "headlab" && key != "build")
+  for (const auto& [key, value] : about.members()) {
+    if (key != "headlab" && key != "build") {
       parts.push_back(key + " " +
                       (value.is_number() ? significant(value.number()) : value_text(value)));
+    }
+  }
   return wrapped(join(parts, ", "), "", stdout_width());
 }
 

@@ -90,8 +90,9 @@ void set_own_commands(const std::vector<Command>& own) {
 }
 
 const Command& find_command(const std::string& name) {
-  if (name == "version" || name == "-v")
+  if (name == "version" || name == "-v") {
     throw UsageError(text("unknown command '", name, "'; did you mean '--version'?"));
+  }
   require_known("command", name, texts_of(commands(), &Command::name));
   return *std::ranges::find(commands(), name, &Command::name);
 }
@@ -118,8 +119,9 @@ std::string program_help() {
   std::string help =
       "headlab: train toy transformers, see what each attention head does, remove those\n"
       "that do nothing.\n\nbegin with these commands (headlab COMMAND --help says more):\n";
-  for (const char* name : {"start", "train", "heads", "page"})
+  for (const char* name : {"start", "train", "heads", "page"}) {
     help += text("  ", find_command(name).example, "\n");
+  }
   const char* group = "";
   for (const Command& command : commands()) {
     if (command.want != group) help += text("\n", command.want, ":\n");

@@ -21,8 +21,9 @@ Result compare(Invocation& call) {
   require_known("measure", options.measure, texts_of(measures(), &Measure::name));
   const Measure& measure = find_measure(options.measure);
   std::vector<Arm> arms;
-  for (const std::string& name : call.positionals())
+  for (const std::string& name : call.positionals()) {
     for (Arm& arm : arms_of(name, measure)) arms.push_back(std::move(arm));
+  }
   const Finding found = compare_arms(arms, options);
   for (const Json& one : found.about.at("notes").items()) note("note: " + one.string());
   return reproducible(call, found);

@@ -51,8 +51,9 @@ Words runs_after(const std::string& begun) {
     const std::string name = path.string();
     const bool fits = name.starts_with(begun);
     const bool is_plain = harmless(name) == name;  // a name with newlines would be several answers
-    if (fits && is_plain && fs::exists(path / "config.json", ignored))
+    if (fits && is_plain && fs::exists(path / "config.json", ignored)) {
       found.push_back(name.starts_with('-') ? "./" + name : name);  // else it looks like a flag
+    }
     if (!fits || at.depth() == 1) at.disable_recursion_pending();
   }
   std::ranges::sort(found);
@@ -96,14 +97,17 @@ Words candidates(const Words& before, const std::string& begun) {
   Words flags;
   for (const Setting& setting : help.flags) {
     flags.push_back(flag_of(setting.name));
-    if (flags.back() == before.back() && setting.placeholder != "true|false")
+    if (flags.back() == before.back() && setting.placeholder != "true|false") {
       return values_of(kind_of_value(setting), begun);
+    }
   }
   if (begun.starts_with('-')) return flags;
   Words all;
-  for (const std::string_view kinds : split(command->positionals, ' '))
-    for (const std::string& value : values_of(kinds, begun))
+  for (const std::string_view kinds : split(command->positionals, ' ')) {
+    for (const std::string& value : values_of(kinds, begun)) {
       if (std::ranges::find(all, value) == all.end()) all.push_back(value);
+    }
+  }
   return all;
 }
 
@@ -121,8 +125,9 @@ std::string endings(const std::string& line) {
   std::string found;
   for (const std::size_t from : {kept.size(), std::max(kept.size(), begun.rfind(',') + 1)}) {
     const std::string open = begun.substr(from);
-    for (const std::string& word : found.empty() ? candidates(before, open) : Words{})
+    for (const std::string& word : found.empty() ? candidates(before, open) : Words{}) {
       if (word.starts_with(open)) found += begun.substr(0, from) + word + "\n";
+    }
   }
   return found;
 }
@@ -148,8 +153,9 @@ std::string manual() {
     page += ".fi\n";
   };
   add("DESCRIPTION", program_help());
-  for (const Command& command : commands())
+  for (const Command& command : commands()) {
     add(text("headlab ", command.name), help_of(command).text);
+  }
   return page;
 }
 

@@ -39,12 +39,14 @@ Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
                                {"modules", 1}});
     Json* last = list.items().empty() ? nullptr : &list.items().back();
     Json same = entry;
-    for (const char* key : {"name", "modules"})
+    for (const char* key : {"name", "modules"}) {
       if (last != nullptr) same[key] = last->at(key);
-    if (last != nullptr && same == *last)
+    }
+    if (last != nullptr && same == *last) {
       (*last)["modules"] = last->at("modules").integer() + 1;
-    else
+    } else {
       list.push_back(std::move(entry));
+    }
   }
   return list;
 }
@@ -54,8 +56,9 @@ Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
 Result cost(Invocation& call) {
   CostFlags flags;
   call.read(flags.settings());
-  if (flags.published)
+  if (flags.published) {
     return reproducible(call, Finding{.about = stamped(), .tables = {published_cost()}});
+  }
   const std::vector<AttentionPlaceSizes> modules =
       flags.model.empty() ? as_usage([&] { return modules_of(flags.sizes); })
                           : modules_of(open_run(flags.model).model);

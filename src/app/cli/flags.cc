@@ -174,8 +174,9 @@ std::string settings_help(const std::vector<Setting>& settings, const Flags& fla
     if (width <= kWidest) column = std::max(column, width);
   }
   std::string help;
-  for (const Setting& setting : settings)
+  for (const Setting& setting : settings) {
     help += beside(usage_of(setting).flag, column, meaning_of(setting, flags));
+  }
   return help;
 }
 
@@ -188,6 +189,19 @@ std::string flags_help(const Flags& flags) {
     help += settings_help(group.settings, flags);
   }
   return help;
+}
+
+std::string beside(const std::string& name, std::size_t column, const std::string& meaning) {
+  const std::string blanks(column, ' ');
+  std::string lines = wrapped(meaning, "", 80 - column);
+  for (std::size_t at = 0; (at = lines.find('\n', at) + 1) < lines.size();) {
+    lines.insert(at, blanks);
+  }
+  return (display_width(name) + 2 > column ? name + "\n" + blanks : padded(name, column)) + lines;
+}
+
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.string() : value.dump();
 }
 
 }  // namespace headlab::cli

@@ -105,8 +105,9 @@ Json::Array division_cells(const std::vector<Division>& divisions, double runs) 
   std::vector<double> alike;
   for (const Division& a : divisions) {
     ++ways[a.how()];
-    for (const Division& b : divisions)
+    for (const Division& b : divisions) {
       if (&a < &b && !a.by().empty() && a.by() == b.by()) alike.push_back(likeness(a, b));
+    }
   }
   std::erase_if(alike, [](double one) { return std::isnan(one); });
   std::vector<std::string> words;
@@ -141,8 +142,9 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
     const Run run = open_run(path);
     const HeadsReport report = score_heads(run.model, *run.task, flags.options);
     const auto names = texts_of(report.relations, [](const auto& r) { return r.relation.name; });
-    if (reports.items().empty())
+    if (reports.items().empty()) {
       for (const std::string& name : names) roles.rows.push_back({name});
+    }
     lifts.resize(names.size());
     owned.resize(names.size());
     divisions.resize(names.size());
@@ -157,8 +159,9 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   }
   for (std::size_t r = 0; r < roles.rows.size(); ++r) {
     const Interval lift = within(t_interval(lifts[r]), -HUGE_VAL, 1);
-    for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high})
+    for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high}) {
       roles.rows[r].push_back(cell);
+    }
     roles.rows[r] =
         row_with(roles.rows[r], division_cells(divisions[r], double(call.positionals().size())));
   }

@@ -59,14 +59,17 @@ Result page(Invocation& call) {
   flags.options.command = call.again("out");
   flags.options.writer = writer_of;
   const std::vector<std::string>& names = call.positionals();
-  if (flags.textbook && !names.empty())
+  if (flags.textbook && !names.empty()) {
     throw UsageError(text("unexpected argument '", names[0], "': --textbook needs no run"),
                      "headlab page --textbook");
-  if (!flags.textbook && (names.empty() || names[0].empty()))
+  }
+  if (!flags.textbook && (names.empty() || names[0].empty())) {
     throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
-  if (flags.out.empty())
+  }
+  if (flags.out.empty()) {
     flags.out = flags.textbook ? "textbook.html"
                                : (std::filesystem::path(names[0]) / "report.html").string();
+  }
   const Page page = flags.textbook ? textbook(flags.options)
                                    : make_page({names.begin(), names.end()}, flags.options);
   if (!flags.check) write_out(call, flags.out, page.html);

@@ -91,8 +91,9 @@ const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& rela
 Table weights_table(const HeadPattern& pattern) {
   Table table{"weights", {{"query", "query"}}};
   const std::size_t keys = pattern.keys.size();
-  for (std::size_t k = 0; k < keys; ++k)
+  for (std::size_t k = 0; k < keys; ++k) {
     table.columns.push_back({text("weights.", k), pattern.keys[k]});
+  }
   for (std::size_t q = 0; q < pattern.queries.size(); ++q) {
     Json::Array row = {pattern.queries[q]};
     for (std::size_t k = 0; k < keys; ++k) row.push_back(pattern.weights[q * keys + k]);

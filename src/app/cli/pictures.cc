@@ -15,8 +15,9 @@ void PictureFlags::add_to(Flags& settings) {
 
 void require_ending(const std::string& flag, const std::string& file, const std::string& ending) {
   std::string found = std::filesystem::path(file).extension().string();
-  for (char& letter : found)
+  for (char& letter : found) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
   if (found.empty() || found == ending) return;
   const std::string other = found == ".svg" || found == ".pdf" ? flag_of(found.substr(1)) : "";
   throw UsageError(text("cannot write ", file, ": ", flag, " writes a file in the format ",
@@ -36,9 +37,10 @@ double PictureFlags::units() const {
   if (width.empty()) return 0;
   double millimetres = 0;
   if (!width.ends_with("mm") || !parse_number(width.substr(0, width.size() - 2), millimetres) ||
-      !(millimetres >= 60 && millimetres <= 400))
+      !(millimetres >= 60 && millimetres <= 400)) {
     throw UsageError(text("--width ", width, ": a picture is 60mm to 400mm wide"),
                      "84mm for a column, 174mm for a page");
+  }
   return millimetres / 25.4 * 72 / kPrintedUnit;
 }
 

@@ -154,8 +154,9 @@ Result carry_out(Invocation& call) {
   Result result;
   const StepsShown steps;
   with_threads([&] { result = result_of(call); });
-  if (result.json.is_object() && result.json.find("command") == nullptr)
+  if (result.json.is_object() && result.json.find("command") == nullptr) {
     result.json["command"] = call.again();
+  }
   return result;
 }
 
@@ -163,8 +164,9 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   Invocation call(find_command(name), words);
   const AllowedCommands allowed(call.tasks_named());  // no other word allows a program
   const Result result = carry_out(call);
-  if (!call.json())
+  if (!call.json()) {
     print(harmless(call.wants_table() ? call.table_text(result.tables) : shown_text(result), true));
+  }
   if (call.json() && !result.json.is_null()) print_json(result.json);
   if (!result.note.empty()) note(result.note);
   if (result.unwritten) throw *result.unwritten;
@@ -176,8 +178,9 @@ std::vector<std::string> command_first(std::vector<std::string> words) {
   const std::vector<std::string> alone = {"--help", "--version"};
   auto first = words.begin();
   while (first != words.end() && first->starts_with("--") &&
-         std::ranges::find(alone, *first) == alone.end())
+         std::ranges::find(alone, *first) == alone.end()) {
     first += *first == "--threads" && first + 1 != words.end() ? 2 : 1;
+  }
   if (first != words.end()) std::rotate(words.begin(), first, words.end());
   return words;
 }
@@ -249,14 +252,16 @@ Result result_of_words(const std::vector<std::string>& words) {
 
 int run_words(const std::vector<std::string>& words) {
   const std::string first = words.empty() ? "--help" : words[0];
-  if (first.starts_with("--") && first != "--help" && first != "--version")
+  if (first.starts_with("--") && first != "--help" && first != "--version") {
     throw UsageError("missing command", "headlab --help lists them");
+  }
   const bool help = first == "--help" || first == "-h" || first == "help";
   if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
   if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));
   const bool json = words.size() == 2 && words[1] == "--json";
-  if (words.size() > 1 && !json)
+  if (words.size() > 1 && !json) {
     throw UsageError(text("unexpected argument '", words[1], "'"), "headlab --version");
+  }
   if (help) {
     print(as_typed(program_help()));
   } else if (json) {

@@ -46,16 +46,17 @@ struct PruneFlags {
 /// How far to prune, by the one flag of four that is given.
 void read_aim(PruneFlags& flags, const Invocation& call) {
   if (!flags.remove.empty()) return;
-  if (call.given("keep"))
+  if (call.given("keep")) {
     flags.options.keep = flags.keep;
-  else if (call.given("drop"))
+  } else if (call.given("drop")) {
     flags.options.drop = flags.drop;
-  else if (call.given("max_loss_rise"))
+  } else if (call.given("max_loss_rise")) {
     flags.options.max_loss_rise = flags.max_loss_rise;
-  else
+  } else {
     throw UsageError(
         "missing --keep, the number of heads to keep (or --drop, --max-loss-rise, --remove)",
         call.example());
+  }
 }
 
 }  // namespace
@@ -89,12 +90,14 @@ Result prune(Invocation& call) {
   as_usage([&] { return &find_prune_method(options.method); });
   const Run run = open_run(call.positionals()[0]);
   options.remove = parse_heads("--remove", flags.remove, run.model);
-  if (options.keep)
+  if (options.keep) {
     as_usage([&] { check_sizes(problem_of(run, options.settings), {&*options.keep, 1}); });
+  }
   check_run_folder(flags.out, Existing{options.force});
-  if (options.remove.empty())
+  if (options.remove.empty()) {
     note(text("choosing ", options.keep ? text(*options.keep, " of ") : "among ",
               all_heads(run.model).size(), " heads (", options.method, ")"));
+  }
   Progress progress(options.finetune);
   RunCallbacks callbacks = watch(progress);
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
@@ -116,8 +119,9 @@ Result prune(Invocation& call) {
   Result result = reproducible(call, finding_of(pruned), said + "\n");
   result.text.insert(result.text.size() - 1, replaced_text(flags.out));
   result.unwritten = pruned.unwritten;
-  if (pruned.finetuned == options.finetune && !result.unwritten)
+  if (pruned.finetuned == options.finetune && !result.unwritten) {
     keep_as(std::filesystem::path(flags.out) / "prune.json", result);
+  }
   return progress.interrupted_or(std::move(result), flags.out, run.config.task);
 }
 

@@ -59,8 +59,9 @@ Result reproduce(Invocation& call) {
   require_known("paper", name, texts_of(papers(), &Paper::name));
   const Paper& paper = *std::ranges::find(papers(), name, &Paper::name);
   const std::vector<std::string> paths(call.positionals().begin() + 1, call.positionals().end());
-  if (paths.size() > 1 && call.given("out"))
+  if (paths.size() > 1 && call.given("out")) {
     throw UsageError("--out keeps what one run showed", "leave it out: each run keeps its own");
+  }
   PaperOptions& options = flags.options;
   if (!call.given("finetune")) options.finetune = options.settings.gate_steps;
   options.progress = note;

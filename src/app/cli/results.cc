@@ -55,8 +55,9 @@ std::vector<HeadId> parse_heads(const std::string& flag, const std::string& name
                                 const Transformer& model) {
   std::vector<HeadId> heads;
   if (names.empty()) return heads;
-  for (const std::string_view name : split(names, ','))
+  for (const std::string_view name : split(names, ',')) {
     heads.push_back(parse_head(flag, std::string(name), &model));
+  }
   return heads;
 }
 
@@ -74,9 +75,10 @@ HeadId parse_head(const std::string& flag, const std::string& name, const Transf
   const std::optional<std::int32_t> module = index_of(name.substr(0, dot));
   const std::optional<std::int32_t> head =
       dot < name.size() ? index_of(name.substr(dot + 1)) : module;
-  if (dot == name.size() || !module || !head)
+  if (dot == name.size() || !module || !head) {
     throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
                      "`headlab heads RUN` lists them");
+  }
   const HeadId id{*module, *head};
   if (model != nullptr) as_usage([&] { return place_of(*model, id); });
   return id;

@@ -15,12 +15,14 @@ namespace fs = std::filesystem;
 /// those below it a note says so, and they are counted.
 void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) {
   std::error_code failed, ignored;
-  if (!fs::is_directory(folder, ignored) && ignored != std::errc::permission_denied)
+  if (!fs::is_directory(folder, ignored) && ignored != std::errc::permission_denied) {
     throw Error("there is no folder " + folder.string(), "name the one that holds your runs");
+  }
   if (fs::exists(folder / "state.safetensors", ignored)) runs.insert(folder);
   std::vector<fs::path> below;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
+  }
   require(!failed, folder.string(), " cannot be read: ", failed.message());
   for (const fs::path& path : below) {
     try {
@@ -46,8 +48,9 @@ thread_local const Settings shown_settings = user_settings_of(shown_config);
 Json settings_json(const RunConfig& config) {
   shown_config = config;
   Json all = shown_settings.to_json();
-  for (Json::Member& setting : all.members())
+  for (Json::Member& setting : all.members()) {
     if (setting.second.is_array()) setting.second = setting.second.dump();
+  }
   return all;
 }
 
@@ -103,9 +106,11 @@ Table runs_table() {
                untold("loss", "loss", "held out, nats per target"),
                untold("accuracy", "accuracy", "share of targets that are right", 4),
                untold("remarks", "remarks", "what to know of it")}};
-  for (const Setting& setting : shown_settings.all())
-    if (!setting.shorthand)
+  for (const Setting& setting : shown_settings.all()) {
+    if (!setting.shorthand) {
       table.columns.push_back({"settings." + setting.name, setting.name, setting.help, kHidden});
+    }
+  }
   return table;
 }
 
@@ -133,15 +138,17 @@ Result runs(Invocation& call) {
       continue;
     }
     all.push_back(std::move(run));
-    if (picture.wanted())
+    if (picture.wanted()) {
       losses.push_back(losses_of(path.filename().string(), read_log(path / "metrics.jsonl")));
+    }
   }
   Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
   found.tables = {table_of(found.about, runs_table())};
   Result result = result_of(found);
-  if (found.about.at("runs").items().empty())
+  if (found.about.at("runs").items().empty()) {
     result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
                        join(folders, ", "), "\n");
+  }
   if (unread > 0) {
     result.status = 1;
     result.text += text(unread, " could not be read\n");

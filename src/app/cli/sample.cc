@@ -53,8 +53,9 @@ Result sample(Invocation& call) {
   if (config.has_source()) {
     options.source.assign(first.source.begin(), first.source.begin() + first.source_length_of(0));
     if (!flags.source.empty()) options.source = run.task->encode(flags.source);
-    if (!call.given("tokens"))
+    if (!call.given("tokens")) {
       options.tokens = std::max<Index>(1, config.length - std::ssize(begin));
+    }
   } else if (call.given("source")) {
     throw UsageError("--source is for encoder-decoders", "use --prompt");
   }

@@ -96,9 +96,11 @@ std::string about_ablation(const Tour& tour) {
   const std::vector<Json>& heads = found.at("heads").items();
   const Json& most = *std::ranges::max_element(heads, {}, change);
   std::vector<std::string> cheap;
-  for (const Json& head : heads)
-    if (change(head) < kSmallShare * change(most))
+  for (const Json& head : heads) {
+    if (change(head) < kSmallShare * change(most)) {
       cheap.push_back(name_of_head(head.at("layer"), head.at("head")));
+    }
+  }
   std::string rest = "No head costs less than 1% of that.";
   if (!cheap.empty()) {
     const std::string costs = cheap.size() == 1 ? " costs" : " cost";

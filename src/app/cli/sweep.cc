@@ -58,10 +58,11 @@ struct SweepFlags {
     Flags of_runs = flags_of(config);
     for (const Setting& setting : of_runs.all()) {
       auto& list = lists.emplace_back(setting.name, "");
-      if (setting.get().is_bool())
+      if (setting.get().is_bool()) {
         s.add(switches(setting, list.second));
-      else
+      } else {
         s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
+      }
     }
     s.groups = of_runs.groups;
     s.rules = of_runs.rules;
@@ -85,8 +86,9 @@ SweepGrid axes_of_file(const SweepFlags& flags) {
 
 SweepGrid grid_of(const SweepFlags& flags) {
   SweepGrid grid = axes_of_file(flags);
-  for (const auto& [name, list] : flags.lists)
+  for (const auto& [name, list] : flags.lists) {
     if (!list.empty()) grid.push_back({name, sweep_values(list)});
+  }
   if (flags.seeds > 0) grid.push_back({"seed", counted(flags.seeds)});
   return grid;
 }
@@ -130,8 +132,9 @@ std::string missing_text(std::vector<std::string> names, const std::vector<CellF
   if (failures.empty()) return said;
   const auto diverged = std::ranges::count(failures, true, &CellFailure::diverged);
   said += text("failed: ", failures.size(), " of these, ", diverged, " because they diverged\n");
-  for (const CellFailure& failure : failures)
+  for (const CellFailure& failure : failures) {
     said += text("  ", failure.cell, ": ", failure.error, "\n");
+  }
   return said;
 }
 
@@ -162,8 +165,9 @@ Result sweep(Invocation& call) {
     const std::string spec = task == grid.end() ? flags.config.task : task->values[0];
     flags.out = "sweeps/" + spec.substr(0, spec.find(':'));
   }
-  if (std::filesystem::exists(flags.out + "/config.json"))
+  if (std::filesystem::exists(flags.out + "/config.json")) {
     throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
+  }
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells =
       from_folder ? kept_cells(flags.out) : as_usage([&] { return sweep_cells(grid); });

@@ -32,9 +32,11 @@ void end_at_once(int) {
 }
 
 void handle_signals(void (*handler)(int)) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1})
-    if (std::signal(number, handler) == SIG_IGN && number == SIGHUP)
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    if (std::signal(number, handler) == SIG_IGN && number == SIGHUP) {
       std::signal(number, SIG_IGN);  // under nohup
+    }
+  }
 }
 
 constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: see StepsShown

@@ -41,9 +41,10 @@ RunConfig base_config(const std::string& file, const std::string& task) {
   apply_file(config);
   config.parent = config.pruning = config.extended = config.imported =
       "";  // it begins from initial values
-  if (!parent.empty())
+  if (!parent.empty()) {
     note(text("note: ", file, " was made by pruning ", parent,
               "; its heads are now trained from new initial values"));
+  }
   return config;
 }
 
@@ -57,16 +58,18 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
   fit_heads(config.model);
   std::unique_ptr<Task> task = reads_file ? fit() : as_usage(fit);
   as_usage([&] { config.validate(); });
-  if (!expected_hash.empty() && expected_hash != config.data_hash)
+  if (!expected_hash.empty() && expected_hash != config.data_hash) {
     note("warning: the data file is not the one that this config was written for");
+  }
   return task;
 }
 
 /// What a user should know about a training that is done: `notes`, on stderr and in JSON.
 Json notes_of(const Run& run, const std::vector<std::string>& said) {
   Json notes = Json::array();
-  for (const std::string& one : said)
+  for (const std::string& one : said) {
     if (!one.empty()) notes.push_back(one);
+  }
   if (const std::string one = overfitting_text(run); !one.empty()) notes.push_back(one);
   return notes;
 }
@@ -142,16 +145,18 @@ void note_settings(const Invocation& call, RunConfig& config) {
   for (const Setting& setting : advised.all()) {
     if (setting.decided || setting.name == "task" || call.given(setting.name)) continue;
     const bool taken = settings.find(setting.name)->get() == setting.get();
-    if (taken && setting.get() != defaults.find(setting.name)->get())
+    if (taken && setting.get() != defaults.find(setting.name)->get()) {
       of_task.push_back(setting.name);
+    }
     if (!taken) against.push_back(setting.name);
   }
   note("with " +
        values_text(settings, {"layers", "heads", "d_model", "d_ff", "lr", "batch", "steps"}) +
        (of_task.empty() ? "" : "; the task chose " + join(of_task, ", ")));
-  if (call.given("config") && call.given("task") && !against.empty())
+  if (call.given("config") && call.given("task") && !against.empty()) {
     note(text("note: ", call.value("config"), " brought ", values_text(settings, against),
               ", where the task recommends ", values_text(advised, against)));
+  }
 }
 
 /// The settings of the task that is named.
@@ -188,9 +193,10 @@ Result train_new_run(Invocation& call) {
 /// the record does not say. `steps`: those, if the run was told to go on later.
 std::string command_of(const Run& run, const std::string& steps) {
   const std::string out = " --out " + shell_word(run.path.string());
-  if (run.config.parent.empty())
+  if (run.config.parent.empty()) {
     return program_call() + " train --config " + shell_word(config_file(run).string()) +
            (steps.empty() ? "" : " --steps " + shell_word(steps)) + out;
+  }
   if (run.config.pruning.empty()) return "";
   std::string command = program_call() + " prune " + shell_word(run.config.parent);
   for (const std::string_view setting : split(run.config.pruning, ' ')) {
@@ -211,22 +217,27 @@ std::string again_of(const Run& run) {
   std::string command = command_of(run, steps[0]);
   if (extended.empty() || command.empty()) return command;
   steps.push_back(text(run.config.train.steps));
-  for (std::size_t i = 1; i < steps.size(); ++i)
+  for (std::size_t i = 1; i < steps.size(); ++i) {
     command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()),
                     " --steps ", shell_word(steps[i]));
+  }
   return command;
 }
 
 /// A run that goes on keeps all its settings but those that change no step that it has done.
 void refuse_settings_of_new_runs(const Invocation& call, const Settings& settings) {
   std::vector<std::string> refused = {"out", "config", "force"};
-  for (const std::string& name : settings.names())
-    if (std::ranges::count(resumable_settings(), name) == 0)
+  for (const std::string& name : settings.names()) {
+    if (std::ranges::count(resumable_settings(), name) == 0) {
       refused.insert(refused.end(), {name, "no_" + name});
-  for (const std::string& name : refused)
-    if (call.given(name))
+    }
+  }
+  for (const std::string& name : refused) {
+    if (call.given(name)) {
       throw UsageError(flag_of(name) + " cannot be combined with --resume",
                        "leave one of them out");
+    }
+  }
 }
 
 Result resume(Invocation& call) {
@@ -238,14 +249,16 @@ Result resume(Invocation& call) {
   const TrainConfig before = run.config.train;
   const Index planned = before.steps;
   const Settings saved = settings_of(run.config);
-  for (const std::string& name : resumable_settings())
+  for (const std::string& name : resumable_settings()) {
     if (call.given(name)) saved.set(name, call.settings().find(name)->get());
+  }
   const Index steps = run.config.train.steps;
   Trainer trainer(run.model, *run.task, run.config.train);
   load_state(run, trainer);
-  if (trainer.step() > steps)
+  if (trainer.step() > steps) {
     throw UsageError(text("--steps ", steps, ": the run has done ", trainer.step(), " already"),
                      "give a larger number, or train a new run");
+  }
   note(text("resuming ", flags.resume, " at step ", trainer.step(), " of ", steps));
   if (steps != planned) {
     std::string& extended = run.config.extended;
@@ -259,9 +272,10 @@ Result resume(Invocation& call) {
   Result result = train_to_end(run, trainer, flags.profile, again_of(run), schedule);
   update_prune_record(run);
   const std::vector<std::string> outdated = outdated_findings(run);
-  if (!outdated.empty())
+  if (!outdated.empty()) {
     result.note += text(result.note.empty() ? "" : "\n", "note: ", join(outdated, ", "),
                         outdated.size() == 1 ? " describes" : " describe", " earlier weights");
+  }
   return result;
 }
 
