@@ -215,8 +215,7 @@ void add_flags(std::vector<Meaning>& all) {
   }
 }
 
-std::vector<Meaning> meanings() {
-  std::vector<Meaning> all;
+void add_columns(std::vector<Meaning>& all) {
   std::set<std::string> titles;
   for (const Column& column : all_columns()) {
     all.push_back({column.title, "a column", column.meaning});
@@ -227,6 +226,11 @@ std::vector<Meaning> meanings() {
       all.push_back({name, text("a column of CSV, in text '", column.title, "'"), column.meaning});
     }
   }
+}
+
+std::vector<Meaning> meanings() {
+  std::vector<Meaning> all;
+  add_columns(all);
   for (const ScoreEntry& score : score_table()) {
     all.push_back({score.name, "a score of heads", score.meaning});
   }

@@ -100,6 +100,11 @@ std::string python_of(const LayoutName& layout, const std::string& folder) {
   return filled;
 }
 
+std::string layouts_help() {
+  const std::string names = join(texts_of(layouts(), &LayoutName::name), ", ");
+  return "\n" + wrapped("layouts, known by their config.json: headlab, " + names, "", 80) + "\n";
+}
+
 }  // namespace
 
 Result import_command(Invocation& call) {
@@ -110,12 +115,7 @@ Result import_command(Invocation& call) {
   settings.string("task", task, "task to use; `repeated` and `tokens` fit any model");
   settings.string("ignore_key", ignored, "unknown keys of config.json to ignore", "KEY[,KEY]");
   settings.boolean("force", force, "replace the run that --out names");
-  call.read(settings, {},
-            "\n" +
-                wrapped("layouts, known by their config.json: headlab, " +
-                            join(texts_of(layouts(), &LayoutName::name), ", "),
-                        "", 80) +
-                "\n");
+  call.read(settings, {}, layouts_help());
   require_out(out);
   const std::string path = call.positionals()[0];
   as_usage([&] { check_task(task); });

@@ -59,6 +59,20 @@ void read_aim(PruneFlags& flags, const Invocation& call) {
   }
 }
 
+/// How the run was pruned, after the tables.
+std::string about(const PruneResult& pruned, const PruneFlags& flags, const Run& run) {
+  const PruneOptions& options = flags.options;
+  std::string said =
+      text("\n", flags.out, ": method ", pruned.options.method, ", seed ", options.settings.seed);
+  if (options.finetune > 0) {
+    const bool is_short = pruned.finetuned < options.finetune;
+    const std::string planned = is_short ? text(" of ", options.finetune) : "";
+    said += text(", fine-tuned ", pruned.finetuned, planned, " steps with seed ",
+                 run.config.train.seed);
+  }
+  return said + "\n";
+}
+
 }  // namespace
 
 void for_methods(Flags& settings, const std::string& flag) {
@@ -109,14 +123,7 @@ Result prune(Invocation& call) {
     return progress.stopped_while_waiting(flags.out, run.config.task);
   }
   progress.clear();
-  std::string said =
-      text("\n", flags.out, ": method ", pruned.options.method, ", seed ", options.settings.seed);
-  if (options.finetune > 0) {
-    const std::string of =
-        pruned.finetuned < options.finetune ? text(" of ", options.finetune) : "";
-    said += text(", fine-tuned ", pruned.finetuned, of, " steps with seed ", run.config.train.seed);
-  }
-  Result result = reproducible(call, finding_of(pruned), said + "\n");
+  Result result = reproducible(call, finding_of(pruned), about(pruned, flags, run));
   result.text.insert(result.text.size() - 1, replaced_text(flags.out));
   result.unwritten = pruned.unwritten;
   if (pruned.finetuned == options.finetune && !result.unwritten) {

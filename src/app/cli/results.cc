@@ -1,5 +1,6 @@
-// Results that say how to make them again, and names of heads on a command line. Read next:
-// findings.cc, which keeps results in the folder of a run.
+// Results that name the command that makes them again, and names of heads on a command line. A
+// result holds JSON, the text for a terminal, and tables.
+// Read next: findings.cc, which keeps results in the folder of a run.
 #include <algorithm>
 
 #include "cli/commands.h"

@@ -114,6 +114,22 @@ Table runs_table() {
   return table;
 }
 
+/// The table of the runs in these folders, and how many runs cannot be read.
+Result listed_runs(Json all, Index unread, const std::vector<std::string>& folders) {
+  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
+  found.tables = {table_of(found.about, runs_table())};
+  Result result = result_of(found);
+  if (found.about.at("runs").items().empty()) {
+    result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
+                       join(folders, ", "), "\n");
+  }
+  if (unread > 0) {
+    result.status = 1;
+    result.text += text(unread, " could not be read\n");
+  }
+  return result;
+}
+
 }  // namespace
 
 Result runs(Invocation& call) {
@@ -134,7 +150,8 @@ Result runs(Invocation& call) {
   for (std::size_t i = 0; const fs::path& path : paths) {
     Json& run = facts[i++];
     if (run.is_string()) {
-      ++unread, note(text("note: ", path.string(), " cannot be read: ", run.string()));
+      ++unread;
+      note(text("note: ", path.string(), " cannot be read: ", run.string()));
       continue;
     }
     all.push_back(std::move(run));
@@ -142,18 +159,7 @@ Result runs(Invocation& call) {
       losses.push_back(losses_of(path.filename().string(), read_log(path / "metrics.jsonl")));
     }
   }
-  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
-  found.tables = {table_of(found.about, runs_table())};
-  Result result = result_of(found);
-  if (found.about.at("runs").items().empty()) {
-    result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
-                       join(folders, ", "), "\n");
-  }
-  if (unread > 0) {
-    result.status = 1;
-    result.text += text(unread, " could not be read\n");
-  }
-  return with_picture(call, picture, std::move(result),
+  return with_picture(call, picture, listed_runs(std::move(all), unread, folders),
                       [&](double units) { return losses_figure(losses, units); });
 }
 

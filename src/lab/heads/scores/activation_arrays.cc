@@ -1,5 +1,6 @@
 // Activations as arrays for NumPy. The tensors that a forward pass keeps hold all heads next to one
 // another, so q, k, v and z need no copy in another order: their last axis becomes two.
+// Read next: activations.cc.
 #include "headlab/heads/activations.h"
 
 namespace headlab {
