@@ -28,7 +28,8 @@ void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) 
     try {
       find_runs(path, runs, unread);
     } catch (const Error& error) {
-      ++unread, note(text("note: ", error.what()));
+      ++unread;
+      note(text("note: ", error.what()));
     }
   }
 }
