@@ -103,6 +103,20 @@ std::string flags_help(const Flags& flags);
 /// Lines for some settings, at most 80 columns wide.
 std::string settings_help(const std::vector<Setting>& settings, const Flags& flags);
 
+/// The flags that every command has. Those of tables (csv, latex, table) belong to commands that
+/// show tables.
+struct CommonFlags {
+  bool json = false;
+  bool csv = false;
+  bool latex = false;
+  bool quiet = false;
+  bool help = false;
+  std::int64_t threads = 0;  // 0: all processors
+  std::string table{};
+
+  Flags settings(bool shows_tables);
+};
+
 /// Thrown by `read` where --help or -h is among the words: then nothing else matters.
 struct HelpWanted {
   std::string text;
@@ -118,7 +132,7 @@ class Invocation {
   Invocation& operator=(const Invocation&) = delete;
 
   // What can be asked before `read`, because a setting's defaults may depend on it:
-  bool wants_help() const { return wants_help_; }
+  bool wants_help() const { return common_.help; }
   /// Whether the flag of a setting is there.
   bool given(std::string_view setting) const;
   /// The last value of a setting's flag, "" if it has none.
@@ -135,9 +149,9 @@ class Invocation {
   void read(const Flags& own, const Flags& more = {}, const std::string& more_help = "");
 
   // What is known after `read`:
-  bool json() const { return json_; }
+  bool json() const { return common_.json; }
   /// Whether --csv, --latex or --table asks for a table alone.
-  bool wants_table() const { return csv_ || latex_ || !table_.empty(); }
+  bool wants_table() const { return common_.csv || common_.latex || !common_.table.empty(); }
   /// The table that --table names, or the first, as --csv or --latex asks for it. UsageError if
   /// there is none.
   std::string table_text(const std::vector<Table>& tables) const;
@@ -172,7 +186,6 @@ class Invocation {
     bool apart = false;    // the value is a positional: a word by itself, or one after a switch
     bool changes = false;  // it is a switch, or gives another value than the preset
   };
-  void add_table_flags();
   void refuse_table_flags() const;
   void check_table_name() const;
   void rename(Argument& argument) const;
@@ -182,16 +195,15 @@ class Invocation {
   void check_positionals() const;
   bool meets(const Condition& condition, bool always) const;
   void check_rules() const;
-  std::string help() const;
+  std::string help(const std::string& more) const;
   UsageError unknown_flag(const std::string& flag) const;
 
   const Command& command_;
   std::vector<Argument> arguments_;
   std::vector<std::string> positionals_;
   Flags settings_;
-  std::string out_, table_;
-  bool wants_help_, json_ = false, quiet_ = false, csv_ = false, latex_ = false;
-  std::int64_t threads_ = 0;  // 0: all processors
+  std::string out_;
+  CommonFlags common_;
 };
 
 /// A row of a list: its name, and from `column` on what it means, in lines of at most 80 columns.

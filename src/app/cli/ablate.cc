@@ -21,8 +21,8 @@ struct AblateFlags {
     s.string("kind", kind, "replacement of the head output",
              join(texts_of(ablation_table(), &AblationEntry::name), "|"));
     s.string("head", heads, "ablate only these, together", "LAYER.HEAD[,...]");
-    s.boolean("pairs", pairs, "ablate pairs of heads: which are redundant, which compensate?");
-    s.boolean("gold_edges", gold_edges, "mask the ground-truth edges, compared with random ones");
+    s.boolean("pairs", pairs, "ablate pairs of heads too");
+    s.boolean("gold_edges", gold_edges, "mask the ground-truth edges, and random ones");
     s.group("how");
     s.integer("examples", examples, 30, 1 << 24, "held-out examples; 2048 may grow to 8192");
     s.integer("seed", seed, 0, kMostExact, "random seed for examples and edges");

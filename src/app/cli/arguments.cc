@@ -65,7 +65,7 @@ bool says_boolean(const std::string& value) {
 
 Invocation::Invocation(const Command& command, std::span<const std::string> words)
     : command_(command) {
-  wants_help_ =
+  common_.help =
       std::ranges::any_of(words, [](const auto& word) { return word == "--help" || word == "-h"; });
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -107,17 +107,10 @@ std::vector<std::string> Invocation::tasks_named() const {
 void Invocation::read(const Flags& own, const Flags& more, const std::string& more_help) {
   settings_ = own;
   settings_.append(more);
-  settings_.boolean("json", json_, "print the result as one JSON object");
-  if (command_.tables.empty()) {
-    refuse_table_flags();
-  } else {
-    add_table_flags();
-  }
-  settings_.boolean("quiet", quiet_, "print only errors on stderr");
-  settings_.integer("threads", threads_, 0, 1024,
-                    "threads (0: all processors); results are the same");
-  settings_.boolean("help", wants_help_, "show this help");
-  if (wants_help_) throw HelpWanted{help() + more_help, settings_.all()};
+  const bool shows_tables = !command_.tables.empty();
+  if (!shows_tables) refuse_table_flags();
+  settings_.append(common_.settings(shows_tables));
+  if (common_.help) throw HelpWanted{help(more_help), settings_.all()};
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
@@ -137,16 +130,8 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   check_positionals();
   check_rules();
   check_table_name();
-  if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
-  set_quiet(quiet_);
-}
-
-void Invocation::add_table_flags() {
-  settings_.boolean("csv", csv_, "print a table as CSV, with all digits");
-  settings_.boolean("latex", latex_, "print a table for LaTeX (booktabs)");
-  settings_.string("table", table_, "the table to print, if there are several", "NAME");
-  settings_.excludes({"csv", "latex", "table"}, {flag_given("json")});
-  settings_.excludes({"latex"}, {flag_given("csv")});
+  if (common_.threads > 0) set_thread_count(static_cast<int>(common_.threads));
+  set_quiet(common_.quiet);
 }
 
 /// UsageError for a flag of tables: the command has none.
@@ -162,9 +147,9 @@ void Invocation::refuse_table_flags() const {
 /// UsageError, before any work, for a table that no result of the command has.
 void Invocation::check_table_name() const {
   const std::vector<std::string> known =
-      table_.empty() ? std::vector<std::string>() : table_names(command_);
-  if (known.empty() || names_table(table_, known)) return;
-  as_usage([&] { throw unknown_name("table", table_, known); });
+      common_.table.empty() ? std::vector<std::string>() : table_names(command_);
+  if (known.empty() || names_table(common_.table, known)) return;
+  as_usage([&] { throw unknown_name("table", common_.table, known); });
 }
 
 /// A flag of an earlier version gets its name of today.
@@ -307,13 +292,13 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
                     near ? example() : text("headlab ", command_.name, " --help lists them"));
 }
 
-std::string Invocation::help() const {
+std::string Invocation::help(const std::string& more) const {
   std::string usage = text("usage: headlab ", command_.name);
   if (!command_.positionals.empty()) usage += " " + command_.positionals;
   std::string common = "--json";
   if (!command_.tables.empty()) common += " --csv --latex --table";
   return text("example: ", command_.example, "\n\n", command_.summary, "\n\n", usage, " [flags]\n",
-              flags_help(settings_), "\ncommon flags (headlab --help): ", common,
+              flags_help(settings_), more, "\ncommon flags (headlab --help): ", common,
               " --quiet --threads\n");
 }
 
@@ -353,8 +338,8 @@ std::string Invocation::again(std::string_view left_out) const {
 }
 
 void Invocation::check_table(const std::vector<Table>& tables) const {
-  if (!table_.empty()) {
-    as_usage([&] { return &Finding{.tables = with_lists(tables)}.table(table_); });
+  if (!common_.table.empty()) {
+    as_usage([&] { return &Finding{.tables = with_lists(tables)}.table(common_.table); });
   }
 }
 
@@ -362,13 +347,13 @@ std::string Invocation::table_text(const std::vector<Table>& tables) const {
   return as_usage([&] {
     const Finding finding{.tables = with_lists(tables)};
     if (tables.empty()) throw Error("there is no table in this result");
-    const Table& table = table_.empty() ? tables[0] : finding.table(table_);
-    if (table_.empty() && finding.tables.size() > 1) {
+    const Table& table = common_.table.empty() ? tables[0] : finding.table(common_.table);
+    if (common_.table.empty() && finding.tables.size() > 1) {
       note(text("note: this is the first table; --table names another: ",
                 join(texts_of(finding.tables, &Table::name), ", ")));
     }
-    if (csv_) return csv_of(table);
-    if (latex_) return latex_of(table);
+    if (common_.csv) return csv_of(table);
+    if (common_.latex) return latex_of(table);
     return text_of(table, stdout_width());
   });
 }

@@ -110,9 +110,9 @@ HelpWanted help_of(const Command& command) {
 
 /// The flags that every command has, or every command with tables.
 static std::string common_flags_help() {
-  std::vector<Setting> common = help_of(find_command("list")).flags;
-  std::erase_if(common, [](const Setting& setting) { return !is_common(setting.name); });
-  return settings_help(common, {});
+  CommonFlags common;
+  const Flags flags = common.settings(true);
+  return settings_help(flags.all(), {});
 }
 
 std::string program_help() {

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 7> kCommon = {"json",  "csv",     "latex"
                                                      "quiet", "threads", "help"};
 
 constexpr std::size_t kNarrowest = 14;  // of the column of flags
-constexpr std::size_t kWidest = 26;
+constexpr std::size_t kWidest = 28;
 constexpr std::string_view kGeneral = "what";
 constexpr std::string_view kOutput = "output";
 
@@ -155,6 +155,22 @@ void Flags::append(const Flags& others) {
     needs({flag}, more.needs);
     excludes({flag}, more.excludes);
   }
+}
+
+Flags CommonFlags::settings(bool shows_tables) {
+  Flags s;
+  s.boolean("json", json, "print the result as one JSON object");
+  if (shows_tables) {
+    s.boolean("csv", csv, "print a table as CSV, with all digits");
+    s.boolean("latex", latex, "print a table for LaTeX (booktabs)");
+    s.string("table", table, "the table to print, if there are several", "NAME");
+    s.excludes({"csv", "latex", "table"}, {flag_given("json")});
+    s.excludes({"latex"}, {flag_given("csv")});
+  }
+  s.boolean("quiet", quiet, "print only errors on stderr");
+  s.integer("threads", threads, 0, 1024, "threads (0: all processors); results are the same");
+  s.boolean("help", help, "show the help of a command");
+  return s;
 }
 
 std::string flag_of(std::string_view setting) {

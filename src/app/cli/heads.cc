@@ -43,14 +43,14 @@ struct MovedFlags {
 
   Settings settings() {
     Settings s;
+    s.string("pattern", pattern, "moved", "LAYER.HEAD|all");
     s.boolean("grid", grid, "moved");
     s.boolean("over_training", over_training, "moved");
-    s.integer("example", example, 0, 65535, "moved");
-    s.string("pattern", pattern, "moved", "LAYER.HEAD|all");
     s.string("head", head, "moved", "LAYER.HEAD");
-    s.string("relation", relation, "moved", "NAME");
     s.string("input", input, "moved");
     s.string("z", z, "moved", "FILE");
+    s.string("relation", relation, "moved", "NAME");
+    s.integer("example", example, 0, 65535, "moved");
     return s;
   }
 };

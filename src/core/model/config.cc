@@ -278,7 +278,7 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("kv_heads", c.kv_heads, 0, 4096, "key-value heads that heads share (0: one each)");
   s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
   add_shape(s, c);
-  add_kind(s, "activation", c.activation, kActivations, "of the feed-forward network");
+  add_kind(s, "activation", c.activation, kActivations, "activation function");
   add_attention_function(s, c.attention_function);
   s.choice("norm_place", c.norm_place, {"pre", "post"}, "norm before or after each sublayer");
   add_kind(s, "norm", c.norm, kNorms, "kind of norm");
@@ -287,7 +287,7 @@ Settings settings_of(TransformerConfig& c) {
   add_rare(s, eps, TransformerConfig().norm_eps);
   add_kind(s, "positions", c.positions, kPositions, "how the model knows positions");
   s.real("rotary_base", c.rotary_base, 1.001, 1e12, "pair i of D/2 rotates by base^(-2i/D)");
-  s.choice("biases", c.biases, {"off", "on"}, "of linear maps and norms");
+  s.choice("biases", c.biases, {"off", "on"}, "biases of linear maps and norms");
   add_by_layer(s, "window", c.window, 1 << 20, "nearest positions that a query sees (0: all)");
   add_block(s);
   s.boolean("tied", c.tied, "unembed with the transpose of the embedding");
