@@ -76,7 +76,8 @@ void require_out(const std::string& out) {
 
 /// A line that says more about the lines of Python; "" for none.
 std::string remark_of(const LayoutName& layout) {
-  return layout.remark[0] == '\0' ? "" : text("  # ", layout.remark, "\n");
+  if (layout.remark[0] == '\0') return "";
+  return text("  # ", wrapped(layout.remark, "  # ", 76));
 }
 
 /// A folder inside quotes of Python.
