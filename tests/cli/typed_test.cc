@@ -26,7 +26,7 @@ TEST_F(Typed, ProgramBeginsTheCommandsOfResultsHelpAndHints) {
   expect_parts(typed_as(program, {}).out, {"(build/headlab COMMAND --help", "build/headlab start"});
   expect_parts(typed_as(program, {"heads", "a", "--grid"}).err, {"now: build/headlab pattern a"});
   const Outcome train = typed_as(program, tiny({"--out", "b"}));
-  EXPECT_TRUE(again_of(train.out).starts_with("build/headlab train --task")) << train.out;
+  EXPECT_TRUE(again_of(train.out).starts_with("build/headlab train --out b")) << train.out;
   const Outcome folder_with_spaces = typed_as("./my build/headlab", {"eval", "a"});
   expect_parts(folder_with_spaces.out, {"again: './my build/headlab' eval a\n"});
 }
