@@ -81,7 +81,7 @@ TEST_F(Tables, AreForOtherProgramsToo) {
   const std::string csv = done({"eval", "a", "--csv"}).out;
   EXPECT_TRUE(csv.starts_with("name,loss,accuracy,count\n")) << csv;
   const std::string latex = done({"eval", "a", "--latex"}).out;
-  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{llll}\n\\toprule\ntarget & loss")) << latex;
+  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{lrrr}\n\\toprule\ntarget & loss")) << latex;
   EXPECT_TRUE(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"})
                   .out.starts_with("layer,head,entropy,focus,scores_back1_mass,"));
   EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));

@@ -56,7 +56,7 @@ std::vector<Command> table = with_analyses({
     {"pattern", kLook, "what one head or all of them look at, on an example or your own input",
      "headlab pattern runs/full 0.2", "RUN [LAYER.HEAD|all]", pattern, "weights"},
     {"history", kLook, "when the role of each head emerged (after `train --track-heads`)",
-     "headlab history runs/full", "RUN", history, "lifts"},
+     "headlab history runs/full", "RUN", history, "relations lifts"},
     {"page", kLook, "one HTML file in which the run lives: heads, truth, and the model itself",
      "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page, "parts"},
     {"explain", kLook, "attention step by step, on small sentences and on runs; what a word means",
