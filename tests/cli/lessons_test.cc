@@ -27,11 +27,13 @@ std::string unwrapped(const std::string& lines) {
   return all;
 }
 
-TEST_F(Learning, EveryKindIsSaidInASentenceByHelpAndExplain) {
+TEST_F(Learning, HelpNamesEveryKindAndListAndExplainDescribeIt) {
   const std::string help = unwrapped(done({"train", "--help"}).out);
+  const std::string list = unwrapped(done({"list", "kinds"}).out);
   const auto said = [&](const auto& kinds) {
     for (const auto& kind : kinds) {
-      EXPECT_TRUE(holds(help, text(kind.name, ": ", kind.summary))) << kind.name;
+      EXPECT_TRUE(holds(help, kind.name)) << kind.name;
+      EXPECT_TRUE(holds(list, text(kind.name, " ", kind.summary))) << kind.name;
       const std::string explained = unwrapped(done({"explain", kind.name}).out);
       EXPECT_TRUE(holds(explained, text(": ", kind.summary))) << explained;
     }

@@ -126,7 +126,8 @@ const std::vector<Mistake> kUnused = {
      "--target 7|no such target|from 0 to 3"},
     {"FileAndExample", "explain attention --file b --example 3", 2, "--example|with --file"},
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "--rotary-base goes with"},
-    {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2, "--dropout cannot be combined with forward"},
+    {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2,
+     "--dropout cannot be combined with forward"},
     {"TourOfNumbers", "start --csv", 2, "the tour has no table|leave --csv out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };
@@ -172,7 +173,6 @@ TEST_F(Failures, AreOneJsonObjectIfJsonIsAsked) {
   for (const auto& [line, status] : {std::pair{"page nothing --json", 1},
                                      {"eval a --json --examples 0", 2},
                                      {"--json pattern a 0.01", 2},
-                                     {"start --json", 2},
                                      {"nonsense --json", 2},
                                      {"heads a --nonsense --json", 2},
                                      {"prune a --keep 1 --out a --json", 1}}) {
