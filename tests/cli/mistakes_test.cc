@@ -47,7 +47,7 @@ const std::vector<Mistake> kWords = {
     {"EmptyTaskFile", "train --task text:file=", 2, "file needs a value"},
     {"SeedThatWouldBeRounded", "train --seed 9007199254740993", 2, "--seed|9007199254740991"},
     {"ArgumentOfVersion", "--version x", 2, "unexpected argument 'x'"},
-    {"FlagForAValue", "train --out --json", 2, "--out needs a value"},
+    {"FlagForAValue", "train --out --quiet", 2, "--out needs a value"},
     {"SwitchWithANumber", "eval a --json=3", 2, "true or false"},
     {"FlagOfAnotherMode", "reproduce voita a --turns 3", 2, "--turns goes with michel"},
     {"ClearedNumber", "train --no-steps", 2, "unknown flag '--no-steps'"},
@@ -128,7 +128,7 @@ const std::vector<Mistake> kUnused = {
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "--rotary-base goes with"},
     {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2,
      "--dropout cannot be combined with forward"},
-    {"TourOfNumbers", "start --csv", 2, "the tour has no table|leave --csv out"},
+    {"TourOfNumbers", "start --csv", 2, "has no table for --csv|leave --csv out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };
 INSTANTIATE_TEST_SUITE_P(Unused, Mistakes, testing::ValuesIn(kUnused), name_of_mistake);
