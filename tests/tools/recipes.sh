@@ -161,7 +161,7 @@ for head in says("heads", run, "--scores")["heads"]:
 for head in says("heads", "short", "--scores")["heads"]:
     equal("last + first", head["patterns"]["last"] + head["patterns"]["first"], 1)
 for head in says("sinks", run, "--examples", "2")["heads"]:
-    patterns = [says("heads", run, "--pattern", f"{head['layer']}.{head['head']}", "--example", n)["pattern"] for n in "01"]
+    patterns = [says("pattern", run, f"{head['layer']}.{head['head']}", "--example", n)["pattern"] for n in "01"]
     rows = [row for pattern in patterns for row in pattern]
     equal("first", head["first"], sum(row[0] for row in rows) / len(rows))
 assert says("prune", run, "--method", "last_first", "--keep", "1", "--out", "pruned")["kept"] == [[0, 0]]

@@ -25,6 +25,9 @@ struct Result {
   std::string text{};  // ends with a newline
   std::string note{};  // a line on stderr, after the result
   int status = 0;      // the exit status of the program
+  /// Whether the text holds words of data or scripts: those are shown as they are, and only lines
+  /// that begin with "again: " name the program as it was typed.
+  bool quotes_data = false;
   /// What kept the result from being written to its file: reported after it, with exit status 1.
   std::optional<Error> unwritten{};
   std::vector<Table> tables{};  // what --csv and --latex choose from

@@ -83,9 +83,28 @@ HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId&
                        Index example = 0);
 /// The same of every head, in the order of all_heads.
 std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task, Index example = 0);
+/// The same on sequence b of examples of the task.
+std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task,
+                                     const Example& examples, Index b = 0);
 /// {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows, "gold":
 /// [{"relation", "mass", "keys": those of each query}]}.
 Json to_json(const HeadPattern& pattern);
+
+/// An array with its name, for NumPy: row-major.
+struct NamedArray {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<float> values;
+};
+/// What a model computes on a batch. N sequences, T queries, S keys, H heads, G key-value blocks:
+///   LAYER.q [N, T, H, d_head]    LAYER.k [N, S, G, d_head]    LAYER.v [N, S, G, d_value]
+///   LAYER.pattern [N, H, T, S]   LAYER.z [N, T, H, d_value]   LAYER.heads [H]: original indices
+/// for each attention layer (such as blocks.0.attn); q and k are rotated, z is before W_O;
+///   BLOCK.mlp [N, T, d_model]       what each feed-forward network adds, such as blocks.0.mlp
+///   stream.I [N, T, d_model]        the residual stream before block I, and after the last one;
+///   tokens [N, T], lengths [N]      of an encoder also encoder.stream.I, source, source_lengths.
+/// Rows from a sequence's length on are padding.
+std::vector<NamedArray> activation_arrays(const Transformer& model, const Batch& batch);
 
 /// The steps of a head on sequence b, without padding. Error if the model has no such head.
 HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,

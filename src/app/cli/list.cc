@@ -41,26 +41,29 @@ std::vector<Listed> listed_kinds() {
   add(kPositions, "--positions");
   add(kNorms, "--norm");
   add(kActivations, "--activation");
+  add(kBlocks, "--block");
   return rows;
 }
 
 std::vector<Listed> listed(const std::string& what) {
   if (what == "files") return listed_files();
   std::vector<Listed> rows;
-  if (what == "tasks")
-    for (const TaskEntry& task : task_table())
+  if (what == "tasks") {
+    for (const TaskEntry& task : task_table()) {
       rows.push_back(
           {task.name, task.summary, "--task " + spec_text(task.name, task.parameters()), &task});
-  else if (what == "columns")
+    }
+  } else if (what == "columns") {
     for (const Column& column : all_columns()) rows.push_back({column.title, column.meaning});
-  else if (what == "kinds")
+  } else if (what == "kinds") {
     rows = listed_kinds();
-  else if (what == "scores")
+  } else if (what == "scores") {
     for (const ScoreEntry& score : score_table()) rows.push_back({score.name, score.meaning});
-  else if (what == "verdicts")
+  } else if (what == "verdicts") {
     for (const auto& [words, rule] : verdict_words()) rows.push_back({words, rule});
-  else
+  } else {
     for (const PruneMethod& method : prune_table()) rows.push_back({method.name, method.summary});
+  }
   return rows;
 }
 
@@ -89,8 +92,9 @@ Result list(Invocation& call) {
     shown += beside("", 4, usage);
     if (task == nullptr) continue;
     entries.items().back()["learned"] = to_json(task->learned);
-    if (const std::string said = learned_text(task->learned); !said.empty())
+    if (const std::string said = learned_text(task->learned); !said.empty()) {
       shown += beside("", width, said);
+    }
   }
   return {.json = stamped({{what, std::move(entries)}}), .text = shown, .tables = {table}};
 }

@@ -34,14 +34,14 @@ void RunConfig::validate() const {
 
 Settings settings_of(RunConfig& config) {
   Settings s;
-  s.string("task", config.task, "NAME:parameter=value,..., of the table of tasks");
+  s.string("task", config.task, "task, as NAME:parameter=value,...");
   s.add(settings_of(config.model));
   for (Setting& setting : settings_of(config.train).all()) {
     if (setting.name == "seed") {  // files keep the order of their members
       s.integer("track_heads", config.track_heads, 0, 1'000'000'000,
-                "steps between scores of all heads, kept as their history (0: never)");
+                "steps between scores of all heads (0: never)");
       s.integer("keep_weights", config.keep_weights, 0, 10'000,
-                "points of training at which weights are kept (0: none)");
+                "times during training to keep weights (0: none)");
     }
     s.add(std::move(setting));
   }

@@ -155,6 +155,11 @@ std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task,
   return held_out_patterns(model, task, all_heads(model), example);
 }
 
+std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task,
+                                     const Example& examples, Index b) {
+  return patterns_on(model, task, all_heads(model), examples, b);
+}
+
 Json to_json(const HeadPattern& pattern) {
   Json::Array rows;
   const std::size_t keys = pattern.keys.size();
@@ -213,7 +218,7 @@ static void require_plain_softmax(const Transformer& model) {
   throw Error(
       text("cannot show the steps of a head: they are those of softmax, and this model has ",
            reason),
-      "show its weights with `headlab heads RUN --pattern LAYER.HEAD`");
+      "show its weights with `headlab pattern RUN LAYER.HEAD`");
 }
 
 HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,
