@@ -153,6 +153,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
                     Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
                     Refusal{"transformerlens", "norm_place=post", "norm_place=post"},
+                    Refusal{"transformerlens", "d_ff=8 norm_place=parallel", "norm_place=parallel"},
+                    Refusal{"huggingface-gpt2", "d_ff=64 tied=true norm_place=parallel",
+                            "norm_place=parallel"},
                     Refusal{"transformerlens", "d_ff=8 activation=geglu", "activation=geglu"}));
 
 TEST(Layouts, SayThatHeadsHaveGoneWhereTheyCan) {

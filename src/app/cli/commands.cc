@@ -333,6 +333,7 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
     own_methods() = std::move(additions.methods);
     own_optimizers() = std::move(additions.optimizers);
     own_attention_functions() = std::move(additions.attention_functions);
+    own_block_wirings() = std::move(additions.block_wirings);
     static const std::size_t ours = table.size();
     table.resize(ours);
     table.insert(table.end(), additions.commands.begin(), additions.commands.end());

@@ -286,8 +286,8 @@ async function checkModel() {
   if (!withModel.length) {
     const unknown = app.page.runs.some((r) => r.unknown.length);
     const sentence = app.page.runs.map((r) => unknownAttention(r.config)).find(Boolean);
-    badge.textContent = sentence || `${unknown ? 'a model that this page cannot compute' : 'no weights'}: ` +
-      'patterns are as the program stored them';
+    const reason = unknown ? 'a model that this page cannot compute' : 'no weights';
+    badge.textContent = sentence || `${reason}: patterns are as the program stored them`;
     badge.className = 'small muted';
   }
   for (const r of withModel) {

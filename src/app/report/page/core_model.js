@@ -1,6 +1,7 @@
 // The parts of the model: products with matrices, the tables of the kinds of norms, positions and
 // feed-forward networks, and one attention module whose rows of weights are computed when they are
 // asked for.
+import {blockWirings} from './core_wirings.js';
 
 // y = x W^T + bias + residual for `rows` rows, with W [outputs, inputs]: two rows and two columns
 // at once, which reads everything half as often.
@@ -181,16 +182,19 @@ const activations = {
 export const unknownKinds = (config) => {
   const named = {...config, attention_function: attentionFunctionOf(config)};
   return Object.entries({norm: norms, positions: positionKinds, activation: activations,
-    attention_function: attentionFunctions})
+    attention_function: attentionFunctions, norm_place: blockWirings})
     .filter(([key, kinds]) => !Object.hasOwn(kinds, named[key]))
     .map(([key]) => `${key} ${named[key]}`);
 };
 
-/// The sentence about a run's attention function if nothing here computes it; otherwise ''.
+/// The sentence about a run's attention function or wiring of blocks if nothing here computes it;
+/// otherwise ''.
 export function unknownAttention(config) {
-  const name = attentionFunctionOf(config);
-  return Object.hasOwn(attentionFunctions, name) ? ''
-    : `This page cannot run \`${name}\` attention; it shows the patterns that were stored.`;
+  const name = attentionFunctionOf(config), wiring = config.norm_place;
+  const unknown = !Object.hasOwn(attentionFunctions, name) ? `\`${name}\` attention`
+    : !Object.hasOwn(blockWirings, wiring) ? `\`${wiring}\` blocks` : '';
+  return unknown === '' ? ''
+    : `This page cannot run ${unknown}; it shows the patterns that were stored.`;
 }
 
 export class Model {
