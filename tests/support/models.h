@@ -70,8 +70,8 @@ inline bool allow_a_source(const std::string& settings) {
 }
 
 /// The settings of all combinations of the kinds of norms, positions, activations and biases, and
-/// those of all_attention() and all_wirings(). They come from their tables, so that a new row is tested by being
-/// there.
+/// those of all_attention() and all_wirings(). They come from their tables, so that a new row is
+/// tested by being there.
 inline std::vector<std::string> all_kinds() {
   std::vector<std::string> all = all_attention();
   for (const std::string& wiring : all_wirings()) {
