@@ -138,22 +138,24 @@ TEST_P(Refusals, NameWhatTheLayoutCannotSay) {
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, Refusals,
-    testing::Values(Refusal{"huggingface-gpt2", "d_ff=64 norm=rms", "norm=rms"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 heads=1+2", "heads=[1,2]"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 window=3", "window=3"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 d_value=3", "d_value=3"},
-                    Refusal{"huggingface-gpt2", "", "d_ff=0"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 tied=true attention_function=sigmoid",
-                            "attention_function=sigmoid"},
-                    Refusal{"transformerlens", "attention_function=softmax_one",
-                            "attention_function=softmax_one"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 tied=true positions=alibi",
-                            "positions=alibi"},
-                    Refusal{"transformerlens", "positions=alibi", "positions=alibi"},
-                    Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
-                    Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
-                    Refusal{"transformerlens", "norm_place=post", "norm_place=post"},
-                    Refusal{"transformerlens", "d_ff=8 activation=geglu", "activation=geglu"}));
+    testing::Values(
+        Refusal{"huggingface-gpt2", "d_ff=64 norm=rms", "norm=rms"},
+        Refusal{"huggingface-gpt2", "d_ff=64 heads=1+2", "heads=[1,2]"},
+        Refusal{"huggingface-gpt2", "d_ff=64 window=3", "window=3"},
+        Refusal{"huggingface-gpt2", "d_ff=64 d_value=3", "d_value=3"},
+        Refusal{"huggingface-gpt2", "", "d_ff=0"},
+        Refusal{"huggingface-gpt2", "d_ff=64 tied=true attention_function=sigmoid",
+                "attention_function=sigmoid"},
+        Refusal{"transformerlens", "attention_function=softmax_one",
+                "attention_function=softmax_one"},
+        Refusal{"huggingface-gpt2", "d_ff=64 tied=true positions=alibi", "positions=alibi"},
+        Refusal{"transformerlens", "positions=alibi", "positions=alibi"},
+        Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
+        Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
+        Refusal{"transformerlens", "norm_place=post", "norm_place=post"},
+        Refusal{"transformerlens", "d_ff=8 norm_place=parallel", "norm_place=parallel"},
+        Refusal{"huggingface-gpt2", "d_ff=64 tied=true norm_place=parallel", "norm_place=parallel"},
+        Refusal{"transformerlens", "d_ff=8 activation=geglu", "activation=geglu"}));
 
 TEST(Layouts, SayThatHeadsHaveGoneWhereTheyCan) {
   const TemporaryFolder folder;

@@ -57,6 +57,7 @@ struct Additions {
   std::vector<PruneMethod> methods{};
   std::vector<OptimizerEntry> optimizers{};
   std::vector<AttentionFunctionEntry> attention_functions{};
+  std::vector<BlockWiring> block_wirings{};
   std::vector<Command> commands{};
 };
 

@@ -21,7 +21,7 @@ struct HeadWeights {
   Tensor Q, K, V, O;
 };
 /// As the model holds them.
-HeadWeights plain_weights(const Transformer& model, const HeadId& head);
+HeadWeights plain_weights(const HeadedModel& model, const HeadId& head);
 /// With the norm before W_Q, and that before W_K and W_V, folded in; with rotary positions, W_Q is
 /// turned as for a query that stands `distance` after its key. Error for a distance that the model
 /// has not, or does not know.

@@ -220,7 +220,7 @@ struct HeadsOptions {
   /// kOwnerP.
   Index permutations = 199;
   /// The same architecture at its initial values (initial_model), for lift_untrained.
-  const Transformer* untrained = nullptr;
+  const HeadedModel* untrained = nullptr;
   bool without_gold = true;  // whether to score what needs no gold, beside entropy and focus
   bool rises = false;        // whether to silence heads that share a relation; see Division::Class
 };
@@ -236,7 +236,7 @@ struct HeadsOptions {
 /// largest sum of masses on split A. Labels: the criteria of Voita et al. 2019, see score_table().
 /// Errors: fewer than two examples; fewer than 199 permutations. Source: maximum over heads:
 /// Westfall and Young 1993, single-step maxT.
-HeadsReport score_heads(const Transformer& model, const Task& task,
+HeadsReport score_heads(const HeadedModel& model, const Task& task,
                         const HeadsOptions& options = {});
 
 struct PatternQuery;  // a query and the keys that it sees; see src/lab/heads/scores/asked_gold.h
@@ -289,6 +289,6 @@ struct ExampleMasses {
 };
 /// On the examples of score_heads, over the queries that count for its mass; even examples are
 /// those on which it chooses, odd ones those that it reports.
-ExampleMasses masses_by_example(const Transformer& model, const Task& task, Index examples = 512);
+ExampleMasses masses_by_example(const HeadedModel& model, const Task& task, Index examples = 512);
 
 }  // namespace headlab

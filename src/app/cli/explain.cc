@@ -253,6 +253,7 @@ std::vector<Meaning> meanings() {
   add(kActivations, "a kind of feed-forward network");
   add(kPositions, "how a model knows positions");
   add(attention_functions(), "an attention function");
+  add(block_wirings(), "how a block joins norms and sublayers");
   add(optimizer_table(), "an optimizer");
   for (const BlockKind& block : kBlocks) {
     all.push_back({block.name, "a block", text(block.summary, "; ", block.settings)});

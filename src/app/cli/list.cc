@@ -38,6 +38,7 @@ std::vector<Listed> listed_kinds() {
     }
   };
   add(attention_functions(), "--attention-function");
+  add(block_wirings(), "--norm-place");
   add(kPositions, "--positions");
   add(kNorms, "--norm");
   add(kActivations, "--activation");

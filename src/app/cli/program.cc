@@ -296,6 +296,7 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
     own_methods() = std::move(additions.methods);
     own_optimizers() = std::move(additions.optimizers);
     own_attention_functions() = std::move(additions.attention_functions);
+    own_block_wirings() = std::move(additions.block_wirings);
     set_own_commands(additions.commands);
     return run_and_report(words);
   } catch (const std::exception&) {  // there was no room for the words

@@ -170,6 +170,12 @@ void validate_source(const TransformerConfig& c) {
   }
   require(!c.has_source() || c.source_length >= 1,
           "architecture encoder_decoder needs source_length 1 or more");
+  const BlockWiring& wiring = kind_of(c.norm_place);
+  if (c.has_source() && !wiring.has_cross) {
+    throw Error(text("cannot use norm_place ", wiring.name, " in an encoder-decoder: it is not ",
+                     "defined for blocks with cross-attention"),
+                "use norm_place pre, or a task without sources");
+  }
 }
 
 }  // namespace
@@ -183,7 +189,7 @@ bool TaskShape::serves(const TaskShape& task) const {
   return longer == *this;
 }
 
-Index TransformerConfig::at_once(Index most, Index length_) const {
+Index TaskShape::at_once(Index most, Index length_) const {
   constexpr Index kMostLogits = 1 << 26;
   return std::clamp<Index>(kMostLogits / (length_ * targets * vocab), 1, most);
 }
@@ -280,7 +286,7 @@ Settings settings_of(TransformerConfig& c) {
   add_shape(s, c);
   add_kind(s, "activation", c.activation, kActivations, "activation function");
   add_attention_function(s, c.attention_function);
-  s.choice("norm_place", c.norm_place, {"pre", "post"}, "norm before or after each sublayer");
+  add_kind(s, "norm_place", c.norm_place, block_wirings(), "how a block joins norms and sublayers");
   add_kind(s, "norm", c.norm, kNorms, "kind of norm");
   Settings eps;
   eps.real("norm_eps", c.norm_eps, 1e-12, 1, "of norms: is added to the variance");

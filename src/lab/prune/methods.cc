@@ -125,7 +125,7 @@ bool contains(std::span<const HeadId> heads, const HeadId& head) {
   return std::ranges::find(heads, head) != heads.end();
 }
 
-std::vector<HeadId> in_model_order(const Transformer& model, std::span<const HeadId> heads) {
+std::vector<HeadId> in_model_order(const HeadedModel& model, std::span<const HeadId> heads) {
   std::vector<HeadId> ordered = all_heads(model);
   std::erase_if(ordered, [&](const HeadId& head) { return !contains(heads, head); });
   return ordered;

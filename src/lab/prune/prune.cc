@@ -46,7 +46,7 @@ Choice within_rise(const PruneProblem& problem, const PruneMethod& method, doubl
   PassCount cost;
   const double limit = SubsetLoss(problem, cost)(heads) + rise;
   for (const Choice& choice : choose_heads(problem, method, sizes)) {
-    const Transformer& model = choice.trained ? *choice.trained : problem.model;
+    const HeadedModel& model = choice.trained ? *choice.trained : problem.model;
     const PruneProblem judged{model, problem.task, {.examples = problem.settings.examples}};
     if (SubsetLoss(judged, cost)(choice.kept) <= limit) return choice;
   }
@@ -62,7 +62,7 @@ void refuse_own_folder(const Run& run, const std::filesystem::path& out) {
 
 }  // namespace
 
-Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& options) {
+Judged judge(const Model& model, const Task& task, const EvaluateOptions& options) {
   const Evaluation held_out = evaluate(model, task, options);
   return {held_out.loss, held_out.accuracy};
 }

@@ -302,12 +302,19 @@ class Model:
         return y
 
     def stack(self, prefix, x, modules, mask, cross=None):
-        pre = self.c["norm_place"] == "pre"
+        place = self.c["norm_place"]
+        pre = place != "post"
 
         def sublayer(x, name, f):
             return x + f(self.norm(x, name)) if pre else self.norm(x + f(x), name)
         for i, m in modules:
             block = f"{prefix}blocks.{i}."
+            if place == "parallel":  # attention and network read the same norm
+                h = self.norm(x, block + "ln1")
+                x = x + self.attention(m, h, h, mask, self.silenced)
+                if self.c["d_ff"]:
+                    x = x + self.network(h, block + "mlp.")
+                continue
             x = sublayer(x, block + "ln1", lambda h: self.attention(m, h, h, mask, self.silenced))
             if cross is not None:
                 memory, source_mask = cross
@@ -1026,7 +1033,7 @@ def weights_of(model, m, h):
 
 
 def folded(model, name, W):
-    if model.c["norm_place"] != "pre":
+    if model.c["norm_place"] == "post":
         return W
     scaled = model.p[name + ".w"].value[:, None] * W
     return scaled - scaled.mean(0) if model.c["norm"] == "layer" else scaled

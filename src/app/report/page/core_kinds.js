@@ -1,5 +1,7 @@
 // The tables of the kinds of norms, positions, attention functions and feed-forward networks that
 // the page can compute, with their formulas. The program's tables are in src/core/nn.
+import {blockWirings} from './core_wirings.js';
+
 
 /// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off. All divide by the
 /// root mean square of what is left.
@@ -139,14 +141,22 @@ export const activations = {
 export const unknownKinds = (config) => {
   const named = {...config, attention_function: attentionFunctionOf(config)};
   return Object.entries({norm: norms, positions: positionKinds, activation: activations,
-    attention_function: attentionFunctions})
+    attention_function: attentionFunctions, norm_place: blockWirings})
     .filter(([key, kinds]) => !Object.hasOwn(kinds, named[key]))
     .map(([key]) => `${key} ${named[key]}`);
 };
 
-/// The sentence about a run's attention function if nothing here computes it; otherwise ''.
+/// The sentence about a run's attention function or wiring of blocks if nothing here computes it;
+/// otherwise ''.
 export function unknownAttention(config) {
   const name = attentionFunctionOf(config);
-  return Object.hasOwn(attentionFunctions, name) ? ''
-    : `This page cannot run \`${name}\` attention; it shows the patterns that were stored.`;
+  const wiring = config.norm_place;
+  let unknown = '';
+  if (!Object.hasOwn(attentionFunctions, name)) {
+    unknown = `\`${name}\` attention`;
+  } else if (!Object.hasOwn(blockWirings, wiring)) {
+    unknown = `\`${wiring}\` blocks`;
+  }
+  if (unknown === '') return '';
+  return `This page cannot run ${unknown}; it shows the patterns that were stored.`;
 }

@@ -1,6 +1,7 @@
 // One weight and one query in full: the steps to the weight, and what a head writes.
 import {momentsOf} from './core_kinds.js';
 import {linear} from './core_model.js';
+import {isSumStream} from './core_wirings.js';
 
 /// Why a head puts this weight there: query and key, their product, the score, the row.
 export function whyWeight(trace, m, place, t, s) {
@@ -37,7 +38,7 @@ export function headWrites(trace, m, place, t) {
   }
   const at = (t * attention.H + place) * Dv;
   const vector = linear(attention.gatedZ.subarray(at, at + Dv), 1, W, null, null);
-  const direct = model.config.norm_place === 'pre' && kind !== 'encoder';
+  const direct = isSumStream(model.config) && kind !== 'encoder';
   return {values, vector, logits: direct ? directLogits(trace, vector, t) : null};
 }
 

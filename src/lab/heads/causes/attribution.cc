@@ -17,9 +17,15 @@ namespace {
 using Part = ModelCaptures::Written;
 
 void check(const Transformer& model) {
-  require(model.config().norm_place == NormPlace::pre,
+  const BlockWiring& wiring = kind_of(model.config().norm_place);
+  require(wiring.stream != StreamKind::normalised,
           "logits of a post-norm model cannot be attributed: its norms rescale the sum of all "
           "parts in every block");
+  if (wiring.stream != StreamKind::sum) {
+    throw Error(text("cannot attribute logits: with norm_place ", wiring.name, " the stream need ",
+                     "not be a sum of what the sublayers write"),
+                "use a model with norm_place pre or parallel");
+  }
 }
 
 /// What the heads of one module wrote, and its bias.

@@ -214,7 +214,7 @@ PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
 PairsReport ablate_pairs(const Transformer& model, const Task& task, const AblationOptions& options,
                          Index examples) {
   const Example example = held_out_examples(task, examples);
-  const bool is_explained = model.config().norm_place == NormPlace::pre;
+  const bool is_explained = kind_of(model.config().norm_place).stream == StreamKind::sum;
   const HeadSet heads = all_heads(model);
   const std::int64_t losses_share = std::ssize(heads);  // of the work, about
   const std::int64_t shares_share = is_explained ? 2 : 0;

@@ -161,7 +161,7 @@ std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r)
 }
 
 /// The losses of all positions [B, T] with these heads, on the targets that `examples` have.
-std::vector<double> losses_with(const Transformer& model, const HeadSet& kept,
+std::vector<double> losses_with(const HeadedModel& model, const HeadSet& kept,
                                 const Batch& examples) {
   constexpr Index kBatch = 64;
   const NoGrad no_grad;

@@ -25,10 +25,22 @@ Tensor folded(const NormLayer& norm, const Tensor& W) {
   return kind_of(norm.type).centres ? scaled - mean(scaled, 0, true) : scaled;
 }
 
+/// Error for a wiring of which it is not known through which norms heads read the stream.
+StreamKind stream_of(const Transformer& model) {
+  const BlockWiring& wiring = kind_of(model.config().norm_place);
+  if (wiring.stream == StreamKind::other) {
+    throw Error(text("cannot compute circuits: norm_place ", wiring.name, " does not tell through ",
+                     "which norms heads read the stream"),
+                "use a model with norm_place pre, post or parallel");
+  }
+  return wiring.stream;
+}
+
 /// W_U [C, K*V], after the final norm.
 Tensor unembedding(const Transformer& model) {
   const Tensor W = model.unembedding().W;
-  return model.config().norm_place == NormPlace::pre ? folded(model.final_norm(), W) : W;
+  const bool has_norm = stream_of(model) == StreamKind::sum;
+  return has_norm ? folded(model.final_norm(), W) : W;
 }
 
 AttentionKind kind_of(const Transformer& model, const HeadId& head) {
@@ -209,7 +221,7 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
 
 }  // namespace
 
-HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
+HeadWeights plain_weights(const HeadedModel& model, const HeadId& head) {
   const NoGrad no_grad;
   const Index place = place_of(model, head);
   const MultiHeadAttention& a = *model.attention_modules()[head.module].attention;
@@ -234,7 +246,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head, Index dis
     const Index C = weights.Q.size(0), D = weights.Q.size(1);
     weights.Q = reshape(rotary(reshape(weights.Q, {C, 1, D}), turning, distance), {C, D});
   }
-  if (model.config().norm_place == NormPlace::post) return weights;
+  if (stream_of(model) == StreamKind::normalised) return weights;
   const AttentionModule module = model.attention_modules()[head.module];
   weights.Q = folded(*module.query_norm, weights.Q);
   for (Tensor* W : {&weights.K, &weights.V}) *W = folded(*module.key_norm, *W);
