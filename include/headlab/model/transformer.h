@@ -96,8 +96,9 @@ class Transformer {
   /// checkpoint fills them.
   explicit Transformer(const TransformerConfig& config);
 
-  /// Logits [B, T, K*V]. Errors: a sequence longer than config.length, a token outside the
-  /// vocabulary; a source that an encoder-decoder lacks or another model is given.
+  /// Logits [B, T, K*V], V = config.outputs(). Errors: a sequence longer than config.length, a
+  /// token outside the vocabulary; a source that an encoder-decoder lacks or another model is
+  /// given.
   Tensor forward(const Batch& batch, const ForwardContext& context = {},
                  const ModelHooks& hooks = {}) const;
   /// Cross-entropy in nats: the sum over all targets that are not -1, divided by `denominator` (0:

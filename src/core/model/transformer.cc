@@ -100,7 +100,7 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   main_ = made(c.has_source() ? "decoder." : "", c.length);
   main_.stream = c.has_source() ? encoder_.blocks.size() + 1 : 0;  // a stream after its last block
   add_blocks(main_, c, c.layers, encoder_.blocks.size());
-  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab, c.biases);
+  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.outputs(), c.biases);
 }
 
 ModelCache::ModelCache(const TransformerConfig& config, Index positions) {
@@ -268,7 +268,7 @@ Tensor Transformer::loss(const Batch& batch, const ForwardContext& context, cons
 Tensor Transformer::loss_of(const Tensor& logits, const Batch& batch, double denominator) const {
   require(batch.targets_per_position == config_.targets, "the batch has ",
           batch.targets_per_position, " targets at each position, the model ", config_.targets);
-  const Shape rows{batch.size * batch.length * config_.targets, config_.vocab};
+  const Shape rows{batch.size * batch.length * config_.targets, config_.outputs()};
   return cross_entropy(reshape(logits, rows), batch.targets, denominator);
 }
 

@@ -15,7 +15,7 @@ function largestDifference(ours, theirs, width, every, result) {
 function checkedExample(run, trace, i, logits, patterns) {
   const {every, logits: block, patterns: blocks} = run.facts.check;
   const read = (b) => run.page.blocks.read(b);
-  const wide = run.task.targets * run.task.vocab, each = block.shape[1];
+  const wide = run.task.targets * run.task.outputs, each = block.shape[1];
   const own = read(block).subarray(i * each, (i + 1) * each);
   largestDifference(trace.logits, own, wide, every, logits);
   blocks.forEach((stored, m) => {

@@ -5,7 +5,7 @@ import {forwardSteps} from './core_pass.js';
 
 // The loss of each target in nats, and whether the largest logit (the first of equals) is right.
 export function lossesOf(trace, example = trace.example) {
-  const V = trace.model.task.vocab, rows = trace.logits.length / V;
+  const V = trace.model.task.outputs, rows = trace.logits.length / V;
   const losses = new Float64Array(rows), right = new Uint8Array(rows);
   let sum = 0, count = 0;
   for (let row = 0; row < rows; ++row) {

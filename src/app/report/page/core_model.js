@@ -47,12 +47,17 @@ export function linear(x, rows, W, bias, residual) {
 
 export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
-// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off. All divide by the
-// root mean square of what is left.
-const norms = {layer: {centres: true}, rms: {centres: false}};
+// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and whether the rest
+// is divided by its root mean square.
+const norms = {
+  layer: {centres: true, divides: true},
+  rms: {centres: false, divides: true},
+  none: {centres: false, divides: false},
+};
 
 // The mean that a norm takes off the C numbers from x[at] on, and what it multiplies the rest with.
-export function momentsOf({centres, epsilon}, x, at, C) {
+export function momentsOf({centres, divides, epsilon}, x, at, C) {
+  if (!divides) return [0, 1];
   let mean = 0, squares = 0;
   for (let i = at; centres && i < at + C; ++i) mean += x[i] / C;
   for (let i = at; i < at + C; ++i) squares += (x[i] - mean) ** 2;
@@ -64,7 +69,7 @@ function normalised(kind, x, C, gain, bias) {
   for (let at = 0; at < x.length; at += C) {
     const [mean, scale] = momentsOf(kind, x, at, C);
     for (let i = 0; i < C; ++i)
-      y[at + i] = (x[at + i] - mean) * scale * gain[i] + (bias ? bias[i] : 0);
+      y[at + i] = (x[at + i] - mean) * scale * (gain ? gain[i] : 1) + (bias ? bias[i] : 0);
   }
   return y;
 }

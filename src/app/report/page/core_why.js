@@ -38,7 +38,7 @@ function directLogits(trace, vector, t) {
   const x = trace.residual[trace.residual.length - 1].subarray(t * C, t * C + C);
   const kind = model.normKind, gain = model.tensors[main.name + 'ln_final.w'];
   const [, scale] = momentsOf(kind, x, 0, C), [own] = momentsOf(kind, vector, 0, C);
-  const normed = vector.map((value, c) => (value - own) * scale * gain[c]);
+  const normed = vector.map((value, c) => (value - own) * scale * (gain ? gain[c] : 1));
   if (model.config.tied) return model.unembed(normed);
   return linear(normed, 1, model.tensors['unembed.W_U'], null, null);
 }

@@ -126,12 +126,12 @@ function writesNode(x) {
   if (!made.logits)
     return [from, note('Other parts stand between this head and the answer, so it has no logits ' +
       'of its own. Switch it off to see what it is for.')];
-  const {vocab, target_names: names, tokens} = task();
+  const {outputs, target_names: names, answers} = task();
   const rows = names.map((name, k) => {
-    const logits = made.logits.subarray(k * vocab, (k + 1) * vocab);
-    const order = range(vocab).sort((a, b) => logits[b] - logits[a]);
+    const logits = made.logits.subarray(k * outputs, (k + 1) * outputs);
+    const order = range(outputs).sort((a, b) => logits[b] - logits[a]);
     const words = (list) =>
-      list.map((v) => `${quoted(tokens[v])} ${digits(logits[v], 3)}`).join('  ');
+      list.map((v) => `${quoted(answers[v])} ${digits(logits[v], 3)}`).join('  ');
     return [name, words(order.slice(0, 3)), words(order.slice(-3).reverse())];
   });
   return [from, tableOf('Logits that it raises and lowers directly, the last norm held fixed',
@@ -229,17 +229,18 @@ function planePicture(width, x) {
 /// {name, answer, flows: [{y, weights, adds}]}; `adds` is to the logit of the answer, above the
 /// mean of all logits. null where other parts stand between.
 function flowsOf(x, t) {
-  const {target_names: names, relations, vocab, tokens} = task();
+  const {target_names: names, relations, outputs, answers} = task();
   const k = Math.max(0, names.indexOf(relations[relation()]?.name));
   const logits = logitsAt(trace(), t, k);
   const said = logits.indexOf(Math.max(...logits));
   const flows = headsOf().filter((y) => y.m === x.m).map((y) => {
-    const added = headWrites(trace(), y.m, y.place, t).logits?.subarray(k * vocab, (k + 1) * vocab);
-    const adds = added && added[said] - added.reduce((a, b) => a + b) / vocab;
+    const {logits: all} = headWrites(trace(), y.m, y.place, t);
+    const added = all?.subarray(k * outputs, (k + 1) * outputs);
+    const adds = added && added[said] - added.reduce((a, b) => a + b) / outputs;
     return {y, weights: rowOf(patternOf(trace(), y.m, y.place), t), adds};
   });
   return flows.some(({adds}) => adds == null) ? null
-    : {name: names[k], answer: quoted(tokens[said]), flows};
+    : {name: names[k], answer: quoted(answers[said]), flows};
 }
 
 /// Lines as thick as attention from tokens to heads, and as what heads add from there to the
