@@ -10,8 +10,7 @@
 #include "headlab/train/streams.h"
 #include "support/tasks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 /// An attention function of a program's own, which no page knows: twice the weights of softmax.
 Tensor doubled_attention(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -98,12 +97,10 @@ TEST_F(PageCore, ComputesEveryKindOfModel) {
 /// Two answers for a vocabulary of four, sequences of several lengths, attention in both
 /// directions.
 TEST_F(PageCore, ComputesAnswersThatAreNoTokens) {
-  std::string lines =
-      R"({"header":{"architecture":"encoder","vocabulary":["s","(",")","e"],"answers":["no","yes"]
-}
-})"
-      "\n";
-  for (const char* tokens : {R"("s","(",")","e")", R"("s",")","(",")","e")", R"("s","(","e")"})
+  std::string lines = R"({"header":{"architecture":"encoder","vocabulary":["s","l","r","e"],)"
+                      R"("answers":["no","yes"]}})"
+                      "\n";
+  for (const char* tokens : {R"("s","l","r","e")", R"("s","r","l","l","e")", R"("s","l","e")"})
     lines += text(R"({"tokens":[)", tokens, R"(],"targets":["yes"]})", "\n");
   const std::string path = (folder_ / "pairs.jsonl").string();
   write_file(path, lines);
@@ -213,5 +210,5 @@ TEST_F(PageCore, NoticesWhenItComputesSomethingElse) {
               expected);
 }
 
-  }  // namespace
-  }  // namespace headlab
+}  // namespace
+}  // namespace headlab
