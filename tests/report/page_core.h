@@ -41,15 +41,7 @@ class PageCore : public testing::Test {
   TrainedRun random_run(RunConfig config, const std::string& name = "run") {
     fit_to_task(config);
     const Transformer model = random_model(config.model);
-    if (config.model.norm == NormType::none) shrink(model);
     return create_run(folder_.path() / name, config, model, Existing::replace);
-  }
-
-  /// Without norms the streams of random weights grow until rounding decides.
-  static void shrink(const Transformer& model) {
-    model.visit([](const std::string&, const Tensor& parameter) {
-      for (Scalar& value : parameter.values()) value /= 2;
-    });
   }
 
   /// Writes the page of runs and what is expected of them, and has node compare them.
