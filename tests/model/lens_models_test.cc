@@ -90,7 +90,7 @@ TEST_F(LensFolder, MinusOneOrNullMeansThatOutputsAreTokens) {
 
 TEST_F(LensFolder, RefusesAnswersThatTheFileDoesNotHave) {
   write({.outputs = 2}, "d_vocab_out", 3);
-  expect_error([&] { import_model(folder / "theirs"); }, {"unembed.W_U [6,2]", "[6,3]"});
+  expect_error([&] { import_model(folder / "theirs"); }, {"unembed.W_U", "was expected to be"});
 }
 
 TEST_F(LensFolder, RefusesNormsThatTheConfigDoesNotHave) {
