@@ -80,7 +80,10 @@ TEST(Family, OfAllCombinationsEveryParameterLearnsAndThreadsChangeNothing) {
         ASSERT_TRUE(p.grad().defined()) << name;
         gradients[count == 3].push_back(numbers(p.grad()));
         const bool idle = name.ends_with("b_K");  // adds the same to all scores of a query
-        EXPECT_TRUE(idle || largest(gradients[0].back()) > 0) << name;
+        const bool may_be_dead = model.config().norm == NormType::none &&
+                                 model.config().activation == Activation::relu &&
+                                 name.find(".mlp.") != name.npos;  // no input is above 0
+        EXPECT_TRUE(idle || may_be_dead || largest(gradients[0].back()) > 0) << name;
         p.zero_grad();
       });
     }

@@ -91,6 +91,7 @@ const Variant kVariants[] = {
        c.heads = {4}, c.kv_heads = 2;
        c.attention = {{"blocks.0.attn", {1, 3}}, {"blocks.1.attn", {}}};
      }},
+    {"no norm", [](TransformerConfig& c) { c.norm = NormType::none; }},
     {"an encoder", [](TransformerConfig&) {}, "relations:length=8,vocab=6,relations=next+same"},
     {"an empty encoder", [](TransformerConfig& c) { c.encoder_layers = 0; }, kTwoStacks},
 };
@@ -102,6 +103,25 @@ TEST_F(PageCore, ComputesEveryKindOfModel) {
     fit_to_task(config);
     variant.change(config.model);
     expect_same({random_run(config).path}, few_examples());
+  }
+}
+
+/// Two answers for a vocabulary of four, sequences of several lengths, attention in both
+/// directions.
+TEST_F(PageCore, ComputesAnswersThatAreNoTokens) {
+  std::string lines = R"({"header":{"architecture":"encoder","vocabulary":["s","l","r","e"],)"
+                      R"("answers":["no","yes"]}})"
+                      "\n";
+  for (const char* tokens : {R"("s","l","r","e")", R"("s","r","l","l","e")", R"("s","l","e")"})
+    lines += text(R"({"tokens":[)", tokens, R"(],"targets":["yes"]})", "\n");
+  const std::string path = (folder_ / "pairs.jsonl").string();
+  write_file(path, lines);
+  RunConfig config = config_of(text("file:train=", path, ",held_out=", path, ",test=", path));
+  for (const NormType norm : {NormType::layer, NormType::none}) {
+    config.model.norm = norm;
+    const TrainedRun run = random_run(config);
+    EXPECT_EQ(run.model.config().outputs(), 2);
+    expect_same({run.path}, Json::object({{"examples", 3}}));
   }
 }
 

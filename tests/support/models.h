@@ -7,11 +7,13 @@
 
 namespace headlab {
 
+/// Without norms the streams of large weights grow until softmaxes saturate: they are smaller then.
 inline Transformer random_model(const TransformerConfig& config, Key key = Key{1}) {
   Transformer model(config);
+  const Scalar size = config.norm == NormType::none ? Scalar(0.4) : Scalar(1);
   model.visit([&](const std::string& name, const Tensor& parameter) {
     const Tensor values = random_tensor(parameter.shape(), key.fold(name));
-    std::copy_n(values.data(), values.count(), parameter.data());
+    for (Index i = 0; i < values.count(); ++i) parameter.data()[i] = size * values.data()[i];
   });
   return model;
 }

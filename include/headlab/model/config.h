@@ -36,15 +36,18 @@ struct TaskShape {
   Architecture architecture = Architecture::decoder;
   Index vocab = 16;
   Index length = 16;        // the longest sequence
-  Index targets = 1;        // K: softmaxes over the vocabulary at each position
+  Index targets = 1;        // K: softmaxes over the outputs at each position
   Index source_length = 0;  // the longest source, of an encoder-decoder
   Index features = 0;       // F: numbers of a vector that stands in place of a token; 0: tokens
+  Index answers = 0;        // outputs of a target if they are no tokens; 0: one for each token
   /// Rows of the embedding: one for each token, or for each number of a vector.
   Index inputs() const { return features > 0 ? features : vocab; }
   bool has_source() const { return architecture == Architecture::encoder_decoder; }
   Index tokens_per_sequence() const { return length + source_length; }
   /// How many of `most` sequences of a length one pass should read: their logits stay below 256 MB.
   Index at_once(Index most, Index length) const;
+  /// Number of classes of each target: the V of logits [.., K*V].
+  Index outputs() const { return answers > 0 ? answers : vocab; }
   /// Whether a model of this shape reads the sequences of a task: they may be shorter.
   bool serves(const TaskShape& task) const;
   friend bool operator==(const TaskShape&, const TaskShape&) = default;

@@ -48,6 +48,10 @@ std::string beyond_scores(const Run& run) {
     sentence += text("Weights are those of `", function.name,
                      "` attention: the rows of a pattern do not sum to 1.\n");
   }
+  if (config.answers > 0) {
+    sentence += text("The model's ", config.answers,
+                     " answers are not tokens: there are no scores of copying.\n");
+  }
   return sentence;
 }
 
@@ -72,17 +76,24 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   for (std::int32_t v = 0; v < run.model.config().vocab; ++v) {
     tokens.push_back(run.task->token_text(v));
   }
+  std::vector<std::string> answers;
+  for (std::int32_t v = 0; v < run.model.config().outputs(); ++v) {
+    answers.push_back(run.task->answer_text(v));
+  }
   Json rows = Json::array();
   for (Index i = 0; i < matrix.size(0); ++i) {
     const Scalar* row = matrix.data() + i * matrix.size(1);
     rows.push_back(std::vector<Scalar>(row, row + matrix.size(1)));
   }
-  const std::string shown = token_matrix_text(matrix, tokens, qk ? 0 : flags.target);
+  const std::string shown =
+      token_matrix_text(matrix, tokens, qk ? tokens : answers, qk ? 0 : flags.target);
+  Json json = stamped({{"layer", head.module},
+                       {"head", head.head},
+                       {"tokens", tokens},
+                       {flags.matrix, std::move(rows)}});
+  if (!qk && answers != tokens) json["answers"] = answers;
   return finding(call, run,
-                 {.json = stamped({{"layer", head.module},
-                                   {"head", head.head},
-                                   {"tokens", tokens},
-                                   {flags.matrix, std::move(rows)}}),
+                 {.json = std::move(json),
                   .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
                                qk ? at_distance(run, flags.options.distance) : "", "\n",
                                beyond_scores(run))},

@@ -23,6 +23,11 @@ std::string fitting(const std::string& task, const TransformerConfig& model) {
   add("vocab", model.vocab);
   const Setting* length = parameters.find("length");
   if (length != nullptr && length->get().integer() > model.length) add("length", model.length);
+  const bool is_encoder = model.architecture == Architecture::encoder;
+  const bool may_be_one = is_encoder && parameters.find("architecture") != nullptr;
+  if (may_be_one && spec.find("architecture=") == spec.npos &&
+      make_task(spec)->shape().architecture != Architecture::encoder)
+    spec += text(spec.find(':') == spec.npos ? ":" : ",", "architecture=encoder");
   return spec;
 }
 
@@ -50,14 +55,18 @@ std::string named(const std::string& what, const std::vector<std::string>& names
 /// "layer norm, learned positions, activation gelu_erf (exact), tied": choices that the names of
 /// tensors do not tell.
 std::string choices_of(const TransformerConfig& model) {
-  std::vector<std::string> choices = {text(kind_of(model.norm).name, " norm"),
+  const bool has_norm = model.norm != NormType::none;
+  std::vector<std::string> choices = {has_norm ? text(kind_of(model.norm).name, " norm")
+                                               : "no norm",
                                       text(kind_of(model.positions).name, " positions")};
+  if (model.architecture == Architecture::encoder) choices.push_back("bidirectional attention");
   if (model.d_ff > 0) choices.push_back(text("activation ", kind_of(model.activation).name));
   if (std::ranges::count(model.window, 0) != std::ssize(model.window)) {
     choices.push_back(
         text("window ", join(texts_of(model.window, [](Index w) { return text(w); }), "+")));
   }
   choices.push_back(model.tied ? "tied" : "unembedding of its own");
+  if (model.answers > 0) choices.push_back(text(model.answers, " answers that are no tokens"));
   return join(choices, ", ");
 }
 

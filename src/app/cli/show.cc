@@ -30,7 +30,7 @@ Table example_table(const Task& task, const Example& example) {
     Json::Array row = {t, task.token_text(batch.token(0, t))};
     for (Index k = 0; k < batch.targets_per_position; ++k) {
       const std::int32_t target = batch.targets[t * batch.targets_per_position + k];
-      row.push_back(target < 0 ? "-" : task.token_text(target));
+      row.push_back(target < 0 ? "-" : task.answer_text(target));
     }
     std::vector<std::string> named;
     for (std::size_t r = 0; r < relations.size(); ++r) {

@@ -126,6 +126,9 @@ void add_shape(Settings& s, TransformerConfig& c) {
   one.integer("features", c.features, 0, 1 << 16, "numbers of a vector in place of a token");
   add_rare(s, one, 0);
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
+  Settings answers;
+  answers.integer("answers", c.answers, 0, 1 << 24, "outputs of a target (0: the tokens)");
+  add_rare(s, answers, 0);
 }
 
 /// The heads of one layer against the other sizes.
@@ -191,7 +194,7 @@ bool TaskShape::serves(const TaskShape& task) const {
 
 Index TaskShape::at_once(Index most, Index length_) const {
   constexpr Index kMostLogits = 1 << 26;
-  return std::clamp<Index>(kMostLogits / (length_ * targets * vocab), 1, most);
+  return std::clamp<Index>(kMostLogits / (length_ * targets * outputs()), 1, most);
 }
 
 std::vector<AttentionPlace> TransformerConfig::attention_places() const {
@@ -239,7 +242,7 @@ double TransformerConfig::block_weights() const {
 }
 
 double TransformerConfig::operations() const {
-  Index products = d_model * vocab * targets * length;
+  Index products = d_model * outputs() * targets * length;
   for (const AttentionPlace& place : attention_places()) {
     const Index network = place.begins_block() ? kind_of(activation).matrices * d_ff : 0;
     products += d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
@@ -258,14 +261,16 @@ void TransformerConfig::validate() const {
   for (Index layer = 0; layer < all_layers(); ++layer) validate_heads(*this, layer);
   require(!tied || targets == 1, "tied needs targets 1, got ", targets,
           ": one embedding cannot unembed several targets");
+  require(!tied || answers == 0, "tied needs outputs that are tokens, but the model has ", answers,
+          " answers of its own for a vocabulary of ", vocab);
   require(features == 0 || (!tied && !has_source()),
           "vectors in place of tokens need a model that is not tied and reads no source");
   const PositionKind& kind = kind_of(positions);
   require(d_model % kind.multiple == 0, kind.name, " positions need a d_model that divides by ",
           kind.multiple, ", got ", d_model);
-  require(static_cast<double>(targets) * static_cast<double>(vocab) * static_cast<double>(d_model) <
-              4e9,
-          "an unembedding of ", targets, " x ", vocab, " x ", d_model, " does not fit into memory");
+  const double logits = static_cast<double>(targets) * static_cast<double>(outputs());
+  require(logits * static_cast<double>(d_model) < 4e9, "an unembedding of ", targets, " x ",
+          outputs(), " x ", d_model, " does not fit into memory");
   require(block_weights() < 2e9, layers, " layers with d_model ", d_model, " hold ",
           block_weights(), " weights, which do not fit into memory");
   validate_attention(*this);
@@ -303,7 +308,7 @@ Settings settings_of(TransformerConfig& c) {
          [&c](const Json& json) { attention_from_json(c, json); },
          [&c] { return attention_to_json(c); }});
   s.mark_decided({"architecture", "vocab", "length", "source_length", "features", "targets",
-                  "attention", "norm_eps"});
+                  "answers", "attention", "norm_eps"});
   return s;
 }
 

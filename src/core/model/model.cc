@@ -37,7 +37,7 @@ Tensor Model::loss_of(const Tensor& logits, const Batch& batch, double denominat
   const TaskShape& of = shape();
   require(batch.targets_per_position == of.targets, "the batch has ", batch.targets_per_position,
           " targets at each position, the model ", of.targets);
-  const Shape rows{batch.size * batch.length * of.targets, of.vocab};
+  const Shape rows{batch.size * batch.length * of.targets, of.outputs()};
   return cross_entropy(reshape(logits, rows), batch.targets, denominator);
 }
 

@@ -94,7 +94,7 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   main_ = made(c.has_source() ? "decoder." : "", c.length);
   main_.stream = c.has_source() ? encoder_.blocks.size() + 1 : 0;  // a stream after its last block
   add_blocks(main_, c, c.layers, encoder_.blocks.size());
-  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab, c.biases);
+  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.outputs(), c.biases);
 }
 
 ModelCache::ModelCache(const TransformerConfig& config, Index positions) {

@@ -16,16 +16,16 @@ namespace headlab {
 namespace {
 
 /// Adds losses and right answers of a batch to the sums of each of the K targets.
-void add_scores(const Tensor& logits, const Batch& batch, Index vocab,
+void add_scores(const Tensor& logits, const Batch& batch, Index outputs,
                 std::vector<TargetScore>& sums) {
   const Tensor losses = target_losses(logits, batch);
   for (Index row = 0; row < losses.count(); ++row) {
     const std::int32_t target = batch.targets[row];
     if (target < 0) continue;
-    const Scalar* x = logits.data() + row * vocab;
+    const Scalar* x = logits.data() + row * outputs;
     TargetScore& sum = sums[row % batch.targets_per_position];
     sum.loss += static_cast<double>(losses.data()[row]);
-    sum.accuracy += std::max_element(x, x + vocab) - x == target;
+    sum.accuracy += std::max_element(x, x + outputs) - x == target;
     ++sum.count;
   }
 }
@@ -115,7 +115,7 @@ Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions&
   for (const std::string& name : task.target_names()) sums.push_back({name});
   const Batch all =
       for_held_out(model, task, options, [&](const Batch& batch, const Tensor& logits, Index) {
-        add_scores(logits, batch, model.shape().vocab, sums);
+        add_scores(logits, batch, model.shape().outputs(), sums);
       });
   Evaluation evaluation = means_of(std::move(sums));
   if (!std::isfinite(evaluation.loss)) {

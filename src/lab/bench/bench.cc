@@ -43,8 +43,12 @@ Batch random_batch(const BenchOptions& options) {
   Batch batch = Batch::make(options.batch, options.model.length, options.model.targets,
                             options.model.source_length, options.model.features);
   for (Scalar& value : batch.vectors) value = static_cast<Scalar>(random.normal());
-  for (Ids* ids : {&batch.tokens, &batch.targets, &batch.source})
-    for (std::int32_t& id : *ids) id = static_cast<std::int32_t>(random.below(options.model.vocab));
+  const auto fill = [&](Ids& ids, Index most) {
+    for (std::int32_t& id : ids) id = static_cast<std::int32_t>(random.below(most));
+  };
+  fill(batch.tokens, options.model.vocab);
+  fill(batch.targets, options.model.outputs());
+  fill(batch.source, options.model.vocab);
   return batch;
 }
 

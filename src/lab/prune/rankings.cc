@@ -62,7 +62,7 @@ void differentiate_losses(const HeadedModel& model, const Batch& batch, const Mo
 void differentiate_answers(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks) {
   const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
   const Tensor ones = Tensor::zeros(logits.shape());
-  const Index V = model.shape().vocab;
+  const Index V = model.shape().outputs();
   for (Index row = 0; row < std::ssize(batch.targets); ++row)
     if (const Index answer = batch.targets[row]; answer >= 0) ones.data()[row * V + answer] = 1;
   backward(logits, ones);

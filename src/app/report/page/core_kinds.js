@@ -3,12 +3,17 @@
 import {blockWirings} from './core_wirings.js';
 
 
-/// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off. All divide by the
-/// root mean square of what is left.
-export const norms = {layer: {centres: true}, rms: {centres: false}};
+/// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and whether the rest
+/// is divided by its root mean square.
+export const norms = {
+  layer: {centres: true, divides: true},
+  rms: {centres: false, divides: true},
+  none: {centres: false, divides: false},
+};
 
 /// The mean that a norm takes off the C numbers from x[at] on, and the factor for the rest.
-export function momentsOf({centres, epsilon}, x, at, C) {
+export function momentsOf({centres, divides, epsilon}, x, at, C) {
+  if (!divides) return [0, 1];
   let mean = 0;
   let squares = 0;
   for (let i = at; centres && i < at + C; ++i) mean += x[i] / C;
@@ -21,7 +26,7 @@ export function normalised(kind, x, C, gain, bias) {
   for (let at = 0; at < x.length; at += C) {
     const [mean, scale] = momentsOf(kind, x, at, C);
     for (let i = 0; i < C; ++i)
-      y[at + i] = (x[at + i] - mean) * scale * gain[i] + (bias ? bias[i] : 0);
+      y[at + i] = (x[at + i] - mean) * scale * (gain ? gain[i] : 1) + (bias ? bias[i] : 0);
   }
   return y;
 }

@@ -51,7 +51,7 @@ function directLogits(trace, vector, t) {
   const gain = model.tensors[main.name + 'ln_final.w'];
   const [, scale] = momentsOf(kind, x, 0, C);
   const [own] = momentsOf(kind, vector, 0, C);
-  const normed = vector.map((value, c) => (value - own) * scale * gain[c]);
+  const normed = vector.map((value, c) => (value - own) * scale * (gain ? gain[c] : 1));
   if (model.config.tied) return model.unembed(normed);
   return linear(normed, 1, model.tensors['unembed.W_U'], null, null);
 }

@@ -21,6 +21,7 @@ namespace {
 /// What reads the stream through a norm of scale 1: (I - 1 1^T / C) diag(gain) W, or diag(gain) W
 /// where the kind of norm does not centre.
 Tensor folded(const NormLayer& norm, const Tensor& W) {
+  if (!norm.w.defined()) return W;
   const Tensor scaled = reshape(norm.w, {norm.w.count(), 1}) * W;
   return kind_of(norm.type).centres ? scaled - mean(scaled, 0, true) : scaled;
 }
@@ -92,6 +93,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index di
   const Index V = model.config().vocab;
   CircuitSummary summary{head, diagonal_share(matmul(E, turned.Q), keys, scale_of(turned)), {}, {}};
   if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
+  if (model.config().answers > 0) return summary;                      // no token is an answer
   const auto small = [&](const Tensor& U_k, const Tensor& written) {   // O U E V, [Dv, Dv]
     return V > kMostTokens ? Matrix(matmul(written, values))
                            : Matrix(weights.O) * Matrix(U_k) * (Matrix(E) * Matrix(weights.V));
