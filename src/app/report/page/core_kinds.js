@@ -2,9 +2,8 @@
 // the page can compute, with their formulas. The program's tables are in src/core/nn.
 import {blockWirings} from './core_wirings.js';
 
-
-/// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and whether the rest
-/// is divided by its root mean square.
+/// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and whether what is
+/// left is divided by its root mean square.
 export const norms = {
   layer: {centres: true, divides: true},
   rms: {centres: false, divides: true},
