@@ -156,7 +156,7 @@ std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task,
   return held_out_patterns(model, task, all_heads(model), example);
 }
 
-std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task,
+std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task,
                                      const Example& examples, Index b) {
   return patterns_on(model, task, all_heads(model), examples, b);
 }
