@@ -105,17 +105,19 @@ const FindingEntry kFindings[] = {
      found_by<CircuitsReport>},
     {"curve.json", "what `curve` found", "curve RUN", "story bench findings", found_by<Curve>,
      "full(loss accuracy) none(as full) methods(points(kept heads loss accuracy choosing_loss "
-     "finetuned from_scratch precision recall)) subsets(heads examples kind losses) settings"},
+     "finetuned from_scratch unpruned precision recall) schedule) subsets(heads examples kind "
+     "losses) settings"},
     {"prune.json", "what `prune` did, and how its run stands now", "", "findings",
      found_by<PruneResult>, "timing(as michel.json) unfinished command"},
     {"michel.json", "what `reproduce michel` found", "reproduce michel RUN", "findings",
      paper_found<0>, "ablation(as ablation.json) curve(as curve.json) shares settings"},
     {"voita.json", "what `reproduce voita` found", "reproduce voita RUN", "findings",
      paper_found<1>,
-     "heads needed steps full(loss accuracy chosen_on) none(as full) chosen settings"},
+     "heads needed steps schedule full(loss accuracy chosen_on) none(as full) chosen settings"},
     {"grid.json", "the grids of a sweep", "", "", nullptr, "grids(settings)"},
     {"cell.json", "the result of a sweep's cell", "", "", nullptr,
-     "loss accuracy parameters diversity keys roles(relation head lift owned)"},
+     "loss accuracy targets parameters diversity keys keys_read "
+     "roles(relation head lift owned)"},
     {"sweep.json", "what came out of a sweep", "", "", found_by<SweepReport>,
      "groups(task model(settings) losses accuracies diversities relations(heads)) command"},
     {"heads", "what `heads` shows with --over-training", "", "", found_by<HeadsHistory>},
