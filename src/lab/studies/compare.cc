@@ -220,9 +220,9 @@ void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::strin
              arm.missing.size() == 1 ? " is not finished and is" : " are not finished and are",
              " left out"));
   if (!arm.never.empty())
-    notes.push_back(text(name, ": never emerges in ", seeds_text(arm.never), ", ", arm.never.size(),
-                         " of ", arm.seeds.size(),
-                         "; later than every step at which it was scored"));
+    notes.push_back(text(name, ": never emerges in ", arm.never.size(), " of ", arm.seeds.size(),
+                         " seeds (", seeds_text(arm.never),
+                         "); later than every step at which it was scored"));
   if (!arm.at_first.empty())
     notes.push_back(text(name, ": emerges by step ", number_of(arm, arm.at_first[0]).value_or(0),
                          ", the first scored one, in ", seeds_text(arm.at_first),

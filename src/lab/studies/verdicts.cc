@@ -71,6 +71,8 @@ Words of_heads() {
             text("lift of ", kOwnerLift, " or more, but p is ", kOwnerP,
                  " or more after Holm's correction for the number of relations")),
       size("worse than chance", "the best head gives the gold less than the strongest null does"),
+      size("not judged",
+           "every sequence has the same ground-truth keys, so permuted truth is no baseline"),
       size("no head of its kind",
            "the relation asks for a kind of attention, such as cross-attention, in which the model "
            "has "
