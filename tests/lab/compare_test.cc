@@ -279,7 +279,7 @@ TEST(Compare, ComparesAnArmThatFailsInEverySeed) {
 }
 
 TEST(Compare, SaysOverWhichSeedsItsMeansAre) {
-  const Arm a{"a", {0, 1, 2}, {1, 10, 100}}, b{"b", {1, 2, 7, 8}, {20, 200, 1, 1}};
+  const Arm a{"a", {0, 1, 2}, {1, 10, 100}}, b{"b", {1, 2, 7, 8}, {20, 200, 30, 30}};
   const Finding found = compare_arms(std::vector<Arm>{a, b});
   EXPECT_EQ(cell(found, "seeds").integer(), 2);
   EXPECT_EQ(cell(found, "seeds_of_either").integer(), 5);

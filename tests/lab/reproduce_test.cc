@@ -256,7 +256,7 @@ TEST_F(Reproduced, VoitaGoesOnTrainingByTraining) {
   std::vector<std::string> told;
   options.progress = [&](const std::string& what) { told.push_back(what); };
   options.keeping = {true, [&] { return told.size() > 1; }};  // in the middle of the second
-  for (int made = 0; made < 3; ++made, told.clear())
+  for (int made = 0; made < 4; ++made, told.clear())
     EXPECT_THROW(papers()[1].report(run_, options), Stopped);
   EXPECT_EQ(papers()[1].report(run_, options), whole);
   EXPECT_EQ(told.size(), 1u) << "each finished training once";
