@@ -62,7 +62,9 @@ Held coverage_of(const std::vector<double>& after, const std::vector<double>& be
 
 /// The lower end of the coverage is at least 93%, if intervals are given.
 void expect_covered(const Held& held, const std::string& what) {
-  if (held.is_judged()) EXPECT_GE(held.low(), 0.93) << what;
+  if (held.is_judged()) {
+    EXPECT_GE(held.low(), 0.93) << what;
+  }
 }
 
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+same";

@@ -335,25 +335,6 @@ std::vector<std::string> default_methods(const Transformer& model) {
 
 }  // namespace
 
-/// `full` and 1% of the way from it to `none`.
-static double limit_of(const Judged& full, const Judged& none) {
-  return full.loss + 0.01 * (none.loss - full.loss);
-}
-
-std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none) {
-  for (const CurvePoint& point : method.points)
-    if (point.pruned.loss <= limit_of(full, none)) return point.kept;
-  return std::nullopt;
-}
-
-std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none) {
-  for (const CurvePoint& point : method.points) {
-    const bool is_known = point.finetuned && point.unpruned;
-    if (is_known && point.finetuned->loss <= limit_of(*point.unpruned, none)) return point.kept;
-  }
-  return std::nullopt;
-}
-
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options) {
   return options.methods.empty() ? default_methods(model) : options.methods;
 }
