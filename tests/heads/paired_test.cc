@@ -105,7 +105,7 @@ TEST(PairedChange, HasAPThatAgreesWithItsInterval) {
   int below = 0;
   for (int round = 0; round < 300; ++round) {
     Numbers after(200);
-    for (double& x : after) x = std::exp(random.normal()) - 1.5;
+    for (double& x : after) x = std::exp(random.normal()) - 1.3;
     const PairedChange found = paired_change(after, Numbers(200), Numbers(200, 1.0));
     if (!found.enough()) continue;
     EXPECT_EQ(found.p<0.05, found.low> 0 || found.high < 0) << found.p;
