@@ -47,10 +47,12 @@
 
 // model: configuration, the transformer, checkpoints, generation.
 #include "headlab/model/batch.h"
+#include "headlab/model/block.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/model/config.h"
 #include "headlab/model/generation.h"
 #include "headlab/model/initial.h"
+#include "headlab/model/model.h"
 #include "headlab/model/transformer.h"
 
 // train: optimizers.

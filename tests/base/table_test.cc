@@ -9,9 +9,11 @@ Finding example() {
   return {.about = Json::object({{"examples", 32}}),
           .tables = {{"heads",
                       {kHeadColumn,
-                       {"gold.change,low,high", "change", "nats", kSigned},
-                       {"shares.0", "back1", "", 2},
-                       {"from", "from", "", kPlain, "head"}},
+                       Column("gold", "change", "nats")
+                           .of(CellKind::interval, {"gold.change", "gold.low", "gold.high"})
+                           .shown_as(Form::signed_number),
+                       element_column("shares", 0, "back1").fixed(2),
+                       Column("from", "from").of(CellKind::head)},
                       {{Json::Array{0, 2}, Json::Array{.5, .25, .75}, .125, Json::Array{1, 0}},
                        {Json::Array{1, 0}, nullptr, nullptr, nullptr}},
                       "the heads",
@@ -48,7 +50,7 @@ TEST(Finding, NestsRowsOfTheSameFirstCell) {
 TEST(Finding, ReadsWhatHasNoDescriptionByItsColumns) {
   const Json json = Json::parse(R"({"heads": [{"layer": 0, "head": 1}, {"layer": 1, "head": 0}]})");
   const Table table = table_of(json, {"heads", {kHeadColumn, {"loss", "loss"}}});
-  EXPECT_EQ(table.cells("layer,head")[1].dump(), "[1,0]");
+  EXPECT_EQ(table.cells("head")[1].dump(), "[1,0]");
   EXPECT_TRUE(table.cells("loss")[0].is_null());
 }
 
@@ -68,10 +70,10 @@ TEST(Finding, RefusesAnotherShape) {
   const Json whole = example();
   for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
            {R"("heads":[)", R"("heads":[7,)", "table heads"},
-           {R"("head":0,"gold")", R"("head":{},"gold")", "column layer,head"},
+           {R"("head":0,"gold")", R"("head":{},"gold")", "column head"},
            {R"("shares":[0.125])", R"("shares":["x"],"other":[0.125])", ""},
            {R"("heads":[)", R"("hads":[)", "table heads"},
-           {R"("key":"layer,head")", R"("key":7)", "a string"},
+           {R"("key":"head")", R"("key":7)", "a string"},
            {R"("columns":[)", R"("columns":[null,)", "object"}}) {
     std::string damaged = whole.dump();
     ASSERT_NE(damaged.find(from), damaged.npos) << from;
@@ -90,7 +92,92 @@ TEST(Finding, IsReadFromOlderVersionsAndNotFromLaterOnes) {
   std::erase_if(json.members(), [](const Json::Member& one) { return one.first == "schema"; });
   EXPECT_EQ(finding_of(json).tables[0].rows.size(), 2u) << "of a version before there were schemas";
   json["schema"] = kSchema + 1;
-  expect_error([&] { finding_of(json); }, {"later version", "schema 2"});
+  expect_error([&] { finding_of(json); }, {"later version", "schema 3"});
+}
+
+/// The description of a column as schema 1 wrote it, read by this version.
+Column of_schema_1(const std::string& key, int digits, const std::string& unit = "") {
+  return column_of(Json::object({{"key", key},
+                                 {"title", "title"},
+                                 {"meaning", "meaning"},
+                                 {"digits", digits},
+                                 {"unit", unit},
+                                 {"told", false}}));
+}
+
+TEST(Columns, AreReadFromDescriptionsOfSchema1) {
+  using Paths = std::vector<std::string>;
+  const Column change = of_schema_1("gold.change,low,high", -2);
+  EXPECT_EQ(change.key, "gold");
+  EXPECT_EQ(change.paths, (Paths{"gold.change", "gold.low", "gold.high"}));
+  EXPECT_EQ(change.cell, CellKind::interval);
+  EXPECT_EQ(change.form, Form::signed_number);
+  EXPECT_FALSE(change.in_legend);
+  const Column loss = of_schema_1("loss.mean,half_width", -1);
+  EXPECT_EQ(loss.cell, CellKind::half_width);
+  EXPECT_EQ(loss.paths, (Paths{"loss.mean", "loss.half_width"}));
+  const Column best = of_schema_1("best.layer,head", -1);
+  EXPECT_EQ(best.key, "best");
+  EXPECT_EQ(best.cell, CellKind::head);
+  EXPECT_EQ(of_schema_1("layer,head", -1).key, "head");
+  EXPECT_EQ(of_schema_1("from", -1, "head").cell, CellKind::head);
+  EXPECT_EQ(of_schema_1("kept", -1, "heads").cell, CellKind::heads);
+  EXPECT_EQ(of_schema_1("lifts", -1, "line").cell, CellKind::sparkline);
+  const Column verdict = of_schema_1("verdict,owned", -3);
+  EXPECT_EQ(verdict.cell, CellKind::marked);
+  EXPECT_EQ(verdict.paths, (Paths{"verdict", "owned"}));
+  EXPECT_EQ(verdict.form, Form::hidden);
+  EXPECT_EQ(of_schema_1("p", -4).form, Form::p_value);
+  EXPECT_EQ(of_schema_1("n", 1000).form, Form::grouped);
+  EXPECT_EQ(of_schema_1("share", 1, "%").form, Form::percent);
+  EXPECT_EQ(of_schema_1("share", 1, "%").digits, 1);
+  EXPECT_EQ(of_schema_1("lift", 3).form, Form::fixed);
+  EXPECT_EQ(of_schema_1("lift", 3).digits, 3);
+  EXPECT_EQ(of_schema_1("shares.0", 3).csv, "title");
+}
+
+TEST(Columns, NameTheirCellAndTheirFormInJson) {
+  const Json json = Column("p", "p").shown_as(Form::p_value);
+  EXPECT_EQ(json.dump(), R"({"key":"p","paths":["p"],"title":"p","meaning":"","cell":"plain",)"
+                         R"("form":"p_value","digits":0,"legend":true})");
+  for (const auto& [name, wrong] : {std::pair("cell", "box"), {"form", "loud"}}) {
+    Json damaged = json;
+    damaged[name] = wrong;
+    expect_error([&] { column_of(damaged); }, {std::string("unknown ") + name, wrong});
+  }
+  Json pathless = json;
+  pathless["paths"] = Json::array();
+  expect_error([&] { column_of(pathless); }, {"column p", "paths"});
+}
+
+TEST(Columns, ReadWhatTheyWrite) {
+  const Finding found = example();
+  for (const Column& column : found.tables[0].columns) {
+    EXPECT_EQ(Json(column_of(column)), Json(column)) << column.key;
+  }
+}
+
+TEST(Finding, OfSchema1GetsTypedColumns) {
+  const Json old = Json::parse(
+      R"({"schema":1,"heads":[{"layer":0,"head":2,"p":0}],"tables":[{"name":"heads",)"
+      R"("title":"","note":"","inner":"","columns":[{"key":"layer,head","title":"head",)"
+      R"("meaning":"","digits":-1,"unit":"","told":false},{"key":"p","title":"p","meaning":"",)"
+      R"("digits":-4,"unit":"","told":true}]}]})");
+  const Json typed = with_typed_columns(old);
+  const Json::Array& columns = typed.at("tables").items()[0].at("columns").items();
+  EXPECT_EQ(columns[0].at("cell"), Json("head"));
+  EXPECT_EQ(columns[1].at("form"), Json("p_value"));
+  EXPECT_EQ(typed.at("schema"), Json(kSchema));
+  EXPECT_EQ(Json(finding_of(old).tables[0].rows[0]).dump(), "[[0,2],0]");
+  EXPECT_EQ(with_typed_columns(Json::object({{"loss", 1}})).dump(), R"({"loss":1})");
+}
+
+TEST(Table, FindsColumnsByTheirKeys) {
+  Table table = example().tables[0];
+  EXPECT_EQ(table.index_of("gold"), 1U);
+  table.column("gold").form = Form::hidden;
+  EXPECT_TRUE(table.columns[1].is_hidden());
+  expect_error([&] { table.column("golf"); }, {"unknown column 'golf'", "did you mean 'gold'"});
 }
 
 TEST(Finding, NamesItsTables) {

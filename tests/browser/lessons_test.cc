@@ -97,8 +97,7 @@ TEST_F(Lessons, NumbersShowTheLinesThatRun) {
   EXPECT_TRUE(shows("#query-numbers", "0.9717"));
   EXPECT_TRUE(shows("#query-numbers", "3.5355"));
   lesson_of_run("numbers", "&q=7&ex=3");
-  const Json pattern =
-      study.done({"heads", "full", "--pattern", "0.0", "--example", "3", "--json"}).json();
+  const Json pattern = study.done({"pattern", "full", "0.0", "--example", "3", "--json"}).json();
   const double weight = pattern.at("pattern").items()[7].items()[4].number();
   EXPECT_NEAR(number_in(rows("#query-numbers")[4][3]), weight, 1e-4);
 }

@@ -129,8 +129,7 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
 
 TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {
   open(full, "#view=head&h=0.0&ex=3&rel=back3");
-  const Json pattern =
-      study.done({"heads", "full", "--pattern", "0.0", "--example", "3", "--json"}).json();
+  const Json pattern = study.done({"pattern", "full", "0.0", "--example", "3", "--json"}).json();
   for (const auto& [row, column] : {std::pair{7, 4}, {15, 10}, {3, 3}}) {
     const double weight = pattern.at("pattern").items()[row].items()[column].number();
     const std::string shown = mark("pattern", row, column);

@@ -125,8 +125,7 @@ TEST_F(Readers, WhoListenGetATableBehindEveryPicture) {
   open(full, "#view=head&h=0.0&ex=3");
   EXPECT_NE(tab().text("document.getElementById('pattern').getAttribute('aria-label')"), "");
   EXPECT_EQ(table("pattern").size(), 16u);
-  EXPECT_TRUE(
-      shows("figure:has(#pattern) details", "headlab heads full --pattern 0.0 --example 3"));
+  EXPECT_TRUE(shows("figure:has(#pattern) details", "headlab pattern full 0.0 --example 3"));
   open(full, "#view=head&h=0.0&tokens=15,10,3");
   EXPECT_EQ(table("pattern").size(), 3u);
   EXPECT_FALSE(there("figure:has(#pattern) details .term")) << "the tokens p, k and d are no terms";
@@ -297,7 +296,7 @@ TEST_F(Readers, GetTheSameLossesAndBirthsFromThePageAndTheProgram) {
   open(full);
   expect_same(svg_of("losses"), program({"runs", "full"}));
   open(full);
-  expect_same(svg_of("births"), program({"heads", "full", "--over-training"}));
+  expect_same(svg_of("births"), program({"history", "full"}));
 }
 
 TEST_F(Readers, GetTheSameKneeFromThePageAndTheProgram) {
@@ -313,7 +312,7 @@ TEST_F(Readers, GetTheSameKneeFromThePageAndTheProgram) {
 /// The heads of the page can be chosen and moved through, so they are no picture; what they show is
 /// what the program draws: the share of attention on the truth as a bar, and who owns a relation.
 TEST_F(Readers, SeeTheHeadsThatTheProgramDraws) {
-  const std::string program = this->program({"heads", "full", "--grid"});
+  const std::string program = this->program({"pattern", "full", "--grid"});
   static const std::regex bar(
       R"re(<path d="M([\d.]+) [\d.]+L([\d.]+)[^"]*" fill="#0072b2"/>\s*<path d="M[\d.]+ [\d.]+L([\d.]+))re");
   std::vector<double> shares;
@@ -339,7 +338,7 @@ TEST_F(Readers, SeeTheHeadsThatTheProgramDraws) {
 
 /// The program writes the same items in the same words as the page.
 TEST_F(Readers, GetTheSameSvgFromThePageAndTheProgram) {
-  study.done({"heads", "full", "--pattern", "0.0", "--example", "3", "--svg", "p.svg"});
+  study.done({"pattern", "full", "0.0", "--example", "3", "--svg", "p.svg"});
   const std::string program = read_file(study.path("p.svg"));
   open(full, "#view=head&h=0.0&ex=3");
   const std::string page = svg_of("pattern");

@@ -43,7 +43,7 @@ TEST_F(Again, EvalAndHeadsPrintTheirCommands) {
   done(tiny({"--out", "a"}));
   for (const Words& words :
        {Words{"eval", "a", "--examples", "16"}, Words{"heads", "a", "--examples", "16"},
-        Words{"heads", "a", "--pattern", "0.1"}}) {
+        Words{"pattern", "a", "0.1"}}) {
     const Outcome first = done(words);
     EXPECT_EQ(commands_again(first.out), std::vector<Words>{words}) << first.out;
     EXPECT_EQ(done(words).out, first.out);

@@ -23,7 +23,7 @@ TEST_F(AttentionFunctions, TrainScorePruneAndShowARunOfEachRow) {
     SCOPED_TRACE(flags);
     train(flags, "run");
     EXPECT_FALSE(done(typed("heads run --examples 32")).out.empty());
-    EXPECT_FALSE(done(typed("heads run --pattern 0.1")).out.empty());
+    EXPECT_FALSE(done(typed("pattern run 0.1")).out.empty());
     done(typed("ablate run --examples 32"));
     done(typed("prune run --method magnitude --keep 1 --out less --force"));
     EXPECT_EQ(done(typed("eval less --json")).json().find("loss") != nullptr, true);

@@ -101,7 +101,7 @@ TEST_F(Causes, AttributionRefusesPostNorm) {
 TEST_F(Causes, ANamedSetIsSilencedAlike) {
   done(tiny({"--out", "a"}));
   const Json silenced =
-      done({"ablate", "a", "--heads", "0.1,0.2", "--examples", "32", "--json"}).json();
+      done({"ablate", "a", "--head", "0.1,0.2", "--examples", "32", "--json"}).json();
   const Json without =
       done({"eval", "a", "--without", "0.1,0.2", "--examples", "32", "--json"}).json();
   const double loss = without.at("loss").number();
@@ -112,7 +112,7 @@ TEST_F(Causes, ANamedSetIsSilencedAlike) {
   EXPECT_EQ(removed.at("removed_heads").dump(), "[[0,1],[0,2]]");
   const Outcome again = done({"train", "--resume", "b", "--steps", "3"});
   EXPECT_TRUE(holds(again_of(again.out), "prune a --remove 0.1,0.2 ")) << again.out;
-  for (const Words& words : {Words{"ablate", "a", "--heads", "0.1,0.9"},
+  for (const Words& words : {Words{"ablate", "a", "--head", "0.1,0.9"},
                              {"eval", "a", "--without", "0.9"},
                              {"prune", "a", "--remove", "0.9", "--out", "c"},
                              {"prune", "a", "--remove", "0.1", "--keep", "1", "--out", "c"}})

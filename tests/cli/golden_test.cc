@@ -25,6 +25,8 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/help_bench.txt", "bench --help"},
     {"cli/help_show.txt", "show --help"},
     {"cli/help_heads.txt", "heads --help"},
+    {"cli/help_pattern.txt", "pattern --help"},
+    {"cli/help_history.txt", "history --help"},
     {"cli/help_page.txt", "page --help"},
     {"cli/help_explain.txt", "explain --help"},
     {"cli/help_list.txt", "list --help"},

@@ -4,6 +4,7 @@
 #include "cli/program.h"
 #include "headlab/train/run.h"
 #include "support/golden.h"
+#include "support/lens_models.h"
 
 namespace headlab::cli { namespace {
 
@@ -142,6 +143,96 @@ std::string lines_for(const std::string& help, const std::string& layout) {
   for (std::string line; std::getline(rest, line) && line.starts_with("  ");)
     lines += line.substr(2) + "\n";
   return lines;
+}
+
+/// Lines of a task with two answers for three tokens, without an architecture in the header.
+std::string lines_with_answers() {
+  std::string lines = R"({"header":{"vocabulary":["a","b","."],"answers":["no","yes"],)"
+                      R"("relations":[{"name":"first","positional":true}]}})"
+                      "\n";
+  const char* letters[] = {"a", "b"};
+  for (int i = 0; i < 16; ++i) {
+    const char *one = letters[i % 2], *two = letters[i / 2 % 2], *three = letters[i / 4 % 2];
+    lines +=
+        text(R"({"tokens":[")", one, R"(",")", two, R"(",")", three, R"("],"targets":[null,)",
+             R"(null,")", one == three ? "yes" : "no", R"("],"truth":{"first":{"2":[0]}}})", "\n");
+  }
+  return lines;
+}
+
+class ImportAnswers : public Import, public testing::WithParamInterface<LensModel::Sizes> {
+ protected:
+  void SetUp() override {
+    Import::SetUp();
+    LensModel(GetParam()).write(folder / "theirs");
+    write_file(folder / "data.jsonl", lines_with_answers());
+  }
+};
+
+TEST_P(ImportAnswers, AreReadByEveryCommand) {
+  const std::string task = "file:train=data.jsonl,held_out=data.jsonl,test=data.jsonl";
+  const std::string said = done({"import", "theirs", "--out", "run", "--task", task}).out;
+  expect_parts(said, {"2 answers that are no tokens"});
+  EXPECT_EQ(holds(said, "bidirectional attention"), GetParam().sees_all);
+  EXPECT_EQ(holds(said, "no norm"), !GetParam().has_norms);
+  for (const char* command : {"eval", "heads", "ablate", "curve", "patch", "attribute"})
+    done({command, "run"});
+  expect_parts(done({"circuits", "run"}).out, {"2 answers are not tokens"});
+  const Json ov = done({"circuits", "run", "--head", "0.0", "--json"}).json();
+  EXPECT_EQ(ov.at("answers"), Json::parse(R"(["no", "yes"])"));
+  EXPECT_EQ(ov.at("ov").items().at(0).items().size(), 2);
+  done({"page", "run"});
+  EXPECT_TRUE(holds(file("run/report.html"), R"("answers":["no","yes"])"));
+  expect_refused(run({"sample", "run"}), 1,
+                 {GetParam().sees_all ? "only a decoder" : "not tokens"});
+  done({"prune", "run", "--keep", "1", "--out", "pruned"});
+  done({"export", "run", "--to", "transformerlens", "--out", "out"});
+  done({"import", "out", "--out", "again", "--task", task});
+  EXPECT_EQ(done({"eval", "again", "--json"}).json().at("loss"),
+            done({"eval", "run", "--json"}).json().at("loss"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lens, ImportAnswers,
+    testing::Values(LensModel::Sizes{.vocab = 3, .outputs = 2},
+                    LensModel::Sizes{.hidden = 4, .vocab = 3, .outputs = 2, .has_norms = false},
+                    LensModel::Sizes{.vocab = 3, .outputs = 2, .sees_all = true}),
+    [](const auto& test) { return text("Number", test.index); });
+
+/// A classifier of whole sequences: it has an answer, but no relation.
+TEST_F(Import, TasksWithoutRelationsHaveScoresAndAPage) {
+  LensModel({.length = 8, .vocab = 3, .outputs = 2}).write(folder / "theirs");
+  std::string lines = R"({"header":{"vocabulary":["a","b","."],"answers":["no","yes"]}})"
+                      "\n";
+  for (const char* row :
+       {R"(["a","."],"targets":[null,"yes"])", R"(["b","."],"targets":[null,"no"])",
+        R"(["b","a","."],"targets":[null,null,"yes"])"})
+    lines += text(R"({"tokens":)", row, "}\n");
+  write_file(folder / "data.jsonl", lines);
+  done({"import", "theirs", "--out", "run", "--task",
+        "file:train=data.jsonl,held_out=data.jsonl,test=data.jsonl"});
+  for (const char* command : {"eval", "heads", "ablate", "page"}) done({command, "run"});
+  EXPECT_FALSE(holds(file("run/report.html"), "The best head for each relation"));
+}
+
+TEST_F(Import, SaysThatATaskHasOtherAnswers) {
+  LensModel({.length = 8, .vocab = 3, .outputs = 2}).write(folder / "theirs");
+  expect_nothing_written({"import", "theirs", "--out", "new"},
+                         {"does not fit the task", "a decoder with 2 outputs",
+                          "a decoder with 3 outputs", "--task file:train=FILE"});
+}
+
+TEST_F(Import, TrainsAndShowsAnswersThatAreNoTokens) {
+  write_file(folder / "data.jsonl", lines_with_answers());
+  expect_parts(done({"show", "data.jsonl"}).out, {"yes"});
+  done({"train", "--task", "file:train=data.jsonl,held_out=data.jsonl,test=data.jsonl", "--norm",
+        "none", "--steps", "2", "--d-model", "8", "--out", "own"});
+  const Json config = Json::parse(file("own/config.json"));
+  EXPECT_EQ(config.at("answers"), Json(2));
+  EXPECT_EQ(config.at("norm"), Json("none"));
+  done({"eval", "own"});
+  done(tiny({"--out", "other"}));
+  EXPECT_EQ(Json::parse(file("other/config.json")).find("answers"), nullptr);
 }
 
 TEST_F(Import, ArraysGoOutAsNumPyLoadsThem) {

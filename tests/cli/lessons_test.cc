@@ -27,11 +27,13 @@ std::string unwrapped(const std::string& lines) {
   return all;
 }
 
-TEST_F(Learning, EveryKindIsSaidInASentenceByHelpAndExplain) {
+TEST_F(Learning, HelpNamesEveryKindAndListAndExplainDescribeIt) {
   const std::string help = unwrapped(done({"train", "--help"}).out);
+  const std::string list = unwrapped(done({"list", "kinds"}).out);
   const auto said = [&](const auto& kinds) {
     for (const auto& kind : kinds) {
-      EXPECT_TRUE(holds(help, text(kind.name, ": ", kind.summary))) << kind.name;
+      EXPECT_TRUE(holds(help, kind.name)) << kind.name;
+      EXPECT_TRUE(holds(list, text(kind.name, " ", kind.summary))) << kind.name;
       const std::string explained = unwrapped(done({"explain", kind.name}).out);
       EXPECT_TRUE(holds(explained, text(": ", kind.summary))) << explained;
     }
@@ -80,7 +82,7 @@ TEST_F(Learning, ComputesARunsOwnNumbers) {
   expect_parts(text, {"head 0.1, query 3", "hidden from it by the mask"});
   const Json json = done(with(words, {"--json"})).json();
   EXPECT_LT(json.at("largest_difference").number(), 1e-5);
-  const Json pattern = done({"heads", "a", "--pattern", "0.1", "--json"}).json();
+  const Json pattern = done({"pattern", "a", "0.1", "--json"}).json();
   for (std::size_t s = 0; s < 4; ++s)
     EXPECT_NEAR(json.at("steps").at("weights").items()[3].items()[s].number(),
                 pattern.at("pattern").items()[3].items()[s].number(), 1e-5);

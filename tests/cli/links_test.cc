@@ -37,7 +37,7 @@ TEST_F(LinksInARun, AreReplacedByFindingsAndPages) {
       {"curve.json", typed("curve r/a --examples 16 --judged 16 --methods magnitude")},
       {"report.html", {"page", "r/a"}},
       {"x.json", {"heads", "r/a", "--out", "r/a/x.json"}},
-      {"x.svg", typed("heads r/a --grid --svg r/a/x.svg")},
+      {"x.svg", typed("pattern r/a --grid --svg r/a/x.svg")},
       {"x.npy", typed("eval r/a --npy r/a/x.npy")}};
   const Words before = outside();
   for (const auto& [name, words] : writers)

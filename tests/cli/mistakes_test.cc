@@ -47,7 +47,7 @@ const std::vector<Mistake> kWords = {
     {"EmptyTaskFile", "train --task text:file=", 2, "file needs a value"},
     {"SeedThatWouldBeRounded", "train --seed 9007199254740993", 2, "--seed|9007199254740991"},
     {"ArgumentOfVersion", "--version x", 2, "unexpected argument 'x'"},
-    {"FlagForAValue", "train --out --json", 2, "--out needs a value"},
+    {"FlagForAValue", "train --out --quiet", 2, "--out needs a value"},
     {"SwitchWithANumber", "eval a --json=3", 2, "true or false"},
     {"FlagOfAnotherMode", "reproduce voita a --turns 3", 2, "--turns goes with michel"},
     {"ClearedNumber", "train --no-steps", 2, "unknown flag '--no-steps'"},
@@ -68,16 +68,16 @@ const std::vector<Mistake> kWords = {
     {"Method", "prune a --method gredy --keep 1 --out b", 2, "'greedy'"},
     {"NoKeep", "prune a --out b", 2, "missing --keep"},
     {"KeepNegative", "prune a --keep -1 --out b", 2, "got -1"},
-    {"NoSuchHead", "heads a --pattern 0.7", 2, "no head 0.7|0.0 0.1 0.2 0.3"},
-    {"NoHeadAtAll", "heads a --pattern x", 2, "LAYER.HEAD"},
+    {"NoSuchHead", "pattern a 0.7", 2, "no head 0.7|0.0 0.1 0.2 0.3"},
+    {"NoHeadAtAll", "pattern a x", 2, "LAYER.HEAD"},
     {"ResumeWithAnotherRate", "train --resume a --lr 1", 2, "--lr|--resume"},
     {"ResumeWithItsOwnBatch", "train --resume a --batch 16", 2, "--batch|with --resume"},
     {"ResumeWithAnotherNorm", "train --resume a --norm layer", 2, "--norm|with --resume"},
     {"ResumeWithAnotherBlock", "train --resume a --block gpt2", 2, "--block|with --resume"},
     {"ResumeWithALayer", "train --resume a --layers 1", 2, "--layers|with --resume"},
-    {"ResumeUntied", "train --resume a --no-tied", 2, "--no-tied does not go with --resume"},
+    {"ResumeUntied", "train --resume a --no-tied", 2, "--no-tied cannot be combined with --resume"},
     {"ResumeWithNoNetwork", "train --resume a --activation relu", 2, "--activation|with --resume"},
-    {"ResumeElsewhere", "train --resume=a --out b", 2, "--out does not go with --resume"},
+    {"ResumeElsewhere", "train --resume=a --out b", 2, "--out cannot be combined with --resume"},
     {"ResumeToThePast", "train --resume a --steps 3", 2, "has done 30"},
 };
 INSTANTIATE_TEST_SUITE_P(Words, Mistakes, testing::ValuesIn(kWords), name_of_mistake);
@@ -111,18 +111,24 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Mistakes, testing::ValuesIn(kSizes), name_of_mis
 
 /// What would be passed over in silence is refused, with the flag that it belongs to.
 const std::vector<Mistake> kUnused = {
-    {"TwoViews", "heads a --grid --pattern 0.1", 2, "--grid does not go with --pattern"},
-    {"ArrayOfAGrid", "heads a --grid --npy b", 2, "--npy|with --grid"},
-    {"RelationOfNoPattern", "heads a --relation same", 2, "--relation goes with --pattern"},
-    {"ExampleOfNoPattern", "heads a --example 1", 2, "--example goes with --pattern, --grid"},
-    {"InputOfNoPattern", "heads a --input ab", 2, "--input goes with --pattern"},
+    {"GridOfOneHead", "pattern a 0.1 --grid", 2, "--grid|one head"},
+    {"RelationOfAGrid", "pattern a --grid --relation same", 2, "--relation|with --grid"},
+    {"ExampleAndInput", "pattern a --example 1 --input ab", 2, "--example|with --input"},
+    {"ExamplesOfNothing", "pattern a --examples 4", 2, "--examples goes with"},
+    {"ExamplesOfOnePicture", "pattern a 0.1 --examples 4 --svg p.svg", 2, "--examples|one head"},
+    {"ExamplesOfOneInput", "pattern a --input ab --examples 4 --activations b.npz", 2,
+     "--examples|with --input"},
+    {"OneExampleOfAGrid", "pattern a --grid --examples 1", 2, "--examples 1|fewer than 2"},
+    {"TwoHeads", "pattern a 0.1 --head 0.2", 2, "--head|with HEAD"},
+    {"ActivationsOfAnotherFormat", "pattern a --activations b.npy", 2, "b.npy|.npz"},
     {"TargetOfNoHead", "circuits a --target 1", 2, "--target goes with --head"},
     {"TargetTooLarge", "circuits a --head 0.1 --target 7", 2,
      "--target 7|no such target|from 0 to 3"},
     {"FileAndExample", "explain attention --file b --example 3", 2, "--example|with --file"},
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "--rotary-base goes with"},
-    {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2, "--dropout does not go with forward"},
-    {"TourOfNumbers", "start --csv", 2, "the tour has no table|leave --csv out"},
+    {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2,
+     "--dropout cannot be combined with forward"},
+    {"TourOfNumbers", "start --csv", 2, "has no table for --csv|leave --csv out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };
 INSTANTIATE_TEST_SUITE_P(Unused, Mistakes, testing::ValuesIn(kUnused), name_of_mistake);
@@ -166,8 +172,7 @@ TEST_F(Failures, AreOneJsonObjectIfJsonIsAsked) {
   done(tiny({"--out", "a"}));
   for (const auto& [line, status] : {std::pair{"page nothing --json", 1},
                                      {"eval a --json --examples 0", 2},
-                                     {"--json heads a --pattern 0.01", 2},
-                                     {"start --json", 2},
+                                     {"--json pattern a 0.01", 2},
                                      {"nonsense --json", 2},
                                      {"heads a --nonsense --json", 2},
                                      {"prune a --keep 1 --out a --json", 1}}) {
@@ -184,7 +189,7 @@ TEST_F(Failures, AreOneJsonObjectIfJsonIsAsked) {
 
 TEST_F(Failures, OfAFileAfterTheResultLeaveOneObject) {
   done(tiny({"--out", "a"}));
-  const Outcome outcome = run({"heads", "a", "--grid", "--json", "--svg", "none/p.svg"});
+  const Outcome outcome = run({"pattern", "a", "--grid", "--json", "--svg", "none/p.svg"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.json().find("patterns"), nullptr);
 }

@@ -9,14 +9,15 @@ namespace headlab::cli { namespace {
 
 /// What each flag is given that is no switch.
 const std::string kValues =
-    "--accumulate=2 --activation=relu --batch=4 --beta1=.5 --beta2=.5 --budget=.5 --clip=.01 "
+    "--accumulate=2 --activation=relu --activations=f.npz --batch=4 --beta1=.5 --beta2=.5 "
+    "--budget=.5 --clip=.01 "
     "--config=c.json --d-ff=12 --d-head=3 --d-model=24 --d-value=3 --decay=.5 --draws=20 "
     "--drop=50 --dropout=.2 --encoder-layers=1 --eps=.1 --eval-every=7 --eval-examples=16 "
     "--example=1 --examples=40 --finetune=3 --gate-steps=3 --head=0.1 --heads=1 --init=gpt2 "
     "--judged=16 --keep=2 --keep-weights=3 --kind=mean --kv-heads=2 --lambda=.5 --layers=2 "
     "--lr=.003 --matrix=qk --max-loss-rise=1 --method=random "
     "--methods=magnitude --min-lr=.001 --model=w --momentum=.5 --norm-place=post --npy=f "
-    "--optimizer=adam --out=f --pattern=0.1 --pdf=f --per-layer-min=1 --permutations=300 "
+    "--optimizer=adam --out=f --pdf=f --per-layer-min=1 --permutations=300 "
     "--positions=none --relation=same --resume=w --rounds=2 --save-every=3 "
     "--schedule=linear --seed=5 --seeds=2 --sizes=1 --steps=33 --svg=f --target=1 "
     "--task=relations:length=6 --temperature=0.5 --tokens=3 --top-k=2 --track-heads=5 "
@@ -128,12 +129,9 @@ TEST_P(Silence, NoFlagIsTakenThatChangesNothing) {
 const std::vector<Modes> kModes = {
     {"ablate", {{"w"}, {"w", "--pairs"}, {"w", "--gold-edges"}}},
     {"circuits", {{"w"}, {"w", "--head", "0.1"}, {"w", "--head", "0.1", "--matrix", "qk"}}},
-    {"heads",
-     {{"w"},
-      {"w", "--pattern", "0.2"},
-      {"w", "--pattern", "all"},
-      {"w", "--grid"},
-      {"w", "--over-training"}}},
+    {"heads", {{"w"}}},
+    {"pattern", {{"w", "0.2"}, {"w"}, {"w", "--grid"}, {"w", "--input", "a b"}}},
+    {"history", {{"w"}}},
     {"attribute", {{"w"}}},
     {"patch", {{"w"}}},
     {"compare", {{"w", "b"}, {"w", "b", "--measure", "accuracy"}}},

@@ -11,10 +11,9 @@ class Pictures : public Program {
 };
 
 TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
-  const Words words = typed("heads a --pattern 0.2 --svg p.svg --pdf p.pdf --width 60mm");
+  const Words words = typed("pattern a 0.2 --svg p.svg --pdf p.pdf --width 60mm");
   const Outcome outcome = done(words);
-  const std::string again =
-      "again: headlab heads a --pattern 0.2 --svg p.svg --pdf p.pdf --width 60mm";
+  const std::string again = "again: headlab pattern a 0.2 --svg p.svg --pdf p.pdf --width 60mm";
   expect_parts(outcome.out, {again + "\npicture: p.svg\npicture: p.pdf\ncaption: Head 0.2 on "});
   EXPECT_TRUE(holds(file("p.svg"), "<metadata>" + again + "</metadata>"));
   EXPECT_TRUE(holds(file("p.pdf"), again));
@@ -26,8 +25,8 @@ TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
 }
 
 TEST_F(Pictures, AreOfAllThatIsAPicture) {
-  done({"heads", "a", "--grid", "--svg", "grid.svg"});
-  done({"heads", "a", "--over-training", "--svg", "births.svg"});
+  done({"pattern", "a", "--grid", "--svg", "grid.svg"});
+  done({"history", "a", "--svg", "births.svg"});
   done(typed("curve a --examples 16 --methods greedy --svg curve.svg"));
   done({"runs", "a", ".", "--svg", "losses.svg"});
   for (const char* name : {"grid.svg", "births.svg", "curve.svg", "losses.svg"})
@@ -42,19 +41,19 @@ TEST_F(Pictures, OfASweepShowItsCells) {
 }
 
 TEST_F(Pictures, LeaveJsonAsItIs) {
-  const Outcome outcome = done({"heads", "a", "--grid", "--svg", "grid.svg", "--json"});
+  const Outcome outcome = done({"pattern", "a", "--grid", "--svg", "grid.svg", "--json"});
   EXPECT_EQ(outcome.json().at("patterns").items().size(), 4u);
   EXPECT_TRUE(file("grid.svg").starts_with("<svg "));
 }
 
 TEST_F(Pictures, NeedToKnowOfWhat) {
-  for (const Words& words : {Words{"heads", "a", "--grid", "--width", "84mm"},
-                             Words{"heads", "a", "--grid", "--pdf", "p.pdf", "--width", "84"},
-                             Words{"heads", "a", "--grid", "--pdf", "p.pdf", "--width", "9mm"}})
+  for (const Words& words : {Words{"pattern", "a", "--grid", "--width", "84mm"},
+                             Words{"pattern", "a", "--grid", "--pdf", "p.pdf", "--width", "84"},
+                             Words{"pattern", "a", "--grid", "--pdf", "p.pdf", "--width", "9mm"}})
     EXPECT_EQ(run(words).status, 2) << words.back();
   const Outcome undivided = run({"heads", "a", "--svg", "p.svg"});
   EXPECT_EQ(undivided.status, 1);
-  expect_sentence(undivided.err, {"--pattern", "--grid", "--over-training"});
+  expect_sentence(undivided.err, {"headlab pattern RUN", "headlab history RUN"});
   EXPECT_FALSE(fs::exists(folder.path() / "p.svg"));
 }
 
@@ -63,13 +62,13 @@ TEST_F(Pictures, AreRefusedUnderTheNameOfAnotherFormat) {
                                             {"--svg", "p.PDF", "--pdf"},
                                             {"--pdf", "p.svg", "--svg"},
                                             {"--pdf", "p.jpeg", ".pdf"}}) {
-    expect_refused(run({"heads", "a", "--grid", flag, file}), 2, {file, flag, instead});
+    expect_refused(run({"pattern", "a", "--grid", flag, file}), 2, {file, flag, instead});
     EXPECT_FALSE(fs::exists(folder.path() / file));
   }
   expect_refused(run({"eval", "a", "--npy", "losses.csv"}), 2, {"losses.csv", ".npy"});
-  expect_refused(run({"heads", "a", "--pattern", "all", "--z", "z.txt"}), 2, {"z.txt", ".npy"});
-  done({"heads", "a", "--grid", "--svg", "p.SVG"});
-  done({"heads", "a", "--grid", "--pdf", "no-ending"});
+  expect_refused(run({"pattern", "a", "all", "--z", "z.txt"}), 2, {"z.txt", ".npy"});
+  done({"pattern", "a", "--grid", "--svg", "p.SVG"});
+  done({"pattern", "a", "--grid", "--pdf", "no-ending"});
 }
 
 TEST_F(Pictures, AsPdfNameTheCharactersThatTheFontLacks) {
@@ -81,31 +80,30 @@ TEST_F(Pictures, AsPdfNameTheCharactersThatTheFontLacks) {
   done(
       typed("train --task text:file=words.txt,length=12 --heads 1 --d-model 8 --d-ff 8 --layers 1 "
             "--steps 2 --batch 4 --out words"));
-  const Outcome outcome = done({"heads", "words", "--pattern", "0.0", "--pdf", "w.pdf"});
+  const Outcome outcome = done({"pattern", "words", "0.0", "--pdf", "w.pdf"});
   expect_parts(outcome.err, {"the font of the PDF lacks ", "к", "--svg"});
   EXPECT_FALSE(holds(outcome.err, "␣")) << "that one is drawn";
-  EXPECT_FALSE(holds(done({"heads", "words", "--pattern", "0.0", "--svg", "w.svg"}).err, "lacks"));
+  EXPECT_FALSE(holds(done({"pattern", "words", "0.0", "--svg", "w.svg"}).err, "lacks"));
 }
 
 TEST_F(Pictures, HaveHeadsThatAreNamedStrictly) {
   for (const char* name :
        {"0.01", "00.1", "0.1.0", "0.", ".1", "0,1", "0.1x", "+0.1", "-0.1", "0.-1"})
-    EXPECT_EQ(run({"heads", "a", "--pattern", name}).status, 2) << name;
-  expect_refused(run({"ablate", "a", "--heads", "0.0,0.01"}), 2, {"0.01", "LAYER.HEAD"});
+    EXPECT_EQ(run({"pattern", "a", name}).status, 2) << name;
+  expect_refused(run({"ablate", "a", "--head", "0.0,0.01"}), 2, {"0.01", "LAYER.HEAD"});
 }
 
 TEST_F(Pictures, ThatCannotBeWrittenAreASentence) {
-  const Outcome outcome = run({"heads", "a", "--grid", "--svg", "none/p.svg"});
+  const Outcome outcome = run({"pattern", "a", "--grid", "--svg", "none/p.svg"});
   EXPECT_EQ(outcome.status, 1);
   expect_sentence(outcome.err, {"none/p.svg"});
   EXPECT_TRUE(holds(outcome.out, "again: ")) << "the result is shown all the same";
 }
 
 TEST_F(Pictures, MarkARelationOfTheHead) {
-  expect_parts(done({"heads", "a", "--pattern", "0.2", "--relation", "back3"}).out,
+  expect_parts(done({"pattern", "a", "0.2", "--relation", "back3"}).out,
                {"gold: back3, mean weight on it 0."});
-  expect_refused(run({"heads", "a", "--pattern", "0.2", "--relation", "bakc3"}), 2,
-                 {"bakc3", "back3"});
+  expect_refused(run({"pattern", "a", "0.2", "--relation", "bakc3"}), 2, {"bakc3", "back3"});
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct ProcessOptions {
   std::string out_file{};   // stdout goes to this file
   bool small_pipe = false;  // stderr holds little before a process that is not read must wait
   Words environment{};      // NAME=VALUE; NAME alone takes the variable away
-  std::string called = HEADLAB_PROGRAM;  // the name that the program is called by
+  std::string called = "headlab";  // the program as it was typed
 };
 
 class Process {

@@ -269,7 +269,7 @@ const std::vector<Mistake> kMistakes = {
     {"DropMoreThanAll", "prune a --drop 101 --out b", 2, "drop|got 101"},
     {"DropBelowTheMinimum", "prune a --drop 50 --per-layer-min 3 --out b", 1,
      "2 heads cannot stay|keep 3"},
-    {"TwoSizes", "prune a --keep 2 --drop 50 --out b", 2, "--drop does not go with --keep"},
+    {"TwoSizes", "prune a --keep 2 --drop 50 --out b", 2, "--drop cannot be combined with --keep"},
     {"ExhaustiveSearchThatIsTooLarge", "prune large --keep 2 --method exhaustive --out b", 1,
      "17 heads has 2^17 subsets|greedy"},
     {"GradientsWithoutALoss", "prune silent --keep 1 --method importance --examples 1 --out b", 1,

@@ -124,15 +124,14 @@ TEST_F(Story, BenchSaysOfWhichBuildItIs) {
 
 TEST_F(Story, ShowsHowHeadsDevelopedIfTheyWereTracked) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
-  const Json json = done({"heads", "a", "--over-training", "--json"}).json();
+  const Json json = done({"history", "a", "--json"}).json();
   expect_keys(json, {"headlab", "attention", "steps", "relations", "command"});
   EXPECT_EQ(json.at("steps").dump(), "[10,20,30]");
   ASSERT_EQ(json.at("relations").items().size(), 4u);
   expect_keys(json.at("relations").items()[0], {"name", "layer", "head", "born", "lifts"});
-  EXPECT_TRUE(holds(done({"heads", "a", "--over-training"}).out, "lift over training"));
+  EXPECT_TRUE(holds(done({"history", "a"}).out, "lift over training"));
   done({"train", "--resume", "a", "--steps", "45"});
-  EXPECT_EQ(done({"heads", "a", "--over-training", "--json"}).json().at("steps").dump(),
-            "[10,20,30,40,45]");
+  EXPECT_EQ(done({"history", "a", "--json"}).json().at("steps").dump(), "[10,20,30,40,45]");
 }
 
 TEST_F(Story, ResumesARunOfAProgramBitForBit) {

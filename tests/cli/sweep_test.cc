@@ -132,7 +132,7 @@ TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
     EXPECT_TRUE(fs::is_empty(folder.path()));
   };
   refused(grid({"--out", "s", "--heads", "1,x"}), {"heads=x", "whole number"});
-  refused(grid({"--out", "s", "--seed", "3"}), {"--seeds does not go with --seed"});
+  refused(grid({"--out", "s", "--seed", "3"}), {"--seeds cannot be combined with --seed"});
   refused(grid({"--out", "s", "--task", "relation,sort"}), {"'relation'"});
 }
 

@@ -24,8 +24,7 @@ std::vector<Words> analyses_and(const std::vector<Words>& more) {
 
 TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
-  for (const Words& words :
-       analyses_and({{"heads", "a", "--over-training"}, {"cost"}, {"cost", "--published"}})) {
+  for (const Words& words : analyses_and({{"history", "a"}, {"cost"}, {"cost", "--published"}})) {
     const auto said = [&](const Words& more) { return done(with(words, more)).out; };
     const Json json = Json::parse(said({"--json"}));
     if (json.find("tables") == nullptr) continue;
@@ -42,8 +41,8 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
 
 /// What prints a table or long words, of the runs a and b.
 constexpr std::string_view kPrinting =
-    "heads a --examples 30 --all|heads a --pattern 0.1|"
-    "heads a --grid|heads a --over-training|heads a --scores|ablate a --examples 30|"
+    "heads a --examples 30 --all|pattern a 0.1|"
+    "pattern a --grid|history a|heads a --scores|ablate a --examples 30|"
     "ablate a --examples 30 --pairs|ablate a --examples 30 --gold-edges|circuits a|"
     "attribute a --examples 16|patch a --examples 16|curve a --examples 16|"
     "curve s/heads=4 --examples 16 --finetune 1 --from-scratch|"
@@ -82,11 +81,11 @@ TEST_F(Tables, AreForOtherProgramsToo) {
   const std::string csv = done({"eval", "a", "--csv"}).out;
   EXPECT_TRUE(csv.starts_with("name,loss,accuracy,count\n")) << csv;
   const std::string latex = done({"eval", "a", "--latex"}).out;
-  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{llll}\n\\toprule\ntarget & loss")) << latex;
+  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{lrrr}\n\\toprule\ntarget & loss")) << latex;
   EXPECT_TRUE(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"})
                   .out.starts_with("layer,head,entropy,focus,scores_back1_mass,"));
   EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));
-  EXPECT_TRUE(done({"heads", "a", "--pattern", "0.1", "--csv"}).out.starts_with("query,"));
+  EXPECT_TRUE(done({"pattern", "a", "0.1", "--csv"}).out.starts_with("query,"));
   expect_parts(done({"heads", "a", "--examples", "16", "--csv"}).err,
                {"note: this is the first table; --table names another: "});
   const std::string before = file("a/heads.json");
@@ -170,29 +169,28 @@ TEST_F(Tables, AreAllThatQuietProgramsSay) {
 
 TEST_F(Tables, ArePatternsOfOnesOwnInput) {
   done(tiny({"--out", "a"}));
-  const Json json = done({"heads", "a", "--pattern", "0.1", "--input", "a b a c", "--json"}).json();
+  const Json json = done({"pattern", "a", "0.1", "--input", "a b a c", "--json"}).json();
   EXPECT_EQ(json.at("tokens").dump(), R"(["a","b","a","c"])");
-  EXPECT_EQ(done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--json"})
+  EXPECT_EQ(done({"pattern", "a", "all", "--input", "a b a c", "--json"})
                 .json()
                 .at("patterns")
                 .items()
                 .size(),
             4u);
-  const std::string shown = done({"heads", "a", "--pattern", "0.1", "--input", "a b"}).out;
+  const std::string shown = done({"pattern", "a", "0.1", "--input", "a b"}).out;
   EXPECT_TRUE(holds(shown, "your input")) << shown;
   EXPECT_TRUE(holds(shown, "gold: ")) << "the truth of these tokens: " << shown;
-  done({"heads", "a", "--pattern", "all", "--input", "a b", "--csv", "--table", "weights 0.1"});
-  done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--npy", "all.npy"});
+  done({"pattern", "a", "all", "--input", "a b", "--csv", "--table", "weights 0.1"});
+  done({"pattern", "a", "all", "--input", "a b a c", "--npy", "all.npy"});
   EXPECT_TRUE(holds(file("all.npy"), "'shape': (4, 4, 4, )"));
-  done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--z", "z.npy"});
+  done({"pattern", "a", "all", "--input", "a b a c", "--z", "z.npy"});
   EXPECT_TRUE(holds(file("z.npy"), "'shape': (4, 4, 4, )"));  // heads, queries, d_value
   EXPECT_EQ(run({"heads", "a", "--z", "z.npy"}).status, 2);
   done({"heads", "a", "--examples", "16", "--npy", "mass.npy"});
   EXPECT_TRUE(holds(file("mass.npy"), "'shape': (4, 4, 16, )"));  // relations, heads, examples
   done({"eval", "a", "--examples", "16", "--npy", "loss.npy"});
   EXPECT_TRUE(holds(file("loss.npy"), "'shape': (16, 4, 2, )"));  // examples, targets
-  expect_refused(run({"heads", "a", "--pattern", "0.1", "--input", "a 77"}), 1,
-                 {"unknown token '77'"});
+  expect_refused(run({"pattern", "a", "0.1", "--input", "a 77"}), 1, {"unknown token '77'"});
 }
 
 TEST_F(Tables, ContinueTheTokensOfAnyTask) {
@@ -226,7 +224,7 @@ TEST_F(Tables, SampleAnswersASourceAndStops) {
         {{"--stop", "a b"}, "--stop 'a b' is 2 tokens"},
         {{"--stop", "?"}, "unknown token '?'"},
         {{"--top-p", "0"}, "top_p"},
-        {{"--top-p", "0.5", "--temperature", "0"}, "--top-p does not go with --temperature 0"}}) {
+        {{"--top-p", "0.5", "--temperature", "0"}, "--top-p cannot be combined with --temperature 0"}}) {
     const Outcome refused = run(with(drawn, words));
     EXPECT_NE(refused.status, 0);
     EXPECT_TRUE(holds(refused.err, why)) << refused.err;
@@ -301,7 +299,7 @@ TEST_F(Tables, HaveARowForEachAnalysis) {
 TEST_F(Tables, HaveACommandInTheirJson) {
   done(tiny({"--out", "a"}));
   for (const std::string line :
-       {"list tasks", "explain lift", "show copy", "runs .", "eval a", "heads a --pattern 0.1"}) {
+       {"list tasks", "explain lift", "show copy", "runs .", "eval a", "pattern a 0.1"}) {
     const Json json = done(typed(line + " --json")).json();
     EXPECT_NE(json.find("headlab"), nullptr) << line;
     EXPECT_TRUE(json.find("tables") != nullptr || !holds(line, " a")) << line;

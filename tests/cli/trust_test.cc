@@ -163,14 +163,17 @@ TEST_F(Trust, OutWritesOverNoFileOfARunThatAnotherCommandMade) {
   for (const Words& words : {Words{"heads", "a", "--out", "a/config.json"},
                              {"page", "a", "--out", "a/state.safetensors"},
                              {"ablate", "a", "--out", "a/heads.json"},
-                             {"eval", "a", "--npy", "a/model.safetensors"},
                              {"heads", "a", "--out", "a/metrics.jsonl"},
-                             {"heads", "a", "--out", "a/report.html"},
-                             {"heads", "a", "--grid", "--svg", "a/heads.json"}}) {
+                             {"heads", "a", "--out", "a/report.html"}}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1) << words.back();
     EXPECT_TRUE(holds(outcome.err, "belongs to a run")) << outcome.err;
     EXPECT_FALSE(holds(outcome.err, "replaced")) << outcome.err;
+    EXPECT_EQ(contents(folder.path()), before) << words.back();
+  }
+  for (const Words& words : {Words{"eval", "a", "--npy", "a/model.safetensors"},
+                             {"pattern", "a", "--grid", "--svg", "a/heads.json"}}) {
+    EXPECT_EQ(run(words).status, 2) << "the ending is that of another format";
     EXPECT_EQ(contents(folder.path()), before) << words.back();
   }
   const Words own = {"heads", "a", "--out", "a/heads.json"};

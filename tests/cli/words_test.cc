@@ -246,6 +246,8 @@ TEST_F(Talk, CompletesWhatMayStandNext) {
       {"headlab curve runs/full --methods greedy,exh", "greedy,exhaustive\n"},
       {"headlab sweep --positions rotary,l", "rotary,learned\n"},
       {"headlab heads ru", "runs/full\n"},
+      {"headlab pattern runs/full a", "all\n"},
+      {"headlab history ru", "runs/full\n"},
       {"headlab heads --examples 9 runs/", "runs/full\n"},
       {"headlab heads sweeps/a/heads=4,", "sweeps/a/heads=4,seed=0\n"},
       {"headlab bench st", "step\n"},

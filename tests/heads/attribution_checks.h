@@ -16,6 +16,8 @@ inline std::vector<Transformer> attributed_models() {
           random_model(small_config("heads=4 kv_heads=2 targets=3 positions=sinusoidal"))
               .with_heads({{0, 3}, {}}),
           random_model(tied),
+          random_model(small_config("norm_place=parallel targets=2")),
+          random_model(small_config("block=llama norm_place=parallel")),
           random_model(small_encoder_decoder()),
           random_model(small_config("block=llama targets=2 window=2")),
           random_model(small_config("norm=rms activation=geglu tied=true biases=off")),

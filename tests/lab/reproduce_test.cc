@@ -103,7 +103,7 @@ TEST_F(Reproduced, MichelPrunesTheWeightsThatTheRunKept) {
     EXPECT_EQ(loss(2, i), held_out_loss(choices[i].kept)) << i;
   const Table over = papers()[0].over_runs(std::vector<Json>{report, report});
   const auto last = std::ssize(report.at("curve").at("methods").items()[0].at("points").items());
-  EXPECT_EQ(over.cells("loss.mean,low,high").at(last - 1).items()[0].number(), full);
+  EXPECT_EQ(over.cells("loss").at(last - 1).items()[0].number(), full);
 }
 
 TEST_F(Reproduced, MichelSilencesEveryHeadAndTimesEveryBatch) {
@@ -236,7 +236,7 @@ TEST_F(Reproduced, VoitaIsComparedWithScratchOverRuns) {
   const Table over = papers()[1].over_runs(six);
   ASSERT_EQ(over.rows.size(), 1u);
   EXPECT_NE(over.note.find("6 seeds reach p"), std::string::npos);
-  EXPECT_NEAR(over.cells("against_scratch.ratio.mean,low,high")[0].items()[0].number(), 2, 1e-9);
+  EXPECT_NEAR(over.cells("against_scratch.ratio")[0].items()[0].number(), 2, 1e-9);
   EXPECT_EQ(over.cells("against_scratch.p")[0].number(), 1 / 32.0);
   EXPECT_TRUE(over.cells("against_scratch.told_apart")[0].boolean());
   EXPECT_EQ(over.cells("survivors")[0].items().size(), 6u);

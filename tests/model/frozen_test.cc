@@ -7,8 +7,8 @@ namespace headlab { namespace {
 
 constexpr ForwardContext kFrozen{.frozen = true};
 
-/// Pre- and post-norm, grouped heads, several targets, two stacks, vectors, and blocks of llama;
-/// with ReLU or without any feed-forward network. Not frozen, the sums differ.
+/// Pre- and post-norm, parallel blocks, grouped heads, several targets, two stacks, vectors, and
+/// blocks of llama; with ReLU or without any feed-forward network. Not frozen, the sums differ.
 std::vector<Transformer> linear_models() {
   return {random_model(small_config("d_ff=0")),
           random_model(small_config("d_ff=0 heads=4 kv_heads=2 targets=3")),
@@ -16,6 +16,7 @@ std::vector<Transformer> linear_models() {
           random_model(small_encoder_decoder("activation=relu")),
           random_model(small_config("block=llama activation=relu kv_heads=1 window=3+0")),
           random_model(small_encoder_decoder("block=llama d_ff=0 window=3")),
+          random_model(small_config("norm_place=parallel activation=relu")),
           random_model(small_config("d_ff=0 features=3"))};
 }
 

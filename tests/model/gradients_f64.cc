@@ -34,6 +34,7 @@ TEST(KindGradients, AgreeWithCentralDifferences) {
   for (const NormKind& kind : kNorms) kinds.push_back(text("norm=", kind.name));
   for (const PositionKind& kind : kPositions) kinds.push_back(text("positions=", kind.name));
   for (const ActivationKind& kind : kActivations) kinds.push_back(text("activation=", kind.name));
+  for (const std::string& kind : all_wirings()) kinds.push_back(kind + " dropout=0.2");
   for (const std::string& kind : all_attention()) kinds.push_back(kind + " window=0+2 dropout=0.2");
   for (const BlockKind& kind : kBlocks) kinds.push_back(text("block=", kind.name, " window=0+2"));
   for (const std::string& kind : kinds) {
@@ -51,6 +52,9 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
 constexpr CheckedModel kModels[] = {
     {"Pre", ""},
     {"Post", "norm_place=post"},
+    {"Parallel", "norm_place=parallel"},
+    {"ParallelAttentionOnly", "norm_place=parallel d_ff=0"},
+    {"ParallelLlama", "block=llama norm_place=parallel kv_heads=1 window=0+2"},
     {"Llama", "block=llama window=0+2 kv_heads=1"},
     {"Tied", "tied=true"},
     {"TwoTargets", "targets=2"},

@@ -121,6 +121,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Way{"transformerlens", ""}, Way{"transformerlens", "tied=true d_ff=8"},
                     Way{"transformerlens", "block=llama d_ff=40 kv_heads=1"},
                     Way{"transformerlens", "window=0+2 d_ff=8"},
+                    Way{"transformerlens", "norm=none d_ff=8"},
+                    Way{"transformerlens", "answers=3 d_ff=8"},
+                    Way{"transformerlens", "architecture=encoder answers=2"},
                     Way{"huggingface-llama", "block=llama d_ff=40 window=3"}));
 
 struct Refusal {
@@ -138,22 +141,30 @@ TEST_P(Refusals, NameWhatTheLayoutCannotSay) {
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, Refusals,
-    testing::Values(Refusal{"huggingface-gpt2", "d_ff=64 norm=rms", "norm=rms"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 heads=1+2", "heads=[1,2]"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 window=3", "window=3"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 d_value=3", "d_value=3"},
-                    Refusal{"huggingface-gpt2", "", "d_ff=0"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 tied=true attention_function=sigmoid",
-                            "attention_function=sigmoid"},
-                    Refusal{"transformerlens", "attention_function=softmax_one",
-                            "attention_function=softmax_one"},
-                    Refusal{"huggingface-gpt2", "d_ff=64 tied=true positions=alibi",
-                            "positions=alibi"},
-                    Refusal{"transformerlens", "positions=alibi", "positions=alibi"},
-                    Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
-                    Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
-                    Refusal{"transformerlens", "norm_place=post", "norm_place=post"},
-                    Refusal{"transformerlens", "d_ff=8 activation=geglu", "activation=geglu"}));
+    testing::Values(
+        Refusal{"huggingface-gpt2", "d_ff=64 norm=rms", "norm=rms"},
+        Refusal{"huggingface-gpt2", "d_ff=64 heads=1+2", "heads=[1,2]"},
+        Refusal{"huggingface-gpt2", "d_ff=64 window=3", "window=3"},
+        Refusal{"huggingface-gpt2", "d_ff=64 d_value=3", "d_value=3"},
+        Refusal{"huggingface-gpt2", "", "d_ff=0"},
+        Refusal{"huggingface-gpt2", "d_ff=64 tied=true attention_function=sigmoid",
+                "attention_function=sigmoid"},
+        Refusal{"transformerlens", "attention_function=softmax_one",
+                "attention_function=softmax_one"},
+        Refusal{"huggingface-gpt2", "d_ff=64 tied=true positions=alibi", "positions=alibi"},
+        Refusal{"transformerlens", "positions=alibi", "positions=alibi"},
+        Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
+        Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
+        Refusal{"transformerlens", "norm_place=post", "norm_place=post"},
+        Refusal{"transformerlens", "d_ff=8 norm_place=parallel", "norm_place=parallel"},
+        Refusal{"huggingface-gpt2", "d_ff=64 tied=true norm_place=parallel", "norm_place=parallel"},
+        Refusal{"transformerlens", "architecture=encoder window=3", "window=3"},
+        Refusal{"huggingface-gpt2", "d_ff=64 answers=2", "answers=2"},
+        Refusal{"huggingface-gpt2", "d_ff=64 norm=none", "norm=none"},
+        Refusal{"nanogpt", "d_ff=64 activation=gelu_erf architecture=encoder",
+                "architecture=encoder"},
+        Refusal{"huggingface-llama", "block=llama d_ff=40 answers=2", "answers=2"},
+        Refusal{"transformerlens", "d_ff=8 activation=geglu", "activation=geglu"}));
 
 TEST(Layouts, SayThatHeadsHaveGoneWhereTheyCan) {
   const TemporaryFolder folder;

@@ -93,6 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, WithHeads,
     testing::Values(Case{"Self", small_config("d_head=3 heads=3")},
                     Case{"Post", small_config("d_head=3 heads=3 norm_place=post")},
+                    Case{"Parallel", small_config("d_head=3 heads=3 norm_place=parallel")},
                     Case{"SharedKeys", small_config("d_head=3 heads=4 kv_heads=2")},
                     Case{"OneKeyBlock", small_config("d_head=3 heads=4 kv_heads=1")},
                     Case{"UnevenLayers", small_config("d_head=3 heads=4+0")},

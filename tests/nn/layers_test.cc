@@ -49,11 +49,22 @@ TEST(NormLayer, ComposesWhatTheFusedOpComputesOfRowsWhoseSquaresOverflow) {
   const Tensor x = random_tensor({3, 6}, Key{1}, -2, 8) * huge;
   for (std::size_t i = 0; i < kNorms.size(); ++i) {
     const NormLayer norm(6, static_cast<NormType>(i));
+    if (!norm.w.defined()) continue;  // it divides by nothing
     NormScales scales;
     const Tensor fused = norm.forward(x);
     expect_near(fused, norm.forward(x, {.norms = &scales}), 16 * kEpsilon);
     expect_near(numbers(mean(fused * fused, -1)), {1, 1, 1}, 64 * kEpsilon);
   }
+}
+
+TEST(NormLayer, KindNoneChangesNothingAndHasNoParameters) {
+  const NormLayer norm(6, NormType::none);
+  EXPECT_TRUE(names_of(norm, std::string("ln1.")).empty());
+  const Tensor x = random_tensor({3, 6}, Key{1}, -2, 8);
+  NormScales scales;
+  for (const Tensor& y :
+       {norm.forward(x), norm.forward(x, {.frozen = true}), norm.forward(x, {.norms = &scales})})
+    expect_near(y, x, 0);
 }
 
 TEST(NormLayer, OfKindRmsKeepsTheMean) {

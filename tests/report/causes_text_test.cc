@@ -93,10 +93,10 @@ TEST(CircuitsText, ListsTheStrongestCompositionFirst) {
 
 TEST(TokenMatrixText, ShadesEachRowByItsLargestAndLeavesNegativesBlank) {
   const Tensor ov = Tensor::of({2, 4}, {9, 9, 4, 1, 9, 9, -3, 2});
-  const std::string text = token_matrix_text(ov, {"a", "b"}, 1);
+  const std::string text = token_matrix_text(ov, {"a", "b"}, {"a", "b"}, 1);
   EXPECT_EQ(line_with(text, {"a │"}), "a │██▒▒│ 1.00");
   EXPECT_EQ(line_with(text, {"b │"}), "b │  ██│ 1.00");
-  EXPECT_ANY_THROW(token_matrix_text(ov, {"a", "b"}, 2));
+  EXPECT_ANY_THROW(token_matrix_text(ov, {"a", "b"}, {"a", "b"}, 2));
 }
 
 TEST(AttributionText, EndsInTheSum) {

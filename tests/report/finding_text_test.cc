@@ -13,11 +13,13 @@ namespace headlab { namespace {
 Table example() {
   return {"heads",
           {kHeadColumn,
-           {"change,low,high", "change", "nats", kSigned},
-           {"share", "share", "", 1, "%"},
-           {"kept", "kept", "", kPlain, "heads"},
+           Column("change", "change", "nats")
+               .of(CellKind::interval, {"change", "low", "high"})
+               .shown_as(Form::signed_number),
+           Column("share", "share").percent(1),
+           Column("kept", "kept").of(CellKind::heads),
            {"sure", "p < .01"},
-           {"count", "count", "", kGrouped},
+           Column("count", "count").shown_as(Form::grouped),
            {"word", "word"}},
           {{Json::Array{0, 2}, Json::Array{.5, .25, .75}, .125,
             Json::Array{Json::Array{0, 1}, Json::Array{1, 0}}, true, 12345, "=1+1"},
@@ -61,10 +63,10 @@ TEST(FindingText, StandsInBlocksBelowOneAnotherWhereItIsTooWide) {
 TEST(FindingText, RepeatsAllColumnsThatNameARowInEachBlock) {
   const Json::Array head = {0, 0}, other = {0, 2}, third = {1, 1};
   const Table pairs{"pairs",
-                    {{"first", "first", "", kPlain, "head"},
-                     {"second", "second", "", kPlain, "head"},
-                     {"joint", "both together", "", 4},
-                     {"sum", "each by itself", "", 4},
+                    {Column("first", "first").of(CellKind::head),
+                     Column("second", "second").of(CellKind::head),
+                     Column("joint", "both together").fixed(4),
+                     Column("sum", "each by itself").fixed(4),
                      {"verdict", "verdict"}},
                     {{head, other, .25, .125, "redundant"}, {head, third, .5, .25, ""}}};
   EXPECT_EQ(text_of(pairs, 26),
@@ -89,7 +91,9 @@ TEST(FindingText, RepeatsAllColumnsThatNameARowInEachBlock) {
 
 TEST(FindingText, RepeatsNoColumnOfMeasuredNumbers) {
   const Table table{"t",
-                    {{"name", "name"}, {"x", "first number", "", 4}, {"y", "second number", "", 4}},
+                    {{"name", "name"},
+                     Column("x", "first number").fixed(4),
+                     Column("y", "second number").fixed(4)},
                     {{"same", .5, 1.5}, {"same", .25, 2.5}}};
   EXPECT_NE(text_of(table, 16).find("\n      second\nname  number\n"), std::string::npos);
 }
@@ -110,8 +114,8 @@ TEST(FindingText, FoldsTitlesBeforeItBreaksATable) {
 TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
   using Row = Json::Array;
   const Table table{"t",
-                    {{"lift,owns", "lift", "", 2},
-                     {"lifts", "over training", "", kPlain, "line"},
+                    {Column("lift", "lift").of(CellKind::marked, {"lift", "owns"}).fixed(2),
+                     Column("lifts", "over training").of(CellKind::sparkline),
                      {"labels", "labels"},
                      {"never", "never", "this is not shown"}},
                     {{Row{.97, true}, Row{0, .5, 1}, Row{"a", "b"}, nullptr},
@@ -129,7 +133,9 @@ TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
             "0.5,false,,\n0.5,false,7,\n");
   EXPECT_EQ(lists[2].name, "t.labels");
   EXPECT_EQ(csv_of(lists[2]), "lift,owns,labels,never\n0.97,true,a,\n0.97,true,b,\n");
-  Table many{"t", {{"x", "x", "", kPlain, "line"}}, std::vector<Row>(1, Row(1, Row(1000, .5)))};
+  Table many{"t",
+             {Column("x", "x").of(CellKind::sparkline)},
+             std::vector<Row>(1, Row(1, Row(1000, .5)))};
   many.rows[0][0].items().front() = 0, many.rows[0][0].items().back() = 1;
   const std::string line = text_of(many).substr(text_of(many).find("▁"));
   EXPECT_EQ(display_width(line), 41u) << "40 blocks and a newline";
@@ -162,15 +168,16 @@ TEST(FindingText, IsTidyAndHarmlessAsCsv) {
   const std::string kept = csv_of(with_lists({example()}).at(1));
   EXPECT_NE(kept.find(",share,kept_layer,kept_head,sure,"), kept.npos) << kept;
   EXPECT_NE(kept.find("\n0,2,0.5,0.25,0.75,0.125,1,0,true,"), kept.npos) << kept;
-  const Table means{"t",
-                    {{"loss.mean,half_width", "loss"},
-                     {"shares.0", "back1"},
-                     {"shares.1", "two words"},
-                     {"from", "from", "", 0, "head"},
-                     {"best.layer,head", "best"},
-                     {"best.top1", "top1"}},
-                    {{Json::Array{2, .5}, .1, .2, Json::Array{0, 10}, Json::Array{1, 2}, .5},
-                     {Json::Array{2, nullptr}, nullptr, nullptr, nullptr, nullptr, nullptr}}};
+  const Table means{
+      "t",
+      {Column("loss", "loss").of(CellKind::half_width, {"loss.mean", "loss.half_width"}),
+       element_column("shares", 0, "back1"),
+       element_column("shares", 1, "two words"),
+       Column("from", "from").of(CellKind::head),
+       Column("best", "best").of(CellKind::head, {"best.layer", "best.head"}),
+       {"best.top1", "top1"}},
+      {{Json::Array{2, .5}, .1, .2, Json::Array{0, 10}, Json::Array{1, 2}, .5},
+       {Json::Array{2, nullptr}, nullptr, nullptr, nullptr, nullptr, nullptr}}};
   EXPECT_EQ(csv_of(means),
             "loss,loss_low,loss_high,back1,two_words,from_layer,from_head,best_layer,best_head,"
             "best_top1\n2,1.5,2.5,0.1,0.2,0,10,1,2,0.5\n2,,,,,,,,,\n");
@@ -184,7 +191,9 @@ TEST(FindingText, IsATabularForLatex) {
 
 TEST(FindingText, EscapesWhatLatexReadsAsCommands) {
   const Table table{"t",
-                    {{"word", "a<b|c>d"}, {"p", "p", "", kChance}, {"change,low,high", "x_1"}},
+                    {{"word", "a<b|c>d"},
+                     Column("p", "p").shown_as(Form::p_value),
+                     Column("change", "x_1").of(CellKind::interval, {"change", "low", "high"})},
                     {{"<s> u|v \"z\" #1 50% $x_{i}^2$ ~ \\n & a--b -0.5", 0.0,
                       Json::Array{-.5, -1, 0}},
                      {"[a]", 0.25, Json::Array{-2e-7, -3e-7, 2e-7}},

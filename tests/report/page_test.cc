@@ -273,6 +273,25 @@ TEST_F(Pages, NameWhatIsDamaged) {
   EXPECT_THROW(make_page({}), Error);
 }
 
+/// Scripts of the page read the cell and the form of a column, which schema 1 did not name.
+TEST_F(Pages, TranslateTheColumnsOfSchema1) {
+  const TrainedRun run = trained("a");
+  const std::string start = R"({"headlab":"0.1.0","schema":1,"heads":[],"tables":[)";
+  const std::string column =
+      R"({"key":"change,low,high","title":"change","meaning":"","digits":-2,"unit":"","told":true})";
+  write_file(run.path / "ablation.json",
+             start + R"({"name":"heads","title":"","note":"","inner":"","columns":[)" + column +
+                 "]}]}");
+  const Json facts = facts_in(make_page({run.path}).html);
+  const Json& report = facts.at("runs").items()[0].at("reports").at("ablation");
+  const Json& read = report.at("tables").items()[0].at("columns").items()[0];
+  EXPECT_EQ(read.at("cell"), Json("interval"));
+  EXPECT_EQ(read.at("form"), Json("signed"));
+  EXPECT_EQ(read.at("paths").dump(), R"(["change","low","high"])");
+  write_file(run.path / "ablation.json", start + R"({"columns":[7]}]})");
+  expect_error([&] { make_page({run.path}); }, {"ablation.json"});
+}
+
 TEST_F(Pages, OfControlTasksShowNoOwner) {
   for (const char* task : {"memoryless", "random"}) {
     RunConfig config = tiny_config();

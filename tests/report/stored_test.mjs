@@ -1,7 +1,7 @@
-// Holds a page whose attention function is unknown to it against what the program computed:
+// Compares a page that cannot run the model of its run with what the program computed:
 //   node stored_test.mjs PAGE.html EXPECTED.json
-// EXPECTED: {"sentence", "pattern": [weights of head 0.0 on the first example]}. Prints a line for
-// each problem; the exit status is 1 if there is any.
+// EXPECTED: {"sentence", "tolerance", "pattern": [weights of head 0.0 on the first example]}.
+// Prints a line for each problem; the exit status is 1 if there is any.
 import fs from 'node:fs';
 import {pageOfHtml} from './page_of.mjs';
 import {unknownAttention} from '../../src/app/report/page/core_kinds.js';
@@ -16,7 +16,7 @@ if (unknownAttention(run.config) !== expected.sentence)
   problems.push(`it says: ${unknownAttention(run.config)}`);
 const pattern = storedTrace(run, 0).pattern(0, 0);
 expected.pattern.forEach((weight, i) => {
-  if (!(Math.abs(weight - pattern[i]) < 1e-5)) problems.push(`weight ${i}: ${pattern[i]}`);
+  if (!(Math.abs(weight - pattern[i]) < expected.tolerance)) problems.push(`weight ${i}: ${pattern[i]}`);
 });
 for (const problem of problems) console.log(problem);
 process.exitCode = problems.length ? 1 : 0;

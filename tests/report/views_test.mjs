@@ -11,6 +11,7 @@ import * as address from '../../src/app/report/page/address.js';
 import {randomEdges} from '../../src/app/report/page/core_edges.js';
 import {pca} from '../../src/app/report/page/core_numbers.js';
 import {truthOf} from '../../src/app/report/page/core_page.js';
+import {cellOf} from '../../src/app/report/page/findings.js';
 import {recorder} from './page_document.mjs';
 
 const page = {...draw, ...charts, ...plots, ...address};
@@ -269,6 +270,27 @@ dense[57] = 1;
 expect(Math.max(...page.pooled(dense, 10, 10, 4).values) === 1, 'no bright cell vanishes');
 expect(page.ticks(0, 1).length === 6, 'ticks are round');
 expect(page.digits(0.00045372) === '0.0004537' && page.digits(NaN) === '–', 'four digits');
+
+// ---- cells of findings, by what their columns say
+const row = {head: [0, 2], all: [[0, 1], [1, 0]], p: 1e-9, share: 0.125, n: 12345, rise: {at: 0.5, low: 0.25, high: 0.75}, half: 0.25, owned: true};
+const rise = ['rise.at', 'rise.low', 'rise.high'];
+for (const [column, words, low] of [
+  [{paths: ['head'], cell: 'head', form: 'automatic'}, '0.2'],
+  [{paths: ['head.0', 'head.1'], cell: 'head', form: 'automatic'}, '0.2'],
+  [{paths: ['none.layer', 'none.head'], cell: 'head', form: 'automatic'}, '–'],
+  [{paths: ['all'], cell: 'heads', form: 'automatic'}, '0.1 1.0'],
+  [{paths: ['p'], cell: 'plain', form: 'p_value'}, '<\u00a01e−6'],
+  [{paths: ['share'], cell: 'plain', form: 'percent', digits: 1}, '12.5 %'],
+  [{paths: ['share'], cell: 'plain', form: 'fixed', digits: 2}, '0.13'],
+  [{paths: ['share'], cell: 'plain', form: 'signed'}, '+0.125'],
+  [{paths: ['n'], cell: 'plain', form: 'grouped'}, '12,345'],
+  [{paths: rise, cell: 'interval', form: 'signed'}, '+0.5 (+0.25 to +0.75)', 0.25],
+  [{paths: ['rise.at', 'half'], cell: 'half_width', form: 'automatic'}, '0.5 (0.25 to 0.75)', 0.25],
+  [{paths: ['share', 'owned'], cell: 'marked', form: 'fixed', digits: 3}, '0.125'],
+]) {
+  const cell = cellOf(row, {key: 'key', ...column});
+  expect(cell.words === words && cell.low === low, `a cell by its column: ${cell.words}, not ${words}`);
+}
 
 for (const problem of problems.slice(0, 20)) console.log(problem);
 process.exit(problems.length ? 1 : 0);

@@ -7,11 +7,13 @@
 
 namespace headlab {
 
+/// Without norms the streams of large weights grow until softmaxes saturate: they are smaller then.
 inline Transformer random_model(const TransformerConfig& config, Key key = Key{1}) {
   Transformer model(config);
+  const Scalar size = config.norm == NormType::none ? Scalar(0.4) : Scalar(1);
   model.visit([&](const std::string& name, const Tensor& parameter) {
     const Tensor values = random_tensor(parameter.shape(), key.fold(name));
-    std::copy_n(values.data(), values.count(), parameter.data());
+    for (Index i = 0; i < values.count(); ++i) parameter.data()[i] = size * values.data()[i];
   });
   return model;
 }
@@ -51,11 +53,32 @@ inline std::vector<std::string> all_attention() {
   return all;
 }
 
+/// The settings of every block wiring with each norm, with and without biases.
+inline std::vector<std::string> all_wirings() {
+  std::vector<std::string> all;
+  for (const BlockWiring& wiring : block_wirings()) {
+    for (const NormKind& norm : kNorms) {
+      for (const char* biases : {"on", "off"}) {
+        all.push_back(text("norm_place=", wiring.name, " norm=", norm.name, " biases=", biases));
+      }
+    }
+  }
+  return all;
+}
+
+/// Whether models with a source may have these settings, which all_kinds() gives.
+inline bool allow_a_source(const std::string& settings) {
+  return kind_of(config_with(settings).norm_place).has_cross;
+}
+
 /// The settings of all combinations of the kinds of norms, positions, activations and biases, and
-/// those of all_attention(). They come from their tables, so that a new row is tested by being
-/// there.
+/// those of all_attention() and all_wirings(). They come from their tables, so that a new row is
+/// tested by being there.
 inline std::vector<std::string> all_kinds() {
   std::vector<std::string> all = all_attention();
+  for (const std::string& wiring : all_wirings()) {
+    all.push_back(wiring);
+  }
   for (const NormKind& norm : kNorms)
     for (const char* place : {"pre", "post"})
       for (const PositionKind& positions : kPositions)

@@ -50,8 +50,8 @@ done
 
 cmake -S "$copy" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
   -DHEADLAB_NATIVE=OFF -DCMAKE_CXX_FLAGS_DEBUG=-O1 >/dev/null
-cmake --build "$folder/build" -j "$(nproc)" --target headlab_program test_ops_f64 test_tasks \
-  test_prune >"$folder/build.log" 2>&1 || { tail -50 "$folder/build.log"; exit 1; }
+cmake --build "$folder/build" -j "$(nproc)" --target headlab_program test_ops_f64 test_model_f64 \
+  test_tasks test_prune >"$folder/build.log" 2>&1 || { tail -50 "$folder/build.log"; exit 1; }
 program=$folder/build/headlab
 
 # ---- what must be found --------------------------------------------------------------------------
@@ -107,6 +107,18 @@ expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
 expect accuracy "$program" train "${small[@]}" --positions binary --out binary
 expect 'an optimizer: w -= lr (sign(m)' "$program" explain sign
 expect accuracy "$program" train "${small[@]}" --optimizer sign --out sign
+expect '[  PASSED  ] 1 test' build/test_model_f64 --gtest_filter='KindGradients.*'
+expect 'an attention function: max(0, score)^2' "$program" explain squared_relu
+expect accuracy "$program" train "${small[@]}" --attention-function squared_relu --out squared
+expect row_sum "$program" heads squared
+expect '"kept"' "$program" prune squared --keep 2 --out fewer --json
+expect 'x + mlp(norm(x)), then x + attn(norm(x))' "$program" explain network_first
+expect accuracy "$program" train "${small[@]}" --d-ff 16 --norm-place network_first --out wired
+expect 'blocks.0.mlp' "$program" attribute wired
+for run_of_kind in squared wired; do
+  "$program" page $run_of_kind >/dev/null
+  expect '"patterns":' cat $run_of_kind/report.html
+done
 for run_of_kind in magnitude binary; do
   expect "$run_of_kind/report.html" "$program" page $run_of_kind --no-weights
   [[ -z $browser ]] || expect 'that this page cannot compute: patterns are as the program' \
@@ -161,7 +173,7 @@ for head in says("heads", run, "--scores")["heads"]:
 for head in says("heads", "short", "--scores")["heads"]:
     equal("last + first", head["patterns"]["last"] + head["patterns"]["first"], 1)
 for head in says("sinks", run, "--examples", "2")["heads"]:
-    patterns = [says("heads", run, "--pattern", f"{head['layer']}.{head['head']}", "--example", n)["pattern"] for n in "01"]
+    patterns = [says("pattern", run, f"{head['layer']}.{head['head']}", "--example", n)["pattern"] for n in "01"]
     rows = [row for pattern in patterns for row in pattern]
     equal("first", head["first"], sum(row[0] for row in rows) / len(rows))
 assert says("prune", run, "--method", "last_first", "--keep", "1", "--out", "pruned")["kept"] == [[0, 0]]

@@ -12,42 +12,83 @@
 
 namespace headlab {
 
-// How the numbers of a column are shown as text: with so many decimals, or
-inline constexpr int kPlain = -1;      // 4 significant digits, whole numbers in full
-inline constexpr int kSigned = -2;     // the same with a sign
-inline constexpr int kChance = -4;     // a p, not told below kLeastP: "< 1e-6"
-inline constexpr int kGrouped = 1000;  // 12,345
-inline constexpr int kHidden = -3;     // not at all: in JSON and CSV alone
-
-/// A column. Its key is its name in JSON and CSV: "loss", or "gold.loss" for `loss` in the object
-/// `gold`, or "shares.0" for the first of the array `shares`. A key of several names spreads a cell
-/// that is an array: "layer,head" is a head [0, 2], shown as 0.2; "change,low,high" and
-/// "loss.mean,half_width" are an interval, shown as 0.94 ± 0.03 or 0.94 (0.88 to 1), in CSV
-/// `change`, `change_low` and `change_high`; "lift,owns" is a number with a mark, 0.97*.
-struct Column {
-  std::string key;
-  std::string title;         // in text
-  std::string meaning = "";  // and what is good
-  int digits = kPlain;
-  /// "%" shows a share in percent, "head" [0, 2] as 0.2, "heads" many, "line" numbers from 0 to 1
-  /// as blocks of their heights.
-  std::string unit = "";
-  bool told = true;  // whether the legend says what it means
-
-  /// Where the parts of a cell stand in a row of JSON.
-  std::vector<std::string> paths() const;
-  bool is_interval() const { return key.ends_with(",high") || key.ends_with(",half_width"); }
-  bool is_head() const { return key.ends_with("layer,head") || unit == "head"; }
-  void members(auto&& f) {
-    f("key", key), f("title", title), f("meaning", meaning);
-    f("digits", digits), f("unit", unit), f("told", told);
-  }
+/// What a cell of a column holds.
+enum class CellKind {
+  plain,       // a number, a text, a truth value ("*" or blank) or a list of these
+  interval,    // a value, the low and the high end of its interval: 0.94 (0.88 to 1)
+  half_width,  // a value and half the width of its interval: 0.94 ± 0.03
+  head,        // the attention layer and the number of a head: 0.2
+  heads,       // a list of heads: 0.2 1.0
+  marked,      // a value and whether it is marked: 0.97*
+  sparkline    // a list of numbers from 0 to 1, shown as blocks of their heights
 };
 
-/// A column whose meaning the legend leaves out, as it is plain where the column stands.
-inline Column untold(std::string key, std::string title, std::string meaning, int digits = kPlain) {
-  return {std::move(key), std::move(title), std::move(meaning), digits, "", false};
-}
+/// How the numbers of a column are shown as text.
+enum class Form {
+  automatic,      // 4 significant digits, whole numbers in full
+  fixed,          // with `digits` decimals
+  percent,        // a share times 100, with `digits` decimals
+  signed_number,  // as automatic, with a sign: +0.5
+  grouped,        // 12,345
+  p_value,        // as automatic; from kLeastP down "< 1e-6"
+  hidden          // not shown: the column is in JSON and CSV only
+};
+
+/// A column of a table. Most columns are declared as {key, title, meaning} and then refined:
+///
+///   Column("gold", "cost", "rise of the loss, nats")
+///       .of(CellKind::interval, {"gold.change", "gold.low", "gold.high"})
+///       .shown_as(Form::signed_number)
+struct Column {
+  std::string key;  // its name, unique in the table: for lookups, and in CSV with _ for each dot
+  /// The paths of the cell's values in a row of JSON: names and places in arrays, joined by dots.
+  /// A cell with one path is the value there, a cell with several an array of their values.
+  std::vector<std::string> paths{};
+  std::string title;    // in text
+  std::string meaning;  // and what is good
+  CellKind cell = CellKind::plain;
+  Form form = Form::automatic;
+  int digits = 0;         // decimals of Form::fixed and Form::percent
+  bool in_legend = true;  // whether the legend below the table explains the column
+  std::string csv{};      // its name in CSV; "": the key
+
+  Column() = default;
+  /// A plain column whose value is at the path `key`.
+  Column(std::string key, std::string title, std::string meaning = "");
+
+  /// The same column with cells of another kind; with their paths, unless the only path is the key.
+  Column of(CellKind kind) const;
+  Column of(CellKind kind, std::vector<std::string> value_paths) const;
+  /// The same column, shown differently.
+  Column shown_as(Form how) const;
+  Column fixed(int decimals) const;
+  Column percent(int decimals) const;
+  Column hidden() const { return shown_as(Form::hidden); }
+  /// The same column, hidden unless `shown`.
+  Column hidden_unless(bool shown) const { return shown ? *this : hidden(); }
+  /// The same column, left out of the legend because its title is plain where it stands.
+  Column no_legend() const;
+
+  bool is_hidden() const { return form == Form::hidden; }
+  bool is_interval() const { return cell == CellKind::interval || cell == CellKind::half_width; }
+};
+
+/// A mean with its interval: the members `mean`, `low` and `high` of the object at `key`.
+Column interval_column(const std::string& key, const std::string& title,
+                       const std::string& meaning = "");
+/// The element `place` of the array at `array`. Its name in CSV is its title.
+Column element_column(const std::string& array, std::size_t place, const std::string& title,
+                      const std::string& meaning = "");
+
+/// The names of the enums in JSON: "interval", "p_value".
+const char* name_of(CellKind cell);
+const char* name_of(Form form);
+/// key, paths, title, meaning, cell, form, digits, legend and, unless it is the key, csv.
+Json to_json(const Column& column);
+/// The inverse. Also reads the descriptions of schema 1, whose keys and digits implied the rest.
+Column column_of(const Json& description);
+/// A finding of an older schema with the descriptions of its columns as this version writes them.
+Json with_typed_columns(Json finding);
 
 /// The column of a head, LAYER.HEAD.
 extern const Column kHeadColumn;
@@ -74,8 +115,14 @@ struct Table {
   std::vector<Grid> grids{};  // unless empty, text shows these in place of the rows
   bool shown = true;          // false: text does not show it, for it is long; CSV and JSON do
 
-  /// Error unless there is a column of this key.
-  const Column& column(const std::string& key) const;
+  /// The index of the column with this key. Error that lists the keys unless there is one.
+  std::size_t index_of(const std::string& key) const;
+  const Column& column(const std::string& key) const { return columns[index_of(key)]; }
+  Column& column(const std::string& key) { return columns[index_of(key)]; }
+  /// Appends columns after those that the table has.
+  void append(const std::vector<Column>& more) {
+    columns.insert(columns.end(), more.begin(), more.end());
+  }
   /// The cells of a column from top to bottom.
   std::vector<Json> cells(const std::string& key) const;
 };
@@ -101,9 +148,9 @@ struct Finding {
   const Table& table(const std::string& name) const;
 };
 
-/// The "schema" of findings, which grows where a key gets another meaning or goes: older ones are
-/// read as before.
-inline constexpr int kSchema = 1;
+/// The "schema" of findings. It grows when a key gets another meaning or is dropped; older findings
+/// can still be read. Since schema 2 the description of a column names its cell and its form.
+inline constexpr int kSchema = 2;
 /// Error for a finding of a later schema.
 void check_schema(const Json& finding);
 

@@ -36,22 +36,86 @@ auto as_usage(const Action& action) {
   }
 }
 
-/// The settings of a command as flags, with a column that says with which others each goes.
+/// A condition on the rest of a command line.
+struct Condition {
+  enum class Kind {
+    flag,               // a flag is given and does not switch off
+    value,              // a setting has one of some values
+    first_argument,     // the first argument is a certain word
+    several_arguments,  // there is more than one argument
+  };
+  Kind kind = Kind::flag;
+  std::string flag{};                 // the setting of a flag or a value, such as "d_ff"
+  std::vector<std::string> values{};  // values of the setting, or the word; "" is the default
+};
+Condition flag_given(std::string flag);
+Condition has_value(std::string flag, std::vector<std::string> values);
+Condition first_argument(std::string word);
+Condition several_arguments();
+/// The condition as a user meets it: "--optimizer sgd", "--grid", "several runs".
+std::string text_of(const Condition& condition);
+
+/// When a flag changes the result.
+struct FlagRules {
+  std::vector<Condition> needs{};     // one of these, if there are any
+  std::vector<Condition> excludes{};  // none of these
+};
+
+/// The settings of a command as flags: their groups in help, and the rules that say when a flag
+/// changes the result. Rules for flags that are not there are passed over.
 struct Flags : Settings {
   Flags() = default;
   Flags(Settings settings) : Settings(std::move(settings)) {}
-  /// What those of these flags that are there change results with, any of these: another flag
-  /// ("pattern"), the value of a setting ("optimizer=sgd"), the first argument ("@voita"); and none
-  /// that has a "!" before it.
-  void only(const std::vector<std::string>& names, const std::vector<std::string>& with);
-  std::map<std::string, std::vector<std::string>> modes{};
+
+  /// Settings that are added after this belong to the group `title` of help.
+  void group(const std::string& title) { group_at(title, names().size()); }
+  /// The same from a setting on that is there already.
+  void group_at(const std::string& title, std::string_view first_setting);
+  /// Each of these flags changes the result only if one of the conditions is met.
+  void needs(const std::vector<std::string>& flags, const std::vector<Condition>& conditions);
+  /// Each of these flags changes nothing, and is refused, if one of the conditions is met.
+  void excludes(const std::vector<std::string>& flags, const std::vector<Condition>& conditions);
+  /// Adds other flags with their groups and rules.
+  void append(const Flags& others);
+
+  struct Group {
+    std::string title;
+    std::size_t first;  // the index of its first setting
+  };
+  std::vector<Group> groups{};
+  std::map<std::string, FlagRules> rules{};  // by setting
+  /// Flags of earlier versions: understood, so that the command can say what replaces them, and
+  /// shown nowhere.
+  Settings retired{};
+  /// Flags that have another name now, by the old one.
+  std::map<std::string, std::string> renamed{};
+
+ private:
+  void group_at(const std::string& title, std::size_t first);
 };
 
 /// d_model as --d-model.
 std::string flag_of(std::string_view setting);
+/// Whether a flag is one that every command has, or every command with tables.
+bool is_common(std::string_view setting);
+/// The flags in their groups, a line for each where 80 columns hold it; common flags are left out.
+std::string flags_help(const Flags& flags);
+/// Lines for some settings, at most 80 columns wide.
+std::string settings_help(const std::vector<Setting>& settings, const Flags& flags);
 
-/// The mode of a flag (Flags::only) in which there is more than one argument.
-inline constexpr const char* kSeveralRuns = "@several runs";
+/// The flags that every command has. Those of tables (csv, latex, table) belong to commands that
+/// show tables.
+struct CommonFlags {
+  bool json = false;
+  bool csv = false;
+  bool latex = false;
+  bool quiet = false;
+  bool help = false;
+  std::int64_t threads = 0;  // 0: all processors
+  std::string table{};
+
+  Flags settings(bool shows_tables);
+};
 
 /// Thrown by `read` where --help or -h is among the words: then nothing else matters.
 struct HelpWanted {
@@ -68,7 +132,7 @@ class Invocation {
   Invocation& operator=(const Invocation&) = delete;
 
   // What can be asked before `read`, because a setting's defaults may depend on it:
-  bool wants_help() const { return wants_help_; }
+  bool wants_help() const { return common_.help; }
   /// Whether the flag of a setting is there.
   bool given(std::string_view setting) const;
   /// The last value of a setting's flag, "" if it has none.
@@ -85,9 +149,9 @@ class Invocation {
   void read(const Flags& own, const Flags& more = {}, const std::string& more_help = "");
 
   // What is known after `read`:
-  bool json() const { return json_; }
+  bool json() const { return common_.json; }
   /// Whether --csv, --latex or --table asks for a table alone.
-  bool wants_table() const { return csv_ || latex_ || !table_.empty(); }
+  bool wants_table() const { return common_.csv || common_.latex || !common_.table.empty(); }
   /// The table that --table names, or the first, as --csv or --latex asks for it. UsageError if
   /// there is none.
   std::string table_text(const std::vector<Table>& tables) const;
@@ -102,6 +166,10 @@ class Invocation {
   /// those that change no number (--json, --threads, --force, --quiet, --csv, --latex)
   /// and without the flag of `left_out`.
   std::string again(std::string_view left_out = "") const;
+  /// The flags alone, each after a space, without those of the settings `left_out`.
+  std::string flags_again(const std::vector<std::string>& left_out) const;
+  /// The names of retired flags that the command understands.
+  std::vector<std::string> retired_names() const { return settings_.retired.names(); }
 
   const Command& command() const { return command_; }
   /// "for example: headlab ...", the hint of errors.
@@ -118,25 +186,24 @@ class Invocation {
     bool apart = false;    // the value is a positional: a word by itself, or one after a switch
     bool changes = false;  // it is a switch, or gives another value than the preset
   };
-  void add_table_flags();
   void refuse_table_flags() const;
   void check_table_name() const;
+  void rename(Argument& argument) const;
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
   void add_positional(const std::string& word);
   void check_positionals() const;
-  bool in_mode(const std::string& mode, bool always) const;
-  void check_modes() const;
-  std::string help() const;
+  bool meets(const Condition& condition, bool always) const;
+  void check_rules() const;
+  std::string help(const std::string& more) const;
   UsageError unknown_flag(const std::string& flag) const;
 
   const Command& command_;
   std::vector<Argument> arguments_;
   std::vector<std::string> positionals_;
   Flags settings_;
-  std::string out_, table_;
-  bool wants_help_, json_ = false, quiet_ = false, csv_ = false, latex_ = false;
-  std::int64_t threads_ = 0;  // 0: all processors
+  std::string out_;
+  CommonFlags common_;
 };
 
 /// A row of a list: its name, and from `column` on what it means, in lines of at most 80 columns.

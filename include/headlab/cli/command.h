@@ -25,12 +25,15 @@ struct Result {
   std::string text{};  // ends with a newline
   std::string note{};  // a line on stderr, after the result
   int status = 0;      // the exit status of the program
+  /// Whether the text holds words of data or scripts: those are shown as they are, and only lines
+  /// that begin with "again: " name the program as it was typed.
+  bool quotes_data = false;
   /// What kept the result from being written to its file: reported after it, with exit status 1.
   std::optional<Error> unwritten{};
   std::vector<Table> tables{};  // what --csv and --latex choose from
 };
 
-inline constexpr const char* kAnyTable = "*";
+using TableNames = std::vector<std::string>;
 
 struct Command {
   const char* name;
@@ -39,9 +42,9 @@ struct Command {
   const char* example;      // leads the command's own help, and the hints of errors
   std::string positionals;  // what it takes beside flags: "RUN", "RUN [RUN ...]"
   Result (*run)(Invocation& call);
-  /// The names of the tables of its results, between blanks: --csv, --latex and --table choose from
-  /// them. "": it has none, and does not offer these flags. kAnyTable: known only when it is done.
-  std::string tables = kAnyTable;
+  /// The names of the tables of its results: --csv, --latex and --table choose from them. An empty
+  /// list: it has none, and does not offer these flags. nullopt: known only when it is done.
+  std::optional<TableNames> tables{};
 };
 
 std::span<const Command> commands();
@@ -54,6 +57,7 @@ struct Additions {
   std::vector<PruneMethod> methods{};
   std::vector<OptimizerEntry> optimizers{};
   std::vector<AttentionFunctionEntry> attention_functions{};
+  std::vector<BlockWiring> block_wirings{};
   std::vector<Command> commands{};
 };
 

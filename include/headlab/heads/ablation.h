@@ -65,7 +65,7 @@ class Ablation {
   /// of another example, drawn for each, at the same position; the other is at least as long, and
   /// for the longest, positions beyond its end keep what they had. Error: examples without any
   /// target; fewer than two of them.
-  Ablation(const Transformer& model, Batch examples, const AblationOptions& options = {});
+  Ablation(const HeadedModel& model, Batch examples, const AblationOptions& options = {});
 
   /// The losses of the examples, each summed over its targets, in nats, with the heads of each set
   /// silenced: [sets][examples]. The empty set is the model itself. Error for a head that the model
@@ -104,7 +104,7 @@ class Ablation {
   ModelHooks from_unchanged(std::size_t first, const ModelCaptures& unchanged) const;
   std::vector<HeadEdits> edits_for(const HeadSet& set, std::span<const Tensor> replacements) const;
 
-  const Transformer& model_;
+  const HeadedModel& model_;
   std::vector<AttentionModule> modules_;
   Batch examples_;
   AblationOptions options_;
@@ -127,7 +127,7 @@ struct AblationReport : AblationFacts {
 Finding finding_of(const AblationReport& report);
 
 /// Silences each head alone. p is for each head by itself, not corrected for their number.
-AblationReport ablate_heads(const Transformer& model, const Batch& examples,
+AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
                             const AblationOptions& options = {});
 
 }  // namespace headlab

@@ -21,7 +21,7 @@ class Activations {
   /// `patterns`: whether to keep the attention weights as well, which take heads x queries x keys
   /// numbers for each sequence. `model` must outlive it.
   /// Without `logits` those are not computed.
-  Activations(const Transformer& model, const Batch& batch, bool patterns = true,
+  Activations(const HeadedModel& model, const Batch& batch, bool patterns = true,
               bool logits = true);
 
   /// Logits [B, T, K*V]; without them, the last stream.
@@ -36,7 +36,7 @@ class Activations {
   const ModelCaptures& captures() const { return captures_; }
 
  private:
-  const Transformer& model_;
+  const HeadedModel& model_;
   ModelCaptures captures_;
   Tensor logits_;
 };
@@ -44,7 +44,7 @@ class Activations {
 /// The patterns of all attention layers, [B, H, T, S] each, with rows that sum to 1: those of a
 /// function that does not normalise are divided by their sums. Scores of heads are computed from
 /// these.
-std::vector<Tensor> normalised_patterns(const Transformer& model, const ModelCaptures& captures);
+std::vector<Tensor> normalised_patterns(const HeadedModel& model, const ModelCaptures& captures);
 
 /// The tokens at the queries and keys of a module of this kind in sequence b, without padding.
 std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kind, Index b);
@@ -76,16 +76,35 @@ struct HeadPattern {
 
 /// The pattern of a head on sequence b of examples of the task, with the truth that these have.
 /// Error if the model has no such head.
-HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
+HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId& head,
                        const Example& examples, Index b = 0);
 /// The same on one of the held-out examples on which heads are scored.
-HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
+HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId& head,
                        Index example = 0);
 /// The same of every head, in the order of all_heads.
-std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task, Index example = 0);
+std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task, Index example = 0);
+/// The same on sequence b of examples of the task.
+std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task,
+                                     const Example& examples, Index b = 0);
 /// {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows, "gold":
 /// [{"relation", "mass", "keys": those of each query}]}.
 Json to_json(const HeadPattern& pattern);
+
+/// An array with its name, for NumPy: row-major.
+struct NamedArray {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<float> values;
+};
+/// What a model computes on a batch. N sequences, T queries, S keys, H heads, G key-value blocks:
+///   LAYER.q [N, T, H, d_head]    LAYER.k [N, S, G, d_head]    LAYER.v [N, S, G, d_value]
+///   LAYER.pattern [N, H, T, S]   LAYER.z [N, T, H, d_value]   LAYER.heads [H]: original indices
+/// for each attention layer (such as blocks.0.attn); q and k are rotated, z is before W_O;
+///   BLOCK.mlp [N, T, d_model]       what each feed-forward network adds, such as blocks.0.mlp
+///   stream.I [N, T, d_model]        the residual stream before block I, and after the last one;
+///   tokens [N, T], lengths [N]      of an encoder also encoder.stream.I, source, source_lengths.
+/// Rows from a sequence's length on are padding.
+std::vector<NamedArray> activation_arrays(const Transformer& model, const Batch& batch);
 
 /// The steps of a head on sequence b, without padding. Error if the model has no such head.
 HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,

@@ -21,14 +21,14 @@ struct HeadWeights {
   Tensor Q, K, V, O;
 };
 /// As the model holds them.
-HeadWeights plain_weights(const Transformer& model, const HeadId& head);
+HeadWeights plain_weights(const HeadedModel& model, const HeadId& head);
 /// With the norm before W_Q, and that before W_K and W_V, folded in; with rotary positions, W_Q is
 /// turned as for a query that stands `distance` after its key. Error for a distance that the model
 /// has not, or does not know.
 HeadWeights head_weights(const Transformer& model, const HeadId& head, Index distance = 0);
 
 /// qk [V, V] = W_E W_Q W_K^T W_E^T / sqrt(D): score of a query token (row) for a key token.
-/// ov [V, K*V] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit. In
+/// ov [V, K*N] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit, N of them. In
 /// cross-attention queries are tokens of the target and keys those of the source, through the
 /// encoder's final norm. ov is undefined for a head of the encoder, which writes to no logit.
 struct TokenCircuits {
@@ -39,10 +39,11 @@ TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index
 /// A head's circuits in numbers.
 struct CircuitSummary {
   HeadId head;
-  double matches = 0;           // share of tokens that score highest for themselves
-  std::vector<double> copying;  // by target, empty for a head of the encoder: sum of eigenvalues /
-                                // sum of |eigenvalues| of ov's block
-  std::vector<double> copies;   // by target: share of tokens that raise their own logit most
+  double matches = 0;  // share of tokens that score highest for themselves
+  std::vector<double>
+      copying;                 // by target, empty for a head of the encoder and if outputs are
+                               // no tokens: sum of eigenvalues / sum of |eigenvalues| of ov's block
+  std::vector<double> copies;  // by target: share of tokens that raise their own logit most
 };
 
 /// How much head `to` reads of what head `from` writes, where `from` writes the stream that `to`

@@ -33,15 +33,15 @@ std::vector<HeadId> heads_of(const Json& json);
 /// How a head is shown and named: "0.2", module 0, born as 2.
 std::string head_text(const HeadId& id);
 /// The heads that a model has, module by module.
-std::vector<HeadId> all_heads(const Transformer& model);
+std::vector<HeadId> all_heads(const HeadedModel& model);
 /// `heads` without one of them.
 std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone);
 /// The names of the attention modules: what HeadId::module counts.
-std::vector<std::string> module_names(const Transformer& model);
+std::vector<std::string> module_names(const HeadedModel& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
-Index place_of(const Transformer& model, const HeadId& id);
+Index place_of(const HeadedModel& model, const HeadId& id);
 
 /// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
-std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);
+std::vector<HeadEdits> gates_for(const HeadedModel& model, std::span<const HeadId> kept);
 
 }  // namespace headlab

@@ -63,9 +63,16 @@ struct PairedChange {
   /// Whether it lies above 0 with enough examples and its whole interval.
   bool is_rise() const { return enough() && low > 0; }
 };
-/// The columns of a change, whose members stand under `prefix` in JSON ("gold."), and its cells.
+/// The columns of a change that text shows; JSON and CSV have all of them.
+struct ChangeShown {
+  bool change = true;
+  bool p = false;
+};
+/// The columns of a change: the change with its interval, p, `examples` and `carried`. Their values
+/// are at `prefix` in JSON ("gold.", or "" for the row itself).
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
-                                   const std::string& meaning);
+                                   const std::string& meaning, const ChangeShown& shown = {});
+/// The cells of these columns.
 Json::Array cells_of(const PairedChange& change);
 /// A row: one cell after the other, those of an array that is given as such in its place.
 Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last = {});

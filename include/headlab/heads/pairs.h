@@ -72,7 +72,8 @@ Finding finding_of(const PairsReport& report);
 PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
                          const AblationOptions& options = {});
 /// The same on a task's held-out examples, with what each pair does for each relation that one of
-/// its heads owns. A post-norm model has no shares, so that its pairs get no verdict.
+/// its heads owns. A model whose stream is no sum (StreamKind) has no shares, and its pairs get
+/// no verdict.
 PairsReport ablate_pairs(const Transformer& model, const Task& task,
                          const AblationOptions& options = {}, Index examples = kPairedExamples);
 

@@ -183,6 +183,13 @@ struct HeadsReport {
   const RelationScore& best_score(std::size_t r) const {
     return heads[relations[r].best].relations[r];
   }
+  struct Nearest {
+    std::size_t head = 0;  // its index
+    double distance = 0;
+  };
+  /// The head of the same kind of attention whose patterns are most like those of head h; nothing
+  /// if there is no other, or distances were not measured.
+  std::optional<Nearest> nearest_to(std::size_t h) const;
   /// How relation r is shared; nullptr if it is not.
   const Division* division_of(std::size_t r) const;
   /// "0.0 and 0.1 share `larger`: by token of the key (.81 of it), together .99".
@@ -213,7 +220,7 @@ struct HeadsOptions {
   /// kOwnerP.
   Index permutations = 199;
   /// The same architecture at its initial values (initial_model), for lift_untrained.
-  const Transformer* untrained = nullptr;
+  const HeadedModel* untrained = nullptr;
   bool without_gold = true;  // whether to score what needs no gold, beside entropy and focus
   bool rises = false;        // whether to silence heads that share a relation; see Division::Class
 };
@@ -229,7 +236,7 @@ struct HeadsOptions {
 /// largest sum of masses on split A. Labels: the criteria of Voita et al. 2019, see score_table().
 /// Errors: fewer than two examples; fewer than 199 permutations. Source: maximum over heads:
 /// Westfall and Young 1993, single-step maxT.
-HeadsReport score_heads(const Transformer& model, const Task& task,
+HeadsReport score_heads(const HeadedModel& model, const Task& task,
                         const HeadsOptions& options = {});
 
 struct PatternQuery;  // a query and the keys that it sees; see src/lab/heads/scores/asked_gold.h
@@ -256,6 +263,7 @@ struct ScoreSource {
   bool always = false;  // `value`: scored without options.without_gold too
   /// `value`: left out of JSON and tables if no head has it (is NaN).
   bool optional = false;
+  bool hidden = false;   // in JSON and CSV only, not in text
   bool label = false;    // `weight`: heads whose argmax finds these keys bear the score's name
   KnownPattern known{};  // what `weight` computes, if it is one
 };
@@ -266,7 +274,7 @@ struct ScoreEntry {
   const char* name;  // its member in JSON
   const char* meaning;
   ScoreSource from{};
-  int decimals = 2;  // in tables; kHidden: in JSON and CSV alone
+  int decimals = 2;  // in tables
 };
 /// All scores. Adding one is adding a row.
 std::span<const ScoreEntry> score_table();
@@ -281,6 +289,6 @@ struct ExampleMasses {
 };
 /// On the examples of score_heads, over the queries that count for its mass; even examples are
 /// those on which it chooses, odd ones those that it reports.
-ExampleMasses masses_by_example(const Transformer& model, const Task& task, Index examples = 512);
+ExampleMasses masses_by_example(const HeadedModel& model, const Task& task, Index examples = 512);
 
 }  // namespace headlab

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "headlab/base/safetensors.h"
-#include "headlab/model/transformer.h"
+#include "headlab/model/model.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
@@ -18,16 +18,16 @@ StoredTensor stored(const std::string& name, const Tensor& tensor);
 void read_into(const StoredTensor& from, const Tensor& to);
 
 /// Adds every parameter to `file`, its name after `prefix`.
-void store_parameters(const Transformer& model, TensorFile& file, const std::string& prefix = "");
+void store_parameters(const Model& model, TensorFile& file, const std::string& prefix = "");
 /// Fills every parameter from `file`; its other names beginning with `prefix` are an Error, as is a
 /// missing one. The model changes only if all is well.
-void load_parameters(Transformer& model, const TensorFile& file, const std::string& prefix = "");
+void load_parameters(Model& model, const TensorFile& file, const std::string& prefix = "");
 
 /// The same from a file that holds nothing else, one tensor at a time.
-void load_parameters(Transformer& model, const TensorReader& file);
+void load_parameters(Model& model, const TensorReader& file);
 
 /// Writes and reads the file of a model (model.safetensors). Errors name the file.
-void write_model(const std::filesystem::path& path, const Transformer& model);
-void read_model(const std::filesystem::path& path, Transformer& model);
+void write_model(const std::filesystem::path& path, const Model& model);
+void read_model(const std::filesystem::path& path, Model& model);
 
 }}  // namespace headlab

@@ -10,26 +10,24 @@
 
 #include "headlab/base/settings.h"
 #include "headlab/model/batch.h"
-#include "headlab/nn/attention_functions.h"
-#include "headlab/nn/layers.h"
+#include "headlab/model/block.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Causal; every position sees every other; or a decoder that also reads what an encoder makes of a
 /// source, through cross-attention (Vaswani et al. 2017).
 enum class Architecture { decoder, encoder, encoder_decoder };
-enum class NormPlace { pre, post };          // x + f(norm(x)), or norm(x + f(x))
 enum class InitialValues { uniform, gpt2 };  // see initial.h
 
 /// An attention module as the config describes it, born heads and all.
 struct AttentionPlace {
   std::string name;  // "blocks.0.attn"
-  AttentionKind kind;
-  Index layer;             // layers of the encoder count first
-  Index queries, keys;     // T and S, where sequences have their full length
-  Index width, key_width;  // H (d_head + d_value), and G (d_head + d_value) with G kv_heads
-  bool causal;             // key s <= query t
-  Index window;            // if > 0: |t - s| < window
+  AttentionKind kind = AttentionKind::self;
+  Index layer = 0;                 // layers of the encoder count first
+  Index queries = 0, keys = 0;     // T and S, where sequences have their full length
+  Index width = 0, key_width = 0;  // H (d_head + d_value), and G (d_head + d_value) with G kv_heads
+  bool causal = false;             // key s <= query t
+  Index window = 0;                // if > 0: |t - s| < window
   bool begins_block() const { return kind != AttentionKind::cross; }
 };
 
@@ -38,11 +36,18 @@ struct TaskShape {
   Architecture architecture = Architecture::decoder;
   Index vocab = 16;
   Index length = 16;        // the longest sequence
-  Index targets = 1;        // K: softmaxes over the vocabulary at each position
+  Index targets = 1;        // K: softmaxes over the outputs at each position
   Index source_length = 0;  // the longest source, of an encoder-decoder
   Index features = 0;       // F: numbers of a vector that stands in place of a token; 0: tokens
+  Index answers = 0;        // outputs of a target if they are no tokens; 0: one for each token
   /// Rows of the embedding: one for each token, or for each number of a vector.
   Index inputs() const { return features > 0 ? features : vocab; }
+  bool has_source() const { return architecture == Architecture::encoder_decoder; }
+  Index tokens_per_sequence() const { return length + source_length; }
+  /// How many of `most` sequences of a length one pass should read: their logits stay below 256 MB.
+  Index at_once(Index most, Index length) const;
+  /// Number of classes of each target: the V of logits [.., K*V].
+  Index outputs() const { return answers > 0 ? answers : vocab; }
   /// Whether a model of this shape reads the sequences of a task: they may be shorter.
   bool serves(const TaskShape& task) const;
   friend bool operator==(const TaskShape&, const TaskShape&) = default;
@@ -65,7 +70,7 @@ struct TransformerConfig : TaskShape {
   Activation activation = Activation::gelu;
   AttentionFunction attention_function = AttentionFunction::softmax;
   NormType norm = NormType::layer;
-  NormPlace norm_place = NormPlace::pre;
+  NormPlace norm_place = NormPlace::pre;  // the wiring of a block
   double norm_eps = 1e-5;  // is added to the variance; other values come with models from elsewhere
   Positions positions = Positions::learned;
   double rotary_base =
@@ -80,10 +85,6 @@ struct TransformerConfig : TaskShape {
   /// Attention modules that lost heads: (name, numbers of the heads that are left).
   std::vector<std::pair<std::string, std::vector<std::int32_t>>> attention;
 
-  bool has_source() const { return architecture == Architecture::encoder_decoder; }
-  Index tokens_per_sequence() const { return length + source_length; }
-  /// How many of `most` sequences of a length one pass should read: their logits stay below 256 MB.
-  Index at_once(Index most, Index length) const;
   Index all_layers() const { return encoder_layers + layers; }
   /// The attention modules in execution order: the encoder's, then those of each decoder block.
   std::vector<AttentionPlace> attention_places() const;

@@ -63,22 +63,22 @@ struct Linear {
   void visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f) const;
 };
 
-enum class NormType { layer, rms };
+enum class NormType { layer, rms, none };
 
 /// A kind of norm, y = (x - mean) / deviation w + b over the last axis: its name in settings, what
-/// it is with its source (help and `explain` say it), whether it has a b and whether it takes the
-/// mean off, the deviation [..., 1] of rows whose mean is off, and all of it as one op, or null
-/// where there is none. Analysis reads the properties.
+/// it is with its source (help and `explain` say it), whether it has a w, whether it has a b and
+/// whether it takes the mean off, the deviation [..., 1] of rows whose mean is off, and all of it
+/// as one op, or null where there is none. Analysis reads the properties.
 struct NormKind {
   const char *name, *summary;
-  bool has_bias, centres;
+  bool has_gain, has_bias, centres;
   Tensor (*deviation)(const Tensor& rows, Scalar eps);
   Tensor (*fused)(const Tensor& x, const Tensor& w, const Tensor& b, Scalar eps);
 };
 extern const std::span<const NormKind> kNorms;  // by NormType
 inline const NormKind& kind_of(NormType norm) { return kNorms[static_cast<std::size_t>(norm)]; }
 
-/// A norm with its gains w and, where its kind has one, its bias b. In a frozen context the
+/// A norm with its gains w and its bias b, if its kind has them. In a frozen context the
 /// deviation is a constant: dx = (g - mean(g)) / deviation, g = dy w, without mean(g) where the
 /// kind does not centre.
 struct NormLayer {

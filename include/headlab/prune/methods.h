@@ -40,7 +40,7 @@ Settings settings_of(PruneSettings& settings);
 /// What a method works with. Heads are chosen on training examples; results are judged on held-out
 /// ones.
 struct PruneProblem {
-  const Transformer& model;
+  const HeadedModel& model;
   const Task& task;
   PruneSettings settings{};
   TrainConfig train{};  // how the model was trained: for methods that train

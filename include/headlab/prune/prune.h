@@ -36,7 +36,7 @@ struct Judged {
 
   void members(auto&& f) { f("loss", loss), f("accuracy", accuracy); }
 };
-Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& options);
+Judged judge(const Model& model, const Task& task, const EvaluateOptions& options);
 
 /// A model as the pruning table shows it.
 struct ModelFigures : Judged {

@@ -29,8 +29,9 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
                     const std::vector<std::string>& sources, const HeatmapOptions& options = {});
 
 /// A matrix over the vocabulary, each row scaled to its largest element; negative ones are blank.
-/// matrix [V, W]; names [V] of tokens. Where W is several times V, block `k` is shown.
-std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& names, Index k,
+/// matrix [V, K*N], names of its V rows and of the N columns of a block; block `k` is shown.
+std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& rows,
+                              const std::vector<std::string>& columns, Index k,
                               const HeatmapOptions& options = {});
 
 /// A small pattern among others.

@@ -8,8 +8,8 @@
 // Optional: void prepare(), which is called once the parameters are set and throws an Error if they
 // do not fit together; void answer(Sequence& s), which adds targets and truth that follow from the
 // tokens alone, for tokens that a user gives; `different` and Sequence::unit, for finite data; and
-// needed_heads, is_control, token_text, encode, decode, data_hash, about_data as in Task.
-// task_entry makes a row of a table. Read next: src/core/tasks/duplicate.cc, examples/own_task.cc.
+// needed_heads, is_control, token_text, answer_text, encode, decode, data_hash, about_data as in
+// Task. task_entry makes a row. Read next: src/core/tasks/duplicate.cc; examples/own_task.cc.
 #pragma once
 
 #include <memory>
@@ -137,6 +137,14 @@ class TaskOf final : public Task {
     check_token(token);
     if constexpr (requires { definition_.token_text(token); }) return definition_.token_text(token);
     return letter_text(token);
+  }
+  std::string answer_text(std::int32_t answer) const override {
+    if constexpr (requires { definition_.answer_text(answer); }) {
+      const Index outputs = shape().outputs();
+      require(answer >= 0 && answer < outputs, "there is no answer ", answer, " among ", outputs);
+      return definition_.answer_text(answer);
+    }
+    return token_text(answer);
   }
   std::vector<std::int32_t> encode(std::string_view text) const override {
     require(shape().features == 0, spec_, " gives vectors: they cannot be typed as tokens");

@@ -106,6 +106,8 @@ class Task {
   virtual Example example_of(std::span<const std::int32_t> tokens) const;
   /// How a token is shown.
   virtual std::string token_text(std::int32_t token) const = 0;
+  /// How an answer, the number of an output, is shown. By default answers are tokens.
+  virtual std::string answer_text(std::int32_t answer) const { return token_text(answer); }
   /// The tokens of a prompt. By default it is read as tokens in the form of token_text, separated
   /// by spaces. Error for one that is not in the vocabulary, unless <unk> is.
   virtual std::vector<std::int32_t> encode(std::string_view text) const;

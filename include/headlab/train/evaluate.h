@@ -8,7 +8,7 @@
 
 #include "headlab/base/members.h"
 #include "headlab/base/progress.h"
-#include "headlab/model/transformer.h"
+#include "headlab/model/model.h"
 #include "headlab/tasks/task.h"
 
 namespace headlab {
@@ -60,12 +60,11 @@ Tensor target_losses(const Tensor& logits, const Batch& batch);
 /// For each held-out example and each of the K targets, the sum of the losses over its positions
 /// and the number of positions that have such a target: [examples, K, 2], row-major. Error for
 /// options below 1.
-std::vector<float> losses_by_example(const Transformer& model, const Task& task,
+std::vector<float> losses_by_example(const Model& model, const Task& task,
                                      const EvaluateOptions& options = {});
 
 /// Mean loss and accuracy, computed without a tape. Errors: options below 1; no target in any of
 /// the examples; a loss that is not finite, with the name of the first tensor that is not.
-Evaluation evaluate(const Transformer& model, const Task& task,
-                    const EvaluateOptions& options = {});
+Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions& options = {});
 
 }  // namespace headlab

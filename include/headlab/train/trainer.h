@@ -55,7 +55,7 @@ struct TrainCallbacks {
 class Trainer {
  public:
   /// Binds the parameters of `model`; all three must outlive the trainer.
-  Trainer(Transformer& model, const Task& task, const TrainConfig& config);
+  Trainer(Model& model, const Task& task, const TrainConfig& config);
 
   /// To add parameters of an experiment (gates ...) before the first step or `load`.
   Optimizer& optimizer() { return optimizer_; }
@@ -85,7 +85,7 @@ class Trainer {
   void finish_step(const StepRecord& record, const TrainCallbacks& callbacks);
   EvaluationRecord evaluate_now(const StepRecord& record);
 
-  Transformer& model_;
+  Model& model_;
   const Task& task_;
   TrainConfig config_;
   Optimizer optimizer_;

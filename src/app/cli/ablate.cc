@@ -18,20 +18,18 @@ struct AblateFlags {
 
   Flags settings() {
     Flags s;
-    s.string("kind", kind,
-             "what takes the place of a head's output: 0, its mean, or that of another example",
+    s.string("kind", kind, "replacement of the head output",
              join(texts_of(ablation_table(), &AblationEntry::name), "|"));
-    s.string("heads", heads, "silence these alone, all together", "0.1,0.2");
-    s.boolean("pairs", pairs, "silence pairs of heads too: which are redundant, which take over?");
-    s.boolean("gold_edges", gold_edges,
-              "hide exactly the edges that the task knows, against random ones");
-    s.integer("examples", examples, 30, 1 << 24,
-              "held-out examples, as far as the task has so many; 2048 become up to 8192 while "
-              "fewer than 30 carry a change");
-    s.integer("seed", seed, 0, kMostExact, "of what is drawn: examples, edges");
-    s.only({"kind", "pairs", "heads"}, {"!gold_edges"});
-    s.only({"heads"}, {"!pairs"});
-    s.only({"seed"}, {"gold_edges", "kind=resample"});
+    s.string("head", heads, "ablate only these, together", "LAYER.HEAD[,...]");
+    s.boolean("pairs", pairs, "ablate pairs of heads too");
+    s.boolean("gold_edges", gold_edges, "mask the ground-truth edges, and random ones");
+    s.group("how");
+    s.integer("examples", examples, 30, 1 << 24, "held-out examples; 2048 may grow to 8192");
+    s.integer("seed", seed, 0, kMostExact, "random seed for examples and edges");
+    s.excludes({"kind", "pairs", "head"}, {flag_given("gold_edges")});
+    s.excludes({"head"}, {flag_given("pairs")});
+    s.needs({"seed"}, {flag_given("gold_edges"), has_value("kind", {"resample"})});
+    s.renamed["heads"] = "head";
     return s;
   }
 };
@@ -43,10 +41,9 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
   const std::vector<HeadSet> sets = {{}, set};
   const auto losses = ablation.losses(sets);
   Table table{"set",
-              {untold("heads", "heads", "that are silenced together"),
-               untold("loss", "loss", "nats per target")}};
-  std::ranges::copy(change_columns("", "change", "rise of the loss in nats per target"),
-                    std::back_inserter(table.columns));
+              {Column("heads", "heads", "that are silenced together").no_legend(),
+               Column("loss", "loss", "nats per target").no_legend()}};
+  table.append(change_columns("", "change", "rise of the loss in nats per target"));
   table.rows = {row_with({join(texts_of(set, head_text), " "), ablation.mean(losses[1])},
                          cells_of(ablation.change(losses[1], losses[0])))};
   const double whole = ablation.mean(losses[0]);
@@ -58,6 +55,13 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
           .tables = {table}};
 }
 
+/// The file in the run's folder that keeps the result; "" if none does.
+std::string file_of(const AblateFlags& flags) {
+  if (flags.gold_edges) return "gold_edges.json";
+  if (!flags.heads.empty()) return "";
+  return flags.pairs ? "interactions.json" : "ablation.json";
+}
+
 }  // namespace
 
 Result ablate(Invocation& call) {
@@ -66,26 +70,24 @@ Result ablate(Invocation& call) {
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
   const Run run = open_run(call.positionals()[0]);
-  const HeadSet set = parse_heads("--heads", flags.heads, run.model);
+  const HeadSet set = parse_heads("--head", flags.heads, run.model);
   const Finding found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
-    if (flags.gold_edges)
+    if (flags.gold_edges) {
       return finding_of(
           test_gold_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed}));
+    }
     if (flags.pairs) return finding_of(ablate_pairs(run.model, *run.task, options, examples));
     const Batch batch = held_out_examples(*run.task, examples).batch;
     return set.empty() ? finding_of(ablate_heads(run.model, batch, options))
                        : silence(run, batch, set, options);
   });
   std::string words = flags.gold_edges ? "" : flags.kind + "-ablation, ";
-  if (const Json* rate = found.about.find("sets_per_s"))
+  if (const Json* rate = found.about.find("sets_per_s")) {
     words += fixed(rate->number(), 0) + " head sets per second\n";
+  }
   words += text(examples_text(*run.task, found.about.at("examples").integer()), "; seed ",
                 flags.seed, "\n");
-  return finding(call, run, found, words,
-                 flags.gold_edges ? "gold_edges.json"
-                 : !set.empty()   ? ""
-                 : flags.pairs    ? "interactions.json"
-                                  : "ablation.json");
+  return finding(call, run, found, words, file_of(flags));
 }
 
 }  // namespace headlab::cli

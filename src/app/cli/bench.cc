@@ -11,18 +11,21 @@ namespace {
 
 std::string summaries() {
   std::string list = "\n";
-  for (const Benchmark& benchmark : benchmarks())
+  for (const Benchmark& benchmark : benchmarks()) {
     list += beside(benchmark.name, 11, benchmark.summary);
+  }
   return list;
 }
 
 /// "name value, name value"; the version and the build stand elsewhere.
 std::string about_text(const Json& about) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : about.members())
-    if (key != "headlab" && key != "build")
+  for (const auto& [key, value] : about.members()) {
+    if (key != "headlab" && key != "build") {
       parts.push_back(key + " " +
                       (value.is_number() ? significant(value.number()) : value_text(value)));
+    }
+  }
   return wrapped(join(parts, ", "), "", stdout_width());
 }
 
@@ -32,11 +35,11 @@ Result bench(Invocation& call) {
   std::string config = call.given("config") ? call.value("config") : "toy";
   BenchOptions options = as_usage([&] { return bench_options(config); });
   Flags settings;
-  settings.string("config", config, "where to begin; the other flags change it",
+  settings.string("config", config, "sizes to start from; other flags change them",
                   join(bench_config_names(), "|"));
   settings.add(settings_of(options));
   for_models(settings);
-  settings.only({"dropout"}, {"!@forward", "!@generation"});
+  settings.excludes({"dropout"}, {first_argument("forward"), first_argument("generation")});
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
   require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));

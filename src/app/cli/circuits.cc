@@ -14,17 +14,16 @@ struct CircuitFlags {
 
   Flags settings() {
     Flags s;
-    s.string("head", head, "show this head's matrix over the vocabulary", "LAYER.HEAD");
-    s.string("matrix", matrix, "which: what a token adds to logits, or which tokens look at which",
-             "ov|qk");
-    s.integer("target", target, 0, 1 << 20, "where there are several targets");
+    s.string("head", head, "show the matrix of this head over the vocabulary", "LAYER.HEAD");
+    s.string("matrix", matrix, "logits that tokens add (ov), or tokens that match (qk)", "ov|qk");
+    s.integer("target", target, 0, 1 << 20, "index of the target, if there are several");
+    s.group("how");
     s.integer("draws", options.draws, 10, 1 << 20, "random pairs to compare compositions with");
-    s.integer("seed", options.seed, 0, kMostExact, "of these draws");
-    s.integer("distance", options.distance, 0, 1 << 20,
-              "from a key to its query, where positions turn them (rotary)");
-    s.only({"matrix", "target"}, {"head"});
-    s.only({"target"}, {"!matrix=qk"});
-    s.only({"draws", "seed"}, {"!head"});
+    s.integer("seed", options.seed, 0, kMostExact, "random seed for these pairs");
+    s.integer("distance", options.distance, 0, 1 << 20, "positions from key to query (rotary)");
+    s.needs({"matrix", "target"}, {flag_given("head")});
+    s.excludes({"target"}, {has_value("matrix", {"qk"})});
+    s.excludes({"draws", "seed"}, {flag_given("head")});
     return s;
   }
 };
@@ -41,12 +40,18 @@ std::string beyond_scores(const Run& run) {
   const TransformerConfig& config = run.model.config();
   const AttentionFunctionEntry& function = kind_of(config.attention_function);
   std::string sentence;
-  if (kind_of(config.positions).slope != nullptr)
+  if (kind_of(config.positions).slope != nullptr) {
     sentence += text("Scores are those of the tokens: the distance bias of ",
                      kind_of(config.positions).name, " positions is left out.\n");
-  if (!function.normalises)
+  }
+  if (!function.normalises) {
     sentence += text("Weights are those of `", function.name,
                      "` attention: the rows of a pattern do not sum to 1.\n");
+  }
+  if (config.answers > 0) {
+    sentence += text("The model's ", config.answers,
+                     " answers are not tokens: there are no scores of copying.\n");
+  }
   return sentence;
 }
 
@@ -54,31 +59,41 @@ std::string beyond_scores(const Run& run) {
 Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
   const Index targets = run.model.config().targets;
-  if (flags.target >= targets)
+  if (flags.target >= targets) {
     throw UsageError(text("--target ", flags.target, ": the model has no such target"),
                      text("name one from 0 to ", targets - 1));
+  }
   as_usage([&] { return place_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head, flags.options.distance);
   const bool qk = flags.matrix == "qk";
-  if (!qk && !circuits.ov.defined())
+  if (!qk && !circuits.ov.defined()) {
     throw UsageError(text("--matrix ov: head ", flags.head,
                           " is one of the encoder, and writes to no logit"),
                      "--matrix qk shows what it looks at");
+  }
   const Tensor& matrix = qk ? circuits.qk : circuits.ov;
   std::vector<std::string> tokens;
-  for (std::int32_t v = 0; v < run.model.config().vocab; ++v)
+  for (std::int32_t v = 0; v < run.model.config().vocab; ++v) {
     tokens.push_back(run.task->token_text(v));
+  }
+  std::vector<std::string> answers;
+  for (std::int32_t v = 0; v < run.model.config().outputs(); ++v) {
+    answers.push_back(run.task->answer_text(v));
+  }
   Json rows = Json::array();
   for (Index i = 0; i < matrix.size(0); ++i) {
     const Scalar* row = matrix.data() + i * matrix.size(1);
     rows.push_back(std::vector<Scalar>(row, row + matrix.size(1)));
   }
-  const std::string shown = token_matrix_text(matrix, tokens, qk ? 0 : flags.target);
+  const std::string shown =
+      token_matrix_text(matrix, tokens, qk ? tokens : answers, qk ? 0 : flags.target);
+  Json json = stamped({{"layer", head.module},
+                       {"head", head.head},
+                       {"tokens", tokens},
+                       {flags.matrix, std::move(rows)}});
+  if (!qk && answers != tokens) json["answers"] = answers;
   return finding(call, run,
-                 {.json = stamped({{"layer", head.module},
-                                   {"head", head.head},
-                                   {"tokens", tokens},
-                                   {flags.matrix, std::move(rows)}}),
+                 {.json = std::move(json),
                   .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
                                qk ? at_distance(run, flags.options.distance) : "", "\n",
                                beyond_scores(run))},

@@ -22,6 +22,10 @@ int run_words(const std::vector<std::string>& words);
 /// those of the command; what kept the result from being written.
 Result result_of_words(const std::vector<std::string>& words);
 
+/// The row of the table of commands. UsageError that names the nearest if there is none.
+const Command& find_command(const std::string& name);
+/// Adds the commands of a program that adds to ours, in place of those added before.
+void set_own_commands(const std::vector<Command>& own);
 /// What `headlab --help` prints, and what a command says of itself.
 std::string program_help();
 HelpWanted help_of(const Command& command);
@@ -54,8 +58,15 @@ std::string examples_text(const Task& task, Index examples, Split split = Split:
 
 /// The program with its version and its build, on one line.
 std::string program_text();
-/// "headlab"; of a program that adds to it, how it was called.
+/// "headlab"; for a program that adds to it, how it was called.
 std::string& program_name();
+/// The program as it was typed, as a word of a shell: "build/headlab".
+std::string& typed_program();
+/// The text with `program` in place of `headlab` where that begins a command line.
+std::string with_program(std::string_view said, const std::string& program);
+/// The text for a terminal: command lines begin with the program as it was typed. JSON, files and
+/// the page say `headlab`.
+std::string as_typed(std::string_view said);
 /// The same as it begins a command line that makes something again: with HEADLAB_COMMAND where that
 /// has allowed a program, or where this task is one.
 std::string program_call(std::string_view task = "");

@@ -9,13 +9,11 @@ namespace headlab::cli {
 Result compare(Invocation& call) {
   CompareOptions options;
   Settings s;
-  s.string("measure", options.measure,
-           text("what is compared: ", join(texts_of(measures(), &Measure::name), ", ")), "NAME");
-  s.string("reference", options.reference,
-           "the arm that all others are compared with, if not the first", "ARM");
+  s.string("measure", options.measure, join(texts_of(measures(), &Measure::name), ", "), "NAME");
+  s.string("reference", options.reference, "arm to compare the others with (default: the first)",
+           "ARM");
   s.real("margin", options.margin, 0, 1000,
-         "with less between them arms are equal: of losses and births a factor (0: the measure's "
-         "own)");
+         "smallest difference that counts (0: that of the measure)");
   call.read(s, {},
             "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP for each of\n"
             "its groups; with :METHOD@KEPT after it, what a pruning method left of each run,\n"
@@ -23,8 +21,9 @@ Result compare(Invocation& call) {
   require_known("measure", options.measure, texts_of(measures(), &Measure::name));
   const Measure& measure = find_measure(options.measure);
   std::vector<Arm> arms;
-  for (const std::string& name : call.positionals())
+  for (const std::string& name : call.positionals()) {
     for (Arm& arm : arms_of(name, measure)) arms.push_back(std::move(arm));
+  }
   const Finding found = compare_arms(arms, options);
   for (const Json& one : found.about.at("notes").items()) note("note: " + one.string());
   return reproducible(call, found);

@@ -51,12 +51,23 @@ Words runs_after(const std::string& begun) {
     const std::string name = path.string();
     const bool fits = name.starts_with(begun);
     const bool is_plain = harmless(name) == name;  // a name with newlines would be several answers
-    if (fits && is_plain && fs::exists(path / "config.json", ignored))
+    if (fits && is_plain && fs::exists(path / "config.json", ignored)) {
       found.push_back(name.starts_with('-') ? "./" + name : name);  // else it looks like a flag
+    }
     if (!fits || at.depth() == 1) at.disable_recursion_pending();
   }
   std::ranges::sort(found);
   return found;
+}
+
+/// What may stand for one kind of value: a placeholder, or a word that stands for itself.
+Words values_of_kind(const std::string& kind, const std::string& begun) {
+  if (kind == "TASK") return texts_of(task_table(), &TaskEntry::name);
+  if (kind == "METHOD") return texts_of(prune_table(), &PruneMethod::name);
+  if (kind == "BENCHMARK") return texts_of(benchmarks(), &Benchmark::name);
+  if (kind == "RUN" || kind == "ARM" || kind == "DIR") return runs_after(begun);
+  const bool is_word = !kind.empty() && kind[0] >= 'a' && kind[0] <= 'z';
+  return is_word ? Words{kind} : Words{};
 }
 
 /// What may stand for a flag's value or an argument of one of these kinds: "pre|post", "[RUN".
@@ -65,13 +76,7 @@ Words values_of(std::string_view kinds, const std::string& begun) {
   for (std::string_view kind : split(kinds.substr(0, kinds.find("[,")), '|')) {
     while (kind.starts_with('[')) kind.remove_prefix(1);
     while (kind.ends_with(']')) kind.remove_suffix(1);
-    const Words values = kind == "TASK"        ? texts_of(task_table(), &TaskEntry::name)
-                         : kind == "METHOD"    ? texts_of(prune_table(), &PruneMethod::name)
-                         : kind == "BENCHMARK" ? texts_of(benchmarks(), &Benchmark::name)
-                         : kind == "RUN" || kind == "ARM" || kind == "DIR" ? runs_after(begun)
-                         : !kind.empty() && kind[0] >= 'a' && kind[0] <= 'z'
-                             ? Words{std::string(kind)}
-                             : Words{};
+    const Words values = values_of_kind(std::string(kind), begun);
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
@@ -92,14 +97,17 @@ Words candidates(const Words& before, const std::string& begun) {
   Words flags;
   for (const Setting& setting : help.flags) {
     flags.push_back(flag_of(setting.name));
-    if (flags.back() == before.back() && setting.placeholder != "true|false")
+    if (flags.back() == before.back() && setting.placeholder != "true|false") {
       return values_of(kind_of_value(setting), begun);
+    }
   }
   if (begun.starts_with('-')) return flags;
   Words all;
-  for (const std::string_view kinds : split(command->positionals, ' '))
-    for (const std::string& value : values_of(kinds, begun))
+  for (const std::string_view kinds : split(command->positionals, ' ')) {
+    for (const std::string& value : values_of(kinds, begun)) {
       if (std::ranges::find(all, value) == all.end()) all.push_back(value);
+    }
+  }
   return all;
 }
 
@@ -117,10 +125,18 @@ std::string endings(const std::string& line) {
   std::string found;
   for (const std::size_t from : {kept.size(), std::max(kept.size(), begun.rfind(',') + 1)}) {
     const std::string open = begun.substr(from);
-    for (const std::string& word : found.empty() ? candidates(before, open) : Words{})
+    for (const std::string& word : found.empty() ? candidates(before, open) : Words{}) {
       if (word.starts_with(open)) found += begun.substr(0, from) + word + "\n";
+    }
   }
   return found;
+}
+
+/// A character as a page of the manual needs it.
+std::string escaped(char c) {
+  if (c == '\\') return "\\e";
+  if (c == '-') return "\\-";
+  return std::string(1, c);
 }
 
 /// The page of the manual: the help of the program and of each command, as they stand.
@@ -131,15 +147,25 @@ std::string manual() {
     page += text(".SH ", title, "\n.nf\n");
     for (const std::string_view line : split(help, '\n')) {
       page += "\\&";  // so that none is taken for a command
-      for (const char c : line) page += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+      for (const char c : line) page += escaped(c);
       page += "\n";
     }
     page += ".fi\n";
   };
   add("DESCRIPTION", program_help());
-  for (const Command& command : commands())
+  for (const Command& command : commands()) {
     add(text("headlab ", command.name), help_of(command).text);
+  }
   return page;
+}
+
+/// A script for a shell, the manual, or the words that may end a line.
+std::string answer_to(const std::string& what, const std::string& line) {
+  if (what == "bash") return kBash;
+  if (what == "zsh") return kZsh;
+  if (what == "fish") return kFish;
+  if (what == "man") return manual();
+  return endings(line);
 }
 
 }  // namespace
@@ -149,12 +175,8 @@ Result completion(Invocation& call) {
   const std::string& what = call.positionals()[0];
   const std::string line = call.positionals().size() > 1 ? call.positionals()[1] : "headlab ";
   require_known("shell", what, {"bash", "zsh", "fish", "man", "words"});
-  const std::string said = what == "bash"   ? kBash
-                           : what == "zsh"  ? kZsh
-                           : what == "fish" ? kFish
-                           : what == "man"  ? manual()
-                                            : endings(line);
-  return {.json = stamped({{what, said}}), .text = said};
+  const std::string said = answer_to(what, line);
+  return {.json = stamped({{what, said}}), .text = said, .quotes_data = true};
 }
 
 }  // namespace headlab::cli

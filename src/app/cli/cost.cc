@@ -14,11 +14,11 @@ struct CostFlags {
 
   Flags settings() {
     Flags s = settings_of(sizes);
-    s.string("model", model, "or: the attention of this run", "RUN");
-    s.only(s.names(), {"!published"});
-    s.only({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases",
-            "attention_function"},
-           {"!model"});
+    s.string("model", model, "use the sizes of this run", "RUN");
+    s.excludes(s.names(), {flag_given("published")});
+    s.excludes({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases",
+                "attention_function"},
+               {flag_given("model")});
     s.boolean("published", published, "show published models instead");
     return s;
   }
@@ -39,12 +39,14 @@ Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
                                {"modules", 1}});
     Json* last = list.items().empty() ? nullptr : &list.items().back();
     Json same = entry;
-    for (const char* key : {"name", "modules"})
+    for (const char* key : {"name", "modules"}) {
       if (last != nullptr) same[key] = last->at(key);
-    if (last != nullptr && same == *last)
+    }
+    if (last != nullptr && same == *last) {
       (*last)["modules"] = last->at("modules").integer() + 1;
-    else
+    } else {
       list.push_back(std::move(entry));
+    }
   }
   return list;
 }
@@ -54,8 +56,9 @@ Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
 Result cost(Invocation& call) {
   CostFlags flags;
   call.read(flags.settings());
-  if (flags.published)
+  if (flags.published) {
     return reproducible(call, Finding{.about = stamped(), .tables = {published_cost()}});
+  }
   const std::vector<AttentionPlaceSizes> modules =
       flags.model.empty() ? as_usage([&] { return modules_of(flags.sizes); })
                           : modules_of(open_run(flags.model).model);

@@ -20,12 +20,13 @@ struct CurveFlags {
 
   Flags settings() {
     Flags s;
-    s.string("methods", methods, "see `headlab list methods`; empty: all that need no training",
-             "A,B,...");
+    s.string("methods", methods, "pruning methods (default: all without training)", "A,B,...");
     s.add(settings_of(options));
     for_methods(s, "methods");
+    s.group("how");
     add_jobs(s, jobs);
-    s.boolean("force", force, "make anew what the runs keep");
+    s.group("output");
+    s.boolean("force", force, "compute again what the runs keep");
     picture.add_to(s);
     return s;
   }
@@ -36,10 +37,11 @@ std::vector<std::string> run_paths(const std::vector<std::string>& places) {
   std::vector<std::string> paths;
   for (const std::string& place : places) {
     const std::filesystem::path path = place;
-    if (exists(path) || !exists(path.parent_path() / "grid.json"))
+    if (exists(path) || !exists(path.parent_path() / "grid.json")) {
       paths.push_back(place);
-    else
+    } else {
       for (const std::filesystem::path& run : runs_at(place)) paths.push_back(run.string());
+    }
   }
   return paths;
 }
@@ -53,13 +55,15 @@ std::size_t check_runs(const std::vector<std::string>& paths, CurveOptions& opti
     const Run run = open_run(path);
     as_usage([&] { check_sizes(problem_of(run, options.settings), options.sizes); });
     const auto heads = all_heads(run.model).size(), others = all_heads(first.model).size();
-    if (run.config.task != first.config.task)
+    if (run.config.task != first.config.task) {
       throw UsageError(text(path, " was trained on ", run.config.task, ", but ", paths[0], " on ",
                             first.config.task),
                        "means are over runs of one task: give each task a curve of its own");
-    if (heads != others && options.sizes.empty())
+    }
+    if (heads != others && options.sizes.empty()) {
       throw UsageError(text(path, " has ", heads, " heads, but ", paths[0], " has ", others),
                        "name sizes that all runs have: --sizes 1,2");
+    }
   }
   if (!options.sizes.empty()) return options.sizes.size();
   return all_heads(first.model).size() + 1;
@@ -100,10 +104,12 @@ Result curve(Invocation& call) {
   call.read(flags.settings());
   flags.picture.units();
   CurveOptions& options = flags.options;
-  if (!flags.methods.empty())
+  if (!flags.methods.empty()) {
     options.methods = texts_of(split(flags.methods, ','), std::identity());
-  for (const std::string& name : options.methods)
+  }
+  for (const std::string& name : options.methods) {
     as_usage([&] { return &find_prune_method(name); });
+  }
   const std::vector<std::string> paths = run_paths(call.positionals());
   const std::size_t sizes = check_runs(paths, options);
   if (!is_worker()) note("plan: " + plan_of(paths.size(), options, sizes));

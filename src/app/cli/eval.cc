@@ -23,18 +23,15 @@ void write_losses(const Invocation& call, const std::string& file, const Run& ru
 
 Result eval(Invocation& call) {
   Index examples = 512;
-  Settings settings;
+  Flags settings;
   bool best = false;
   std::string npy, without;
+  settings.string("without", without, "ablate these heads", "LAYER.HEAD[,...]");
   settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
-  settings.boolean("best", best,
-                   "of the parameters with the lowest held-out loss in training, which runs keep "
-                   "whose task reads a file, judged on a part that nothing was chosen by");
-  settings.string("npy", npy,
-                  "also write a NumPy array [examples, targets, 2]: the sum of an example's losses "
-                  "on a target, and how many these are",
-                  "FILE");
-  settings.string("without", without, "with these heads silenced", "0.1,0.2");
+  settings.boolean("best", best, "use the parameters with the lowest held-out loss");
+  settings.group("output");
+  settings.string("npy", npy, "sums and counts of losses [examples, targets, 2] (NumPy)", "FILE");
+
   call.read(settings);
   require_ending("--npy", npy, ".npy");
   Run run = open_run(call.positionals()[0]);

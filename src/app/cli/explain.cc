@@ -19,25 +19,27 @@ struct LessonFlags {
 
   Flags settings() {
     Flags s;
-    s.integer("heads", heads, 0, 1024, "into how many heads; 0: as the lesson has it");
-    s.string("query", query, "show one query, by its number or its token, in every step",
-             "N|TOKEN");
-    s.string("head", head, "a head of the run", "LAYER.HEAD");
-    s.integer("example", example, 0, 65535, "the held-out example of the run");
-    s.string("file", file,
-             "numbers of your own: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"} as rows", "FILE");
-    s.only({"heads", "query"}, {"@five-tokens", "@cat-sleeps", "@attention"});
-    s.only({"head", "example", "file"}, {"@attention"});
-    s.only({"head", "example"}, {"!file"});
-    s.only({"heads", "file"}, {text("!", kSeveralRuns)});
+    s.integer("heads", heads, 0, 1024, "number of heads (0: that of the lesson)");
+    s.string("query", query, "show every step of one query", "N|TOKEN");
+    s.string("head", head, "head of the run", "LAYER.HEAD");
+    s.integer("example", example, 0, 65535, "held-out example of the run");
+    s.string("file", file, "your own numbers: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"}",
+             "FILE");
+    const Condition attention = first_argument("attention");
+    s.needs({"heads", "query"},
+            {first_argument("five-tokens"), first_argument("cat-sleeps"), attention});
+    s.needs({"head", "example", "file"}, {attention});
+    s.excludes({"head", "example"}, {flag_given("file")});
+    s.excludes({"heads", "file"}, {several_arguments()});
     return s;
   }
 };
 
 /// Counted from 0, or the first with this token.
 Index query_of(const std::string& name, const std::vector<std::string>& tokens) {
-  for (std::size_t t = 0; t < tokens.size(); ++t)
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
     if (name == std::to_string(t)) return static_cast<Index>(t);
+  }
   const auto token = std::ranges::find(tokens, name);
   if (token != tokens.end()) return token - tokens.begin();
   throw UsageError(text("--query ", name, ": there is no such query"),
@@ -50,8 +52,9 @@ Index query_of(const std::string& name, const std::vector<std::string>& tokens) 
 
 Json world_json(const LessonWorld& world, const ShownHeads& shown) {
   Json silent = Json::array();
-  for (std::size_t h = 0; h < shown.heads.size(); ++h)
+  for (std::size_t h = 0; h < shown.heads.size(); ++h) {
     silent.push_back(change_when_silent(shown.heads, h, world.W_O));
+  }
   const Matrix z = concatenated(shown.heads);
   return stamped({{"topic", world.name},
                   {"tokens", world.tokens},
@@ -68,20 +71,22 @@ Json world_json(const LessonWorld& world, const ShownHeads& shown) {
 /// Whole, or one query.
 Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
   const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
-  if (width % H != 0)
+  if (width % H != 0) {
     throw UsageError(text("--heads ", H, ": width ", width, " does not divide into ", H, " heads"),
                      text("take a divisor of ", width, ". A sweep would make each head floor(",
                           width, " / ", H, ") = ", width / H,
                           " wide; PyTorch refuses, as this does"));
+  }
   const ShownHeads shown = shown_heads(world.tokens, attend_in_heads(world.q, world.k, world.v, H));
   const std::string about = text(world.title, ": width ", width, " in ", H,
                                  H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
   Json json = world_json(world, shown);
-  if (flags.query.empty())
+  if (flags.query.empty()) {
     return reproducible(call, std::move(json), world_tables(shown, world.W_O),
                         text("\none query, product by product: add --query ", world.tokens.back(),
                              "\n"),
                         about);
+  }
   const Index query = query_of(flags.query, world.tokens);
   json["query"] = query;
   return reproducible(call, std::move(json), query_tables(shown, query), "\n", about);
@@ -95,10 +100,11 @@ Result show_lesson(const Invocation& call, const LessonFlags& flags) {
 
 /// Example N of those that `heads` scores.
 Batch example_of(const Task& task, Index example) {
-  if (at_most_different(task, example + 1) <= example)
+  if (at_most_different(task, example + 1) <= example) {
     throw UsageError(text("there is no example ", example, ": ", task.different(Split::validation),
                           " different ones are held out"),
                      "--example counts from 0");
+  }
   return task.make(streams::scored(), example + 1, Split::validation)
       .batch.rows(example, example + 1);
 }
@@ -149,9 +155,10 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
 
 Result explain_attention(const Invocation& call, const LessonFlags& flags) {
   if (call.positionals().size() > 1) return show_run(call, flags);
-  if (flags.file.empty())
+  if (flags.file.empty()) {
     throw UsageError("explain attention needs a run, or a file with numbers of your own",
                      "for example: headlab explain attention runs/full");
+  }
   return show_world(call, flags,
                     world_of(Json::parse(read_file(flags.file), flags.file), flags.file));
 }
@@ -160,9 +167,10 @@ Result explain_mistakes(const Invocation& call, const LessonFlags&) {
   Table table = corrections_table();
   table.shown = false;
   std::string said = "what articles say, and what is so:\n";
-  for (const Json::Array& row : table.rows)
+  for (const Json::Array& row : table.rows) {
     said += "\n" + beside("said:", 8, row[1].string()) +
             beside("is so:", 8, text(row[2].string(), " (", row[3].string(), ")"));
+  }
   return reproducible(call, Finding{.about = stamped({{"topic", "mistakes"}}), .tables = {table}},
                       said);
 }
@@ -193,48 +201,63 @@ struct Meaning {
 /// Each flag once for all commands in which it means the same.
 void add_flags(std::vector<Meaning>& all) {
   const std::string kind = "a flag of ";
-  for (const Command& command : commands())
+  for (const Command& command : commands()) {
     for (const Setting& flag : help_of(command).flags) {
       const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
         return one.word == flag.name && one.text == flag.help && one.kind.starts_with(kind);
       });
-      if (same == all.end())
+      if (same == all.end()) {
         all.push_back({flag.name, kind + command.name, flag.help});
-      else
+      } else {
         same->kind += text(", ", command.name);
+      }
     }
+  }
 }
 
-std::vector<Meaning> meanings() {
-  std::vector<Meaning> all;
+void add_columns(std::vector<Meaning>& all) {
   std::set<std::string> titles;
   for (const Column& column : all_columns()) {
     all.push_back({column.title, "a column", column.meaning});
     titles.insert(column.title);
   }
-  for (const Column& column : all_columns())  // which CSV may call otherwise
-    if (const std::string name = csv_names(column)[0]; !titles.contains(name))
+  for (const Column& column : all_columns()) {  // which CSV may call otherwise
+    if (const std::string name = csv_names(column)[0]; !titles.contains(name)) {
       all.push_back({name, text("a column of CSV, in text '", column.title, "'"), column.meaning});
-  for (const ScoreEntry& score : score_table())
+    }
+  }
+}
+
+std::vector<Meaning> meanings() {
+  std::vector<Meaning> all;
+  add_columns(all);
+  for (const ScoreEntry& score : score_table()) {
     all.push_back({score.name, "a score of heads", score.meaning});
+  }
   const auto add = [&](const auto& rows, const char* kind) {
     for (const auto& row : rows) all.push_back({row.name, kind, row.summary});
   };
-  for (const VerdictWord& verdict : verdict_words())
-    for (const std::string_view word : split(verdict.words, ','))
+  for (const VerdictWord& verdict : verdict_words()) {
+    for (const std::string_view word : split(verdict.words, ',')) {
       all.push_back({std::string(word), "a word of verdicts", verdict.explanation()});
+    }
+  }
   add(prune_table(), "a pruning method");
   add(task_table(), "a task");
-  for (const auto& [terms, meaning] : glossary())
-    for (const std::string_view term : split(terms, ','))
+  for (const auto& [terms, meaning] : glossary()) {
+    for (const std::string_view term : split(terms, ',')) {
       all.push_back({std::string(term.substr(term.find_first_not_of(' '))), "a term", meaning});
+    }
+  }
   add(kNorms, "a kind of norm");
   add(kActivations, "a kind of feed-forward network");
   add(kPositions, "how a model knows positions");
   add(attention_functions(), "an attention function");
+  add(block_wirings(), "how a block joins norms and sublayers");
   add(optimizer_table(), "an optimizer");
-  for (const BlockKind& block : kBlocks)
+  for (const BlockKind& block : kBlocks) {
     all.push_back({block.name, "a block", text(block.summary, "; ", block.settings)});
+  }
   add_flags(all);
   return all;
 }
@@ -265,9 +288,10 @@ Words terms_of(const std::vector<Meaning>& all, const Words& words) {
       return join(Words(begin, begin + static_cast<std::ptrdiff_t>(count)), " ");
     };
     while (count > 1 && !is_known(all, term())) --count;
-    if (std::ranges::find(kLessons, term(), &Lesson::name) != std::end(kLessons))
+    if (std::ranges::find(kLessons, term(), &Lesson::name) != std::end(kLessons)) {
       throw UsageError(text("cannot explain ", term(), " together with words: it is a lesson"),
                        text("headlab explain ", term()));
+    }
     if (!is_known(all, term())) {
       std::vector<std::string> known = texts_of(all, &Meaning::word);
       for (const Lesson& lesson : kLessons) known.emplace_back(lesson.name);
@@ -296,8 +320,9 @@ Result explain_words(const std::vector<std::string>& words) {
     }
     explained.push_back(Json::object({{"word", word}, {"meanings", std::move(found)}}));
   }
-  if (explained.items().size() > 1)
+  if (explained.items().size() > 1) {
     return {.json = stamped({{"words", std::move(explained)}}), .text = shown};
+  }
   const Json& only = explained.items()[0];
   return {.json = stamped({{"word", only.at("word")}, {"meanings", only.at("meanings")}}),
           .text = shown};
@@ -327,13 +352,15 @@ Result explain(Invocation& call) {
   if (lesson == std::end(kLessons)) {
     const std::string typed = join(call.positionals(), " ");
     Words words;
-    for (const std::string_view word : split(typed, ' '))
+    for (const std::string_view word : split(typed, ' ')) {
       if (!word.empty()) words.emplace_back(word);
+    }
     return explain_words(words);
   }
-  if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u))
+  if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u)) {
     throw UsageError(text("unexpected argument '", call.positionals().back(), "'"),
                      text("for example: headlab explain ", lesson->name));
+  }
   return lesson->explain(call, flags);
 }
 

@@ -19,9 +19,11 @@ Json deciding_settings(const Invocation& call) {
                                          "map",   "all",   "csv",     "latex", "svg", "pdf",
                                          "width", "force", "quiet",   "jobs"};
   Json::Object kept;
-  for (const Setting& setting : call.settings().all())
-    if (std::ranges::count(kShown, setting.name) == 0)
+  for (const Setting& setting : call.settings().all()) {
+    if (std::ranges::count(kShown, setting.name) == 0) {
       kept.emplace_back(setting.name, setting.get());
+    }
+  }
   return kept;
 }
 
@@ -69,9 +71,10 @@ void require_own(const Invocation& call, const fs::path& file, bool json) {
   const std::size_t name = said.starts_with(program_call() + " ")
                                ? program_call().size()
                                : std::min(said.find(' '), said.size());
-  if (!said.substr(name).starts_with(text(" ", call.command().name, " ")))
+  if (!said.substr(name).starts_with(text(" ", call.command().name, " "))) {
     throw Error(file.string() + " belongs to a run, and this command did not make it",
                 "give the result a name of its own");
+  }
 }
 
 /// The lock of a result's file, for which it waits; none if it cannot be made, or is not needed

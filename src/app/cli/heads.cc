@@ -1,7 +1,6 @@
-// `headlab heads`: the table of heads against gold relations, one head's pattern as a heatmap, the
-// patterns of all at one glance, or when the role of each was born. A pattern is what the model did
-// in a forward pass, and example N is the Nth of those that the table is computed from. Read next:
-// heads/scores.h.
+// `headlab heads`: the scores of all heads on all ground-truth relations. Of several runs: in how
+// many of them each relation has an owner. The held-out examples are the same every time. Read
+// next: heads/scores.h; pattern.cc, what a head looks at; history.cc, when its role emerged.
 #include <cmath>
 #include <optional>
 
@@ -14,111 +13,60 @@ namespace {
 struct HeadsFlags {
   HeadsOptions options;
   HeadsShown shown;
-  bool over_training = false, grid = false;
-  std::string pattern, relation, input, npy, z;
+  std::string npy;
   PictureFlags picture;
-  Index example = 0;
 
   Flags settings() {
     Flags s;
+    s.group("how");
     s.integer("examples", options.examples, 2, 1 << 24, "held-out examples to score on");
     s.integer("permutations", options.permutations, 199, 1 << 20,
-              "of the gold, for p, which cannot be below 1 / (N + 1)");
-    s.boolean("scores", shown.scores,
-              "show what needs no gold too: previous, induction, labels ...");
-    s.boolean("map", shown.map, "show which heads look at the same keys");
-    s.boolean("all", shown.all, "show all of it");
-    s.string("pattern", pattern, "show this head's pattern, such as 0.2, or of all heads",
-             "LAYER.HEAD|all");
-    s.boolean("grid", grid, "show the patterns of all heads, with what they own");
-    s.integer("example", example, 0, 65535, "the held-out example that is shown");
-    s.string("input", input, "or: your own input, tokens apart by blanks");
-    s.string("relation", relation, "whose truth is marked; empty: that which the pattern fits best",
-             "NAME");
-    s.string("npy", npy,
-             "also write a NumPy array: the patterns [heads, queries, keys]; without --pattern the "
-             "mass by example [relations, heads, examples]",
-             "FILE");
-    s.string("z", z, "also write what heads put out [heads, queries, d_value]", "FILE");
-    s.boolean("over_training", over_training,
-              "when each role was born (needs `train --track-heads`)");
+              "permutations of the truth for p (p >= 1/(N+1))");
+    s.group("what");
+    s.boolean("scores", shown.scores, "also show scores without ground truth: induction ...");
+    s.boolean("map", shown.map, "show which heads attend to the same keys");
+    s.boolean("all", shown.all, "show everything that was found");
+    s.group("output");
+    s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);
-    s.only({"grid", "over_training", "examples", "permutations", "scores", "map", "all"},
-           {"!pattern"});
-    s.only({"over_training", "scores", "map", "all", "npy"}, {"!grid"});
-    s.only({"examples", "permutations", "scores", "map", "all", "npy"}, {"!over_training"});
-    s.only({"input", "relation", "z"}, {"pattern"});
-    s.only({"example"}, {"pattern", "grid", "!input"});
-    s.only({"pattern", "grid", "over_training", "scores", "map", "all", "npy", "svg", "pdf"},
-           {text("!", kSeveralRuns)});
-    s.only({"svg", "pdf"}, {"!pattern=all"});
+    s.excludes({"scores", "map", "all", "npy", "svg", "pdf"}, {several_arguments()});
     return s;
   }
 };
 
-/// The pattern on a held-out example, or on what the user gave.
-HeadPattern pattern_on(const Run& run, const HeadId& head, const HeadsFlags& flags) {
-  if (flags.input.empty()) return pattern_of(run.model, *run.task, head, flags.example);
-  require(!run.model.config().has_source(), "an encoder-decoder reads two inputs, not one");
-  const std::vector<std::int32_t> tokens = run.task->encode(flags.input);
-  require(!tokens.empty(), "the input has no token");
-  return pattern_of(run.model, *run.task, head, run.task->example_of(tokens));
-}
+/// Flags of `heads` that are commands now: `pattern` and `history`.
+struct MovedFlags {
+  bool grid = false;
+  bool over_training = false;
+  Index example = 0;
+  std::string pattern, head, relation, input, z;
 
-/// The truth that is marked; nullptr where there is none. UsageError for a relation that the head
-/// cannot find.
-const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& relation) {
-  if (!relation.empty()) {
-    require_known("relation", relation, texts_of(pattern.gold, &GoldCells::relation));
+  Settings settings() {
+    Settings s;
+    s.string("pattern", pattern, "moved", "LAYER.HEAD|all");
+    s.boolean("grid", grid, "moved");
+    s.boolean("over_training", over_training, "moved");
+    s.string("head", head, "moved", "LAYER.HEAD");
+    s.string("input", input, "moved");
+    s.string("z", z, "moved", "FILE");
+    s.string("relation", relation, "moved", "NAME");
+    s.integer("example", example, 0, 65535, "moved");
+    return s;
   }
-  return pattern.gold_of(relation);
-}
+};
 
-/// The weights of one head, a row for each query.
-Table weights_table(const HeadPattern& pattern) {
-  Table table{"weights", {{"query", "query"}}};
-  const std::size_t keys = pattern.keys.size();
-  for (std::size_t k = 0; k < keys; ++k)
-    table.columns.push_back({text("weights.", k), pattern.keys[k]});
-  for (std::size_t q = 0; q < pattern.queries.size(); ++q) {
-    Json::Array row = {pattern.queries[q]};
-    for (std::size_t k = 0; k < keys; ++k) row.push_back(pattern.weights[q * keys + k]);
-    table.rows.push_back(std::move(row));
+/// UsageError with the command line that does what a flag of `heads` did before.
+void refuse_moved_flags(const Invocation& call, const MovedFlags& moved) {
+  for (const std::string& name : call.retired_names()) {
+    if (!call.given(name)) continue;
+    const bool is_history = call.given("over_training");
+    const std::string head = moved.pattern.empty() ? moved.head : moved.pattern;
+    std::string line = text(program_call(), is_history ? " history" : " pattern");
+    for (const std::string& run : call.positionals()) line += " " + shell_word(run);
+    if (!head.empty() && !is_history) line += " " + shell_word(head);
+    line += call.flags_again({"pattern", "head", "over_training"});
+    throw UsageError(text(flag_of(name), " is a command now: ", line));
   }
-  return table;
-}
-
-std::string pattern_text(const Run& run, const HeadPattern& pattern, const HeadsFlags& flags) {
-  const GoldCells* gold = marked_gold(pattern, flags.relation);
-  HeatmapOptions options;
-  if (gold != nullptr) options.gold = gold->cells;
-  return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.module],
-              ") on ",
-              flags.input.empty() ? text("held-out example ", flags.example) : "your input",
-              ":\na row for each position, a column for each position it may look at;\n"
-              "at its end the row's largest weight\n",
-              gold == nullptr ? ""
-                              : text("gold: ", gold->relation, ", mean weight on it ",
-                                     fixed(gold->mass, 3), "\n"),
-              "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
-}
-
-/// [heads, queries, rest] of one member of the patterns; the modules of an encoder-decoder differ
-/// in their sizes.
-void write_npy(const Invocation& call, const std::string& file,
-               const std::vector<HeadPattern>& patterns, std::vector<Scalar> HeadPattern::*member) {
-  if (file.empty()) return;
-  const auto queries = std::ssize(patterns[0].queries);
-  const std::size_t count = (patterns[0].*member).size();
-  std::vector<float> all;
-  for (const HeadPattern& one : patterns) {
-    require(std::ssize(one.queries) == queries && (one.*member).size() == count,
-            "the heads see different numbers of tokens: write one at a time");
-    all.insert(all.end(), (one.*member).begin(), (one.*member).end());
-  }
-  const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries,
-                                             static_cast<Index>(count) / queries};
-  write_out(call, file, npy_bytes(shape, all));
 }
 
 void write_masses(const Invocation& call, const std::string& file, const Run& run, Index examples) {
@@ -126,47 +74,6 @@ void write_masses(const Invocation& call, const std::string& file, const Run& ru
   const ExampleMasses masses = masses_by_example(run.model, *run.task, examples);
   const std::array<std::int64_t, 3> shape = {masses.relations, masses.heads, masses.examples};
   write_out(call, file, npy_bytes(shape, masses.values));
-}
-
-Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& flags) {
-  const bool one = flags.pattern != "all";
-  const std::vector<HeadId> heads =
-      one ? std::vector{parse_head("--pattern", flags.pattern, &run.model)} : all_heads(run.model);
-  std::vector<HeadPattern> patterns;
-  for (const HeadId& head : heads) patterns.push_back(pattern_on(run, head, flags));
-  require(!patterns.empty(), "the model has no head");
-  std::string shown;
-  for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
-  write_npy(call, flags.npy, patterns, &HeadPattern::weights);
-  write_npy(call, flags.z, patterns, &HeadPattern::z);
-  Finding found{one ? stamped(to_json(patterns[0]).members()) : stamped({{"patterns", patterns}})};
-  if (!one) found.about["attention"] = module_names(run.model);
-  for (const HeadPattern& pattern : patterns) {
-    found.tables.push_back(weights_table(pattern));
-    if (!one) found.tables.back().name += " " + head_text(pattern.head);
-  }
-  const Result all{.json = to_json(found), .text = shown, .tables = found.tables};
-  return with_picture(call, flags.picture, finding(call, run, all, ""), [&](double units) {
-    return pattern_figure(patterns[0], flags.relation, units);
-  });
-}
-
-Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags) {
-  HeadsOptions options = flags.options;
-  options.without_gold = false;
-  const HeadsReport report = score_heads(run.model, *run.task, options);
-  const std::vector<HeadPattern> patterns = patterns_of(run.model, *run.task, flags.example);
-  const Result shown{.json = stamped({{"example", flags.example}, {"patterns", patterns}}),
-                     .text = grid_text(run.config.model, patterns, report) + "\n"};
-  return with_picture(call, flags.picture, finding(call, run, shown, ""), [&](double units) {
-    return grid_figure(run.config.model, patterns, report, units);
-  });
-}
-
-Result show_history(const Invocation& call, const Run& run, const HeadsFlags& flags) {
-  const HeadsHistory history = read_heads_history(run);
-  return with_picture(call, flags.picture, finding(call, run, finding_of(history), "", ""),
-                      [&](double units) { return history_figure(history, units); });
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
@@ -198,8 +105,9 @@ Json::Array division_cells(const std::vector<Division>& divisions, double runs) 
   std::vector<double> alike;
   for (const Division& a : divisions) {
     ++ways[a.how()];
-    for (const Division& b : divisions)
+    for (const Division& b : divisions) {
       if (&a < &b && !a.by().empty() && a.by() == b.by()) alike.push_back(likeness(a, b));
+    }
   }
   std::erase_if(alike, [](double one) { return std::isnan(one); });
   std::vector<std::string> words;
@@ -209,18 +117,19 @@ Json::Array division_cells(const std::vector<Division>& divisions, double runs) 
 }
 
 Table runs_table() {
-  return {"relations",
-          {untold("relation", "relation", "what the head would have to look at"),
-           untold("owned", "owned", "share of the runs in which a head owns it", 2),
-           untold("lift", "lift", "of the best head, mean over runs", 3),
-           untold("low", "low", "of the 95% interval of this mean", 3),
-           untold("high", "high", "its other end", 3),
-           {"shared", "shared", "share of the runs in which heads share it", 2},
-           {"divided", "divided", "how these heads divide it, in so many runs"},
-           {"alike", "alike",
-            "adjusted Rand index of two runs' classes by the head that gives most: 1 the same "
-            "parts, 0 by chance; mean over pairs of runs",
-            2}}};
+  return {
+      "relations",
+      {Column("relation", "relation", "what the head would have to look at").no_legend(),
+       Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
+       Column("lift", "lift", "of the best head, mean over runs").fixed(3).no_legend(),
+       Column("low", "low", "of the 95% interval of this mean").fixed(3).no_legend(),
+       Column("high", "high", "its other end").fixed(3).no_legend(),
+       Column("shared", "shared", "share of the runs in which heads share it").fixed(2),
+       {"divided", "divided", "how these heads divide it, in so many runs"},
+       Column("alike", "alike",
+              "adjusted Rand index of two runs' classes by the head that gives most: 1 the same "
+              "parts, 0 by chance; mean over pairs of runs")
+           .fixed(2)}};
 }
 
 /// In how many runs each relation has an owner, and how well its best head finds it.
@@ -234,9 +143,12 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
     const Run run = open_run(path);
     const HeadsReport report = score_heads(run.model, *run.task, flags.options);
     const auto names = texts_of(report.relations, [](const auto& r) { return r.relation.name; });
-    if (reports.items().empty())
+    if (reports.items().empty()) {
       for (const std::string& name : names) roles.rows.push_back({name});
-    lifts.resize(names.size()), owned.resize(names.size()), divisions.resize(names.size());
+    }
+    lifts.resize(names.size());
+    owned.resize(names.size());
+    divisions.resize(names.size());
     for (std::size_t r = 0; r < names.size(); ++r) {
       require(names.size() == roles.rows.size() && roles.rows[r][0] == Json(names[r]), path,
               " has other relations than ", call.positionals()[0]);
@@ -248,8 +160,9 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   }
   for (std::size_t r = 0; r < roles.rows.size(); ++r) {
     const Interval lift = within(t_interval(lifts[r]), -HUGE_VAL, 1);
-    for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high})
+    for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high}) {
       roles.rows[r].push_back(cell);
+    }
     roles.rows[r] =
         row_with(roles.rows[r], division_cells(divisions[r], double(call.positionals().size())));
   }
@@ -262,19 +175,18 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
 
 Result heads(Invocation& call) {
   HeadsFlags flags;
+  MovedFlags moved;
+  Flags own = flags.settings();
+  own.retired = moved.settings();
   Flags out = call.out_setting();
-  out.only({"out"}, {text("!", kSeveralRuns)});
-  call.read(flags.settings(), out);
-  if (!flags.pattern.empty() && flags.pattern != "all")
-    parse_head("--pattern", flags.pattern);  // before anything slow
+  out.excludes({"out"}, {several_arguments()});
+  call.read(own, out);
+  refuse_moved_flags(call, moved);
   flags.picture.units();
   require_ending("--npy", flags.npy, ".npy");
-  require_ending("--z", flags.z, ".npy");
   if (call.positionals().size() > 1) return show_runs(call, flags);
   Run run = open_run(call.positionals()[0]);
-  if (flags.over_training) return show_history(call, run, flags);
-  if (flags.grid) return show_grid(call, run, flags);
-  return flags.pattern.empty() ? show_scores(call, run, flags) : show_pattern(call, run, flags);
+  return show_scores(call, run, flags);
 }
 
 }  // namespace headlab::cli

@@ -16,20 +16,27 @@ std::string fitting(const std::string& task, const TransformerConfig& model) {
   const Settings parameters = find_task(task).parameters();
   std::string spec = task;
   const auto add = [&](const char* name, Index value) {
-    if (spec.find(text(name, "=")) == spec.npos && parameters.find(name) != nullptr)
+    if (spec.find(text(name, "=")) == spec.npos && parameters.find(name) != nullptr) {
       spec += text(spec.find(':') == spec.npos ? ":" : ",", name, "=", value);
+    }
   };
   add("vocab", model.vocab);
   const Setting* length = parameters.find("length");
   if (length != nullptr && length->get().integer() > model.length) add("length", model.length);
+  const bool is_encoder = model.architecture == Architecture::encoder;
+  const bool may_be_one = is_encoder && parameters.find("architecture") != nullptr;
+  if (may_be_one && spec.find("architecture=") == spec.npos &&
+      make_task(spec)->shape().architecture != Architecture::encoder)
+    spec += text(spec.find(':') == spec.npos ? ":" : ",", "architecture=encoder");
   return spec;
 }
 
 /// A run of ours may be imported as well: it gets another task.
 ImportedModel model_at(const fs::path& path, const std::vector<std::string>& ignored) {
   const fs::path config = path / "config.json";
-  if (!is_there(config) || !Json::parse(read_file(config), config.string()).find("headlab"))
+  if (!is_there(config) || !Json::parse(read_file(config), config.string()).find("headlab")) {
     return import_model(path, ignored);
+  }
   require(ignored.empty(), path.string(), " is a run of headlab, whose keys are all known");
   ImportedModel own{Transformer(read_config(path).model), "headlab", {}, {}};
   read_model(path / "model.safetensors", own.model);
@@ -48,21 +55,27 @@ std::string named(const std::string& what, const std::vector<std::string>& names
 /// "layer norm, learned positions, activation gelu_erf (exact), tied": choices that the names of
 /// tensors do not tell.
 std::string choices_of(const TransformerConfig& model) {
-  std::vector<std::string> choices = {text(kind_of(model.norm).name, " norm"),
+  const bool has_norm = model.norm != NormType::none;
+  std::vector<std::string> choices = {has_norm ? text(kind_of(model.norm).name, " norm")
+                                               : "no norm",
                                       text(kind_of(model.positions).name, " positions")};
+  if (model.architecture == Architecture::encoder) choices.push_back("bidirectional attention");
   if (model.d_ff > 0) choices.push_back(text("activation ", kind_of(model.activation).name));
-  if (std::ranges::count(model.window, 0) != std::ssize(model.window))
+  if (std::ranges::count(model.window, 0) != std::ssize(model.window)) {
     choices.push_back(
         text("window ", join(texts_of(model.window, [](Index w) { return text(w); }), "+")));
+  }
   choices.push_back(model.tied ? "tied" : "unembedding of its own");
+  if (model.answers > 0) choices.push_back(text(model.answers, " answers that are no tokens"));
   return join(choices, ", ");
 }
 
 /// "a,b" as {"a", "b"}.
 std::vector<std::string> names_in(const std::string& names) {
   std::vector<std::string> list;
-  for (const std::string_view name : split(names, ','))
+  for (const std::string_view name : split(names, ',')) {
     if (!name.empty()) list.emplace_back(name);
+  }
   return list;
 }
 
@@ -72,7 +85,8 @@ void require_out(const std::string& out) {
 
 /// A line that says more about the lines of Python; "" for none.
 std::string remark_of(const LayoutName& layout) {
-  return layout.remark[0] == '\0' ? "" : text("  # ", layout.remark, "\n");
+  if (layout.remark[0] == '\0') return "";
+  return text("  # ", wrapped(layout.remark, "  # ", 76));
 }
 
 /// A folder inside quotes of Python.
@@ -96,6 +110,11 @@ std::string python_of(const LayoutName& layout, const std::string& folder) {
   return filled;
 }
 
+std::string layouts_help() {
+  const std::string names = join(texts_of(layouts(), &LayoutName::name), ", ");
+  return "\n" + wrapped("layouts, known by their config.json: headlab, " + names, "", 80) + "\n";
+}
+
 }  // namespace
 
 Result import_command(Invocation& call) {
@@ -103,16 +122,10 @@ Result import_command(Invocation& call) {
   bool force = false;
   Settings settings;
   settings.string("out", out, "folder of the new run", "RUN");
-  settings.string("task", task, "what the model is to read; `repeated` and `tokens` fit any model");
-  settings.string("ignore_key", ignored, "unknown keys of config.json that change nothing",
-                  "KEY[,KEY]");
+  settings.string("task", task, "task to use; `repeated` and `tokens` fit any model");
+  settings.string("ignore_key", ignored, "unknown keys of config.json to ignore", "KEY[,KEY]");
   settings.boolean("force", force, "replace the run that --out names");
-  call.read(settings, {},
-            "\n" +
-                wrapped("layouts, known by their config.json: headlab, " +
-                            join(texts_of(layouts(), &LayoutName::name), ", "),
-                        "", 80) +
-                "\n");
+  call.read(settings, {}, layouts_help());
   require_out(out);
   const std::string path = call.positionals()[0];
   as_usage([&] { check_task(task); });
@@ -147,10 +160,11 @@ Result export_command(Invocation& call) {
                   "LAYOUT");
   settings.string("out", out, "folder to write, new or empty", "OUT");
   std::string help = "\nwhat loads it in Python:\n";
-  for (const LayoutName& layout : exports())
+  for (const LayoutName& layout : exports()) {
     help +=
         text("\n", layout.name, "\n  ", join(lines_of(layout.python + std::string("\n")), "\n  "),
              "\n", remark_of(layout));
+  }
   call.read(settings, {}, help);
   require_out(out);
   require_known("layout", to, texts_of(exports(), &LayoutName::name));

@@ -17,12 +17,14 @@ struct Listed {
 std::vector<Listed> listed_files() {
   std::vector<Listed> rows;
   for (const FindingEntry& entry : finding_table()) {
-    const std::string keys = keys_of(entry);
-    if (entry.is_file())
-      rows.push_back({entry.name, entry.meaning,
-                      keys.empty()                   ? ""
-                      : keys.starts_with("headlab ") ? "keys: " + keys
-                                                     : "keys: headlab " + keys});
+    if (!entry.is_file()) {
+      continue;
+    }
+    std::string keys = keys_of(entry);
+    if (!keys.empty() && !keys.starts_with("headlab ")) {
+      keys.insert(0, "headlab ");
+    }
+    rows.push_back({entry.name, entry.meaning, keys.empty() ? "" : "keys: " + keys});
   }
   return rows;
 }
@@ -36,38 +38,42 @@ std::vector<Listed> listed_kinds() {
     }
   };
   add(attention_functions(), "--attention-function");
+  add(block_wirings(), "--norm-place");
   add(kPositions, "--positions");
   add(kNorms, "--norm");
   add(kActivations, "--activation");
+  add(kBlocks, "--block");
   return rows;
 }
 
 std::vector<Listed> listed(const std::string& what) {
   if (what == "files") return listed_files();
   std::vector<Listed> rows;
-  if (what == "tasks")
-    for (const TaskEntry& task : task_table())
+  if (what == "tasks") {
+    for (const TaskEntry& task : task_table()) {
       rows.push_back(
           {task.name, task.summary, "--task " + spec_text(task.name, task.parameters()), &task});
-  else if (what == "columns")
+    }
+  } else if (what == "columns") {
     for (const Column& column : all_columns()) rows.push_back({column.title, column.meaning});
-  else if (what == "kinds")
+  } else if (what == "kinds") {
     rows = listed_kinds();
-  else if (what == "scores")
+  } else if (what == "scores") {
     for (const ScoreEntry& score : score_table()) rows.push_back({score.name, score.meaning});
-  else
+  } else {
     for (const PruneMethod& method : prune_table()) rows.push_back({method.name, method.summary});
+  }
   return rows;
 }
 
 /// Every word of verdicts with its rule, test, correction and subject.
 Result list_verdicts() {
   Table table{"verdicts",
-              {untold("name", "name", "the words, as reports say them"),
-               untold("rule", "rule", "when they are said"),
-               untold("test", "test", "by which chance is judged"),
-               untold("correction", "correction", "for how many tests at once"),
-               untold("about", "about", "what the conclusion is about")}};
+              {Column("name", "name", "the words, as reports say them").no_legend(),
+               Column("rule", "rule", "when they are said").no_legend(),
+               Column("test", "test", "by which chance is judged").no_legend(),
+               Column("correction", "correction", "for how many tests at once").no_legend(),
+               Column("about", "about", "what the conclusion is about").no_legend()}};
   Json entries = Json::array();
   std::string shown;
   std::size_t width = 0;
@@ -102,8 +108,9 @@ Result list(Invocation& call) {
   Json entries = Json::array();
   std::string shown;
   Table table{what,
-              {untold("name", "name", "what is listed"), untold("summary", "summary", "what it is"),
-               untold("usage", "usage", "how it is asked for")}};
+              {Column("name", "name", "what is listed").no_legend(),
+               Column("summary", "summary", "what it is").no_legend(),
+               Column("usage", "usage", "how it is asked for").no_legend()}};
   for (const auto& [name, summary, usage, task] : rows) {
     table.rows.push_back({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));
@@ -113,8 +120,9 @@ Result list(Invocation& call) {
     shown += beside("", 4, usage);
     if (task == nullptr) continue;
     entries.items().back()["learned"] = to_json(task->learned);
-    if (const std::string said = learned_text(task->learned); !said.empty())
+    if (const std::string said = learned_text(task->learned); !said.empty()) {
       shown += beside("", width, said);
+    }
   }
   return {.json = stamped({{what, std::move(entries)}}), .text = shown, .tables = {table}};
 }

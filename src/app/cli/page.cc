@@ -17,16 +17,16 @@ struct PageFlags {
 
   Flags settings() {
     Flags s;
-    s.string("out", out, "where to write the page (default: RUN/report.html, or textbook.html)",
-             "FILE");
+    s.group("output");
+    s.string("out", out, "page to write (default: RUN/report.html)", "FILE");
     s.real("budget", options.megabytes, 0.1, 1000,
-           "MB that it may take; what does not fit is left out, and named");
-    s.integer("examples", options.examples, 1, 512, "examples that it offers to look at");
-    s.boolean("weights", options.weights, "embed the model, so that it runs in the page");
-    s.boolean("textbook", textbook,
-              "seven lessons alone, on sentences and small models that are trained meanwhile");
-    s.boolean("check", check, "show what the page would hold and what is missing; write nothing");
-    s.only({"out"}, {"!check"});
+           "largest size in MB; the page names what is left out");
+    s.group("what");
+    s.integer("examples", options.examples, 1, 512, "examples to look at");
+    s.boolean("weights", options.weights, "embed the model");
+    s.boolean("textbook", textbook, "seven lessons on small models instead of a run");
+    s.boolean("check", check, "write nothing; show what the page would hold");
+    s.excludes({"out"}, {flag_given("check")});
     return s;
   }
 };
@@ -59,14 +59,17 @@ Result page(Invocation& call) {
   flags.options.command = call.again("out");
   flags.options.writer = writer_of;
   const std::vector<std::string>& names = call.positionals();
-  if (flags.textbook && !names.empty())
+  if (flags.textbook && !names.empty()) {
     throw UsageError(text("unexpected argument '", names[0], "': --textbook needs no run"),
                      "headlab page --textbook");
-  if (!flags.textbook && (names.empty() || names[0].empty()))
+  }
+  if (!flags.textbook && (names.empty() || names[0].empty())) {
     throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
-  if (flags.out.empty())
+  }
+  if (flags.out.empty()) {
     flags.out = flags.textbook ? "textbook.html"
                                : (std::filesystem::path(names[0]) / "report.html").string();
+  }
   const Page page = flags.textbook ? textbook(flags.options)
                                    : make_page({names.begin(), names.end()}, flags.options);
   if (!flags.check) write_out(call, flags.out, page.html);

@@ -6,17 +6,18 @@
 namespace headlab::cli {
 
 void PictureFlags::add_to(Flags& settings) {
+  settings.group("output");
   settings.string("svg", svg, "write the picture as SVG", "FILE");
   settings.string("pdf", pdf, "write the picture as PDF", "FILE");
-  settings.string("width", width, "lay the picture out for print, with text of 7 points",
-                  "84mm|174mm");
-  settings.only({"width"}, {"svg", "pdf"});
+  settings.string("width", width, "lay it out for print", "84mm|174mm");
+  settings.needs({"width"}, {flag_given("svg"), flag_given("pdf")});
 }
 
 void require_ending(const std::string& flag, const std::string& file, const std::string& ending) {
   std::string found = std::filesystem::path(file).extension().string();
-  for (char& letter : found)
+  for (char& letter : found) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
   if (found.empty() || found == ending) return;
   const std::string other = found == ".svg" || found == ".pdf" ? flag_of(found.substr(1)) : "";
   throw UsageError(text("cannot write ", file, ": ", flag, " writes a file in the format ",
@@ -36,9 +37,10 @@ double PictureFlags::units() const {
   if (width.empty()) return 0;
   double millimetres = 0;
   if (!width.ends_with("mm") || !parse_number(width.substr(0, width.size() - 2), millimetres) ||
-      !(millimetres >= 60 && millimetres <= 400))
+      !(millimetres >= 60 && millimetres <= 400)) {
     throw UsageError(text("--width ", width, ": a picture is 60mm to 400mm wide"),
                      "84mm for a column, 174mm for a page");
+  }
   return millimetres / 25.4 * 72 / kPrintedUnit;
 }
 

@@ -15,30 +15,29 @@ struct PruneFlags {
 
   Flags settings() {
     Flags s;
-    s.string("out", out, "folder of the pruned run (default: RUN-pruned)", "DIR");
-    s.integer("keep", keep, 0, 1 << 20,
-              "heads to keep in the whole model (this or one of the next three is required)");
-    s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
+
+    s.integer("keep", keep, 0, 1 << 20, "heads to keep in the model (or one of the next three)");
+    s.real("drop", drop, 0, 100, "percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
-           "or: keep the fewest heads with which the loss rises by at most so many nats");
-    s.string("remove", remove, "or: remove these heads", "0.1,0.2");
+           "keep the fewest heads within this rise of the loss (nats)");
+    s.string("remove", remove, "remove these heads", "LAYER.HEAD[,...]");
+    s.group("how");
     const Settings shared = settings_of(options.settings);
     s.add(*shared.find("per_layer_min"));
-    s.string("method", options.method,
-             "how heads are chosen (`headlab list methods` explains): " +
-                 join(texts_of(prune_table(), &PruneMethod::name), ", "),
-             "NAME");
-    s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after the removal");
+    s.string("method", options.method, "how heads are chosen (headlab list methods)", "NAME");
+    s.integer("finetune", options.finetune, 0, 1 << 30, "training steps after the removal");
     s.real("lr", options.lr, 0, 1000, "learning rate of fine-tuning (0: 0.3 of the run's)");
     for (const char* name : {"examples", "seed"}) s.add(*shared.find(name));
     s.add(shared);
-    s.boolean("measure", options.measure,
-              "time the full, the masked and the removed model at batch 1, 4, 16, 64");
+    s.group("output");
+    s.string("out", out, "folder of the pruned run (default: RUN-pruned)", "DIR");
+    s.boolean("measure", options.measure, "time the full, masked and pruned model");
     s.boolean("force", options.force, "replace the run that --out names");
-    s.only({"drop", "max_loss_rise"}, {"!keep"});
-    s.only({"max_loss_rise"}, {"!drop"});
-    s.only({"keep", "drop", "max_loss_rise", "method", "per_layer_min", "examples"}, {"!remove"});
-    s.only({"lr"}, {"finetune"});
+    s.excludes({"drop", "max_loss_rise"}, {flag_given("keep")});
+    s.excludes({"max_loss_rise"}, {flag_given("drop")});
+    s.excludes({"keep", "drop", "max_loss_rise", "method", "per_layer_min", "examples"},
+               {flag_given("remove")});
+    s.needs({"lr"}, {flag_given("finetune")});
     for_methods(s, "method");
     return s;
   }
@@ -47,28 +46,50 @@ struct PruneFlags {
 /// How far to prune, by the one flag of four that is given.
 void read_aim(PruneFlags& flags, const Invocation& call) {
   if (!flags.remove.empty()) return;
-  if (call.given("keep"))
+  if (call.given("keep")) {
     flags.options.keep = flags.keep;
-  else if (call.given("drop"))
+  } else if (call.given("drop")) {
     flags.options.drop = flags.drop;
-  else if (call.given("max_loss_rise"))
+  } else if (call.given("max_loss_rise")) {
     flags.options.max_loss_rise = flags.max_loss_rise;
-  else
+  } else {
     throw UsageError(
         "missing --keep, the number of heads to keep (or --drop, --max-loss-rise, --remove)",
         call.example());
+  }
+}
+
+/// How the run was pruned, after the tables.
+std::string about(const PruneResult& pruned, const PruneFlags& flags, const Run& run) {
+  const PruneOptions& options = flags.options;
+  std::string said =
+      text("\n", flags.out, ": method ", pruned.options.method, ", seed ", options.settings.seed);
+  if (options.finetune > 0) {
+    const bool is_short = pruned.finetuned < options.finetune;
+    const std::string planned = is_short ? text(" of ", options.finetune) : "";
+    said += text(", fine-tuned ", pruned.finetuned, planned, " steps with seed ",
+                 run.config.train.seed);
+  }
+  return said + "\n";
 }
 
 }  // namespace
 
 void for_methods(Flags& settings, const std::string& flag) {
-  std::string own;  // may look at any setting
-  for (const PruneMethod& method : own_methods()) own += text("|", method.name);
-  const std::string none = flag == "methods" ? "|" : "";  // then random is among them
-  settings.only({"seed"}, {text(flag, "=", none, "random|ablation_resample|l0|subset", own)});
-  settings.only({"draws"}, {text(flag, "=", none, "random", own)});
-  settings.only({"gate_steps"}, {flag + "=l0|subset" + own});
-  settings.only({"lambda"}, {flag + "=l0" + own});
+  // Without --methods a curve has all of them, random included.
+  const bool has_default_list = flag == "methods";
+  const auto with_random = [&](std::vector<std::string> methods) {
+    if (has_default_list) methods.emplace_back("");
+    return methods;
+  };
+  const auto with = [&](std::vector<std::string> methods) {
+    for (const PruneMethod& method : own_methods()) methods.push_back(method.name);
+    return has_value(flag, std::move(methods));
+  };
+  settings.needs({"seed"}, {with(with_random({"random", "ablation_resample", "l0", "subset"}))});
+  settings.needs({"draws"}, {with(with_random({"random"}))});
+  settings.needs({"gate_steps"}, {with({"l0", "subset"})});
+  settings.needs({"lambda"}, {with({"l0"})});
 }
 
 Result prune(Invocation& call) {
@@ -83,12 +104,14 @@ Result prune(Invocation& call) {
   as_usage([&] { return &find_prune_method(options.method); });
   const Run run = open_run(call.positionals()[0]);
   options.remove = parse_heads("--remove", flags.remove, run.model);
-  if (options.keep)
+  if (options.keep) {
     as_usage([&] { check_sizes(problem_of(run, options.settings), {&*options.keep, 1}); });
+  }
   check_run_folder(flags.out, Existing{options.force});
-  if (options.remove.empty())
+  if (options.remove.empty()) {
     note(text("choosing ", options.keep ? text(*options.keep, " of ") : "among ",
               all_heads(run.model).size(), " heads (", options.method, ")"));
+  }
   Progress progress(options.finetune);
   RunCallbacks callbacks = watch(progress);
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
@@ -100,18 +123,12 @@ Result prune(Invocation& call) {
     return progress.stopped_while_waiting(flags.out, run.config.task);
   }
   progress.clear();
-  std::string said =
-      text("\n", flags.out, ": method ", pruned.options.method, ", seed ", options.settings.seed);
-  if (options.finetune > 0) {
-    const std::string of =
-        pruned.finetuned < options.finetune ? text(" of ", options.finetune) : "";
-    said += text(", fine-tuned ", pruned.finetuned, of, " steps with seed ", run.config.train.seed);
-  }
-  Result result = reproducible(call, finding_of(pruned), said + "\n");
+  Result result = reproducible(call, finding_of(pruned), about(pruned, flags, run));
   result.text.insert(result.text.size() - 1, replaced_text(flags.out));
   result.unwritten = pruned.unwritten;
-  if (pruned.finetuned == options.finetune && !result.unwritten)
+  if (pruned.finetuned == options.finetune && !result.unwritten) {
     keep_as(std::filesystem::path(flags.out) / "prune.json", result);
+  }
   return progress.interrupted_or(std::move(result), flags.out, run.config.task);
 }
 

@@ -18,17 +18,17 @@ struct ReproduceFlags {
   Flags settings() {
     Flags s;
     s.integer("examples", options.settings.examples, 2, 1 << 24,
-              "on which heads are chosen and scored");
+              "examples on which heads are chosen and scored");
     s.integer("turns", options.timing.turns, 1, 100000, "timings of each batch size");
-    s.integer("gate_steps", options.settings.gate_steps, 1, 1 << 30, "steps of training gates");
+    s.integer("gate_steps", options.settings.gate_steps, 1, 1 << 30, "training steps of the gates");
     options.finetune = options.settings.gate_steps;
-    s.integer("finetune", options.finetune, 0, 1 << 30,
-              "steps of training after the closed gates are gone, if not as many as with them");
-    s.integer("seed", options.settings.seed, 0, kMostExact, "of the gates' noise");
-    s.only({"turns"}, {"@michel"});
-    s.only({"gate_steps", "finetune", "seed"}, {"@voita"});
+    s.integer("finetune", options.finetune, 0, 1 << 30, "training steps without the closed gates");
+    s.integer("seed", options.settings.seed, 0, kMostExact,
+              "random seed for the noise of the gates");
+    s.needs({"turns"}, {first_argument("michel")});
+    s.needs({"gate_steps", "finetune", "seed"}, {first_argument("voita")});
     add_jobs(s, jobs);
-    s.boolean("force", force, "make anew what the runs keep");
+    s.boolean("force", force, "compute again what the runs keep");
     return s;
   }
 };
@@ -38,9 +38,9 @@ Result shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
   const bool one = done.paths.size() == 1;
   const Table over = paper.over_runs(done.found);
   const std::string name = text(paper.name, ".json");
-  const std::string file = call.given("out") ? call.value("out")
-                           : one             ? done.paths[0] + "/" + name
-                                 : text(name, " in each of the ", done.paths.size(), " runs");
+  std::string file = text(name, " in each of the ", done.paths.size(), " runs");
+  if (one) file = done.paths[0] + "/" + name;
+  if (call.given("out")) file = call.value("out");
   const std::vector<Table> tables = one ? paper.finding(done.found[0]).tables : std::vector{over};
   return done.shown(call,
                     {{"paper", paper.name},
@@ -59,8 +59,9 @@ Result reproduce(Invocation& call) {
   require_known("paper", name, texts_of(papers(), &Paper::name));
   const Paper& paper = *std::ranges::find(papers(), name, &Paper::name);
   const std::vector<std::string> paths(call.positionals().begin() + 1, call.positionals().end());
-  if (paths.size() > 1 && call.given("out"))
+  if (paths.size() > 1 && call.given("out")) {
     throw UsageError("--out keeps what one run showed", "leave it out: each run keeps its own");
+  }
   PaperOptions& options = flags.options;
   if (!call.given("finetune")) options.finetune = options.settings.gate_steps;
   options.progress = note;

@@ -15,18 +15,21 @@ namespace fs = std::filesystem;
 /// those below it a note says so, and they are counted.
 void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) {
   std::error_code failed, ignored;
-  if (!fs::is_directory(folder, ignored) && ignored != std::errc::permission_denied)
+  if (!fs::is_directory(folder, ignored) && ignored != std::errc::permission_denied) {
     throw Error("there is no folder " + folder.string(), "name the one that holds your runs");
+  }
   if (fs::exists(folder / "state.safetensors", ignored)) runs.insert(folder);
   std::vector<fs::path> below;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
+  }
   require(!failed, folder.string(), " cannot be read: ", failed.message());
   for (const fs::path& path : below) {
     try {
       find_runs(path, runs, unread);
     } catch (const Error& error) {
-      ++unread, note(text("note: ", error.what()));
+      ++unread;
+      note(text("note: ", error.what()));
     }
   }
 }
@@ -46,8 +49,9 @@ thread_local const Settings shown_settings = user_settings_of(shown_config);
 Json settings_json(const RunConfig& config) {
   shown_config = config;
   Json all = shown_settings.to_json();
-  for (Json::Member& setting : all.members())
+  for (Json::Member& setting : all.members()) {
     if (setting.second.is_array()) setting.second = setting.second.dump();
+  }
   return all;
 }
 
@@ -94,19 +98,42 @@ std::vector<Json> describe_all(const std::vector<fs::path>& paths) {
 }
 
 Table runs_table() {
-  Table table{"runs",
-              {untold("run", "run", "its folder"), untold("task", "task", "that it learns"),
-               untold("heads", "heads", "that it has"),
-               untold("parameters", "parameters", "numbers that training sets", kGrouped),
-               untold("step", "step", "of training, so far"), untold("steps", "of", "steps in all"),
-               untold("seed", "seed", "of what is drawn"),
-               untold("loss", "loss", "held out, nats per target"),
-               untold("accuracy", "accuracy", "share of targets that are right", 4),
-               untold("remarks", "remarks", "what to know of it")}};
-  for (const Setting& setting : shown_settings.all())
-    if (!setting.shorthand)
-      table.columns.push_back({"settings." + setting.name, setting.name, setting.help, kHidden});
+  Table table{
+      "runs",
+      {Column("run", "run", "its folder").no_legend(),
+       Column("task", "task", "that it learns").no_legend(),
+       Column("heads", "heads", "that it has").no_legend(),
+       Column("parameters", "parameters", "numbers that training sets")
+           .shown_as(Form::grouped)
+           .no_legend(),
+       Column("step", "step", "of training, so far").no_legend(),
+       Column("steps", "of", "steps in all").no_legend(),
+       Column("seed", "seed", "of what is drawn").no_legend(),
+       Column("loss", "loss", "held out, nats per target").no_legend(),
+       Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
+       Column("remarks", "remarks", "what to know of it").no_legend()}};
+  for (const Setting& setting : shown_settings.all()) {
+    if (setting.shorthand) continue;
+    table.columns.push_back(
+        Column("settings." + setting.name, setting.name, setting.help).hidden());
+  }
   return table;
+}
+
+/// The table of the runs in these folders, and how many runs cannot be read.
+Result listed_runs(Json all, Index unread, const std::vector<std::string>& folders) {
+  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
+  found.tables = {table_of(found.about, runs_table())};
+  Result result = result_of(found);
+  if (found.about.at("runs").items().empty()) {
+    result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
+                       join(folders, ", "), "\n");
+  }
+  if (unread > 0) {
+    result.status = 1;
+    result.text += text(unread, " could not be read\n");
+  }
+  return result;
 }
 
 }  // namespace
@@ -129,21 +156,16 @@ Result runs(Invocation& call) {
   for (std::size_t i = 0; const fs::path& path : paths) {
     Json& run = facts[i++];
     if (run.is_string()) {
-      ++unread, note(text("note: ", path.string(), " cannot be read: ", run.string()));
+      ++unread;
+      note(text("note: ", path.string(), " cannot be read: ", run.string()));
       continue;
     }
     all.push_back(std::move(run));
-    if (picture.wanted())
+    if (picture.wanted()) {
       losses.push_back(losses_of(path.filename().string(), read_log(path / "metrics.jsonl")));
+    }
   }
-  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
-  found.tables = {table_of(found.about, runs_table())};
-  Result result = result_of(found);
-  if (found.about.at("runs").items().empty())
-    result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
-                       join(folders, ", "), "\n");
-  if (unread > 0) result.status = 1, result.text += text(unread, " could not be read\n");
-  return with_picture(call, picture, std::move(result),
+  return with_picture(call, picture, listed_runs(std::move(all), unread, folders),
                       [&](double units) { return losses_figure(losses, units); });
 }
 

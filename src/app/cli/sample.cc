@@ -15,19 +15,19 @@ struct SampleFlags {
 
   Flags settings() {
     Flags s;
-    s.string("prompt", prompt,
-             "the text to continue, or tokens apart by blanks (default: a held-out token)");
-    s.string("source", source, "what an encoder-decoder answers (default: a held-out one)");
+    s.string("prompt", prompt, "text or tokens to continue (default: a held-out token)");
+    s.string("source", source, "source of an encoder-decoder (default: a held-out one)");
     s.integer("tokens", options.tokens, 1, 1 << 20,
-              "tokens to add (an encoder-decoder: as many as it has positions for)");
-    s.string("stop", stop, "end after this token", "TOKEN");
-    s.real("temperature", options.temperature, 0, 100, "0: always the likeliest");
-    s.integer("top_k", options.top_k, 0, 1 << 24, "draw among the k likeliest (0: all)");
-    s.real("top_p", options.top_p, 1e-6, 1,
-           "of these, among the fewest likeliest that have this probability together");
-    s.integer("seed", seed, 0, kMostExact, "of the draws");
-    s.only({"top_k", "top_p", "seed"}, {"!temperature=0"});
-    s.only({"temperature", "top_p", "seed"}, {"!top_k=1"});
+              "tokens to add; an encoder-decoder: all it has room for");
+    s.string("stop", stop, "stop after this token", "TOKEN");
+    s.group("how");
+    s.real("temperature", options.temperature, 0, 100,
+           "sampling temperature (0: the most likely token)");
+    s.integer("top_k", options.top_k, 0, 1 << 24, "sample from the k most likely tokens (0: all)");
+    s.real("top_p", options.top_p, 1e-6, 1, "... and from the fewest with this total probability");
+    s.integer("seed", seed, 0, kMostExact, "random seed for sampling");
+    s.excludes({"top_k", "top_p", "seed"}, {has_value("temperature", {"0"})});
+    s.excludes({"temperature", "top_p", "seed"}, {has_value("top_k", {"1"})});
     return s;
   }
 };
@@ -53,8 +53,9 @@ Result sample(Invocation& call) {
   if (config.has_source()) {
     options.source.assign(first.source.begin(), first.source.begin() + first.source_length_of(0));
     if (!flags.source.empty()) options.source = run.task->encode(flags.source);
-    if (!call.given("tokens"))
+    if (!call.given("tokens")) {
       options.tokens = std::max<Index>(1, config.length - std::ssize(begin));
+    }
   } else if (call.given("source")) {
     throw UsageError("--source is for encoder-decoders", "use --prompt");
   }
@@ -68,7 +69,8 @@ Result sample(Invocation& call) {
                 .text = out + "\n",
                 .note = everywhere ? ""
                                    : "note: this task answers only some positions; what stands at "
-                                     "others means nothing"};
+                                     "others means nothing",
+                .quotes_data = true};
   if (config.has_source()) {
     const std::string source = run.task->decode(options.source);
     result.json["source"] = source;

@@ -16,18 +16,21 @@ Table example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
   Table table{"positions", {{"position", "position"}, {"token", "token"}}};
-  for (const std::string& name : task.target_names())
-    table.columns.push_back({text("targets.", table.columns.size() - 2), "target " + name});
+  const std::vector<std::string> targets = task.target_names();
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    table.columns.push_back(element_column("targets", k, "target " + targets[k]));
+  }
   const bool one = relations.size() > 4;  // more columns would not fit into a terminal
   if (one) table.columns.push_back({"keys", "keys of relations"});
-  for (std::size_t r = 0; r < relations.size() && !one; ++r)
-    table.columns.push_back({text("keys.", r), "keys of " + relations[r].name});
+  for (std::size_t r = 0; r < relations.size() && !one; ++r) {
+    table.columns.push_back(element_column("keys", r, "keys of " + relations[r].name));
+  }
   const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
   for (Index t = 0; t < length; ++t) {
     Json::Array row = {t, task.token_text(batch.token(0, t))};
     for (Index k = 0; k < batch.targets_per_position; ++k) {
       const std::int32_t target = batch.targets[t * batch.targets_per_position + k];
-      row.push_back(target < 0 ? "-" : task.token_text(target));
+      row.push_back(target < 0 ? "-" : task.answer_text(target));
     }
     std::vector<std::string> named;
     for (std::size_t r = 0; r < relations.size(); ++r) {
@@ -54,9 +57,10 @@ Result check_file(const std::string& path) {
   const LinesCheck check = check_lines(read_file(path), path);
   const std::size_t faults = check.faults.size();
   std::string shown = text(path, "\nsequences: ", check.sequences, "\nfaults: ", faults, "\n");
-  if (check.unasked > 0)
+  if (check.unasked > 0) {
     shown += text("queries with truth but no target: ", check.unasked,
                   "\n  (heads are scored on them; the loss does not ask for them)\n");
+  }
   for (std::size_t i = 0; i < std::min(kShown, faults); ++i) shown += check.faults[i] + "\n";
   if (faults > kShown) shown += text("and ", faults - kShown, " more\n");
   return {.json = stamped({{"file", path},
@@ -81,19 +85,22 @@ std::string shown_text(const std::string& spec, const Task& task, const Example&
                        const Table& table) {
   const TaskEntry& entry = find_task(spec);
   std::string shown = text(entry.name, ": ", entry.summary, "\n\n");
-  if (task.shape().architecture == Architecture::encoder_decoder)
+  if (task.shape().architecture == Architecture::encoder_decoder) {
     shown += source_text(task, example.batch);
+  }
   shown += text_of(table, stdout_width()) + "\n";
-  for (const Relation& relation : task.relations())
+  for (const Relation& relation : task.relations()) {
     shown += folded(text("relation ", relation.name, ": ", relation.description));
+  }
   shown += "\n" + task_help(spec);
-  if (task.needed_heads() > 0)
+  if (task.needed_heads() > 0) {
     shown += text("it needs ", task.needed_heads(), task.needed_heads() == 1 ? " head" : " heads",
                   ": with fewer the loss stays high\n");
+  }
   if (const std::string data = task.about_data(); !data.empty()) shown += folded("data: " + data);
   if (const std::string said = learned_text(entry.learned); !said.empty()) shown += folded(said);
-  shown +=
-      text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n");
+  shown += as_typed(
+      text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n"));
   return shown;
 }
 
@@ -103,17 +110,18 @@ Result show(Invocation& call) {
   bool check = false;
   std::string write;
   Index count = 1000;
-  Settings settings;
-  settings.boolean("check", check, "name every fault of a FILE of lines of JSON");
-  settings.string("write", write, "write sequences of the task as such lines", "FILE");
-  settings.integer("count", count, 1, 1 << 24, "how many `write` writes");
+  Flags settings;
+  settings.boolean("check", check, "list all errors in a FILE of JSON lines");
+  settings.string("write", write, "write sequences of the task as JSON lines", "FILE");
+  settings.integer("count", count, 1, 1 << 24, "sequences to write");
   call.read(settings);
   std::string spec = call.positionals()[0];
   const AllowedCommands allowed({spec});
   if (check) return check_file(spec);
-  if (spec == "command" || spec == "tokens")  // without data there is no example
+  if (spec == "command" || spec == "tokens") {  // without data there is no example
     return {.json = stamped({{"task", spec}, {"form", find_task(spec).form}}),
             .text = task_help(spec)};
+  }
   if (std::filesystem::is_regular_file(spec)) spec = "file:train=" + spec;
   as_usage([&] { check_task(spec); });
   const TaskEntry& entry = find_task(spec);
@@ -131,6 +139,7 @@ Result show(Invocation& call) {
                               {"command", call.again()}});
   return {.json = Finding{.about = about, .tables = {table}},
           .text = shown_text(spec, *task, example, table),
+          .quotes_data = true,
           .tables = {table}};
 }
 
@@ -139,9 +148,10 @@ std::string task_help(const std::string& spec) {
   const Settings settings = task.parameters();
   std::string help =
       settings.all().empty() ? "" : text("--task ", task.name, ":NAME=VALUE,... sets\n");
-  for (const Setting& setting : settings.all())
+  for (const Setting& setting : settings.all()) {
     help += beside(text("  ", setting.name, "=", setting.placeholder), 30,
                    text(setting.help, " [", value_text(setting.get()), "]"));
+  }
   return help + task.form + folded("it recommends " + recommended_settings(spec));
 }
 

@@ -96,13 +96,17 @@ std::string about_ablation(const Tour& tour) {
   const std::vector<Json>& heads = found.at("heads").items();
   const Json& most = *std::ranges::max_element(heads, {}, change);
   std::vector<std::string> cheap;
-  for (const Json& head : heads)
-    if (change(head) < kSmallShare * change(most))
+  for (const Json& head : heads) {
+    if (change(head) < kSmallShare * change(most)) {
       cheap.push_back(name_of_head(head.at("layer"), head.at("head")));
-  const std::string rest =
-      cheap.empty() ? "No head costs less than 1% of that."
-                    : text(heads_text(std::ssize(cheap)), cheap.size() == 1 ? " costs" : " cost",
-                           " less than 1% of that: ", join(cheap, ", "), ".");
+    }
+  }
+  std::string rest = "No head costs less than 1% of that.";
+  if (!cheap.empty()) {
+    const std::string costs = cheap.size() == 1 ? " costs" : " cost";
+    rest = text(heads_text(std::ssize(cheap)), costs, " less than 1% of that: ", join(cheap, ", "),
+                ".");
+  }
   return text("The costliest head is ", name_of_head(most.at("layer"), most.at("head")),
               ": without it the loss changes by ", significant(change(most)), " nats. ", rest);
 }
@@ -216,12 +220,12 @@ bool wait_for_enter(const std::string& next) {
 
 /// Runs a step and returns its exit status.
 int show_stop(const Stop& stop, const std::string& which, bool quiet) {
-  print(text(which, ": ", wrapped(stop.before, "", 70), "\n$ headlab ",
+  print(text(which, ": ", wrapped(stop.before, "", 70), "\n$ ", typed_program(), " ",
              join(texts_of(stop.words, shell_word), " "), "\n\n"));
   std::vector<std::string> words = stop.words;
   if (quiet) words.emplace_back("--quiet");
   const int status = run_words(words);
-  if (status == 0) print("\n" + wrapped(stop.after(), "", 80) + "\n");
+  if (status == 0) print("\n" + wrapped(as_typed(stop.after()), "", 80) + "\n");
   return status;
 }
 

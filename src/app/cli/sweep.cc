@@ -33,15 +33,17 @@ struct SweepFlags {
 
   Flags settings() {
     Flags s;
-    s.string("out", out, "folder of the sweep, a cell in each folder (default: sweeps/TASK)",
-             "DIR");
-    s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 ... N - 1 of every cell (or --seed 3,5,8)");
-    add_jobs(s, jobs);
-    s.string("config", base, "a config.json: what it says holds for all cells", "FILE");
-    s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
+    s.group("output");
+    s.string("out", out, "folder of the sweep (default: sweeps/TASK)", "DIR");
     picture.add_to(s);
-    s.only({"seeds"}, {"!seed"});
-    s.only({"jobs"}, {"!collect"});
+    s.group("what");
+    s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 to N-1 of every cell (or --seed 3,5,8)");
+    s.string("config", base, "config.json with settings of all cells", "FILE");
+    s.boolean("collect", collect, "train nothing; show what is there and what is missing");
+    s.group("how");
+    add_jobs(s, jobs);
+    s.excludes({"seeds"}, {flag_given("seed")});
+    s.excludes({"jobs"}, {flag_given("collect")});
     return s;
   }
   /// As in `train`, or both: --tied, --no-tied, --tied true,false.
@@ -58,13 +60,15 @@ struct SweepFlags {
     Flags of_runs = flags_of(config);
     for (const Setting& setting : of_runs.all()) {
       auto& list = lists.emplace_back(setting.name, "");
-      if (setting.get().is_bool())
+      if (setting.get().is_bool()) {
         s.add(switches(setting, list.second));
-      else
+      } else {
         s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
-      s.only({setting.name}, of_runs.modes[setting.name]);
+      }
     }
-    s.only({"momentum"}, {"config"});  // which may name sgd
+    s.groups = of_runs.groups;
+    s.rules = of_runs.rules;
+    s.needs({"momentum"}, {flag_given("config")});  // which may name sgd
     return s;
   }
 };
@@ -84,8 +88,9 @@ SweepGrid axes_of_file(const SweepFlags& flags) {
 
 SweepGrid grid_of(const SweepFlags& flags) {
   SweepGrid grid = axes_of_file(flags);
-  for (const auto& [name, list] : flags.lists)
+  for (const auto& [name, list] : flags.lists) {
     if (!list.empty()) grid.push_back({name, sweep_values(list)});
+  }
   if (flags.seeds > 0) grid.push_back({"seed", counted(flags.seeds)});
   return grid;
 }
@@ -134,14 +139,18 @@ std::string missing_text(std::vector<std::string> names, const std::vector<CellF
   if (names.empty()) return "";
   constexpr std::size_t kShown = 8;
   const std::size_t missing = names.size();
-  if (names.size() > kShown) names.resize(kShown), names.emplace_back("...");
+  if (names.size() > kShown) {
+    names.resize(kShown);
+    names.emplace_back("...");
+  }
   std::string said =
       text("\nmissing: ", missing, " of ", cells, " cells: ", join(names, " "), "\n");
   if (failures.empty()) return said;
   const auto diverged = std::ranges::count(failures, true, &CellFailure::diverged);
   said += text("failed: ", failures.size(), " of these, ", diverged, " because they diverged\n");
-  for (const CellFailure& failure : failures)
+  for (const CellFailure& failure : failures) {
     said += text("  ", failure.cell, ": ", failure.error, "\n");
+  }
   return said;
 }
 
@@ -172,8 +181,9 @@ Result sweep(Invocation& call) {
     const std::string spec = task == grid.end() ? flags.config.task : task->values[0];
     flags.out = "sweeps/" + spec.substr(0, spec.find(':'));
   }
-  if (std::filesystem::exists(flags.out + "/config.json"))
+  if (std::filesystem::exists(flags.out + "/config.json")) {
     throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
+  }
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells =
       from_folder ? kept_cells(flags.out) : as_usage([&] { return sweep_cells(grid); });

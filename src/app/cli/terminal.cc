@@ -32,9 +32,11 @@ void end_at_once(int) {
 }
 
 void handle_signals(void (*handler)(int)) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1})
-    if (std::signal(number, handler) == SIG_IGN && number == SIGHUP)
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    if (std::signal(number, handler) == SIG_IGN && number == SIGHUP) {
       std::signal(number, SIG_IGN);  // under nohup
+    }
+  }
 }
 
 constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: see StepsShown
@@ -42,8 +44,11 @@ constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: 
 /// "12 of 36 done, 3.1/s, 0:08 left"; where a step takes longer than a second, "8.2 s each".
 std::string steps_line(double done, std::int64_t all, double took) {
   const double each = took / done;
-  const std::string rate =
-      each > 1 ? fixed(each, 1) + " s each" : fixed(1 / each, each > 0.1 ? 1 : 0) + "/s";
+  std::string rate = fixed(each, 1) + " s each";
+  if (each <= 1) {
+    const int digits = each > 0.1 ? 1 : 0;
+    rate = fixed(1 / each, digits) + "/s";
+  }
   return text(static_cast<std::int64_t>(done), " of ", all, " done, ", rate, ", ",
               clock_text(each * (static_cast<double>(all) - done)), " left");
 }
@@ -82,15 +87,12 @@ std::string resuming_hint(const std::string& path, const std::string& task) {
   return text("hint: to continue it: ", program_call(task), " train --resume ", shell_word(path));
 }
 
-/// What speaks of headlab speaks of the program that was called.
-std::string named(std::string said) {
-  constexpr std::string_view kOurs = "headlab ";
-  for (std::size_t at = 0; program_name() != "headlab" && (at = said.find(kOurs, at)) < said.size();
-       ++at)
-    if (const char next = said[std::min(at + kOurs.size(), said.size() - 1)];
-        next == '-' || (next >= 'A' && next <= 'Z') || (next >= 'a' && next <= 'z'))
-      said.replace(at, kOurs.size() - 1, program_name());
-  return said;
+/// Whether `rest`, which follows the word headlab and a space, goes on as a command line does.
+bool continues_command(std::string_view rest) {
+  const std::string_view next = rest.substr(0, rest.find_first_of(" `\n,;:.)"));
+  if (next == "COMMAND" || next == "..." || rest.starts_with("...")) return true;
+  if (next == "--help" || next == "--version") return true;
+  return std::ranges::find(commands(), next, &Command::name) != commands().end();
 }
 
 }  // namespace
@@ -99,6 +101,29 @@ std::string& program_name() {
   static std::string called = "headlab";
   return called;
 }
+
+std::string& typed_program() {
+  static std::string typed = "headlab";
+  return typed;
+}
+
+std::string with_program(std::string_view said, const std::string& program) {
+  constexpr std::string_view kOurs = "headlab ";
+  constexpr std::string_view kBefore = " `(\n";  // a path such as build/headlab is left as it is
+  std::string shown;
+  while (true) {
+    const std::size_t at = said.find(kOurs);
+    if (at == said.npos) break;
+    const bool begins_word = at == 0 || kBefore.find(said[at - 1]) != kBefore.npos;
+    const bool is_command = begins_word && continues_command(said.substr(at + kOurs.size()));
+    shown += said.substr(0, at);
+    shown += is_command ? program + " " : std::string(kOurs);
+    said.remove_prefix(at + kOurs.size());
+  }
+  return shown + std::string(said);
+}
+
+std::string as_typed(std::string_view said) { return with_program(said, typed_program()); }
 
 std::string program_call(std::string_view task) {
   constexpr std::string_view kProgram = "command:";
@@ -135,7 +160,7 @@ std::size_t stdout_width() {
 }
 
 void print(const std::string& text) {
-  write_all(stdout, named(text));
+  write_all(stdout, text);
   require(std::ferror(stdout) == 0 || errno == EPIPE,
           "the result could not be written to the output");
 }
@@ -146,7 +171,7 @@ void note(const std::string& text) {
   if (!quiet) complain(harmless(text, true));
 }
 
-void complain(const std::string& text) { write_all(stderr, named(text) + "\n"); }
+void complain(const std::string& text) { write_all(stderr, as_typed(text) + "\n"); }
 
 StepsShown::StepsShown() {
   using Clock = std::chrono::steady_clock;
@@ -163,9 +188,13 @@ StepsShown::StepsShown() {
       drawn = false;
       return;
     }
-    const double wait = drawn ? kRedrawn : terminal || lines == 0 ? kSilence : kBetweenLines;
+    const bool is_first = terminal || lines == 0;
+    double wait = is_first ? kSilence : kBetweenLines;
+    if (drawn) wait = kRedrawn;
     if (quiet || done == 0 || since(shown) < wait || since(begin) < wait / 5) return;
-    shown = now, drawn = terminal, ++lines;
+    shown = now;
+    drawn = terminal;
+    ++lines;
     const std::string line = steps_line(done, all, since(begin));
     write_all(stderr, terminal ? "\r\033[K" + line : line + "\n");
   });

@@ -31,8 +31,9 @@ const SweepGrid kControlGrid = {{"heads", {"4"}},    {"task", {"memoryless", "ra
 
 std::string sweep_line(const SweepGrid& grid, const char* out) {
   std::string line = "headlab sweep";
-  for (const SweepAxis& axis : grid)
+  for (const SweepAxis& axis : grid) {
     line += text(" ", flag_of(axis.name), " ", join(axis.values, ","));
+  }
   return line + " --out " + out;
 }
 
@@ -41,8 +42,9 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
   const RunCallbacks until_interrupted{{.should_stop = interrupted}};
   const auto watching = [&](const SweepCell&) { return until_interrupted; };
   std::vector<Cell> trainings;
-  for (const SweepCell& cell : sweep_cells(grid))
+  for (const SweepCell& cell : sweep_cells(grid)) {
     trainings.push_back(training_cell(folder, cell, watching));
+  }
   const CellsMade made = make_shown(0, trainings);
   require(!made.stopped, "interrupted: no textbook was written");
   require(made.failed.empty() && made.missing.empty(), "a model of the textbook failed: ",
@@ -81,8 +83,9 @@ Json trained_controls(const fs::path& folder) {
 Page textbook(const PageOptions& options) {
   if (!options.weights) return make_textbook({}, "", options);
   std::string name = (fs::temp_directory_path() / "headlab-textbook-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)  // a new folder, that nobody else has prepared
+  if (mkdtemp(name.data()) == nullptr) {  // a new folder, that nobody else has prepared
     throw Error(text("cannot make the folder '", name, "'"), "set TMPDIR to a folder to write in");
+  }
   const fs::path folder = name;
   // its end, however this function ends, is that of the folder
   const std::shared_ptr<void> scratch(nullptr, [&](void*) {

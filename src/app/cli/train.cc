@@ -15,12 +15,13 @@ struct TrainFlags {
 
   Flags settings() {
     Flags s;
+    s.group("output");
     s.string("out", out, "folder of the new run (default: runs/TASK)", "DIR");
-    s.string("resume", resume,
-             "continue the run in this folder, bit for bit as if it had never stopped", "DIR");
-    s.string("config", config, "a config.json; flags override it", "FILE");
     s.boolean("force", force, "replace the run that --out names");
-    s.boolean("profile", profile, "show where the time went: every op, forward and backward");
+    s.boolean("profile", profile, "show the time of every op, forward and backward");
+    s.group("what");
+    s.string("resume", resume, "continue this run, bit for bit", "DIR");
+    s.string("config", config, "config.json to start from; flags override it", "FILE");
     return s;
   }
 };
@@ -40,9 +41,10 @@ RunConfig base_config(const std::string& file, const std::string& task) {
   apply_file(config);
   config.parent = config.pruning = config.extended = config.imported =
       "";  // it begins from initial values
-  if (!parent.empty())
+  if (!parent.empty()) {
     note(text("note: ", file, " was made by pruning ", parent,
               "; its heads are now trained from new initial values"));
+  }
   return config;
 }
 
@@ -56,16 +58,18 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
   fit_heads(config.model);
   std::unique_ptr<Task> task = reads_file ? fit() : as_usage(fit);
   as_usage([&] { config.validate(); });
-  if (!expected_hash.empty() && expected_hash != config.data_hash)
+  if (!expected_hash.empty() && expected_hash != config.data_hash) {
     note("warning: the data file is not the one that this config was written for");
+  }
   return task;
 }
 
 /// What a user should know about a training that is done: `notes`, on stderr and in JSON.
 Json notes_of(const Run& run, const std::vector<std::string>& said) {
   Json notes = Json::array();
-  for (const std::string& one : said)
+  for (const std::string& one : said) {
     if (!one.empty()) notes.push_back(one);
+  }
   if (const std::string one = overfitting_text(run); !one.empty()) notes.push_back(one);
   return notes;
 }
@@ -141,16 +145,18 @@ void note_settings(const Invocation& call, RunConfig& config) {
   for (const Setting& setting : advised.all()) {
     if (setting.decided || setting.name == "task" || call.given(setting.name)) continue;
     const bool taken = settings.find(setting.name)->get() == setting.get();
-    if (taken && setting.get() != defaults.find(setting.name)->get())
+    if (taken && setting.get() != defaults.find(setting.name)->get()) {
       of_task.push_back(setting.name);
+    }
     if (!taken) against.push_back(setting.name);
   }
   note("with " +
        values_text(settings, {"layers", "heads", "d_model", "d_ff", "lr", "batch", "steps"}) +
        (of_task.empty() ? "" : "; the task chose " + join(of_task, ", ")));
-  if (call.given("config") && call.given("task") && !against.empty())
+  if (call.given("config") && call.given("task") && !against.empty()) {
     note(text("note: ", call.value("config"), " brought ", values_text(settings, against),
               ", where the task recommends ", values_text(advised, against)));
+  }
 }
 
 /// The settings of the task that is named.
@@ -187,9 +193,10 @@ Result train_new_run(Invocation& call) {
 /// the record does not say. `steps`: those, if the run was told to go on later.
 std::string command_of(const Run& run, const std::string& steps) {
   const std::string out = " --out " + shell_word(run.path.string());
-  if (run.config.parent.empty())
+  if (run.config.parent.empty()) {
     return program_call() + " train --config " + shell_word(config_file(run).string()) +
            (steps.empty() ? "" : " --steps " + shell_word(steps)) + out;
+  }
   if (run.config.pruning.empty()) return "";
   std::string command = program_call() + " prune " + shell_word(run.config.parent);
   for (const std::string_view setting : split(run.config.pruning, ' ')) {
@@ -210,21 +217,27 @@ std::string again_of(const Run& run) {
   std::string command = command_of(run, steps[0]);
   if (extended.empty() || command.empty()) return command;
   steps.push_back(text(run.config.train.steps));
-  for (std::size_t i = 1; i < steps.size(); ++i)
+  for (std::size_t i = 1; i < steps.size(); ++i) {
     command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()),
                     " --steps ", shell_word(steps[i]));
+  }
   return command;
 }
 
 /// A run that goes on keeps all its settings but those that change no step that it has done.
 void refuse_settings_of_new_runs(const Invocation& call, const Settings& settings) {
   std::vector<std::string> refused = {"out", "config", "force"};
-  for (const std::string& name : settings.names())
-    if (std::ranges::count(resumable_settings(), name) == 0)
+  for (const std::string& name : settings.names()) {
+    if (std::ranges::count(resumable_settings(), name) == 0) {
       refused.insert(refused.end(), {name, "no_" + name});
-  for (const std::string& name : refused)
-    if (call.given(name))
-      throw UsageError(flag_of(name) + " does not go with --resume", "leave one of them out");
+    }
+  }
+  for (const std::string& name : refused) {
+    if (call.given(name)) {
+      throw UsageError(flag_of(name) + " cannot be combined with --resume",
+                       "leave one of them out");
+    }
+  }
 }
 
 Result resume(Invocation& call) {
@@ -236,18 +249,21 @@ Result resume(Invocation& call) {
   const TrainConfig before = run.config.train;
   const Index planned = before.steps;
   const Settings saved = settings_of(run.config);
-  for (const std::string& name : resumable_settings())
+  for (const std::string& name : resumable_settings()) {
     if (call.given(name)) saved.set(name, call.settings().find(name)->get());
+  }
   const Index steps = run.config.train.steps;
   Trainer trainer(run.model, *run.task, run.config.train);
   load_state(run, trainer);
-  if (trainer.step() > steps)
+  if (trainer.step() > steps) {
     throw UsageError(text("--steps ", steps, ": the run has done ", trainer.step(), " already"),
                      "give a larger number, or train a new run");
+  }
   note(text("resuming ", flags.resume, " at step ", trainer.step(), " of ", steps));
   if (steps != planned) {
     std::string& extended = run.config.extended;
-    extended += (extended.empty() ? "" : " ") + (trainer.step() == planned ? text(planned) : "?");
+    if (!extended.empty()) extended += " ";
+    extended += trainer.step() == planned ? text(planned) : "?";
   }
   std::string schedule = schedule_note(before, run.config.train, trainer.step());
   if (schedule.empty()) schedule = warmup_note(run.config.train);
@@ -256,9 +272,10 @@ Result resume(Invocation& call) {
   Result result = train_to_end(run, trainer, flags.profile, again_of(run), schedule);
   update_prune_record(run);
   const std::vector<std::string> outdated = outdated_findings(run);
-  if (!outdated.empty())
+  if (!outdated.empty()) {
     result.note += text(result.note.empty() ? "" : "\n", "note: ", join(outdated, ", "),
                         outdated.size() == 1 ? " describes" : " describe", " earlier weights");
+  }
   return result;
 }
 
@@ -266,18 +283,23 @@ Result resume(Invocation& call) {
 
 Flags flags_of(RunConfig& config) {
   Flags flags = user_settings_of(config);
-  std::string own;  // which may look at any setting
-  for (const OptimizerEntry& optimizer : own_optimizers()) own += text("|", optimizer.name);
-  flags.only({"momentum"}, {"optimizer=sgd" + own});
-  flags.only({"beta1", "beta2", "eps"}, {"!optimizer=sgd"});
-  flags.only({"min_lr"}, {"!schedule=constant"});
+  flags.group_at("what", "task");
+  flags.group_at("model", "layers");
+  flags.group_at("training", "steps");
+  std::vector<std::string> with_momentum = {"sgd"};
+  for (const OptimizerEntry& optimizer : own_optimizers()) {
+    with_momentum.push_back(optimizer.name);  // it may look at any setting
+  }
+  flags.needs({"momentum"}, {has_value("optimizer", with_momentum)});
+  flags.excludes({"beta1", "beta2", "eps"}, {has_value("optimizer", {"sgd"})});
+  flags.excludes({"min_lr"}, {has_value("schedule", {"constant"})});
   for_models(flags);
   return flags;
 }
 
 void for_models(Flags& settings) {
-  settings.only({"activation"}, {"!d_ff=0"});
-  settings.only({"rotary_base"}, {"positions=rotary"});
+  settings.excludes({"activation"}, {has_value("d_ff", {"0"})});
+  settings.needs({"rotary_base"}, {has_value("positions", {"rotary"})});
 }
 
 Result train(Invocation& call) {

@@ -20,8 +20,9 @@ bool working = false;
 /// What is wrong with a run after its parts were made: "" if nothing is.
 std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) {
   const auto of_run = [&](const std::string& cell) { return cell.starts_with(path + ": "); };
-  for (const CellFailure& failure : made.failed)
+  for (const CellFailure& failure : made.failed) {
     if (of_run(failure.cell)) return Error(failure.error, failure.hint);
+  }
   const auto missing = std::ranges::find_if(made.missing, of_run);
   if (missing == made.missing.end()) return {};
   return Error(*missing + " is not there: the process that made it died over it",
@@ -30,9 +31,10 @@ std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) 
 
 std::string failures_text(const RunsDone& done) {
   std::string said;
-  if (!done.failed.empty())
+  if (!done.failed.empty()) {
     said =
         text(done.failed.size(), " of ", done.failed.size() + done.paths.size(), " runs failed\n");
+  }
   for (const auto& [path, error] : done.failed) said += text("  ", path, ": ", error, "\n");
   return said;
 }
@@ -40,11 +42,8 @@ std::string failures_text(const RunsDone& done) {
 }  // namespace
 
 void add_jobs(Flags& settings, Index& jobs) {
-  settings.integer(
-      "jobs", jobs, 0, 1024,
-      "cells to make at once, each on one thread, at most as many as processors and as memory "
-      "holds (0: as many as --threads, which takes .87 of the time of --jobs 1 at --d-model 64 and "
-      "128 and .95 at 384, on 2 processors); 1: one after the other, each on all threads");
+  settings.integer("jobs", jobs, 0, 1024,
+                   "jobs at once (0: one per thread; 1: one on all threads)");
 }
 
 bool is_worker() { return working; }
@@ -94,8 +93,9 @@ Result stopped_result(const Invocation& call) {
 Result RunsDone::shown(const Invocation& call, const Json::Object& more,
                        const std::vector<Table>& tables, const std::string& files) const {
   Json list = Json::array();
-  for (const auto& [path, error] : failed)
+  for (const auto& [path, error] : failed) {
     list.push_back(Json::object({{"path", path}, {"error", error}}));
+  }
   Json json = stamped({{"runs", paths.size()}, {"paths", paths}, {"failed", std::move(list)}});
   json.members().insert(json.members().end(), more.begin(), more.end());
   Result result = reproducible(call, std::move(json), tables, "\n" + files + "\n");

@@ -79,102 +79,259 @@ Finding comparison_found() {
 
 Finding curves_found() { return {.tables = curve_tables({}, {})}; }
 
-const FindingEntry kFindings[] = {
-    {"config.json", "every setting of a run: `headlab train --help` says each", "", "", nullptr,
-     "task layers heads d_model parent data_hash pruning extended data"},
-    {"metrics.jsonl", "a line for each evaluation", "", "story", nullptr,
-     "step loss accuracy targets(name loss accuracy count) train_loss lr gradient_norm seconds "
-     "tokens_per_s run"},
-    {"heads.jsonl", "a line for each scoring while a run tracks its heads", "", "story head",
-     nullptr, "step examples attention best heads(layer head entropy lift mass) divisions run"},
-    {"state.safetensors", "parameters, moments and counters: all that resuming needs"},
-    {"model.safetensors", "the parameters, by name"},
-    {"best.safetensors", "those with the lowest held-out loss, where a task reads a file"},
-    {"snapshots.safetensors", "the parameters at some steps of training", "", "story"},
-    {"heads.json", "what `heads` found", "heads RUN", "story head", heads_found,
-     "distances seed settings relations(positional assigned assigned_owns exchanges mass_any_head "
-     "best.lift_untrained best.mass_all baselines.best_offset baselines.offset.wrong) "
-     "heads(scores.RELATION.mass_all)"},
-    {"ablation.json", "what `ablate` found", "ablate RUN", "story bench findings",
-     found_by<AblationReport>, "figures(name title)"},
-    {"interactions.json", "what `ablate --pairs` found", "ablate RUN --pairs", "story findings",
-     found_by<PairsReport>},
-    {"gold_edges.json", "what `ablate --gold-edges` found", "ablate RUN --gold-edges",
-     "bench findings", found_by<EdgeReport>},
-    {"circuits.json", "what `circuits` found", "circuits RUN", "findings",
-     found_by<CircuitsReport>},
-    {"curve.json", "what `curve` found", "curve RUN", "story bench findings", found_by<Curve>,
-     "full(loss accuracy) none(as full) methods(points(kept heads loss accuracy choosing_loss "
-     "finetuned from_scratch unpruned precision recall) schedule) subsets(heads examples kind "
-     "losses) settings"},
-    {"prune.json", "what `prune` did, and how its run stands now", "", "findings",
-     found_by<PruneResult>, "timing(as michel.json) unfinished command"},
-    {"michel.json", "what `reproduce michel` found", "reproduce michel RUN", "findings",
-     paper_found<0>, "ablation(as ablation.json) curve(as curve.json) shares settings"},
-    {"voita.json", "what `reproduce voita` found", "reproduce voita RUN", "findings",
-     paper_found<1>,
-     "heads needed steps schedule full(loss accuracy chosen_on) none(as full) chosen settings"},
-    {"grid.json", "the grids of a sweep", "", "", nullptr, "grids(settings)"},
-    {"cell.json", "the result of a sweep's cell", "", "", nullptr,
-     "loss accuracy targets parameters diversity keys keys_read "
-     "roles(relation head lift owned)"},
-    {"sweep.json", "what came out of a sweep", "", "", found_by<SweepReport>,
-     "groups(task model(settings) losses accuracies diversities relations(heads)) command"},
-    {"heads", "what `heads` shows with --over-training", "", "", found_by<HeadsHistory>},
-    {"compare", "what `compare` found", "", "", comparison_found},
-    {"curves", "what `curve` shows", "", "", curves_found},
-    {"lessons", "what `explain` computes", "", "", lessons_found},
-    {"measured", "what `bench`, `eval`, `prune` and `train --profile` measured", "", "",
-     benchmarks_found},
-    {"cost", "what `cost` counted and measured", "", "", cost_found},
+const std::vector<FindingEntry> kFindings = {
+    {.name = "config.json",
+     .meaning = "every setting of a run: `headlab train --help` says each",
+     .keys = {{"task"},
+              {"layers"},
+              {"heads"},
+              {"d_model"},
+              {"parent"},
+              {"data_hash"},
+              {"pruning"},
+              {"extended"},
+              {"data"}}},
+    {.name = "metrics.jsonl",
+     .meaning = "a line for each evaluation",
+     .views = {"story"},
+     .keys = {{"step"},
+              {"loss"},
+              {"accuracy"},
+              {"targets", {{"name"}, {"loss"}, {"accuracy"}, {"count"}}},
+              {"train_loss"},
+              {"lr"},
+              {"gradient_norm"},
+              {"seconds"},
+              {"tokens_per_s"},
+              {"run"}}},
+    {.name = "heads.jsonl",
+     .meaning = "a line for each scoring while a run tracks its heads",
+     .views = {"story", "head"},
+     .keys = {{"step"},
+              {"examples"},
+              {"attention"},
+              {"best"},
+              {"heads", {{"layer"}, {"head"}, {"entropy"}, {"lift"}, {"mass"}}},
+              {"divisions"},
+              {"run"}}},
+    {.name = "state.safetensors",
+     .meaning = "parameters, moments and counters: all that resuming needs"},
+    {.name = "model.safetensors", .meaning = "the parameters, by name"},
+    {.name = "best.safetensors",
+     .meaning = "those with the lowest held-out loss, where a task reads a file"},
+    {.name = "snapshots.safetensors",
+     .meaning = "the parameters at some steps of training",
+     .views = {"story"}},
+    {.name = "heads.json",
+     .meaning = "what `heads` found",
+     .command = "heads RUN",
+     .views = {"story", "head"},
+     .shape = heads_found,
+     .keys = {{"distances"},
+              {"seed"},
+              {"settings"},
+              {"relations",
+               {{"positional"},
+                {"assigned"},
+                {"assigned_owns"},
+                {"exchanges"},
+                {"mass_any_head"},
+                {"best.lift_untrained"},
+                {"best.mass_all"},
+                {"baselines.best_offset"},
+                {"baselines.offset.wrong"}}},
+              {"heads", {{"scores.RELATION.mass_all"}}}}},
+    {.name = "ablation.json",
+     .meaning = "what `ablate` found",
+     .command = "ablate RUN",
+     .views = {"story", "bench", "findings"},
+     .shape = found_by<AblationReport>,
+     .keys = {{"figures", {{"name"}, {"title"}}}}},
+    {.name = "interactions.json",
+     .meaning = "what `ablate --pairs` found",
+     .command = "ablate RUN --pairs",
+     .views = {"story", "findings"},
+     .shape = found_by<PairsReport>},
+    {.name = "gold_edges.json",
+     .meaning = "what `ablate --gold-edges` found",
+     .command = "ablate RUN --gold-edges",
+     .views = {"bench", "findings"},
+     .shape = found_by<EdgeReport>},
+    {.name = "circuits.json",
+     .meaning = "what `circuits` found",
+     .command = "circuits RUN",
+     .views = {"findings"},
+     .shape = found_by<CircuitsReport>},
+    {.name = "curve.json",
+     .meaning = "what `curve` found",
+     .command = "curve RUN",
+     .views = {"story", "bench", "findings"},
+     .shape = found_by<Curve>,
+     .keys = {{"full", {{"loss"}, {"accuracy"}}},
+              {"none", {}, "full"},
+              {"methods",
+               {{"points",
+                 {{"kept"},
+                  {"heads"},
+                  {"loss"},
+                  {"accuracy"},
+                  {"choosing_loss"},
+                  {"finetuned"},
+                  {"from_scratch"},
+                  {"unpruned"},
+                  {"precision"},
+                  {"recall"}}},
+                {"schedule"}}},
+              {"subsets", {{"heads"}, {"examples"}, {"kind"}, {"losses"}}},
+              {"settings"}}},
+    {.name = "prune.json",
+     .meaning = "what `prune` did, and how its run stands now",
+     .views = {"findings"},
+     .shape = found_by<PruneResult>,
+     .keys = {{"timing", {}, "michel.json"}, {"unfinished"}, {"command"}}},
+    {.name = "michel.json",
+     .meaning = "what `reproduce michel` found",
+     .command = "reproduce michel RUN",
+     .views = {"findings"},
+     .shape = paper_found<0>,
+     .keys = {{"ablation", {}, "ablation.json"},
+              {"curve", {}, "curve.json"},
+              {"shares"},
+              {"settings"}}},
+    {.name = "voita.json",
+     .meaning = "what `reproduce voita` found",
+     .command = "reproduce voita RUN",
+     .views = {"findings"},
+     .shape = paper_found<1>,
+     .keys = {{"heads"},
+              {"needed"},
+              {"steps"},
+              {"schedule"},
+              {"full", {{"loss"}, {"accuracy"}, {"chosen_on"}}},
+              {"none", {}, "full"},
+              {"chosen"},
+              {"settings"}}},
+    {.name = "grid.json", .meaning = "the grids of a sweep", .keys = {{"grids", {{"settings"}}}}},
+    {.name = "cell.json",
+     .meaning = "the result of a sweep's cell",
+     .keys = {{"loss"},
+              {"accuracy"},
+              {"targets"},
+              {"parameters"},
+              {"diversity"},
+              {"keys"},
+              {"keys_read"},
+              {"roles", {{"relation"}, {"head"}, {"lift"}, {"owned"}}}}},
+    {.name = "sweep.json",
+     .meaning = "what came out of a sweep",
+     .shape = found_by<SweepReport>,
+     .keys = {{"groups",
+               {{"task"},
+                {"model", {{"settings"}}},
+                {"losses"},
+                {"accuracies"},
+                {"diversities"},
+                {"relations", {{"heads"}}}}},
+              {"command"}}},
+    {.name = "history", .meaning = "what `history` shows", .shape = found_by<HeadsHistory>},
+    {.name = "compare", .meaning = "what `compare` found", .shape = comparison_found},
+    {.name = "curves", .meaning = "what `curve` shows", .shape = curves_found},
+    {.name = "lessons", .meaning = "what `explain` computes", .shape = lessons_found},
+    {.name = "measured",
+     .meaning = "what `bench`, `eval`, `prune` and `train --profile` measured",
+     .shape = benchmarks_found},
+    {.name = "cost", .meaning = "what `cost` counted and measured", .shape = cost_found},
 };
+
+/// The keys that every file has which a command keeps next to a run.
+const std::vector<JsonKey> kKeysOfRuns = {{"attention"}, {"options"}, {"step"},   {"weights"},
+                                          {"run"},       {"others"},  {"command"}};
+
+/// The rows of the table above, and before those of pruning the analyses that take examples only.
+std::vector<FindingEntry> with_analyses() {
+  std::vector<FindingEntry> rows = kFindings;
+  const auto first = std::ranges::find(rows, "curve.json", &FindingEntry::name);
+  const auto place = first - rows.begin();
+  for (const Analysis& analysis : analyses()) {
+    rows.insert(rows.begin() + place,
+                {.name = analysis.file,
+                 .meaning = text("what `", analysis.name, "` found: ", analysis.meaning),
+                 .command = analysis.name + " RUN",
+                 .views = {"findings"},
+                 .shape = analysis.shape,
+                 .keys = {{"figures", {{"name"}, {"title"}}}}});
+  }
+  return rows;
+}
+
+/// The keys of a finding; those of rows are nested in the key of their table.
+std::vector<JsonKey> keys_of(const Finding& shape) {
+  std::vector<JsonKey> keys;
+  const Json json = shape;
+  for (const auto& [key, value] : json.members()) {
+    JsonKey& one = keys.emplace_back(JsonKey{key});
+    const auto table = std::ranges::find(shape.tables, key, &Table::name);
+    if (table == shape.tables.end()) {
+      continue;
+    }
+    if (!table->inner.empty()) {
+      one.nested.push_back({table->inner});
+    }
+    for (const Column& column : table->columns) {
+      for (const std::string& path : column.paths) {
+        one.nested.push_back({path});
+      }
+    }
+  }
+  return keys;
+}
+
+std::string keys_text(const std::vector<JsonKey>& keys) {
+  return join(texts_of(keys, &JsonKey::text), " ");
+}
 
 }  // namespace
 
+std::string JsonKey::text() const {
+  if (!same_as.empty()) {
+    return name + "(as " + same_as + ")";
+  }
+  return nested.empty() ? name : name + "(" + keys_text(nested) + ")";
+}
+
 const std::vector<FindingEntry>& finding_table() {
-  static const std::vector<FindingEntry> all = [] {
-    std::vector<FindingEntry> rows(std::begin(kFindings), std::end(kFindings));
-    const auto place = std::ranges::find(rows, "curve.json", &FindingEntry::name) - rows.begin();
-    for (const Analysis& row : analyses())
-      rows.insert(rows.begin() + place,
-                  {row.file, text("what `", row.name, "` found: ", row.meaning), row.name + " RUN",
-                   "findings", row.shape, "figures(name title)"});
-    return rows;
-  }();
+  static const std::vector<FindingEntry> all = with_analyses();
   return all;
 }
 
 std::string keys_of(const FindingEntry& entry) {
-  std::vector<std::string> keys;
+  std::vector<JsonKey> keys;
   if (entry.shape != nullptr) {
-    const Finding shape = entry.shape();
-    const Json json = shape;
-    for (const auto& [key, value] : json.members()) {
-      const auto table = std::ranges::find(shape.tables, key, &Table::name);
-      keys.push_back(key);
-      if (table == shape.tables.end()) continue;
-      std::vector<std::string> nested;
-      if (!table->inner.empty()) nested.push_back(table->inner);
-      for (const Column& column : table->columns)
-        for (const std::string& path : column.paths()) nested.push_back(path);
-      keys.back() += "(" + join(nested, " ") + ")";
-    }
+    keys = keys_of(entry.shape());
   }
-  if (!entry.keys.empty()) keys.emplace_back(entry.keys);
-  if (!entry.command.empty())
-    keys.emplace_back("attention options step weights run others command");
-  return join(keys, " ");
+  keys.insert(keys.end(), entry.keys.begin(), entry.keys.end());
+  if (!entry.command.empty()) {
+    keys.insert(keys.end(), kKeysOfRuns.begin(), kKeysOfRuns.end());
+  }
+  return keys_text(keys);
 }
 
 std::vector<Column> all_columns() {
   std::vector<Column> all;
   std::set<std::string> seen;
   for (const FindingEntry& entry : finding_table()) {
-    if (entry.shape == nullptr) continue;
-    for (const Table& table : entry.shape().tables)
-      for (const Column& column : table.columns)
-        if (!column.meaning.empty() && seen.insert(column.title + ": " + column.meaning).second)
+    if (entry.shape == nullptr) {
+      continue;
+    }
+    const Finding shape = entry.shape();
+    for (const Table& table : shape.tables) {
+      for (const Column& column : table.columns) {
+        const bool is_new = seen.insert(column.title + ": " + column.meaning).second;
+        if (!column.meaning.empty() && is_new) {
           all.push_back(column);
+        }
+      }
+    }
   }
   return all;
 }

@@ -11,14 +11,24 @@
 
 namespace headlab {
 
+/// A key of JSON, with those of the object, or of each object in the array, that it holds.
+struct JsonKey {
+  std::string name;
+  std::vector<JsonKey> nested{};
+  std::string same_as{};  // the file or the key that has the same keys in place of `nested`
+
+  /// The key, with nested keys in parentheses: "targets(name loss)".
+  std::string text() const;
+};
+
 struct FindingEntry {
-  std::string name;          // of the file, or of the command that shows it
-  std::string meaning;       // what it holds
-  std::string command = "";  // that makes it of a run, RUN being its place
-  std::string views = "";    // of the page, that show it
+  std::string name;                  // of the file, or of the command that shows it
+  std::string meaning;               // what it holds
+  std::string command = "";          // that makes it of a run, RUN being its place
+  std::vector<std::string> views{};  // of the page, that show it
   /// The finding of an empty report, whose tables have their columns; null: none, or not as tables.
   Finding (*shape)() = nullptr;
-  std::string keys = "";  // of its JSON, besides those that the shape has
+  std::vector<JsonKey> keys{};  // of its JSON, besides those that the shape has
 
   bool is_file() const { return name.find('.') != std::string::npos; }
 };

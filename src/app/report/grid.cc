@@ -162,7 +162,7 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
 static void require_drawn(const Picture& picture) {
   if (!picture.items.empty()) return;
   throw Error("no relation is divided by classes: there is nothing to draw",
-              "--pattern, --grid and --over-training have a picture of every run");
+              "`headlab pattern RUN` and `headlab history RUN` have pictures");
 }
 
 Picture divisions_figure(const HeadsReport& report, double width) {

@@ -259,21 +259,23 @@ std::string small_maps(const MapGroups& groups) {
          text("each cell is the largest weight of ", 2 * pool, " queries x ", pool, " keys\n");
 }
 
-std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& names, Index k,
+std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& rows,
+                              const std::vector<std::string>& columns, Index k,
                               const HeatmapOptions& options) {
-  const auto V = static_cast<Index>(names.size());
-  const auto W = matrix.size(1);
-  require(matrix.size(0) == V && W % V == 0 && k >= 0 && k < W / V, "a matrix ", matrix.shape(),
-          " has no block ", k, " over ", V, " tokens");
+  const Index V = std::ssize(rows);
+  const Index N = std::ssize(columns);
+  const Index W = matrix.size(1);
+  require(matrix.size(0) == V && W % N == 0 && k >= 0 && k < W / N, "a matrix ", matrix.shape(),
+          " has no block ", k, " of ", V, " rows and ", N, " columns");
   std::vector<Scalar> shades;
   for (Index i = 0; i < V; ++i) {
-    const Scalar* row = matrix.data() + i * W + k * V;
-    const Scalar largest = *std::max_element(row, row + V);
-    for (Index j = 0; j < V; ++j) {
+    const Scalar* row = matrix.data() + i * W + k * N;
+    const Scalar largest = *std::max_element(row, row + N);
+    for (Index j = 0; j < N; ++j) {
       shades.push_back(largest > 0 ? std::max(Scalar{0}, row[j] / largest) : 0);
     }
   }
-  return heatmap(shades, names, names, options);
+  return heatmap(shades, rows, columns, options);
 }
 
 }  // namespace headlab

@@ -1,6 +1,6 @@
 // Tables as HTML, for pages whose scripts do not run.
 // The cells are the same texts as on a terminal, with the signs of HTML escaped.
-// Read next: finding_text.cc, which makes the cells.
+// Read next: cell_text.cc, which makes the cells.
 #include "headlab/base/text.h"
 #include "headlab/report/finding_text.h"
 #include "report/shown_columns.h"

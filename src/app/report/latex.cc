@@ -1,7 +1,7 @@
 // Tables for LaTeX. A cell is text, so every character that LaTeX reads as a command is escaped;
 // numbers are set in math mode, where a minus is a minus and 1e-06 a power of ten. The result needs
 // booktabs and nothing else: no font encoding and no package of symbols.
-// Read next: finding_text.cc, which makes the cells.
+// Read next: cell_text.cc, which makes the cells.
 #include <map>
 
 #include "headlab/base/error.h"
@@ -111,7 +111,7 @@ std::string latex_cell(const std::string& cell) {
 std::string latex_of(const Table& table) {
   const std::vector<ShownColumn> columns = shown_columns(table);
   std::string out = "\\begin{tabular}{";
-  for (const ShownColumn& column : columns) out += column.numeric ? 'r' : 'l';
+  for (const ShownColumn& column : columns) out += column.is_numeric ? 'r' : 'l';
   out += "}\n\\toprule\n";
   const auto line = [&](const auto& cell) {
     const std::string cells =

@@ -93,7 +93,10 @@ Json run_reports(const Run& run) {
     const std::filesystem::path file = run.path / entry.name;
     if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
-    if (!is_outdated(run, report)) reports[file.stem().string()] = std::move(report);
+    if (!is_outdated(run, report)) {
+      const auto typed = [&] { return with_typed_columns(std::move(report)); };
+      reports[file.stem().string()] = in_context(file.string(), typed);
+    }
   }
   return reports;
 }
@@ -104,7 +107,7 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
     if (entry.views.empty()) continue;
     const std::filesystem::path file = run.path / entry.name;
     PageSource& row = list.emplace_back(PageSource{run.path.string(), entry.name, is_there(file)});
-    for (const std::string_view view : split(entry.views, ' ')) row.views.emplace_back(view);
+    row.views = entry.views;
     row.command = options.writer ? options.writer(run, entry.name) : "";
     if (!row.present || file.extension() != ".json") continue;
     const Json report = read_report(run, file);

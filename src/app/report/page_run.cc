@@ -155,11 +155,16 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
 /// page/core_kinds.js.
 constexpr std::string_view kLiveFunctions[] = {"softmax", "softmax_composed", "sigmoid",
                                                "softmax_one"};
+/// The wirings of blocks that the page computes: the table `blockWirings` of page/core_wirings.js.
+constexpr std::string_view kLiveWirings[] = {"pre", "post", "parallel"};
 
-/// The plan for one run: patterns are stored if the page cannot compute its attention.
+/// The plan for one run: patterns are stored if the page cannot compute its attention or blocks.
 PagePlan plan_for(const Run& run, PagePlan plan) {
-  const std::string_view name = kind_of(run.config.model.attention_function).name;
-  plan.weights = plan.weights && std::ranges::count(kLiveFunctions, name) > 0;
+  const std::string_view function = kind_of(run.config.model.attention_function).name;
+  const std::string_view wiring = kind_of(run.config.model.norm_place).name;
+  const bool is_live = std::ranges::count(kLiveFunctions, function) > 0 &&
+                       std::ranges::count(kLiveWirings, wiring) > 0;
+  plan.weights = plan.weights && is_live;
   return plan;
 }
 

@@ -57,14 +57,26 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   return json;
 }
 
-std::vector<std::string> token_texts(const Task& task) {
+/// Texts of the numbers below `count`, each `#number` if it is not UTF-8.
+template <class TextOf>
+std::vector<std::string> texts_below(Index count, const TextOf& text_of) {
   std::vector<std::string> texts;
-  for (std::int32_t token = 0; token < task.shape().vocab; ++token) {
-    texts.push_back(task.token_text(token));
+  for (std::int32_t number = 0; number < count; ++number) {
+    texts.push_back(text_of(number));
     std::size_t position = 0;
-    if (!valid_utf8(texts.back(), position)) texts.back() = text("#", token);
+    if (!valid_utf8(texts.back(), position)) texts.back() = text("#", number);
   }
   return texts;
+}
+
+std::vector<std::string> token_texts(const Task& task) {
+  return texts_below(task.shape().vocab,
+                     [&](std::int32_t token) { return task.token_text(token); });
+}
+
+std::vector<std::string> answer_texts(const Task& task) {
+  return texts_below(task.shape().outputs(),
+                     [&](std::int32_t answer) { return task.answer_text(answer); });
 }
 
 }  // namespace
@@ -87,6 +99,8 @@ Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
                     {"relations", task.relations()},
                     {"control", task.is_control()},
                     {"needed", task.needed_heads() > 0 ? Json(task.needed_heads()) : Json()}});
+  const std::vector<std::string> answers = answer_texts(task);
+  if (answers != token_texts(task)) json["answers"] = answers;
   Json& sets = json["sets"] = Json::object();
   sets["held_out"] = set_facts(task, held_out_examples(task, plan.examples), blocks);
   sets["scored"] =

@@ -194,7 +194,10 @@ std::string static_html(const Json& run, const Json& task, const RunStudy& study
   html += "</p>\n" + maps_html(run, study);
   const Json* heads = run.at("reports").find("heads");
   if (heads == nullptr || heads->find("tables") == nullptr) return html;  // of an early version
-  Table best = finding_of(*heads).table("relations");
+  const std::vector<Table> tables = finding_of(*heads).tables;
+  const auto found = std::ranges::find(tables, "relations", &Table::name);
+  if (found == tables.end()) return html;  // of a task without relations
+  Table best = *found;
   best.title = "The best head for each relation, on held-out examples";
   return html + "<div id=\"scores-table\">" + html_of(best) + "</div>\n";
 }

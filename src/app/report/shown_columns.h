@@ -1,6 +1,6 @@
 // The cells of a table as text, before they are laid out for a terminal, LaTeX or HTML. All three
 // layouts start from these columns, so that they show the same rows and the same words. Read next:
-// finding_text.cc.
+// shown_columns.cc.
 #pragma once
 
 #include <string>
@@ -10,14 +10,18 @@
 
 namespace headlab {
 
-/// A column that is shown: its title, a text for each row, and whether these are numbers.
+/// A column that is shown: its title and a text for each row.
 struct ShownColumn {
   std::string title;
   std::vector<std::string> cells;
-  bool numeric = false;
+  bool is_text = false;     // texts and lists: set to the left
+  bool is_numeric = false;  // numbers and intervals
+  bool names_rows = false;  // texts, heads and whole numbers: a row can be named by them
 };
 
 /// The columns that are not hidden, with the rows that text shows.
 std::vector<ShownColumn> shown_columns(const Table& table);
+/// Whether text leaves out the column: it says so, or none of the rows has a value.
+bool is_hidden(const Table& table, std::size_t c);
 
 }  // namespace headlab

@@ -43,13 +43,13 @@ void read_into(const StoredTensor& from, const Tensor& to) {
   std::copy(values.begin(), values.end(), to.data());
 }
 
-void store_parameters(const Transformer& model, TensorFile& file, const std::string& prefix) {
+void store_parameters(const Model& model, TensorFile& file, const std::string& prefix) {
   model.visit([&](const std::string& name, const Tensor& parameter) {
     file.tensors.push_back(stored(prefix + name, parameter));
   });
 }
 
-void load_parameters(Transformer& model, const TensorFile& file, const std::string& prefix) {
+void load_parameters(Model& model, const TensorFile& file, const std::string& prefix) {
   std::set<std::string> expected;
   model.visit([&](const std::string& name, const Tensor& parameter) {
     expected.insert(prefix + name);
@@ -63,7 +63,7 @@ void load_parameters(Transformer& model, const TensorFile& file, const std::stri
   });
 }
 
-void load_parameters(Transformer& model, const TensorReader& file) {
+void load_parameters(Model& model, const TensorReader& file) {
   std::set<std::string> expected;
   model.visit([&](const std::string& name, const Tensor& parameter) {
     expected.insert(name);
@@ -78,13 +78,13 @@ void load_parameters(Transformer& model, const TensorReader& file) {
   });
 }
 
-void write_model(const std::filesystem::path& path, const Transformer& model) {
+void write_model(const std::filesystem::path& path, const Model& model) {
   TensorFile file;
   store_parameters(model, file);
   write_safetensors(path, file);
 }
 
-void read_model(const std::filesystem::path& path, Transformer& model) {
+void read_model(const std::filesystem::path& path, Model& model) {
   const TensorReader file(path);
   try {
     load_parameters(model, file);

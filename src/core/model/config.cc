@@ -64,18 +64,11 @@ void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& valu
   s.add(std::move(setting));
 }
 
-/// What a setting is, and what each of its kinds.
-template <class Kind>
-std::string help_of(std::string help, std::span<const Kind> kinds) {
-  for (const Kind& kind : kinds) help += std::string("; ") + kind.name + ": " + kind.summary;
-  return help;
-}
-
 /// A choice among the rows of a table.
 template <class Enum, class Kind>
 void add_kind(Settings& s, const std::string& name, Enum& value, std::span<const Kind> kinds,
               const std::string& help) {
-  s.choice(name, value, texts_of(kinds, &Kind::name), help_of(help, kinds));
+  s.choice(name, value, texts_of(kinds, &Kind::name), help);
 }
 
 constexpr BlockKind kBlockTable[] = {
@@ -98,9 +91,7 @@ void add_block(Settings& s) {
   };
   s.add({.name = "block",
          .placeholder = join(names, "|"),
-         .help = help_of("sets norm, norm_place, positions, activation and biases together; flags "
-                         "after it change one of them",
-                         kBlocks),
+         .help = "sets norm, norm_place, positions, activation and biases",
          .set = set,
          .get = [] { return Json(""); },
          .shorthand = true});
@@ -135,6 +126,9 @@ void add_shape(Settings& s, TransformerConfig& c) {
   one.integer("features", c.features, 0, 1 << 16, "numbers of a vector in place of a token");
   add_rare(s, one, 0);
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
+  Settings answers;
+  answers.integer("answers", c.answers, 0, 1 << 24, "outputs of a target (0: the tokens)");
+  add_rare(s, answers, 0);
 }
 
 /// The heads of one layer against the other sizes.
@@ -179,6 +173,12 @@ void validate_source(const TransformerConfig& c) {
   }
   require(!c.has_source() || c.source_length >= 1,
           "architecture encoder_decoder needs source_length 1 or more");
+  const BlockWiring& wiring = kind_of(c.norm_place);
+  if (c.has_source() && !wiring.has_cross) {
+    throw Error(text("cannot use norm_place ", wiring.name, " in an encoder-decoder: it is not ",
+                     "defined for blocks with cross-attention"),
+                "use norm_place pre, or a task without sources");
+  }
 }
 
 }  // namespace
@@ -192,9 +192,9 @@ bool TaskShape::serves(const TaskShape& task) const {
   return longer == *this;
 }
 
-Index TransformerConfig::at_once(Index most, Index length_) const {
+Index TaskShape::at_once(Index most, Index length_) const {
   constexpr Index kMostLogits = 1 << 26;
-  return std::clamp<Index>(kMostLogits / (length_ * targets * vocab), 1, most);
+  return std::clamp<Index>(kMostLogits / (length_ * targets * outputs()), 1, most);
 }
 
 std::vector<AttentionPlace> TransformerConfig::attention_places() const {
@@ -242,7 +242,7 @@ double TransformerConfig::block_weights() const {
 }
 
 double TransformerConfig::operations() const {
-  Index products = d_model * vocab * targets * length;
+  Index products = d_model * outputs() * targets * length;
   for (const AttentionPlace& place : attention_places()) {
     const Index network = place.begins_block() ? kind_of(activation).matrices * d_ff : 0;
     products += d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
@@ -261,14 +261,16 @@ void TransformerConfig::validate() const {
   for (Index layer = 0; layer < all_layers(); ++layer) validate_heads(*this, layer);
   require(!tied || targets == 1, "tied needs targets 1, got ", targets,
           ": one embedding cannot unembed several targets");
+  require(!tied || answers == 0, "tied needs outputs that are tokens, but the model has ", answers,
+          " answers of its own for a vocabulary of ", vocab);
   require(features == 0 || (!tied && !has_source()),
           "vectors in place of tokens need a model that is not tied and reads no source");
   const PositionKind& kind = kind_of(positions);
   require(d_model % kind.multiple == 0, kind.name, " positions need a d_model that divides by ",
           kind.multiple, ", got ", d_model);
-  require(static_cast<double>(targets) * static_cast<double>(vocab) * static_cast<double>(d_model) <
-              4e9,
-          "an unembedding of ", targets, " x ", vocab, " x ", d_model, " does not fit into memory");
+  const double logits = static_cast<double>(targets) * static_cast<double>(outputs());
+  require(logits * static_cast<double>(d_model) < 4e9, "an unembedding of ", targets, " x ",
+          outputs(), " x ", d_model, " does not fit into memory");
   require(block_weights() < 2e9, layers, " layers with d_model ", d_model, " hold ",
           block_weights(), " weights, which do not fit into memory");
   validate_attention(*this);
@@ -279,38 +281,34 @@ Settings settings_of(TransformerConfig& c) {
   s.choice("architecture", c.architecture, {"decoder", "encoder", "encoder_decoder"},
            "causal, bidirectional, or both with cross-attention");
   s.integer("layers", c.layers, 0, 1000, "blocks of attention and feed-forward");
-  s.integer("encoder_layers", c.encoder_layers, 0, 1000, "blocks of an encoder-decoder's encoder");
-  add_by_layer(s, "heads", c.heads, 4096,
-               "attention heads of each layer: one number, or one for each layer, encoder first");
+  s.integer("encoder_layers", c.encoder_layers, 0, 1000, "blocks of the encoder, if there is one");
+  add_by_layer(s, "heads", c.heads, 4096, "attention heads in each layer, or layer by layer");
   s.integer("d_model", c.d_model, 1, 65536, "width of the residual stream");
-  s.integer("d_head", c.d_head, 0, 65536,
-            "width of a head's queries and keys (0: d_model / heads)");
-  s.integer("d_value", c.d_value, 0, 65536, "width of a head's values (0: d_head)");
-  s.integer("kv_heads", c.kv_heads, 0, 4096,
-            "blocks of keys and values that heads share (0: one each)");
+  s.integer("d_head", c.d_head, 0, 65536, "width of queries and keys (0: d_model / heads)");
+  s.integer("d_value", c.d_value, 0, 65536, "width of values (0: d_head)");
+  s.integer("kv_heads", c.kv_heads, 0, 4096, "key-value heads that heads share (0: one each)");
   s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
   add_shape(s, c);
-  add_kind(s, "activation", c.activation, kActivations, "of the feed-forward network");
+  add_kind(s, "activation", c.activation, kActivations, "activation function");
   add_attention_function(s, c.attention_function);
-  s.choice("norm_place", c.norm_place, {"pre", "post"}, "norms before each sublayer, or after");
-  add_kind(s, "norm", c.norm, kNorms, "kind of norm; norm_place says where it stands");
+  add_kind(s, "norm_place", c.norm_place, block_wirings(), "how a block joins norms and sublayers");
+  add_kind(s, "norm", c.norm, kNorms, "kind of norm");
   Settings eps;
   eps.real("norm_eps", c.norm_eps, 1e-12, 1, "of norms: is added to the variance");
   add_rare(s, eps, TransformerConfig().norm_eps);
-  add_kind(s, "positions", c.positions, kPositions, "how a model knows positions");
-  s.real("rotary_base", c.rotary_base, 1.001, 1e12, "rotary: pair i of D/2 turns by base^(-2i/D)");
-  s.choice("biases", c.biases, {"off", "on"}, "of linear maps and norms");
-  add_by_layer(s, "window", c.window, 1 << 20,
-               "nearest positions that self-attention sees, by layer (0: all)");
+  add_kind(s, "positions", c.positions, kPositions, "how the model knows positions");
+  s.real("rotary_base", c.rotary_base, 1.001, 1e12, "pair i of D/2 rotates by base^(-2i/D)");
+  s.choice("biases", c.biases, {"off", "on"}, "biases of linear maps and norms");
+  add_by_layer(s, "window", c.window, 1 << 20, "nearest positions that a query sees (0: all)");
   add_block(s);
-  s.boolean("tied", c.tied, "unembed with the embedding's transpose");
-  s.real("dropout", c.dropout, 0, 0.95, "probability, of embeddings, weights and sublayer outputs");
+  s.boolean("tied", c.tied, "unembed with the transpose of the embedding");
+  s.real("dropout", c.dropout, 0, 0.95, "dropout probability");
   s.choice("init", c.init, {"uniform", "gpt2"}, "recipe of the initial values");
   s.add({"attention", "JSON", "heads that are left in modules that lost some (written by prune)",
          [&c](const Json& json) { attention_from_json(c, json); },
          [&c] { return attention_to_json(c); }});
   s.mark_decided({"architecture", "vocab", "length", "source_length", "features", "targets",
-                  "attention", "norm_eps"});
+                  "answers", "attention", "norm_eps"});
   return s;
 }
 

@@ -48,6 +48,8 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
     throw Error(
         "only a decoder or encoder-decoder with one target a position can continue a sequence",
         "that is a model of text, copy, sort, recall and the like, not of relations");
+  require(config.answers == 0, "the model's ", config.answers,
+          " answers are not tokens: nothing that it says can follow a prompt");
   require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");
   const NoGrad no_grad;
   Generator random(options.key);

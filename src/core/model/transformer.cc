@@ -1,13 +1,14 @@
-// One transformer for decoders, encoders and both together: which norm goes where is a branch or
-// two here rather than a class each, and an encoder-decoder is two stacks of the same blocks. Every
-// module folds its name into the key of dropout, so that no two draw the same mask. Read next:
-// src/core/nn/attention.cc.
+// One transformer for decoders, encoders and both together: an encoder-decoder is two stacks of the
+// same blocks, and how a block joins its layers is a row of block_wirings(). Every module folds its
+// name into the key of dropout, so that no two draw the same mask. Read next:
+// src/core/model/block.cc, src/core/nn/attention.cc.
 #include "headlab/model/transformer.h"
 
 #include <algorithm>
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
+#include "model/pass.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -41,6 +42,10 @@ NormLayer make_norm(const TransformerConfig& c) {
   return norm;
 }
 
+bool ends_in_norm(const TransformerConfig& c) {
+  return kind_of(c.norm_place).stream != StreamKind::normalised;
+}
+
 /// The blocks of a stack, where `module` is the index of the first attention module.
 void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size_t module) {
   const std::vector<AttentionPlace> places = c.attention_places();
@@ -59,7 +64,9 @@ void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size
       block.cross_attn = make_attention(c, places[module++]);
     }
     if (block.has_mlp) {
-      block.ln2 = make_norm(c);
+      if (kind_of(c.norm_place).has_ln2) {
+        block.ln2 = make_norm(c);
+      }
       block.mlp = FeedForward(c.d_model, c.d_ff, c.activation, c.biases);
     }
   }
@@ -68,23 +75,10 @@ void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size
 void visit_stack(const Stack& stack, const TransformerConfig& c, const ParameterVisitor& f) {
   if (kind_of(c.positions).is_parameter) f(stack.name + "pos_embed.W_pos", stack.positions);
   for (const Block& block : stack.blocks) block.visit(stack.name + block.name, f);
-  if (c.norm_place == NormPlace::pre) stack.ln_final.visit(stack.name + "ln_final.", f);
+  if (ends_in_norm(c)) stack.ln_final.visit(stack.name + "ln_final.", f);
 }
 
 }  // namespace
-
-void Block::visit(const std::string& prefix, const ParameterVisitor& f) const {
-  ln1.visit(prefix + "ln1.", f);
-  attn.visit(prefix + "attn.", f);
-  if (has_cross) {
-    ln_cross.visit(prefix + "ln_cross.", f);
-    cross_attn.visit(prefix + "cross_attn.", f);
-  }
-  if (has_mlp) {
-    ln2.visit(prefix + "ln2.", f);
-    mlp.visit(prefix + "mlp.", f);
-  }
-}
 
 Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   config_.validate();
@@ -100,7 +94,7 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   main_ = made(c.has_source() ? "decoder." : "", c.length);
   main_.stream = c.has_source() ? encoder_.blocks.size() + 1 : 0;  // a stream after its last block
   add_blocks(main_, c, c.layers, encoder_.blocks.size());
-  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab, c.biases);
+  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.outputs(), c.biases);
 }
 
 ModelCache::ModelCache(const TransformerConfig& config, Index positions) {
@@ -125,37 +119,8 @@ std::string inputs_text(Index features) {
 
 }  // namespace
 
-/// What the modules of one stack share in one forward pass.
-struct Transformer::Pass {
-  const ModelHooks& hooks;
-  Scalar p;  // of dropout
-  const Stack* stack = nullptr;
-  ModelCache* cache = nullptr;  // of the stack that writes the logits
-  ForwardContext context{};
-  AttentionMask mask{};         // of self-attention
-  AttentionMask source_mask{};  // of cross-attention
-  Tensor memory{};              // [B, S, C], what the encoder made of the source
-
-  AttentionHooks hooks_of(std::size_t module) const {
-    return {hooks.edits.empty() ? nullptr : &hooks.edits[module],
-            hooks.captures ? &hooks.captures->attention[module] : nullptr,
-            module < hooks.z.size() ? hooks.z[module] : Tensor(),
-            cache ? &cache->attention[module] : nullptr};
-  }
-  /// The stream that a hook gives in place of the computed one, or null.
-  const Tensor* given(std::size_t stream) const {
-    const bool is_given = stream < hooks.residual.size() && hooks.residual[stream].defined();
-    return is_given ? &hooks.residual[stream] : nullptr;
-  }
-  /// x, which a part of the stack adds to the stream.
-  const Tensor& written(const std::string& name, const Tensor& x) const {
-    if (hooks.captures) hooks.captures->written.push_back({stack->name + name, x});
-    return x;
-  }
-};
-
 /// What enters a stack, of tokens or vectors that W_E has mapped: x [B, T, C].
-Tensor Transformer::embed(Tensor x, const Pass& pass) const {
+Tensor Transformer::embed(Tensor x, const ModelPass& pass) const {
   const Tensor& positions = pass.stack->positions;
   const Index first = pass.cache ? pass.cache->length : 0;
   pass.written("embedding", x);
@@ -164,36 +129,10 @@ Tensor Transformer::embed(Tensor x, const Pass& pass) const {
   return dropout(x, pass.p, pass.context.inside("embed").key);
 }
 
-Tensor Transformer::run_block(const Block& block, Tensor x, const Pass& pass) const {
-  const ForwardContext in = pass.context.inside(block.name);
-  const bool pre_norm = config_.norm_place == NormPlace::pre;
-  const auto norm = [&](const NormLayer& ln, const Tensor& h) { return ln.forward(h, in); };
-  const auto pre = [&](auto& ln, const Tensor& h) { return pre_norm ? norm(ln, h) : h; };
-  const auto post = [&](auto& ln, const Tensor& h) { return pre_norm ? h : norm(ln, h); };
-  const auto out = [&](const std::string& name, const Tensor& y) {
-    return pass.written(block.name + name, dropout(y, pass.p, in.inside(name + "_out").key));
-  };
-  const auto attn = [&](const Tensor& h) {
-    AttentionMask mask = pass.mask;
-    mask.window = block.window;
-    return out("attn",
-               block.attn.forward(h, h, mask, in.inside("attn"), pass.hooks_of(block.module)));
-  };
-  const auto cross_attn = [&](const Tensor& h) {
-    return out("cross_attn",
-               block.cross_attn.forward(h, pass.memory, pass.source_mask, in.inside("cross_attn"),
-                                        pass.hooks_of(block.module + 1)));
-  };
-  const auto mlp = [&](const Tensor& h) { return out("mlp", block.mlp.forward(h)); };
-  x = post(block.ln1, x + attn(pre(block.ln1, x)));  // [B, T, C], as all that follow
-  if (block.has_cross) x = post(block.ln_cross, x + cross_attn(pre(block.ln_cross, x)));
-  if (block.has_mlp) x = post(block.ln2, x + mlp(pre(block.ln2, x)));
-  return x;
-}
-
-Tensor Transformer::run(Tensor x, const Pass& pass) const {
+Tensor Transformer::run(Tensor x, const ModelPass& pass) const {
   const Stack& stack = *pass.stack;
   const std::size_t blocks = stack.blocks.size();
+  const BlockWiring& wiring = kind_of(config_.norm_place);
   std::size_t first = blocks;  // blocks before the last stream that is given do not run
   while (first > 0 && !pass.given(stack.stream + first)) --first;
   for (std::size_t i = 0; i <= blocks; ++i) {
@@ -204,17 +143,18 @@ Tensor Transformer::run(Tensor x, const Pass& pass) const {
     }
     if (ModelCaptures* captures = pass.hooks.captures)
       captures->residual.push_back(i < first ? Tensor() : x);
-    if (i >= first && i < blocks) x = run_block(stack.blocks[i], x, pass);
+    if (i >= first && i < blocks) {
+      const Block& block = stack.blocks[i];
+      x = wiring.forward(block, x, BlockPass(block, pass));
+    }
   }
-  return config_.norm_place == NormPlace::pre ? stack.ln_final.forward(x, pass.context) : x;
+  return ends_in_norm(config_) ? stack.ln_final.forward(x, pass.context) : x;
 }
 
 /// Checks what is given, and clears the captures.
 void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
   const std::size_t modules =
       encoder_.blocks.size() + main_.blocks.size() * (config_.has_source() ? 2 : 1);
-  require(hooks.edits.empty() || hooks.edits.size() == modules, "head edits are for ",
-          hooks.edits.size(), " attention modules, but the model has ", modules);
   const Index length = batch.length + (hooks.cache ? hooks.cache->length : 0);
   require(length <= config_.length, "the sequences have ", length,
           " positions, but the model was made for at most ", config_.length);
@@ -227,18 +167,13 @@ void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
           ", but the batch holds ", inputs_text(batch.features));
   require(batch.source_length <= config_.source_length, "the sources have ", batch.source_length,
           " positions, but the model was made for at most ", config_.source_length);
-  if (hooks.captures == nullptr) return;
-  AttentionCaptures fresh;
-  fresh.wants_pattern = hooks.captures->wants_patterns;
-  hooks.captures->attention.assign(modules, fresh);
-  hooks.captures->residual.clear();
-  hooks.captures->written.clear();
+  hooks.begin(modules);
 }
 
-Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
+Tensor Transformer::compute(const Batch& batch, const ForwardContext& context,
                             const ModelHooks& hooks) const {
   prepare(batch, hooks);
-  Pass pass{hooks, static_cast<Scalar>(context.training ? config_.dropout : 0)};
+  ModelPass pass{hooks, static_cast<Scalar>(context.training ? config_.dropout : 0)};
   if (config_.has_source() && !(hooks.cache && hooks.cache->length > 0)) {
     pass.stack = &encoder_;
     pass.context = context.inside("encoder");
@@ -258,18 +193,6 @@ Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
   if (hooks.cache) hooks.cache->length += batch.length;
   if (!hooks.logits) return x;
   return config_.tied ? matmul(x, W_E_, {.transpose_b = true}) : unembed_.forward(x);
-}
-
-Tensor Transformer::loss(const Batch& batch, const ForwardContext& context, const ModelHooks& hooks,
-                         double denominator) const {
-  return loss_of(forward(batch, context, hooks), batch, denominator);
-}
-
-Tensor Transformer::loss_of(const Tensor& logits, const Batch& batch, double denominator) const {
-  require(batch.targets_per_position == config_.targets, "the batch has ",
-          batch.targets_per_position, " targets at each position, the model ", config_.targets);
-  const Shape rows{batch.size * batch.length * config_.targets, config_.vocab};
-  return cross_entropy(reshape(logits, rows), batch.targets, denominator);
 }
 
 std::vector<AttentionModule> Transformer::attention_modules() const {
@@ -321,21 +244,11 @@ Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>
   return smaller;
 }
 
-std::vector<std::vector<std::int32_t>> Transformer::head_numbers() const {
-  return mapped(attention_modules(), [](const AttentionModule& m) { return m.attention->heads; });
-}
-
 void Transformer::visit(const ParameterVisitor& f) const {
   f("embed.W_E", W_E_);
   if (config_.has_source()) visit_stack(encoder_, config_, f);
   visit_stack(main_, config_, f);
   if (!config_.tied) unembed_.visit("unembed.", "_U", f);
-}
-
-Index Transformer::parameter_count() const {
-  Index count = 0;
-  visit([&](const std::string&, const Tensor& parameter) { count += parameter.count(); });
-  return count;
 }
 
 Transformer Transformer::clone() const {

@@ -34,7 +34,7 @@ Tensor NormScales::use(const std::function<Tensor()>& own) {
 }
 
 NormLayer::NormLayer(Index width, NormType kind, bool bias)
-    : w(parameter({width}, 1)),
+    : w(kind_of(kind).has_gain ? parameter({width}, 1) : Tensor()),
       b(bias && kind_of(kind).has_bias ? parameter({width}) : Tensor()),
       type(kind) {}
 
@@ -44,12 +44,13 @@ Tensor NormLayer::forward(const Tensor& x, const ForwardContext& context) const 
   if (!constant && kind.fused != nullptr) return kind.fused(x, w, b, eps);
   const Tensor rows = kind.centres ? x - mean(x, -1, true) : x;
   const auto own = [&] { return kind.deviation(constant ? rows.detach() : rows, eps); };
-  const Tensor y = rows / (context.norms ? context.norms->use(own) : own()) * w;
+  Tensor y = rows / (context.norms ? context.norms->use(own) : own());
+  if (w.defined()) y = y * w;
   return b.defined() ? y + b : y;
 }
 
 void NormLayer::visit(const std::string& prefix, const ParameterVisitor& f) const {
-  f(prefix + "w", w);
+  if (w.defined()) f(prefix + "w", w);
   if (b.defined()) f(prefix + "b", b);
 }
 
@@ -109,6 +110,13 @@ Tensor root_mean_square(const Tensor& rows, Scalar eps) {
   return overflow ? large_root_mean_square(rows, eps) : sqrt(squares + eps);
 }
 
+/// The deviation of rows that nothing divides.
+Tensor one_for_each_row(const Tensor& rows, Scalar) {
+  return Tensor::full(rows.shape().with(rows.rank() - 1, 1), 1);
+}
+
+Tensor unchanged(const Tensor& x, const Tensor&, const Tensor&, Scalar) { return x; }
+
 template <Gating gating>
 Tensor network(const FeedForward& mlp, const Tensor& x) {
   const auto& [in, out, gate, activation] = mlp;
@@ -128,10 +136,12 @@ double alibi_slope(Index head, Index heads) {
 }
 
 constexpr NormKind kNormTable[] = {
-    {"layer", "(x - mean) / standard deviation w + b (Ba et al. 2016)", true, true,
+    {"layer", "(x - mean) / standard deviation w + b (Ba et al. 2016)", true, true, true,
      root_mean_square, layer_norm},
-    {"rms", "x / sqrt(mean(x^2)) w (Zhang and Sennrich 2019)", false, false, root_mean_square,
+    {"rms", "x / sqrt(mean(x^2)) w (Zhang and Sennrich 2019)", true, false, false, root_mean_square,
      rms_norm},
+    {"none", "x as it is: no norm and no parameters", false, false, false, one_for_each_row,
+     unchanged},
 };
 
 constexpr ActivationKind kActivationTable[] = {

@@ -31,24 +31,24 @@ Settings settings_of(TrainConfig& c) {
   Settings s;
   s.integer("steps", c.steps, 0, kMostSteps, "optimizer steps");
   s.integer("batch", c.batch, 1, 1 << 20, "sequences in a step");
-  s.integer("accumulate", c.accumulate, 1, 1 << 20, "micro-batches that a step is cut into");
+  s.integer("accumulate", c.accumulate, 1, 1 << 20, "micro-batches in a step");
   s.choice("optimizer", c.optimizer, texts_of(optimizer_table(), &OptimizerEntry::name),
-           "how gradients become steps");
+           "optimizer");
   s.real("lr", c.lr, 0, 1000, "learning rate");
-  s.real("beta1", c.beta1, 0, 0.999999, "decay of the mean of gradients");
-  s.real("beta2", c.beta2, 0, 0.999999, "decay of the mean of squared gradients");
-  s.real("eps", c.eps, 0, 1, "added to the root of the mean of squares");
-  s.real("momentum", c.momentum, 0, 0.999999, "of sgd");
-  s.real("decay", c.decay, 0, 10, "weight decay of tensors with two axes or more");
+  s.real("beta1", c.beta1, 0, 0.999999, "decay rate of the mean of gradients");
+  s.real("beta2", c.beta2, 0, 0.999999, "decay rate of the mean of squared gradients");
+  s.real("eps", c.eps, 0, 1, "added to the root of the mean square");
+  s.real("momentum", c.momentum, 0, 0.999999, "momentum");
+  s.real("decay", c.decay, 0, 10, "weight decay of matrices");
   s.real("clip", c.clip, 0, 1e9, "largest norm of the gradient (0: no limit)");
   s.choice("schedule", c.schedule, {"cosine", "linear", "constant"}, "how the learning rate falls");
-  s.integer("warmup", c.warmup, 0, kMostSteps, "steps over which the learning rate rises");
+  s.integer("warmup", c.warmup, 0, kMostSteps, "steps in which the learning rate rises");
   s.real("min_lr", c.min_lr, 0, 1000, "learning rate at the end");
   s.integer("eval_every", c.eval_every, 0, kMostSteps,
             "steps between evaluations (0: at the end only)");
   s.integer("eval_examples", c.eval_examples, 1, 1 << 24, "held-out sequences of an evaluation");
   s.integer("save_every", c.save_every, 0, kMostSteps, "steps between saves (0: at the end only)");
-  s.integer("seed", c.seed, 0, kMostExact, "of initial values, batches and dropout");
+  s.integer("seed", c.seed, 0, kMostExact, "random seed for initial values, batches, dropout");
   return s;
 }
 

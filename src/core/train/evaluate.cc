@@ -16,16 +16,16 @@ namespace headlab {
 namespace {
 
 /// Adds losses and right answers of a batch to the sums of each of the K targets.
-void add_scores(const Tensor& logits, const Batch& batch, Index vocab,
+void add_scores(const Tensor& logits, const Batch& batch, Index outputs,
                 std::vector<TargetScore>& sums) {
   const Tensor losses = target_losses(logits, batch);
   for (Index row = 0; row < losses.count(); ++row) {
     const std::int32_t target = batch.targets[row];
     if (target < 0) continue;
-    const Scalar* x = logits.data() + row * vocab;
+    const Scalar* x = logits.data() + row * outputs;
     TargetScore& sum = sums[row % batch.targets_per_position];
     sum.loss += static_cast<double>(losses.data()[row]);
-    sum.accuracy += std::max_element(x, x + vocab) - x == target;
+    sum.accuracy += std::max_element(x, x + outputs) - x == target;
     ++sum.count;
   }
 }
@@ -51,7 +51,7 @@ Evaluation means_of(std::vector<TargetScore> sums) {
 /// Runs the model on the held-out examples, some at a time, and calls use(batch, its logits, the
 /// number of its first example). Returns all examples.
 template <class Use>
-Batch for_held_out(const Transformer& model, const Task& task, const EvaluateOptions& options,
+Batch for_held_out(const Model& model, const Task& task, const EvaluateOptions& options,
                    const Use& use) {
   require(options.examples >= 1 && options.batch >= 1, "an evaluation of ", options.examples,
           " examples, ", options.batch, " at a time, cannot be made");
@@ -60,7 +60,7 @@ Batch for_held_out(const Transformer& model, const Task& task, const EvaluateOpt
   Batch all =
       task.make_batch(streams::evaluated(options.key),
                       at_most_different(task, options.examples, options.split), options.split);
-  const Index at_once = model.config().at_once(options.batch, all.length);
+  const Index at_once = model.shape().at_once(options.batch, all.length);
   for_parts(all, at_once, [&](const Batch& part, Index first) {
     use(part, model.forward(part, {}, hooks), first);
   });
@@ -71,7 +71,7 @@ bool has_finite_values(const Tensor& x) { return all_finite(x.count(), x.data())
 
 /// The first tensor, in the order in which they are computed, that holds a number which is not
 /// finite: a parameter, a residual stream, or the logits.
-std::string first_not_finite(const Transformer& model, const Batch& batch, ModelHooks hooks) {
+std::string first_not_finite(const Model& model, const Batch& batch, ModelHooks hooks) {
   std::string first;
   model.visit([&](const std::string& name, const Tensor& parameter) {
     if (first.empty() && !has_finite_values(parameter)) first = "the parameter " + name;
@@ -110,12 +110,12 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
   return losses;
 }
 
-Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {
+Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions& options) {
   std::vector<TargetScore> sums;
   for (const std::string& name : task.target_names()) sums.push_back({name});
   const Batch all =
       for_held_out(model, task, options, [&](const Batch& batch, const Tensor& logits, Index) {
-        add_scores(logits, batch, model.config().vocab, sums);
+        add_scores(logits, batch, model.shape().outputs(), sums);
       });
   Evaluation evaluation = means_of(std::move(sums));
   if (!std::isfinite(evaluation.loss)) {
@@ -126,7 +126,7 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
   return evaluation;
 }
 
-std::vector<float> losses_by_example(const Transformer& model, const Task& task,
+std::vector<float> losses_by_example(const Model& model, const Task& task,
                                      const EvaluateOptions& options) {
   const Index K = task.shape().targets;
   std::vector<float> sums;

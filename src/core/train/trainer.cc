@@ -48,7 +48,7 @@ Json to_json(const EvaluationRecord& record) {
                   {"tokens_per_s", record.last.tokens_per_s}});
 }
 
-Trainer::Trainer(Transformer& model, const Task& task, const TrainConfig& config)
+Trainer::Trainer(Model& model, const Task& task, const TrainConfig& config)
     : model_(model), task_(task), config_(config), optimizer_(config) {
   config_.validate();
   model_.visit(
@@ -77,7 +77,7 @@ bool Trainer::run_steps(const TrainCallbacks& callbacks) {
     seconds_ += took;
     record.seconds = seconds_;
     record.tokens_per_s =
-        static_cast<double>(config_.batch * model_.config().tokens_per_sequence()) /
+        static_cast<double>(config_.batch * model_.shape().tokens_per_sequence()) /
         std::max(took, 1e-9);
     finish_step(record, callbacks);
     if (steps) steps->done();

@@ -43,8 +43,12 @@ Batch random_batch(const BenchOptions& options) {
   Batch batch = Batch::make(options.batch, options.model.length, options.model.targets,
                             options.model.source_length, options.model.features);
   for (Scalar& value : batch.vectors) value = static_cast<Scalar>(random.normal());
-  for (Ids* ids : {&batch.tokens, &batch.targets, &batch.source})
-    for (std::int32_t& id : *ids) id = static_cast<std::int32_t>(random.below(options.model.vocab));
+  const auto fill = [&](Ids& ids, Index most) {
+    for (std::int32_t& id : ids) id = static_cast<std::int32_t>(random.below(most));
+  };
+  fill(batch.tokens, options.model.vocab);
+  fill(batch.targets, options.model.outputs());
+  fill(batch.source, options.model.vocab);
   return batch;
 }
 
@@ -114,16 +118,18 @@ Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) 
 /// What `run` takes, which does the work of so many forward passes, beside the machine's limits.
 Finding bench_passes(const BenchOptions& options, double passes, const std::function<void()>& run) {
   Finding found = bench_finding(
-      options, {untold("config", "config", "the sizes of the model"),
-                untold("threads", "threads", "that share the work", 0),
-                untold("median_ms", "median ms", "median time", 2),
-                untold("min_ms", "min ms", "shortest time", 2),
-                untold("tokens_per_s", "tokens/s", "tokens in a second", kGrouped),
-                {"gflops", "GFLOP/s", "10^9 multiplications and additions a second", 1},
-                {"peak_gflops", "peak GFLOP/s", "the machine's limit, measured in the same run", 1},
-                {"fraction_of_peak", "of peak", "GFLOP/s / peak: 1 is the limit", 3},
-                {"triad_gbs", "triad GB/s", "what the memory moves at most", 1},
-                {"peak_memory_mb", "memory MB", "most memory that the process had", 0}});
+      options,
+      {Column("config", "config", "the sizes of the model").no_legend(),
+       Column("threads", "threads", "that share the work").fixed(0).no_legend(),
+       Column("median_ms", "median ms", "median time").fixed(2).no_legend(),
+       Column("min_ms", "min ms", "shortest time").fixed(2).no_legend(),
+       Column("tokens_per_s", "tokens/s", "tokens in a second").shown_as(Form::grouped).no_legend(),
+       Column("gflops", "GFLOP/s", "10^9 multiplications and additions a second").fixed(1),
+       Column("peak_gflops", "peak GFLOP/s", "the machine's limit, measured in the same run")
+           .fixed(1),
+       Column("fraction_of_peak", "of peak", "GFLOP/s / peak: 1 is the limit").fixed(3),
+       Column("triad_gbs", "triad GB/s", "what the memory moves at most").fixed(1),
+       Column("peak_memory_mb", "memory MB", "most memory that the process had").fixed(0)});
   found.tables[0].name = "";
   if (options.steps == 0) return found;
   const std::vector<double> ms = time_steps(run, options.steps);
@@ -162,14 +168,18 @@ double attention_ms(const std::function<void()>& run) {
   return sum;
 }
 
+std::vector<Column> generation_columns() {
+  return {Column("tokens", "tokens", "with those before it").shown_as(Form::grouped),
+          Column("ms", "ms", "median time of the last token, the others' keys and values kept")
+              .fixed(3),
+          Column("attention_ms", "attention", "median ms of it that attention takes").fixed(3),
+          Column("other_ms", "the rest", "median ms of it that all else takes").fixed(3),
+          Column("anew_ms", "read anew", "ms where all tokens are read for the last one").fixed(3),
+          Column("kept_mb", "kept MB", "10^6 bytes of keys and values").fixed(3)};
+}
+
 Finding bench_generation(const BenchOptions& options) {
-  Finding found = bench_finding(
-      options, {{"tokens", "tokens", "with those before it", kGrouped},
-                {"ms", "ms", "median time of the last token, the others' keys and values kept", 3},
-                {"attention_ms", "attention", "median ms of it that attention takes", 3},
-                {"other_ms", "the rest", "median ms of it that all else takes", 3},
-                {"anew_ms", "read anew", "ms where all tokens are read for the last one", 3},
-                {"kept_mb", "kept MB", "10^6 bytes of keys and values", 3}});
+  Finding found = bench_finding(options, generation_columns());
   if (options.steps == 0) return found;
   Transformer model(options.model);
   initialize(model, Key{1}.fold("bench"));
@@ -189,7 +199,9 @@ Finding bench_generation(const BenchOptions& options) {
       double within = 0;
       const double ms = milliseconds(
           [&] { within = attention_ms([&] { model.forward(last, {}, {.cache = &here}); }); });
-      whole.push_back(ms), attention.push_back(within), rest.push_back(ms - within);
+      whole.push_back(ms);
+      attention.push_back(within);
+      rest.push_back(ms - within);
     };
     time_steps(read_last, options.steps);
     const double anew = median(time_steps([&] { model.forward(all); }, options.steps));
@@ -227,8 +239,10 @@ Finding bench_ops(const BenchOptions& options) {
     found.about["triad_gbs"] = limits.gbs;
   }
   found.tables = {profile_table(rows, static_cast<double>(options.steps), limits)};
-  found.tables[0].name = "rows", found.tables[0].columns[0] = {"op", "op"};
-  found.tables[0].columns[3].digits = 3;
+  Table& table = found.tables[0];
+  table.name = "rows";
+  table.column("work") = {"op", "op"};
+  table.column("ms").digits = 3;
   double seconds = 0;
   for (const ProfileRow& row : rows) seconds += row.seconds;
   if (!rows.empty()) found.about["step_ms"] = seconds / static_cast<double>(options.steps) * 1e3;

@@ -112,13 +112,17 @@ double numbers_of(const AttentionPlaceSizes& m, Index positions, Index blocks) {
 Index default_groups(const AttentionPlaceSizes& m) {
   const Index H = m.sizes.heads;
   if (m.sizes.kv_heads > 1 && m.sizes.kv_heads < H) return m.sizes.kv_heads;
-  return H % 4 == 0 ? H / 4 : H % 2 == 0 ? H / 2 : 1;
+  if (H % 4 == 0) {
+    return H / 4;
+  }
+  return H % 2 == 0 ? H / 2 : 1;
 }
 
 /// Numbers that are kept, and what they take.
-const std::vector<Column> kKept = {untold("numbers", "numbers", "that are kept", kGrouped),
-                                   untold("fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3),
-                                   untold("fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3)};
+const std::vector<Column> kKept = {
+    Column("numbers", "numbers", "that are kept").shown_as(Form::grouped).no_legend(),
+    Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
+    Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend()};
 
 /// A row that begins with these cells, with those of kKept after them.
 Json::Array kept_row(Json::Array row, double numbers) {
@@ -207,7 +211,7 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules) {
                           {"letters", "in letters",
                            "C d_model, H heads, G blocks of K and V, D and Dv widths"},
                           {"shape", "shape"},
-                          {"parameters", "parameters", "", kGrouped}},
+                          Column("parameters", "parameters").shown_as(Form::grouped)},
               .title = "parameters: the number of heads changes none of them while H D = C"};
   const auto whole = [](const char* formula, const AttentionPlaceSizes& m) {
     return static_cast<Index>(value_of(formula, m, 1));
@@ -232,14 +236,16 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules) {
 }
 
 Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
-  Table table{.name = "operations",
-              .columns = {{"op", "op"},
-                          {"formula", "formula", "B sequences, T queries, S keys"},
-                          {"forward_one_head", "one head, forward",
-                           "one head as wide as all together", kGrouped},
-                          {"forward", "forward", "operations of a forward pass", kGrouped},
-                          {"backward", "backward", "operations of the gradients", kGrouped}},
-              .title = "operations: what one head as wide as all together takes, and these"};
+  Table table{
+      .name = "operations",
+      .columns =
+          {{"op", "op"},
+           {"formula", "formula", "B sequences, T queries, S keys"},
+           Column("forward_one_head", "one head, forward", "one head as wide as all together")
+               .shown_as(Form::grouped),
+           Column("forward", "forward", "operations of a forward pass").shown_as(Form::grouped),
+           Column("backward", "backward", "operations of the gradients").shown_as(Form::grouped)},
+      .title = "operations: what one head as wide as all together takes, and these"};
   const AttentionFunctionEntry& function = function_of(modules);
   table.note = text("a multiply-add counts two, a score of the ", function.name, " ",
                     function.operations == 5 ? "five" : text(function.operations),
@@ -263,9 +269,9 @@ Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batc
 
 Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "memory",
-              .columns =
-                  with_kept({{"what", "what is kept"},
-                             untold("formula", "formula", "B sequences, T queries, S keys")}),
+              .columns = with_kept(
+                  {{"what", "what is kept"},
+                   Column("formula", "formula", "B sequences, T queries, S keys").no_legend()}),
               .title = "memory of a training step, kept from forward to backward",
               .note =
                   "composed, attention keeps every weight (grows with T S); fused, one number for "
@@ -291,7 +297,7 @@ Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
                   {{"kind", "kind"}, {"kv_heads", "blocks of K, V", "heads may share them"}}),
               .title = "what generation keeps of the tokens before: keys and values"};
   table.columns.push_back(
-      {"share", "of multi-head", "share of what a block for each head takes", 3});
+      Column("share", "of multi-head", "share of what a block for each head takes").fixed(3));
   double all = 0;
   const auto add = [&](const char* kind, const auto& blocks) {
     const double numbers = total(modules, [&](const AttentionPlaceSizes& m) {
@@ -313,8 +319,9 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
               .columns = {{"part", "part of attention"},
                           {"time", "time"},
                           {"memory", "memory"},
-                          {"operations", "operations", "of a forward pass here", kGrouped},
-                          {"share", "share", "of the operations of all parts", 3}},
+                          Column("operations", "operations", "of a forward pass here")
+                              .shown_as(Form::grouped),
+                          Column("share", "share", "of the operations of all parts").fixed(3)},
               .title = "growth: with T = S tokens and d = C, at this size",
               .note = "products of scores overtake the projections where T is above d (1 + G / H)"};
   double all = 0;
@@ -341,10 +348,11 @@ Table published_cost() {
                           {"kv_heads", "K, V", "blocks of keys and values"},
                           {"d_head", "d_head", "d_model / heads where the source names none"},
                           {"layers", "layers"},
-                          {"parameters", "weights", "of one attention module, no biases", kGrouped},
-                          {"cache_bytes", "cache/token",
-                           "bytes of all layers in fp16; none where nothing is generated",
-                           kGrouped},
+                          Column("parameters", "weights", "of one attention module, no biases")
+                              .shown_as(Form::grouped),
+                          Column("cache_bytes", "cache/token",
+                                 "bytes of all layers in fp16; none where nothing is generated")
+                              .shown_as(Form::grouped),
                           {"source", "source"}},
               .title = "attention of published models",
               .note =

@@ -22,9 +22,15 @@ double numbers(Index count) { return static_cast<double>(count) * sizeof(Scalar)
 Cost moved(const WorkEvent& event) {
   Cost cost{0, numbers(event.output->count())};
   for (const Tensor& input : event.inputs) {
-    if (!input.defined()) continue;
-    const double times = event.kind == Kind::forward ? 1 : input.requires_grad() ? 2 : 0;
-    cost.bytes += times * numbers(input.count());
+    if (!input.defined()) {
+      continue;
+    }
+    const double once = numbers(input.count());
+    if (event.kind == Kind::forward) {
+      cost.bytes += once;
+    } else if (input.requires_grad()) {
+      cost.bytes += 2 * once;
+    }
   }
   return cost;
 }
@@ -118,12 +124,12 @@ Table profile_table(const std::vector<ProfileRow>& rows, double steps, const Lim
               {{"work", "where the time went"},
                {"pass", "pass", "forward or backward"},
                {"calls", "calls"},
-               {"ms", "ms", "", 1},
-               {"share", "share", "of the whole time", 3},
-               {"gflops", "GFLOP/s", "", 1},
-               {"fraction_of_peak", "of peak", "", 3},
-               {"gbs", "GB/s", "", 1},
-               {"fraction_of_triad", "of triad", "", 3}}};
+               Column("ms", "ms").fixed(1),
+               Column("share", "share", "of the whole time").fixed(3),
+               Column("gflops", "GFLOP/s").fixed(1),
+               Column("fraction_of_peak", "of peak").fixed(3),
+               Column("gbs", "GB/s").fixed(1),
+               Column("fraction_of_triad", "of triad").fixed(3)}};
   for (const ProfileRow& row : rows) {
     const auto speed = [&](double done) { return done > 0 ? done / row.seconds / 1e9 : NAN; };
     const double gflops = speed(row.cost.operations), gbs = speed(row.cost.bytes);

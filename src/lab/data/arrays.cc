@@ -180,7 +180,7 @@ class ArrayLines {
   Json target(std::int64_t number) const {
     require(number >= 0 || number == kNothingAsked || number == kIgnored, "the target ", number,
             " is no token, nor ", kNothingAsked, " for none");
-    return number < 0 ? Json() : word_of(number, header_.vocabulary);
+    return number < 0 ? Json() : word_of(number, answers_of(header_));
   }
 
   /// Queries in a sequence; those of an encoder's relation stand in the source.

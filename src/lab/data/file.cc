@@ -52,7 +52,7 @@ std::uint64_t side_of(Numbers tokens, Numbers source) {
 }
 
 struct FromFile : FromElsewhere {
-  std::string train = "datasets/definitions.jsonl", held_out, test;
+  std::string train = "datasets/definitions.jsonl", held_out, test, architecture;
 
   std::array<Sequences, 3> parts = {};  // by split
   std::string hash = {}, said = {};
@@ -61,10 +61,20 @@ struct FromFile : FromElsewhere {
     s.string("train", train, "sequences, a line of JSON for each", "FILE");
     s.string("held_out", held_out, "such a file to choose by, not a tenth of `train`", "FILE");
     s.string("test", test, "such a file that judges in the end, not a tenth of `train`", "FILE");
+    Settings one;
+    one.string("architecture", architecture,
+               "decoder, encoder or encoder_decoder, if no header says", "NAME");
+    Setting setting = one.all().front();
+    setting.set = [set = setting.set](const Json& name) {
+      if (name.is_string() && !name.string().empty()) architecture_named(name.string());
+      set(name);
+    };
+    s.add(std::move(setting));
   }
   /// Errors that name the file and the line.
   void prepare() {
     LineReader reader;
+    if (!architecture.empty()) reader.read_for(architecture_named(architecture));
     const std::array<std::string, 3> names = {train, held_out, test};
     std::array<Sequences, 3> files;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -85,8 +95,8 @@ struct FromFile : FromElsewhere {
               " holds too few different sequences with targets to be split in three: "
               "give more, or held_out=FILE and test=FILE");
   }
-  /// Equal sequences stand on one side, and are held out once. Where no file is given, a tenth of
-  /// `train` is held out and another judges.
+  /// A file that is given for a part is that part, as it is. If none is given, a tenth of `train`
+  /// is held out and another judges; equal sequences are on one side, and are held out once.
   void divide(const std::array<Sequences, 3>& files) {
     std::array<std::unordered_set<std::uint64_t>, 3> read, whole;  // hashes, by file
     Index left_out = 0;
@@ -106,12 +116,15 @@ struct FromFile : FromElsewhere {
                  .insert(identity_of({from.tokens[i], from.source[i], from.targets[i]}))
                  .second;
         copies += again;
-        if (split == 0 || !again) parts[split].add(from, i);
-        left_out += split != 0 && again;
+        const bool is_given = split == file;
+        if (is_given || !again) parts[split].add(from, i);
+        left_out += !is_given && again;
       }
       const char* names[] = {"train", "held_out", "test"};
       if (file == 0) said = text(from.size(), " sequences");
       if (file == 0 && copies > 0) said += text(", ", copies, " of them repeated");
+      if (file > 0 && copies > 0)
+        said += text("; ", copies, " of ", names[file], "'s ", from.size(), " are repeated");
       if (file > 0 && known > 0)
         said += text("; ", known, " of ", names[file], "'s ", from.size(), " are also in train");
     }

@@ -103,6 +103,14 @@ std::int32_t LineReader::token_of(const Json& word) {
   return known_.emplace(spelled, id(std::ssize(known_))).first->second;
 }
 
+std::int32_t LineReader::answer_of(const Json& word) {
+  if (header_.answers.empty()) return token_of(word);
+  const std::string spelled = word_of(word);
+  const auto found = std::ranges::find(header_.answers, spelled);
+  if (found == header_.answers.end()) throw unknown_name("answer", spelled, header_.answers);
+  return id(found - header_.answers.begin());
+}
+
 std::vector<std::int32_t> LineReader::tokens_of(const Json& words, const char* what) {
   return in_context(what, [&] {
     std::vector<std::int32_t> tokens;
@@ -113,11 +121,11 @@ std::vector<std::int32_t> LineReader::tokens_of(const Json& words, const char* w
   });
 }
 
-/// Position, which target, token; and so on.
+/// Position, which target, answer; and so on.
 std::vector<std::int32_t> LineReader::targets_of(const Json& targets, Index length) {
   std::vector<std::int32_t> asked;
   const auto add = [&](std::size_t t, std::size_t k, const Json& word) {
-    if (!word.is_null()) asked.insert(asked.end(), {id(t), id(k), token_of(word)});
+    if (!word.is_null()) asked.insert(asked.end(), {id(t), id(k), answer_of(word)});
     if (k < header_.targets.size()) return;
     require(!began_ || k < 64, "more than 64 targets at a position");
     header_.targets.push_back(k == 0 ? "target" : text("target ", k + 1));
@@ -195,9 +203,21 @@ std::map<std::size_t, std::vector<std::int32_t>> LineReader::truth_of_all(const 
 void LineReader::read_header(const Json& header) {
   require(!began_ || header == given_,
           "a header stands on the first line, and is the same in all files");
-  if (!began_) *this = LineReader(Header::of(header));
+  if (!began_) {
+    const std::optional<Architecture> architecture = architecture_;
+    *this = LineReader(Header::of(header));
+    if (architecture && header.find("architecture") == nullptr) read_for(*architecture);
+    require(!architecture || header_.architecture == *architecture, "the header names another ",
+            "architecture than the task, which is given as architecture=",
+            architecture_name(*architecture));
+  }
   given_ = header;
   began_ = true;
+}
+
+void LineReader::read_for(Architecture architecture) {
+  architecture_ = architecture;
+  header_.architecture = architecture;
 }
 
 /// Tokens, source and targets of a line.
@@ -205,7 +225,8 @@ LineReader::Line LineReader::read_tokens(const Json& json) {
   const std::vector<std::string> keys = {"tokens", "targets", "truth", "candidates", "source"};
   for (const auto& member : json.members())
     if (!std::ranges::count(keys, member.first)) throw unknown_name("key", member.first, keys);
-  if (!began_ && json.find("source")) header_.architecture = Architecture::encoder_decoder;
+  const bool is_open = !began_ && !architecture_;
+  if (is_open && json.find("source")) header_.architecture = Architecture::encoder_decoder;
   began_ = true;
   const bool sourced = header_.architecture == Architecture::encoder_decoder;
   require(sourced == (json.find("source") != nullptr),
@@ -308,6 +329,7 @@ void LineReader::finish(std::span<Sequences* const> all) {
   for (Sequences* sequences : all) {
     std::ranges::for_each(sequences->tokens.values(), renumber);
     std::ranges::for_each(sequences->source.values(), renumber);
+    if (!header_.answers.empty()) continue;
     auto& asked = sequences->targets.values();
     for (std::size_t i = 2; i < asked.size(); i += 3) renumber(asked[i]);
   }

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct Header {
   std::vector<std::string> vocabulary = {};  // a text for each token
   std::vector<Relation> relations = {};
   std::vector<std::string> targets = {};  // their names
+  std::vector<std::string> answers = {};  // a text for each output; empty: outputs are tokens
   std::string recommended = {};           // "layers=1 heads=2 steps=500"
   double accuracy = 0;                    // to expect of a trained model; 0: not known
   double hidden = 0;                      // share of targets that are hidden and asked; 0: all are
@@ -60,7 +62,7 @@ class Lists {
 /// Sequences in a few long arrays, so that a million of them stay small.
 struct Sequences {
   Lists tokens, source;
-  Lists targets;  // of each sequence: position, which target, token; and so on
+  Lists targets;  // of each sequence: position, which target, answer; and so on
   std::vector<Lists> gold, candidates;  // by relation: query, number of keys, keys; and so on
 
   Index size() const { return tokens.size(); }
@@ -76,6 +78,9 @@ class LineReader {
  public:
   LineReader() = default;
   explicit LineReader(Header header);
+  /// Reads all sequences for a model of this architecture. Error in `read` for a header that names
+  /// another one.
+  void read_for(Architecture architecture);
 
   const Header& header() const { return header_; }
   /// Adds the sequence of a line, or takes over what a header says, which must come first. Error
@@ -95,6 +100,7 @@ class LineReader {
   Sequences read_arrays(std::string_view bytes, const std::string& source,
                         std::vector<std::string>* faults);
   std::int32_t token_of(const Json& word);
+  std::int32_t answer_of(const Json& word);
   std::vector<std::int32_t> tokens_of(const Json& words, const char* what);
   std::vector<std::int32_t> targets_of(const Json& targets, Index length);
   std::size_t relation_of(const std::string& name);
@@ -106,7 +112,8 @@ class LineReader {
   Line read_tokens(const Json& json);
 
   Header header_;
-  Json given_;  // the header as it stood
+  Json given_;                                // the header as it stood
+  std::optional<Architecture> architecture_;  // that read_for named
   bool fixed_words_ = false, fixed_relations_ = false, began_ = false;
   bool numbers_ = true;  // all tokens so far were whole numbers
   std::unordered_map<std::string, std::int32_t> known_;
@@ -127,6 +134,9 @@ Json header_of_lines(std::string_view lines, const std::string& source);
 /// Whether a line holds spaces alone; a byte order mark before them is passed over.
 bool is_blank_line(std::string_view line);
 
+/// The keys of a header.
+std::vector<std::string> header_keys();
+
 /// What a line and a header hold, for help.
 std::string form_of_lines();
 
@@ -136,6 +146,13 @@ Header header_of(const Task& task);
 std::string line_of(const Header& header, const Example& example, Index b);
 
 TaskShape shape_of(const Header& header);
+
+/// "decoder", "encoder" or "encoder_decoder", and the reverse, with an error for another name.
+const std::string& architecture_name(Architecture architecture);
+Architecture architecture_named(const std::string& name);
+
+/// The texts of outputs: the header's answers, or its vocabulary.
+const std::vector<std::string>& answers_of(const Header& header);
 
 /// For how many milliseconds a program of the task `command` may say nothing.
 int& command_patience();
@@ -149,6 +166,7 @@ struct FromElsewhere {
   std::vector<std::string> target_names() const { return header.targets; }
   Index needed_heads() const { return header.needed_heads; }
   std::string token_text(std::int32_t token) const { return header.vocabulary[token]; }
+  std::string answer_text(std::int32_t answer) const { return answers_of(header)[answer]; }
   /// What the header says to a reader, before `rest`.
   std::string about_data(const std::string& rest) const;
   /// Error if words are to be hidden and there is no mask.

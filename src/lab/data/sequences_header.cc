@@ -53,6 +53,9 @@ Settings fields_of(Header& header) {
       },
       [](Relation relation) { return fields_of(relation).to_json(); }));
   s.add(array_setting("targets", header.targets, string_of, same));
+  Setting answers = array_setting("answers", header.answers, string_of, same);
+  answers.usual = Json::array();  // headers that are older do not have the key
+  s.add(std::move(answers));
   s.string("recommended", header.recommended, "");
   s.real("accuracy", header.accuracy, 0, 1, "");
   s.real("hidden", header.hidden, 0, 1, "");
@@ -81,6 +84,13 @@ Header Header::of(const Json& json) {
           " tokens, got ", header.vocabulary.size());
   require_different("relations", texts_of(header.relations, &Relation::name));
   require_different("targets", header.targets);
+  require_different("answers", header.answers);
+  const Json* answers = json.find("answers");
+  if (answers != nullptr && header.answers.empty())
+    throw Error("the header: answers is an empty list",
+                "leave it out if the answers are tokens of the vocabulary");
+  require(header.answers.size() <= kMostWords, "the header: answers: at most ", kMostWords,
+          " of them, got ", header.answers.size());
   return header;
 }
 
@@ -122,9 +132,33 @@ void FromElsewhere::write(const Sequences& from, Index i, Sequence& into) const 
       into.token(t) = mask();
 }
 
+const std::string& architecture_name(Architecture architecture) {
+  return kArchitectures[static_cast<std::size_t>(architecture)];
+}
+
+Architecture architecture_named(const std::string& name) {
+  const auto found = std::ranges::find(kArchitectures, name);
+  if (found == kArchitectures.end()) throw unknown_name("architecture", name, kArchitectures);
+  return static_cast<Architecture>(found - kArchitectures.begin());
+}
+
+std::vector<std::string> header_keys() {
+  Header header;
+  return fields_of(header).names();
+}
+
+const std::vector<std::string>& answers_of(const Header& header) {
+  return header.answers.empty() ? header.vocabulary : header.answers;
+}
+
 TaskShape shape_of(const Header& header) {
-  return {header.architecture, std::ssize(header.vocabulary), header.length,
-          std::ssize(header.targets), header.source_length};
+  const Index tokens = std::ssize(header.vocabulary), outputs = std::ssize(answers_of(header));
+  return {.architecture = header.architecture,
+          .vocab = tokens,
+          .length = header.length,
+          .targets = std::ssize(header.targets),
+          .source_length = header.source_length,
+          .answers = outputs == tokens ? 0 : outputs};
 }
 
 }  // namespace headlab

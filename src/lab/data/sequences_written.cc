@@ -34,6 +34,9 @@ Header header_of(const Task& task) {
                 .source_length = shape.source_length};
   for (std::int32_t token = 0; token < shape.vocab; ++token)
     header.vocabulary.push_back(task.token_text(token));
+  for (std::int32_t answer = 0; answer < shape.outputs(); ++answer)
+    header.answers.push_back(task.answer_text(answer));
+  if (header.answers == header.vocabulary) header.answers.clear();
   const std::set<std::string> different(header.vocabulary.begin(), header.vocabulary.end());
   if (std::ssize(different) == shape.vocab) return header;
   for (std::int32_t token = 0; token < shape.vocab; ++token)  // two look alike: numbers do not
@@ -44,12 +47,13 @@ Header header_of(const Task& task) {
 std::string line_of(const Header& header, const Example& example, Index b) {
   const Batch& batch = example.batch;
   const auto word = [&](std::int32_t token) { return Json(header.vocabulary[token]); };
+  const auto answer = [&](std::int32_t target) { return Json(answers_of(header)[target]); };
   Json tokens = Json::array(), targets = Json::array(), truth = Json::object(), source = tokens;
   for (Index t = 0; t < batch.length_of(b); ++t) {
     tokens.push_back(word(batch.token(b, t)));
     Json at = Json::array();
     for (Index k = 0; k < batch.targets_per_position; ++k)
-      at.push_back(batch.target(b, t, k) < 0 ? Json() : word(batch.target(b, t, k)));
+      at.push_back(batch.target(b, t, k) < 0 ? Json() : answer(batch.target(b, t, k)));
     targets.push_back(batch.targets_per_position == 1 ? at.items()[0] : at);
   }
   for (Index t = 0; t < batch.source_length_of(b); ++t)
@@ -77,8 +81,7 @@ std::string lines_of(const Task& task, std::int64_t count, Key key) {
 }
 
 std::string form_of_lines() {
-  const Json header = Header();
-  const std::vector<std::string> names = texts_of(header.members(), &Json::Member::first);
+  const std::vector<std::string> names = header_keys();
   return R"(each line is a sequence; where something is asked stands a target, or an array:
   {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
    "truth": {"definition": {"3": [2]}}}
@@ -95,6 +98,9 @@ A relation of the header is {"name": "r", "description": "...",
 the query decides the keys, as in "the token before", and not the tokens: heads
 are then compared with uniform attention. `kind` names the attention that is
 scored: self, encoder or cross.
+Targets are tokens, unless the header lists answers of its own: with
+"answers": ["no", "yes"] each target is one of these words, and a model has an
+output for each.
 )" + wrapped("a first line {\"header\": {...}} may set " + join(names, ", "), "", 80);
 }
 

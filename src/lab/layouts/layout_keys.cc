@@ -55,7 +55,8 @@ constexpr NamedSetting kTransformerLensTable[] = {{"n_layers", "layers"},
                                                   {"n_ctx", "length"},
                                                   {"d_vocab", "vocab"},
                                                   {"act_fn", "activation", true},
-                                                  {"normalization_type", "norm"},
+                                                  {"normalization_type", "norm", false, true,
+                                                   "none"},
                                                   {"eps", "norm_eps"},
                                                   {"positional_embedding_type", "positions"},
                                                   {"rotary_base", "rotary_base"},
@@ -246,8 +247,6 @@ double width_of_head(const TransformerConfig& config) {
   return static_cast<double>(config.d_head_of(0));
 }
 
-double vocabulary_of(const TransformerConfig& config) { return static_cast<double>(config.vocab); }
-
 constexpr KnownKey kTransformerLensKnownTable[] = {
     {"gated_mlp", read, "", "says whether the feed-forward network has W_gate"},
     {"attn_only", read, "", "says that there is no feed-forward network"},
@@ -255,8 +254,8 @@ constexpr KnownKey kTransformerLensKnownTable[] = {
     {"use_local_attn", read, "", "says that there are windows"},
     {"window_size", read, "", "is the number of positions that a query sees"},
     {"attn_types", read, "", "says which layers have a window"},
-    {"attention_dir", only, R"(["causal"])", "headlab has this layout as a decoder"},
-    {"d_vocab_out", only, "[-1, null]", "outputs have the vocabulary of inputs", vocabulary_of},
+    {"attention_dir", read, "", "says whether the model is a decoder or an encoder"},
+    {"d_vocab_out", read, "", "is the number of outputs"},
     {"use_attn_scale", only, "[true]", "scores are divided by sqrt(d_head)"},
     {"attn_scale", only, "[-1, null]", "scores are divided by sqrt(d_head)", root_of_width},
     {"scale_attn_by_inverse_layer_idx", only, "[false, null]",

@@ -165,6 +165,10 @@ std::vector<Index> local_windows(const Json& json, const TransformerConfig& conf
   require(is_on.is_null() || is_on.is_bool(), "use_local_attn is ", shown(is_on),
           ", but true or false was expected");
   if (is_on != Json(true)) return {0};
+  require(
+      value_at(json, "attention_dir") != Json("bidirectional"),
+      "use_local_attn is true with attention_dir \"bidirectional\", where TransformerLens hides "
+      "nothing: headlab does not compute it");
   const Index window = window_at(json, "window_size");
   require(window > 0, "use_local_attn is true, but there is no window_size");
   return windows_where(local_layers(json, "attn_types", config, "local", "global"),

@@ -2,6 +2,7 @@
 // back, and refuses the model if a setting then differs: so nothing is lost on the way out.
 // Read next: layout_reading.cc; layouts.cc.
 #include <algorithm>
+#include <cmath>
 
 #include "headlab/base/error.h"
 #include "layouts/layout_table.h"
@@ -27,6 +28,7 @@ Json our_value(const NamedSetting& key, const Json& value) {
 
 /// Ours as theirs.
 Json their_value(const Layout& layout, const NamedSetting& key, const Json& value) {
+  if (key.if_null != nullptr && value == Json(key.if_null)) return Json();
   bool has_words = false;
   for (const Word& word : kWords) {
     if (word.setting != key.ours) continue;
@@ -64,6 +66,10 @@ TransformerConfig shortest(TransformerConfig c) {
   if (c.kv_heads == c.heads_of(0)) c.kv_heads = 0;
   if (c.positions != Positions::rotary) c.rotary_base = TransformerConfig().rotary_base;
   if (c.d_ff == 0) c.activation = Activation::gelu;
+  if (c.norm == NormType::none) {
+    c.norm_eps = TransformerConfig().norm_eps;
+    c.norm_place = NormPlace::pre;
+  }
   c.dropout = 0, c.init = InitialValues::uniform;
   return c;
 }
@@ -122,6 +128,10 @@ void set_named(const Layout& layout, const Json& json, TransformerConfig& config
     if (value.is_null() && is_named)
       throw Error(text("the key ", key.theirs, " is missing"), hint_without(key));
     const bool is_null = value.is_null() && json.find(key.theirs) != nullptr;
+    if (is_null && key.if_null != nullptr) {
+      settings.set(key.ours, key.if_null);
+      continue;
+    }
     require(!is_null || key.may_be_null, key.theirs, " is null, which headlab does not compute");
     if (value.is_null()) continue;
     const auto other = std::ranges::find_if(used, [&](const NamedSetting* one) {
@@ -180,18 +190,39 @@ void set_network(const Json& json, TransformerConfig& config) {
           is_gated ? "true" : "false", ", which headlab does not compute");
 }
 
+/// Of TransformerLens: which keys a query sees, and the outputs if they are no tokens.
+void set_task(const Json& json, TransformerConfig& config) {
+  const Json direction = value_at(json, "attention_dir");
+  const bool is_encoder = direction == Json("bidirectional");
+  require(direction.is_null() || is_encoder || direction == Json("causal"), "attention_dir is ",
+          direction.dump(), ", but headlab computes only \"causal\" and \"bidirectional\"");
+  if (is_encoder) config.architecture = Architecture::encoder;
+  const Json outputs = value_at(json, "d_vocab_out");
+  const bool as_inputs = outputs.is_null() || outputs == Json(-1);
+  if (as_inputs) return;
+  const bool is_whole = outputs.is_number() && outputs.number() >= 1 && outputs.number() < 1e9 &&
+                        outputs.number() == std::floor(outputs.number());
+  require(is_whole, "d_vocab_out is ", outputs.dump(), ", but a number of outputs was expected");
+  const Index answers = outputs.integer();
+  if (answers != config.vocab) settings_of(config).set("answers", answers);
+}
+
 /// Keys of export that are not one setting each.
 void add_more_keys(const Layout& layout, const TransformerConfig& config, Json& json) {
   const std::vector<Index>& window = config.window;
   const Index widest = *std::ranges::max_element(window);
   if (layout.own_names) {
+    const bool is_encoder = config.architecture == Architecture::encoder;
+    if (is_encoder) json["attention_dir"] = "bidirectional";
+    if (config.answers > 0) json["d_vocab_out"] = config.answers;
     json["gated_mlp"] = config.d_ff > 0 && kind_of(config.activation).matrices == 3;
     json["attn_only"] = config.d_ff == 0;
     if (config.d_ff == 0) json["d_mlp"] = Json();
-    json["use_local_attn"] = widest > 0;
-    if (widest > 0) json["window_size"] = widest;
-    if (widest > 0) json["attn_types"] = Json::array();
-    for (Index layer = 0; widest > 0 && layer < config.layers; ++layer)
+    const bool is_local = widest > 0 && !is_encoder;
+    json["use_local_attn"] = is_local;
+    if (is_local) json["window_size"] = widest;
+    if (is_local) json["attn_types"] = Json::array();
+    for (Index layer = 0; is_local && layer < config.layers; ++layer)
       json["attn_types"].push_back(config.window_of(layer) > 0 ? "local" : "global");
   }
   if (layout.biases_by_family) {
@@ -230,6 +261,7 @@ Description description_of(const Layout& layout, const Json& json, bool file_has
   about.adjacent_pairs = about.family != nullptr && about.family->adjacent_pairs;
   if (layout.own_names) {
     set_network(full, config);
+    set_task(full, config);
     about.adjacent_pairs = flag_at(full, "rotary_adjacent_pairs", false);
     const Json norm = value_at(full, "normalization_type");
     about.bare_norms = norm.is_string() && norm.string().ends_with("Pre");

@@ -37,6 +37,7 @@ struct NamedSetting {
   const char *theirs, *ours;
   bool may_be_null = false;  // null means the same as no key
   bool is_exported = true;
+  const char* if_null = nullptr;  // our value that null means, if there is one
 };
 
 /// How import treats a key of config.json that is not one of our settings.

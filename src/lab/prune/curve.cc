@@ -363,17 +363,17 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
 Settings settings_of(CurveOptions& options) {
   Settings s;
   s.integers("sizes", options.sizes, 0, 1 << 20,
-             "numbers of heads to keep; empty: all from 0 (or `per_layer_min`) on");
-  s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after each removal");
+             "numbers of heads to keep (empty: all)");
+  s.integer("finetune", options.finetune, 0, 1 << 30, "training steps after each removal");
   s.boolean("from_scratch", options.from_scratch,
-            "also train models that have as many heads in each layer from the start");
+            "also train models with as many heads from scratch");
   s.boolean("test_split", options.test_split,
-            "judge on examples that nothing else has seen, not on the held-out ones");
+            "judge on the test split");
   const Settings shared = settings_of(options.settings);
   s.add(*shared.find("examples"));
   s.integer("judged", options.judged, 0, 1 << 24,
-            "examples on which models are judged (0: as many as the run's evaluations)");
-  s.integer("draws", options.draws, 1, 1000, "of the method random, averaged");
+            "examples to judge on (0: those of an evaluation)");
+  s.integer("draws", options.draws, 1, 1000, "random orders to average (method random)");
   s.add(shared);
   return s;
 }

@@ -28,7 +28,7 @@ Tensor logistic(const Tensor& x) {
 struct GateTraining {
   explicit GateTraining(const PruneProblem& problem)
       : config(finetuning(problem.train, problem.settings.gate_steps)),
-        model(std::make_shared<Transformer>(problem.model.clone())),
+        model(std::make_shared<Transformer>(transformer_of(problem.model, "train gates").clone())),
         trainer(*model, problem.task, with_seed(config, problem)) {
     const double scale = kGateRate / std::max(config.lr, 1e-12);
     for (const auto& heads : model->head_numbers()) {

@@ -18,11 +18,11 @@ Settings settings_of(PruneSettings& settings) {
   s.integer("examples", settings.examples, 1, 1 << 24,
             "training examples on which heads are chosen");
   s.integer("per_layer_min", settings.per_layer_min, 0, 1 << 20,
-            "heads that each attention module keeps");
+            "heads that each attention layer keeps");
   s.integer("gate_steps", settings.gate_steps, 1, 1 << 30,
-            "steps of training in the methods l0 and subset");
+            "training steps of the methods l0 and subset");
   s.real("lambda", settings.penalty, 0, 1000, "penalty of the method l0 for each open head");
-  s.integer("seed", settings.seed, 0, kMostExact, "of random choices");
+  s.integer("seed", settings.seed, 0, kMostExact, "random seed for choices");
   return s;
 }
 
@@ -125,7 +125,7 @@ bool contains(std::span<const HeadId> heads, const HeadId& head) {
   return std::ranges::find(heads, head) != heads.end();
 }
 
-std::vector<HeadId> in_model_order(const Transformer& model, std::span<const HeadId> heads) {
+std::vector<HeadId> in_model_order(const HeadedModel& model, std::span<const HeadId> heads) {
   std::vector<HeadId> ordered = all_heads(model);
   std::erase_if(ordered, [&](const HeadId& head) { return !contains(heads, head); });
   return ordered;

@@ -89,7 +89,6 @@ void correct_all(CurveOverRuns& all, const Pair& pair) {
 
 /// The rows of `table` in each curve, begun with the name of its run.
 Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::string>& runs) {
-  const std::vector<Column> columns = table.columns;
   const std::string name = table.name;
   std::vector<Json::Array> rows;
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -99,14 +98,15 @@ Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::
       rows.push_back(std::move(row));
     }
   }
-  table.name = name, table.rows = std::move(rows);
-  table.columns.insert(table.columns.begin(),
-                       {"run", "run", "", curves.size() == 1 ? kHidden : kPlain});
+  table.name = name;
+  table.rows = std::move(rows);
+  const bool several = curves.size() != 1;
+  table.columns.insert(table.columns.begin(), Column("run", "run").hidden_unless(several));
   return table;
 }
 
-const Column kMethod = untold("method", "method", "how heads are chosen");
-const Column kKept = untold("kept", "heads kept", "how many stay");
+const Column kMethod = Column("method", "method", "how heads are chosen").no_legend();
+const Column kKept = Column("kept", "heads kept", "how many stay").no_legend();
 
 /// What each run's curve says of its methods and their points.
 std::vector<Table> tables_by_run(std::span<const Curve> curves,
@@ -140,44 +140,45 @@ std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none)
 }
 
 Table choices_table() {
-  return {
-      "choices",
-      {kMethod,
-       {"area", "area", "mean loss along the curve over the share of heads kept: small is good"},
-       {"regret", "regret",
-        "mean loss above that of the best subset of the same size where that was chosen: 0 is "
-        "best"},
-       {"rank_correlation", "rank corr",
-        "Spearman's, of how long a head is kept with what silencing it costs", 2},
-       {"knee", "used", kUsedHeads},
-       {"needed", "needed", kNeededHeads},
-       {"steps", "steps",
-        "of training for each model, fine-tuned or from scratch, with those of gates", kGrouped},
-       {"sequences_forward", "forward", "sequences that went through the model to choose",
-        kGrouped},
-       {"sequences_backward", "backward", "sequences whose gradient was taken to choose", kGrouped},
-       {"seconds", "seconds", "that choosing took", 2}}};
+  return {"choices",
+          {kMethod,
+           {"area", "area",
+            "mean loss along the curve over the share of heads kept: small is good"},
+           {"regret", "regret",
+            "mean loss above that of the best subset of the same size where that was chosen: 0 is "
+            "best"},
+           Column("rank_correlation", "rank corr",
+                  "Spearman's, of how long a head is kept with what silencing it costs")
+               .fixed(2),
+           {"knee", "used", kUsedHeads},
+           {"needed", "needed", kNeededHeads},
+           Column("steps", "steps",
+                  "of training for each model, fine-tuned or from scratch, with those of gates")
+               .shown_as(Form::grouped),
+           Column("sequences_forward", "forward", "sequences that went through the model to choose")
+               .shown_as(Form::grouped),
+           Column("sequences_backward", "backward", "sequences whose gradient was taken to choose")
+               .shown_as(Form::grouped),
+           Column("seconds", "seconds", "that choosing took").fixed(2)}};
 }
 
 Table points_table() {
-  return {.name = "losses",
-          .columns = {kMethod,
-                      kKept,
-                      {"loss", "loss", "after removal, on held-out examples"},
-                      {"accuracy", "accuracy", "after removal"},
-                      {"choosing_loss", "loss where chosen",
-                       "on the examples that heads are chosen on"},
-                      {"finetuned.loss", "fine-tuned", "loss after training on without the others"},
-                      {"from_scratch.loss", "from scratch",
-                       "loss of as many heads in each layer, trained from scratch on the same "
-                       "schedule, restart included"},
-                      {"unpruned.loss", "unpruned",
-                       "loss of the model with all its heads, trained on by the same schedule"},
-                      {"recall", "owners kept", "share of relations with an owner that keep one",
-                       2},
-                      {"precision", "with a role", "share of heads kept that own a relation", 2},
-                      {"heads", "heads", "that stay", kPlain, "heads"}},
-          .inner = "points"};
+  return {
+      .name = "losses",
+      .columns =
+          {kMethod,
+           kKept,
+           {"loss", "loss", "after removal, on held-out examples"},
+           {"accuracy", "accuracy", "after removal"},
+           {"choosing_loss", "loss where chosen", "on the examples that heads are chosen on"},
+           {"finetuned.loss", "fine-tuned", "loss after training on without the others"},
+           {"from_scratch.loss", "from scratch",
+            "loss of as many heads in each layer, trained anew for as many steps"},
+           Column("recall", "owners kept", "share of relations with an owner that keep one")
+               .fixed(2),
+           Column("precision", "with a role", "share of heads kept that own a relation").fixed(2),
+           Column("heads", "heads", "that stay").of(CellKind::heads)},
+      .inner = "points"};
 }
 
 CurveOverRuns over_runs(std::span<const Curve> curves) {
@@ -248,7 +249,7 @@ static Table points_over_runs(bool several) {
       {"from_scratch", "loss of as many heads in each layer, from scratch on the same schedule"},
       {"unpruned", "loss of the unpruned model, trained on by the same schedule"}};
   for (const auto& [key, title] : losses) {
-    points.columns.push_back(untold(text(key, ".mean,low,high"), title, ""));
+    points.columns.push_back(interval_column(key, title).no_legend());
     points.grids.push_back({title, "method", "kept", points.columns.back().key});
   }
   const std::pair<const char*, const char*> ratios[] = {
@@ -256,9 +257,11 @@ static Table points_over_runs(bool several) {
       {"against_scratch", "loss after fine-tuning, times that from scratch"},
       {"against_unpruned", "loss after fine-tuning, times that of the unpruned model"}};
   for (const auto& [key, title] : ratios) {
-    for (Column& column : ratio_columns(key, title)) points.columns.push_back(std::move(column));
-    if (!several) continue;
-    points.grids.push_back({title, "method", "kept", text(key, ".ratio.mean,low,high")});
+    points.append(ratio_columns(key, title));
+    if (!several) {
+      continue;
+    }
+    points.grids.push_back({title, "method", "kept", text(key, ".ratio")});
     points.grids.push_back({"Holm's p of that", "method", "kept", text(key, ".p_holm")});
   }
   return points;
@@ -267,12 +270,12 @@ static Table points_over_runs(bool several) {
 static Table methods_over_runs() {
   return {.name = "methods",
           .columns = {kMethod,
-                      {"area.mean,low,high", "area", "mean loss along the curve: small is good"},
-                      {"regret.mean,low,high", "regret",
-                       "mean loss above that of the best subset: 0 is best"},
+                      interval_column("area", "area", "mean loss along the curve: small is good"),
+                      interval_column("regret", "regret",
+                                      "mean loss above that of the best subset: 0 is best"),
                       {"knees", "used", text("in each run, ", kUsedHeads)},
                       {"needed", "needed", text("in each run, ", kNeededHeads)},
-                      {"steps", "steps", "of training", kGrouped}}};
+                      Column("steps", "steps", "of training").shown_as(Form::grouped)}};
 }
 
 /// The schedule of each arm, a line for each different one; "" if nothing was trained.

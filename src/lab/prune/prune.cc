@@ -46,7 +46,7 @@ Choice within_rise(const PruneProblem& problem, const PruneMethod& method, doubl
   PassCount cost;
   const double limit = SubsetLoss(problem, cost)(heads) + rise;
   for (const Choice& choice : choose_heads(problem, method, sizes)) {
-    const Transformer& model = choice.trained ? *choice.trained : problem.model;
+    const HeadedModel& model = choice.trained ? *choice.trained : problem.model;
     const PruneProblem judged{model, problem.task, {.examples = problem.settings.examples}};
     if (SubsetLoss(judged, cost)(choice.kept) <= limit) return choice;
   }
@@ -62,7 +62,7 @@ void refuse_own_folder(const Run& run, const std::filesystem::path& out) {
 
 }  // namespace
 
-Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& options) {
+Judged judge(const Model& model, const Task& task, const EvaluateOptions& options) {
   const Evaluation held_out = evaluate(model, task, options);
   return {held_out.loss, held_out.accuracy};
 }
@@ -203,13 +203,16 @@ void update_prune_record(const Run& run) {
 }
 
 static Table model_table(const PruneResult& result) {
-  Table table{"models",
-              {untold("model", "model", "before, with heads removed, and after fine-tuning"),
-               untold("heads", "heads", "that it has"),
-               {"loss", "loss", "nats per held-out target: small is good"},
-               untold("accuracy", "accuracy", "share of targets that are right", 4),
-               untold("parameters", "parameters", "numbers that training sets", kGrouped),
-               {"ms_per_batch", "ms per batch", "forward pass over 64 sequences, median", 2}}};
+  Table table{
+      "models",
+      {Column("model", "model", "before, with heads removed, and after fine-tuning").no_legend(),
+       Column("heads", "heads", "that it has").no_legend(),
+       {"loss", "loss", "nats per held-out target: small is good"},
+       Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
+       Column("parameters", "parameters", "numbers that training sets")
+           .shown_as(Form::grouped)
+           .no_legend(),
+       Column("ms_per_batch", "ms per batch", "forward pass over 64 sequences, median").fixed(2)}};
   const auto add = [&](const char* name, std::size_t heads, const ModelFigures& figures) {
     table.rows.push_back(
         {name, heads, figures.loss, figures.accuracy, figures.parameters, figures.ms_per_batch});
@@ -239,7 +242,7 @@ static Table gates_table(const PruneResult& result) {
   Table table{"gates",
               {kHeadColumn,
                {"gate", "gate", "its value after training: 0 is closed, 1 open"},
-               untold("kept", "kept", "whether the head stays")}};
+               Column("kept", "kept", "whether the head stays").no_legend()}};
   const std::vector<HeadId> heads = heads_before(result);
   Index closed = 0, closed_kept = 0, open_removed = 0;
   for (std::size_t h = 0; h < heads.size(); ++h) {

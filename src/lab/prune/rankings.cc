@@ -45,24 +45,24 @@ struct Differentiation {
   Grain grain;
   Sign sign;
   /// Runs one batch forward with gates, and backward.
-  void (*run)(const Transformer& model, const Batch& batch, const ModelHooks& hooks);
+  void (*run)(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks);
 };
 
-void differentiate_mean_loss(const Transformer& model, const Batch& batch,
+void differentiate_mean_loss(const HeadedModel& model, const Batch& batch,
                              const ModelHooks& hooks) {
   backward(model.loss(batch, {}, hooks));
 }
 
 /// The loss of an example is the sum over its own targets.
-void differentiate_losses(const Transformer& model, const Batch& batch, const ModelHooks& hooks) {
+void differentiate_losses(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks) {
   backward(model.loss(batch, {}, hooks, 1));
 }
 
 /// The sum of the right answers' logits, with patterns and deviations as constants.
-void differentiate_answers(const Transformer& model, const Batch& batch, const ModelHooks& hooks) {
+void differentiate_answers(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks) {
   const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
   const Tensor ones = Tensor::zeros(logits.shape());
-  const Index V = model.config().vocab;
+  const Index V = model.shape().outputs();
   for (Index row = 0; row < std::ssize(batch.targets); ++row)
     if (const Index answer = batch.targets[row]; answer >= 0) ones.data()[row * V + answer] = 1;
   backward(logits, ones);

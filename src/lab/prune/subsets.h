@@ -54,7 +54,7 @@ class LayerMinimum {
 
 bool contains(std::span<const HeadId> heads, const HeadId& head);
 /// `heads` in the order of the model.
-std::vector<HeadId> in_model_order(const Transformer& model, std::span<const HeadId> heads);
+std::vector<HeadId> in_model_order(const HeadedModel& model, std::span<const HeadId> heads);
 
 /// Makes `kept` the choice for each of the sizes that equals its number of heads.
 void enter_choice(const PruneProblem& problem, std::span<const HeadId> kept,

@@ -66,15 +66,15 @@ Work attention_of(Transformer& model, const Batch& batch) {
 
 Table timing_table() {
   return {"timing",
-          {untold("batch", "batch", "sequences in a batch"),
-           {"full_ms", "full ms", "forward and backward of the whole model, median", 3},
-           {"masked_ms", "masked ms", "with heads whose gates are 0", 3},
-           {"removed_ms", "removed ms", "with these heads removed", 3},
-           {"attention_full_ms", "attention", "of the whole model, alone", 3},
-           {"attention_removed_ms", "without", "attention with heads removed", 3},
-           {"attention_saved", "saved", "of the time of attention", 1, "%"},
-           {"saved", "of all", "saved of the whole time", 1, "%"},
-           {"noise", "noise", "by how much repeated timings differ", 1, "%"}}};
+          {Column("batch", "batch", "sequences in a batch").no_legend(),
+           Column("full_ms", "full ms", "forward and backward of the whole model, median").fixed(3),
+           Column("masked_ms", "masked ms", "with heads whose gates are 0").fixed(3),
+           Column("removed_ms", "removed ms", "with these heads removed").fixed(3),
+           Column("attention_full_ms", "attention", "of the whole model, alone").fixed(3),
+           Column("attention_removed_ms", "without", "attention with heads removed").fixed(3),
+           Column("attention_saved", "saved", "of the time of attention").percent(1),
+           Column("saved", "of all", "saved of the whole time").percent(1),
+           Column("noise", "noise", "by how much repeated timings differ").percent(1)}};
 }
 
 Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const Batch& examples,

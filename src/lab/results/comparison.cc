@@ -212,15 +212,16 @@ Json to_json(const Paired& logs) {
 
 std::vector<Column> ratio_columns(const std::string& key, const std::string& title) {
   return {
-      untold(key + ".ratio.mean,low,high", title, ""),
-      untold(key + ".wins", "wins", "seeds in which the loss is lower"),
-      untold(key + ".seeds", "of", "seeds"),
-      untold(key + ".effect_size", "effect",
-             "mean of the logarithms of the ratio / their standard deviation: .8 and more is large",
-             2),
-      untold(key + ".p", "p", "by flipping signs of seeds, in every way"),
-      untold(key + ".p_holm", "Holm's p", "the same where all are asked at once"),
-      untold(key + ".told_apart", "told apart", "by p < .05 of Holm")};
+      interval_column(key + ".ratio", title).no_legend(),
+      Column(key + ".wins", "wins", "seeds in which the loss is lower").no_legend(),
+      Column(key + ".seeds", "of", "seeds").no_legend(),
+      Column(key + ".effect_size", "effect",
+             "mean of the logarithms of the ratio / their standard deviation: .8 and more is large")
+          .fixed(2)
+          .no_legend(),
+      Column(key + ".p", "p", "by flipping signs of seeds, in every way").no_legend(),
+      Column(key + ".p_holm", "Holm's p", "the same where all are asked at once").no_legend(),
+      Column(key + ".told_apart", "told apart", "by p < .05 of Holm").no_legend()};
 }
 
 std::string seeds_plan(std::size_t seeds, std::size_t comparisons) {

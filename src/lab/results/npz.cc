@@ -64,6 +64,46 @@ std::string_view content_of(std::string_view bytes, const Entry& entry) {
   return content;
 }
 
+/// What stands between the files of an archive: a header before each, and the directory at the end.
+struct Archive {
+  std::vector<std::string> headers{};
+  std::string directory{};
+
+  /// All bytes in their order. They live as long as the archive and the files.
+  std::vector<std::string_view> parts(
+      const std::vector<std::pair<std::string, std::string>>& files) const {
+    std::vector<std::string_view> all;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      all.emplace_back(headers[i]);
+      all.emplace_back(files[i].second);
+    }
+    all.emplace_back(directory);
+    return all;
+  }
+};
+
+Archive archive_of(const std::vector<std::pair<std::string, std::string>>& files) {
+  constexpr std::uint64_t kVersion = 20, kDay = 1 << 5 | 1;  // 1980-01-01
+  Archive archive;
+  std::string& entries = archive.directory;
+  std::uint64_t end = 0;
+  for (const auto& [array, file] : files) {
+    const std::string name = array + ".npy";
+    const std::string about = numbers(2, {kVersion, 0, 0, 0, kDay}) +
+                              numbers(4, {crc32(file), file.size(), file.size()}) +
+                              numbers(2, {name.size(), 0});
+    entries += "PK\1\2" + numbers(2, {kVersion}) + about + numbers(2, {0, 0, 0}) +
+               numbers(4, {0, end}) + name;
+    archive.headers.push_back("PK\3\4" + about + name);
+    end += archive.headers.back().size() + file.size();
+  }
+  require(end + entries.size() < 0xFFFFFFFF && files.size() < 0xFFFF,
+          "an archive of arrays holds at most 4 GB and 65534 arrays");
+  entries += "PK\5\6" + numbers(2, {0, 0, files.size(), files.size()}) +
+             numbers(4, {entries.size(), end}) + numbers(2, {0});
+  return archive;
+}
+
 }  // namespace
 
 std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes) {
@@ -85,31 +125,17 @@ std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes
   return arrays;
 }
 
+std::string npz_bytes(const std::vector<std::pair<std::string, std::string>>& files) {
+  const Archive archive = archive_of(files);
+  std::string bytes;
+  for (const std::string_view part : archive.parts(files)) bytes += part;
+  return bytes;
+}
+
 void write_npz(const std::filesystem::path& path,
                const std::vector<std::pair<std::string, std::string>>& files) {
-  constexpr std::uint64_t kVersion = 20, kDay = 1 << 5 | 1;  // 1980-01-01
-  std::vector<std::string> heads;
-  std::string entries;
-  std::uint64_t end = 0;
-  for (const auto& [array, file] : files) {
-    const std::string name = array + ".npy";
-    const std::string about = numbers(2, {kVersion, 0, 0, 0, kDay}) +
-                              numbers(4, {crc32(file), file.size(), file.size()}) +
-                              numbers(2, {name.size(), 0});
-    entries += "PK\1\2" + numbers(2, {kVersion}) + about + numbers(2, {0, 0, 0}) +
-               numbers(4, {0, end}) + name;
-    heads.push_back("PK\3\4" + about + name);
-    end += heads.back().size() + file.size();
-  }
-  require(end + entries.size() < 0xFFFFFFFF && files.size() < 0xFFFF, path.string(),
-          " would hold more than an archive can, 4 GB");
-  entries += "PK\5\6" + numbers(2, {0, 0, files.size(), files.size()}) +
-             numbers(4, {entries.size(), end}) + numbers(2, {0});
-  std::vector<std::string_view> parts;
-  for (std::size_t i = 0; i < files.size(); ++i)
-    parts.insert(parts.end(), {heads[i], files[i].second});
-  parts.emplace_back(entries);
-  write_file(path, parts);
+  const Archive archive = in_context(path.string(), [&] { return archive_of(files); });
+  write_file(path, archive.parts(files));
 }
 
 }  // namespace headlab

@@ -39,7 +39,9 @@ WholeNumbers read_npy(std::string_view bytes);
 /// read, is there twice, or does not fit its checksum.
 std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes);
 
-/// Writes .npy files, each with the name of its array. Error over 4 GB, and those of write_file.
+/// The bytes of an archive of .npy files, each with the name of its array. Error over 4 GB.
+std::string npz_bytes(const std::vector<std::pair<std::string, std::string>>& files);
+/// Writes the same to a file. Errors: those of npz_bytes and write_file.
 void write_npz(const std::filesystem::path& path,
                const std::vector<std::pair<std::string, std::string>>& files);
 

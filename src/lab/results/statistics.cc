@@ -20,10 +20,13 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// bounded, and Simpson's rule does the rest.
 double t_area(double x, double degrees) {
   constexpr int kIntervals = 2000;
-  const double end = std::atan(x / std::sqrt(degrees)), h = end / kIntervals;
+  const double end = std::atan(x / std::sqrt(degrees));
+  const double h = end / kIntervals;
   double sum = 0;
   for (int i = 0; i <= kIntervals; ++i) {
-    const double weight = i == 0 || i == kIntervals ? 1 : (i % 2 == 1 ? 4 : 2);
+    const bool is_end = i == 0 || i == kIntervals;
+    const double inner_weight = i % 2 == 1 ? 4 : 2;
+    const double weight = is_end ? 1 : inner_weight;
     sum += weight * std::pow(std::cos(i * h), degrees - 1);
   }
   const double log_scale = std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2);

@@ -49,10 +49,14 @@ Json row_to_json(const Table& table, const Json::Array& row, std::size_t first =
           table.columns.size(), " columns has a row of ", row.size());
   Json json = Json::object();
   for (std::size_t c = first; c < row.size(); ++c) {
-    const std::vector<std::string> paths = table.columns[c].paths();
-    if (paths.size() == 1) set(json, paths[0], row[c]);
-    for (std::size_t i = 0; i < paths.size() && paths.size() > 1; ++i)
+    const std::vector<std::string>& paths = table.columns[c].paths;
+    if (paths.size() == 1) {
+      set(json, paths[0], row[c]);
+      continue;
+    }
+    for (std::size_t i = 0; i < paths.size(); ++i) {
       set(json, paths[i], row[c].is_null() ? Json() : row[c].items().at(i));
+    }
   }
   return json;
 }
@@ -61,16 +65,18 @@ Json::Array row_of_json(const Table& table, const Json& json) {
   json.members();  // an error unless it is an object
   Json::Array row;
   for (const Column& column : table.columns) {
-    const std::vector<std::string> paths = column.paths();
-    Json::Array parts;
-    for (const std::string& path : paths) parts.push_back(get(json, path));
-    row.push_back(paths.size() == 1 ? parts[0] : Json(parts));
+    Json::Array values;
+    for (const std::string& path : column.paths) {
+      values.push_back(get(json, path));
+    }
+    const bool is_one = values.size() == 1;
+    row.push_back(is_one ? values[0] : Json(values));
   }
   return row;
 }
 
-Json rows_to_json(const Table& table, const Json& there = {}) {
-  if (there.is_array()) return there;  // with more keys than the columns show
+/// The rows as objects, one in another if the table has an `inner` array.
+Json rows_to_json(const Table& table) {
   Json rows = Json::array();
   for (const Json::Array& row : table.rows) {
     if (table.inner.empty()) {
@@ -78,19 +84,23 @@ Json rows_to_json(const Table& table, const Json& there = {}) {
       continue;
     }
     const std::string& key = table.columns[0].key;
-    if (rows.items().empty() || rows.items().back().at(key) != row[0])
-      rows.push_back(Json::object({{key, row[0]}, {table.inner, Json::array()}}));
-    rows.items().back()[table.inner].push_back(row_to_json(table, row, 1));
+    Json::Array& groups = rows.items();
+    if (groups.empty() || groups.back().at(key) != row[0]) {
+      groups.push_back(Json::object({{key, row[0]}, {table.inner, Json::array()}}));
+    }
+    groups.back()[table.inner].push_back(row_to_json(table, row, 1));
   }
   return rows;
 }
 
-/// The rows of `json`, those in arrays `inner` with what stands beside these.
+/// The rows of `json`; the rows in arrays `inner` also get the members next to their array.
 Json rows_of_json(const Json& json, const std::string& inner) {
+  if (inner.empty()) {
+    return json.items();
+  }
   Json rows = Json::array();
   for (const Json& row : json.items()) {
-    if (inner.empty()) rows.push_back(row);
-    for (const Json& part : inner.empty() ? Json::Array() : row.at(inner).items()) {
+    for (const Json& part : row.at(inner).items()) {
       Json::Object members = row.members();
       std::ranges::copy(part.members(), std::back_inserter(members));
       rows.push_back(std::move(members));
@@ -101,7 +111,7 @@ Json rows_of_json(const Json& json, const std::string& inner) {
 
 Table described(const Json& json) {
   Table table{.name = json.at("name").string(),
-              .columns = read_as<std::vector<Column>>(json.at("columns")),
+              .columns = mapped(json.at("columns").items(), column_of),
               .title = json.at("title").string(),
               .note = json.at("note").string(),
               .inner = json.at("inner").string()};
@@ -111,7 +121,7 @@ Table described(const Json& json) {
 
 void check_kinds(const Table& table) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const std::size_t parts = table.columns[c].paths().size();
+    const std::size_t parts = table.columns[c].paths.size();
     for (std::size_t i = 0; i < parts; ++i) {
       const char* kind = nullptr;
       for (const Json::Array& row : table.rows) {
@@ -127,25 +137,14 @@ void check_kinds(const Table& table) {
 
 }  // namespace
 
-const Column kHeadColumn{
-    "layer,head", "head", "LAYER.HEAD: attention modules and the heads of each as born, from 0",
-    kPlain,       "",     false};
-
-std::vector<std::string> Column::paths() const {
-  const std::size_t dot = key.rfind('.');
-  const std::string prefix = dot == key.npos ? "" : key.substr(0, dot + 1);
-  std::vector<std::string> all;
-  for (const std::string_view name : split(std::string_view(key).substr(prefix.size()), ','))
-    all.push_back(prefix + std::string(name));
-  return all;
-}
-
-const Column& Table::column(const std::string& key) const {
-  return named("column", key, columns, &Column::key);
+std::size_t Table::index_of(const std::string& key) const {
+  const auto found = std::ranges::find(columns, key, &Column::key);
+  if (found == columns.end()) throw unknown_name("column", key, texts_of(columns, &Column::key));
+  return static_cast<std::size_t>(found - columns.begin());
 }
 
 std::vector<Json> Table::cells(const std::string& key) const {
-  const auto c = &column(key) - columns.data();
+  const std::size_t c = index_of(key);
   return mapped(rows, [&](const Json::Array& row) { return row[c]; });
 }
 
@@ -155,10 +154,9 @@ bool is_blank(const Json& cell) {
 }
 
 Table grid_table(const Table& table, const Grid& grid) {
-  const auto place = [&](const std::string& key) {
-    return static_cast<std::size_t>(&table.column(key) - table.columns.data());
-  };
-  const std::size_t down = place(grid.down), across = place(grid.across), cell = place(grid.cell);
+  const std::size_t down = table.index_of(grid.down);
+  const std::size_t across = table.index_of(grid.across);
+  const std::size_t cell = table.index_of(grid.cell);
   Table result{.name = table.name, .columns = {table.columns[down]}, .title = grid.title};
   result.columns[0].title = table.columns[across].title;
   std::vector<Json> names;  // in the order of the rows, or of their size
@@ -191,9 +189,11 @@ const Table& Finding::table(const std::string& name) const {
 }
 
 Json to_json(const Finding& finding) {
-  Json json = finding.about, shapes = Json::array();
+  Json json = finding.about;
+  Json shapes = Json::array();
   for (const Table& table : finding.tables) {
-    Json rows = rows_to_json(table, get(json, table.name));
+    const Json& known = get(json, table.name);  // may have more keys than the columns show
+    const Json rows = known.is_array() ? known : rows_to_json(table);
     if (!table.name.empty()) set(json, table.name, rows);
     for (const Json& row : rows.items())
       for (const auto& [key, value] : row.members())

@@ -95,13 +95,28 @@ void write_folder(Run& run, Existing existing, const RunFiles& files,
   run.path = path;
 }
 
+/// "a decoder", "an encoder" or "an encoder-decoder".
+const char* kind_text(const TaskShape& shape) {
+  constexpr const char* kTexts[] = {"a decoder", "an encoder", "an encoder-decoder"};
+  return kTexts[static_cast<std::size_t>(shape.architecture)];
+}
+
 /// Error unless the model reads what the task gives.
 void require_serves(const Transformer& model, const RunConfig& config) {
   const TaskShape &has = model.config().shape(), &wants = config.model.shape();
-  require(has.serves(wants), "the model does not fit the task ", config.task, ": it has vocab ",
-          has.vocab, ", length ", has.length, " and targets ", has.targets, ", the task ",
-          wants.vocab, ", ", wants.length, " and ", wants.targets,
-          "; architecture, vocab, features and targets must be the task's, and no sequence longer");
+  if (has.serves(wants)) return;
+  const std::string rule =
+      "architecture, vocab, features, targets and answers must be the task's, and no sequence "
+      "longer";
+  if (has.architecture != wants.architecture || has.answers != wants.answers)
+    throw Error(text("the model does not fit the task ", config.task, ": it is ", kind_text(has),
+                     " with ", has.outputs(), " outputs, the task is for ", kind_text(wants),
+                     " with ", wants.outputs(), "; ", rule),
+                "give the task of the model, such as --task file:train=FILE, whose header may "
+                "name \"architecture\" and \"answers\"");
+  throw Error(text("the model does not fit the task ", config.task, ": it has vocab ", has.vocab,
+                   ", length ", has.length, " and targets ", has.targets, ", the task ",
+                   wants.vocab, ", ", wants.length, " and ", wants.targets, "; ", rule));
 }
 
 /// Writes a run that exists only in memory, and returns it.

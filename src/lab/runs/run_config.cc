@@ -34,14 +34,14 @@ void RunConfig::validate() const {
 
 Settings settings_of(RunConfig& config) {
   Settings s;
-  s.string("task", config.task, "NAME:parameter=value,..., of the table of tasks");
+  s.string("task", config.task, "task, as NAME:parameter=value,...");
   s.add(settings_of(config.model));
   for (Setting& setting : settings_of(config.train).all()) {
     if (setting.name == "seed") {  // files keep the order of their members
       s.integer("track_heads", config.track_heads, 0, 1'000'000'000,
-                "steps between scores of all heads, kept as their history (0: never)");
+                "steps between scores of all heads (0: never)");
       s.integer("keep_weights", config.keep_weights, 0, 10'000,
-                "points of training at which weights are kept (0: none)");
+                "times during training to keep weights (0: none)");
     }
     s.add(std::move(setting));
   }
@@ -122,7 +122,7 @@ Transformer initial_model(const RunConfig& config) {
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
   const bool is_composed =
       kind_of(m.attention_function).fused == nullptr || kind_of(m.positions).slope != nullptr;
-  Index floats = m.length * m.targets * m.vocab;  // of a sequence: logits, then each module's
+  Index floats = m.length * m.targets * m.outputs();  // of a sequence: logits, then each module's
   for (const AttentionPlace& place : m.attention_places()) {
     const Index residuals = place.begins_block()
                                 ? 2 * m.d_model + (kind_of(m.activation).matrices - 1) * m.d_ff
@@ -140,7 +140,7 @@ double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
 }
 
 double parameter_bytes(const TransformerConfig& m, const TrainConfig& t) {
-  const Index tables = m.inputs() + m.vocab * (m.tied ? 0 : m.targets) +
+  const Index tables = m.inputs() + m.outputs() * (m.tied ? 0 : m.targets) +
                        (kind_of(m.positions).is_parameter ? m.tokens_per_sequence() : 0);
   const double weights = m.block_weights() + static_cast<double>(tables * m.d_model);
   return weights * sizeof(Scalar) * (3 + 2 * kind_of(t.optimizer).moments);

@@ -10,10 +10,10 @@ namespace headlab {
 
 Table target_table(const Evaluation& evaluation) {
   Table table{"targets",
-              {untold("name", "target", "what is predicted"),
+              {Column("name", "target", "what is predicted").no_legend(),
                {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
-               {"accuracy", "accuracy", "share of targets that are right", 4},
-               untold("count", "targets", "that were judged", kGrouped)}};
+               Column("accuracy", "accuracy", "share of targets that are right").fixed(4),
+               Column("count", "targets", "that were judged").shown_as(Form::grouped).no_legend()}};
   for (const TargetScore& target : evaluation.targets)
     table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
   if (evaluation.targets.size() > 1)

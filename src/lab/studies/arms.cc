@@ -47,10 +47,12 @@ std::optional<Pruned> split_off_pruned(std::string& name) {
   if (at == name.npos) {  // a name may hold a colon: task=relations:length=8
     if (!is_method(pruned.method)) return std::nullopt;
   } else {
-    if (size.empty() || size.size() > 6 || size.find_first_not_of("0123456789") != size.npos)
+    if (size.empty() || size.size() > 6 || size.find_first_not_of("0123456789") != size.npos) {
       throw Error(name + " is no arm", "what a method left is RUN:METHOD@KEPT, as runs/a:greedy@4");
-    if (!kStages.contains(pruned.stage))
+    }
+    if (!kStages.contains(pruned.stage)) {
       throw unknown_name("stage", pruned.stage, {"pruned", "finetuned", "from_scratch"});
+    }
     pruned.kept = std::stoll(size);
   }
   name.resize(colon);
@@ -59,9 +61,10 @@ std::optional<Pruned> split_off_pruned(std::string& name) {
 
 MethodCurve curve_by(const std::string& method, const fs::path& run) {
   const fs::path file = run / "curve.json";
-  if (!fs::exists(file))
+  if (!fs::exists(file)) {
     throw Error("there is no curve of " + run.string(),
                 "first: headlab curve " + shell_word(run.string()));
+  }
   return in_context(file.string(), [&] {
     std::vector<std::string> known;
     const Json json = read_json(file);
@@ -82,9 +85,11 @@ MethodCurve curve_by(const std::string& method, const fs::path& run) {
 Judged left_by(const Pruned& pruned, const fs::path& run) {
   const MethodCurve curve = curve_by(pruned.method, run);
   require(pruned.kept.has_value(), "of ", pruned.method, " which size? As ", pruned.method, "@4");
-  for (const CurvePoint& point : curve.points)
-    if (const auto judged = kStages.at(pruned.stage)(point); judged && point.kept == *pruned.kept)
+  for (const CurvePoint& point : curve.points) {
+    if (const auto judged = kStages.at(pruned.stage)(point); judged && point.kept == *pruned.kept) {
       return *judged;
+    }
+  }
   throw Error(text("nothing ", pruned.stage, pruned.stage.empty() ? "" : " ", "is there of ",
                    pruned.method, " at ", *pruned.kept, " heads in ", run.string()),
               "make the curve again with this size");
@@ -130,8 +135,9 @@ std::vector<Emergence> emergences_in(const fs::path& path, const std::optional<P
 
 template <auto number>
 Measured of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
-  if (!pruned || pruned->kept)
+  if (!pruned || pruned->kept) {
     throw Error("this measure is of a method's whole curve", "name the method: RUN:METHOD");
+  }
   return curve_by(pruned->method, run).*number;
 }
 
@@ -230,10 +236,11 @@ std::vector<Group> groups_in(const fs::path& sweep, const std::string& named) {
   for (const SweepCell& cell : kept_cells(sweep)) {
     if (!named.empty() && cell.group != named) continue;
     if (groups.empty() || groups.back().name != cell.group) groups.push_back({cell.group});
-    if (cell_state(sweep, cell) == CellState::finished)
+    if (cell_state(sweep, cell) == CellState::finished) {
       groups.back().runs.push_back(sweep / cell.name);
-    else
+    } else {
       groups.back().missing.push_back(cell.config.train.seed);
+    }
   }
   std::erase_if(groups, [](const Group& group) { return group.runs.empty(); });
   return groups;
@@ -246,19 +253,23 @@ std::vector<fs::path> runs_at(const std::string& place) {
   std::vector<fs::path> runs;
   const fs::path path = place;
   if (fs::is_directory(path)) {
-    for (const auto& entry : fs::directory_iterator(path))
+    for (const auto& entry : fs::directory_iterator(path)) {
       if (is_run(entry.path())) runs.push_back(entry.path());
+    }
   } else if (fs::exists(path.parent_path() / "grid.json")) {
-    for (const Group& group : groups_in(path.parent_path(), path.filename().string()))
+    for (const Group& group : groups_in(path.parent_path(), path.filename().string())) {
       runs.insert(runs.end(), group.runs.begin(), group.runs.end());
+    }
   } else if (place.find('+') != place.npos) {
-    for (const std::string_view part : split(place, '+'))
+    for (const std::string_view part : split(place, '+')) {
       for (fs::path& run : runs_at(std::string(part))) runs.push_back(std::move(run));
+    }
   }
-  if (runs.empty())
+  if (runs.empty()) {
     throw Error("there is no run at " + place,
                 "an arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or one of these with "
                 ":METHOD@KEPT");
+  }
   return runs;
 }
 
@@ -284,14 +295,17 @@ std::vector<Arm> arms_of(const std::string& name, const Measure& measure) {
   };
   if (is_run(path) || !fs::exists(path / "grid.json")) {
     std::vector<std::int64_t> missing;
-    if (!fs::exists(path) && fs::exists(path.parent_path() / "grid.json"))
-      for (const Group& group : groups_in(path.parent_path(), path.filename().string()))
+    if (!fs::exists(path) && fs::exists(path.parent_path() / "grid.json")) {
+      for (const Group& group : groups_in(path.parent_path(), path.filename().string())) {
         missing.insert(missing.end(), group.missing.begin(), group.missing.end());
+      }
+    }
     add(name, runs_at(place), missing);
     return arms;
   }
-  for (const Group& group : groups_in(path, ""))
+  for (const Group& group : groups_in(path, "")) {
     add(text(place, "/", group.name, suffix), group.runs, group.missing);
+  }
   return arms;
 }
 

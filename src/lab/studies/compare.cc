@@ -51,15 +51,12 @@ Interval mean_over_seeds(const std::vector<double>& values, const Measure& measu
   return within(sign_flip_interval(values), measure.least, measure.most);
 }
 
-Column& column_of(Table& table, const std::string& key) {
-  return *std::ranges::find(table.columns, key, &Column::key);
-}
-
 /// What all names begin with, whole parts of them alone.
 std::string common_beginning(std::span<const Arm> arms) {
   std::string_view common = arms[0].name;
-  for (const Arm& arm : arms)
+  for (const Arm& arm : arms) {
     common = common.substr(0, std::ranges::mismatch(common, arm.name).in1 - common.begin());
+  }
   return std::string(common.substr(0, common.find_last_of("/:,") + 1));
 }
 
@@ -69,36 +66,41 @@ std::vector<Table> shortened(std::vector<Table> tables, const std::string& commo
   tables[0].title = "arms of " + common;
   for (Table& table : tables) {
     if (!table.shown) continue;
-    table.columns[0].digits = kHidden;
-    table.columns.insert(table.columns.begin() + 1, untold("shown", "arm", ""));
-    for (Json::Array& row : table.rows)
-      row.insert(row.begin() + 1, row[0].string().substr(common.size()));
+    const std::size_t arm = table.index_of("arm");
+    const auto after = static_cast<std::ptrdiff_t>(arm + 1);
+    table.columns[arm].form = Form::hidden;
+    table.columns.insert(table.columns.begin() + after, Column("shown", "arm").no_legend());
+    for (Json::Array& row : table.rows) {
+      row.insert(row.begin() + after, row[arm].string().substr(common.size()));
+    }
   }
   return tables;
 }
 
 std::string how_means_are_made(const Measure& measure) {
-  if (measure.by_role != nullptr)
+  if (measure.by_role != nullptr) {
     return "; geometric mean over seeds, 95% interval on logarithms; a role that never emerges "
            "counts as the last scored step, so that the mean is a lower bound";
+  }
   if (measure.by == ratio) return "; geometric mean over seeds, 95% interval on logarithms";
-  if (measure.by == share_difference)
+  if (measure.by == share_difference) {
     return "; mean over seeds, 95% interval of Wilson over all targets, clustered by seed";
+  }
   return "; mean over seeds, 95% interval by flipping signs; below 6 seeds the range of the seeds";
 }
 
 Table arms_table(std::span<const Arm> arms, const Measure& measure) {
-  const int role_digits = measure.by_role != nullptr ? kPlain : kHidden;
-  Table table{"arms",
-              {untold("arm", "arm", ""),
-               {"role", "role", "", role_digits, "", false},
-               untold("seeds", "seeds", "runs of the mean"),
-               {"without", "without", "runs that have no such number and are not in the mean"},
-               {"never", "never", "runs in which the role never emerges", role_digits},
-               {"at_first", "at first", "runs in which it is there at the first scored step",
-                role_digits},
-               {text(measure.name, ".mean,low,high"), measure.name,
-                measure.meaning + how_means_are_made(measure)}}};
+  const bool by_role = measure.by_role != nullptr;
+  Table table{
+      "arms",
+      {Column("arm", "arm").no_legend(),
+       Column("role", "role").no_legend().hidden_unless(by_role),
+       Column("seeds", "seeds", "runs of the mean").no_legend(),
+       {"without", "without", "runs that have no such number and are not in the mean"},
+       Column("never", "never", "runs in which the role never emerges").hidden_unless(by_role),
+       Column("at_first", "at first", "runs in which it is there at the first scored step")
+           .hidden_unless(by_role),
+       interval_column(measure.name, measure.name, measure.meaning + how_means_are_made(measure))}};
   for (const Arm& arm : arms) {
     Json mean;  // none where no run has such a number
     if (!arm.values.empty()) {
@@ -108,8 +110,9 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
     table.rows.push_back({arm.name, arm.role, arm.seeds.size(), arm.without.size(),
                           arm.never.size(), arm.at_first.size(), std::move(mean)});
   }
-  if (std::ranges::all_of(arms, [](const Arm& arm) { return arm.without.empty(); }))
-    column_of(table, "without").digits = kHidden;
+  if (std::ranges::all_of(arms, [](const Arm& arm) { return arm.without.empty(); })) {
+    table.column("without").form = Form::hidden;
+  }
   return table;
 }
 
@@ -117,51 +120,67 @@ Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
   Table table{"seeds",
               {{"arm", "arm"}, {"role", "role"}, {"seed", "seed"}, {measure.name, measure.name}}};
   table.shown = false;
-  for (const Arm& arm : arms)
+  for (const Arm& arm : arms) {
     for (const std::int64_t seed : seeds_of(arm)) {
       const std::optional<double> value = number_of(arm, seed);
       table.rows.push_back({arm.name, arm.role, seed, value ? Json(*value) : Json()});
     }
+  }
   return table;
 }
 
-Table comparisons_table(const Measure& measure, const std::string& reference) {
-  const bool ratios = measure.by == ratio;
+/// The columns of how much an arm differs from the reference.
+std::vector<Column> difference_columns(const Measure& measure, const std::string& reference) {
   const bool by_role = measure.by_role != nullptr;
-  return {"comparisons",
-          {untold("arm", "arm", ""),
-           {"role", "role", "", by_role ? kPlain : kHidden, "", false},
-           {ratios ? "ratio.mean,low,high" : "difference.mean,low,high",
-            text(ratios ? "times " : "less ", reference), "", ratios ? kPlain : kSigned, "", false},
-           {"ratio_of_means", "of means",
-            "the ratio of the arithmetic means, which seeds that fail decide",
-            ratios && !by_role ? kPlain : kHidden},
-           {"wins", by_role ? "earlier" : "lower", "seeds in which it is lower than the reference"},
-           untold("seeds", "of", "seeds in which both have the number"),
-           {"shared_seeds", "shared", "", kHidden},
-           {"seeds_of_either", "of either", "", kHidden},
-           {"mean", "mean", "of the arm over the seeds that are compared", kHidden},
-           {"reference_mean", "reference", "mean of the reference over the same seeds", kHidden},
-           {"p", "p", "", kHidden},
-           {"p_holm", "p",
-            "two-sided, by flipping signs of seeds, corrected by Holm for all that are asked"},
-           {"effect_size", "effect",
-            "mean of the differences (of ratios: of logarithms) / their standard deviation", 2},
-           {"seeds_to_tell", "takes",
-            "seeds with which 8 of 10 experiments would tell a difference of this effect"},
-           {"p_equal", "p of equal", "", kHidden},
-           {"p_equal_holm", "Holm's p of equal", "", kHidden},
-           {"verdict", "the seeds say",
-            text(by_role ? "earlier or later" : "lower or higher",
-                 " by p < .05, with the number of seeds; equal by two one-sided tests within the "
-                 "margin, corrected by Holm")}}};
+  const Column of_means("ratio_of_means", "of means",
+                        "the ratio of the arithmetic means, which seeds that fail decide");
+  if (measure.by != ratio) {
+    return {interval_column("difference", "less " + reference)
+                .shown_as(Form::signed_number)
+                .no_legend(),
+            of_means.hidden()};
+  }
+  return {interval_column("ratio", "times " + reference).no_legend(),
+          of_means.hidden_unless(!by_role)};
+}
+
+Table comparisons_table(const Measure& measure, const std::string& reference) {
+  const bool by_role = measure.by_role != nullptr;
+  Table table{"comparisons",
+              {Column("arm", "arm").no_legend(),
+               Column("role", "role").no_legend().hidden_unless(by_role)}};
+  table.append(difference_columns(measure, reference));
+  table.append(
+      {{"wins", by_role ? "earlier" : "lower", "seeds in which it is lower than the reference"},
+       Column("seeds", "of", "seeds in which both have the number").no_legend(),
+       Column("shared_seeds", "shared").hidden(),
+       Column("seeds_of_either", "of either").hidden(),
+       Column("mean", "mean", "of the arm over the seeds that are compared").hidden(),
+       Column("reference_mean", "reference", "mean of the reference over the same seeds").hidden(),
+       Column("p", "p").hidden(),
+       {"p_holm", "p",
+        "two-sided, by flipping signs of seeds, corrected by Holm for all that are asked"},
+       Column("effect_size", "effect",
+              "mean of the differences (of ratios: of logarithms) / their standard deviation")
+           .fixed(2),
+       {"seeds_to_tell", "takes",
+        "seeds with which 8 of 10 experiments would tell a difference of this effect"},
+       Column("p_equal", "p of equal").hidden(),
+       Column("p_equal_holm", "Holm's p of equal").hidden(),
+       {"verdict", "the seeds say",
+        text(by_role ? "earlier or later" : "lower or higher",
+             " by p < .05, with the number of seeds; equal by two one-sided tests within the "
+             "margin, corrected by Holm")}});
+  return table;
 }
 
 /// A row without numbers, of arms that no seed compares.
 Json::Array row_without_numbers(const Comparison& one, const std::string& verdict) {
-  const Json shared = one.sides.shared.size(), either = one.sides.either.size();
+  constexpr std::size_t kCellsBeforeVerdict = 16;
+  const Json shared = one.sides.shared.size();
+  const Json either = one.sides.either.size();
   Json::Array row = {one.arm->name, one.arm->role, Json(), Json(), 0, 0, shared, either};
-  while (row.size() < 16) row.emplace_back();
+  row.resize(kCellsBeforeVerdict);
   row.emplace_back(verdict);
   return row;
 }
@@ -209,31 +228,36 @@ std::string called(const Arm& arm) {
 /// What stands out in one arm: seeds without the number, not finished, or that fail.
 void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::string>& notes) {
   const std::string name = called(arm);
-  if (!arm.without.empty())
+  if (!arm.without.empty()) {
     notes.push_back(text(name, ": ", arm.seeds.size(), " of ",
                          arm.seeds.size() + arm.without.size(), " seeds have a ", measure.name,
                          "; ", seeds_text(arm.without), arm.without.size() == 1 ? " has" : " have",
                          " none"));
-  if (!arm.missing.empty())
+  }
+  if (!arm.missing.empty()) {
     notes.push_back(
         text(name, ": ", seeds_text(arm.missing),
              arm.missing.size() == 1 ? " is not finished and is" : " are not finished and are",
              " left out"));
-  if (!arm.never.empty())
+  }
+  if (!arm.never.empty()) {
     notes.push_back(text(name, ": never emerges in ", arm.never.size(), " of ", arm.seeds.size(),
                          " seeds (", seeds_text(arm.never),
                          "); later than every step at which it was scored"));
-  if (!arm.at_first.empty())
+  }
+  if (!arm.at_first.empty()) {
     notes.push_back(text(name, ": emerges by step ", number_of(arm, arm.at_first[0]).value_or(0),
                          ", the first scored one, in ", seeds_text(arm.at_first),
                          "; it may have come earlier"));
+  }
   const std::vector<std::int64_t> failing = failing_seeds(arm, measure);
-  if (!failing.empty())
+  if (!failing.empty()) {
     notes.push_back(text(name, ": ", seeds_text(failing), failing.size() == 1 ? " fails" : " fail",
                          measure.by == ratio
                              ? text(" (more than ", kFailedTimes, " times the median)")
                              : text(" (more than ", kFailedShare, " below the median)"),
                          "; the mean is then about no single run: read the number of seeds"));
+  }
 }
 
 /// What the means leave out or hide.
@@ -243,12 +267,13 @@ std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<C
   for (const Arm& arm : arms) add_notes_of(arm, measure, notes);
   for (const Comparison& one : all) {
     const SideBySide& sides = one.sides;
-    if (sides.shared.size() < sides.either.size())
+    if (sides.shared.size() < sides.either.size()) {
       notes.push_back(text(sides.shared.size(), " of ", sides.either.size(),
                            sides.shared.size() == 1 ? " seeds is in " : " seeds are in ",
                            called(*one.arm),
                            " and in the reference: the comparison is over these, the means of the "
                            "arms are over all their seeds"));
+    }
   }
   return notes;
 }
@@ -304,7 +329,8 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
     most = std::max(most, one.found.seeds);
     table.rows.push_back(row_of(one, measure, asked, margin));
     if (one.sides.shared.size() == one.sides.either.size()) continue;
-    for (const char* key : {"mean", "reference_mean"}) column_of(table, key).digits = kPlain;
+    table.column("mean").form = Form::automatic;
+    table.column("reference_mean").form = Form::automatic;
   }
   table.note = chance_text(most);
   Json notes = Json::array();

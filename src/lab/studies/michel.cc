@@ -126,21 +126,23 @@ std::vector<Table> michel_tables() {
   Table heads = finding_of(AblationReport()).tables[0], curve = points_table();
   heads.name = "ablation.heads";
   heads.title = "1. one head silenced at a time";
-  Table one{.name = "one_head_per_layer",
-            .columns = {untold("module", "only one head left in", "all others being whole"),
-                        {"in_sample", "best head", "chosen on the examples it is judged on", kPlain,
-                         "head"},
-                        {"change_in_sample", "change of loss", "when it alone stays", kSigned},
-                        {"out_of_sample", "out of sample", "chosen on other examples", kPlain,
-                         "head"},
-                        {"change_out_of_sample", "change there",
-                         "of the loss, on held-out examples", kSigned}},
-            .title = "2. one head left in a layer"};
+  Table one{
+      .name = "one_head_per_layer",
+      .columns =
+          {Column("module", "only one head left in", "all others being whole").no_legend(),
+           Column("in_sample", "best head", "chosen on the examples it is judged on")
+               .of(CellKind::head),
+           Column("change_in_sample", "change of loss", "when it alone stays")
+               .shown_as(Form::signed_number),
+           Column("out_of_sample", "out of sample", "chosen on other examples").of(CellKind::head),
+           Column("change_out_of_sample", "change there", "of the loss, on held-out examples")
+               .shown_as(Form::signed_number)},
+      .title = "2. one head left in a layer"};
   curve.name = "curve.methods";
   curve.title = "3. heads removed by importance, beside the order of single ablations";
   curve.grids = {{"loss after removal", "method", "kept", "loss"}};
   Table steps{.name = "by_step",
-              .columns = {untold("step", "trained steps", "when it was pruned")},
+              .columns = {Column("step", "trained steps", "when it was pruned").no_legend()},
               .title =
                   "4. loss of the weights kept while it trained, pruned by importance (train "
                   "--keep-weights)"};

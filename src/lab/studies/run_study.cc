@@ -148,7 +148,7 @@ void append_rows(std::span<const Scalar> matrix, Index width, Index every, std::
 
 void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   const TransformerConfig& c = run.model.config();
-  const auto logits = static_cast<double>(c.length * c.targets * c.vocab);
+  const auto logits = static_cast<double>(c.length * c.targets * c.outputs());
   const bool slow = run.model.config().operations() > kSlowOperations;
   study.checked = std::min(slow ? 1 : kChecked, examples.size);
   Index shortest = c.length;
@@ -161,7 +161,7 @@ void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   const Index every = study.check_every;
   for (Index b = 0; b < study.checked; ++b) {
     const Activations activations(run.model, examples.rows(b, b + 1));
-    append_rows(activations.logits().values(), c.targets * c.vocab, every, study.logits);
+    append_rows(activations.logits().values(), c.targets * c.outputs(), every, study.logits);
     for (std::size_t m = 0; m < study.modules.size(); ++m)
       for (Index h = 0; h < study.modules[m].heads; ++h)
         append_rows(activations.captures().attention[m].pattern_of(h), study.modules[m].keys, every,

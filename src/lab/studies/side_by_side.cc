@@ -64,8 +64,9 @@ SideBySide side_by_side(const Arm& arm, const Arm& reference, bool ratios) {
     both.arm.push_back(*x);
     both.reference.push_back(*y);
     both.differences.push_back(difference_in(arm, *x, reference, *y, seed, ratios));
-    for (const Arm* one : {&arm, &reference})
+    for (const Arm* one : {&arm, &reference}) {
       both.censored = both.censored || holds(one->never, seed) || holds(one->at_first, seed);
+    }
   }
   return both;
 }
@@ -93,8 +94,9 @@ void correct_all(std::vector<Comparison>& all) {
   correct(asked);
   const std::vector<double> corrected = holm(equal);
   std::size_t next = 0;
-  for (Comparison& one : all)
+  for (Comparison& one : all) {
     if (one.found.seeds > 0) one.equal_holm = corrected[next++];
+  }
 }
 
 /// The arm of the reference's name and this role; null if it has no such role.

@@ -57,14 +57,17 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.parameters = results[0].parameters;
   group.relations_at_once = static_cast<Index>(results[0].keys);
   group.keys_read = results[0].keys_read;
-  for (std::size_t i = 0; i < results.size(); ++i)
+  for (std::size_t i = 0; i < results.size(); ++i) {
     if (!std::ranges::equal(results[i].roles, results[0].roles, {}, &SweepRole::relation,
-                            &SweepRole::relation))
+                            &SweepRole::relation)) {
       throw Error(text("the cells ", cells[0]->name, " and ", cells[i]->name,
                        " have scores of different relations"),
                   "delete the cell.json of the damaged one, and it is made again");
-  for (std::size_t r = 0; r < results[0].roles.size(); ++r)
+    }
+  }
+  for (std::size_t r = 0; r < results[0].roles.size(); ++r) {
     group.roles.push_back(roles_over_seeds(results, r));
+  }
   return group;
 }
 
@@ -92,8 +95,9 @@ struct Family {
   /// The p that group a is as accurate as group b within kGain.
   double p_as_accurate(std::size_t a, std::size_t b) const {
     std::vector<double> differences;
-    for (std::size_t s = 0; s < accuracies[a].size(); ++s)
+    for (std::size_t s = 0; s < accuracies[a].size(); ++s) {
       differences.push_back(accuracies[a][s] - accuracies[b][s]);
+    }
     return equal_p(differences, kGain);
   }
 };
@@ -153,8 +157,9 @@ void correct_all(std::vector<Judgement>& all) {
   correct(asked);
   const std::vector<double> corrected = holm(accurate);
   std::size_t next = 0;
-  for (Judgement& one : all)
+  for (Judgement& one : all) {
     for (double& p : one.p_accurate) p = corrected[next++];
+  }
 }
 
 /// Draws the conclusions from corrected p.
@@ -166,12 +171,13 @@ void conclude(Judgement& judgement) {
   result.one_is_equal = judgement.p_accurate[0] < 0.05;
   const auto is_equal = [](double p) { return p < 0.05; };
   const auto first = std::ranges::find_if(judgement.p_accurate, is_equal);
-  if (first != judgement.p_accurate.end())
+  if (first != judgement.p_accurate.end()) {
     result.enough =
         judgement
             .fewer[static_cast<std::size_t>(std::distance(judgement.p_accurate.begin(), first))];
-  else if (std::ranges::all_of(judgement.losses, &Paired::told_apart))
+  } else if (std::ranges::all_of(judgement.losses, &Paired::told_apart)) {
     result.enough = result.best;
+  }
 }
 
 void add_comparisons(SweepReport& report) {
@@ -183,8 +189,9 @@ void add_comparisons(SweepReport& report) {
     if (report.groups[i].config.model.heads.size() == 1) family->second.push_back(i);
   }
   std::vector<Judgement> all;
-  for (const auto& [name, members] : families)
+  for (const auto& [name, members] : families) {
     if (auto judgement = compare(report.groups, members)) all.push_back(std::move(*judgement));
+  }
   correct_all(all);
   for (Judgement& one : all) {
     conclude(one);
@@ -206,8 +213,9 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
       results.push_back(read_cell(folder / cells[i].name));
     } else {
       report.missing.push_back(cells[i].name);
-      if (const auto failure = failure_of(training_cell(folder, cells[i])))
+      if (const auto failure = failure_of(training_cell(folder, cells[i]))) {
         report.failed.push_back(*failure);
+      }
     }
     const bool last = i + 1 == cells.size() || cells[i + 1].group != cells[i].group;
     if (last && !members.empty()) {  // the seeds of a group stand side by side
@@ -225,11 +233,13 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
 static std::string reason_of(const SweepComparison& c) {
   if (!c.keys_read) return "";
   const std::string keys = text(*c.keys_read, *c.keys_read == 1 ? " key" : " keys", " at once");
-  if (c.several_win && c.relations_at_once > 1)
+  if (c.several_win && c.relations_at_once > 1) {
     return text(": a query of this task must read up to ", keys, ", for ", c.relations_at_once,
                 " relations");
-  if (!c.several_win && c.one_is_equal && *c.keys_read == 1)
+  }
+  if (!c.several_win && c.one_is_equal && *c.keys_read == 1) {
     return text(": a query of this task must read at most ", keys);
+  }
   return "";
 }
 
@@ -238,8 +248,9 @@ static std::string verdict_of(const SweepReport& report, const SweepComparison& 
   const std::string& single = report.groups[c.one].name;
   std::string said = text("whether several heads beat one is not told by ", seeds);
   if (c.best == c.one) said = single + " has the lowest mean loss";
-  if (c.best != c.one && c.one_is_equal)
+  if (c.best != c.one && c.one_is_equal) {
     said = "several heads gain nothing over one" + reason_of(c);
+  }
   if (c.several_win) said = "several heads beat one" + reason_of(c);
   if (c.enough) {
     const std::string& name = report.groups[*c.enough].name;
@@ -252,35 +263,31 @@ static std::string verdict_of(const SweepReport& report, const SweepComparison& 
 
 static Table comparisons_of(const SweepReport& report) {
   Table table{"comparisons",
-              {untold("family", "cells", "groups that differ in heads alone"),
-               {"one", "one head", "", kHidden},
+              {Column("family", "cells", "groups that differ in heads alone").no_legend(),
+               Column("one", "one head").hidden(),
                {"best", "best", "the group with the lowest mean loss"}}};
-  for (Column& column : ratio_columns("loss", "loss of one head")) {
-    if (column.key.starts_with("loss.ratio")) {
-      column.meaning = "loss with one head, times that of the best";
-      column.told = true;
-    } else if (column.key == "loss.p_holm") {
-      column.meaning =
-          "two-sided, by flipping signs of seeds, for the best picked from all groups; corrected "
-          "by Holm for all groups and families";
-      column.told = true;
-    } else {
-      column.digits = kHidden;
-    }
-    table.columns.push_back(std::move(column));
+  table.append(ratio_columns("loss", "loss of one head"));
+  Column& ratio = table.column("loss.ratio");
+  ratio.meaning = "loss with one head, times that of the best";
+  ratio.in_legend = true;
+  Column& corrected = table.column("loss.p_holm");
+  corrected.meaning =
+      "two-sided, by flipping signs of seeds, for the best picked from all groups; corrected by "
+      "Holm for all groups and families";
+  corrected.in_legend = true;
+  for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
+    table.column(text("loss.", key)).form = Form::hidden;
   }
-  const std::vector<Column> more = {{"accuracy_gain", "accuracy",
-                                     "of the best less that of one head", kSigned},
-                                    {"enough", "enough", "", kHidden},
-                                    {"equal_parameters", "equal parameters", "", kHidden},
-                                    {"keys_at_once", "keys", "", kHidden},
-                                    {"relations_at_once", "relations", "", kHidden},
-                                    {"several_win", "several win", "", kHidden},
-                                    untold("verdict", "what the seeds tell", "")};
-  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  table.append(
+      {Column("accuracy_gain", "accuracy", "of the best less that of one head")
+           .shown_as(Form::signed_number),
+       Column("enough", "enough").hidden(), Column("equal_parameters", "equal parameters").hidden(),
+       Column("keys_at_once", "keys").hidden(), Column("relations_at_once", "relations").hidden(),
+       Column("several_win", "several win").hidden(),
+       Column("verdict", "what the seeds tell").no_legend()});
   const auto name = [&](std::size_t group) { return report.groups[group].name; };
   Json rows = Json::array();
-  for (const SweepComparison& c : report.comparisons)
+  for (const SweepComparison& c : report.comparisons) {
     rows.push_back(Json::object({{"family", c.family},
                                  {"one", name(c.one)},
                                  {"best", name(c.best)},
@@ -292,12 +299,13 @@ static Table comparisons_of(const SweepReport& report) {
                                  {"relations_at_once", c.relations_at_once},
                                  {"several_win", c.several_win},
                                  {"verdict", verdict_of(report, c)}}));
+  }
   return table_of(Json::object({{"comparisons", rows}}), std::move(table));
 }
 
 /// A row for each cell, and one for each relation of a group.
 static std::vector<Table> rows_of(const SweepReport& report) {
-  const Column group = untold("group", "cells", "");
+  const Column group = Column("group", "cells").no_legend();
   Table seeds{"results",
               {group,
                {"seed", "seed"},
@@ -308,13 +316,14 @@ static std::vector<Table> rows_of(const SweepReport& report) {
   Table roles{"roles",
               {group,
                {"relation", "relation"},
-               untold("lift", "lift", "of the relation's head, mean", 3),
-               untold("owned.mean,low,high", "owned",
-                      "share of seeds in which it owns the relation")}};
+               Column("lift", "lift", "of the relation's head, mean").fixed(3).no_legend(),
+               interval_column("owned", "owned", "share of seeds in which it owns the relation")
+                   .no_legend()}};
   for (const SweepGroup& one : report.groups) {
-    for (std::size_t s = 0; s < one.losses.size(); ++s)
+    for (std::size_t s = 0; s < one.losses.size(); ++s) {
       seeds.rows.push_back(
           {one.name, one.seeds[s], one.losses[s], one.accuracies[s], one.diversities[s]});
+    }
     for (const SweepRoles& role : one.roles) {
       std::vector<double> owned(one.seeds.size());
       std::fill_n(owned.begin(), role.owned, 1.0);
@@ -325,7 +334,7 @@ static std::vector<Table> rows_of(const SweepReport& report) {
   }
   roles.grids = {{"mean lift of the relation's head", "group", "relation", "lift"},
                  {"share of seeds in which that head owns the relation", "group", "relation",
-                  "owned.mean,low,high"}};
+                  "owned"}};
   return {seeds, roles};
 }
 
@@ -337,15 +346,17 @@ Finding finding_of(const SweepReport& report) {
   found.tables.push_back(table_of(
       found.about,
       {"groups",
-       {untold("name", "cells", "runs that differ by the seed alone"),
-        {"seeds", "seeds", "runs that the means are over", kHidden},
-        {"parameters", "parameters", "numbers that training sets", kGrouped},
-        {"loss.mean,low,high", "loss", "geometric mean over seeds, 95% interval on logarithms"},
-        {"accuracy.mean,low,high", "accuracy",
-         "mean over seeds, 95% interval of Wilson over all targets, clustered by seed"},
-        {"diversity.mean,low,high", "diversity", "mean distance of two heads' patterns", kHidden},
-        {"specialization.mean,low,high", "own a head",
-         "share of relations that have a head of their own, no head counted twice"}}}));
+       {Column("name", "cells", "runs that differ by the seed alone").no_legend(),
+        Column("seeds", "seeds", "runs that the means are over").hidden(),
+        Column("parameters", "parameters", "numbers that training sets").shown_as(Form::grouped),
+        interval_column("loss", "loss", "geometric mean over seeds, 95% interval on logarithms"),
+        interval_column(
+            "accuracy", "accuracy",
+            "mean over seeds, 95% interval of Wilson over all targets, clustered by seed"),
+        interval_column("diversity", "diversity", "mean distance of two heads' patterns").hidden(),
+        interval_column(
+            "specialization", "own a head",
+            "share of relations that have a head of their own, no head counted twice")}}));
   for (Table& table : rows_of(report)) found.tables.push_back(std::move(table));
   if (!report.comparisons.empty() || report.groups.empty()) {
     found.tables.push_back(comparisons_of(report));

@@ -52,10 +52,12 @@ class VoitaWork {
  public:
   VoitaWork(const Run& run, const PaperOptions& options) : run_(run), options_(options) {
     require(!options.penalties.empty(), "there is no penalty to try");
-    for (const double penalty : options.penalties)
+    for (const double penalty : options.penalties) {
       add("gates", penalty, [this, penalty] { return train_gates_of(penalty); });
-    for (std::size_t i = 0; i < options.penalties.size(); ++i)
+    }
+    for (std::size_t i = 0; i < options.penalties.size(); ++i) {
       add("scratch", options.penalties[i], [this, i] { return train_anew(i); });
+    }
     add("unpruned", 0, [this] { return train_unpruned(); });
   }
   const std::vector<Cell>& cells() const { return cells_; }
@@ -192,67 +194,83 @@ constexpr const char* kVoitaPublished =
     "scratch, as transcribed): 14/31/30 29.62 / 29.47; 12/21/25 29.36 / 28.95; 8/13/15 29.06 / "
     "28.56; 5/9/12 28.90 / 28.41";
 
-Finding voita_found(const Json& report) {
-  Table rows{"rows",
-             {{"lambda", "lambda", "the price of an open gate in nats"},
-              {"pruned.loss", "loss", "of what gates left; weights train along"},
-              {"pruned.accuracy", "accuracy", "", 3},
-              {"finetuned.loss", "fine-tuned", "loss after training on"},
-              {"from_scratch.loss", "from scratch",
-               "loss of these heads trained from initial values on the same schedule"},
-              {"unpruned.loss", "unpruned",
-               "loss of all heads, trained on without gates by the same schedule"},
-              {"from_scratch.accuracy", "accuracy there", "of those heads", kHidden},
-              {"self", "self",
-               "survivors in self-attention, in the encoder, and in "
-               "cross-attention"},
-              {"encoder", "encoder"},
-              {"cross", "cross"},
-              {"survivors", "survivors", "heads whose gates stay above 0", kPlain, "heads"}}};
-  Table drift{"drift",
-              {untold("relation", "relation", ""),
-               {"before", "before", "its best head before pruning", kPlain, "head"},
-               {"lift_before", "lift before", "its lift there", 3},
-               {"after", "after", "and after it", kPlain, "head"},
-               {"lift_after", "lift after", "and there", 3}}};
-  if (report.is_null()) return {.tables = {rows, drift}};
+Table voita_rows_table() {
+  return {"rows",
+          {{"lambda", "lambda", "the price of an open gate in nats"},
+           {"pruned.loss", "loss", "of what gates left; weights train along"},
+           Column("pruned.accuracy", "accuracy").fixed(3),
+           {"finetuned.loss", "fine-tuned", "loss after training on"},
+           {"from_scratch.loss", "from scratch",
+            "loss of these heads trained from initial values on the same schedule"},
+           {"unpruned.loss", "unpruned",
+            "loss of all heads, trained on without gates by the same schedule"},
+           Column("from_scratch.accuracy", "accuracy there", "of those heads").hidden(),
+           {"self", "self",
+            "survivors in self-attention, in the encoder, and in "
+            "cross-attention"},
+           {"encoder", "encoder"},
+           {"cross", "cross"},
+           Column("survivors", "survivors", "heads whose gates stay above 0").of(CellKind::heads)}};
+}
+
+Table drift_table() {
+  return {"drift",
+          {Column("relation", "relation").no_legend(),
+           Column("before", "before", "its best head before pruning").of(CellKind::head),
+           Column("lift_before", "lift before", "its lift there").fixed(3),
+           Column("after", "after", "and after it").of(CellKind::head),
+           Column("lift_after", "lift after", "and there").fixed(3)}};
+}
+
+/// How the number of survivors depends on lambda.
+std::string survivors_text(const Json::Array& rows) {
   std::set<std::size_t> counts;
-  for (const Json& row : report.at("rows").items())
+  for (const Json& row : rows) {
     counts.insert(row.at("survivors").items().size());
-  const char* changes = counts.size() > 1 ? "the count of survivors is a function of lambda"
-                        : report.at("rows").items().size() == 1
-                            ? "a single lambda"
-                            : "the count of survivors is the same for each lambda";
-  rows.title =
-      text("1. trained gates: ", changes, "\n", report.at("heads").integer(), " heads, loss ",
-           std::setprecision(4), read_as<Judged>(report.at("full")).loss, " with all, ",
-           read_as<Judged>(report.at("none")).loss, " with none",
-           report.at("needed").is_null() ? std::string()
-                                         : text("; the task needs ", report.at("needed").integer()),
-           "; ", report.at("steps").integer(), " steps of training for each model");
-  if (const Json* schedule = report.find("schedule"))
+  }
+  if (counts.size() > 1) {
+    return "the count of survivors is a function of lambda";
+  }
+  return rows.size() == 1 ? "a single lambda"
+                          : "the count of survivors is the same for each lambda";
+}
+
+Finding voita_found(const Json& report) {
+  Table rows = voita_rows_table();
+  Table drift = drift_table();
+  if (report.is_null()) {
+    return {.tables = {rows, drift}};
+  }
+  const Json::Array& found = report.at("rows").items();
+  const Json& needed = report.at("needed");
+  const std::string needs =
+      needed.is_null() ? std::string() : text("; the task needs ", needed.integer());
+  rows.title = text("1. trained gates: ", survivors_text(found), "\n", report.at("heads").integer(),
+                    " heads, loss ", std::setprecision(4), read_as<Judged>(report.at("full")).loss,
+                    " with all, ", read_as<Judged>(report.at("none")).loss, " with none", needs,
+                    "; ", report.at("steps").integer(), " steps of training for each model");
+  if (const Json* schedule = report.find("schedule")) {
     rows.title += text("\nschedule of all arms: ", schedule->string());
+  }
   rows.note = kVoitaPublished;
   drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
-  const Json& chosen = report.at("rows").items().at(report.at("chosen").integer());
+  const Json& chosen = found.at(report.at("chosen").integer());
   drift.title = text("2. who does what, before and after lambda ", chosen.at("lambda").number());
   return {.about = report, .tables = {table_of(report, rows), table_of(report, drift)}};
 }
 
 Table voita_columns_over_runs(std::size_t runs) {
   Table table{.name = "over_runs",
-              .columns = {untold("lambda", "lambda", ""),
+              .columns = {Column("lambda", "lambda").no_legend(),
                           {"survivors", "survivors", "heads that stay, run by run"},
-                          untold("pruned.mean,low,high", "loss", ""),
-                          untold("finetuned.mean,low,high", "fine-tuned", ""),
-                          untold("from_scratch.mean,low,high", "from scratch", ""),
-                          untold("unpruned.mean,low,high", "unpruned", "")},
+                          interval_column("pruned", "loss").no_legend(),
+                          interval_column("finetuned", "fine-tuned").no_legend(),
+                          interval_column("from_scratch", "from scratch").no_legend(),
+                          interval_column("unpruned", "unpruned").no_legend()},
               .title = text("gates over ", runs, " runs: geometric means of losses with 95% ",
                             "intervals")};
-  for (Column& column : ratio_columns("against_scratch", "left, times from scratch"))
-    table.columns.push_back(std::move(column));
-  for (Column& column : ratio_columns("against_unpruned", "left, times the unpruned"))
-    table.columns.push_back(std::move(column));
+  table.append(ratio_columns("against_scratch", "left, times from scratch"));
+  table.append(ratio_columns("against_unpruned", "left, times the unpruned"));
   table.note = chance_text(static_cast<Index>(runs)) + "\n" + kVoitaPublished;
   return table;
 }
@@ -261,9 +279,10 @@ Table voita_columns_over_runs(std::size_t runs) {
 std::size_t rows_in(std::span<const Json> reports) {
   std::vector<std::size_t> rows(reports.empty());
   for (const Json& report : reports) rows.push_back(report.at("rows").items().size());
-  for (const std::size_t one : rows)
+  for (const std::size_t one : rows) {
     require(one == rows[0], "reports with ", rows[0], " and ", one,
             " rows cannot be averaged: make them anew with the same settings");
+  }
   return rows[0];
 }
 
@@ -278,15 +297,19 @@ Table voita_over_runs(std::span<const Json> reports) {
       const Json& one = report.at("rows").items()[i];
       row["lambda"] = one.at("lambda");
       row["survivors"].push_back(one.at("survivors").items().size());
-      for (const char* key : {"pruned", "finetuned", "from_scratch", "unpruned"})
-        if (const Json* judged = one.find(key))
+      for (const char* key : {"pruned", "finetuned", "from_scratch", "unpruned"}) {
+        if (const Json* judged = one.find(key)) {
           losses[key].push_back(read_as<Judged>(*judged).loss);
+        }
+      }
       losses["left"].push_back(read_as<Judged>(left_in(one)).loss);
     }
     for (const auto& [key, values] : losses) row[key] = geometric_interval(values);
-    for (const char* key : {"from_scratch", "unpruned"})
-      if (losses[key].size() == losses["left"].size())
+    for (const char* key : {"from_scratch", "unpruned"}) {
+      if (losses[key].size() == losses["left"].size()) {
         against[key].push_back(paired(log_ratios(losses["left"], losses[key])));
+      }
+    }
     rows.push_back(std::move(row));
   }
   const std::map<std::string, std::string> names = {{"from_scratch", "against_scratch"},
@@ -295,8 +318,9 @@ Table voita_over_runs(std::span<const Json> reports) {
     std::vector<Paired*> asked;
     for (Paired& one : pairs) asked.push_back(&one);
     correct(asked);
-    for (std::size_t i = 0; i < pairs.size() && pairs.size() == count; ++i)
+    for (std::size_t i = 0; i < pairs.size() && pairs.size() == count; ++i) {
       rows.items()[i][names.at(key)] = pairs[i];
+    }
   }
   return table_of(Json::object({{"over_runs", rows}}), voita_columns_over_runs(reports.size()));
 }

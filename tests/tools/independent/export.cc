@@ -149,7 +149,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
     return std::vector<double>(all.begin(), all.begin() + 10);
   };
   said["statistics"] = statistics_json(ten(losses[0]), ten(losses[1]));
-  if (run.config.model.norm_place == NormPlace::pre) {
+  if (run.config.model.norm_place != NormPlace::post) {
     said["attribution"] = finding_of(attribute_logits(run.model, *run.task, examples));
     said["pairs"] = finding_of(ablate_pairs(run.model, *run.task, {}, examples));
   }

@@ -217,6 +217,9 @@ class Model:
         self.qkv = {}  # by module: [B, H, T, width] each
 
     def norm(self, x, name):
+        if self.c["norm"] == "none":
+            self.deviations.append(np.ones(x.value.shape[:-1] + (1,)))
+            return x
         centres = self.c["norm"] == "layer"
         own = deviation_of(x.value, centres)
         self.deviations.append(self.given[len(self.deviations)] if self.given else own)
@@ -302,12 +305,19 @@ class Model:
         return y
 
     def stack(self, prefix, x, modules, mask, cross=None):
-        pre = self.c["norm_place"] == "pre"
+        place = self.c["norm_place"]
+        pre = place != "post"
 
         def sublayer(x, name, f):
             return x + f(self.norm(x, name)) if pre else self.norm(x + f(x), name)
         for i, m in modules:
             block = f"{prefix}blocks.{i}."
+            if place == "parallel":  # attention and network read the same norm
+                h = self.norm(x, block + "ln1")
+                x = x + self.attention(m, h, h, mask, self.silenced)
+                if self.c["d_ff"]:
+                    x = x + self.network(h, block + "mlp.")
+                continue
             x = sublayer(x, block + "ln1", lambda h: self.attention(m, h, h, mask, self.silenced))
             if cross is not None:
                 memory, source_mask = cross
@@ -357,7 +367,7 @@ class Model:
             y = x @ self.p["embed.W_E"].transpose(1, 0)
         else:
             y = self.linear(x, "unembed.", "_U")
-        return y.reshape(batch.size, batch.length, batch.K, self.c["vocab"])
+        return y.reshape(batch.size, batch.length, batch.K, self.c.get("answers") or self.c["vocab"])
 
     @functools.cache
     def judged(self, batch, silenced):
@@ -799,7 +809,8 @@ def shares_of(model, batch):
     {part: [B, T, K]}."""
     prefix = "decoder." if model.encoder_decoder else ""
     W = model.p["embed.W_E"].value.T if model.c["tied"] else model.p["unembed.W_U"].value
-    gain, centres = model.p[prefix + "ln_final.w"].value, model.c["norm"] == "layer"
+    gain = 1 if model.c["norm"] == "none" else model.p[prefix + "ln_final.w"].value
+    centres = model.c["norm"] == "layer"
 
     def at_targets(y):
         y = np.broadcast_to(y, (batch.size, batch.length, y.shape[-1]))
@@ -1026,7 +1037,7 @@ def weights_of(model, m, h):
 
 
 def folded(model, name, W):
-    if model.c["norm_place"] != "pre":
+    if model.c["norm_place"] == "post" or model.c["norm"] == "none":
         return W
     scaled = model.p[name + ".w"].value[:, None] * W
     return scaled - scaled.mean(0) if model.c["norm"] == "layer" else scaled
@@ -1044,6 +1055,8 @@ def compare_circuits(model, said):
         matches = ((E @ Q @ K.T @ E.T).argmax(1) == tokens).mean()
         compare("circuits: matches", matches, head["matches"], near)
         if model.modules[head["layer"]][1] == 1:  # the encoder writes to no logit
+            continue
+        if model.c.get("answers"):  # no token is an answer
             continue
         for k, U in enumerate(np.split(W_U, W_U.shape[1] // len(tokens), 1)):
             values = np.linalg.eigvals(O @ U @ E @ W_V)

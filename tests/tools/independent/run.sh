@@ -34,6 +34,7 @@ if [[ ${#runs[@]} -eq 0 ]]; then
     --clip 0.5
   make both --task reverse_cross
   make llama --task induction --heads 2+4 --block llama --kv-heads 2 --window 6+0 --d-ff 48
+  make parallel --task induction --heads 2+4 --norm-place parallel --d-ff 48
   make gated --task reverse_cross --block llama --activation geglu --d-ff 24 --rotary-base 100
   "$program" prune "$folder/relations" --keep 2 --out "$folder/pruned" --examples 64 >/dev/null
   runs+=("$folder/pruned")

@@ -16,7 +16,7 @@ function largestDifference(ours, theirs, width, every, result) {
 function checkedExample(run, trace, i, logits, patterns) {
   const {every, logits: block, patterns: blocks} = run.facts.check;
   const read = (b) => run.page.blocks.read(b);
-  const wide = run.task.targets * run.task.vocab;
+  const wide = run.task.targets * run.task.outputs;
   const each = block.shape[1];
   const own = read(block).subarray(i * each, (i + 1) * each);
   largestDifference(trace.logits, own, wide, every, logits);

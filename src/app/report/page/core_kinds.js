@@ -1,12 +1,18 @@
 // The tables of the kinds of norms, positions, attention functions and feed-forward networks that
 // the page can compute, with their formulas. The program's tables are in src/core/nn.
+import {blockWirings} from './core_wirings.js';
 
-/// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off. All divide by the
-/// root mean square of what is left.
-export const norms = {layer: {centres: true}, rms: {centres: false}};
+/// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and whether what is
+/// left is divided by its root mean square.
+export const norms = {
+  layer: {centres: true, divides: true},
+  rms: {centres: false, divides: true},
+  none: {centres: false, divides: false},
+};
 
 /// The mean that a norm takes off the C numbers from x[at] on, and the factor for the rest.
-export function momentsOf({centres, epsilon}, x, at, C) {
+export function momentsOf({centres, divides, epsilon}, x, at, C) {
+  if (!divides) return [0, 1];
   let mean = 0;
   let squares = 0;
   for (let i = at; centres && i < at + C; ++i) mean += x[i] / C;
@@ -19,7 +25,7 @@ export function normalised(kind, x, C, gain, bias) {
   for (let at = 0; at < x.length; at += C) {
     const [mean, scale] = momentsOf(kind, x, at, C);
     for (let i = 0; i < C; ++i)
-      y[at + i] = (x[at + i] - mean) * scale * gain[i] + (bias ? bias[i] : 0);
+      y[at + i] = (x[at + i] - mean) * scale * (gain ? gain[i] : 1) + (bias ? bias[i] : 0);
   }
   return y;
 }
@@ -139,14 +145,22 @@ export const activations = {
 export const unknownKinds = (config) => {
   const named = {...config, attention_function: attentionFunctionOf(config)};
   return Object.entries({norm: norms, positions: positionKinds, activation: activations,
-    attention_function: attentionFunctions})
+    attention_function: attentionFunctions, norm_place: blockWirings})
     .filter(([key, kinds]) => !Object.hasOwn(kinds, named[key]))
     .map(([key]) => `${key} ${named[key]}`);
 };
 
-/// The sentence about a run's attention function if nothing here computes it; otherwise ''.
+/// The sentence about a run's attention function or wiring of blocks if nothing here computes it;
+/// otherwise ''.
 export function unknownAttention(config) {
   const name = attentionFunctionOf(config);
-  return Object.hasOwn(attentionFunctions, name) ? ''
-    : `This page cannot run \`${name}\` attention; it shows the patterns that were stored.`;
+  const wiring = config.norm_place;
+  let unknown = '';
+  if (!Object.hasOwn(attentionFunctions, name)) {
+    unknown = `\`${name}\` attention`;
+  } else if (!Object.hasOwn(blockWirings, wiring)) {
+    unknown = `\`${wiring}\` blocks`;
+  }
+  if (unknown === '') return '';
+  return `This page cannot run ${unknown}; it shows the patterns that were stored.`;
 }

@@ -5,7 +5,7 @@ import {forwardSteps} from './core_pass.js';
 
 /// The loss of each target in nats, and whether the largest logit (the first of equals) is right.
 export function lossesOf(trace, example = trace.example) {
-  const V = trace.model.task.vocab;
+  const V = trace.model.task.outputs;
   const rows = trace.logits.length / V;
   const losses = new Float64Array(rows);
   const right = new Uint8Array(rows);

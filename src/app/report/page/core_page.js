@@ -143,6 +143,8 @@ class Task {
   constructor(facts, blocks) {
     Object.assign(this, facts);
     this.facts = facts;
+    this.answers = facts.answers || facts.tokens;  // texts of the outputs of a target
+    this.outputs = this.answers.length;
     this.exampleSets = {};
     for (const name of Object.keys(facts.sets))
       this.exampleSets[name] = new ExampleSet(this, name, facts.sets[name], blocks);

@@ -1,6 +1,7 @@
 // A pass through the model: what runs through it and what it leaves behind. Blocks that nothing has
 // changed are taken over from an earlier pass. Long passes run in slices.
 import {Attention, cachedNumbers, linear} from './core_model.js';
+import {blockWirings} from './core_wirings.js';
 
 class Trace {
   constructor(model, example, options) {
@@ -31,16 +32,18 @@ class Pass {
   constructor(model, example, options) {
     this.trace = new Trace(model, example, options);
     Object.assign(this, {model, example, options, base: options.base || null, clean: true});
-    this.pre = model.config.norm_place === 'pre';
+    this.wiring = blockWirings[model.config.norm_place];
+    this.hasNetwork = model.config.d_ff > 0;
   }
   changed(m) {
     const attention = new Attention(this.model, m, this.example, this.options);
     return attention.isGated() || attention.hidesAny();
   }
-  /// x + f(norm(x)) or norm(x + f(x)).
-  * sublayer(x, norm, f) {
-    const y = yield* f(this.pre ? this.model.norm(x, norm) : x, x);
-    return this.pre ? y : this.model.norm(y, norm);
+  norm(x, block, name) {
+    return this.model.norm(x, block.name + name);
+  }
+  feedForward(h, block, residual) {
+    return this.model.feedForward(h, block.name + 'mlp.', residual);
   }
   * attention(m, h, memory, residual) {
     const attention = new Attention(this.model, m, this.example, this.options);
@@ -59,24 +62,6 @@ class Pass {
     attention.gatedZ = attention.gated();
     return linear(attention.gatedZ, attention.queries, t[name + 'W_O'], t[name + 'b_O'], residual);
   }
-  * block(block, x, memory) {
-    const model = this.model;
-    const pass = this;
-    x = yield* this.sublayer(x, block.name + 'ln1.', function* (h, residual) {
-      return yield* pass.attention(block.attn, h, null, residual);
-    });
-    if (block.cross >= 0) {
-      x = yield* this.sublayer(x, block.name + 'ln_cross.', function* (h, residual) {
-        return yield* pass.attention(block.cross, h, memory, residual);
-      });
-    }
-    if (model.config.d_ff > 0) {
-      x = yield* this.sublayer(x, block.name + 'ln2.', function* (h, residual) {
-        return model.feedForward(h, block.name + 'mlp.', residual);
-      });
-    }
-    return x;
-  }
   /// Whether a block may be taken over from the base as it is.
   reusable(block) {
     return this.base && this.clean && !this.changed(block.attn) &&
@@ -92,12 +77,12 @@ class Pass {
           if (m >= 0) this.trace.modules[m] = this.base.modules[m];
         x = this.base.residual[stack.stream + i + 1];
       } else {
-        x = yield* this.block(block, x, memory);
+        x = yield* this.wiring.run(this, block, x, memory);
         yield {done: 0, of: 1};
       }
     }
     this.trace.residual.push(x);
-    return this.pre ? this.model.norm(x, stack.name + 'ln_final.') : x;
+    return this.wiring.isSum ? this.model.norm(x, stack.name + 'ln_final.') : x;
   }
 }
 

@@ -1,6 +1,7 @@
 // One weight and one query in full: the steps to the weight, and what a head writes.
 import {momentsOf} from './core_kinds.js';
 import {linear} from './core_model.js';
+import {isSumStream} from './core_wirings.js';
 
 /// Why a head puts this weight there: query and key, their product, the score, the row.
 export function whyWeight(trace, m, place, t, s) {
@@ -37,7 +38,7 @@ export function headWrites(trace, m, place, t) {
   }
   const at = (t * attention.H + place) * Dv;
   const vector = linear(attention.gatedZ.subarray(at, at + Dv), 1, W, null, null);
-  const direct = model.config.norm_place === 'pre' && kind !== 'encoder';
+  const direct = isSumStream(model.config) && kind !== 'encoder';
   return {values, vector, logits: direct ? directLogits(trace, vector, t) : null};
 }
 
@@ -50,7 +51,7 @@ function directLogits(trace, vector, t) {
   const gain = model.tensors[main.name + 'ln_final.w'];
   const [, scale] = momentsOf(kind, x, 0, C);
   const [own] = momentsOf(kind, vector, 0, C);
-  const normed = vector.map((value, c) => (value - own) * scale * gain[c]);
+  const normed = vector.map((value, c) => (value - own) * scale * (gain ? gain[c] : 1));
   if (model.config.tied) return model.unembed(normed);
   return linear(normed, 1, model.tensors['unembed.W_U'], null, null);
 }

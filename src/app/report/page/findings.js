@@ -13,57 +13,65 @@ import {app, go, run} from './state.js';
 const valueAt = (json, path) =>
   path === '' ? json : path.split('.').reduce((at, name) => at?.[name], json);
 
-/// Where the parts of a cell stand: "gold.change,low" is gold.change and gold.low.
-const pathsOf = (key) =>
-  key.split(',').map((name, i) => (i ? key.split(',')[0].replace(/[^.]*$/, '') : '') + name);
+/// The paths of the values of a cell; a column without a description has its key.
+const pathsOf = ({key, paths}) => paths || [key];
 
-/// Values of a column's `digits` that are no number of decimals (base/table.h).
-const FORM = {signed: -2, hidden: -3, probability: -4, grouped: 1000};
+const isInterval = ({cell}) => cell === 'interval' || cell === 'half_width';
 
-/// A number as its column wants it (base/table.h): in groups of three, with a sign, where rounding
-/// is 0, as a p, with so many decimals, or to four figures.
-function formatted(v, {digits: how, unit}) {
-  if (typeof v !== 'number') return v == null ? '–' : String(v);
-  if (how === FORM.signed && Math.abs(v) < 1e-7) return '0';
-  const sign = how === FORM.signed && v > 0 ? '+' : '';
-  const shown = unit === '%' ? 100 * v : v;
-  return `${sign}${digitsOf(v, shown, how)}${unit === '%' ? ' %' : ''}`;
+const withSign = (number, words) => (number > 0 ? `+${words}` : words);
+
+const fixedDigits = (number, decimals) => (Math.abs(number) < 1e6
+  ? number.toFixed(decimals).replace(/^-(?=[0.]+$)/, '').replace('-', '−') : digits(number));
+
+/// How numbers are shown, by the form of their column (base/table.h). Rounding errors of signed
+/// numbers are shown as 0.
+const FORMS = {
+  automatic: (number) => digits(number),
+  fixed: (number, column) => fixedDigits(number, column.digits),
+  percent: (number, column) => `${fixedDigits(100 * number, column.digits)} %`,
+  signed: (number) => (Math.abs(number) < 1e-7 ? '0' : withSign(number, digits(number))),
+  grouped: (number) => grouped(number),
+  p_value: (number) => (number <= 1e-6 ? '<\u00a01e−6' : digits(number)),
+  hidden: (number) => digits(number),
+};
+
+/// A value as text.
+function valueText(value, column) {
+  if (value == null) return '–';
+  if (typeof value === 'object') return '…';
+  if (typeof value !== 'number') return String(value);
+  const shown = FORMS[column.form] || FORMS.automatic;
+  return shown(value, column);
 }
 
-/// The digits of a number `v` that is shown as `shown`, in percent if its column is.
-function digitsOf(v, shown, how) {
-  if (how === FORM.grouped) return grouped(v);
-  if (how === FORM.probability && v <= 1e-6) return '<\u00a01e−6';
-  const decimals = how >= 0 && Math.abs(shown) < 1e6;
-  if (!decimals) return digits(shown);
-  return shown.toFixed(how).replace(/^-(?=[0.]+$)/, '').replace('-', '−');
+/// The ends of the interval in a cell: none, or [low, high].
+function endsOf([value, second, third], {cell}) {
+  if (typeof value !== 'number' || second == null) return [];
+  if (cell === 'half_width') return [value - second, value + second];
+  return cell === 'interval' ? [second, third] : [];
 }
 
-/// The interval [low, high] around a number with the parts of its cell; [] if it has none.
-function intervalOf(key, [number, first, second]) {
-  if (/,high$/.test(key)) return [first, second];
-  const hasWidth = /,half_width$/.test(key) && first != null;
-  return hasWidth ? [number - first, number + first] : [];
+const headText = (head) => (head?.[0] == null ? '–' : idOfPair(head));
+
+/// A list as text: of heads, of numbers or of words.
+function listText(list, column) {
+  const texts = list.map((one) => (Array.isArray(one) ? idOfPair(one) : valueText(one, column)));
+  return texts.join(' ');
 }
 
 /// A cell as {words, number, low, high}.
-function cellOf(row, column) {
-  const {key, unit} = column;
-  const parts = pathsOf(key).map((path) => valueAt(row, path));
-  if (/layer,head$/.test(key)) return {words: parts[0] == null ? '–' : idOfPair(parts)};
-  const [v] = parts;
-  if (typeof v === 'number') {
-    const [low, high] = intervalOf(key, parts);
-    const between = low == null ? '' : ` (${formatted(low, column)} to ${formatted(high, column)})`;
-    return {words: formatted(v, column) + between, number: v, low, high};
+export function cellOf(row, column) {
+  const parts = pathsOf(column).map((path) => valueAt(row, path));
+  const [value] = parts;
+  if (column.cell === 'head') return {words: headText(Array.isArray(value) ? value : parts)};
+  if (typeof value === 'number') {
+    const [low, high] = endsOf(parts, column);
+    const between = low == null ? ''
+      : ` (${valueText(low, column)} to ${valueText(high, column)})`;
+    return {words: valueText(value, column) + between, number: value, low, high};
   }
-  if (typeof v === 'boolean') return {words: v ? 'yes' : 'no', number: Number(v)};
-  if (Array.isArray(v)) {
-    const all = unit === 'head' ? [v] : v;
-    const words = all.map((one) => (Array.isArray(one) ? idOfPair(one) : formatted(one, column)));
-    return {words: words.join(' ')};
-  }
-  return {words: v != null && typeof v === 'object' ? '…' : formatted(v, column)};
+  if (typeof value === 'boolean') return {words: value ? 'yes' : 'no', number: Number(value)};
+  return {words: Array.isArray(value) ? listText(value, column) : valueText(value, column)};
 }
 
 /// The rows of a described table; those of `inner` stand in arrays of their own.
@@ -89,14 +97,14 @@ function columnBars(width, {columns, cells, numeric}, by) {
 /// A table that is sorted by the column chosen last, with that column as bars.
 function sortedTable(table, id) {
   if (!table.rows.length) return note(`${table.title || table.name}: none.`);
-  const columns = table.columns.filter((c) => c.digits !== FORM.hidden &&
+  const columns = table.columns.filter((c) => c.form !== 'hidden' &&
     table.rows.some((row) => !/^–?$/.test(cellOf(row, c).words)));
   const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
   const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
   const large = (i) => cells.some((row) => Math.abs(row[i].number) > 1e-6);  // no float noise
   // A table that shows only its first rows is in its own order.
   let by = columns.findIndex((c, i) => (table.by ? c.key === table.by
-    : !table.most && large(i) && /,high$|,half_width$/.test(c.key)));
+    : !table.most && large(i) && isInterval(c)));
   const out = el('div');
   const titled = (c, i) => el('span', null, c.meaning ? term(c.title, c.meaning) : c.title,
     numeric[i] && button(by === i ? '▾' : '↕', () => sortBy(i), {

@@ -130,12 +130,12 @@ function writesNode(x) {
   if (!made.logits)
     return [from, note('Other parts stand between this head and the answer, so it has no logits ' +
       'of its own. Switch it off to see what it is for.')];
-  const {vocab, target_names: names, tokens} = task();
+  const {outputs, target_names: names, answers} = task();
   const rows = names.map((name, k) => {
-    const logits = made.logits.subarray(k * vocab, (k + 1) * vocab);
-    const order = range(vocab).sort((a, b) => logits[b] - logits[a]);
+    const logits = made.logits.subarray(k * outputs, (k + 1) * outputs);
+    const order = range(outputs).sort((a, b) => logits[b] - logits[a]);
     const words = (list) =>
-      list.map((v) => `${quoted(tokens[v])} ${digits(logits[v], 3)}`).join('  ');
+      list.map((v) => `${quoted(answers[v])} ${digits(logits[v], 3)}`).join('  ');
     return [name, words(order.slice(0, 3)), words(order.slice(-3).reverse())];
   });
   return [from, tableOf('Logits that it raises and lowers directly, the last norm held fixed',

@@ -12,17 +12,18 @@ import {lockedCell, patternOf, rowOf, tokensOf} from './pattern.js';
 /// {name, answer, flows: [{y, weights, adds}]}; `adds` is to the logit of the answer, above the
 /// mean of all logits. null where other parts stand between.
 function flowsOf(x, t) {
-  const {target_names: names, relations, vocab, tokens} = task();
+  const {target_names: names, relations, outputs, answers} = task();
   const k = Math.max(0, names.indexOf(relations[relation()]?.name));
   const logits = logitsAt(trace(), t, k);
   const said = logits.indexOf(Math.max(...logits));
   const flows = headsOf().filter((y) => y.m === x.m).map((y) => {
-    const added = headWrites(trace(), y.m, y.place, t).logits?.subarray(k * vocab, (k + 1) * vocab);
-    const adds = added && added[said] - added.reduce((a, b) => a + b) / vocab;
+    const {logits: all} = headWrites(trace(), y.m, y.place, t);
+    const added = all?.subarray(k * outputs, (k + 1) * outputs);
+    const adds = added && added[said] - added.reduce((a, b) => a + b) / outputs;
     return {y, weights: rowOf(patternOf(trace(), y.m, y.place), t), adds};
   });
   return flows.some(({adds}) => adds == null) ? null
-    : {name: names[k], answer: quoted(tokens[said]), flows};
+    : {name: names[k], answer: quoted(answers[said]), flows};
 }
 
 /// Lines as thick as attention from tokens to heads, and as what heads add from there to the

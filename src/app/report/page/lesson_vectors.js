@@ -1,5 +1,6 @@
 // From vectors to heads and back: the whole way of a token through the heads of a layer, matrix by
 // matrix, with its shapes; and at its end W_O, which mixes heads, with a gate for each.
+import {isSumStream} from './core_wirings.js';
 import {range} from './draw.js';
 import {bars} from './charts.js';
 import {button, dynamic, el, figure, tableOf} from './ui.js';
@@ -29,7 +30,7 @@ function inputOf(world) {
   if (!isRunWorld()) return world.q;
   const {module, model} = baseTrace().modules[chosen().m];
   const stream = streamOf(world);
-  if (!stream || model.config.norm_place !== 'pre') return stream;
+  if (!stream || !isSumStream(model.config)) return stream;
   return stream.map((row) =>
     Array.from(model.norm(Float32Array.from(row), module.name.replace(/attn$/, 'ln1.'))));
 }

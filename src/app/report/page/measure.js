@@ -228,20 +228,21 @@ function relationBars(width) {
 
 // ---- one example -----------------------------------------------------------------------------
 
-/// The logits of the k-th question at a position, [vocab].
+/// The logits of the k-th question at a position, [outputs].
 export function logitsAt(pass, t, k) {
-  const {vocab, target_names: names} = task();
-  return pass.logits.subarray((t * names.length + k) * vocab, (t * names.length + k + 1) * vocab);
+  const {outputs, target_names: names} = task();
+  const row = t * names.length + k;
+  return pass.logits.subarray(row * outputs, (row + 1) * outputs);
 }
 
 /// The right answers at a position: [{name, right}]; null where the page does not know them.
 export function askedAt(t) {
-  const {target_names: names, tokens} = task();
+  const {target_names: names, answers} = task();
   const {targets, length} = example();
   if (!targets) return null;
   return names.map((name, k) => ({name, right: targets[t * names.length + k]}))
     .filter(({right}) => t < length && right >= 0)
-    .map(({name, right}) => ({name, right: quoted(tokens[right])}));
+    .map(({name, right}) => ({name, right: quoted(answers[right])}));
 }
 
 /// The model's answers at a position: [{name, said, right, ok, likeliest: [[token, share]]}];
@@ -249,17 +250,17 @@ export function askedAt(t) {
 export function answersAt(t) {
   const pass = trace();
   if (!pass?.logits || t >= example().length) return [];
-  const {vocab, target_names: names, tokens} = task();
+  const {outputs, target_names: names, answers} = task();
   return names.map((name, k) => {
     const logits = logitsAt(pass, t, k);
-    const order = range(vocab).sort((a, b) => logits[b] - logits[a]);
+    const order = range(outputs).sort((a, b) => logits[b] - logits[a]);
     const total = logits.reduce((sum, v) => sum + Math.exp(v - logits[order[0]]), 0);
     const right = example().targets ? example().targets[t * names.length + k] : -1;
     const share = (v) => Math.exp(logits[v] - logits[order[0]]) / total;
     return {
-      name, said: quoted(tokens[order[0]]), right: right < 0 ? null : quoted(tokens[right]),
+      name, said: quoted(answers[order[0]]), right: right < 0 ? null : quoted(answers[right]),
       ok: order[0] === right,
-      likeliest: order.slice(0, 3).map((v) => [quoted(tokens[v]), share(v)]),
+      likeliest: order.slice(0, 3).map((v) => [quoted(answers[v]), share(v)]),
     };
   });
 }

@@ -240,7 +240,7 @@ export function chosenPicture(width, {rel, title}) {
 /// The command that draws the pattern in a terminal.
 export const patternCommand = () =>
   chosen() && !app.state.tokens.length && app.state.step == null &&
-  `headlab heads ${run().name} --pattern ${chosen().at} --example ${exampleIndex()}`;
+  `headlab pattern ${run().name} ${chosen().at} --example ${exampleIndex()}`;
 
 // ---- one query -------------------------------------------------------------------------------
 

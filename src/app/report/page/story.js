@@ -293,10 +293,10 @@ function headsNodes() {
       .map((d) => figure((width) => divisionPicture(d, width), {
         id: `division-${d.relation}`, most: 640, again: `headlab heads ${run().name} --svg FILE`,
       })),
-    el('p', {class: 'again'}, 'again: ', code(`headlab heads ${run().name} --grid --svg FILE`)),
+    el('p', {class: 'again'}, 'again: ', code(`headlab pattern ${run().name} --grid --svg FILE`)),
     el('div', {class: 'columns'},
       overTraining('losses', `headlab runs ${run().name} --svg FILE`),
-      overTraining('births', `headlab heads ${run().name} --over-training --svg FILE`)),
+      overTraining('births', `headlab history ${run().name} --svg FILE`)),
   ];
 }
 

@@ -100,7 +100,7 @@ const char* name_of(AblationKind kind) {
   return std::ranges::find(kKinds, kind, &AblationEntry::kind)->name;
 }
 
-Ablation::Ablation(const Transformer& model, Batch examples, const AblationOptions& options)
+Ablation::Ablation(const HeadedModel& model, Batch examples, const AblationOptions& options)
     : model_(model),
       modules_(model.attention_modules()),
       examples_(std::move(examples)),
@@ -161,16 +161,21 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
 }
 
 /// Hooks for a pass that starts at the block of module `first`: residual streams before it, and the
-/// heads' outputs up to it, are those of the unchanged model.
+/// heads' outputs up to it, are those of the unchanged model. A model that records no streams runs
+/// from its start.
 ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unchanged) const {
   const AttentionModule* module = first < modules_.size() ? &modules_[first] : nullptr;
   ModelHooks hooks;
+  if (unchanged.residual.empty()) return hooks;
   hooks.residual.resize(unchanged.residual.size());
   const std::size_t start = module == nullptr ? unchanged.residual.size() - 1 : module->stream;
   hooks.residual[start] = unchanged.residual[start];
   const bool edits_encoder = module != nullptr && module->kind == AttentionKind::encoder;
-  if (model_.config().has_source() && !edits_encoder) {
-    const Index read = model_.config().encoder_layers;  // what the encoder ends in
+  if (model_.shape().has_source() && !edits_encoder) {
+    const auto is_encoder = [](const AttentionModule& m) {
+      return m.kind == AttentionKind::encoder;
+    };
+    const auto read = std::ranges::count_if(modules_, is_encoder);  // what the encoder ends in
     hooks.residual[read] = unchanged.residual[read];
   }
   for (std::size_t m = 0; m < modules_.size() && m <= first; ++m)
@@ -205,7 +210,7 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
   const NoGrad no_grad;
   constexpr Index kAtOnce = 32;  // sets: a whole pass for each thread, not a part of each loop
   std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
-  const Index at_once = model_.config().at_once(options_.batch, examples_.length);
+  const Index at_once = model_.shape().at_once(options_.batch, examples_.length);
   const Index parts = (examples_.size + at_once - 1) / at_once;
   Steps steps(parts * std::ssize(sets));
   for_parts(examples_, at_once, [&](const Batch& examples, Index first) {
@@ -235,7 +240,7 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
   const NoGrad no_grad;
   const std::vector<double> none(examples_.size);
   std::vector<PairLosses> all(pairs.size(), {none, none, none, none, 0});
-  const Index at_once = model_.config().at_once(options_.batch, examples_.length);
+  const Index at_once = model_.shape().at_once(options_.batch, examples_.length);
   Steps steps((examples_.size + at_once - 1) / at_once);
   for_parts(examples_, at_once, [&](const Batch& examples, Index first) {
     const Part part(*this, examples, first);
@@ -293,7 +298,7 @@ std::vector<HeadSet> single_sets(const HeadSet& heads) {
   return sets;
 }
 
-AblationReport ablate_heads(const Transformer& model, const Batch& examples,
+AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
                             const AblationOptions& options) {
   const Ablation ablation(model, examples, options);
   const HeadSet heads = all_heads(model);
@@ -309,11 +314,10 @@ AblationReport ablate_heads(const Transformer& model, const Batch& examples,
 }
 
 Finding finding_of(const AblationReport& report) {
-  Table table{"heads", {kHeadColumn, untold("loss", "loss", "nats per target")}};
-  std::ranges::copy(change_columns("", "change",
-                                   "rise of the loss in nats per target when the head is silenced"),
-                    std::back_inserter(table.columns));
-  table.columns[3].digits = kChance;  // p is shown
+  Table table{"heads", {kHeadColumn, Column("loss", "loss", "nats per target").no_legend()}};
+  table.append(change_columns("", "change",
+                              "rise of the loss in nats per target when the head is silenced",
+                              {.p = true}));
   table.columns.push_back({"lacking", "no interval", "why a change has none"});
   table.note = report.note();
   Figure map{"map",

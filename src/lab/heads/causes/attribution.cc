@@ -17,9 +17,15 @@ namespace {
 using Part = ModelCaptures::Written;
 
 void check(const Transformer& model) {
-  require(model.config().norm_place == NormPlace::pre,
+  const BlockWiring& wiring = kind_of(model.config().norm_place);
+  require(wiring.stream != StreamKind::normalised,
           "logits of a post-norm model cannot be attributed: its norms rescale the sum of all "
           "parts in every block");
+  if (wiring.stream != StreamKind::sum) {
+    throw Error(text("cannot attribute logits: with norm_place ", wiring.name, " the stream need ",
+                     "not be a sum of what the sublayers write"),
+                "use a model with norm_place pre or parallel");
+  }
 }
 
 /// What the heads of one module wrote, and its bias.
@@ -61,7 +67,7 @@ struct Direction {
 struct Unembedding {
   const NormLayer& norm;
   Linear map;
-  Index vocab;
+  Index outputs;
   bool centred;
 
   /// The biases that the model has behind the stream, and where their shares stand.
@@ -74,20 +80,21 @@ struct Unembedding {
 
   /// The element of a token in block k of a row, less the block's mean where that is asked.
   double above_mean(const Scalar* row, Index k, Index token) const {
-    const Scalar* block = row + k * vocab;
+    const Scalar* block = row + k * outputs;
     double mean = 0;
-    for (Index v = 0; centred && v < vocab; ++v)
-      mean += static_cast<double>(block[v]) / static_cast<double>(vocab);
+    for (Index v = 0; centred && v < outputs; ++v)
+      mean += static_cast<double>(block[v]) / static_cast<double>(outputs);
     return static_cast<double>(block[token]) - mean;
   }
 
   Direction direction(Index k, Index token) const {
     Direction direction;
     if (map.b.defined()) direction.bias = above_mean(map.b.data(), k, token);
-    const Index width = norm.w.count();
+    const Index width = map.W.size(0);
     for (Index c = 0; c < width; ++c) {
       const double weight = above_mean(map.W.data() + c * map.W.size(1), k, token);
-      direction.u.push_back(static_cast<double>(norm.w.data()[c]) * weight);
+      const double gain = norm.w.defined() ? static_cast<double>(norm.w.data()[c]) : 1;
+      direction.u.push_back(gain * weight);
       if (norm.b.defined()) direction.norm_bias += static_cast<double>(norm.b.data()[c]) * weight;
     }
     if (!kind_of(norm.type).centres) return direction;
@@ -118,7 +125,7 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
   scales.next = 0;
   model.forward(batch, {.norms = &scales}, {.edits = edits, .captures = &captures});
   const std::vector<Part> parts = parts_of(model, captures);
-  const Unembedding unembedding{model.final_norm(), model.unembedding(), model.config().vocab,
+  const Unembedding unembedding{model.final_norm(), model.unembedding(), model.config().outputs(),
                                 centred};
   const auto biases = unembedding.biases();
   std::map<std::pair<Index, Index>, Direction> directions;  // by target and token

@@ -47,7 +47,7 @@ Finding finding_of(const AttributionReport& report) {
               "logits, by target"};
   std::vector<std::string> sums;
   for (std::size_t k = 0; k < report.targets.size(); ++k) {
-    table.columns.push_back({text("shares.", k), report.targets[k], "", 3});
+    table.columns.push_back(element_column("shares", k, report.targets[k]).fixed(3));
     sums.push_back(text(report.targets[k], " ", report.logits[k]));
   }
   if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");

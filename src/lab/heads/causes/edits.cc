@@ -26,7 +26,7 @@ std::vector<HeadId> heads_of(const Json& json) {
 
 std::string head_text(const HeadId& id) { return text(id.module, ".", id.head); }
 
-std::vector<HeadId> all_heads(const Transformer& model) {
+std::vector<HeadId> all_heads(const HeadedModel& model) {
   std::vector<HeadId> heads;
   Index layer = 0;
   for (const auto& numbers : model.head_numbers()) {
@@ -42,11 +42,11 @@ std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone) {
   return rest;
 }
 
-std::vector<std::string> module_names(const Transformer& model) {
+std::vector<std::string> module_names(const HeadedModel& model) {
   return texts_of(model.attention_modules(), &AttentionModule::name);
 }
 
-Index place_of(const Transformer& model, const HeadId& id) {
+Index place_of(const HeadedModel& model, const HeadId& id) {
   const auto numbers = model.head_numbers();
   if (id.module >= 0 && id.module < std::ssize(numbers)) {
     const auto place = std::ranges::find(numbers[id.module], id.head) - numbers[id.module].begin();
@@ -57,7 +57,7 @@ Index place_of(const Transformer& model, const HeadId& id) {
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
 
-std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept) {
+std::vector<HeadEdits> gates_for(const HeadedModel& model, std::span<const HeadId> kept) {
   std::vector<HeadEdits> edits;
   Index layer = 0;
   for (const auto& numbers : model.head_numbers()) {

@@ -247,27 +247,31 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
 
 static Table edges_table() {
   Table table{.name = "relations",
-              .columns = {untold("name", "relation", "whose edges are hidden"),
-                          {"heads", "head", "in which they are hidden", kHidden, "heads", false},
-                          untold("of", "head", "in which edges are hidden, or all"),
-                          {"lift", "lift", "how far the mass lies above the null: 1 is perfect", 2},
-                          {"mass", "mass", "the attention that was hidden", 2}},
+              .columns = {Column("name", "relation", "whose edges are hidden").no_legend(),
+                          Column("heads", "head", "in which they are hidden")
+                              .of(CellKind::heads)
+                              .hidden()
+                              .no_legend(),
+                          Column("of", "head", "in which edges are hidden, or all").no_legend(),
+                          Column("lift", "lift",
+                                 "how far the mass lies above the null: 1 is perfect")
+                              .fixed(2),
+                          Column("mass", "mass", "the attention that was hidden").fixed(2)},
               .title = "what it costs to hide exactly a relation's edges",
               .inner = "tests"};
-  const auto add = [&](const std::vector<Column>& more) {
-    table.columns.insert(table.columns.end(), more.begin(), more.end());
-  };
-  add(change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
-  add({{"share", "share", "of the cost in all heads together", 1, "%"}});
-  add(change_columns("control.", "random",
-                     "the cost of hiding random edges, of the weight beside it"));
-  add({{"control_mass", "its mass", "the attention that was hidden there", kHidden},
-       {"control_ratio", "weight", "of the random edges, as a share of the gold ones", 2},
-       {"targets", "targets", "that were judged", kGrouped}});
-  add(change_columns("difference.", "difference", "cost - random"));
-  table.columns[table.columns.size() - 4].digits = kHidden;
-  add({{"cause", "cause", "whether these edges are a cause", kHidden},
-       untold("verdict", "verdict", "what the numbers say")});
+  table.append(
+      change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
+  table.append({Column("share", "share", "of the cost in all heads together").percent(1)});
+  table.append(change_columns("control.", "random",
+                              "the cost of hiding random edges, of the weight beside it"));
+  table.append(
+      {Column("control_mass", "its mass", "the attention that was hidden there").hidden(),
+       Column("control_ratio", "weight", "of the random edges, as a share of the gold ones")
+           .fixed(2),
+       Column("targets", "targets", "that were judged").shown_as(Form::grouped)});
+  table.append(change_columns("difference.", "difference", "cost - random", {.change = false}));
+  table.append({Column("cause", "cause", "whether these edges are a cause").hidden(),
+                Column("verdict", "verdict", "what the numbers say").no_legend()});
   return table;
 }
 

@@ -16,16 +16,25 @@
 namespace headlab {
 
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
-                                   const std::string& meaning) {
-  return {{prefix + "change,low,high", title, meaning + ", with its 95% interval", kSigned},
-          {prefix + "p", "p", "how often chance alone changes as much; not told below 1e-6",
-           kHidden},
-          {prefix + "examples", "examples", "with a target: what the change rests on", kHidden},
-          {prefix + "carried", "carried", "by so many of these examples", kHidden},
-          {prefix + "skew", "skew",
-           text("of the examples' changes, divided by the root of their number; no interval above ",
-                kMostSkew),
-           kHidden}};
+                                   const std::string& meaning, const ChangeShown& shown) {
+  const std::string change = prefix + "change";
+  // "gold." names the object that holds the change: its interval is called "gold".
+  const std::string key = prefix.empty() ? change : prefix.substr(0, prefix.size() - 1);
+  return {
+      Column(key, title, meaning + ", with its 95% interval")
+          .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
+          .shown_as(Form::signed_number)
+          .hidden_unless(shown.change),
+      Column(prefix + "p", "p", "how often chance alone changes as much; not told below 1e-6")
+          .shown_as(Form::p_value)
+          .hidden_unless(shown.p),
+      Column(prefix + "examples", "examples", "with a target: what the change rests on").hidden(),
+      Column(prefix + "carried", "carried", "by so many of these examples").hidden(),
+      Column(
+          prefix + "skew", "skew",
+          text("of the examples' changes, divided by the root of their number; no interval above ",
+               kMostSkew))
+          .hidden()};
 }
 
 Json::Array cells_of(const PairedChange& change) {
@@ -55,6 +64,39 @@ static bool is_rounding(std::span<const double> after, std::span<const double> b
   return true;
 }
 
+/// The result if rounding explains every change: exactly 0.
+static PairedChange unchanged(std::span<const double> targets) {
+  PairedChange result;
+  result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
+  result.carried = static_cast<double>(result.examples);
+  result.low = std::nan("");
+  result.high = std::nan("");
+  if (!result.enough()) {
+    result.p = std::nan("");
+  }
+  return result;
+}
+
+/// The mean change, and how many examples there are and carry it; no interval.
+static PairedChange mean_change(std::span<const double> after, std::span<const double> before,
+                                std::span<const double> targets, double count) {
+  PairedChange result;
+  double sizes = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const double change = after[i] - before[i];
+    result.change += change / count;
+    result.examples += targets[i] > 0;
+    sizes += std::abs(change);
+    squares += change * change;
+  }
+  result.carried = static_cast<double>(result.examples);
+  if (squares > 0) {
+    result.carried = sizes * sizes / squares;
+  }
+  return result;
+}
+
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets, std::span<const std::size_t> groups,
                            double resolution) {
@@ -63,28 +105,15 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
           before.size(), " and ", n, " examples cannot be judged: it takes two or more, the same");
   const double count = std::accumulate(targets.begin(), targets.end(), 0.0);
   if (count <= 0) return {};
-  PairedChange result;
-  if (is_rounding(after, before, targets, resolution)) {
-    result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
-    result.carried = static_cast<double>(result.examples);
-    result.low = result.high = std::nan("");
-    if (!result.enough()) result.p = std::nan("");
-    return result;
-  }
-  double sizes = 0, size_squares = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double change = after[i] - before[i];
-    result.change += change / count;
-    result.examples += targets[i] > 0;
-    sizes += std::abs(change), size_squares += change * change;
-  }
-  result.carried =
-      size_squares > 0 ? sizes * sizes / size_squares : static_cast<double>(result.examples);
-  double squares = 0, cubes = 0;
+  if (is_rounding(after, before, targets, resolution)) return unchanged(targets);
+  PairedChange result = mean_change(after, before, targets, count);
+  double squares = 0;
+  double cubes = 0;
   std::map<std::size_t, double> sums;  // of residuals, by group
   for (std::size_t i = 0; i < n; ++i) {
     const double residual = after[i] - before[i] - result.change * targets[i];
-    squares += residual * residual, cubes += residual * residual * residual;
+    squares += residual * residual;
+    cubes += residual * residual * residual;
     if (!groups.empty()) sums[groups[i]] += residual;
   }
   double grouped = 0;
@@ -93,21 +122,28 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   const double error = std::sqrt(std::max(squares, grouped) * examples / (examples - 1)) / count;
   result.skew = squares > 0 ? cubes / std::pow(squares, 1.5) : 0;
   const SkewedMean mean{result.change, error * (1 + std::abs(result.skew)), result.skew};
-  const bool known = result.enough(), moved = error > 0 || result.change != 0;
+  const bool known = result.enough();
+  const bool moved = error > 0 || result.change != 0;
   const Interval interval = known && moved ? mean.interval() : Interval{};
-  result.low = interval.low, result.high = interval.high;
+  result.low = interval.low;
+  result.high = interval.high;
   result.p = known ? mean.p() : std::nan("");
   return result;
 }
 
 /// Whether a change in one of the tables is carried by too few examples.
 static bool few_carry(const Finding& found) {
-  for (const Table& table : found.tables)
-    for (std::size_t c = 0; c < table.columns.size(); ++c)
-      for (const Json::Array& row : table.rows)
-        if (table.columns[c].key.ends_with("carried") && row[c].is_number() &&
-            row[c].number() < kFewestPaired)
-          return true;
+  const auto is_few = [](const Json& carried) {
+    return carried.is_number() && carried.number() < kFewestPaired;
+  };
+  for (const Table& table : found.tables) {
+    for (const Column& column : table.columns) {
+      const bool counts = column.key == "carried" || column.key.ends_with(".carried");
+      if (counts && std::ranges::any_of(table.cells(column.key), is_few)) {
+        return true;
+      }
+    }
+  }
   return false;
 }
 

@@ -214,7 +214,7 @@ PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
 PairsReport ablate_pairs(const Transformer& model, const Task& task, const AblationOptions& options,
                          Index examples) {
   const Example example = held_out_examples(task, examples);
-  const bool is_explained = model.config().norm_place == NormPlace::pre;
+  const bool is_explained = kind_of(model.config().norm_place).stream == StreamKind::sum;
   const HeadSet heads = all_heads(model);
   const std::int64_t losses_share = std::ssize(heads);  // of the work, about
   const std::int64_t shares_share = is_explained ? 2 : 0;
@@ -241,47 +241,57 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
   return report;
 }
 
+/// The pair, and what both heads cost together.
+static std::vector<Column> joint_columns() {
+  return {
+      Column("first", "first", "a head").of(CellKind::head).no_legend(),
+      Column("second", "second", "and another").of(CellKind::head).no_legend(),
+      Column("joint", "both", "rise of the loss when both are silenced, nats")
+          .shown_as(Form::signed_number),
+      Column("sum", "sum", "of the rises with each silenced alone").shown_as(Form::signed_number),
+      Column("independent", "independent",
+             "the rise if each one's effect on the logits were added, at the scales of the "
+             "layer norms with both silenced")
+          .shown_as(Form::signed_number)};
+}
+
+/// The changes of one head of the pair, whose values are at `key` and which text calls `name`.
+static std::vector<Column> columns_of_head(const std::string& key, const std::string& name) {
+  std::vector<Column> columns = change_columns(
+      key + ".share.", name + "'s direct logit",
+      text("what the ", name,
+           " head adds to the right logit by itself, above the mean of all logits, in logits per "
+           "target on the relation's targets: not a part of 1"),
+      {.change = false});
+  const std::vector<Column> rise =
+      change_columns(key + ".rise.", name + "'s rise",
+                     text("growth of the ", name,
+                          " head's direct logit when the other head, which owns the relation, is "
+                          "silenced, in logits per target"),
+                     {.change = false});
+  columns.insert(columns.end(), rise.begin(), rise.end());
+  return columns;
+}
+
 static Table pairs_table(const PairsReport& report) {
   Table table{.name = "pairs",
-              .columns = {{"first", "first", "a head", kPlain, "head", false},
-                          {"second", "second", "and another", kPlain, "head", false},
-                          {"joint", "both", "rise of the loss when both are silenced, nats",
-                           kSigned},
-                          {"sum", "sum", "of the rises with each silenced alone", kSigned},
-                          {"independent", "independent",
-                           "the rise if each one's effect on the logits were added, at the scales "
-                           "of the layer norms with both silenced",
-                           kSigned}},
+              .columns = joint_columns(),
               .title =
                   "pairs of heads: redundant ones first, then those in which one takes over, "
                   "then those that cost most",
               .note = report.note(),
               .most = 12};
-  const auto add = [&](const std::string& key, const std::string& title, const std::string& meaning,
-                       bool shown) {
-    std::vector<Column> columns = change_columns(key, title, meaning);
-    if (!shown) columns[0].digits = kHidden;
-    table.columns.insert(table.columns.end(), columns.begin(), columns.end());
-  };
-  add("interaction.", "difference", "both - independent", true);
-  table.columns.push_back(
-      {"relation", "relation", "that both own, or one of them: a pair has a row for each of them"});
-  for (const auto& [key, name] : {std::pair("of_first", "first"), {"of_second", "second"}}) {
-    add(text(key, ".share."), text(name, "'s direct logit"),
-        text("what the ", name,
-             " head adds to the right logit by itself, above the mean of all logits, in logits per "
-             "target on the relation's targets: not a part of 1"),
-        false);
-    add(text(key, ".rise."), text(name, "'s rise"),
-        text("growth of the ", name,
-             " head's direct logit when the other head, which owns the relation, is silenced, in "
-             "logits per target"),
-        false);
-  }
-  add("beyond.", "beyond", "the cost of both beyond the sum, on the relation's targets", false);
-  table.columns.push_back({"beyond_share", "of both", "beyond, as a share of their cost", kHidden});
-  table.columns.push_back({"redundant", "redundant", "whether both know it", kHidden});
-  table.columns.push_back(untold("verdict", "verdict", "what the numbers say"));
+  table.append(change_columns("interaction.", "difference", "both - independent"));
+  table.append({{"relation", "relation",
+                 "that both own, or one of them: a pair has a row for each of them"}});
+  table.append(columns_of_head("of_first", "first"));
+  table.append(columns_of_head("of_second", "second"));
+  table.append(change_columns("beyond.", "beyond",
+                              "the cost of both beyond the sum, on the relation's targets",
+                              {.change = false}));
+  table.append({Column("beyond_share", "of both", "beyond, as a share of their cost").hidden(),
+                Column("redundant", "redundant", "whether both know it").hidden(),
+                Column("verdict", "verdict", "what the numbers say").no_legend()});
   return table;
 }
 

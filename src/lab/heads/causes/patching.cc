@@ -37,10 +37,10 @@ std::vector<Contrast> contrasts_of(const Batch& clean, const Batch& corrupted) {
 }
 
 /// The mean logit difference.
-double difference(const Tensor& logits, Index vocab, const std::vector<Contrast>& contrasts) {
+double difference(const Tensor& logits, Index outputs, const std::vector<Contrast>& contrasts) {
   double sum = 0;
   for (const Contrast& one : contrasts) {
-    const Scalar* row = logits.data() + one.row * vocab;
+    const Scalar* row = logits.data() + one.row * outputs;
     sum += static_cast<double>(row[one.clean]) - static_cast<double>(row[one.corrupted]);
   }
   return sum / static_cast<double>(contrasts.size());
@@ -70,12 +70,12 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   const NoGrad no_grad;
   const std::vector<Contrast> contrasts = contrasts_of(clean, corrupted);
   const Activations from(model, clean, false), into(model, corrupted, false);
-  const Index vocab = model.config().vocab;
+  const Index outputs = model.config().outputs();
   PatchReport report{.attention = module_names(model),
                      .pairs = clean.size,
                      .targets = std::ssize(contrasts),
-                     .clean = difference(from.logits(), vocab, contrasts),
-                     .corrupted = difference(into.logits(), vocab, contrasts)};
+                     .clean = difference(from.logits(), outputs, contrasts),
+                     .corrupted = difference(into.logits(), outputs, contrasts)};
   require(report.clean != report.corrupted,
           "the model answers the clean and the corrupted inputs alike");
   const auto numbers = model.head_numbers();
@@ -83,7 +83,7 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   Steps steps(std::ssize(heads) + std::ssize(from.captures().residual) * clean.length);
   const auto restored = [&](const ModelHooks& hooks) {
     steps.done();
-    const double patched = difference(model.forward(corrupted, {}, hooks), vocab, contrasts);
+    const double patched = difference(model.forward(corrupted, {}, hooks), outputs, contrasts);
     return (patched - report.corrupted) / (report.clean - report.corrupted);
   };
   for (const HeadId& head : heads) {
@@ -104,14 +104,15 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
 }
 
 Finding finding_of(const PatchReport& report) {
-  Table table{"heads",
-              {kHeadColumn,
-               {"restored", "restored", "of the difference between clean and corrupted", 1, "%"}},
-              {},
-              "",
-              text(report.pairs, " pairs of examples, ", report.targets,
-                   " targets that differ; mean logit difference: clean ", report.clean,
-                   ", corrupted ", report.corrupted)};
+  Table table{
+      "heads",
+      {kHeadColumn,
+       Column("restored", "restored", "of the difference between clean and corrupted").percent(1)},
+      {},
+      "",
+      text(report.pairs, " pairs of examples, ", report.targets,
+           " targets that differ; mean logit difference: clean ", report.clean, ", corrupted ",
+           report.corrupted)};
   for (const PatchReport::Head& one : report.heads) table.rows.push_back({one.head, one.restored});
   return {.about = stamped({{"attention", report.attention},
                             {"pairs", report.pairs},

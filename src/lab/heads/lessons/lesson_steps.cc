@@ -73,12 +73,15 @@ std::string four_decimals(const Row& row) {
   return join(texts_of(row, [](double value) { return fixed(value, 4); }), " ");
 }
 
-/// A row for each query, a column for each key.
-Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& values, int digits) {
-  Table table{corner.key, {corner}};
-  table.columns[0].key = "token";
-  for (std::size_t s = 0; s < shown.keys.size(); ++s)
-    table.columns.push_back({text(corner.key, ".", s), shown.keys[s], "", digits});
+/// A row for each query, a column for each key. The table has the key of `corner`; without
+/// `decimals`, numbers have 4 significant digits.
+Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& values,
+                std::optional<int> decimals) {
+  Table table{corner.key, {Column("token", corner.title, corner.meaning).no_legend()}};
+  for (std::size_t s = 0; s < shown.keys.size(); ++s) {
+    const Column column = element_column(corner.key, s, shown.keys[s]);
+    table.columns.push_back(decimals ? column.fixed(*decimals) : column);
+  }
   for (Index t = 0; t < values.rows(); ++t) {
     Json::Array& row = table.rows.emplace_back(Json::Array{shown.queries[t]});
     for (const double x : row_of(values, t)) row.emplace_back(x);
@@ -89,14 +92,15 @@ Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& val
 Table inputs_table(const ShownHeads& shown) {
   const std::vector<HeadSteps>& heads = shown.heads;
   const Index H = std::ssize(heads), T = std::ssize(shown.queries);
-  Table table{.name = "inputs",
-              .columns = {untold("token", "token", "as the task shows it"),
-                          untold("q", "q", "the token's query"),
-                          untold("k", "k", "the token's key"),
-                          untold("v", "v", "what the token gives to those that look at it")},
-              .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
-                            H * heads[0].v.columns(), "]: ",
-                            H > 1 ? "each head has its own columns, between bars" : "one head")};
+  Table table{
+      .name = "inputs",
+      .columns = {Column("token", "token", "as the task shows it").no_legend(),
+                  Column("q", "q", "the token's query").no_legend(),
+                  Column("k", "k", "the token's key").no_legend(),
+                  Column("v", "v", "what the token gives to those that look at it").no_legend()},
+      .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
+                    H * heads[0].v.columns(),
+                    "]: ", H > 1 ? "each head has its own columns, between bars" : "one head")};
   for (Index t = 0; t < T; ++t)
     table.rows.push_back({shown.queries[t], cut_row(heads, &HeadSteps::q, t),
                           cut_row(heads, &HeadSteps::k, t), cut_row(heads, &HeadSteps::v, t)});
@@ -106,20 +110,22 @@ Table inputs_table(const ShownHeads& shown) {
 void add_head_tables(std::vector<Table>& tables, const ShownHeads& shown, std::size_t h) {
   const HeadSteps& head = shown.heads[h];
   Table& scores = tables.emplace_back(
-      key_table(shown, untold("scores", "q k^T", "the scores of a query, by key"), head.scores,
-                kPlain));
+      key_table(shown, Column("scores", "q k^T", "the scores of a query, by key").no_legend(),
+                head.scores, std::nullopt));
   scores.title = text(shown.names[h], ": scores ", shape_text(head.scores), " = q ",
                       shape_text(head.q), " x k^T [", head.k.columns(), ", ", head.k.rows(), "]");
-  Table& weights = tables.emplace_back(
-      key_table(shown, untold("weights", "weights", "the softmax of the scaled scores, by key"),
-                head.weights, 4));
+  Table& weights = tables.emplace_back(key_table(
+      shown, Column("weights", "weights", "the softmax of the scaled scores, by key").no_legend(),
+      head.weights, 4));
   weights.title = text("divided by sqrt(", head.q.columns(),
                        ") = ", fixed(std::sqrt(static_cast<double>(head.q.columns())), 4),
                        ", softmax over each row; output ", shape_text(head.output),
                        " = weights x v ", shape_text(head.v));
   const bool whole = head.v.columns() <= kWrittenOut;
   weights.columns.push_back(
-      untold("output", whole ? "output" : "|output|", "weights times values, or its length", 4));
+      Column("output", whole ? "output" : "|output|", "weights times values, or its length")
+          .fixed(4)
+          .no_legend());
   for (Index t = 0; t < head.output.rows(); ++t)
     weights.rows[t].push_back(vector_or_length(row_of(head.output, t), whole));
   for (Table* table : {&tables[tables.size() - 2], &tables.back()}) table->name += text(".", h + 1);
@@ -151,10 +157,12 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
                            fixed(change_when_silent(shown.heads, h, W_O), 4)));
   Table table{.name = "mixed",
               .columns = {{"token", "token"},
-                          untold("concatenated", "concatenated",
-                                 "the outputs of all heads side by side"),
-                          untold("mixed", "after W_O",
-                                 "the same times W_O: what attention adds to the stream")},
+                          Column("concatenated", "concatenated",
+                                 "the outputs of all heads side by side")
+                              .no_legend(),
+                          Column("mixed", "after W_O",
+                                 "the same times W_O: what attention adds to the stream")
+                              .no_legend()},
               .title = text("heads side by side ", shape_text(z), ", then times W_O ",
                             shape_text(W_O), ", which mixes them"),
               .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
@@ -179,16 +187,21 @@ struct Written {
 };
 
 std::vector<Column> step_columns(const Written& written) {
-  return {untold("key", "key", "a token that a query may look at"),
-          untold("products", written.products ? "products" : "largest product",
-                 "query times key, element by element; their sum is the score"),
-          untold("score", "score", "query times key: q k^T", 4),
-          {"scaled", "scaled", "score / sqrt(D)", 4},
-          {"exp", "exp", "e to the power of scaled, less the largest of the row", 4},
-          {"weight", "weight", "exp / their sum: what the query takes from the key", 4},
-          untold("v", written.values ? "v" : "|v|", "the key's value, or its length", 4),
-          untold("added", written.values ? "weight v" : "weight |v|",
-                 "what the key adds to the output", 4)};
+  return {Column("key", "key", "a token that a query may look at").no_legend(),
+          Column("products", written.products ? "products" : "largest product",
+                 "query times key, element by element; their sum is the score")
+              .no_legend(),
+          Column("score", "score", "query times key: q k^T").fixed(4).no_legend(),
+          Column("scaled", "scaled", "score / sqrt(D)").fixed(4),
+          Column("exp", "exp", "e to the power of scaled, less the largest of the row").fixed(4),
+          Column("weight", "weight", "exp / their sum: what the query takes from the key").fixed(4),
+          Column("v", written.values ? "v" : "|v|", "the key's value, or its length")
+              .fixed(4)
+              .no_legend(),
+          Column("added", written.values ? "weight v" : "weight |v|",
+                 "what the key adds to the output")
+              .fixed(4)
+              .no_legend()};
 }
 
 /// The table of one query in one head.
@@ -236,7 +249,7 @@ std::vector<Table> query_tables(const ShownHeads& shown, Index query) {
   for (std::size_t h = 0; h < shown.heads.size(); ++h)
     tables.push_back(steps_table(shown, h, query));
   for (std::size_t h = 0; h + 1 < tables.size(); ++h)  // the last one's legend tells for all
-    for (Column& column : tables[h].columns) column.told = false;
+    for (Column& column : tables[h].columns) column.in_legend = false;
   return tables;
 }
 
@@ -247,9 +260,10 @@ std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O) {
   std::vector<Table> tables = {inputs_table(shown)};
   for (std::size_t h = 0; h < shown.heads.size(); ++h) add_head_tables(tables, shown, h);
   if (shown.heads.size() > 1) {
-    tables.push_back(key_table(shown,
-                               untold("average", "average", "weights averaged over heads, by key"),
-                               average_weights(shown.heads), 4));
+    tables.push_back(
+        key_table(shown,
+                  Column("average", "average", "weights averaged over heads, by key").no_legend(),
+                  average_weights(shown.heads), 4));
     tables.back().title = "the weights averaged over heads: what each did can no longer be seen";
   }
   tables.push_back(mixing_table(shown, W_O));

@@ -106,7 +106,7 @@ std::span<const PublishedModel> published_models() { return kModels; }
 
 Table corrections_table() {
   Table table{.name = "corrections",
-              .columns = {{"topic", "topic", "", kHidden},
+              .columns = {Column("topic", "topic").hidden(),
                           {"claim", "they say"},
                           {"fact", "what is so"},
                           {"source", "by"}},

@@ -14,7 +14,7 @@
 
 namespace headlab {
 
-Activations::Activations(const Transformer& model, const Batch& batch, bool patterns, bool logits)
+Activations::Activations(const HeadedModel& model, const Batch& batch, bool patterns, bool logits)
     : model_(model) {
   const NoGrad no_grad;
   captures_.wants_patterns = patterns;
@@ -35,7 +35,7 @@ Tensor Activations::output(const HeadId& head) const {
   return slice(captures_.attention[head.module].z, 2, place * width, (place + 1) * width);
 }
 
-std::vector<Tensor> normalised_patterns(const Transformer& model, const ModelCaptures& captures) {
+std::vector<Tensor> normalised_patterns(const HeadedModel& model, const ModelCaptures& captures) {
   std::vector<Tensor> patterns;
   for (const AttentionModule& module : model.attention_modules()) {
     const Tensor& pattern = captures.attention[patterns.size()].pattern;
@@ -100,17 +100,18 @@ GoldCells cells_of(const Gold& gold, const HeadPattern& pattern, const std::stri
 }
 
 /// The patterns of some heads on sequence b of these examples, from one forward pass.
-std::vector<HeadPattern> patterns_on(const Transformer& model, const Task& task,
+std::vector<HeadPattern> patterns_on(const HeadedModel& model, const Task& task,
                                      std::span<const HeadId> heads, const Example& examples,
                                      Index b) {
   const Activations activations(model, examples.batch.rows(b, b + 1));
   const std::vector<Relation> relations = task.relations();
   std::vector<HeadPattern> patterns;
   for (const HeadId& head : heads) {
-    const AttentionKind kind = model.attention_modules()[head.module].kind;
+    const AttentionModule module = model.attention_modules()[head.module];
+    const AttentionKind kind = module.kind;
     HeadPattern& pattern =
         patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
-    pattern.normalises = kind_of(model.config().attention_function).normalises;
+    pattern.normalises = kind_of(module.attention->function).normalises;
     set_weights(pattern, activations);
     for (std::size_t r = 0; r < examples.gold.size(); ++r)
       if (relations[r].kind == kind)
@@ -120,7 +121,7 @@ std::vector<HeadPattern> patterns_on(const Transformer& model, const Task& task,
 }
 
 /// The same on a held-out example.
-std::vector<HeadPattern> held_out_patterns(const Transformer& model, const Task& task,
+std::vector<HeadPattern> held_out_patterns(const HeadedModel& model, const Task& task,
                                            std::span<const HeadId> heads, Index b) {
   require(at_most_different(task, b + 1) > b, "there is no example ", b, ": ",
           task.different(Split::validation), " different ones are held out");
@@ -140,19 +141,24 @@ const GoldCells* HeadPattern::gold_of(std::string_view relation) const {
   return best;
 }
 
-HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
+HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId& head,
                        const Example& examples, Index b) {
   return patterns_on(model, task, std::span(&head, 1), examples, b)[0];
 }
 
-HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
+HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId& head,
                        Index example) {
   place_of(model, head);  // before anything slow
   return held_out_patterns(model, task, std::span(&head, 1), example)[0];
 }
 
-std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task, Index example) {
+std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task, Index example) {
   return held_out_patterns(model, task, all_heads(model), example);
+}
+
+std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task,
+                                     const Example& examples, Index b) {
+  return patterns_on(model, task, all_heads(model), examples, b);
 }
 
 Json to_json(const HeadPattern& pattern) {
@@ -213,7 +219,7 @@ static void require_plain_softmax(const Transformer& model) {
   throw Error(
       text("cannot show the steps of a head: they are those of softmax, and this model has ",
            reason),
-      "show its weights with `headlab heads RUN --pattern LAYER.HEAD`");
+      "show its weights with `headlab pattern RUN LAYER.HEAD`");
 }
 
 HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,

@@ -118,7 +118,7 @@ std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
   return {from, std::ranges::lower_bound(from, queries.end(), end, {}, &EligibleQuery::b)};
 }
 
-Index widest_window(const Transformer& model, AttentionKind kind) {
+Index widest_window(const HeadedModel& model, AttentionKind kind) {
   Index widest = 0;
   for (const AttentionModule& module : model.attention_modules()) {
     if (module.kind != kind || module.attention->heads.empty()) continue;

@@ -83,7 +83,7 @@ struct QuerySet {
 inline std::size_t split_of(Index example) { return static_cast<std::size_t>(example % 2); }
 
 /// The widest window of a model's heads of this kind; 0: one of them sees all keys.
-Index widest_window(const Transformer& model, AttentionKind kind);
+Index widest_window(const HeadedModel& model, AttentionKind kind);
 /// The eligible queries of relation r of an example, which must outlive them. `window`: of the keys
 /// that any head sees.
 QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,

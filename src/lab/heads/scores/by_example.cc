@@ -27,11 +27,11 @@ double mean_mass(std::span<const EligibleQuery> queries, const Tensor& pattern, 
 
 }  // namespace
 
-ExampleMasses masses_by_example(const Transformer& model, const Task& task, Index examples) {
+ExampleMasses masses_by_example(const HeadedModel& model, const Task& task, Index examples) {
   const Index count = at_most_different(task, examples);
   const Example example = task.make(streams::scored(), count, Split::validation);
   const std::vector<Relation> relations = task.relations();
-  const bool causal = model.config().architecture != Architecture::encoder;
+  const bool causal = model.shape().architecture != Architecture::encoder;
   std::vector<QuerySet> sets;
   for (std::size_t r = 0; r < relations.size(); ++r)
     sets.push_back(relation_queries(example, relations, r, causal));
@@ -43,7 +43,7 @@ ExampleMasses masses_by_example(const Transformer& model, const Task& task, Inde
     const Activations activations(model, part);
     for (std::size_t h = 0; h < heads.size(); ++h) {
       Tensor pattern = activations.pattern(heads[h]);
-      if (!kind_of(model.config().attention_function).normalises)
+      if (!kind_of(modules[heads[h].module].attention->function).normalises)
         pattern = normalised_rows(pattern);
       for (std::size_t r = 0; r < sets.size(); ++r) {
         if (sets[r].kind != modules[heads[h].module].kind) continue;

@@ -161,7 +161,7 @@ std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r)
 }
 
 /// The losses of all positions [B, T] with these heads, on the targets that `examples` have.
-std::vector<double> losses_with(const Transformer& model, const HeadSet& kept,
+std::vector<double> losses_with(const HeadedModel& model, const HeadSet& kept,
                                 const Batch& examples) {
   constexpr Index kBatch = 64;
   const NoGrad no_grad;
@@ -202,7 +202,8 @@ std::vector<Division::Class> classes_of(const std::vector<SharedQuery>& queries,
     const Index label = query.classes[kind];
     Division::Class& one = classes[label];
     one.name = kind < 2 ? task.token_text(static_cast<std::int32_t>(label)) : text(label);
-    one.mass.resize(query.mass.size()), one.rise.resize(rises.size());
+    one.mass.resize(query.mass.size());
+    one.rise.resize(rises.size());
     ++one.queries;
     for (std::size_t h = 0; h < one.mass.size(); ++h) one.mass[h] += query.mass[h];
     for (std::size_t h = 0; h < one.rise.size(); ++h) one.rise[h] += rises[h][query.place];

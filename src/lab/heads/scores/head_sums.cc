@@ -86,11 +86,11 @@ struct PatternSums::HeadRows {
   }
 };
 
-PatternSums::PatternSums(const Transformer& model, const Batch& examples, Index size,
+PatternSums::PatternSums(const HeadedModel& model, const Batch& examples, Index size,
                          std::span<const AskedGold> asked, const SumOptions& options)
     : asked_(asked),
       options_(options),
-      causal_(model.config().architecture != Architecture::encoder) {
+      causal_(model.shape().architecture != Architecture::encoder) {
   const Index length = std::max(examples.length, examples.source_length);
   HeadSums head;
   for (const AskedGold& gold : asked) {
@@ -122,7 +122,7 @@ PatternSums::PatternSums(const Transformer& model, const Batch& examples, Index 
   gather(model, examples, size);
 }
 
-void PatternSums::gather(const Transformer& model, const Batch& examples, Index size) {
+void PatternSums::gather(const HeadedModel& model, const Batch& examples, Index size) {
   constexpr Index kMostWeights = 1 << 26;  // of patterns, at once
   const Index of_one = std::max<Index>(1, std::ssize(heads_) * examples.length * examples.length);
   size = std::clamp<Index>(kMostWeights / of_one, 1, size);

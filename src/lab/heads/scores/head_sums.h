@@ -68,7 +68,7 @@ struct SumOptions {
 class PatternSums {
  public:
   /// Runs the model over the examples, `size` sequences at a time, and adds up what its heads do.
-  PatternSums(const Transformer& model, const Batch& examples, Index size,
+  PatternSums(const HeadedModel& model, const Batch& examples, Index size,
               std::span<const AskedGold> asked, const SumOptions& options);
 
   const std::vector<HeadSums>& heads() const { return heads_; }
@@ -81,7 +81,7 @@ class PatternSums {
 
  private:
   struct HeadRows;
-  void gather(const Transformer& model, const Batch& examples, Index size);
+  void gather(const HeadedModel& model, const Batch& examples, Index size);
   void add(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
   void add_row_sums(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
   void add_hits(HeadSums& head, const HeadRows& rows) const;
@@ -114,7 +114,7 @@ struct ScoredHeads {
   const PatternSums& gathered;
   const Example& example;
   const Task& task;
-  const Transformer& model;
+  const HeadedModel& model;
   bool rises;  // whether the cost of each class is asked
 };
 /// How heads share relation r; nothing if they do not.

@@ -29,8 +29,8 @@ constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1, kRareShare = 0.5;
 struct ScoringJob {
   Example example;
   std::vector<Relation> relations;
-  const Transformer& model;
-  bool causal = model.config().architecture != Architecture::encoder;
+  const HeadedModel& model;
+  bool causal = model.shape().architecture != Architecture::encoder;
   std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `asked`
   std::deque<Gold> gold{};                          // a deque: `asked` points to its elements
   std::vector<AskedGold> asked{};
@@ -234,7 +234,7 @@ void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& g
 
 /// More permutations for relations that a head may own and that chance has not reached once, and
 /// the correction for their number.
-void decide_owners(HeadsReport& report, const ScoringJob& job, const Transformer& model,
+void decide_owners(HeadsReport& report, const ScoringJob& job, const HeadedModel& model,
                    const HeadsOptions& options) {
   const auto judged = smallest_p(report, job.relations.size());
   const Index wanted = std::llround(1 / kOwnerP) * std::ssize(judged);
@@ -302,10 +302,9 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
   const std::vector<Index> head_of =
       best_assignment(std::ssize(report.relations), std::ssize(report.heads), values);
   Index owned = 0;
-  const auto judged = std::ranges::count_if(report.relations, [&](const RelationWinner& winner) {
-    return report.heads[winner.best].relations[&winner - report.relations.data()].enough();
-  });
+  Index judged = 0;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    judged += report.best_score(r).enough() ? 1 : 0;
     const auto h = static_cast<std::size_t>(head_of[r]);
     if (head_of[r] < 0 || !possible(r, h)) continue;
     report.relations[r].assigned = h;
@@ -348,7 +347,7 @@ double diversity_of(const HeadsReport& report) {
   return ratio(sum, pairs);
 }
 
-HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsOptions& options) {
+HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsOptions& options) {
   require(options.examples >= 2 && options.batch >= 1,
           "scoring heads needs at least two examples, one to choose and one to judge, got ",
           options.examples, " in batches of ", options.batch);

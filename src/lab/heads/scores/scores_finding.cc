@@ -1,14 +1,15 @@
-// A report of heads as tables: who does what, in numbers and in words, and every score of every
-// head. The JSON has nested keys that others read, so it is written by hand (scores_json.cc), and
-// the tables take their cells from it. Read next: src/app/report/finding_text.cc, which shows them.
+// A report of heads as a finding: the tables of scores_tables.cc with a verdict for each relation
+// and notes on what the scores do not show. The JSON has nested keys that other programs read, so
+// it is written by hand (scores_json.cc); the tables take their cells from the report itself. Read
+// next: scores_tables.cc.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 #include <tuple>
 
 #include "headlab/base/text.h"
 #include "headlab/heads/scores.h"
+#include "heads/scores/scores_tables.h"
 
 namespace headlab {
 namespace {
@@ -32,9 +33,10 @@ std::string verdict(const HeadsReport& report, std::size_t r) {
   const auto in_part = std::ranges::count_if(report.heads, [r](const HeadScores& head) {
     return head.relations[r].p_holm < kOwnerP && head.relations[r].lift > 0;
   });
-  return in_part == 0   ? "nobody does it"
-         : in_part == 1 ? "one head, in part"
-                        : text(in_part, " heads, each in part");
+  if (in_part == 0) {
+    return "nobody does it";
+  }
+  return in_part == 1 ? "one head, in part" : text(in_part, " heads, each in part");
 }
 
 /// What it costs to silence each head where it gives most and elsewhere, if that was asked.
@@ -46,7 +48,8 @@ std::string rises_of(const HeadsReport& report, const Division& division) {
     for (const Division::Class& one : division.classes) {
       if (one.rise.empty()) return "";
       const bool most = one.mass[h] == std::ranges::max(one.mass);
-      sum[most] += one.rise[h] * static_cast<double>(one.queries), queries[most] += one.queries;
+      sum[most] += one.rise[h] * static_cast<double>(one.queries);
+      queries[most] += one.queries;
     }
     const auto mean = [&](bool most) {
       return queries[most] > 0 ? fixed(sum[most] / static_cast<double>(queries[most]), 2) : "-";
@@ -64,6 +67,15 @@ std::string divisions_text(const HeadsReport& report) {
     shared += report.sentence(division) + rises_of(report, division) + "\n";
   }
   return shared;
+}
+
+/// A note on these relations, by their names if they `fit`; "" if there are none.
+std::string note_on(const std::string& what, const std::vector<std::string>& names, bool fit) {
+  if (names.empty()) {
+    return "";
+  }
+  const std::string listed = fit ? join(names, ", ") : text(names.size(), " relations");
+  return text("note: ", what, ": ", listed, "\n");
 }
 
 /// What must be said about the relations: gold that can hardly be exchanged, relations that heads
@@ -89,10 +101,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
       few_exchanges.push_back(text(winner.relation.name, " (", winner.exchanges, ")"));
   }
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
-    const bool list = all || names.size() <= kManyRelations;
-    return names.empty() ? std::string()
-                         : text("note: ", what, ": ",
-                                list ? join(names, ", ") : text(names.size(), " relations"), "\n");
+    return note_on(what, names, all || names.size() <= kManyRelations);
   };
   return note(kFixedKeysNote, fixed_keys) +
          note(text("p cannot become small where few of ", report.permutations,
@@ -105,38 +114,6 @@ std::string notes_on(const HeadsReport& report, bool all) {
               " have an owner",
               shared_own == 0 ? " of their own"
                               : text(", but ", shared_own, " of them with others that share it"));
-}
-
-Table relations_table(const HeadsReport& report, const HeadsShown& shown) {
-  const bool nearest = std::ranges::any_of(report.relations, [](const RelationWinner& winner) {
-    return std::isfinite(winner.nearest.top1);
-  });
-  const int readers = nearest ? 3 : kHidden;
-  const char* rests = "that the scores of the best head rest on";
-  const int counts = shown.all ? kGrouped : kHidden;
-  return {
-      "relations",
-      {untold("name", "relation", "which keys a head must read: known, as the task made them"),
-       {"best.layer,head", "best head",
-        "most mass on half of the examples; shown is what it does on the others"},
-       untold("best.mass", "mass", "mean attention on the relation's keys", 3),
-       untold("best.top1", "top1", "share of queries whose largest weight is on such a key", 3),
-       {"best.lift", "lift", "how far the mass lies above the null, 1 is perfect", 3},
-       untold("best.null", "null", "the mass of the best answer that ignores content", 3),
-       {"best.p_holm", "p", "how often chance does as well, corrected by Holm for all", kChance},
-       {"owner", "owner", "the best head where it does the relation", kHidden, "head", false},
-       {"verdict,owned", "verdict", "a head does a relation (*) from lift .3 with p below .01"},
-       {"best.mass_untrained", "untrained", "mass of the best head before training", 3},
-       untold("best.queries", "queries", rests, counts),
-       untold("best.examples", "examples", rests, counts),
-       {"baselines.offset.top1", "best offset", "top1 of a reader that looks as far away each time",
-        readers},
-       {"baselines.offset.best_top1_where_wrong", "head there",
-        "top1 of the best head where that reader is wrong: low if it does the same", readers},
-       {"baselines.nearest.top1", "nearest", "top1 of a reader of the nearest candidate", readers},
-       untold("baselines.nearest.best_top1_where_wrong", "head there",
-              "top1 of the best head where that reader is wrong: low if it does the same",
-              readers)}};
 }
 
 /// Of many relations a screen shows those with an owner and the largest lift.
@@ -153,96 +130,28 @@ void show_best(Table& table, const HeadsReport& report) {
                      " relations, those with an owner and the largest lift");
 }
 
-Table heads_table(const HeadsReport& report, const HeadsShown& shown) {
-  Table table{"heads", {kHeadColumn}};
-  const auto add = [&](Column column, bool wanted) {
-    if (!wanted && !shown.all) column.digits = kHidden;
-    table.columns.push_back(std::move(column));
-  };
-  const auto is_defined = [&](const ScoreEntry& score) {
-    return std::ranges::any_of(report.heads, [&](const HeadScores& head) {
-      return !std::isnan(head.value(score.name));
-    });
-  };
-  const auto add_scores = [&](bool always) {
-    for (const ScoreEntry& score : score_table()) {
-      if (score.from.optional && !is_defined(score)) continue;
-      const bool pattern = score.from.weight != nullptr;
-      if ((pattern || score.from.value != nullptr) && score.from.always == always)
-        add({text(pattern ? "patterns." : "", score.name), score.name, score.meaning,
-             score.decimals, "", !pattern},
-            always || shown.scores);
-    }
-  };
-  add_scores(true);
-  for (const RelationWinner& winner : report.relations)
-    for (const ScoreEntry& score : score_table())
-      if (score.from.relation != nullptr)
-        add({text("scores.", winner.relation.name, ".", score.name,
-                  std::string_view(score.name) == "lift" ? ",owns" : ""),
-             text(winner.relation.name, " ", score.name), score.meaning, score.decimals, "", false},
-            report.relations.size() <= kManyRelations);
-  if (report.distances.empty()) return table;
-  add_scores(false);
-  add({"offsets.0.0", "argmax offset", "the commonest key - query of the largest weights"},
-      shown.scores);
-  add({"offsets.0.1", "offset share", "of the queries with that offset"}, shown.scores);
-  add({"like", "most like", "the known pattern that has most of its attention, above .5"},
-      shown.scores);
-  add({"labels", "labels", "what most of the largest weights have in common"}, shown.scores);
-  add({"nearest", "nearest", "the head whose pattern is most alike", kPlain, "head"}, shown.map);
-  add({"nearest_distance", "apart", "distance to it: 0 the same, .83 nothing in common", 3},
-      shown.map);
-  return table;
-}
-
-Table divisions_table(bool shown) {
-  const int few = shown ? 2 : kHidden, digits = shown ? kPlain : kHidden;
-  return {"divisions",
-          {{"relation", "relation", "that no head does alone", digits},
-           {"heads", "heads", "that share it", digits, "heads"},
-           {"by", "divided by", "classes that tell which head does it", digits},
-           {"explained", "explained", "of the variance of the heads' shares, by these classes",
-            few},
-           {"p", "p", "how often shuffled classes explain as much", shown ? 3 : kHidden},
-           {"spread", "spread", "of the shares: below .1 they are all alike", few},
-           {"together", "together", "share of queries that one of these heads finds", few}}};
-}
-
-/// What each head gives and costs, by the classes that tell most of who does it.
-Table classes_table(const HeadsReport& report) {
-  Table table{.name = "classes",
-              .columns = {{"relation", "relation", "that no head does alone"},
-                          {"by", "by", "what the classes are of"},
-                          {"class", "class", "of queries"},
-                          {"queries", "queries", "of this class"},
-                          kHeadColumn,
-                          {"mass", "mass", "mean attention on the relation's keys"},
-                          {"rise", "rise", "of the loss there when the head is silenced, nats"}},
-              .shown = false};
-  for (const Division& division : report.divisions)
-    for (const Division::Class& one : division.classes)
-      for (std::size_t h = 0; h < division.heads.size(); ++h)
-        table.rows.push_back({report.relations[division.relation].relation.name,
-                              division.kinds[division.best].name, one.name, one.queries,
-                              HeadId(report.heads[division.heads[h]]), one.mass[h],
-                              one.rise.empty() ? Json() : Json(one.rise[h])});
-  return table;
-}
-
 }  // namespace
 
 Finding finding_of(const HeadsReport& report, const HeadsShown& shown) {
   Finding found{.about = report};
-  for (std::size_t r = 0; r < report.relations.size(); ++r)
-    found.about["relations"].items()[r]["verdict"] = verdict(report, r);
-  found.tables = {table_of(found.about, heads_table(report, shown))};
-  if (report.relations.empty() && !report.heads.empty()) return found;
-  Table& relations =
-      found.tables.emplace_back(table_of(found.about, relations_table(report, shown)));
-  if (report.relations.size() > kManyRelations && !shown.all) show_best(relations, report);
-  if (!report.relations.empty()) relations.note = notes_on(report, shown.all);
-  found.tables.push_back(table_of(found.about, divisions_table(shown.all)));
+  std::vector<std::string> verdicts;
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    verdicts.push_back(verdict(report, r));
+    found.about["relations"].items()[r]["verdict"] = verdicts.back();
+  }
+  const bool relations_fit = report.relations.size() <= kManyRelations;
+  found.tables = {heads_table(report, shown, relations_fit)};
+  if (report.relations.empty() && !report.heads.empty()) {
+    return found;
+  }
+  Table& relations = found.tables.emplace_back(relations_table(report, verdicts, shown));
+  if (!relations_fit && !shown.all) {
+    show_best(relations, report);
+  }
+  if (!report.relations.empty()) {
+    relations.note = notes_on(report, shown.all);
+  }
+  found.tables.push_back(divisions_table(report, shown.all));
   found.tables.push_back(classes_table(report));
   return found;
 }

@@ -61,19 +61,6 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
              {"nearest", std::isfinite(winner.nearest.top1) ? Json(winner.nearest) : Json()}})}});
 }
 
-/// The head of the same kind of attention whose patterns are most alike, and how far it is; null
-/// where there is no other.
-std::pair<Json, Json> nearest_to(const HeadsReport& report, std::size_t h) {
-  const double* distances = report.distances.data() + h * report.heads.size();
-  std::size_t nearest = h;
-  for (std::size_t other = 0; other < report.heads.size(); ++other)
-    if (other != h && (nearest == h || distances[other] < distances[nearest]) &&
-        std::isfinite(distances[other]))
-      nearest = other;
-  if (nearest == h) return {};
-  return {HeadId(report.heads[nearest]), distances[nearest]};
-}
-
 Json head_to_json(const HeadsReport& report, std::size_t h) {
   const HeadScores& head = report.heads[h];
   Json::Object always, others, patterns;
@@ -81,10 +68,13 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
     const ScoreEntry& score = score_table()[row];
     if (score.from.weight == nullptr && score.from.value == nullptr) continue;
     if (score.from.optional && std::isnan(head.values[row])) continue;
-    Json::Object& group = score.from.weight != nullptr ? patterns
-                          : score.from.always          ? always
-                                                       : others;
-    group.emplace_back(score.name, head.values[row]);
+    if (score.from.weight != nullptr) {
+      patterns.emplace_back(score.name, head.values[row]);
+    } else if (score.from.always) {
+      always.emplace_back(score.name, head.values[row]);
+    } else {
+      others.emplace_back(score.name, head.values[row]);
+    }
   }
   Json json = head_json(head, std::move(always));
   Json& scores = json["scores"] = Json::object();
@@ -92,13 +82,13 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
     scores[report.relations[r].relation.name] = head.relations[r];
   if (report.distances.empty()) return json;
   append(json, std::move(others));
-  const auto [nearest, distance] = nearest_to(report, h);
+  const std::optional<HeadsReport::Nearest> nearest = report.nearest_to(h);
   append(json, {{"patterns", patterns},
                 {"offsets", head.offsets},
                 {"labels", head.labels},
                 {"like", head.like},
-                {"nearest", nearest},
-                {"nearest_distance", distance}});
+                {"nearest", nearest ? Json(HeadId(report.heads[nearest->head])) : Json()},
+                {"nearest_distance", nearest ? Json(nearest->distance) : Json()}});
   return json;
 }
 

@@ -112,25 +112,27 @@ HeadsHistory read_heads_history(const Run& run) {
 
 Finding finding_of(const HeadsHistory& history) {
   Table births{.name = "relations",
-               .columns = {untold("name", "relation", "which keys a head must read"),
+               .columns = {Column("name", "relation", "which keys a head must read").no_legend(),
                            kHeadColumn,
                            {"born", "born",
                             "the first scored step at which the lift of the "
                             "relation's head reaches half of its last value"},
-                           untold("lift", "lift", "at the last step", 3),
+                           Column("lift", "lift", "at the last step").fixed(3).no_legend(),
                            {"by", "divided by", "by what heads share it at the last step"},
                            {"parted", "parted", "the first scored step at which they do so"},
-                           {"lifts", "lift over training", "at evenly spaced steps, from 0 to 1",
-                            kPlain, "line", false}},
+                           Column("lifts", "lift over training",
+                                  "at evenly spaced steps, from 0 to 1")
+                               .of(CellKind::sparkline)
+                               .no_legend()},
                .note = "step by step: --csv --table lifts"};
-  Table lifts{"lifts", {{"step", "step", "of training", kHidden}}};
+  Table lifts{"lifts", {Column("step", "step", "of training").hidden()}};
   for (const Index step : history.steps) lifts.rows.emplace_back(1, Json(step));
   for (const RelationHistory& one : history.relations) {
     births.rows.push_back({one.name, one.best,
                            one.born < 0 ? kUndefined : static_cast<double>(one.born),
                            one.lifts.back(), one.by.empty() ? Json() : Json(one.by),
                            one.parted < 0 ? Json() : Json(one.parted), one.lifts});
-    lifts.columns.push_back({"lift." + one.name, one.name, "", kHidden});
+    lifts.columns.push_back(Column("lift." + one.name, one.name).hidden());
     for (std::size_t i = 0; i < lifts.rows.size(); ++i) lifts.rows[i].emplace_back(one.lifts[i]);
   }
   return {.about = stamped({{"attention", history.attention}, {"steps", history.steps}}),

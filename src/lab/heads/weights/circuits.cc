@@ -21,14 +21,27 @@ namespace {
 /// What reads the stream through a norm of scale 1: (I - 1 1^T / C) diag(gain) W, or diag(gain) W
 /// where the kind of norm does not centre.
 Tensor folded(const NormLayer& norm, const Tensor& W) {
+  if (!norm.w.defined()) return W;
   const Tensor scaled = reshape(norm.w, {norm.w.count(), 1}) * W;
   return kind_of(norm.type).centres ? scaled - mean(scaled, 0, true) : scaled;
+}
+
+/// Error for a wiring of which it is not known through which norms heads read the stream.
+StreamKind stream_of(const Transformer& model) {
+  const BlockWiring& wiring = kind_of(model.config().norm_place);
+  if (wiring.stream == StreamKind::other) {
+    throw Error(text("cannot compute circuits: norm_place ", wiring.name, " does not tell through ",
+                     "which norms heads read the stream"),
+                "use a model with norm_place pre, post or parallel");
+  }
+  return wiring.stream;
 }
 
 /// W_U [C, K*V], after the final norm.
 Tensor unembedding(const Transformer& model) {
   const Tensor W = model.unembedding().W;
-  return model.config().norm_place == NormPlace::pre ? folded(model.final_norm(), W) : W;
+  const bool has_norm = stream_of(model) == StreamKind::sum;
+  return has_norm ? folded(model.final_norm(), W) : W;
 }
 
 AttentionKind kind_of(const Transformer& model, const HeadId& head) {
@@ -80,6 +93,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index di
   const Index V = model.config().vocab;
   CircuitSummary summary{head, diagonal_share(matmul(E, turned.Q), keys, scale_of(turned)), {}, {}};
   if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
+  if (model.config().answers > 0) return summary;                      // no token is an answer
   const auto small = [&](const Tensor& U_k, const Tensor& written) {   // O U E V, [Dv, Dv]
     return V > kMostTokens ? Matrix(matmul(written, values))
                            : Matrix(weights.O) * Matrix(U_k) * (Matrix(E) * Matrix(weights.V));
@@ -105,11 +119,26 @@ struct Reader {
   };
   HeadId head;
   Part Q, K, V, O;  // O transposed: [C, Dv]
+
+  /// The weights that read the stream for queries (Q), keys (K) or values (V).
+  const Part& reading(char kind) const {
+    if (kind == 'Q') {
+      return Q;
+    }
+    return kind == 'K' ? K : V;
+  }
+  /// The weights that those are multiplied with: keys with queries, the output with values.
+  const Part& partner(char kind) const {
+    if (kind == 'Q') {
+      return K;
+    }
+    return kind == 'K' ? Q : O;
+  }
 };
 
 double strength(const Reader& from, const Reader& to, char kind) {
-  const Reader::Part& read = kind == 'Q' ? to.Q : kind == 'K' ? to.K : to.V;
-  const Reader::Part& other = kind == 'Q' ? to.K : kind == 'K' ? to.Q : to.O;
+  const Reader::Part& read = to.reading(kind);
+  const Reader::Part& other = to.partner(kind);
   const double norms = product_norm(from.V.gram, from.O.gram) * product_norm(read.gram, other.gram);
   const Matrix between = from.O.weights.transposed() * read.weights;
   return norms > 0 ? sandwich_norm(from.V.gram, between, other.gram) / norms : 0;
@@ -194,7 +223,7 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
 
 }  // namespace
 
-HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
+HeadWeights plain_weights(const HeadedModel& model, const HeadId& head) {
   const NoGrad no_grad;
   const Index place = place_of(model, head);
   const MultiHeadAttention& a = *model.attention_modules()[head.module].attention;
@@ -219,7 +248,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head, Index dis
     const Index C = weights.Q.size(0), D = weights.Q.size(1);
     weights.Q = reshape(rotary(reshape(weights.Q, {C, 1, D}), turning, distance), {C, D});
   }
-  if (model.config().norm_place == NormPlace::post) return weights;
+  if (stream_of(model) == StreamKind::normalised) return weights;
   const AttentionModule module = model.attention_modules()[head.module];
   weights.Q = folded(*module.query_norm, weights.Q);
   for (Tensor* W : {&weights.K, &weights.V}) *W = folded(*module.key_norm, *W);
@@ -251,41 +280,56 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   return report;
 }
 
-Finding finding_of(const CircuitsReport& report) {
-  Table heads{
+static Table circuits_table(const CircuitsReport& report) {
+  Table table{
       "heads",
       {kHeadColumn,
-       {"matches", "matches",
-        "share of tokens (of more than 4,096, of 1,024 of them) that score highest for themselves",
-        2},
-       {"copying", "copying",
-        "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
-        "copies tokens",
-        2},
-       {"copies", "copies",
-        "share of tokens whose own logit rises most when the head looks at them, by target", 2}}};
-  for (const CircuitSummary& one : report.heads)
-    heads.rows.push_back({one.head, one.matches, one.copying, one.copies});
-  Table pairs{
+       Column("matches", "matches",
+              "share of tokens (of more than 4,096, of 1,024 of them) that score highest for "
+              "themselves")
+           .fixed(2),
+       Column("copying", "copying",
+              "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
+              "copies tokens")
+           .fixed(2),
+       Column("copies", "copies",
+              "share of tokens whose own logit rises most when the head looks at them, by target")
+           .fixed(2)}};
+  for (const CircuitSummary& one : report.heads) {
+    table.rows.push_back({one.head, one.matches, one.copying, one.copies});
+  }
+  return table;
+}
+
+static Table compositions_table(const CircuitsReport& report) {
+  Table table{
       .name = "compositions",
-      .columns = {{"from", "from", "the head that writes", kPlain, "head", false},
-                  {"to", "to", "the head that reads", kPlain, "head", false},
-                  {"kind", "reads by", "queries (Q), keys (K) or values (V)"},
-                  {"strength", "strength",
-                   "norm of the product of both weights / product of the norms", 3},
-                  {"random", "random", "the strength of random matrices of these shapes", 3},
-                  {"percentile", "percentile", "share of these that are weaker, in percent", 1}},
+      .columns =
+          {Column("from", "from", "the head that writes").of(CellKind::head).no_legend(),
+           Column("to", "to", "the head that reads").of(CellKind::head).no_legend(),
+           {"kind", "reads by", "queries (Q), keys (K) or values (V)"},
+           Column("strength", "strength",
+                  "norm of the product of both weights / product of the norms")
+               .fixed(3),
+           Column("random", "random", "the strength of random matrices of these shapes").fixed(3),
+           Column("percentile", "percentile", "share of these that are weaker, in percent")
+               .fixed(1)},
       .title = "compositions, the strongest",
       .most = 10,
       .by = "strength"};
-  for (const Composition& one : report.compositions)
-    pairs.rows.push_back(
+  for (const Composition& one : report.compositions) {
+    table.rows.push_back(
         {one.from, one.to, std::string(1, one.kind), one.strength, one.random, one.percentile});
+  }
+  return table;
+}
+
+Finding finding_of(const CircuitsReport& report) {
   return {.about = stamped({{"attention", report.attention},
                             {"distance", report.options.distance},
                             {"draws", report.options.draws},
                             {"seed", report.options.seed}}),
-          .tables = {heads, pairs}};
+          .tables = {circuits_table(report), compositions_table(report)}};
 }
 
 }  // namespace headlab

@@ -1,0 +1,223 @@
+// Flags: the rules that say when each changes the result, and their lines in help. Help shows a
+// flag on one line of at most 80 columns if it can; the flags that every command has are in
+// `headlab --help` alone. Read next: arguments.cc, which applies the rules.
+#include <algorithm>
+#include <array>
+
+#include "cli/commands.h"
+
+namespace headlab::cli {
+namespace {
+
+/// In the order of help.
+constexpr std::array<std::string_view, 7> kCommon = {"json",  "csv",     "latex", "table",
+                                                     "quiet", "threads", "help"};
+
+constexpr std::size_t kNarrowest = 14;  // of the column of flags
+constexpr std::size_t kWidest = 28;
+constexpr std::string_view kGeneral = "what";
+constexpr std::string_view kOutput = "output";
+
+bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
+
+/// A flag with its placeholder. Long lists of choices are part of the meaning instead.
+struct Usage {
+  std::string flag;
+  std::string choices{};  // "gelu, relu", or "" if the placeholder names them
+};
+
+Usage usage_of(const Setting& setting) {
+  const std::string flag = "  " + flag_of(setting.name);
+  if (is_switch(setting)) return {flag};
+  const std::string whole = flag + " " + setting.placeholder;
+  const std::vector<std::string> choices =
+      texts_of(split(setting.placeholder, '|'), std::identity());
+  if (choices.size() < 3 || whole.size() + 2 <= kWidest) return {whole};
+  return {flag + " NAME", join(choices, ", ")};
+}
+
+/// " [default]"; "" if there is none worth showing.
+std::string default_text(const Setting& setting) {
+  const std::string shown = value_text(setting.get());
+  if (is_switch(setting)) {
+    const std::string off = "--no-" + flag_of(setting.name).substr(2);
+    return shown == "true" && setting.name != "help" ? " [on; " + off + " turns it off]" : "";
+  }
+  const bool is_empty = shown.empty() || shown == "null" || shown == "{}" || shown == "[]";
+  return is_empty ? "" : " [" + shown + "]";
+}
+
+std::string meaning_of(const Setting& setting, const Flags& flags) {
+  const std::string choices = usage_of(setting).choices;
+  std::string meaning = setting.help;
+  if (!choices.empty()) meaning += (meaning.empty() ? "" : ": ") + choices;
+  meaning += default_text(setting);
+  const auto rules = flags.rules.find(setting.name);
+  if (rules != flags.rules.end() && !rules->second.needs.empty()) {
+    meaning += " (with " + join(texts_of(rules->second.needs, text_of), ", ") + ")";
+  }
+  return meaning;
+}
+
+/// Settings with the title of their group.
+struct ShownGroup {
+  std::string title;
+  std::vector<Setting> settings{};
+};
+
+/// Groups in the order in which they appear first, but general flags first and the output last.
+/// Groups with the same title are one.
+std::vector<ShownGroup> groups_of(const Flags& flags, const std::vector<Setting>& all) {
+  std::vector<ShownGroup> groups;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_common(all[i].name)) continue;
+    std::string title(kGeneral);
+    for (const Flags::Group& group : flags.groups) {
+      if (group.first <= i) title = group.title;
+    }
+    auto found = std::ranges::find(groups, title, &ShownGroup::title);
+    if (found == groups.end()) found = groups.insert(groups.end(), ShownGroup{title});
+    found->settings.push_back(all[i]);
+  }
+  const auto rank = [](const ShownGroup& group) {
+    if (group.title == kGeneral) return 0;
+    return group.title == kOutput ? 2 : 1;
+  };
+  std::ranges::stable_sort(groups, {}, rank);
+  return groups;
+}
+
+}  // namespace
+
+Condition flag_given(std::string flag) {
+  return {.kind = Condition::Kind::flag, .flag = std::move(flag)};
+}
+
+Condition has_value(std::string flag, std::vector<std::string> values) {
+  return {.kind = Condition::Kind::value, .flag = std::move(flag), .values = std::move(values)};
+}
+
+Condition first_argument(std::string word) {
+  return {.kind = Condition::Kind::first_argument, .values = {std::move(word)}};
+}
+
+Condition several_arguments() { return {.kind = Condition::Kind::several_arguments}; }
+
+std::string text_of(const Condition& condition) {
+  switch (condition.kind) {
+    case Condition::Kind::several_arguments:
+      return "several runs";
+    case Condition::Kind::first_argument:
+      return condition.values[0];
+    case Condition::Kind::flag:
+      return flag_of(condition.flag);
+    case Condition::Kind::value:
+      break;
+  }
+  std::vector<std::string> named = condition.values;
+  std::erase(named, "");
+  return flag_of(condition.flag) + " " + join(named, "|");
+}
+
+void Flags::group_at(const std::string& title, std::size_t first) {
+  const bool goes_on = !groups.empty() && groups.back().title == title;
+  if (!goes_on) groups.push_back({title, first});
+}
+
+void Flags::group_at(const std::string& title, std::string_view first_setting) {
+  const std::vector<std::string> all = names();
+  const auto found = std::ranges::find(all, first_setting);
+  if (found != all.end()) group_at(title, static_cast<std::size_t>(found - all.begin()));
+}
+
+void Flags::needs(const std::vector<std::string>& flags, const std::vector<Condition>& conditions) {
+  for (const std::string& flag : flags) {
+    if (find(flag) == nullptr) continue;
+    std::vector<Condition>& all = rules[flag].needs;
+    all.insert(all.end(), conditions.begin(), conditions.end());
+  }
+}
+
+void Flags::excludes(const std::vector<std::string>& flags,
+                     const std::vector<Condition>& conditions) {
+  for (const std::string& flag : flags) {
+    if (find(flag) == nullptr) continue;
+    std::vector<Condition>& all = rules[flag].excludes;
+    all.insert(all.end(), conditions.begin(), conditions.end());
+  }
+}
+
+void Flags::append(const Flags& others) {
+  const std::size_t first = names().size();
+  add(others);
+  for (const Group& group : others.groups) group_at(group.title, first + group.first);
+  for (const auto& [flag, more] : others.rules) {
+    needs({flag}, more.needs);
+    excludes({flag}, more.excludes);
+  }
+}
+
+Flags CommonFlags::settings(bool shows_tables) {
+  Flags s;
+  s.boolean("json", json, "print the result as one JSON object");
+  if (shows_tables) {
+    s.boolean("csv", csv, "print a table as CSV, with all digits");
+    s.boolean("latex", latex, "print a table for LaTeX (booktabs)");
+    s.string("table", table, "the table to print, if there are several", "NAME");
+    s.excludes({"csv", "latex", "table"}, {flag_given("json")});
+    s.excludes({"latex"}, {flag_given("csv")});
+  }
+  s.boolean("quiet", quiet, "print only errors on stderr");
+  s.integer("threads", threads, 0, 1024, "threads (0: all processors); results are the same");
+  s.boolean("help", help, "show the help of a command");
+  return s;
+}
+
+std::string flag_of(std::string_view setting) {
+  std::string flag = text("--", setting);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+bool is_common(std::string_view setting) {
+  return std::ranges::find(kCommon, setting) != kCommon.end();
+}
+
+std::string settings_help(const std::vector<Setting>& settings, const Flags& flags) {
+  std::size_t column = kNarrowest;
+  for (const Setting& setting : settings) {
+    const std::size_t width = usage_of(setting).flag.size() + 2;
+    if (width <= kWidest) column = std::max(column, width);
+  }
+  std::string help;
+  for (const Setting& setting : settings) {
+    help += beside(usage_of(setting).flag, column, meaning_of(setting, flags));
+  }
+  return help;
+}
+
+std::string flags_help(const Flags& flags) {
+  std::string help;
+  const std::vector<ShownGroup> groups = groups_of(flags, flags.all());
+  for (const ShownGroup& group : groups) {
+    const bool is_alone = groups.size() == 1;
+    help += is_alone ? "\nflags:\n" : "\n" + group.title + ":\n";
+    help += settings_help(group.settings, flags);
+  }
+  return help;
+}
+
+std::string beside(const std::string& name, std::size_t column, const std::string& meaning) {
+  const std::string blanks(column, ' ');
+  std::string lines = wrapped(meaning, "", 80 - column);
+  for (std::size_t at = 0; (at = lines.find('\n', at) + 1) < lines.size();) {
+    lines.insert(at, blanks);
+  }
+  return (display_width(name) + 2 > column ? name + "\n" + blanks : padded(name, column)) + lines;
+}
+
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.string() : value.dump();
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,20 @@
+// `headlab history`: the best score on each relation over training, and the step at which its role
+// emerged. Reads the scores that `train --track-heads` kept; the model itself is not needed.
+// Read next: heads/tracking.h.
+#include "cli/commands.h"
+
+namespace headlab::cli {
+
+Result history(Invocation& call) {
+  PictureFlags picture;
+  Flags settings;
+  picture.add_to(settings);
+  call.read(settings, call.out_setting());
+  picture.units();
+  const Run run = open_run(call.positionals()[0]);
+  const HeadsHistory history = read_heads_history(run);
+  return with_picture(call, picture, finding(call, run, finding_of(history), "", ""),
+                      [&](double units) { return history_figure(history, units); });
+}
+
+}  // namespace headlab::cli

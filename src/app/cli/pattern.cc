@@ -1,0 +1,246 @@
+// `headlab pattern`: what heads look at on one sequence. One head or all, as heatmaps or all in a
+// grid; on a held-out example, which is one of those that `heads` scores, or on the user's own
+// input; and the activations of the whole model as arrays for NumPy. Read next:
+// heads/activations.h, report/grid.cc.
+#include "cli/commands.h"
+#include "results/npy.h"
+#include "results/npz.h"
+
+namespace headlab::cli {
+namespace {
+
+constexpr const char* kArrays = R"(
+arrays of --activations, for each attention layer LAYER, such as blocks.0.attn
+(N sequences, T queries, S keys, H heads, G key-value blocks):
+  LAYER.q [N, T, H, d_head]    LAYER.k [N, S, G, d_head]  (both rotated)
+  LAYER.v [N, S, G, d_value]   LAYER.pattern [N, H, T, S]
+  LAYER.z [N, T, H, d_value]   LAYER.heads [H], the original indices
+for each feed-forward network, such as blocks.0.mlp:
+  BLOCK.mlp [N, T, d_model]    what it adds to the residual stream
+and for the whole model:
+  stream.I [N, T, d_model]     the residual stream before block I; the last
+                               is the one after the last block
+  tokens [N, T], lengths [N]; positions from a length on are padding
+an encoder adds encoder.stream.I, source [N, S] and source_lengths [N]
+)";
+
+struct PatternFlags {
+  std::string head = "all";
+  std::string relation, input, npy, z, activations;
+  bool grid = false;
+  Index example = 0;
+  Index examples = 0;
+  PictureFlags picture;
+
+  bool is_one_head() const { return head != "all"; }
+  /// Whether the result says which relation each head owns.
+  bool needs_scores() const { return !is_one_head() && (grid || picture.wanted()); }
+
+  Flags settings() {
+    Flags s;
+    s.string("head", head, "head to show, the same as the argument", "LAYER.HEAD|all");
+    s.integer("example", example, 0, 65535, "held-out example to show");
+    s.string("input", input, "your own input instead: tokens separated by spaces");
+    s.group("how");
+    s.boolean("grid", grid, "small patterns of all heads, with what they own");
+    s.string("relation", relation, "relation to mark; the best-fitting one if empty", "NAME");
+    s.integer("examples", examples, 0, 1 << 24,
+              "held-out examples to score (0: 512) or to write (0: 1)");
+    s.group("output");
+    s.string("npy", npy, "patterns [heads, queries, keys] (NumPy)", "FILE");
+    s.string("z", z, "head outputs [heads, queries, d_value] (NumPy)", "FILE");
+    s.string("activations", activations, "activations of all layers (NumPy)", "FILE");
+    picture.add_to(s);
+    s.excludes({"example"}, {flag_given("input")});
+    s.excludes({"relation"}, {flag_given("grid")});
+    s.needs({"examples"},
+            {flag_given("grid"), flag_given("activations"), flag_given("svg"), flag_given("pdf")});
+    return s;
+  }
+};
+
+/// The user's own input as an example of the task.
+Example own_example(const Run& run, const std::string& input) {
+  require(!run.model.config().has_source(), "an encoder-decoder reads two inputs, not one");
+  const std::vector<std::int32_t> tokens = run.task->encode(input);
+  require(!tokens.empty(), "the input has no token");
+  return run.task->example_of(tokens);
+}
+
+/// The patterns of one head or of all, on a held-out example or on the user's own input.
+std::vector<HeadPattern> patterns_on(const Run& run, const PatternFlags& flags) {
+  if (flags.is_one_head()) {
+    const HeadId head = parse_head("HEAD", flags.head, &run.model);
+    if (flags.input.empty()) return {pattern_of(run.model, *run.task, head, flags.example)};
+    return {pattern_of(run.model, *run.task, head, own_example(run, flags.input))};
+  }
+  if (flags.input.empty()) return patterns_of(run.model, *run.task, flags.example);
+  return patterns_of(run.model, *run.task, own_example(run, flags.input));
+}
+
+/// The truth that is marked; nullptr where there is none. UsageError for a relation that the head
+/// cannot find.
+const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& relation) {
+  if (!relation.empty()) {
+    require_known("relation", relation, texts_of(pattern.gold, &GoldCells::relation));
+  }
+  return pattern.gold_of(relation);
+}
+
+/// The weights of one head, a row for each query.
+Table weights_table(const HeadPattern& pattern) {
+  Table table{"weights", {{"query", "query"}}};
+  const std::size_t keys = pattern.keys.size();
+  for (std::size_t k = 0; k < keys; ++k) {
+    table.columns.push_back(element_column("weights", k, pattern.keys[k]));
+  }
+  for (std::size_t q = 0; q < pattern.queries.size(); ++q) {
+    Json::Array row = {pattern.queries[q]};
+    for (std::size_t k = 0; k < keys; ++k) row.push_back(pattern.weights[q * keys + k]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string pattern_text(const Run& run, const HeadPattern& pattern, const PatternFlags& flags) {
+  const GoldCells* gold = marked_gold(pattern, flags.relation);
+  HeatmapOptions options;
+  if (gold != nullptr) options.gold = gold->cells;
+  return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.module],
+              ") on ",
+              flags.input.empty() ? text("held-out example ", flags.example) : "your input",
+              ":\na row for each position, a column for each position it may look at;\n"
+              "at its end the row's largest weight\n",
+              gold == nullptr ? ""
+                              : text("gold: ", gold->relation, ", mean weight on it ",
+                                     fixed(gold->mass, 3), "\n"),
+              "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
+}
+
+/// [heads, queries, rest] of one member of the patterns; the modules of an encoder-decoder differ
+/// in their sizes.
+void write_npy(const Invocation& call, const std::string& file,
+               const std::vector<HeadPattern>& patterns, std::vector<Scalar> HeadPattern::*member) {
+  if (file.empty()) return;
+  const auto queries = std::ssize(patterns[0].queries);
+  const std::size_t count = (patterns[0].*member).size();
+  std::vector<float> all;
+  for (const HeadPattern& one : patterns) {
+    require(std::ssize(one.queries) == queries && (one.*member).size() == count,
+            "the heads see different numbers of tokens: write one at a time");
+    all.insert(all.end(), (one.*member).begin(), (one.*member).end());
+  }
+  const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries,
+                                             static_cast<Index>(count) / queries};
+  write_out(call, file, npy_bytes(shape, all));
+}
+
+/// Writes the activations on the shown sequence and, with --examples, on those after it.
+void write_activations(const Invocation& call, const Run& run, const PatternFlags& flags) {
+  if (flags.activations.empty()) return;
+  Batch batch;
+  if (!flags.input.empty()) {
+    batch = own_example(run, flags.input).batch;
+  } else {
+    const Index end = flags.example + std::max<Index>(flags.examples, 1);
+    require(at_most_different(*run.task, end) == end, "cannot write examples ", flags.example,
+            " to ", end - 1, ": ", run.task->different(Split::validation),
+            " different ones are held out");
+    const Example examples = run.task->make(streams::scored(), end, Split::validation);
+    batch = examples.batch.rows(flags.example, end);
+  }
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const NamedArray& array : activation_arrays(run.model, batch)) {
+    files.emplace_back(array.name, npy_bytes(array.shape, array.values));
+  }
+  write_out(call, flags.activations, npz_bytes(files));
+}
+
+Finding finding_of(const Run& run, const std::vector<HeadPattern>& patterns, bool is_one) {
+  Finding found;
+  if (is_one) {
+    found.about = stamped(to_json(patterns[0]).members());
+  } else {
+    found.about = stamped({{"example", patterns[0].example}, {"patterns", patterns}});
+    found.about["attention"] = module_names(run.model);
+  }
+  for (const HeadPattern& pattern : patterns) {
+    Table table = weights_table(pattern);
+    if (!is_one) table.name += " " + head_text(pattern.head);
+    found.tables.push_back(std::move(table));
+  }
+  return found;
+}
+
+HeadsReport report_for_grid(const Run& run, const PatternFlags& flags) {
+  HeadsOptions options;
+  options.without_gold = false;
+  if (flags.examples > 0) options.examples = flags.examples;
+  return score_heads(run.model, *run.task, options);
+}
+
+void check_flags(const PatternFlags& flags) {
+  if (flags.is_one_head()) parse_head("HEAD", flags.head);  // before anything slow
+  if (flags.is_one_head() && flags.grid) {
+    throw UsageError("--grid cannot be combined with one head: it shows all", "leave one out");
+  }
+  if (flags.examples > 0 && !flags.needs_scores() && flags.activations.empty()) {
+    throw UsageError("--examples changes nothing in the picture of one head", "leave it out");
+  }
+  if (flags.examples > 0 && !flags.needs_scores() && !flags.input.empty()) {
+    throw UsageError("--examples cannot be combined with --input: your input is one sequence",
+                     "leave one of them out");
+  }
+  if (flags.examples == 1 && flags.needs_scores()) {
+    throw UsageError("--examples 1: heads cannot be scored on fewer than 2 examples",
+                     "give a larger number, or 0 for 512");
+  }
+  flags.picture.units();
+  require_ending("--npy", flags.npy, ".npy");
+  require_ending("--z", flags.z, ".npy");
+  require_ending("--activations", flags.activations, ".npz");
+}
+
+/// Reads the flags; a head may be given as the second argument or by --head.
+void read_flags(Invocation& call, PatternFlags& flags) {
+  call.read(flags.settings(), call.out_setting(), kArrays);
+  if (call.positionals().size() > 1) {
+    if (call.given("head")) {
+      throw UsageError("--head cannot be combined with HEAD", "leave one of them out");
+    }
+    flags.head = call.positionals()[1];
+  }
+  check_flags(flags);
+}
+
+}  // namespace
+
+Result pattern(Invocation& call) {
+  PatternFlags flags;
+  read_flags(call, flags);
+  const Run run = open_run(call.positionals()[0]);
+  const std::vector<HeadPattern> patterns = patterns_on(run, flags);
+  require(!patterns.empty(), "the model has no head");
+  std::optional<HeadsReport> report;
+  if (flags.needs_scores()) report = report_for_grid(run, flags);
+  std::string shown;
+  if (flags.grid) {
+    shown = grid_text(run.config.model, patterns, *report) + "\n";
+  } else {
+    for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
+  }
+  write_npy(call, flags.npy, patterns, &HeadPattern::weights);
+  write_npy(call, flags.z, patterns, &HeadPattern::z);
+  write_activations(call, run, flags);
+  const Finding found = finding_of(run, patterns, flags.is_one_head());
+  const Result all{.json = to_json(found),
+                   .text = shown,
+                   .quotes_data = true,
+                   .tables = found.tables};
+  return with_picture(call, flags.picture, finding(call, run, all, ""), [&](double units) {
+    if (report) return grid_figure(run.config.model, patterns, *report, units);
+    return pattern_figure(patterns[0], flags.relation, units);
+  });
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,309 @@
+// What happens around each command: its result is printed, and an error becomes `error: ...`,
+// `hint: ...` and an exit status, whichever command it came from. What a terminal shows names the
+// program as it was typed; JSON and files say `headlab`. Read next: commands.cc, the table of
+// commands; results.cc, how results name the command that makes them again.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "base/digest.h"
+#include "cli/commands.h"
+
+namespace headlab::cli {
+namespace {
+
+/// What the command found. The library speaks of settings and folders; here that becomes flags and
+/// commands.
+Result result_of(Invocation& call) {
+  try {
+    return call.command().run(call);
+  } catch (const HelpWanted& help) {
+    return {.text = help.text};
+  } catch (const FolderTaken& error) {
+    throw Error(
+        error.what(),
+        "use --force to replace it, or another --out; `headlab train --resume` continues a run");
+  } catch (const MissingRun& error) {
+    throw Error(error.what(), "give the folder that `headlab train --out` wrote");
+  } catch (const UsageError& error) {
+    throw UsageError(call.in_flags(error.what()), call.in_flags(error.hint()));
+  } catch (const Error& error) {
+    throw Error(call.in_flags(error.what()), call.in_flags(error.hint()));
+  }
+}
+
+/// The words of a command line. A word in single quotes may contain spaces.
+std::vector<std::string> words_of_line(std::string_view line) {
+  std::vector<std::string> words(1);
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '\'') is_quoted = !is_quoted;
+    if (c == ' ' && !is_quoted) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+/// The same words, with each flag and its values joined into one.
+std::vector<std::string> flags_with_values(const std::vector<std::string>& words) {
+  std::vector<std::string> parts;
+  bool follows_flag = false;
+  for (const std::string& word : words) {
+    const bool is_flag = word.starts_with('-');
+    const bool begins_command = word == "&&";
+    if (follows_flag && !is_flag && !begins_command) {
+      parts.back() += " " + word;
+    } else {
+      parts.push_back(word);
+    }
+    follows_flag = is_flag || (follows_flag && !begins_command);
+  }
+  return parts;
+}
+
+/// A command line as several lines that a shell takes for one. Lines end between flags, or between
+/// words if a flag with its values is too long for a line.
+std::string folded_command(std::string_view line) {
+  constexpr std::size_t kWidth = 78;  // two columns are for " \"
+  const std::string indent(4, ' ');
+  std::vector<std::string> lines(1);
+  const auto add = [&](const std::string& part) {
+    const bool is_first = lines.back().empty();
+    const bool fits = lines.back().size() + 1 + part.size() <= kWidth;
+    if (is_first) {
+      lines.back() = part;
+    } else if (fits) {
+      lines.back() += " " + part;
+    } else {
+      lines.push_back(indent + part);
+    }
+  };
+  for (const std::string& part : flags_with_values(words_of_line(line))) {
+    if (indent.size() + part.size() <= kWidth) {
+      add(part);
+      continue;
+    }
+    for (const std::string& word : words_of_line(part)) add(word);
+  }
+  return join(lines, " \\\n");
+}
+
+/// The text with its command lines ("again: ...") folded. A comment after a command, such as
+/// "  # DIR is there now", gets a line of its own.
+std::string with_folded_commands(const std::string& shown) {
+  constexpr std::size_t kWidth = 80;
+  std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());
+  for (std::string& line : lines) {
+    const bool is_folded = line.find('\\') != line.npos;
+    if (!line.starts_with("again: ") || is_folded) continue;
+    const std::size_t end = std::min(line.find("  # "), line.size());
+    const std::string comment = line.substr(end);
+    line.resize(end);
+    if (line.size() > kWidth - 2) line = folded_command(line);
+    if (!comment.empty()) line += "\n" + comment;
+  }
+  return join(lines, "\n");
+}
+
+/// The text of a result for a terminal.
+std::string shown_text(const Result& result) {
+  if (!result.quotes_data) return with_folded_commands(as_typed(result.text));
+  std::vector<std::string> lines = texts_of(split(result.text, '\n'), std::identity());
+  for (std::string& line : lines) {
+    if (line.starts_with("again: ")) line = as_typed(line);
+  }
+  return with_folded_commands(join(lines, "\n"));
+}
+
+/// Whether the command line asks for JSON, and none was printed yet: stdout holds one object.
+bool json_is_wanted = false;
+
+/// JSON in which no control character is left as it is: `dump` escapes those of ASCII but not
+/// U+007F to U+009F, to which terminals listen as well.
+std::string harmless_json(const std::string& dumped) {
+  std::string out;
+  for (std::size_t i = 0; i < dumped.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(dumped[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < dumped.size() ? dumped[i + 1] : 0);
+    const bool is_high = byte == 0xC2 && next >= 0x80 && next < 0xA0;
+    if (byte != 0x7F && !is_high) {
+      out += dumped[i];
+      continue;
+    }
+    out += "\\u00" + hexadecimal(is_high ? next : byte, 2);
+    i += is_high ? 1 : 0;
+  }
+  return out;
+}
+
+void print_json(const Json& json) {
+  json_is_wanted = false;
+  print(harmless_json(json.dump(2)) + "\n");
+}
+
+/// What a command found, with the command that makes it again.
+Result carry_out(Invocation& call) {
+  Result result;
+  const StepsShown steps;
+  with_threads([&] { result = result_of(call); });
+  if (result.json.is_object() && result.json.find("command") == nullptr) {
+    result.json["command"] = call.again();
+  }
+  return result;
+}
+
+int run_command(const std::string& name, std::span<const std::string> words) {
+  Invocation call(find_command(name), words);
+  const AllowedCommands allowed(call.tasks_named());  // no other word allows a program
+  const Result result = carry_out(call);
+  if (!call.json()) {
+    print(harmless(call.wants_table() ? call.table_text(result.tables) : shown_text(result), true));
+  }
+  if (call.json() && !result.json.is_null()) print_json(result.json);
+  if (!result.note.empty()) note(result.note);
+  if (result.unwritten) throw *result.unwritten;
+  return result.status;
+}
+
+/// The words with the flags before the command's name put after it: they mean the same there.
+std::vector<std::string> command_first(std::vector<std::string> words) {
+  const std::vector<std::string> alone = {"--help", "--version"};
+  auto first = words.begin();
+  while (first != words.end() && first->starts_with("--") &&
+         std::ranges::find(alone, *first) == alone.end()) {
+    first += *first == "--threads" && first + 1 != words.end() ? 2 : 1;
+  }
+  if (first != words.end()) std::rotate(words.begin(), first, words.end());
+  return words;
+}
+
+/// A message on one line of bounded length: what comes from files and command lines may hold
+/// anything, escape sequences of terminals included.
+std::string line_of(std::string_view message) {
+  constexpr std::size_t kMost = 2000;  // bytes
+  const std::size_t more = message.size() > kMost ? message.size() - kMost : 0;
+  const std::string line = harmless(message.substr(0, kMost));
+  return more == 0 ? line : text(line, " ... (", more, " bytes more)");
+}
+
+/// A failure; with --json also an object {"error", "hint", "status"} on stdout.
+int report(const char* what, const std::string& hint, int status) {
+  if (json_is_wanted) {
+    const auto named = [](std::string_view said) {
+      return with_program(line_of(said), program_name());
+    };
+    Json json = Json::object({{"error", named(what)}, {"hint", named(hint)}});
+    json["status"] = status;
+    print_json(json);
+  }
+  complain("error: " + line_of(what));
+  if (!hint.empty()) complain("hint: " + line_of(hint));
+  return status;
+}
+
+/// Says so without asking for memory, as there is none.
+int report_no_memory() {
+  constexpr std::string_view kLine = "error: out of memory\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine.data(), kLine.size());
+  return 1;
+}
+
+int run_and_report(const std::vector<std::string>& words) {
+  json_is_wanted = std::ranges::any_of(words, [](const std::string& word) {
+    return word == "--json" || word == "--json=true";
+  });
+  try {
+    return run_words(command_first(words));
+  } catch (const UsageError& error) {
+    return report(error.what(), error.hint(), 2);
+  } catch (const Error& error) {
+    return report(error.what(), error.hint(), 1);
+  } catch (const Stopped&) {
+    complain("interrupted: what was not finished is not kept");
+    return 130;
+  } catch (const std::bad_alloc&) {
+    return report("out of memory", "use a smaller batch, length or model", 1);
+  } catch (const std::filesystem::filesystem_error& error) {  // its own words are those of C++
+    const std::string reason = error.code().message();
+    return report(text("cannot use '", error.path1().string(), "': ", reason).c_str(),
+                  "check the path, and who may read and write there", 1);
+  } catch (const std::exception& error) {
+    return report(text("internal error: ", error.what()).c_str(), "", 1);
+  }
+}
+
+}  // namespace
+
+Result result_of_words(const std::vector<std::string>& words) {
+  Invocation call(find_command(words[0]), std::span(words).subspan(1));
+  const AllowedCommands allowed(call.tasks_named());
+  Result result = carry_out(call);
+  if (result.unwritten) throw *result.unwritten;
+  return result;
+}
+
+int run_words(const std::vector<std::string>& words) {
+  const std::string first = words.empty() ? "--help" : words[0];
+  if (first.starts_with("--") && first != "--help" && first != "--version") {
+    throw UsageError("missing command", "headlab --help lists them");
+  }
+  const bool help = first == "--help" || first == "-h" || first == "help";
+  if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
+  if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));
+  const bool json = words.size() == 2 && words[1] == "--json";
+  if (words.size() > 1 && !json) {
+    throw UsageError(text("unexpected argument '", words[1], "'"), "headlab --version");
+  }
+  if (help) {
+    print(as_typed(program_help()));
+  } else if (json) {
+    print(stamped({{"build", build()}}).dump(2) + "\n");
+  } else {
+    print(program_text() + "\n");
+  }
+  return 0;
+}
+
+bool end_in_words() {
+  std::set_terminate([] { std::_Exit(report_no_memory()); });
+  return true;
+}
+
+int run_program(int count, char** values, Additions additions) {
+  const bool ours = count == 0 || std::filesystem::path(values[0]).filename() == "headlab";
+  program_name() = ours ? "headlab" : values[0];
+  typed_program() = count == 0 ? "headlab" : shell_word(harmless(values[0]));
+  return run_program(std::vector<std::string>(values + 1, values + count), std::move(additions));
+}
+
+int run_program(const std::vector<std::string>& words, Additions additions) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, told in words
+  std::signal(SIGPIPE, SIG_IGN);  // who reads no more does not end a training
+  say_when_interrupted();
+  stop_wanted() = interrupted;
+  end_in_words();
+  try {
+    own_tasks() = std::move(additions.tasks);
+    own_scores() = std::move(additions.scores);
+    own_methods() = std::move(additions.methods);
+    own_optimizers() = std::move(additions.optimizers);
+    own_attention_functions() = std::move(additions.attention_functions);
+    own_block_wirings() = std::move(additions.block_wirings);
+    set_own_commands(additions.commands);
+    return run_and_report(words);
+  } catch (const std::exception&) {  // there was no room for the words
+    return report_no_memory();
+  }
+}
+
+std::string program_text() { return text("headlab ", version(), " (", build(), ")"); }
+
+}  // namespace headlab::cli

@@ -1,0 +1,88 @@
+// Results that name the command that makes them again, and names of heads on a command line. A
+// result holds JSON, the text for a terminal, and tables.
+// Read next: findings.cc, which keeps results in the folder of a run.
+#include <algorithm>
+
+#include "cli/commands.h"
+
+namespace headlab::cli {
+
+Result result_of(const Finding& finding, const std::string& words) {
+  const std::string shown = text_of(finding, {.width = stdout_width()});
+  return {.json = to_json(finding), .text = shown + words, .tables = finding.tables};
+}
+
+Result reproducible(const Invocation& call, Result result) {
+  result.json["command"] = call.again();
+  result.text += "again: " + call.again() + "\n";
+  return result;
+}
+
+Result reproducible(const Invocation& call, const Finding& finding, const std::string& words) {
+  return reproducible(call, result_of(finding, words.empty() ? "\n" : words));
+}
+
+Result reproducible(const Invocation& call, Json json, const std::string& words) {
+  return reproducible(call, Result{.json = std::move(json), .text = words});
+}
+
+Result reproducible(const Invocation& call, Json json, std::vector<Table> tables,
+                    const std::string& after, const std::string& before) {
+  const std::string shown = text_of(Finding{.tables = tables}, {.width = stdout_width()});
+  return reproducible(call, Result{.json = std::move(json),
+                                   .text = before + shown + after,
+                                   .tables = std::move(tables)});
+}
+
+std::string examples_text(const Task& task, Index examples, Split split) {
+  const Index different = task.different(split);
+  const std::string about = task.about_data();
+  std::string said = text(examples, " held-out examples, the same every time");
+  if (different > 0) {
+    const std::string share = examples == different ? "all " : "of ";
+    said += text(" (", share, different, " different ones)");
+  }
+  if (!about.empty()) said += "\ndata: " + about;
+  return said;
+}
+
+void require_known(const char* kind, const std::string& name,
+                   const std::vector<std::string>& known) {
+  if (std::ranges::find(known, name) != known.end()) return;
+  as_usage([&] { throw unknown_name(kind, name, known); });
+}
+
+std::vector<HeadId> parse_heads(const std::string& flag, const std::string& names,
+                                const Transformer& model) {
+  std::vector<HeadId> heads;
+  if (names.empty()) return heads;
+  for (const std::string_view name : split(names, ',')) {
+    heads.push_back(parse_head(flag, std::string(name), &model));
+  }
+  return heads;
+}
+
+/// A whole number in decimal digits without leading zeros; none for any other text.
+static std::optional<std::int32_t> index_of(const std::string& digits) {
+  const bool plain = !digits.empty() && digits.size() < 10 &&
+                     digits.find_first_not_of("0123456789") == digits.npos;
+  if (!plain || (digits.size() > 1 && digits[0] == '0')) return std::nullopt;
+  return static_cast<std::int32_t>(std::stol(digits));
+}
+
+HeadId parse_head(const std::string& flag, const std::string& name, const Transformer* model) {
+  // Strict, so that 0.01 is not taken for 0.1.
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  const std::optional<std::int32_t> module = index_of(name.substr(0, dot));
+  const std::optional<std::int32_t> head =
+      dot < name.size() ? index_of(name.substr(dot + 1)) : module;
+  if (dot == name.size() || !module || !head) {
+    throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
+                     "`headlab heads RUN` lists them");
+  }
+  const HeadId id{*module, *head};
+  if (model != nullptr) as_usage([&] { return place_of(*model, id); });
+  return id;
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,27 @@
+// A cell as text. The cell and the form of its column decide how: see base/table.h. Terminal, LaTeX
+// and HTML show the same texts; CSV has numbers in full and uses the intervals only.
+// Read next: shown_columns.h.
+#pragma once
+
+#include <string>
+
+#include "headlab/base/table.h"
+
+namespace headlab {
+
+/// The value, the low and the high end of the interval in a cell. Both ends are null if the
+/// interval has none, all three if the cell is null.
+struct IntervalCell {
+  Json value;
+  Json low;
+  Json high;
+};
+IntervalCell interval_of(const Json& cell);
+
+/// The cell as text, "-" if it has no value.
+std::string cell_text(const Column& column, const Json& cell);
+
+/// The first value of a marked cell, any other cell itself.
+const Json& main_value(const Column& column, const Json& cell);
+
+}  // namespace headlab

@@ -1,0 +1,63 @@
+// What all models share: the loss, the number of parameters, and the part of the hooks that belongs
+// to one attention module. A model of a program's own computes logits and names its parameters; the
+// rest is here. Read next: src/core/model/transformer.cc.
+#include "headlab/model/model.h"
+
+#include "headlab/base/error.h"
+#include "headlab/model/transformer.h"
+#include "headlab/ops/ops.h"
+
+namespace headlab { inline namespace HEADLAB_SCALAR {
+
+AttentionHooks ModelHooks::of(std::size_t module) const {
+  AttentionHooks one;
+  one.edits = edits.empty() ? nullptr : &edits[module];
+  one.captures = captures != nullptr ? &captures->attention[module] : nullptr;
+  one.z = module < z.size() ? z[module] : Tensor();
+  return one;
+}
+
+void ModelHooks::begin(std::size_t modules) const {
+  require(edits.empty() || edits.size() == modules, "head edits are for ", edits.size(),
+          " attention modules, but the model has ", modules);
+  if (captures == nullptr) return;
+  AttentionCaptures fresh;
+  fresh.wants_pattern = captures->wants_patterns;
+  captures->attention.assign(modules, fresh);
+  captures->residual.clear();
+  captures->written.clear();
+}
+
+Tensor Model::loss(const Batch& batch, const ForwardContext& context, const ModelHooks& hooks,
+                   double denominator) const {
+  return loss_of(forward(batch, context, hooks), batch, denominator);
+}
+
+Tensor Model::loss_of(const Tensor& logits, const Batch& batch, double denominator) const {
+  const TaskShape& of = shape();
+  require(batch.targets_per_position == of.targets, "the batch has ", batch.targets_per_position,
+          " targets at each position, the model ", of.targets);
+  const Shape rows{batch.size * batch.length * of.targets, of.outputs()};
+  return cross_entropy(reshape(logits, rows), batch.targets, denominator);
+}
+
+Index Model::parameter_count() const {
+  Index count = 0;
+  visit([&](const std::string&, const Tensor& parameter) { count += parameter.count(); });
+  return count;
+}
+
+std::vector<std::vector<std::int32_t>> HeadedModel::head_numbers() const {
+  return mapped(attention_modules(), [](const AttentionModule& m) { return m.attention->heads; });
+}
+
+const Transformer& transformer_of(const Model& model, const std::string& what) {
+  const auto* transformer = dynamic_cast<const Transformer*>(&model);
+  if (transformer == nullptr) {
+    throw Error(text("cannot ", what, ": this needs a Transformer, and the model is another one"),
+                "use scores of heads, ablation or a search, which work for every HeadedModel");
+  }
+  return *transformer;
+}
+
+}}  // namespace headlab

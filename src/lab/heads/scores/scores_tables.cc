@@ -1,0 +1,374 @@
+// Tables of heads, of relations and of shared relations. A cell that is not defined is null: a
+// score of a relation that no head can have, a distance that was not measured. Read next:
+// src/app/report/finding_text.cc, which shows tables.
+#include "heads/scores/scores_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "headlab/base/text.h"
+
+namespace headlab {
+namespace {
+
+/// A column, and its cell in the row of the item with an index: a head, a relation or a division.
+struct FilledColumn {
+  Column column;
+  std::function<Json(std::size_t)> cell;
+};
+
+/// The table with these columns and a row for each of `count` items.
+Table filled(Table table, const std::vector<FilledColumn>& columns, std::size_t count) {
+  for (const FilledColumn& one : columns) {
+    table.columns.push_back(one.column);
+  }
+  for (std::size_t item = 0; item < count; ++item) {
+    Json::Array& row = table.rows.emplace_back();
+    for (const FilledColumn& one : columns) {
+      row.push_back(one.cell(item));
+    }
+  }
+  return table;
+}
+
+/// Collects the columns of the table of heads.
+class HeadColumns {
+ public:
+  HeadColumns(const HeadsReport& report, const HeadsShown& shown)
+      : report_(report), shown_(shown) {}
+
+  /// Adds a column, hidden unless it is `wanted` or all columns are.
+  void add(const Column& column, bool wanted, std::function<Json(const HeadScores&)> cell) {
+    columns_.push_back({column.hidden_unless(wanted || shown_.all),
+                        [this, cell](std::size_t h) { return cell(report_.heads[h]); }});
+  }
+
+  /// Adds the scores that need no ground truth: those that are always taken, or the others.
+  void add_scores(bool always) {
+    for (std::size_t row = 0; row < score_table().size(); ++row) {
+      const ScoreEntry& score = score_table()[row];
+      const bool is_pattern = score.from.weight != nullptr;
+      const bool is_value = score.from.value != nullptr;
+      if (!(is_pattern || is_value) || score.from.always != always) {
+        continue;
+      }
+      if (score.from.optional && !is_defined(score)) {
+        continue;
+      }
+      Column column =
+          Column(text(is_pattern ? "patterns." : "", score.name), score.name, score.meaning)
+              .fixed(score.decimals)
+              .hidden_unless(!score.from.hidden);
+      column.in_legend = !is_pattern;
+      add(column, always || shown_.scores, [row](const HeadScores& head) {
+        return row < head.values.size() ? Json(head.values[row]) : Json();
+      });
+    }
+  }
+
+  /// Adds the scores on relation r.
+  void add_relation(std::size_t r, bool wanted) {
+    const std::string& relation = report_.relations[r].relation.name;
+    const std::string prefix = text("scores.", relation, ".");
+    for (const ScoreEntry& score : score_table()) {
+      if (score.from.relation == nullptr) {
+        continue;
+      }
+      const Column column =
+          Column(prefix + score.name, text(relation, " ", score.name), score.meaning)
+              .fixed(score.decimals)
+              .hidden_unless(!score.from.hidden)
+              .no_legend();
+      const auto value = [r, score](const HeadScores& head) {
+        return Json(score.from.relation(head.relations[r]));
+      };
+      if (std::string_view(score.name) != "lift") {
+        add(column, wanted, value);
+        continue;
+      }
+      add(column.of(CellKind::marked, {prefix + "lift", prefix + "owns"}), wanted,
+          [r, value](const HeadScores& head) {
+            return Json(Json::Array{value(head), head.relations[r].owns()});
+          });
+    }
+  }
+
+  /// Adds what is known of a head without ground truth, other than scores.
+  void add_habits() {
+    using Offset = HeadScores::Offset;
+    const auto of_first_offset = [](auto part) {
+      return [part](const HeadScores& head) {
+        return head.offsets.empty() ? Json() : Json(part(head.offsets[0]));
+      };
+    };
+    add(element_column("offsets.0", 0, "argmax offset",
+                       "the commonest key - query of the largest weights"),
+        shown_.scores, of_first_offset([](const Offset& offset) { return offset.offset; }));
+    add(element_column("offsets.0", 1, "offset share", "of the queries with that offset"),
+        shown_.scores, of_first_offset([](const Offset& offset) { return offset.share; }));
+    add({"like", "most like", "the known pattern that has most of its attention, above .5"},
+        shown_.scores, [](const HeadScores& head) { return Json(head.like); });
+    add({"labels", "labels", "what most of the largest weights have in common"}, shown_.scores,
+        [](const HeadScores& head) { return Json(head.labels); });
+  }
+
+  /// Adds the head with the most similar patterns and its distance.
+  void add_nearest() {
+    const auto add_part = [&](const Column& column, auto part) {
+      const auto cell = [this, part](std::size_t h) {
+        const std::optional<HeadsReport::Nearest> nearest = report_.nearest_to(h);
+        return nearest ? Json(part(*nearest)) : Json();
+      };
+      columns_.push_back({column.hidden_unless(shown_.map || shown_.all), cell});
+    };
+    add_part(
+        Column("nearest", "nearest", "the head whose pattern is most alike").of(CellKind::head),
+        [this](const HeadsReport::Nearest& nearest) {
+          return HeadId(report_.heads[nearest.head]);
+        });
+    add_part(Column("nearest_distance", "apart",
+                    "distance to it: 0 the same, .83 nothing in common")
+                 .fixed(3),
+             [](const HeadsReport::Nearest& nearest) { return nearest.distance; });
+  }
+
+  const std::vector<FilledColumn>& all() const { return columns_; }
+
+ private:
+  bool is_defined(const ScoreEntry& score) const {
+    return std::ranges::any_of(report_.heads, [&](const HeadScores& head) {
+      return !std::isnan(head.value(score.name));
+    });
+  }
+
+  const HeadsReport& report_;
+  const HeadsShown& shown_;
+  std::vector<FilledColumn> columns_;
+};
+
+/// Collects the columns of the table of relations.
+class RelationColumns {
+ public:
+  explicit RelationColumns(const HeadsReport& report) : report_(report) {}
+
+  void add(const Column& column, std::function<Json(const RelationWinner&)> cell) {
+    columns_.push_back(
+        {column, [this, cell](std::size_t r) { return cell(report_.relations[r]); }});
+  }
+
+  /// Adds a column on the best head, null if no head can read the relation's keys.
+  void add_best(const Column& column, std::function<Json(std::size_t r)> cell) {
+    columns_.push_back({column, [this, cell](std::size_t r) {
+                          const bool has_best = report_.relations[r].candidates > 0;
+                          return has_best ? cell(r) : Json();
+                        }});
+  }
+
+  /// Adds a number of the best head's score on the relation.
+  template <class Number>
+  void add_score(const Column& column, Number RelationScore::*number) {
+    add_best(column, [this, number](std::size_t r) { return Json(report_.best_score(r).*number); });
+  }
+
+  void push_back(FilledColumn column) { columns_.push_back(std::move(column)); }
+  const std::vector<FilledColumn>& all() const { return columns_; }
+
+ private:
+  const HeadsReport& report_;
+  std::vector<FilledColumn> columns_;
+};
+
+/// The columns of readers that need no model, shown if a task names candidates.
+void add_baselines(RelationColumns& columns, bool shown) {
+  const char* where_wrong =
+      "top1 of the best head where that reader is wrong: low if it does the same";
+  const auto nearest = [](double Baseline::*number) {
+    return [number](const RelationWinner& winner) {
+      return std::isfinite(winner.nearest.top1) ? Json(winner.nearest.*number) : Json();
+    };
+  };
+  columns.add(Column("baselines.offset.top1", "best offset",
+                     "top1 of a reader that looks as far away each time")
+                  .fixed(3)
+                  .hidden_unless(shown),
+              [](const RelationWinner& winner) { return Json(winner.offset.top1); });
+  columns.add(Column("baselines.offset.best_top1_where_wrong", "head there", where_wrong)
+                  .fixed(3)
+                  .hidden_unless(shown),
+              [](const RelationWinner& winner) {
+                return Json(winner.offset.head_top1_where_wrong);
+              });
+  columns.add(Column("baselines.nearest.top1", "nearest",
+                     "top1 of a reader of the nearest candidate")
+                  .fixed(3)
+                  .hidden_unless(shown),
+              nearest(&Baseline::top1));
+  columns.add(Column("baselines.nearest.best_top1_where_wrong", "head there", where_wrong)
+                  .fixed(3)
+                  .hidden_unless(shown)
+                  .no_legend(),
+              nearest(&Baseline::head_top1_where_wrong));
+}
+
+/// The columns of the best head and its scores.
+void add_best_head(RelationColumns& columns, const HeadsReport& report) {
+  columns.add_best(Column("best", "best head",
+                          "most mass on half of the examples; shown is what it does on the others")
+                       .of(CellKind::head, {"best.layer", "best.head"}),
+                   [&report](std::size_t r) {
+                     return Json(HeadId(report.heads[report.relations[r].best]));
+                   });
+  columns.add_score(
+      Column("best.mass", "mass", "mean attention on the relation's keys").fixed(3).no_legend(),
+      &RelationScore::mass);
+  columns.add_score(Column("best.top1", "top1",
+                           "share of queries whose largest weight is on such a key")
+                        .fixed(3)
+                        .no_legend(),
+                    &RelationScore::top1);
+  columns.add_score(
+      Column("best.lift", "lift", "how far the mass lies above the null, 1 is perfect").fixed(3),
+      &RelationScore::lift);
+  columns.add_score(Column("best.null", "null", "the mass of the best answer that ignores content")
+                        .fixed(3)
+                        .no_legend(),
+                    &RelationScore::null);
+  columns.add_score(Column("best.p_holm", "p",
+                           "how often chance does as well, corrected by Holm for all")
+                        .shown_as(Form::p_value),
+                    &RelationScore::p_holm);
+  columns.add(Column("owner", "owner", "the best head where it does the relation")
+                  .of(CellKind::head)
+                  .hidden()
+                  .no_legend(),
+              [&report](const RelationWinner& winner) {
+                return winner.owned ? Json(HeadId(report.heads[winner.best])) : Json();
+              });
+}
+
+}  // namespace
+
+std::optional<HeadsReport::Nearest> HeadsReport::nearest_to(std::size_t h) const {
+  if (distances.empty()) {
+    return std::nullopt;
+  }
+  std::optional<Nearest> nearest;
+  for (std::size_t other = 0; other < heads.size(); ++other) {
+    const double distance = distances[h * heads.size() + other];
+    if (other == h || !std::isfinite(distance)) {
+      continue;
+    }
+    if (!nearest || distance < nearest->distance) {
+      nearest = Nearest{other, distance};
+    }
+  }
+  return nearest;
+}
+
+Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit) {
+  HeadColumns columns(report, shown);
+  columns.add(kHeadColumn, true, [](const HeadScores& head) { return Json(HeadId(head)); });
+  columns.add_scores(true);
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    columns.add_relation(r, relations_fit);
+  }
+  if (!report.distances.empty()) {
+    columns.add_scores(false);
+    columns.add_habits();
+    columns.add_nearest();
+  }
+  return filled({.name = "heads"}, columns.all(), report.heads.size());
+}
+
+Table relations_table(const HeadsReport& report, const std::vector<std::string>& verdicts,
+                      const HeadsShown& shown) {
+  const bool has_nearest = std::ranges::any_of(report.relations, [](const RelationWinner& winner) {
+    return std::isfinite(winner.nearest.top1);
+  });
+  const char* rests = "that the scores of the best head rest on";
+  RelationColumns columns(report);
+  columns.add(Column("name", "relation",
+                     "which keys a head must read: known, as the task made them")
+                  .no_legend(),
+              [](const RelationWinner& winner) { return Json(winner.relation.name); });
+  add_best_head(columns, report);
+  columns.push_back(
+      {Column("verdict", "verdict", "a head does a relation (*) from lift .3 with p below .01")
+           .of(CellKind::marked, {"verdict", "owned"}),
+       [&](std::size_t r) {
+         return Json(Json::Array{verdicts[r], report.relations[r].owned});
+       }});
+  columns.add_best(
+      Column("best.mass_untrained", "untrained", "mass of the best head before training").fixed(3),
+      [&](std::size_t r) { return Json(report.relations[r].mass_untrained); });
+  const auto count = [&](const char* key, const char* title) {
+    return Column(key, title, rests).shown_as(Form::grouped).hidden_unless(shown.all).no_legend();
+  };
+  columns.add_score(count("best.queries", "queries"), &RelationScore::queries);
+  columns.add_score(count("best.examples", "examples"), &RelationScore::examples);
+  add_baselines(columns, has_nearest);
+  return filled({.name = "relations"}, columns.all(), report.relations.size());
+}
+
+Table divisions_table(const HeadsReport& report, bool shown) {
+  const auto column = [&](const char* name, const char* title, const char* meaning,
+                          std::function<Json(const Division&)> cell) {
+    return FilledColumn{Column(name, title, meaning).hidden_unless(shown),
+                        [&report, cell](std::size_t d) { return cell(report.divisions[d]); }};
+  };
+  std::vector<FilledColumn> columns = {
+      column("relation", "relation", "that no head does alone",
+             [&](const Division& one) {
+               return Json(report.relations[one.relation].relation.name);
+             }),
+      column("heads", "heads", "that share it",
+             [&](const Division& one) {
+               return Json(
+                   mapped(one.heads, [&](std::size_t h) -> HeadId { return report.heads[h]; }));
+             }),
+      column("by", "divided by", "classes that tell which head does it",
+             [](const Division& one) { return Json(one.by()); }),
+      column("explained", "explained", "of the variance of the heads' shares, by these classes",
+             [](const Division& one) { return Json(one.kinds[one.best].explained); }),
+      column("p", "p", "how often shuffled classes explain as much",
+             [](const Division& one) { return Json(one.kinds[one.best].p); }),
+      column("spread", "spread", "of the shares: below .1 they are all alike",
+             [](const Division& one) { return Json(one.spread); }),
+      column("together", "together", "share of queries that one of these heads finds",
+             [](const Division& one) { return Json(one.together); })};
+  Table table = filled({.name = "divisions"}, columns, report.divisions.size());
+  table.column("heads").cell = CellKind::heads;
+  if (shown) {
+    for (const char* share : {"explained", "spread", "together"}) {
+      table.column(share) = table.column(share).fixed(2);
+    }
+    table.column("p") = table.column("p").fixed(3);
+  }
+  return table;
+}
+
+Table classes_table(const HeadsReport& report) {
+  Table table{.name = "classes",
+              .columns = {{"relation", "relation", "that no head does alone"},
+                          {"by", "by", "what the classes are of"},
+                          {"class", "class", "of queries"},
+                          {"queries", "queries", "of this class"},
+                          kHeadColumn,
+                          {"mass", "mass", "mean attention on the relation's keys"},
+                          {"rise", "rise", "of the loss there when the head is silenced, nats"}},
+              .shown = false};
+  for (const Division& division : report.divisions) {
+    for (const Division::Class& one : division.classes) {
+      for (std::size_t h = 0; h < division.heads.size(); ++h) {
+        table.rows.push_back({report.relations[division.relation].relation.name,
+                              division.kinds[division.best].name, one.name, one.queries,
+                              HeadId(report.heads[division.heads[h]]), one.mass[h],
+                              one.rise.empty() ? Json() : Json(one.rise[h])});
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace headlab

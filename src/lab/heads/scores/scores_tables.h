@@ -1,0 +1,23 @@
+// The tables of a report of heads. Each column comes with the function that computes its cells from
+// the report, so that a column and its cells cannot get out of step.
+// Read next: scores_tables.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/heads/scores.h"
+
+namespace headlab {
+
+/// Every head with its scores. Scores on relations are hidden unless `relations_fit` on a screen.
+Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit);
+/// Every relation with its best head. verdicts: one for each relation.
+Table relations_table(const HeadsReport& report, const std::vector<std::string>& verdicts,
+                      const HeadsShown& shown);
+/// The relations that several heads share.
+Table divisions_table(const HeadsReport& report, bool shown);
+/// What each head of a shared relation gives and costs, for each class of queries.
+Table classes_table(const HeadsReport& report);
+
+}  // namespace headlab
