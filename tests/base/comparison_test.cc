@@ -62,7 +62,77 @@ TEST(Holm, StepsDownAndStaysInOrder) {
   EXPECT_TRUE(std::isnan(corrected[4]));
 }
 
-TEST(Paired, HasTheIntervalOfStudentsTAndCountsWins) {
+/// The p of the differences less a shift.
+double p_at(Row row, double shift) {
+  for (double& x : row) x -= shift;
+  return p_of(row);
+}
+
+// 10 seeds in every way, and 20 of which flips are drawn.
+TEST(SignFlipInterval, HoldsExactlyTheShiftsThatTheTestDoesNotReject) {
+  Generator random(Key{}.fold("inverted"));
+  for (const std::size_t seeds : {std::size_t{7}, std::size_t{10}, std::size_t{20}}) {
+    Row row;
+    for (std::size_t i = 0; i < seeds; ++i) row.push_back(std::exp(random.normal()) - 1);
+    const Interval found = sign_flip_interval(row);
+    const double step = 1e-6;
+    EXPECT_LT(p_at(row, found.low - step), 0.05);
+    EXPECT_GE(p_at(row, found.low + step), 0.05);
+    EXPECT_GE(p_at(row, found.high - step), 0.05);
+    EXPECT_LT(p_at(row, found.high + step), 0.05);
+  }
+}
+
+TEST(SignFlipInterval, NeverContradictsTheP) {
+  Generator random(Key{}.fold("no contradiction"));
+  for (int trial = 0; trial < 300; ++trial) {
+    Row row;
+    const std::int64_t seeds = 6 + random.below(6);
+    const double shift = 0.5 * random.normal();
+    for (std::int64_t i = 0; i < seeds; ++i)
+      row.push_back(shift + std::exp(1.5 * random.normal()) - 1);
+    const Paired found = paired(row);
+    const bool holds_zero = found.difference.low <= 0 && found.difference.high >= 0;
+    EXPECT_EQ(found.p >= 0.05, holds_zero) << "seeds: " << seeds << ", p " << found.p;
+  }
+}
+
+TEST(SignFlipInterval, IsTheRangeBelowSixSeeds) {
+  const Interval five = sign_flip_interval(Row{3, 1, 2, 9, 4});
+  EXPECT_EQ(five.low, 1);
+  EXPECT_EQ(five.high, 9);
+  const Interval six = sign_flip_interval(Row{3, 1, 2, 9, 4, 5});
+  EXPECT_EQ(six.low, 1) << "2 of 64 ways are below .05";
+  EXPECT_EQ(six.high, 9);
+  EXPECT_TRUE(std::isnan(sign_flip_interval(Row{2}).low));
+  EXPECT_TRUE(std::isnan(sign_flip_interval(Row(8, 2)).low)) << "no interval of width 0";
+}
+
+// Differences that are symmetric around the truth, heavy on both sides.
+TEST(Calibration, OfIntervalsHoldsTheTruth) {
+  Generator random(Key{}.fold("coverage of flips"));
+  int held = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    Row row;
+    for (int seed = 0; seed < 10; ++seed) row.push_back(1 + std::pow(random.normal(), 3));
+    const Interval found = sign_flip_interval(row);
+    held += found.low <= 1 && 1 <= found.high;
+  }
+  EXPECT_GE(held, 930);
+}
+
+TEST(SeedsPlan, SaysWhatSoManySeedsCanShow) {
+  EXPECT_EQ(seeds_for(1), 6u);
+  EXPECT_EQ(seeds_for(5), 8u);
+  EXPECT_EQ(seeds_plan(5, 1),
+            "with 5 seeds no difference can reach p < 0.05 in 1 comparison; it takes 6");
+  EXPECT_EQ(seeds_plan(6, 5),
+            "with 6 seeds no difference can reach p < 0.05 in 5 comparisons; it takes 8, and 6 for "
+            "two arms");
+  EXPECT_EQ(seeds_plan(10, 5).find("10 seeds: p can reach 0.00976"), 0u) << seeds_plan(10, 5);
+}
+
+TEST(Paired, HasTheIntervalThatInvertsItsTestAndCountsWins) {
   const Paired found = paired(Row{-1, -2, -3, 2});
   EXPECT_EQ(found.wins, 3);
   EXPECT_EQ(found.seeds, 4);
@@ -77,10 +147,20 @@ TEST(Paired, HasTheIntervalOfStudentsTAndCountsWins) {
   EXPECT_TRUE(a.told_apart() && b.told_apart());
 }
 
-TEST(Paired, IsWorseThanTheBestOfTheOthers) {
-  const Row arms[] = {Row(8, 2), Row(8, 1)};
-  EXPECT_LT(p_of_worse(arms, 0), 0.01);
-  EXPECT_GT(p_of_worse(arms, 1), 0.5);
+TEST(Picked, HasThePOfThePairIfThereIsNoOther) {
+  const Row arms[] = {{2, 3, 5, 2, 4, 3, 2, 2}, {1, 2, 2, 3, 1, 1, 1, 1}};
+  EXPECT_EQ(p_of_picked(arms, 0, 1), paired(log_ratios(arms[0], arms[1])).p) << "two-sided";
+  EXPECT_EQ(p_of_picked(arms, 1, 0), p_of_picked(arms, 0, 1));
+}
+
+TEST(Picked, HasAtLeastThePOfThePairAlone) {
+  Generator random(Key{}.fold("picked"));
+  for (int trial = 0; trial < 50; ++trial) {
+    std::vector<Row> arms(4);
+    for (Row& arm : arms)
+      for (int seed = 0; seed < 8; ++seed) arm.push_back(std::exp(random.normal()));
+    EXPECT_GE(p_of_picked(arms, 0, 2), paired(log_ratios(arms[0], arms[2])).p);
+  }
 }
 
 /// A loss whose logarithm is skewed and heavy on one side.
@@ -113,10 +193,8 @@ TEST(Calibration, HoldsForTheWorstAgainstTheBestOfSeveral) {
     }
     const auto level = [](const Row& arm) { return geometric_interval(arm).mean; };
     const auto [best, worst] = std::ranges::minmax_element(arms, {}, level);
-    std::vector<Row> differences;
-    for (const Row& arm : arms)
-      if (&arm != &*worst) differences.push_back(log_ratios(*worst, arm));
-    told += sign_flip_p(differences, true) * 4 < 0.05;  // Holm over the four others
+    const auto at = [&](const auto& arm) { return static_cast<std::size_t>(arm - arms.begin()); };
+    told += p_of_picked(arms, at(worst), at(best)) * 4 < 0.05;  // Holm over the four others
     naive += paired(log_ratios(*worst, *best)).told_apart();
   }
   EXPECT_LE(told, 50);

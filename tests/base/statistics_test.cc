@@ -108,6 +108,21 @@ TEST(ShareInterval, EndsExactlyAtZeroAndOneForAnyNumberOfTrials) {
   }
 }
 
+// A run whose 2,000 targets are all right says more than one coin that falls on heads.
+TEST(ShareInterval, OrdersAsSharesDoIfAllTargetsCount) {
+  const std::vector<double> all(10, 1);
+  const std::vector<double> less = {1, 1, .9985, 1, .9995, 1, 1, .9990, 1, 1};
+  const Interval right = share_interval(all, 0.95, 2000);
+  const Interval worse = share_interval(less, 0.95, 2000);
+  EXPECT_NEAR(right.low, 20000 / (20000 + 1.96 * 1.96), 1e-6);
+  EXPECT_GT(right.low, worse.low);
+  EXPECT_GE(right.high, worse.high);
+  EXPECT_LT(share_interval(all).low, worse.low) << "one trial a seed: the order is lost";
+  EXPECT_TRUE(std::isnan(share_interval(all, 0.95, 0).low)) << "the number of targets is unknown";
+  EXPECT_FALSE(std::isnan(share_interval(less, 0.95, 0).low));
+  EXPECT_THROW(share_interval(all, 0.95, -1), Error);
+}
+
 TEST(ShareInterval, IsNarrowWhereSharesAreAlikeAndHasAWidthWhereTheyAreTheSame) {
   const std::vector<double> alike = {0.90, 0.91, 0.92, 0.91, 0.90}, same(3, 0.8);
   const Interval narrow = share_interval(alike), t = t_interval(alike);

@@ -3,10 +3,13 @@
 #include <cmath>
 #include <iostream>
 
+#include "headlab/base/statistics.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
+#include "headlab/train/run_config.h"
 #include "headlab/train/streams.h"
 #include "headlab/train/trainer.h"
 #include "support/induction_pair.h"
@@ -17,28 +20,51 @@ namespace headlab { namespace {
 
 using Losses = std::vector<std::vector<double>>;
 
-/// How often the 95% intervals of a change, over draws from all examples, hold the change over all:
-/// the upper end of what that share may be.
-double coverage_of(const std::vector<double>& after, const std::vector<double>& before,
-                   const std::vector<double>& targets) {
-  constexpr Index kDraws = 500;
+/// How often intervals of draws hold the truth.
+struct Held {
+  Index held = 0, given = 0, draws = 0;
+
+  double share() const { return static_cast<double>(held) / static_cast<double>(given); }
+  /// Whether at least half of the draws have an interval; fewer say nothing of a rule.
+  bool is_judged() const { return 2 * given >= draws; }
+  /// The lower end of the 95% interval of Wilson of the share.
+  double low() const {
+    std::vector<double> all(static_cast<std::size_t>(given), 0.0);
+    std::fill_n(all.begin(), held, 1.0);
+    return share_interval(all).low;
+  }
+};
+
+/// How often the 95% intervals of a change, over draws from all examples, hold the change over all.
+Held coverage_of(const std::vector<double>& after, const std::vector<double>& before,
+                 const std::vector<double>& targets) {
+  constexpr Index kDraws = 2000;
   const double truth = paired_change(after, before, targets).change;
   Generator random(Key{3});
-  Index held = 0, given = 0;
+  Held held{.draws = kDraws};
+  std::vector<double> drawn_after(kPairedExamples);
+  std::vector<double> drawn_before(kPairedExamples);
+  std::vector<double> drawn_targets(kPairedExamples);
   for (Index draw = 0; draw < kDraws; ++draw) {
-    std::vector<double> drawn[3];
-    for (Index i = 0; i < kPairedExamples; ++i) {
+    for (std::size_t i = 0; i < drawn_after.size(); ++i) {
       const auto b = static_cast<std::size_t>(random.below(std::ssize(after)));
-      drawn[0].push_back(after[b]), drawn[1].push_back(before[b]), drawn[2].push_back(targets[b]);
+      drawn_after[i] = after[b];
+      drawn_before[i] = before[b];
+      drawn_targets[i] = targets[b];
     }
-    const PairedChange change = paired_change(drawn[0], drawn[1], drawn[2]);
-    given += change.enough();
-    held += change.enough() && change.low <= truth && truth <= change.high;
+    const PairedChange change = paired_change(drawn_after, drawn_before, drawn_targets);
+    held.given += change.enough();
+    held.held += change.enough() && change.low <= truth && truth <= change.high;
   }
-  std::cout << "  cost " << truth << ": " << held << " of " << given << "\n";
-  if (given < kDraws / 2) return 1;
-  const double share = static_cast<double>(held) / static_cast<double>(given);
-  return share + 1.96 * std::sqrt(share * (1 - share) / static_cast<double>(given));
+  std::cout << "  cost " << truth << ": " << held.held << " of " << held.given << "\n";
+  return held;
+}
+
+/// The lower end of the coverage is at least 93%, if intervals are given.
+void expect_covered(const Held& held, const std::string& what) {
+  if (held.is_judged()) {
+    EXPECT_GE(held.low(), 0.93) << what;
+  }
 }
 
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+same";
@@ -100,24 +126,33 @@ TEST(Coverage, OfPairsOfTrainedHeads) {
     const std::vector<HeadPair> pairs = {{heads[0], heads[1]}, {heads[0], heads.back()}};
     const std::vector<double> targets = targets_by_example(examples);
     for (const Ablation::PairLosses& losses : Ablation(model, examples).pair_losses(pairs)) {
-      EXPECT_GE(coverage_of(losses.joint, losses.independent, targets), 0.93) << spec;
-      EXPECT_GE(coverage_of(losses.joint, losses.apart, targets), 0.93) << spec;
+      expect_covered(coverage_of(losses.joint, losses.independent, targets), spec);
+      expect_covered(coverage_of(losses.joint, losses.apart, targets), spec);
     }
   }
 }
 
-TEST(Coverage, OfTheCostOfTrainedHeads) {
-  for (const char* spec : {kRelations, kInduction}) {
-    const auto task = make_task(spec);
-    const Transformer model = trained_on(*task);
-    const Batch examples = held_out_examples(*task, 8192).batch;
-    std::vector<HeadSet> sets = {{}};
-    for (const HeadId& head : all_heads(model)) sets.push_back({head});
+// Models of five tasks, trained as recommended: their heavy tails come late in training.
+TEST(Coverage, OfTheCostOfHeadsTrainedAsRecommended) {
+  Index judged = 0;
+  for (const char* name : {"induction", "relations", "sort", "brackets", "recall"}) {
+    RunConfig config = recommended_config(name);
+    config.train.seed = 77;
+    const auto task = fit_to_task(config);
+    Transformer model(config.model);
+    initialize(model, streams::initial_values(config.train.seed));
+    Trainer(model, *task, config.train).run();
+    const Batch examples = held_out_examples(*task, 20000).batch;
+    std::vector<HeadSet> sets = single_sets(all_heads(model));
     const Losses losses = Ablation(model, examples).losses(sets);
     const std::vector<double> targets = targets_by_example(examples);
-    for (std::size_t i = 1; i < sets.size(); ++i)
-      EXPECT_GE(coverage_of(losses[i], losses[0], targets), 0.93) << spec << " " << i;
+    for (std::size_t i = 1; i < sets.size(); ++i) {
+      const Held held = coverage_of(losses[i], losses[0], targets);
+      expect_covered(held, text(name, ", head ", i - 1));
+      judged += held.is_judged();
+    }
   }
+  EXPECT_GE(judged, 10) << "most heads of some models have intervals";
 }
 
 }  // namespace

@@ -83,6 +83,37 @@ TEST(PairedChange, HasNoIntervalWhereFewExamplesCarryIt) {
   EXPECT_TRUE(paired_change(after, before, targets).is_rise());
 }
 
+// 60 examples carry the change, but a few of them are far larger than the others.
+TEST(PairedChange, HasNoIntervalWhereItIsTooSkewed) {
+  Numbers after(2048), before(2048), targets(2048, 1.0);
+  for (std::size_t i = 0; i < 400; ++i) after[i] = 0.2;
+  EXPECT_TRUE(paired_change(after, before, targets).is_rise());
+  for (std::size_t i = 0; i < 5; ++i) after[i] = 4;
+  const PairedChange skewed = paired_change(after, before, targets);
+  EXPECT_GE(skewed.carried, kFewestPaired);
+  EXPECT_GT(skewed.skew, kMostSkew);
+  EXPECT_TRUE(std::isnan(skewed.low) && std::isnan(skewed.high) && std::isnan(skewed.p));
+  EXPECT_FALSE(skewed.is_rise());
+  EXPECT_TRUE(skewed.lacking().starts_with("too skewed (0.")) << skewed.lacking();
+  for (double& x : after) x = -x;
+  EXPECT_LT(paired_change(after, before, targets).skew, -kMostSkew) << "to the other side";
+  EXPECT_FALSE(paired_change(after, before, targets).enough());
+}
+
+TEST(PairedChange, HasAPThatAgreesWithItsInterval) {
+  Generator random(Key{}.fold("p and interval"));
+  int below = 0;
+  for (int round = 0; round < 300; ++round) {
+    Numbers after(200);
+    for (double& x : after) x = std::exp(random.normal()) - 1.3;
+    const PairedChange found = paired_change(after, Numbers(200), Numbers(200, 1.0));
+    if (!found.enough()) continue;
+    EXPECT_EQ(found.p<0.05, found.low> 0 || found.high < 0) << found.p;
+    below += found.p < 0.05;
+  }
+  EXPECT_GT(below, 10);
+}
+
 /// The share of 95% intervals, of those that are given, that hold `truth`.
 template <class Draw>
 double coverage(double truth, Draw&& draw) {
@@ -161,7 +192,7 @@ TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
 }
 
 TEST(PairedChange, ThatWasNotMeasuredHasNoNumbers) {
-  EXPECT_EQ(Json(cells_of({})).dump(), "[null,null,0,null]");
+  EXPECT_EQ(Json(cells_of({})).dump(), "[null,null,0,null,null]");
 }
 
 TEST(PairedChange, NeedsPairs) {

@@ -159,10 +159,16 @@ TEST_F(Reproduced, VoitaTrainsTheRunItselfWhereAllHeadsSurvive) {
   const Json report = voita({0});
   const Json& row = report.at("rows").items()[0];
   ASSERT_EQ(heads_of(row.at("survivors")), all_heads(run_.model));
-  const Transformer longer = train_from_scratch(run_, all_heads(run_.model), 30);
+  const Transformer longer =
+      train_from_scratch(run_, all_heads(run_.model), later_stages(run_, 30, 0));
   EXPECT_EQ(read_as<Judged>(row.at("from_scratch")).loss,
             judge(longer, *run_.task, {.examples = run_.config.train.eval_examples}).loss)
-      << "as many steps as the run and its gates";
+      << "the schedule of the run and then that of its gates";
+  const Transformer on = train_on(run_, later_stages(run_, 30, 0));
+  EXPECT_EQ(read_as<Judged>(row.at("unpruned")).loss,
+            judge(on, *run_.task, {.examples = run_.config.train.eval_examples}).loss);
+  EXPECT_NE(report.at("schedule").string().find(", then 30 steps at a rate of"), std::string::npos)
+      << report.at("schedule").string();
   EXPECT_EQ(read_as<Judged>(report.at("full")).loss, held_out_loss(all_heads(run_.model)));
   EXPECT_EQ(read_as<Judged>(report.at("none")).loss, held_out_loss({}));
 }
@@ -250,7 +256,7 @@ TEST_F(Reproduced, VoitaGoesOnTrainingByTraining) {
   std::vector<std::string> told;
   options.progress = [&](const std::string& what) { told.push_back(what); };
   options.keeping = {true, [&] { return told.size() > 1; }};  // in the middle of the second
-  for (int made = 0; made < 3; ++made, told.clear())
+  for (int made = 0; made < 4; ++made, told.clear())
     EXPECT_THROW(papers()[1].report(run_, options), Stopped);
   EXPECT_EQ(papers()[1].report(run_, options), whole);
   EXPECT_EQ(told.size(), 1u) << "each finished training once";

@@ -1,7 +1,7 @@
-// Two arms with the same seeds, compared seed by seed: losses by their ratio, on logarithms. Chance
-// is judged by flipping signs in every way, which holds for any number of seeds and however skewed
-// losses are; Student's t is only behind the intervals. Read next: src/lab/results/comparison.cc;
-// lab/compare.h.
+// Two arms with the same seeds, compared seed by seed: losses by their ratio, on logarithms. One
+// test decides everywhere: signs are flipped in every way, which is exact for any number of seeds
+// if the arms are interchangeable within a seed. Intervals invert this test, so that no interval
+// contradicts its p. Read next: src/lab/results/comparison.cc; lab/compare.h.
 #pragma once
 
 #include <cmath>
@@ -24,6 +24,21 @@ namespace headlab {
 double sign_flip_p(std::span<const std::vector<double>> rows, bool above = false);
 /// The least p that `seeds` differences reach: 2^(1 - seeds), or where flips are drawn 2^-14.
 double least_p(std::size_t seeds);
+/// The fewest seeds with which `comparisons` tests, corrected by Holm, can all reach p < 0.05: 6
+/// for one, 8 for five.
+std::size_t seeds_for(std::size_t comparisons);
+/// The 95% interval of the mean difference that inverts sign_flip_p: the shifts m with p >= 0.05
+/// for the differences less m. It holds 0 exactly if p >= 0.05. Fewer than 6 differences reach no p
+/// below 0.05 and have no interval: the ends are then the least and the largest difference. NaN as
+/// in Interval.
+Interval sign_flip_interval(std::span<const double> differences);
+/// The two-sided p of arm `one` against arm `other`, where `other` may have been picked from all
+/// arms because it is the best: flips are judged by the largest of the differences from all other
+/// arms. At least as large as the p of the pair alone. `arms`: losses by seed, compared on
+/// logarithms.
+double p_of_picked(std::span<const std::vector<double>> arms, std::size_t one, std::size_t other);
+/// One line about what can be shown with so many seeds, before they are computed: "10 seeds: ..."
+std::string seeds_plan(std::size_t seeds, std::size_t comparisons);
 /// How often chance does as well if the mean difference were `margin` or more: two one-sided tests.
 double equal_p(std::span<const double> differences, double margin);
 /// The p of each test where all are asked at once (Holm 1979); NaN where it was NaN.
@@ -31,7 +46,7 @@ std::vector<double> holm(const std::vector<double>& p);
 
 /// Two arms, seed by seed.
 struct Paired {
-  Interval difference{};
+  Interval difference{};             // sign_flip_interval
   std::int64_t seeds = 0, wins = 0;  // wins: seeds in which the difference is below 0
   double effect = 0;                 // mean / standard deviation; NaN for a single seed
   double p = 1;                      // sign_flip_p
@@ -45,8 +60,6 @@ struct Paired {
 Paired paired(std::span<const double> differences);
 /// log(a / b), seed by seed, as geometric_interval takes logarithms.
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b);
-/// sign_flip_p of the losses of arm `one` above those of any other: by the largest ratio.
-double p_of_worse(std::span<const std::vector<double>> arms, std::size_t one);
 /// Sets `holm` of all.
 void correct(std::span<Paired* const> asked);
 /// The fewest seeds with which a difference of this effect is told apart in 8 of 10 cases, where

@@ -40,9 +40,14 @@ Interval exp_of(const Interval& logs);
 /// t_interval of the logarithms: the geometric mean of values whose spread is in factors, as that
 /// of losses is, and an interval that stays above 0.
 Interval geometric_interval(std::span<const double> values, double confidence = 0.95);
-/// Of shares between 0 and 1 (Wilson 1927): each value counts as one trial, or as so many as its
-/// spread is worth (Korn and Graubard 1998). Of 5 ones: 1 (.57 to 1).
-Interval share_interval(std::span<const double> values, double confidence = 0.95);
+/// The Wilson interval (1927) of a share, from one share for each cluster, such as a seed. The
+/// interval is that of as many trials as the spread between clusters is worth (Korn and Graubard
+/// 1998), at least one for each cluster. `each`: trials in a cluster, such as its targets. If it is
+/// above 1, there are at most n * each trials, and that many if all shares are the same: 5 seeds of
+/// 2,000 targets that are all right have a share of 1 (0.9996 to 1). If it is 1, equal shares count
+/// as one trial each: 5 ones are 1 (0.57 to 1). If it is 0, the number of trials is not known, and
+/// equal shares have no interval.
+Interval share_interval(std::span<const double> values, double confidence = 0.95, double each = 1);
 
 /// The smallest p that is told. The tails of a distribution are known from approximations, which
 /// say nothing of what is rarer.

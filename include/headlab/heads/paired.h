@@ -3,6 +3,7 @@
 // can be seen. Examples are the independent unit, not targets. Read next: ablation.h.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <span>
@@ -26,6 +27,12 @@ inline constexpr Index kPairedExamples = 2048;
 /// To so many they are raised while too few of them carry a change.
 inline constexpr Index kMostPaired = 8192;
 
+/// The most |a| of a change with an interval, where a is the skew of the examples' residuals
+/// divided by sqrt(n). Samples that happen to lack the rare large changes look the least skewed and
+/// have the shortest intervals. Simulated intervals up to this limit hold the truth in 95 of 100
+/// cases if their half-widths are multiplied by 1 + |a|; beyond it, no such factor helps.
+inline constexpr double kMostSkew = 0.2;
+
 /// What rounding alone does to a loss in float, in nats per target: no example tells a smaller
 /// change from none. Logits above 8 are coarser (loss_resolution).
 inline constexpr double kLossResolution = 64.0 * std::numeric_limits<Scalar>::epsilon();
@@ -44,10 +51,14 @@ struct PairedChange {
   /// How many examples carry the change: (sum |d|)^2 / sum d^2, as many as there are if all change
   /// alike, 1 if a single one does.
   double carried = kFewestPaired;
+  double skew = 0;  // SkewedMean::skew: the skew of the examples' residuals / sqrt(n)
 
   /// Whether these are enough for a verdict.
-  bool enough() const { return examples >= kFewestPaired && carried >= kFewestPaired; }
-  /// Why they are not: "too few (12)", "carried by 3 examples"; "" if they are.
+  bool enough() const {
+    return examples >= kFewestPaired && carried >= kFewestPaired && std::abs(skew) <= kMostSkew;
+  }
+  /// Why they are not: "too few (12)", "carried by 3 examples", "too skewed (0.31)"; "" if they
+  /// are.
   std::string lacking() const;
   /// Whether it lies above 0 with enough examples and its whole interval.
   bool is_rise() const { return enough() && low > 0; }
@@ -67,13 +78,14 @@ Json::Array cells_of(const PairedChange& change);
 Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last = {});
 
 /// With d = after - before of each example: R = sum of d / sum of targets; its variance n / (n - 1)
-/// sum (d - R targets)^2 / (sum of targets)^2, and Hall's interval (SkewedMean). after, before [n]:
-/// losses of the examples, each summed over its targets; targets [n]: how many these are. No target
-/// at all gives no change and p = 1. Error unless all have the same n >= 2. Source: Cochran 1977,
-/// "Sampling Techniques", chapter 6: the ratio of two means. groups [n], if given: the residuals of
-/// one group are not independent; they are summed within groups before they are squared, if that
-/// makes the interval wider (chapter 9: clusters). If |d| <= `resolution` per target in every
-/// example, rounding explains all of it: the change is exactly 0 and p is 1.
+/// sum (d - R targets)^2 / (sum of targets)^2, and Hall's interval (SkewedMean) with the standard
+/// error times 1 + |a| (see kMostSkew), which its p has as well. after, before [n]: losses of the
+/// examples, each summed over its targets; targets [n]: how many these are. No target at all gives
+/// no change and p = 1. Error unless all have the same n >= 2. Source: Cochran 1977, "Sampling
+/// Techniques", chapter 6: the ratio of two means. groups [n], if given: the residuals of one group
+/// are not independent; they are summed within groups before they are squared, if that makes the
+/// interval wider (chapter 9: clusters). If |d| <= `resolution` per target in every example,
+/// rounding explains all of it: the change is exactly 0 and p is 1.
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets,
                            std::span<const std::size_t> groups = {},

@@ -76,17 +76,27 @@ struct SweepRole {
   }
 };
 
+/// How much one query of a task must read at once, by its ground truth: the most over examples.
+struct ReadAtOnce {
+  Index relations = 0;  // with different keys
+  Index keys = 0;       // of all of them together, each counted once
+};
+ReadAtOnce read_at_once(const Task& task);
+
 /// What came out of a cell: cell.json.
 struct CellResult {
   double loss = 0, accuracy = 0;
   Index parameters = 0;
-  double keys = 0;  // the most keys that one query of the task must read at once, by its gold
+  double keys = 0;  // ReadAtOnce::relations of the task
   std::vector<SweepRole> roles;
   std::optional<double> diversity{};  // of its heads, see heads/scores.h; older cells do not say
+  std::optional<Index> keys_read{};   // ReadAtOnce::keys of the task; older cells do not say
+  std::optional<Index> targets{};     // that the accuracy is over; older cells do not say
 
   void members(auto&& f) {
     f("loss", loss), f("accuracy", accuracy), f("parameters", parameters), f("keys", keys);
-    f("roles", roles), f("diversity", diversity);
+    f("roles", roles), f("diversity", diversity), f("keys_read", keys_read);
+    f("targets", targets);
   }
 };
 /// Reads the result of the cell in this folder. Error if it has none.
@@ -124,7 +134,8 @@ struct SweepGroup {
   Interval accuracy, diversity;
   Interval specialization;  // share of relations that own a head, no head counted twice
   Index parameters = 0;
-  double keys = 0;
+  Index relations_at_once = 0;       // see ReadAtOnce
+  std::optional<Index> keys_read{};  // the same; older cells do not say
   std::vector<SweepRoles> roles;
 
   void members(auto&& f) {
@@ -145,16 +156,18 @@ struct SweepComparison {
   std::string family;
   std::size_t one = 0, best = 0;  // groups: that with one head, that with the lowest mean loss
   /// The fewest heads that are as accurate as the best, by two one-sided tests within kGain; or the
-  /// best, if all with fewer heads are told to be worse. None where the seeds tell neither.
+  /// best, if all with fewer heads are told to have more loss. None where the seeds tell neither.
+  /// Both tests are corrected by Holm for all groups of all families.
   std::optional<std::size_t> enough{};
-  /// log(loss with one head / loss of the best). p: whether one head is worse than any other, by
-  /// the largest difference.
+  /// log(loss with one head / loss of the best). p is p_of_picked, two-sided, and accounts for the
+  /// choice of the best; the interval inverts the test of this pair.
   Paired loss{};
   double accuracy_gain = 0;  // of the best over one head
   bool equal_parameters = true;
-  double keys = 0;            // the most keys that one query of the task must read at once
-  bool several_win = false;   // accuracy gains by kGain, and p < .05
-  bool one_is_equal = false;  // as accurate as the best within kGain
+  Index relations_at_once = 0;       // see ReadAtOnce
+  std::optional<Index> keys_read{};  // the same
+  bool several_win = false;          // accuracy gains by kGain, and Holm's p < .05
+  bool one_is_equal = false;         // as accurate as the best within kGain, Holm's p < .05
 };
 
 struct SweepReport {

@@ -23,8 +23,13 @@ struct CurvePoint {
   /// need not be the best on held-out ones. None where the method trained weights.
   std::optional<double> chosen_on{};
   std::optional<Judged> finetuned{};  // of the first draw
-  /// As many heads in each module (its first ones) from the start; see train_from_scratch.
+  /// As many heads in each module (its first ones) from the start, on the same schedule as the
+  /// fine-tuned model, its restarts included; see train_from_scratch.
   std::optional<Judged> from_scratch{};
+  /// The model with all its heads, trained on by the same stages as the fine-tuned one: a cost or
+  /// gain that it has too is none of pruning. Where there is no training after the run's, there is
+  /// none.
+  std::optional<Judged> unpruned{};
   double recall = 0;  // share of the relations with an owner that still have one
   /// Share of the heads kept that can be matched with a relation of their own: each relation in
   /// turn takes the first of its owners that no earlier relation has taken.
@@ -34,6 +39,7 @@ struct CurvePoint {
     pruned.members(f);
     f("kept", kept), f("heads", heads), f("choosing_loss", chosen_on), f("recall", recall);
     f("precision", precision), f("finetuned", finetuned), f("from_scratch", from_scratch);
+    f("unpruned", unpruned);
   }
 };
 
@@ -46,17 +52,22 @@ struct MethodCurve {
   /// the best on the choosing examples; on held-out ones another may be better: then this is below
   /// 0.
   std::optional<double> regret{};
-  double rank_correlation = 0;  // Spearman, of how long a head is kept with its zero-ablation
-  std::optional<Index> knee{};  // see knee_of
+  double rank_correlation = 0;    // Spearman, of how long a head is kept with its zero-ablation
+  std::optional<Index> knee{};    // heads used, see used_heads
+  std::optional<Index> needed{};  // see needed_heads
   /// Of training for each model that was fine-tuned, and as many for those from scratch: the
   /// run's, those of gates and of fine-tuning.
   std::optional<Index> steps{};  // older files do not say
+  /// How the fine-tuned models, those from scratch and the unpruned one were trained:
+  /// schedule_text.
+  std::optional<std::string> schedule{};  // older files do not say
   PassCount cost{};
   double seconds = 0;
 
   void members(auto&& f) {
     f("method", method), f("area", area), f("regret", regret);
-    f("rank_correlation", rank_correlation), f("knee", knee), f("steps", steps);
+    f("rank_correlation", rank_correlation), f("knee", knee), f("needed", needed),
+        f("steps", steps), f("schedule", schedule);
     f("sequences_forward", cost.forward), f("sequences_backward", cost.backward);
     f("seconds", seconds), f("points", points);
   }
@@ -108,8 +119,8 @@ struct CurveOptions {
   Index judged = 0;
   bool test_split = false;  // judge on examples that nothing else has seen
   Index finetune = 0;       // steps of training after each removal: a training for each subset
-  /// Also train models that have as many heads from the start, for as many steps as the run and its
-  /// fine-tuning took together.
+  /// Also train models that have as many heads from the start, on the schedule of the run and its
+  /// fine-tuning.
   bool from_scratch = false;
   Index draws = 8;    // of the method random, averaged
   Keeping keeping{};  // of its parts: what is true of the run, each method, each training
@@ -120,9 +131,17 @@ struct CurveOptions {
 /// The table of settings, bound to `options`, which must outlive it.
 Settings settings_of(CurveOptions& options);
 
-/// The fewest heads whose fine-tuned loss (without fine-tuning: loss) lies below full + 1% of (none
-/// - full); none if there are no such.
-std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, const Judged& none);
+/// Two measures with two names. Heads used: the fewest heads that keep the loss of the model
+/// without any more training, loss <= full + 1% of (none - full). A large model may use more heads
+/// than a task needs. Heads needed: the fewest heads with which the model, after fine-tuning, ends
+/// as low as the unpruned one that was trained on as long, by the same 1%. None if there are no
+/// such heads, or for heads needed if nothing was fine-tuned.
+std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none);
+std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none);
+inline constexpr const char* kUsedHeads =
+    "the fewest heads within 1% of the way from all to none, without any more training";
+inline constexpr const char* kNeededHeads =
+    "the fewest heads that, fine-tuned, end within 1% of the unpruned model trained on as long";
 
 /// The methods of a curve of this model, by name.
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options);
@@ -138,14 +157,14 @@ Curve prune_curve(const Run& run, const CurveOptions& options = {});
 struct PointOverRuns {
   Index kept = 0;
   Interval pruned{};
-  std::optional<Interval> finetuned{}, from_scratch{};  // where the curves have them
+  std::optional<Interval> finetuned{}, from_scratch{}, unpruned{};  // where the curves have them
   /// Logarithm of the loss after removal over that of the method with the lowest mean at this size,
-  /// run by run: methods are judged on the same models and examples. p is that of the largest
-  /// difference from any other method, so that the best may be picked afterwards; none for the best
-  /// itself.
+  /// run by run: methods are judged on the same models and examples. p is p_of_picked, so that the
+  /// best may be picked afterwards; none for the best itself.
   std::optional<Paired> against_best{};
-  /// The same of the fine-tuned loss over the one from scratch, which trained for as many steps.
-  std::optional<Paired> against_scratch{};
+  /// The same of the fine-tuned loss over the one from scratch, which trained on the same schedule,
+  /// and over that of the unpruned model, which trained on by the same stages.
+  std::optional<Paired> against_scratch{}, against_unpruned{};
 };
 /// Without what the curves do not have.
 Json to_json(const PointOverRuns& point);
@@ -155,8 +174,10 @@ struct MethodOverRuns {
   std::vector<PointOverRuns> points;
   Interval area{};
   std::optional<Interval> regret{};
-  std::vector<std::optional<Index>> knees;  // of each run
-  std::optional<Index> steps{};             // as MethodCurve has it, of the first run
+  std::vector<std::optional<Index>> knees;   // heads used, of each run
+  std::vector<std::optional<Index>> needed;  // heads needed, of each run
+  std::optional<Index> steps{};              // as MethodCurve has it, of the first run
+  std::optional<std::string> schedule{};     // the same
 };
 
 Json to_json(const MethodOverRuns& method);

@@ -104,9 +104,32 @@ TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr = 0);
 
 /// The steps of training that the run's model had; of a pruned run, those before that too.
 Index trained_steps(const Run& run);
-/// A model that has only these heads from the start: initial values anew, and trained like the run
-/// but for `more` steps longer.
-Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more = 0);
+
+/// A part of a training with one schedule of the learning rate. Each begins at step 0 with a new
+/// optimizer, except one that resumes the part before.
+struct TrainingStage {
+  TrainConfig config;
+  Index until = 0;       // the step after which it ended; config.steps unless it was stopped
+  bool resumes = false;  // goes on from the step and the optimizer of the stage before
+};
+/// How the run's model was trained: its own stages, and before them those of the run that it was
+/// pruned from. Error if that run is not there any more, or if the run was extended in the middle
+/// of a schedule, which is not recorded.
+std::vector<TrainingStage> training_stages(const Run& run);
+/// What follows a run's training when its model is pruned: the training of gates, and fine-tuning.
+/// Stages of 0 steps are left out.
+std::vector<TrainingStage> later_stages(const Run& run, Index gate_steps, Index finetune);
+/// "1,000 steps at a rate of 0.003, then 500 at 0.0009": the stages in words.
+std::string schedule_text(std::span<const TrainingStage> stages);
+/// Trains a model by these stages.
+void train_by(Transformer& model, const Task& task, std::span<const TrainingStage> stages);
+/// A model that has only these heads from the start: new initial values, and trained by the stages
+/// of the run and then by `more`. With the same stages a pruned model and this one differ in
+/// nothing but when heads were removed.
+Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads,
+                               std::span<const TrainingStage> more = {});
+/// The run's model with all its heads, trained on by `more`.
+Transformer train_on(const Run& run, std::span<const TrainingStage> more);
 
 // ---- what removal saves: a head whose gate is 0 costs as much as before, one that was removed
 // nothing

@@ -38,7 +38,7 @@ std::vector<Command> table = with_analyses({
      TableNames{"targets"}},
     {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample, TableNames{}},
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
-     "headlab sweep --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep,
+     "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", "", sweep,
      TableNames{"groups", "results", "roles", "comparisons"}},
     {"compare", kTrain, "runs, groups or pruning methods seed by seed: is it more than chance?",
      "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", "ARM [ARM ...]", compare},

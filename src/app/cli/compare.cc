@@ -17,7 +17,7 @@ Result compare(Invocation& call) {
   call.read(s, {},
             "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP for each of\n"
             "its groups; with :METHOD@KEPT after it, what a pruning method left of each run,\n"
-            "and for regret and knee :METHOD (`headlab curve` first)\n");
+            "and for regret, used and needed :METHOD (`headlab curve` first)\n");
   require_known("measure", options.measure, texts_of(measures(), &Measure::name));
   const Measure& measure = find_measure(options.measure);
   std::vector<Arm> arms;

@@ -4,6 +4,8 @@
 // the same time, does only what is left. The JSON has one shape, for one run and for several: means
 // over the runs as "methods", and what each curve.json holds as "curves". Read next: prune/curve.h.
 
+#include <algorithm>
+
 #include "cli/commands.h"
 
 namespace headlab::cli {
@@ -45,7 +47,8 @@ std::vector<std::string> run_paths(const std::vector<std::string>& places) {
 }
 
 /// Means need the same sizes in each run: heads that differ in number are noticed before the work.
-void check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
+/// Returns the number of sizes.
+std::size_t check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
   const Run first = open_run(paths[0]);
   options.methods = curve_methods(first.model, options);
   for (const std::string& path : paths) {
@@ -62,6 +65,17 @@ void check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
                        "name sizes that all runs have: --sizes 1,2");
     }
   }
+  if (!options.sizes.empty()) return options.sizes.size();
+  return all_heads(first.model).size() + 1;
+}
+
+/// What so many runs can show, before they are pruned: at each size every method is compared with
+/// the best, and a fine-tuned one with its references.
+std::string plan_of(std::size_t runs, const CurveOptions& options, std::size_t sizes) {
+  const std::size_t methods = options.methods.size();
+  const std::size_t between_methods = (methods - 1) * sizes;
+  const std::size_t with_reference = options.finetune > 0 ? methods * sizes : 0;
+  return seeds_plan(runs, std::max(between_methods, with_reference));
 }
 
 /// The table of one run, or of means over several.
@@ -97,7 +111,8 @@ Result curve(Invocation& call) {
     as_usage([&] { return &find_prune_method(name); });
   }
   const std::vector<std::string> paths = run_paths(call.positionals());
-  check_runs(paths, options);
+  const std::size_t sizes = check_runs(paths, options);
+  if (!is_worker()) note("plan: " + plan_of(paths.size(), options, sizes));
   options.progress = note;
   std::vector<Curve> curves;
   const auto cells = [&](const auto& runs) { return curve_cells(runs, options); };

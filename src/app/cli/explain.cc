@@ -239,7 +239,7 @@ std::vector<Meaning> meanings() {
   };
   for (const VerdictWord& verdict : verdict_words()) {
     for (const std::string_view word : split(verdict.words, ',')) {
-      all.push_back({std::string(word), "a word of verdicts", verdict.rule});
+      all.push_back({std::string(word), "a word of verdicts", verdict.explanation()});
     }
   }
   add(prune_table(), "a pruning method");

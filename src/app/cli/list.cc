@@ -60,12 +60,38 @@ std::vector<Listed> listed(const std::string& what) {
     rows = listed_kinds();
   } else if (what == "scores") {
     for (const ScoreEntry& score : score_table()) rows.push_back({score.name, score.meaning});
-  } else if (what == "verdicts") {
-    for (const auto& [words, rule] : verdict_words()) rows.push_back({words, rule});
   } else {
     for (const PruneMethod& method : prune_table()) rows.push_back({method.name, method.summary});
   }
   return rows;
+}
+
+/// Every word of verdicts with its rule, test, correction and subject.
+Result list_verdicts() {
+  Table table{"verdicts",
+              {Column("name", "name", "the words, as reports say them").no_legend(),
+               Column("rule", "rule", "when they are said").no_legend(),
+               Column("test", "test", "by which chance is judged").no_legend(),
+               Column("correction", "correction", "for how many tests at once").no_legend(),
+               Column("about", "about", "what the conclusion is about").no_legend()}};
+  Json entries = Json::array();
+  std::string shown;
+  std::size_t width = 0;
+  const std::vector<VerdictWord> all = verdict_words();
+  for (const VerdictWord& one : all) width = std::max(width, one.words.size() + 2);
+  for (const VerdictWord& one : all) {
+    table.rows.push_back({one.words, one.rule, one.test, one.correction, one.about});
+    entries.push_back(Json::object({{"name", one.words},
+                                    {"summary", one.rule},
+                                    {"test", one.test},
+                                    {"correction", one.correction},
+                                    {"about", one.about}}));
+    shown += beside(one.words, width, one.rule);
+    shown += beside("", width, text("test: ", one.test));
+    shown += beside("", width, text("correction: ", one.correction));
+    shown += beside("", width, text("about: ", one.about));
+  }
+  return {.json = stamped({{"verdicts", std::move(entries)}}), .text = shown, .tables = {table}};
 }
 
 }  // namespace
@@ -75,6 +101,7 @@ Result list(Invocation& call) {
   const std::string& what = call.positionals()[0];
   require_known("list", what,
                 {"tasks", "kinds", "scores", "verdicts", "methods", "columns", "files"});
+  if (what == "verdicts") return list_verdicts();
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);

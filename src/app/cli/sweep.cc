@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <ranges>
 #include <set>
 
 #include "cli/commands.h"
@@ -117,6 +119,20 @@ void note_warmups(const std::vector<SweepCell>& cells) {
   }
 }
 
+/// What so many seeds can show, before they are trained. Groups of a family are compared with its
+/// best.
+std::string plan_of(const std::vector<SweepCell>& cells) {
+  std::map<std::string, std::set<std::string>> groups;  // by family
+  std::map<std::string, std::size_t> seeds;             // by group
+  for (const SweepCell& cell : cells) {
+    groups[cell.family].insert(cell.group);
+    ++seeds[cell.group];
+  }
+  std::size_t comparisons = 0;
+  for (const auto& [family, members] : groups) comparisons += members.size() - 1;
+  return seeds_plan(std::ranges::min(seeds | std::views::values), comparisons);
+}
+
 /// Which cells are not there, and why those that failed did.
 std::string missing_text(std::vector<std::string> names, const std::vector<CellFailure>& failures,
                          std::size_t cells) {
@@ -173,7 +189,10 @@ Result sweep(Invocation& call) {
       from_folder ? kept_cells(flags.out) : as_usage([&] { return sweep_cells(grid); });
   if (flags.collect) return show(call, flags, cells);
   add_grid(flags.out, grid);
-  if (!is_worker()) note_warmups(cells);
+  if (!is_worker()) {
+    note_warmups(cells);
+    note("plan: " + plan_of(cells));
+  }
   const CellsMade made = train_cells(flags, cells);
   if (made.stopped) return stopped_result(call);
   Result result = show(call, flags, cells);

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kFewHeads = 12;  // so few that judging every subset takes little time
 
 using Subset = std::vector<bool>;  // by place in all_heads(model)
+using Stages = std::vector<TrainingStage>;
 
 /// Results on held-out examples, remembered by subset of the heads of one run.
 class SubsetResults {
@@ -45,8 +46,9 @@ class SubsetResults {
       return judged(model);
     };
     if (choice.trained) return tune();
-    return remembered(finetuned_, choice.kept,
-                      [&] { return kept("finetuned", choice.kept, options_.finetune, tune); });
+    return remembered(finetuned_, choice.kept, [&] {
+      return kept("finetuned", choice.kept, later_stages(run_, 0, options_.finetune), tune);
+    });
   }
 
   /// Before training all heads of a module are alike, so the first ones stand for any.
@@ -57,10 +59,19 @@ class SubsetResults {
       if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside))
         first.push_back(head);
     }
-    const Index more = choice.steps + options_.finetune;
+    const Stages more = later_stages(run_, choice.steps, options_.finetune);
     const auto train = [&] { return judged(train_from_scratch(run_, first, more)); };
-    return remembered(from_scratch_[more], first,
+    return remembered(from_scratch_[choice.steps], first,
                       [&] { return kept("from_scratch", first, more, train); });
+  }
+
+  /// All heads, trained on as a model of this choice is; nothing if that is not at all.
+  std::optional<Judged> unpruned(const Choice& choice) {
+    const Stages more = later_stages(run_, choice.steps, options_.finetune);
+    if (more.empty()) return std::nullopt;
+    const auto train = [&] { return judged(train_on(run_, more)); };
+    return remembered(unpruned_[choice.steps], heads_,
+                      [&] { return kept("unpruned", heads_, more, train); });
   }
 
  private:
@@ -72,10 +83,10 @@ class SubsetResults {
   }
 
   /// A training that is made once, whatever curves ask for it.
-  Judged kept(const char* what, const std::vector<HeadId>& heads, Index steps,
+  Judged kept(const char* what, const std::vector<HeadId>& heads, const Stages& more,
               const std::function<Judged()>& train) const {
     Json settings = Json::object({{"heads", heads},
-                                  {"steps", steps},
+                                  {"stages", schedule_text(more)},
                                   {"judged", options_.judged},
                                   {"test_split", options_.test_split}});
     const Cell cell = part_of_run(run_, options_.keeping, what, std::move(settings),
@@ -98,7 +109,7 @@ class SubsetResults {
   PassCount unused_;
   std::optional<SubsetLoss> choosing_;
   std::map<Subset, Judged> pruned_, finetuned_;
-  std::map<Index, std::map<Subset, Judged>> from_scratch_;  // by steps more than the run's
+  std::map<Index, std::map<Subset, Judged>> from_scratch_, unpruned_;  // by steps of gates
 };
 
 /// Which heads own which relation, by their patterns.
@@ -186,6 +197,8 @@ class CurveWork {
     CurveOptions options = options_;
     Json settings = settings_of(options).to_json();
     settings["sizes"] = sizes_;
+    // Parts of curves that were made when references had another schedule are not those of today.
+    if (options_.finetune > 0 || options_.from_scratch) settings["references"] = "same schedule";
     cells_.push_back(
         part_of_run(run_, options_.keeping, "curve-" + name, std::move(settings), std::move(make)));
   }
@@ -236,11 +249,32 @@ class CurveWork {
         milliseconds([&] { choices = choose_heads(problem, method, sizes_, &result.cost); }) / 1e3;
     for (std::size_t i = 0; i < choices.size(); ++i) {
       result.steps = trained_steps(run_) + choices[i].steps + options_.finetune;
-      if (draw == 0) result.points.push_back(first_point(method, sizes_[i], choices[i]));
+      if (draw == 0) {
+        result.points.push_back(first_point(method, sizes_[i], choices[i]));
+        result.schedule = schedule_of(choices[i]);
+      }
       const Judged judged = results_.pruned(choices[i]);
       Judged& mean = result.points[i].pruned;
       mean.loss += (judged.loss - mean.loss) / static_cast<double>(draw + 1);
       mean.accuracy += (judged.accuracy - mean.accuracy) / static_cast<double>(draw + 1);
+    }
+  }
+
+  /// How models of this choice are trained, and the references with them; nothing if they are not.
+  std::optional<std::string> schedule_of(const Choice& choice) const {
+    const Stages more = later_stages(run_, choice.steps, options_.finetune);
+    if (more.empty()) return std::nullopt;
+    Stages all = training_stages_or_none();
+    all.insert(all.end(), more.begin(), more.end());
+    return schedule_text(all);
+  }
+  /// The run's own stages; none if they cannot be repeated, which only models from scratch need.
+  Stages training_stages_or_none() const {
+    if (options_.from_scratch) return training_stages(run_);
+    try {
+      return training_stages(run_);
+    } catch (const Error&) {
+      return {};
     }
   }
 
@@ -256,6 +290,7 @@ class CurveWork {
       tell(text(method.name, ", training ", size, " heads from scratch"));
       point.from_scratch = results_.from_scratch(choice);
     }
+    point.unpruned = results_.unpruned(choice);
     score_against_owners(point, known().owners);
     return point;
   }
@@ -274,7 +309,8 @@ class CurveWork {
       stays.push_back(static_cast<double>(std::ranges::count_if(points, has)));
     }
     result.rank_correlation = spearman(stays, known().ablation);
-    result.knee = knee_of(result, known().full, known().none);
+    result.knee = used_heads(result, known().full, known().none);
+    result.needed = needed_heads(result, known().none);
   }
 
   const Run& run_;
@@ -298,13 +334,6 @@ std::vector<std::string> default_methods(const Transformer& model) {
 }
 
 }  // namespace
-
-std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, const Judged& none) {
-  const double limit = full.loss + 0.01 * (none.loss - full.loss);
-  for (const CurvePoint& point : method.points)
-    if (point.finetuned.value_or(point.pruned).loss <= limit) return point.kept;
-  return std::nullopt;
-}
 
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options) {
   return options.methods.empty() ? default_methods(model) : options.methods;

@@ -43,13 +43,21 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   result.pruned = geometric_interval(losses([](const CurvePoint& point) { return &point.pruned; }));
   if (first.finetuned) result.finetuned = geometric_interval(losses(tuned));
   if (first.from_scratch) result.from_scratch = geometric_interval(losses(scratch));
+  const auto all_have_unpruned = [&](const Curve& c) {
+    return c.methods[m].points[p].unpruned.has_value();  // older curves do not
+  };
+  const bool unpruned = std::ranges::all_of(curves, all_have_unpruned);
+  const auto whole = [](const CurvePoint& point) { return point.unpruned; };
+  if (unpruned) result.unpruned = geometric_interval(losses(whole));
   if (first.finetuned && first.from_scratch)
     result.against_scratch = paired(log_ratios(losses(tuned), losses(scratch)));
+  if (first.finetuned && unpruned)
+    result.against_unpruned = paired(log_ratios(losses(tuned), losses(whole)));
   return result;
 }
 
 /// Compares the methods at each size with the one whose mean loss is lowest there. That one is
-/// picked from all, so that p is of the largest loss above any other method's.
+/// picked from all, for which p accounts.
 void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
     const auto mean_loss = [p](const MethodOverRuns& m) { return m.points[p].pruned.mean; };
@@ -62,7 +70,8 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
       if (std::cmp_equal(m, best)) continue;
       Paired& found = all.methods[m].points[p].against_best.emplace(
           paired(log_ratios(losses[m], losses[static_cast<std::size_t>(best)])));
-      found.p = found.holm = p_of_worse(losses, m);
+      found.p = p_of_picked(losses, m, static_cast<std::size_t>(best));
+      found.holm = found.p;
     }
   }
 }
@@ -111,26 +120,46 @@ std::vector<Table> tables_by_run(std::span<const Curve> curves,
 
 }  // namespace
 
+/// `full` and 1% of the way from it to `none`.
+static double limit_of(const Judged& full, const Judged& none) {
+  return full.loss + 0.01 * (none.loss - full.loss);
+}
+
+std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none) {
+  for (const CurvePoint& point : method.points)
+    if (point.pruned.loss <= limit_of(full, none)) return point.kept;
+  return std::nullopt;
+}
+
+std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none) {
+  for (const CurvePoint& point : method.points) {
+    const bool is_known = point.finetuned && point.unpruned;
+    if (is_known && point.finetuned->loss <= limit_of(*point.unpruned, none)) return point.kept;
+  }
+  return std::nullopt;
+}
+
 Table choices_table() {
-  return {
-      "choices",
-      {kMethod,
-       {"area", "area", "mean loss along the curve over the share of heads kept: small is good"},
-       {"regret", "regret",
-        "mean loss above that of the best subset of the same size where that was chosen: 0 is "
-        "best"},
-       Column("rank_correlation", "rank corr",
-              "Spearman's, of how long a head is kept with what silencing it costs")
-           .fixed(2),
-       {"knee", "knee", "the fewest heads whose loss lies within 1% of the way from all to none"},
-       Column("steps", "steps",
-              "of training for each model, fine-tuned or from scratch, with those of gates")
-           .shown_as(Form::grouped),
-       Column("sequences_forward", "forward", "sequences that went through the model to choose")
-           .shown_as(Form::grouped),
-       Column("sequences_backward", "backward", "sequences whose gradient was taken to choose")
-           .shown_as(Form::grouped),
-       Column("seconds", "seconds", "that choosing took").fixed(2)}};
+  return {"choices",
+          {kMethod,
+           {"area", "area",
+            "mean loss along the curve over the share of heads kept: small is good"},
+           {"regret", "regret",
+            "mean loss above that of the best subset of the same size where that was chosen: 0 is "
+            "best"},
+           Column("rank_correlation", "rank corr",
+                  "Spearman's, of how long a head is kept with what silencing it costs")
+               .fixed(2),
+           {"knee", "used", kUsedHeads},
+           {"needed", "needed", kNeededHeads},
+           Column("steps", "steps",
+                  "of training for each model, fine-tuned or from scratch, with those of gates")
+               .shown_as(Form::grouped),
+           Column("sequences_forward", "forward", "sequences that went through the model to choose")
+               .shown_as(Form::grouped),
+           Column("sequences_backward", "backward", "sequences whose gradient was taken to choose")
+               .shown_as(Form::grouped),
+           Column("seconds", "seconds", "that choosing took").fixed(2)}};
 }
 
 Table points_table() {
@@ -168,13 +197,18 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
     const auto regret_of = [&](const Curve& c) { return c.methods[m].regret; };
     if (std::ranges::all_of(curves, [&](const Curve& c) { return regret_of(c).has_value(); })) {
       const auto regrets = mapped(curves, [&](const Curve& c) { return *regret_of(c); });
-      method.regret = within(t_interval(regrets), 0, HUGE_VAL);  // none is below the best subset
+      method.regret = sign_flip_interval(regrets);
     }
-    for (const Curve& curve : curves) method.knees.push_back(curve.methods[m].knee);
+    method.schedule = first.schedule;
+    for (const Curve& curve : curves) {
+      method.knees.push_back(curve.methods[m].knee);
+      method.needed.push_back(curve.methods[m].needed);
+    }
   }
   compare_with_best(curves, all);
   correct_all(all, &PointOverRuns::against_best);
   correct_all(all, &PointOverRuns::against_scratch);
+  correct_all(all, &PointOverRuns::against_unpruned);
   return all;
 }
 
@@ -183,8 +217,10 @@ Json to_json(const PointOverRuns& point) {
                             {"loss", point.pruned},
                             {"finetuned", point.finetuned},
                             {"from_scratch", point.from_scratch},
+                            {"unpruned", point.unpruned},
                             {"against_best", point.against_best},
-                            {"against_scratch", point.against_scratch}});
+                            {"against_scratch", point.against_scratch},
+                            {"against_unpruned", point.against_unpruned}});
   std::erase_if(json.members(), [](const Json::Member& one) { return one.second.is_null(); });
   return json;
 }
@@ -194,7 +230,9 @@ Json to_json(const MethodOverRuns& method) {
                        {"area", method.area},
                        {"regret", method.regret},
                        {"knees", method.knees},
+                       {"needed", method.needed},
                        {"steps", method.steps},
+                       {"schedule", method.schedule},
                        {"points", method.points}});
 }
 
@@ -208,14 +246,16 @@ static Table points_over_runs(bool several) {
   const std::pair<const char*, const char*> losses[] = {
       {"loss", "loss after removal"},
       {"finetuned", "loss after fine-tuning"},
-      {"from_scratch", "loss of as many heads in each layer, trained from scratch"}};
+      {"from_scratch", "loss of as many heads in each layer, from scratch on the same schedule"},
+      {"unpruned", "loss of the unpruned model, trained on by the same schedule"}};
   for (const auto& [key, title] : losses) {
     points.columns.push_back(interval_column(key, title).no_legend());
     points.grids.push_back({title, "method", "kept", points.columns.back().key});
   }
   const std::pair<const char*, const char*> ratios[] = {
       {"against_best", "loss after removal, times that of the best method"},
-      {"against_scratch", "loss after fine-tuning, times that from scratch"}};
+      {"against_scratch", "loss after fine-tuning, times that from scratch"},
+      {"against_unpruned", "loss after fine-tuning, times that of the unpruned model"}};
   for (const auto& [key, title] : ratios) {
     points.append(ratio_columns(key, title));
     if (!several) {
@@ -233,9 +273,21 @@ static Table methods_over_runs() {
                       interval_column("area", "area", "mean loss along the curve: small is good"),
                       interval_column("regret", "regret",
                                       "mean loss above that of the best subset: 0 is best"),
-                      {"knees", "knee of each run",
-                       "the fewest heads within 1% of the full loss, in the order of the runs"},
+                      {"knees", "used", text("in each run, ", kUsedHeads)},
+                      {"needed", "needed", text("in each run, ", kNeededHeads)},
                       Column("steps", "steps", "of training").shown_as(Form::grouped)}};
+}
+
+/// The schedule of each arm, a line for each different one; "" if nothing was trained.
+static std::string schedules_text(const CurveOverRuns& all) {
+  std::string said;
+  for (const MethodOverRuns& method : all.methods) {
+    if (!method.schedule) continue;
+    const std::string one =
+        text("\nSchedule: fine-tuned, from scratch and unpruned alike, ", *method.schedule, ".");
+    if (said.find(one) == std::string::npos) said += one;
+  }
+  return said;
 }
 
 std::vector<Table> curve_tables(std::span<const Curve> curves,
@@ -248,16 +300,17 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
   if (several) {
     points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
     points.note =
-        "The best method of a size is picked from all: p beside it is of the largest loss above "
-        "any other method's, one-sided. A - marks that method. A ratio of 1 without an interval, "
-        "with "
-        "a p of 1, means that both removed the same heads in every run. " +
+        "The best method of a size is picked from all, and p accounts for that: flips are judged "
+        "by the largest difference from any other method. A - marks that method. A ratio of 1 "
+        "without an interval, with a p of 1, means that both removed the same heads in every "
+        "run. " +
         chance_text(all.runs);
   } else if (!curves.empty()) {
     points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),
                         curves[0].full.loss, ", with none ", curves[0].none.loss);
   }
   if (all.needed) points.title += text("; the task needs ", *all.needed);
+  points.note += schedules_text(all);
   std::vector<Table> tables = {std::move(points), table_of(json, methods_over_runs())};
   tables[1].shown = several;
   for (Table& table : tables_by_run(curves, runs)) tables.push_back(std::move(table));

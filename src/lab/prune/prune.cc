@@ -12,15 +12,15 @@
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/tracking.h"
-#include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/streams.h"
+#include "prune/stages.h"
 #include "prune/subsets.h"
 
 namespace headlab {
 namespace {
 
-constexpr const char *kPruneFile = "prune.json", *kUnfinished = "unfinished";
+constexpr const char* kUnfinished = "unfinished";
 
 constexpr Index kTimedSequences = 64, kTimedPasses = 11;
 
@@ -120,25 +120,6 @@ Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept)
 
 Transformer pruned_model(const Transformer& model, const Choice& choice) {
   return remove_heads(choice.trained ? *choice.trained : model, choice.kept);
-}
-
-Index trained_steps(const Run& run) {
-  Index steps = run.step >= 0 ? run.step : run.config.train.steps;
-  const std::filesystem::path file = run.path / kPruneFile;
-  if (!is_there(file)) return steps;
-  const Json record = read_json(file);
-  for (const char* before : {"steps", "gate_steps"})
-    if (const Json* more = record.find(before)) steps += more->integer();
-  return steps;
-}
-
-Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more) {
-  Transformer model = remove_heads(run.model, heads);
-  initialize(model, streams::initial_values(run.config.train.seed));
-  TrainConfig config = run.config.train;
-  config.steps = trained_steps(run) + more;
-  Trainer(model, *run.task, config).run();
-  return model;
 }
 
 /// Writes the record of a pruning. What could not be written is kept in result.unwritten.

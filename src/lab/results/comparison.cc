@@ -4,6 +4,7 @@
 #include "headlab/base/comparison.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -23,15 +24,60 @@ double least_p(std::size_t seeds) {
   return std::ldexp(1.0, seeds > kExactSeeds ? -int{kExactSeeds} : 1 - static_cast<int>(seeds));
 }
 
+namespace {
+
+/// All ways to flip signs of seeds but that of flipping none: every other one of up to 14 seeds,
+/// else as many drawn ones, the same each time.
+template <class Use>
+void for_flips(std::size_t seeds, const Use& use) {
+  const bool exact = seeds <= kExactSeeds;
+  const std::size_t ways = std::size_t{1} << (exact ? seeds : kExactSeeds);
+  std::vector<double> sign(seeds, 1);
+  Generator random(Key{}.fold("sign flips"));
+  for (std::size_t way = 1; way < ways; ++way) {
+    for (std::size_t i = 0; i < seeds; ++i) {
+      const std::uint64_t bits = exact ? way >> i : random.bits();
+      sign[i] = (bits & 1U) != 0 ? -1 : 1;
+    }
+    use(std::span<const double>(sign));
+  }
+}
+
+/// The share of flips, none included, for which `statistic` of the signs is at least `found`.
+template <class Statistic>
+double share_of_flips(std::size_t seeds, double found, const Statistic& statistic) {
+  std::size_t ways = 1;
+  std::size_t as_large = 1;
+  for_flips(seeds, [&](std::span<const double> sign) {
+    ++ways;
+    as_large += statistic(sign) >= found - 1e-9 ? 1 : 0;
+  });
+  return static_cast<double>(as_large) / static_cast<double>(ways);
+}
+
+/// sqrt(sum d^2), which flips do not change.
+double root_of_squares(const std::vector<double>& row) {
+  return std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 1e-300));
+}
+
+bool all_finite(const std::vector<double>& row) {
+  return std::ranges::all_of(row, [](double x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+std::size_t seeds_for(std::size_t comparisons) {
+  std::size_t seeds = 1;
+  const auto tests = static_cast<double>(std::max<std::size_t>(1, comparisons));
+  while (seeds < kExactSeeds && least_p(seeds) * tests >= 0.05) ++seeds;
+  return seeds;
+}
+
 double sign_flip_p(std::span<const std::vector<double>> rows, bool above) {
   const std::size_t seeds = rows.empty() ? 0 : rows[0].size();
-  std::vector<double> sizes;  // sqrt(sum d^2), which flips do not change
-  for (const std::vector<double>& row : rows) {
-    if (!std::ranges::all_of(row, [](double x) { return std::isfinite(x); })) return kNoNumber;
-    sizes.push_back(std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 1e-300)));
-  }
-  std::vector<double> sign(seeds, 1);
-  const auto largest = [&] {
+  if (!std::ranges::all_of(rows, all_finite)) return kNoNumber;
+  const std::vector<double> sizes = mapped(rows, root_of_squares);
+  const auto largest = [&](std::span<const double> sign) {
     double most = above ? -HUGE_VAL : 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const double sum = std::inner_product(sign.begin(), sign.end(), rows[r].begin(), 0.0);
@@ -39,17 +85,66 @@ double sign_flip_p(std::span<const std::vector<double>> rows, bool above) {
     }
     return most;
   };
-  const double found = largest() - 1e-9;
-  const bool exact = seeds <= kExactSeeds;
-  const std::size_t ways = std::size_t{1} << (exact ? seeds : kExactSeeds);
-  Generator random(Key{}.fold("sign flips"));
-  std::size_t as_large = 1;  // as it was found
-  for (std::size_t way = 1; way < ways; ++way) {
-    for (std::size_t i = 0; i < seeds; ++i)
-      sign[i] = ((exact ? way >> i : random.bits()) & 1U) != 0 ? -1 : 1;
-    as_large += largest() >= found ? 1 : 0;
+  const std::vector<double> none(seeds, 1);
+  return share_of_flips(seeds, largest(none), largest);
+}
+
+Interval sign_flip_interval(std::span<const double> differences) {
+  const std::vector<double> row(differences.begin(), differences.end());
+  const double center = mean(row);
+  if (row.size() < 2 || !all_finite(row)) return {center};
+  const auto [least, most] = std::ranges::minmax(row);
+  if (most - least <= 1e-12 * std::abs(most)) return {center};
+  const double total = center * static_cast<double>(row.size());
+  // A flip of the seeds S is as large as no flip, for differences less m below the mean, exactly if
+  // m is at least the mean over S or the mean over the other seeds. So p changes at these means.
+  std::vector<double> low, high;
+  double always = 1;  // ways that are as large for every m: no flip and that of all seeds
+  for_flips(row.size(), [&](std::span<const double> sign) {
+    double sum = 0, count = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (sign[i] > 0) continue;
+      sum += row[i];
+      ++count;
+    }
+    const double others = static_cast<double>(row.size()) - count;
+    if (count == 0 || others == 0) {
+      ++always;
+      return;
+    }
+    const double flipped = sum / count, left = (total - sum) / others;
+    low.push_back(std::min(flipped, left));
+    high.push_back(std::max(flipped, left));
+  });
+  const double ways = always + static_cast<double>(low.size());
+  const auto needed = static_cast<std::ptrdiff_t>(std::ceil(0.05 * ways - always - 1e-9));
+  if (needed < 1) return {center, least, most};
+  std::ranges::nth_element(low, low.begin() + needed - 1);
+  std::ranges::nth_element(high, high.begin() + needed - 1, std::greater<>());
+  return {center, low[static_cast<std::size_t>(needed - 1)],
+          high[static_cast<std::size_t>(needed - 1)]};
+}
+
+double p_of_picked(std::span<const std::vector<double>> arms, std::size_t one, std::size_t other) {
+  std::vector<std::vector<double>> rows;
+  std::size_t picked = 0;
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    if (k == one) continue;
+    if (k == other) picked = rows.size();
+    rows.push_back(log_ratios(arms[one], arms[k]));
   }
-  return static_cast<double>(as_large) / static_cast<double>(ways);
+  if (!std::ranges::all_of(rows, all_finite)) return kNoNumber;
+  const std::vector<double> sizes = mapped(rows, root_of_squares);
+  const auto size_of = [&](std::size_t r, std::span<const double> sign) {
+    return std::abs(std::inner_product(sign.begin(), sign.end(), rows[r].begin(), 0.0)) / sizes[r];
+  };
+  const auto largest = [&](std::span<const double> sign) {
+    double most = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) most = std::max(most, size_of(r, sign));
+    return most;
+  };
+  const std::vector<double> none(rows[picked].size(), 1);
+  return share_of_flips(none.size(), size_of(picked, none), largest);
 }
 
 double equal_p(std::span<const double> differences, double margin) {
@@ -77,7 +172,7 @@ std::vector<double> holm(const std::vector<double>& p) {
 
 Paired paired(std::span<const double> differences) {
   const std::vector<double> row(differences.begin(), differences.end());
-  Paired result{.difference = t_interval(row), .seeds = std::ssize(row)};
+  Paired result{.difference = sign_flip_interval(row), .seeds = std::ssize(row)};
   result.wins = std::ranges::count_if(row, [](double x) { return x < 0; });
   result.effect = result.difference.mean / standard_deviation(row);
   result.p = result.holm = sign_flip_p(std::span(&row, 1));
@@ -89,13 +184,6 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
   std::vector<double> logs;
   for (std::size_t i = 0; i < a.size(); ++i) logs.push_back(log_of(a[i]) - log_of(b[i]));
   return logs;
-}
-
-double p_of_worse(std::span<const std::vector<double>> arms, std::size_t one) {
-  std::vector<std::vector<double>> above;
-  for (std::size_t k = 0; k < arms.size(); ++k)
-    if (k != one) above.push_back(log_ratios(arms[one], arms[k]));
-  return sign_flip_p(above, true);
 }
 
 void correct(std::span<Paired* const> asked) {
@@ -136,12 +224,31 @@ std::vector<Column> ratio_columns(const std::string& key, const std::string& tit
       Column(key + ".told_apart", "told apart", "by p < .05 of Holm").no_legend()};
 }
 
+std::string seeds_plan(std::size_t seeds, std::size_t comparisons) {
+  const std::size_t needed = seeds_for(comparisons);
+  const std::string count = text(seeds, seeds == 1 ? " seed" : " seeds");
+  const std::string tests = text(comparisons, comparisons == 1 ? " comparison" : " comparisons");
+  if (comparisons == 0) return text(count, ": nothing is compared, so no difference is tested");
+  const double least = least_p(seeds) * static_cast<double>(comparisons);
+  if (seeds >= needed)
+    return text(count, ": p can reach ", number_text(std::min(1.0, least)), " in ", tests,
+                " after Holm's correction, so differences can be told apart");
+  const std::string takes =
+      comparisons == 1 ? "it takes 6" : text("it takes ", needed, ", and 6 for two arms");
+  return text("with ", count, " no difference can reach p < 0.05 in ", tests, "; ", takes);
+}
+
 std::string chance_text(std::int64_t seeds) {
   const bool exact = seeds <= std::int64_t{kExactSeeds};
+  const std::string interval =
+      seeds < 6 ? "With fewer than 6 seeds there is no interval: the ends are the least and the "
+                  "largest of the seeds. "
+                : "The 95% interval inverts this test. ";
   return text("p is ", exact ? "exact, by" : "by 16,384 draws of",
-              " flipping the signs of seeds, and Holm's p is that where all are ",
-              "asked at once; ", seeds, " seeds reach p ", least_p(static_cast<std::size_t>(seeds)),
-              " at best. Below .05 they are told apart; ",
+              " flipping the signs of seeds, two-sided, and Holm's p is that where all are ",
+              "asked at once. ", interval, seeds,
+              seeds == 1 ? " seed reaches p " : " seeds reach p ",
+              least_p(static_cast<std::size_t>(seeds)), " at best. Below .05 they are told apart; ",
               "above it they are not, which does not make them equal.");
 }
 

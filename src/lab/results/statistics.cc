@@ -95,15 +95,18 @@ Interval geometric_interval(std::span<const double> values, double confidence) {
   return exp_of(t_interval(mapped(values, log_of), confidence));
 }
 
-Interval share_interval(std::span<const double> values, double confidence) {
-  if (values.size() < 2) return {mean(values)};
+Interval share_interval(std::span<const double> values, double confidence, double each) {
+  require(each >= 0, "a share is of 0 trials or more, not ", each);
+  const bool same = !values.empty() && all_the_same(values);
+  if (values.size() < 2 || (same && each == 0)) return {mean(values)};
   const double n = static_cast<double>(values.size()), share = mean(values);
   const double z = t_quantile(0.5 + confidence / 2, 1e6);
-  double trials = n;
-  if (!all_the_same(values)) {
+  double trials = n * each;
+  if (!same) {
     const double shrink = z / t_quantile(0.5 + confidence / 2, n - 1);
     const double variance = std::pow(standard_deviation(values), 2) / n;
-    trials = std::max(n, share * (1 - share) / variance * shrink * shrink);
+    const double worth = std::max(n, share * (1 - share) / variance * shrink * shrink);
+    trials = each > 1 ? std::min(trials, worth) : worth;
   }
   const double scale = 1 / (1 + z * z / trials), center = (share + z * z / (2 * trials)) * scale;
   const double half =

@@ -126,24 +126,6 @@ Json grids_in(const fs::path& file) {
 
 constexpr Index kScoredExamples = 512;  // as HeadsOptions has it
 
-/// The most gold sets, all different, that the relations of a task have at one query.
-double keys_at_once(const Task& task) {
-  constexpr Index kLooked = 64;
-  const Example example = task.make(streams::scored(), kLooked, Split::validation);
-  std::size_t most = 0;
-  for (Index b = 0; b < kLooked; ++b) {
-    for (Index t = 0; t < example.batch.length; ++t) {
-      std::set<std::vector<std::int32_t>> sets;
-      for (const Gold& gold : example.gold) {
-        const auto keys = gold.keys(b, t);
-        if (!keys.empty()) sets.emplace(keys.begin(), keys.end());
-      }
-      most = std::max(most, sets.size());
-    }
-  }
-  return static_cast<double>(most);
-}
-
 /// The head of each relation: its one-to-one assignment.
 std::vector<SweepRole> roles_of(const HeadsReport& report) {
   std::vector<SweepRole> roles;
@@ -161,8 +143,15 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
 
 CellResult result_of(const Run& run, const Evaluation& held_out) {
   const HeadsReport report = score_heads(run.model, *run.task, {.examples = kScoredExamples});
-  return {held_out.loss,           held_out.accuracy, run.model.parameter_count(),
-          keys_at_once(*run.task), roles_of(report),  diversity_of(report)};
+  const ReadAtOnce read = read_at_once(*run.task);
+  return {.loss = held_out.loss,
+          .accuracy = held_out.accuracy,
+          .parameters = run.model.parameter_count(),
+          .keys = static_cast<double>(read.relations),
+          .roles = roles_of(report),
+          .diversity = diversity_of(report),
+          .keys_read = read.keys,
+          .targets = held_out.count};
 }
 
 /// The first setting in which two configs differ, as a sentence; "" if they are the same.
@@ -178,6 +167,27 @@ std::string first_difference(RunConfig there, RunConfig wanted) {
 }
 
 }  // namespace
+
+ReadAtOnce read_at_once(const Task& task) {
+  constexpr Index kLooked = 64;
+  const Example example = task.make(streams::scored(), kLooked, Split::validation);
+  ReadAtOnce most;
+  for (Index b = 0; b < kLooked; ++b) {
+    for (Index t = 0; t < example.batch.length; ++t) {
+      std::set<std::vector<std::int32_t>> sets;
+      std::set<std::int32_t> all;
+      for (const Gold& gold : example.gold) {
+        const auto keys = gold.keys(b, t);
+        if (keys.empty()) continue;
+        sets.emplace(keys.begin(), keys.end());
+        all.insert(keys.begin(), keys.end());
+      }
+      most.relations = std::max<Index>(most.relations, std::ssize(sets));
+      most.keys = std::max<Index>(most.keys, std::ssize(all));
+    }
+  }
+  return most;
+}
 
 std::vector<std::string> sweep_values(const std::string& list) {
   std::vector<std::string> values;

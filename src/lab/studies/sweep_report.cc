@@ -49,18 +49,25 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.diversities = mapped(results, diversity_or_none);
   const double most_distance = std::sqrt(std::numbers::ln2);  // of Jensen and Shannon
   group.diversity = within(t_interval(group.diversities), 0, most_distance);
-  group.accuracy = share_interval(group.accuracies = mapped(results, &CellResult::accuracy));
-  group.specialization = share_interval(mapped(results, specialization));
+  group.accuracies = mapped(results, &CellResult::accuracy);
+  const auto targets = static_cast<double>(results[0].targets.value_or(0));
+  group.accuracy = share_interval(group.accuracies, 0.95, targets);
+  const auto relations = static_cast<double>(results[0].roles.size());
+  group.specialization = share_interval(mapped(results, specialization), 0.95, relations);
   group.parameters = results[0].parameters;
-  group.keys = results[0].keys;
-  for (std::size_t i = 0; i < results.size(); ++i)
+  group.relations_at_once = static_cast<Index>(results[0].keys);
+  group.keys_read = results[0].keys_read;
+  for (std::size_t i = 0; i < results.size(); ++i) {
     if (!std::ranges::equal(results[i].roles, results[0].roles, {}, &SweepRole::relation,
-                            &SweepRole::relation))
+                            &SweepRole::relation)) {
       throw Error(text("the cells ", cells[0]->name, " and ", cells[i]->name,
                        " have scores of different relations"),
                   "delete the cell.json of the damaged one, and it is made again");
-  for (std::size_t r = 0; r < results[0].roles.size(); ++r)
+    }
+  }
+  for (std::size_t r = 0; r < results[0].roles.size(); ++r) {
     group.roles.push_back(roles_over_seeds(results, r));
+  }
   return group;
 }
 
@@ -85,27 +92,28 @@ struct Family {
       }
     }
   }
-  bool as_accurate(std::size_t a, std::size_t b) const {
+  /// The p that group a is as accurate as group b within kGain.
+  double p_as_accurate(std::size_t a, std::size_t b) const {
     std::vector<double> differences;
-    for (std::size_t s = 0; s < accuracies[a].size(); ++s)
+    for (std::size_t s = 0; s < accuracies[a].size(); ++s) {
       differences.push_back(accuracies[a][s] - accuracies[b][s]);
-    return equal_p(differences, kGain) < 0.05;
-  }
-  /// See SweepComparison::enough.
-  std::optional<std::size_t> enough(std::size_t best) const {
-    bool fewer_are_worse = true;
-    for (std::size_t i = 0; i < best; ++i) {
-      if (as_accurate(i, best)) return i;
-      fewer_are_worse = fewer_are_worse && p_of_worse(losses, i) < 0.05;
     }
-    return fewer_are_worse && best > 0 ? std::optional(best) : std::nullopt;
+    return equal_p(differences, kGain);
   }
+};
+
+/// A family's comparison while its p are being corrected with those of the others.
+struct Judgement {
+  SweepComparison comparison;
+  std::vector<std::size_t> fewer{};  // groups with fewer heads than the best, from the fewest on
+  std::vector<Paired> losses{};      // of each of these against the best
+  std::vector<double> p_accurate{};  // that each of these is as accurate as the best
 };
 
 /// Compares the groups of one family, numbered in `report`; nothing unless one of them has one head
 /// and another more.
-std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
-                                       std::vector<std::size_t> members) {
+std::optional<Judgement> compare(const std::vector<SweepGroup>& groups,
+                                 std::vector<std::size_t> members) {
   const auto heads = [&](std::size_t i) { return groups[i].config.model.heads_of(0); };
   const auto loss = [&](std::size_t i) { return groups[i].loss.mean; };
   std::erase_if(members, [&](std::size_t i) { return heads(i) < 1; });
@@ -114,21 +122,62 @@ std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
   const Family family(groups, members);
   const auto best =
       static_cast<std::size_t>(std::ranges::min_element(members, {}, loss) - members.begin());
-  SweepComparison result{.family = groups[members[0]].family};
+  Judgement judgement{.comparison = {.family = groups[members[0]].family}};
+  SweepComparison& result = judgement.comparison;
   result.one = members[0];
   result.best = members[best];
   const SweepGroup& single = groups[result.one];
-  if (const auto enough = family.enough(best)) result.enough = members[*enough];
-  result.loss = paired(log_ratios(family.losses[0], family.losses[best]));
-  result.loss.p = result.loss.holm = p_of_worse(family.losses, 0);
+  for (std::size_t i = 0; i < best; ++i) {
+    Paired& found =
+        judgement.losses.emplace_back(paired(log_ratios(family.losses[i], family.losses[best])));
+    found.p = p_of_picked(family.losses, i, best);
+    found.holm = found.p;
+    judgement.fewer.push_back(members[i]);
+    judgement.p_accurate.push_back(family.p_as_accurate(i, best));
+  }
+  result.loss =
+      best > 0 ? judgement.losses[0] : paired(log_ratios(family.losses[0], family.losses[0]));
   result.accuracy_gain = groups[result.best].accuracy.mean - single.accuracy.mean;
   result.equal_parameters = std::ranges::all_of(members, [&](std::size_t i) {
     return groups[i].parameters == single.parameters;
   });
-  result.keys = single.keys;
+  result.relations_at_once = single.relations_at_once;
+  result.keys_read = single.keys_read;
+  return judgement;
+}
+
+/// Corrects both tests for all groups of all families.
+void correct_all(std::vector<Judgement>& all) {
+  std::vector<Paired*> asked;
+  std::vector<double> accurate;
+  for (Judgement& one : all) {
+    for (Paired& loss : one.losses) asked.push_back(&loss);
+    accurate.insert(accurate.end(), one.p_accurate.begin(), one.p_accurate.end());
+  }
+  correct(asked);
+  const std::vector<double> corrected = holm(accurate);
+  std::size_t next = 0;
+  for (Judgement& one : all) {
+    for (double& p : one.p_accurate) p = corrected[next++];
+  }
+}
+
+/// Draws the conclusions from corrected p.
+void conclude(Judgement& judgement) {
+  SweepComparison& result = judgement.comparison;
+  if (judgement.fewer.empty()) return;  // one head is the best
+  result.loss = judgement.losses[0];
   result.several_win = result.accuracy_gain >= kGain && result.loss.told_apart();
-  result.one_is_equal = family.as_accurate(0, best);
-  return result;
+  result.one_is_equal = judgement.p_accurate[0] < 0.05;
+  const auto is_equal = [](double p) { return p < 0.05; };
+  const auto first = std::ranges::find_if(judgement.p_accurate, is_equal);
+  if (first != judgement.p_accurate.end()) {
+    result.enough =
+        judgement
+            .fewer[static_cast<std::size_t>(std::distance(judgement.p_accurate.begin(), first))];
+  } else if (std::ranges::all_of(judgement.losses, &Paired::told_apart)) {
+    result.enough = result.best;
+  }
 }
 
 void add_comparisons(SweepReport& report) {
@@ -139,9 +188,15 @@ void add_comparisons(SweepReport& report) {
     if (family == families.end()) family = families.insert(family, {name, {}});
     if (report.groups[i].config.model.heads.size() == 1) family->second.push_back(i);
   }
-  for (const auto& [name, members] : families)
-    if (const auto comparison = compare(report.groups, members))
-      report.comparisons.push_back(*comparison);
+  std::vector<Judgement> all;
+  for (const auto& [name, members] : families) {
+    if (auto judgement = compare(report.groups, members)) all.push_back(std::move(*judgement));
+  }
+  correct_all(all);
+  for (Judgement& one : all) {
+    conclude(one);
+    report.comparisons.push_back(one.comparison);
+  }
 }
 
 }  // namespace
@@ -158,8 +213,9 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
       results.push_back(read_cell(folder / cells[i].name));
     } else {
       report.missing.push_back(cells[i].name);
-      if (const auto failure = failure_of(training_cell(folder, cells[i])))
+      if (const auto failure = failure_of(training_cell(folder, cells[i]))) {
         report.failed.push_back(*failure);
+      }
     }
     const bool last = i + 1 == cells.size() || cells[i + 1].group != cells[i].group;
     if (last && !members.empty()) {  // the seeds of a group stand side by side
@@ -172,16 +228,30 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   return report;
 }
 
+/// The reason by the task's ground truth, only where it is one: several relations at one query are
+/// more than one head can read, and a single key is not.
+static std::string reason_of(const SweepComparison& c) {
+  if (!c.keys_read) return "";
+  const std::string keys = text(*c.keys_read, *c.keys_read == 1 ? " key" : " keys", " at once");
+  if (c.several_win && c.relations_at_once > 1) {
+    return text(": a query of this task must read up to ", keys, ", for ", c.relations_at_once,
+                " relations");
+  }
+  if (!c.several_win && c.one_is_equal && *c.keys_read == 1) {
+    return text(": a query of this task must read at most ", keys);
+  }
+  return "";
+}
+
 static std::string verdict_of(const SweepReport& report, const SweepComparison& c) {
-  const std::string keys = text(c.keys, c.keys == 1 ? " key" : " keys", " at once"),
-                    seeds = text(c.loss.seeds, c.loss.seeds == 1 ? " seed" : " seeds");
+  const std::string seeds = text(c.loss.seeds, c.loss.seeds == 1 ? " seed" : " seeds");
   const std::string& single = report.groups[c.one].name;
-  std::string said =
-      c.best == c.one ? single + " has the lowest mean loss"
-      : c.several_win ? "several heads beat one: a query of this task must read up to " + keys
-      : c.one_is_equal
-          ? "several heads gain nothing over one: a query of this task must read at most " + keys
-          : "whether several heads beat one is not told by " + seeds;
+  std::string said = text("whether several heads beat one is not told by ", seeds);
+  if (c.best == c.one) said = single + " has the lowest mean loss";
+  if (c.best != c.one && c.one_is_equal) {
+    said = "several heads gain nothing over one" + reason_of(c);
+  }
+  if (c.several_win) said = "several heads beat one" + reason_of(c);
   if (c.enough) {
     const std::string& name = report.groups[*c.enough].name;
     said += c.enough == c.best
@@ -200,19 +270,24 @@ static Table comparisons_of(const SweepReport& report) {
   Column& ratio = table.column("loss.ratio");
   ratio.meaning = "loss with one head, times that of the best";
   ratio.in_legend = true;
-  table.column("loss.p").meaning = "that chance alone puts one head so far above any other group";
-  for (const char* key : {"wins", "seeds", "effect_size", "p_holm", "told_apart"}) {
+  Column& corrected = table.column("loss.p_holm");
+  corrected.meaning =
+      "two-sided, by flipping signs of seeds, for the best picked from all groups; corrected by "
+      "Holm for all groups and families";
+  corrected.in_legend = true;
+  for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
     table.column(text("loss.", key)).form = Form::hidden;
   }
   table.append(
       {Column("accuracy_gain", "accuracy", "of the best less that of one head")
            .shown_as(Form::signed_number),
        Column("enough", "enough").hidden(), Column("equal_parameters", "equal parameters").hidden(),
-       Column("keys_at_once", "keys").hidden(), Column("several_win", "several win").hidden(),
+       Column("keys_at_once", "keys").hidden(), Column("relations_at_once", "relations").hidden(),
+       Column("several_win", "several win").hidden(),
        Column("verdict", "what the seeds tell").no_legend()});
   const auto name = [&](std::size_t group) { return report.groups[group].name; };
   Json rows = Json::array();
-  for (const SweepComparison& c : report.comparisons)
+  for (const SweepComparison& c : report.comparisons) {
     rows.push_back(Json::object({{"family", c.family},
                                  {"one", name(c.one)},
                                  {"best", name(c.best)},
@@ -220,9 +295,11 @@ static Table comparisons_of(const SweepReport& report) {
                                  {"accuracy_gain", c.accuracy_gain},
                                  {"enough", c.enough ? Json(name(*c.enough)) : Json()},
                                  {"equal_parameters", c.equal_parameters},
-                                 {"keys_at_once", c.keys},
+                                 {"keys_at_once", c.keys_read},
+                                 {"relations_at_once", c.relations_at_once},
                                  {"several_win", c.several_win},
                                  {"verdict", verdict_of(report, c)}}));
+  }
   return table_of(Json::object({{"comparisons", rows}}), std::move(table));
 }
 
@@ -243,9 +320,10 @@ static std::vector<Table> rows_of(const SweepReport& report) {
                interval_column("owned", "owned", "share of seeds in which it owns the relation")
                    .no_legend()}};
   for (const SweepGroup& one : report.groups) {
-    for (std::size_t s = 0; s < one.losses.size(); ++s)
+    for (std::size_t s = 0; s < one.losses.size(); ++s) {
       seeds.rows.push_back(
           {one.name, one.seeds[s], one.losses[s], one.accuracies[s], one.diversities[s]});
+    }
     for (const SweepRoles& role : one.roles) {
       std::vector<double> owned(one.seeds.size());
       std::fill_n(owned.begin(), role.owned, 1.0);
@@ -272,7 +350,9 @@ Finding finding_of(const SweepReport& report) {
         Column("seeds", "seeds", "runs that the means are over").hidden(),
         Column("parameters", "parameters", "numbers that training sets").shown_as(Form::grouped),
         interval_column("loss", "loss", "geometric mean over seeds, 95% interval on logarithms"),
-        interval_column("accuracy", "accuracy", "mean over seeds, 95% interval of Wilson"),
+        interval_column(
+            "accuracy", "accuracy",
+            "mean over seeds, 95% interval of Wilson over all targets, clustered by seed"),
         interval_column("diversity", "diversity", "mean distance of two heads' patterns").hidden(),
         interval_column(
             "specialization", "own a head",
@@ -282,10 +362,7 @@ Finding finding_of(const SweepReport& report) {
     found.tables.push_back(comparisons_of(report));
     Index seeds = 0;
     for (const SweepComparison& c : report.comparisons) seeds = std::max(seeds, c.loss.seeds);
-    if (seeds > 0)
-      found.tables.back().note =
-          text(seeds, seeds == 1 ? " seed reaches p " : " seeds reach p ",
-               std::ldexp(1.0, -int(std::min<Index>(seeds, 14))), " at best");
+    if (seeds > 0) found.tables.back().note = chance_text(seeds);
   }
   return found;
 }

@@ -3,86 +3,129 @@
 // heads/scores.h, heads/gold_edges.h, heads/pairs.h, compare.h.
 #include "headlab/lab/verdicts.h"
 
+#include <utility>
+
 #include "headlab/base/error.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/pairs.h"
 #include "headlab/heads/scores.h"
 #include "headlab/lab/compare.h"
 #include "headlab/lab/sweep.h"
+#include "headlab/prune/curve.h"
 
 namespace headlab {
 namespace {
 
 using Words = std::vector<VerdictWord>;
 
+// How verdicts are tested, corrected, and what they are about.
+constexpr const char* kNone = "none";
+constexpr const char* kPermutations = "permutations of the ground truth between examples";
+constexpr const char* kHolmRelations = "Holm, over the relations of the task";
+constexpr const char* kOneModel = "the mean over held-out examples of one model";
+constexpr const char* kHall = "Hall's 95% interval of the mean change, two-sided";
+constexpr const char* kFlips = "sign flips of seeds, exact, two-sided";
+constexpr const char* kTwoOneSided = "two one-sided tests by sign flips of seeds";
+constexpr const char* kHolmArms = "Holm, over all that is compared in one table";
+constexpr const char* kHolmFamilies = "Holm, over all groups of all families of the sweep";
+constexpr const char* kMeanOfSeeds = "the mean over seeds: of logarithms for losses and steps";
+
+/// Words with a test and a correction in common.
+struct Tested {
+  const char *test, *correction, *about;
+
+  VerdictWord operator()(std::string words, std::string rule) const {
+    return {std::move(words), std::move(rule), test, correction, about};
+  }
+};
+
 /// Which head does what.
 Words of_heads() {
+  const Tested owner{kPermutations, kHolmRelations, kOneModel};
+  const Tested single{kPermutations, kNone, kOneModel};
+  const Tested size{kNone, kNone, kOneModel};
   return {
-      {"owns", text("lift of ", kOwnerLift, " or more, and p below ", kOwnerP,
-                    " after Holm's correction for the number of relations, on examples on which "
-                    "the head was not chosen")},
-      {"does it,does", "the relation's best head owns it, (*), and does not share it"},
-      {"shares it,shares,heads share it",
-       text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
-            Division::kLeastLift, ", of ", Division::kLeastPart, " of the best one's, and p below ",
-            kOwnerP)},
-      {"divided by", text("which of the heads that share a relation does it is told by classes of "
-                          "queries: they explain ",
-                          Division::kLeastExplained,
-                          " of the variance of the heads' shares on other examples, p below ",
-                          kOwnerP, " by shuffled classes")},
-      {"all alike", text("heads share a relation and their shares differ by less than ",
-                         Division::kAlike, " between queries (standard deviation)")},
-      {"by nothing that is known",
-       "heads share a relation, and no classes that are tried tell which of them does it"},
-      {"in part", text("no head owns the relation; so many have a lift above 0 with p below ",
-                       kOwnerP, " after correction")},
-      {"nobody does it", text("no head has a lift above 0 with p below ", kOwnerP)},
-      {"could be chance", text("lift of ", kOwnerLift, " or more, but p is ", kOwnerP,
-                               " or more after Holm's correction for the number of relations")},
-      {"worse than chance", "the best head gives the gold less than the strongest null does"},
-      {"no head of its kind",
-       "the relation asks for a kind of attention, such as cross-attention, in which the model has "
-       "no head"},
-      {"too few",
-       text("fewer than ", kFewestExamples, " examples ask for a relation, or fewer than ",
-            kFewestPaired, " have a target by which a loss is judged")},
-      {"born", text("of a role: the first scored step at which the lift of the relation's head "
-                    "reaches half of its last value, if that is ",
-                    kOwnerLift, " or more")}};
+      owner("owns",
+            text("lift of ", kOwnerLift, " or more, and p below ", kOwnerP,
+                 " after Holm's correction for the number of relations, on examples on which "
+                 "the head was not chosen")),
+      owner("does it,does", "the relation's best head owns it, (*), and does not share it"),
+      single("shares it,shares,heads share it",
+             text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
+                  Division::kLeastLift, ", of ", Division::kLeastPart,
+                  " of the best one's, and p below ", kOwnerP)),
+      single("divided by",
+             text("which of the heads that share a relation does it is told by classes of "
+                  "queries: they explain ",
+                  Division::kLeastExplained,
+                  " of the variance of the heads' shares on other examples, p below ", kOwnerP,
+                  " by shuffled classes")),
+      size("all alike", text("heads share a relation and their shares differ by less than ",
+                             Division::kAlike, " between queries (standard deviation)")),
+      size("by nothing that is known",
+           "heads share a relation, and no classes that are tried tell which of them does it"),
+      owner("in part", text("no head owns the relation; so many have a lift above 0 with p below ",
+                            kOwnerP, " after correction")),
+      owner("nobody does it", text("no head has a lift above 0 with p below ", kOwnerP)),
+      owner("could be chance",
+            text("lift of ", kOwnerLift, " or more, but p is ", kOwnerP,
+                 " or more after Holm's correction for the number of relations")),
+      size("worse than chance", "the best head gives the gold less than the strongest null does"),
+      size("not judged",
+           "every sequence has the same ground-truth keys, so permuted truth is no baseline"),
+      size("no head of its kind",
+           "the relation asks for a kind of attention, such as cross-attention, in which the model "
+           "has "
+           "no head"),
+      size("too few",
+           text("fewer than ", kFewestExamples, " examples ask for a relation, or fewer than ",
+                kFewestPaired, " have a target by which a loss is judged")),
+      size("born", text("of a role: the first scored step at which the lift of the relation's head "
+                        "reaches half of its last value, if that is ",
+                        kOwnerLift, " or more"))};
 }
 
 /// Whether it matters.
 Words of_causes() {
   using Pair = HeadPairReport;
+  const Tested cause{kHall, kNone, kOneModel};
+  const Tested pair{kHall, "none: p below .001 because many pairs are tested", kOneModel};
+  const Tested size{kNone, kNone, kOneModel};
   return {
-      {"cause",
-       text("hiding exactly the relation's edges raises the loss on its own targets, and "
-            "more than hiding random edges does (p below ",
-            EdgeTest::kMostP, "), by ", EdgeTest::kLeast, " nats and ", EdgeTest::kLeastShare,
-            " of the cost in all heads together, with random edges that weigh ",
-            EdgeTest::kLeastControl, " of the gold ones or more")},
-      {"no cause", "the same was tested, and one of these conditions does not hold"},
-      {"cause without pattern", text("a cause, though the head's lift is below ", kOwnerLift)},
-      {"pattern and cause disagree", text("lift of ", kOwnerLift, " or more, and no cause")},
-      {"small", "a cause in all but its size"},
-      {"no fair control", text("a cause but for its control: random edges weigh less than ",
-                               EdgeTest::kLeastControl, " of the gold ones")},
-      {"asks for nothing by itself",
-       "the relation's queries have no targets of their own: what is read there is used later, and "
-       "no loss tells it"},
-      {"carried by", text("a change has an interval only if ", kFewestPaired,
-                          " examples carry it: (sum |d|)^2 / sum d^2 over the changes d")},
-      {"redundant",
-       text("both heads add to the right logit directly, the one with less ", Pair::kLeastShare,
-            " of the other's share or more, and both silenced cost ", Pair::kLeast,
-            " nats or more beyond the sum of each alone (p below .001), which is ",
-            Pair::kLeastBeyond, " of all that both cost, at the same scales of all layer norms")},
-      {"takes over", text("a head's direct share of the right logit rises when the relation's "
-                          "owner is silenced, by ",
-                          Pair::kLeastRise,
-                          " of the owner's share or more (p below .001), at the same scales of all "
-                          "layer norms")}};
+      cause("cause",
+            text("hiding exactly the relation's edges raises the loss on its own targets, and "
+                 "more than hiding random edges does (p below ",
+                 EdgeTest::kMostP, "), by ", EdgeTest::kLeast, " nats and ", EdgeTest::kLeastShare,
+                 " of the cost in all heads together, with random edges that weigh ",
+                 EdgeTest::kLeastControl, " of the gold ones or more")),
+      cause("no cause", "the same was tested, and one of these conditions does not hold"),
+      cause("cause without pattern", text("a cause, though the head's lift is below ", kOwnerLift)),
+      cause("pattern and cause disagree", text("lift of ", kOwnerLift, " or more, and no cause")),
+      size("small", "a cause in all but its size"),
+      size("no fair control", text("a cause but for its control: random edges weigh less than ",
+                                   EdgeTest::kLeastControl, " of the gold ones")),
+      size("asks for nothing by itself",
+           "the relation's queries have no targets of their own: what is read there is used later, "
+           "and "
+           "no loss tells it"),
+      size("too skewed",
+           text("a change has an interval only if the skew of its examples, divided by the root of "
+                "their number, is at most ",
+                kMostSkew, ": beyond that, intervals miss the truth too often")),
+      size("carried by", text("a change has an interval only if ", kFewestPaired,
+                              " examples carry it: (sum |d|)^2 / sum d^2 over the changes d")),
+      pair("redundant",
+           text("both heads add to the right logit directly, the one with less ", Pair::kLeastShare,
+                " of the other's share or more, and both silenced cost ", Pair::kLeast,
+                " nats or more beyond the sum of each alone (p below .001), which is ",
+                Pair::kLeastBeyond,
+                " of all that both cost, at the same scales of all layer norms")),
+      pair("takes over",
+           text("a head's direct share of the right logit rises when the relation's "
+                "owner is silenced, by ",
+                Pair::kLeastRise,
+                " of the owner's share or more (p below .001), at the same scales of all "
+                "layer norms"))};
 }
 
 /// Whether one is better than the other.
@@ -90,27 +133,67 @@ Words of_comparisons() {
   std::string margins;
   for (const Measure& measure : measures())
     margins += text(margins.empty() ? "" : ", ", measure.name, " ", measure.margin);
+  const Tested told{kFlips, kHolmArms, "the count of seeds that is named"};
+  const Tested equal{kTwoOneSided, kHolmArms, kMeanOfSeeds};
+  const Tested count{kNone, kNone, "the count of seeds that is named"};
+  const Tested loss{kFlips, kHolmFamilies, kMeanOfSeeds};
+  const Tested size_of_mean{kNone, kNone, kMeanOfSeeds};
+  const Tested accuracy{kTwoOneSided, kHolmFamilies, "the mean accuracy over seeds"};
   return {
-      {"lower,higher,told apart",
-       "p is below .05, by flipping the signs of seeds, after Holm's correction for all that is "
-       "compared"},
-      {"not told apart", "p after correction is .05 or more: no claim that two are equal"},
-      {"equal within", text("two one-sided tests, each with p below .05, put the difference within "
-                            "the margin that is named: a factor for losses and births (",
-                            margins, ", or --margin)")},
-      {"several heads beat one",
-       text("the best group has an accuracy of ", kGain,
-            " or more above that with one head, and p below .05 that one head has more loss")},
-      {"gain nothing",
-       text("one head is as accurate as the best within ", kGain, ", by two one-sided tests")},
-      {"not told by", "neither: the seeds tell no difference, and no equality"},
-      {"the lowest mean loss", "no group with more heads has a lower geometric mean of the loss"},
-      {"enough", text("the fewest heads that are as accurate as the best within ", kGain,
-                      " by two one-sided tests, or the best, if all with fewer are told to be "
-                      "worse; nothing where the seeds tell neither")}};
+      told(
+          "lower,higher,earlier,later,told apart",
+          "p is below .05 after correction: swapping the arms within seeds seldom makes as large a "
+          "mean difference. The words name the seeds that lie on this side; the mean may lie on "
+          "the "
+          "other side if a seed fails, and is then named too. `sweep` and `curve` decide by the "
+          "same test; where the best of several is picked, flips are judged by the largest "
+          "difference from any"),
+      told("on average",
+           "the mean lies on the other side than most seeds, because a few differ by "
+           "much"),
+      equal("not told apart", "p after correction is .05 or more: no claim that two are equal"),
+      equal("equal within", text("the difference lies within the margin that is named, each test "
+                                 "with p below .05 after correction: a factor for losses and steps "
+                                 "(",
+                                 margins, ", or --margin)")),
+      count("fails in",
+            "so many seeds of the arm have no such number, against so many of the "
+            "reference; the counts are not tested"),
+      count("fails,fail", text("of a seed: its loss is more than ", kFailedTimes,
+                               " times the median of its arm, or its share more than ",
+                               kFailedShare, " below it")),
+      count("never emerges",
+            "of a role: its lift is too low at the last step; it counts as later "
+            "than every role that emerges by the last scored step"),
+      count("by step",
+            "of a role: it is there at the first scored step and may have come earlier; "
+            "it counts as earlier than those that come after that step"),
+      count("where both have one",
+            "the comparison is over the seeds in which both arms have the "
+            "number"),
+      count("no seed has a number in both", "nothing can be compared"),
+      loss("several heads beat one",
+           text("the best group has an accuracy of ", kGain,
+                " or more above that with one head, and one head has more loss, p below .05")),
+      accuracy("gain nothing", text("one head is as accurate as the best within ", kGain)),
+      loss("must read",
+           "by the ground truth of the task: the most keys of all relations at one "
+           "query; said where several relations, or a single key, explain the result"),
+      loss("not told by", "neither: the seeds tell no difference, and no equality"),
+      size_of_mean("the lowest mean loss",
+                   "no group with more heads has a lower geometric mean of the loss"),
+      accuracy("enough", text("the fewest heads that are as accurate as the best within ", kGain,
+                              ", or the best, if all with fewer are told to have more loss; "
+                              "nothing where the seeds tell neither")),
+      size_of_mean("used", kUsedHeads),
+      size_of_mean("needed", kNeededHeads)};
 }
 
 }  // namespace
+
+std::string VerdictWord::explanation() const {
+  return text(rule, ". Test: ", test, "; correction: ", correction, "; about: ", about);
+}
 
 std::vector<VerdictWord> verdict_words() {
   Words all = of_heads();

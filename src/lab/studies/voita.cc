@@ -52,15 +52,24 @@ class VoitaWork {
  public:
   VoitaWork(const Run& run, const PaperOptions& options) : run_(run), options_(options) {
     require(!options.penalties.empty(), "there is no penalty to try");
-    for (const double penalty : options.penalties)
+    for (const double penalty : options.penalties) {
       add("gates", penalty, [this, penalty] { return train_gates_of(penalty); });
-    for (std::size_t i = 0; i < options.penalties.size(); ++i)
+    }
+    for (std::size_t i = 0; i < options.penalties.size(); ++i) {
       add("scratch", options.penalties[i], [this, i] { return train_anew(i); });
+    }
+    add("unpruned", 0, [this] { return train_unpruned(); });
   }
   const std::vector<Cell>& cells() const { return cells_; }
+  std::string schedule() const {
+    std::vector<TrainingStage> stages = training_stages(run_);
+    for (TrainingStage& stage : stages_after()) stages.push_back(std::move(stage));
+    return schedule_text(stages);
+  }
   Json row(std::size_t penalty) const {
     Json row = found(penalty);
     row["from_scratch"] = read_as<Judged>(found(penalty + options_.penalties.size()));
+    row["unpruned"] = read_as<Judged>(found(2 * options_.penalties.size()));
     std::erase_if(row.members(), [](const auto& member) { return member.first == "decided_by"; });
     return row;
   }
@@ -72,6 +81,7 @@ class VoitaWork {
     Json settings = settings_of(gates).to_json();
     settings["finetune"] = options_.finetune;
     settings["chosen_on"] = "train";
+    if (what != std::string("gates")) settings["references"] = "same schedule";
     cells_.push_back(part_of_run(run_, options_.keeping, text("voita-", what, "-", penalty),
                                  std::move(settings), std::move(make)));
   }
@@ -106,13 +116,21 @@ class VoitaWork {
     row["drift"] = drift_between(run_, *before_, model, settings.examples);
     return row;
   }
-  /// The same heads, trained from initial values for as many steps as the run, the gates and the
-  /// fine-tuning took together.
+  /// The stages of training that follow those of the run: gates, and fine-tuning.
+  std::vector<TrainingStage> stages_after() const {
+    return later_stages(run_, options_.settings.gate_steps, options_.finetune);
+  }
+  /// The same heads, trained from initial values on the schedule that the run, the gates and the
+  /// fine-tuning had together.
   Json train_anew(std::size_t penalty) const {
     const std::vector<HeadId> survivors = heads_of(found(penalty).at("survivors"));
     options_.tell(run_, text("training ", survivors.size(), " heads from scratch"));
-    const Index steps = options_.settings.gate_steps + options_.finetune;
-    return judge_like(run_, train_from_scratch(run_, survivors, steps));
+    return judge_like(run_, train_from_scratch(run_, survivors, stages_after()));
+  }
+  /// All heads without gates, trained on as long.
+  Json train_unpruned() const {
+    options_.tell(run_, "training the unpruned model on");
+    return judge_like(run_, train_on(run_, stages_after()));
   }
 
   const Run& run_;
@@ -128,7 +146,7 @@ const Json& left_in(const Json& row) {
 }
 
 /// The row with the fewest survivors whose loss on the choosing examples is within the limit of
-/// knee_of (prune/curve.h); if there is none, the row with the lowest loss there.
+/// used_heads (prune/curve.h); if there is none, the row with the lowest loss there.
 std::size_t choose_row(const Json::Array& rows, const Json& full, const Json& none) {
   const auto loss_of = [](const Json& judged) { return judged.at("chosen_on").number(); };
   const double limit = loss_of(full) + 0.01 * (loss_of(none) - loss_of(full));
@@ -161,6 +179,7 @@ Json voita(const Run& run, const PaperOptions& options) {
                   {"heads", all_heads(run.model).size()},
                   {"needed", needed > 0 ? Json(needed) : Json()},
                   {"steps", trained_steps(run) + options.settings.gate_steps + options.finetune},
+                  {"schedule", work.schedule()},
                   {"full", full},
                   {"none", none},
                   {"rows", rows},
@@ -182,7 +201,9 @@ Table voita_rows_table() {
            Column("pruned.accuracy", "accuracy").fixed(3),
            {"finetuned.loss", "fine-tuned", "loss after training on"},
            {"from_scratch.loss", "from scratch",
-            "loss of these heads trained from initial values, for as many steps"},
+            "loss of these heads trained from initial values on the same schedule"},
+           {"unpruned.loss", "unpruned",
+            "loss of all heads, trained on without gates by the same schedule"},
            Column("from_scratch.accuracy", "accuracy there", "of those heads").hidden(),
            {"self", "self",
             "survivors in self-attention, in the encoder, and in "
@@ -228,6 +249,9 @@ Finding voita_found(const Json& report) {
                     " heads, loss ", std::setprecision(4), read_as<Judged>(report.at("full")).loss,
                     " with all, ", read_as<Judged>(report.at("none")).loss, " with none", needs,
                     "; ", report.at("steps").integer(), " steps of training for each model");
+  if (const Json* schedule = report.find("schedule")) {
+    rows.title += text("\nschedule of all arms: ", schedule->string());
+  }
   rows.note = kVoitaPublished;
   drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
   const Json& chosen = found.at(report.at("chosen").integer());
@@ -241,10 +265,12 @@ Table voita_columns_over_runs(std::size_t runs) {
                           {"survivors", "survivors", "heads that stay, run by run"},
                           interval_column("pruned", "loss").no_legend(),
                           interval_column("finetuned", "fine-tuned").no_legend(),
-                          interval_column("from_scratch", "from scratch").no_legend()},
+                          interval_column("from_scratch", "from scratch").no_legend(),
+                          interval_column("unpruned", "unpruned").no_legend()},
               .title = text("gates over ", runs, " runs: geometric means of losses with 95% ",
                             "intervals")};
   table.append(ratio_columns("against_scratch", "left, times from scratch"));
+  table.append(ratio_columns("against_unpruned", "left, times the unpruned"));
   table.note = chance_text(static_cast<Index>(runs)) + "\n" + kVoitaPublished;
   return table;
 }
@@ -253,15 +279,16 @@ Table voita_columns_over_runs(std::size_t runs) {
 std::size_t rows_in(std::span<const Json> reports) {
   std::vector<std::size_t> rows(reports.empty());
   for (const Json& report : reports) rows.push_back(report.at("rows").items().size());
-  for (const std::size_t one : rows)
+  for (const std::size_t one : rows) {
     require(one == rows[0], "reports with ", rows[0], " and ", one,
             " rows cannot be averaged: make them anew with the same settings");
+  }
   return rows[0];
 }
 
 Table voita_over_runs(std::span<const Json> reports) {
   Json rows = Json::array();
-  std::vector<Paired> against;
+  std::map<std::string, std::vector<Paired>> against;  // by the key of the reference
   const std::size_t count = rows_in(reports);
   for (std::size_t i = 0; i < count; ++i) {
     Json row = Json::object({{"survivors", Json::array()}});
@@ -270,19 +297,31 @@ Table voita_over_runs(std::span<const Json> reports) {
       const Json& one = report.at("rows").items()[i];
       row["lambda"] = one.at("lambda");
       row["survivors"].push_back(one.at("survivors").items().size());
-      for (const char* key : {"pruned", "finetuned", "from_scratch"})
-        if (const Json* judged = one.find(key))
+      for (const char* key : {"pruned", "finetuned", "from_scratch", "unpruned"}) {
+        if (const Json* judged = one.find(key)) {
           losses[key].push_back(read_as<Judged>(*judged).loss);
+        }
+      }
       losses["left"].push_back(read_as<Judged>(left_in(one)).loss);
     }
     for (const auto& [key, values] : losses) row[key] = geometric_interval(values);
-    against.push_back(paired(log_ratios(losses["left"], losses["from_scratch"])));
+    for (const char* key : {"from_scratch", "unpruned"}) {
+      if (losses[key].size() == losses["left"].size()) {
+        against[key].push_back(paired(log_ratios(losses["left"], losses[key])));
+      }
+    }
     rows.push_back(std::move(row));
   }
-  std::vector<Paired*> asked;
-  for (Paired& one : against) asked.push_back(&one);
-  correct(asked);
-  for (std::size_t i = 0; i < count; ++i) rows.items()[i]["against_scratch"] = against[i];
+  const std::map<std::string, std::string> names = {{"from_scratch", "against_scratch"},
+                                                    {"unpruned", "against_unpruned"}};
+  for (auto& [key, pairs] : against) {
+    std::vector<Paired*> asked;
+    for (Paired& one : pairs) asked.push_back(&one);
+    correct(asked);
+    for (std::size_t i = 0; i < pairs.size() && pairs.size() == count; ++i) {
+      rows.items()[i][names.at(key)] = pairs[i];
+    }
+  }
   return table_of(Json::object({{"over_runs", rows}}), voita_columns_over_runs(reports.size()));
 }
 

@@ -226,7 +226,7 @@ export const budgetLesson = {
       figure(budgetPicture, {id: 'budget', most: 560}),
       sweep ? figure(kneePicture, {id: 'knee', most: 760, again: sweep.command})
         : note('How it goes with trained models: ',
-            code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 3 --out sweeps/knee'),
+            code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee'),
             ', then ', code('headlab page sweeps/knee'), '.'));
   },
 };

@@ -10,6 +10,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/statistics.h"
+#include "headlab/base/text.h"
 #include "headlab/train/evaluate.h"
 
 namespace headlab {
@@ -28,18 +29,25 @@ std::vector<Column> change_columns(const std::string& prefix, const std::string&
           .shown_as(Form::p_value)
           .hidden_unless(shown.p),
       Column(prefix + "examples", "examples", "with a target: what the change rests on").hidden(),
-      Column(prefix + "carried", "carried", "by so many of these examples").hidden()};
+      Column(prefix + "carried", "carried", "by so many of these examples").hidden(),
+      Column(
+          prefix + "skew", "skew",
+          text("of the examples' changes, divided by the root of their number; no interval above ",
+               kMostSkew))
+          .hidden()};
 }
 
 Json::Array cells_of(const PairedChange& change) {
-  if (change.examples == 0) return {Json(), Json(), 0, Json()};  // nothing was measured
+  if (change.examples == 0) return {Json(), Json(), 0, Json(), Json()};  // nothing was measured
   return {Json::Array{change.change, change.low, change.high}, change.p, change.examples,
-          change.carried};
+          change.carried, change.skew};
 }
 
 std::string PairedChange::lacking() const {
   if (examples < kFewestPaired) return text("too few (", examples, ")");
-  return enough() ? "" : text("carried by ", std::lround(std::floor(carried)), " examples");
+  if (carried < kFewestPaired)
+    return text("carried by ", std::lround(std::floor(carried)), " examples");
+  return enough() ? "" : text("too skewed (", fixed(std::abs(skew), 2), ")");
 }
 
 Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last) {
@@ -112,7 +120,8 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   for (const auto& [group, sum] : sums) grouped += sum * sum;
   const auto examples = static_cast<double>(n);
   const double error = std::sqrt(std::max(squares, grouped) * examples / (examples - 1)) / count;
-  const SkewedMean mean{result.change, error, squares > 0 ? cubes / std::pow(squares, 1.5) : 0};
+  result.skew = squares > 0 ? cubes / std::pow(squares, 1.5) : 0;
+  const SkewedMean mean{result.change, error * (1 + std::abs(result.skew)), result.skew};
   const bool known = result.enough();
   const bool moved = error > 0 || result.change != 0;
   const Interval interval = known && moved ? mean.interval() : Interval{};

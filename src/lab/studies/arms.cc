@@ -1,0 +1,312 @@
+// Names of arms become runs, and runs become numbers. The numbers are read where they are kept: in
+// cells of sweeps, in histories of heads, and in curves; a loss that is kept nowhere is measured. A
+// new measure is a row of kMeasures. Read next: compare.cc.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "headlab/base/error.h"
+#include "headlab/base/files.h"
+#include "headlab/base/text.h"
+#include "headlab/heads/tracking.h"
+#include "headlab/lab/compare.h"
+#include "headlab/lab/sweep.h"
+#include "headlab/prune/curve.h"
+#include "headlab/prune/methods.h"
+
+namespace headlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Stage = std::optional<Judged> (*)(const CurvePoint& point);
+const std::map<std::string, Stage> kStages = {
+    {"", [](const CurvePoint& p) { return std::optional(p.finetuned.value_or(p.pruned)); }},
+    {"pruned", [](const CurvePoint& p) { return std::optional(p.pruned); }},
+    {"finetuned", [](const CurvePoint& p) { return p.finetuned; }},
+    {"from_scratch", [](const CurvePoint& p) { return p.from_scratch; }}};
+
+bool is_method(const std::string& name) {
+  try {
+    find_prune_method(name);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Takes what a method left off the end of an arm's name: ":METHOD", ":METHOD@KEPT" or
+/// ":METHOD@KEPT:STAGE".
+std::optional<Pruned> split_off_pruned(std::string& name) {
+  const std::size_t at = name.rfind('@'), colon = name.rfind(':', at);
+  if (colon == name.npos || fs::exists(name)) return std::nullopt;
+  const std::size_t stage = std::min(name.find(':', colon + 1), name.size());
+  const std::string size = at == name.npos ? "" : name.substr(at + 1, stage - at - 1);
+  Pruned pruned{name.substr(colon + 1, std::min(at, name.size()) - colon - 1),
+                name.substr(std::min(stage + 1, name.size()))};
+  if (at == name.npos) {  // a name may hold a colon: task=relations:length=8
+    if (!is_method(pruned.method)) return std::nullopt;
+  } else {
+    if (size.empty() || size.size() > 6 || size.find_first_not_of("0123456789") != size.npos) {
+      throw Error(name + " is no arm", "what a method left is RUN:METHOD@KEPT, as runs/a:greedy@4");
+    }
+    if (!kStages.contains(pruned.stage)) {
+      throw unknown_name("stage", pruned.stage, {"pruned", "finetuned", "from_scratch"});
+    }
+    pruned.kept = std::stoll(size);
+  }
+  name.resize(colon);
+  return pruned;
+}
+
+MethodCurve curve_by(const std::string& method, const fs::path& run) {
+  const fs::path file = run / "curve.json";
+  if (!fs::exists(file)) {
+    throw Error("there is no curve of " + run.string(),
+                "first: headlab curve " + shell_word(run.string()));
+  }
+  return in_context(file.string(), [&] {
+    std::vector<std::string> known;
+    const Json json = read_json(file);
+    for (const Json& one : json.at("methods").items()) {
+      MethodCurve curve = read_as<MethodCurve>(one);
+      if (curve.method == method) {
+        const Judged full = read_as<Judged>(json.at("full"));
+        const Judged none = read_as<Judged>(json.at("none"));
+        curve.knee = used_heads(curve, full, none);  // older files judged fine-tuned models
+        return curve;
+      }
+      known.push_back(curve.method);
+    }
+    throw unknown_name("method", method, known);
+  });
+}
+
+Judged left_by(const Pruned& pruned, const fs::path& run) {
+  const MethodCurve curve = curve_by(pruned.method, run);
+  require(pruned.kept.has_value(), "of ", pruned.method, " which size? As ", pruned.method, "@4");
+  for (const CurvePoint& point : curve.points) {
+    if (const auto judged = kStages.at(pruned.stage)(point); judged && point.kept == *pruned.kept) {
+      return *judged;
+    }
+  }
+  throw Error(text("nothing ", pruned.stage, pruned.stage.empty() ? "" : " ", "is there of ",
+                   pruned.method, " at ", *pruned.kept, " heads in ", run.string()),
+              "make the curve again with this size");
+}
+
+Judged reached_by(const fs::path& path) {
+  if (fs::exists(path / "cell.json")) return read_as<Judged>(read_json(path / "cell.json"));
+  const Run run = open_run(path);
+  return judge(run.model, *run.task, {.examples = run.config.train.eval_examples});
+}
+
+using Measured = std::optional<double>;
+
+template <double Judged::*number>
+Measured of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
+  return (pruned ? left_by(*pruned, run) : reached_by(run)).*number;
+}
+
+/// The mean of number(role) over the roles of a cell, the relations of its task.
+template <double (*number)(const SweepRole&)>
+Measured of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
+  require(!pruned, "this measure is of trained runs, not of what a method left");
+  const std::vector<double> values = mapped(read_cell(run).roles, number);
+  return values.empty() ? Measured() : mean(values);
+}
+
+double lift_of(const SweepRole& role) { return role.head ? role.lift : 0; }
+double owned_of(const SweepRole& role) { return role.owned ? 1 : 0; }
+
+/// The step at which each role emerges in a run, as far as its scored steps tell.
+std::vector<Emergence> emergences_in(const fs::path& path, const std::optional<Pruned>& pruned) {
+  require(!pruned, "roles emerge in training, not in what a method left");
+  const HeadsHistory history = read_heads_history(open_run(path));
+  std::vector<Emergence> all;
+  for (const RelationHistory& relation : history.relations) {
+    Emergence& one = all.emplace_back(Emergence{.role = relation.name});
+    one.never = relation.born < 0;
+    one.step = one.never ? history.steps.back() : relation.born;
+    one.at_first = !one.never && one.step == history.steps.front();
+  }
+  return all;
+}
+
+template <auto number>
+Measured of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
+  if (!pruned || pruned->kept) {
+    throw Error("this measure is of a method's whole curve", "name the method: RUN:METHOD");
+  }
+  return curve_by(pruned->method, run).*number;
+}
+
+using enum Measure::By;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr Measure kMeasures[] = {
+    {"loss", "on held-out examples", ratio, 1.25, 0, kNoLimit, of_judged<&Judged::loss>},
+    {"accuracy", "on held-out examples", share_difference, 0.005, 0, 1,
+     of_judged<&Judged::accuracy>},
+    {"lift", "of each relation's head, mean over relations", difference, 0.05, -kNoLimit, 1,
+     of_roles<lift_of>},
+    {"owned", "share of relations that own a head", share_difference, 0.05, 0, 1,
+     of_roles<owned_of>},
+    {"born", "step at which a role emerges", ratio, 1.25, 0, kNoLimit, nullptr, emergences_in},
+    {"regret", "of a method's curve above the best subsets, in nats", difference, 0.01, -kNoLimit,
+     kNoLimit, of_curve<&MethodCurve::regret>},
+    {"used", kUsedHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::knee>},
+    {"needed", kNeededHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::needed>},
+    {"knee", "the older name of `used`", difference, 0.5, 0, kNoLimit,
+     of_curve<&MethodCurve::knee>}};
+
+/// The targets that the accuracy of a run's cell is over; 0 if it does not say.
+double targets_of(const fs::path& run) {
+  if (!fs::exists(run / "cell.json")) return 0;
+  return static_cast<double>(read_cell(run).targets.value_or(0));
+}
+
+void require_new_seed(bool is_new, const std::string& name, std::int64_t seed) {
+  require(is_new, name, " has two runs of seed ", seed, ": they would be no two seeds");
+}
+
+Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
+           const std::optional<Pruned>& pruned, const Measure& measure) {
+  std::map<std::int64_t, Measured> values;
+  Arm arm{.name = name, .seeds = {}};
+  for (const fs::path& run : runs) {
+    const std::int64_t seed = read_config(run).train.seed;
+    require_new_seed(values.emplace(seed, measure.of(run, pruned)).second, name, seed);
+    if (!pruned && measure.by == share_difference) arm.targets = targets_of(run);
+  }
+  for (const auto& [seed, value] : values) {
+    if (!value) {
+      arm.without.push_back(seed);
+      continue;
+    }
+    arm.seeds.push_back(seed);
+    arm.values.push_back(*value);
+  }
+  return arm;
+}
+
+/// An arm for each role that the runs have.
+std::vector<Arm> arms_by_role(const std::string& name, const std::vector<fs::path>& runs,
+                              const std::optional<Pruned>& pruned, const Measure& measure) {
+  std::map<std::int64_t, std::vector<Emergence>> by_seed;
+  for (const fs::path& run : runs) {
+    const std::int64_t seed = read_config(run).train.seed;
+    require_new_seed(by_seed.emplace(seed, measure.by_role(run, pruned)).second, name, seed);
+  }
+  std::vector<Arm> arms;
+  for (const auto& [seed, roles] : by_seed) {
+    for (const Emergence& one : roles) {
+      auto arm = std::ranges::find(arms, one.role, &Arm::role);
+      if (arm == arms.end()) {
+        arms.push_back({.name = name, .seeds = {}, .role = one.role});
+        arm = arms.end() - 1;
+      }
+      arm->seeds.push_back(seed);
+      arm->values.push_back(static_cast<double>(one.step));
+      if (one.never) arm->never.push_back(seed);
+      if (one.at_first) arm->at_first.push_back(seed);
+    }
+  }
+  return arms;
+}
+
+/// The arms of one name: one, or one for each role.
+std::vector<Arm> arms_named(const std::string& name, const std::vector<fs::path>& runs,
+                            const std::optional<Pruned>& pruned, const Measure& measure) {
+  if (measure.by_role != nullptr) return arms_by_role(name, runs, pruned, measure);
+  return {arm_of(name, runs, pruned, measure)};
+}
+
+bool is_run(const fs::path& path) { return fs::exists(path / "config.json"); }
+
+/// The cells of a sweep that differ in their seeds alone.
+struct Group {
+  std::string name;
+  std::vector<fs::path> runs{};
+  std::vector<std::int64_t> missing{};  // seeds of cells that are not finished
+};
+
+/// The groups of a sweep with a finished cell, or the one that is named.
+std::vector<Group> groups_in(const fs::path& sweep, const std::string& named) {
+  std::vector<Group> groups;
+  for (const SweepCell& cell : kept_cells(sweep)) {
+    if (!named.empty() && cell.group != named) continue;
+    if (groups.empty() || groups.back().name != cell.group) groups.push_back({cell.group});
+    if (cell_state(sweep, cell) == CellState::finished) {
+      groups.back().runs.push_back(sweep / cell.name);
+    } else {
+      groups.back().missing.push_back(cell.config.train.seed);
+    }
+  }
+  std::erase_if(groups, [](const Group& group) { return group.runs.empty(); });
+  return groups;
+}
+
+}  // namespace
+
+std::vector<fs::path> runs_at(const std::string& place) {
+  if (is_run(place)) return {place};
+  std::vector<fs::path> runs;
+  const fs::path path = place;
+  if (fs::is_directory(path)) {
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (is_run(entry.path())) runs.push_back(entry.path());
+    }
+  } else if (fs::exists(path.parent_path() / "grid.json")) {
+    for (const Group& group : groups_in(path.parent_path(), path.filename().string())) {
+      runs.insert(runs.end(), group.runs.begin(), group.runs.end());
+    }
+  } else if (place.find('+') != place.npos) {
+    for (const std::string_view part : split(place, '+')) {
+      for (fs::path& run : runs_at(std::string(part))) runs.push_back(std::move(run));
+    }
+  }
+  if (runs.empty()) {
+    throw Error("there is no run at " + place,
+                "an arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or one of these with "
+                ":METHOD@KEPT");
+  }
+  return runs;
+}
+
+std::span<const Measure> measures() { return kMeasures; }
+
+const Measure& find_measure(std::string_view name) {
+  return named("measure", name, kMeasures, &Measure::name);
+}
+
+std::vector<Arm> arms_of(const std::string& name, const Measure& measure) {
+  std::string place = name;
+  const std::optional<Pruned> pruned = split_off_pruned(place);
+  const std::string suffix = name.substr(place.size());
+  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  const fs::path path = place;
+  std::vector<Arm> arms;
+  const auto add = [&](const std::string& called, const std::vector<fs::path>& runs,
+                       const std::vector<std::int64_t>& missing) {
+    for (Arm& arm : arms_named(called, runs, pruned, measure)) {
+      arm.missing = missing;
+      arms.push_back(std::move(arm));
+    }
+  };
+  if (is_run(path) || !fs::exists(path / "grid.json")) {
+    std::vector<std::int64_t> missing;
+    if (!fs::exists(path) && fs::exists(path.parent_path() / "grid.json")) {
+      for (const Group& group : groups_in(path.parent_path(), path.filename().string())) {
+        missing.insert(missing.end(), group.missing.begin(), group.missing.end());
+      }
+    }
+    add(name, runs_at(place), missing);
+    return arms;
+  }
+  for (const Group& group : groups_in(path, "")) {
+    add(text(place, "/", group.name, suffix), group.runs, group.missing);
+  }
+  return arms;
+}
+
+}  // namespace headlab

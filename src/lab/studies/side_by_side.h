@@ -1,0 +1,44 @@
+// One arm next to another, seed by seed: the differences that are tested, and both tests with their
+// correction for all arms. Emergences that are known only as "never" or "by the first scored step"
+// are compared where their order is certain. Read next: compare.cc, which puts it into words.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlab/lab/compare.h"
+
+namespace headlab {
+
+/// Two arms on the seeds that both have.
+struct SideBySide {
+  std::vector<double> arm{}, reference{};        // the numbers of seeds where both have one
+  std::vector<std::int64_t> shared{}, either{};  // seeds
+  Index arm_without = 0, reference_without = 0;  // runs of shared seeds without the number
+  /// How much higher the arm is in each of these seeds: differences, or logarithms of ratios; 0 if
+  /// the order of two emergences is not known.
+  std::vector<double> differences{};
+  bool censored = false;  // some emergence is known only as "never" or "by this step"
+
+  bool fail_alike() const { return arm_without == reference_without; }
+};
+
+/// One arm against the reference.
+struct Comparison {
+  const Arm* arm;
+  SideBySide sides;
+  Paired found{};
+  double equal = 1, equal_holm = 1;  // p of the test of equality, and corrected for all arms
+};
+
+/// All seeds of an arm, with the number or without it.
+std::vector<std::int64_t> seeds_of(const Arm& arm);
+std::optional<double> number_of(const Arm& arm, std::int64_t seed);
+
+/// Every arm against the arm of the reference's name and its role, corrected for all of them.
+std::vector<Comparison> all_compared(std::span<const Arm> arms, const std::string& reference,
+                                     const Measure& measure, double margin);
+
+}  // namespace headlab
