@@ -1,4 +1,6 @@
-// The record of a pruned run, by which its training can be repeated. Read next: stages.cc.
+// The record of a pruned run. It names the stages of training that the run has behind it, by which
+// they can be repeated with other heads or with all of them.
+// Read next: stages.cc; headlab/prune/prune.h, which declares the stages.
 #pragma once
 
 namespace headlab {

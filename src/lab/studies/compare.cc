@@ -1,5 +1,6 @@
-// Arms seed by seed: one test for all measures, one correction for all arms, and a verdict that
-// says in how many seeds. Read next: headlab/lab/compare.h, arms.cc.
+// Arms seed by seed, as tables: one test for all measures, one correction for all arms, and a
+// verdict that says in how many seeds.
+// Read next: headlab/lab/compare.h; side_by_side.cc, the tests; arms.cc, where numbers are read.
 #include "headlab/lab/compare.h"
 
 #include <algorithm>

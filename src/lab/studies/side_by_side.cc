@@ -29,25 +29,29 @@ bool holds(const std::vector<std::int64_t>& seeds, std::int64_t seed) {
   return std::ranges::count(seeds, seed) > 0;
 }
 
-/// Whether it is certain that the role emerged first in the first arm, by the values of a seed.
-bool is_surely_first(const Arm& first, double step, const Arm& second, double other,
-                     std::int64_t seed) {
-  if (holds(first.never, seed)) return false;
-  if (holds(second.at_first, seed)) return false;
-  return holds(second.never, seed) ? step <= other : step < other;
+/// The number of an arm in a seed.
+struct InSeed {
+  const Arm& arm;
+  std::int64_t seed;
+  double number;
+
+  bool is_never() const { return holds(arm.never, seed); }
+  bool is_at_first() const { return holds(arm.at_first, seed); }
+};
+
+/// Whether it is certain that the role emerged first in the first arm.
+bool is_surely_first(const InSeed& first, const InSeed& second) {
+  if (first.is_never() || second.is_at_first()) return false;
+  return second.is_never() ? first.number <= second.number : first.number < second.number;
 }
 
-/// log(a / b) of two steps; 0 unless it is certain which came first.
-double log_of_steps(const Arm& a, double step, const Arm& b, double other, std::int64_t seed) {
-  const bool certain =
-      is_surely_first(a, step, b, other, seed) || is_surely_first(b, other, a, step, seed);
-  return certain ? log_of(step) - log_of(other) : 0;
-}
-
-double difference_in(const Arm& arm, double x, const Arm& reference, double y, std::int64_t seed,
-                     bool ratios) {
-  if (!arm.role.empty()) return log_of_steps(arm, x, reference, y, seed);
-  return ratios ? log_of(x) - log_of(y) : x - y;
+/// How much higher the first is; of two emergences 0 unless it is certain which came first.
+double difference_between(const InSeed& one, const InSeed& other, bool ratios) {
+  if (!one.arm.role.empty()) {
+    const bool certain = is_surely_first(one, other) || is_surely_first(other, one);
+    return certain ? log_of(one.number) - log_of(other.number) : 0;
+  }
+  return ratios ? log_of(one.number) - log_of(other.number) : one.number - other.number;
 }
 
 SideBySide side_by_side(const Arm& arm, const Arm& reference, bool ratios) {
@@ -57,15 +61,18 @@ SideBySide side_by_side(const Arm& arm, const Arm& reference, bool ratios) {
   std::ranges::set_union(a, b, std::back_inserter(both.either));
   require(!both.shared.empty(), arm.name, " and ", reference.name, " have no seed in common");
   for (const std::int64_t seed : both.shared) {
-    const std::optional<double> x = number_of(arm, seed), y = number_of(reference, seed);
+    const std::optional<double> x = number_of(arm, seed);
+    const std::optional<double> y = number_of(reference, seed);
     both.arm_without += x ? 0 : 1;
     both.reference_without += y ? 0 : 1;
     if (!x || !y) continue;
     both.arm.push_back(*x);
     both.reference.push_back(*y);
-    both.differences.push_back(difference_in(arm, *x, reference, *y, seed, ratios));
-    for (const Arm* one : {&arm, &reference}) {
-      both.censored = both.censored || holds(one->never, seed) || holds(one->at_first, seed);
+    const InSeed here{arm, seed, *x};
+    const InSeed there{reference, seed, *y};
+    both.differences.push_back(difference_between(here, there, ratios));
+    for (const InSeed& one : {here, there}) {
+      both.censored = both.censored || one.is_never() || one.is_at_first();
     }
   }
   return both;

@@ -261,7 +261,7 @@ static std::string verdict_of(const SweepReport& report, const SweepComparison& 
   return said + (c.equal_parameters ? "" : "; the numbers of parameters differ");
 }
 
-static Table comparisons_of(const SweepReport& report) {
+static Table comparisons_columns() {
   Table table{"comparisons",
               {Column("family", "cells", "groups that differ in heads alone").no_legend(),
                Column("one", "one head").hidden(),
@@ -285,6 +285,10 @@ static Table comparisons_of(const SweepReport& report) {
        Column("keys_at_once", "keys").hidden(), Column("relations_at_once", "relations").hidden(),
        Column("several_win", "several win").hidden(),
        Column("verdict", "what the seeds tell").no_legend()});
+  return table;
+}
+
+static Table comparisons_of(const SweepReport& report) {
   const auto name = [&](std::size_t group) { return report.groups[group].name; };
   Json rows = Json::array();
   for (const SweepComparison& c : report.comparisons) {
@@ -300,7 +304,7 @@ static Table comparisons_of(const SweepReport& report) {
                                  {"several_win", c.several_win},
                                  {"verdict", verdict_of(report, c)}}));
   }
-  return table_of(Json::object({{"comparisons", rows}}), std::move(table));
+  return table_of(Json::object({{"comparisons", rows}}), comparisons_columns());
 }
 
 /// A row for each cell, and one for each relation of a group.

@@ -39,31 +39,37 @@ struct Tested {
   }
 };
 
-/// Which head does what.
-Words of_heads() {
+/// Which heads do a relation.
+Words of_roles() {
   const Tested owner{kPermutations, kHolmRelations, kOneModel};
   const Tested single{kPermutations, kNone, kOneModel};
   const Tested size{kNone, kNone, kOneModel};
+  return {owner("owns",
+                text("lift of ", kOwnerLift, " or more, and p below ", kOwnerP,
+                     " after Holm's correction for the number of relations, on examples on which "
+                     "the head was not chosen")),
+          owner("does it,does", "the relation's best head owns it, (*), and does not share it"),
+          single("shares it,shares,heads share it",
+                 text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
+                      Division::kLeastLift, ", of ", Division::kLeastPart,
+                      " of the best one's, and p below ", kOwnerP)),
+          single("divided by",
+                 text("which of the heads that share a relation does it is told by classes of "
+                      "queries: they explain ",
+                      Division::kLeastExplained,
+                      " of the variance of the heads' shares on other examples, p below ", kOwnerP,
+                      " by shuffled classes")),
+          size("all alike", text("heads share a relation and their shares differ by less than ",
+                                 Division::kAlike, " between queries (standard deviation)")),
+          size("by nothing that is known",
+               "heads share a relation, and no classes that are tried tell which of them does it")};
+}
+
+/// Why none does it, and when one began to.
+Words of_missing_roles() {
+  const Tested owner{kPermutations, kHolmRelations, kOneModel};
+  const Tested size{kNone, kNone, kOneModel};
   return {
-      owner("owns",
-            text("lift of ", kOwnerLift, " or more, and p below ", kOwnerP,
-                 " after Holm's correction for the number of relations, on examples on which "
-                 "the head was not chosen")),
-      owner("does it,does", "the relation's best head owns it, (*), and does not share it"),
-      single("shares it,shares,heads share it",
-             text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
-                  Division::kLeastLift, ", of ", Division::kLeastPart,
-                  " of the best one's, and p below ", kOwnerP)),
-      single("divided by",
-             text("which of the heads that share a relation does it is told by classes of "
-                  "queries: they explain ",
-                  Division::kLeastExplained,
-                  " of the variance of the heads' shares on other examples, p below ", kOwnerP,
-                  " by shuffled classes")),
-      size("all alike", text("heads share a relation and their shares differ by less than ",
-                             Division::kAlike, " between queries (standard deviation)")),
-      size("by nothing that is known",
-           "heads share a relation, and no classes that are tried tell which of them does it"),
       owner("in part", text("no head owns the relation; so many have a lift above 0 with p below ",
                             kOwnerP, " after correction")),
       owner("nobody does it", text("no head has a lift above 0 with p below ", kOwnerP)),
@@ -75,8 +81,7 @@ Words of_heads() {
            "every sequence has the same ground-truth keys, so permuted truth is no baseline"),
       size("no head of its kind",
            "the relation asks for a kind of attention, such as cross-attention, in which the model "
-           "has "
-           "no head"),
+           "has no head"),
       size("too few",
            text("fewer than ", kFewestExamples, " examples ask for a relation, or fewer than ",
                 kFewestPaired, " have a target by which a loss is judged")),
@@ -87,9 +92,7 @@ Words of_heads() {
 
 /// Whether it matters.
 Words of_causes() {
-  using Pair = HeadPairReport;
   const Tested cause{kHall, kNone, kOneModel};
-  const Tested pair{kHall, "none: p below .001 because many pairs are tested", kOneModel};
   const Tested size{kNone, kNone, kOneModel};
   return {
       cause("cause",
@@ -106,8 +109,15 @@ Words of_causes() {
                                    EdgeTest::kLeastControl, " of the gold ones")),
       size("asks for nothing by itself",
            "the relation's queries have no targets of their own: what is read there is used later, "
-           "and "
-           "no loss tells it"),
+           "and no loss tells it")};
+}
+
+/// Which changes are told, and which heads stand in for others.
+Words of_changes() {
+  using Pair = HeadPairReport;
+  const Tested pair{kHall, "none: p below .001 because many pairs are tested", kOneModel};
+  const Tested size{kNone, kNone, kOneModel};
+  return {
       size("too skewed",
            text("a change has an interval only if the skew of its examples, divided by the root of "
                 "their number, is at most ",
@@ -135,58 +145,65 @@ Words of_comparisons() {
     margins += text(margins.empty() ? "" : ", ", measure.name, " ", measure.margin);
   const Tested told{kFlips, kHolmArms, "the count of seeds that is named"};
   const Tested equal{kTwoOneSided, kHolmArms, kMeanOfSeeds};
-  const Tested count{kNone, kNone, "the count of seeds that is named"};
-  const Tested loss{kFlips, kHolmFamilies, kMeanOfSeeds};
-  const Tested size_of_mean{kNone, kNone, kMeanOfSeeds};
-  const Tested accuracy{kTwoOneSided, kHolmFamilies, "the mean accuracy over seeds"};
   return {
       told(
           "lower,higher,earlier,later,told apart",
           "p is below .05 after correction: swapping the arms within seeds seldom makes as large a "
           "mean difference. The words name the seeds that lie on this side; the mean may lie on "
+          "the other side if a seed fails, and is then named too. `sweep` and `curve` decide by "
           "the "
-          "other side if a seed fails, and is then named too. `sweep` and `curve` decide by the "
           "same test; where the best of several is picked, flips are judged by the largest "
           "difference from any"),
       told("on average",
-           "the mean lies on the other side than most seeds, because a few differ by "
-           "much"),
+           "the mean lies on the other side than most seeds, because a few differ by much"),
       equal("not told apart", "p after correction is .05 or more: no claim that two are equal"),
       equal("equal within", text("the difference lies within the margin that is named, each test "
                                  "with p below .05 after correction: a factor for losses and steps "
                                  "(",
-                                 margins, ", or --margin)")),
-      count("fails in",
-            "so many seeds of the arm have no such number, against so many of the "
-            "reference; the counts are not tested"),
-      count("fails,fail", text("of a seed: its loss is more than ", kFailedTimes,
-                               " times the median of its arm, or its share more than ",
-                               kFailedShare, " below it")),
-      count("never emerges",
-            "of a role: its lift is too low at the last step; it counts as later "
-            "than every role that emerges by the last scored step"),
-      count("by step",
-            "of a role: it is there at the first scored step and may have come earlier; "
-            "it counts as earlier than those that come after that step"),
-      count("where both have one",
-            "the comparison is over the seeds in which both arms have the "
-            "number"),
-      count("no seed has a number in both", "nothing can be compared"),
-      loss("several heads beat one",
-           text("the best group has an accuracy of ", kGain,
-                " or more above that with one head, and one head has more loss, p below .05")),
-      accuracy("gain nothing", text("one head is as accurate as the best within ", kGain)),
-      loss("must read",
-           "by the ground truth of the task: the most keys of all relations at one "
-           "query; said where several relations, or a single key, explain the result"),
-      loss("not told by", "neither: the seeds tell no difference, and no equality"),
-      size_of_mean("the lowest mean loss",
-                   "no group with more heads has a lower geometric mean of the loss"),
-      accuracy("enough", text("the fewest heads that are as accurate as the best within ", kGain,
-                              ", or the best, if all with fewer are told to have more loss; "
-                              "nothing where the seeds tell neither")),
-      size_of_mean("used", kUsedHeads),
-      size_of_mean("needed", kNeededHeads)};
+                                 margins, ", or --margin)"))};
+}
+
+/// Which seeds are counted, and how.
+Words of_seeds() {
+  const Tested count{kNone, kNone, "the count of seeds that is named"};
+  return {count("fails in",
+                "so many seeds of the arm have no such number, against so many of the "
+                "reference; the counts are not tested"),
+          count("fails,fail", text("of a seed: its loss is more than ", kFailedTimes,
+                                   " times the median of its arm, or its share more than ",
+                                   kFailedShare, " below it")),
+          count("never emerges",
+                "of a role: its lift is too low at the last step; it counts as later "
+                "than every role that emerges by the last scored step"),
+          count("by step",
+                "of a role: it is there at the first scored step and may have come earlier; "
+                "it counts as earlier than those that come after that step"),
+          count("where both have one",
+                "the comparison is over the seeds in which both arms have the number"),
+          count("no seed has a number in both", "nothing can be compared")};
+}
+
+/// Whether several heads are better than one, and how many a model uses.
+Words of_numbers_of_heads() {
+  const Tested loss{kFlips, kHolmFamilies, kMeanOfSeeds};
+  const Tested size_of_mean{kNone, kNone, kMeanOfSeeds};
+  const Tested accuracy{kTwoOneSided, kHolmFamilies, "the mean accuracy over seeds"};
+  return {loss("several heads beat one",
+               text("the best group has an accuracy of ", kGain,
+                    " or more above that with one head, and one head has more loss, p below .05")),
+          accuracy("gain nothing", text("one head is as accurate as the best within ", kGain)),
+          loss("must read",
+               "by the ground truth of the task: the most keys of all relations at one "
+               "query; said where several relations, or a single key, explain the result"),
+          loss("not told by", "neither: the seeds tell no difference, and no equality"),
+          size_of_mean("the lowest mean loss",
+                       "no group with more heads has a lower geometric mean of the loss"),
+          accuracy("enough",
+                   text("the fewest heads that are as accurate as the best within ", kGain,
+                        ", or the best, if all with fewer are told to have more loss; "
+                        "nothing where the seeds tell neither")),
+          size_of_mean("used", kUsedHeads),
+          size_of_mean("needed", kNeededHeads)};
 }
 
 }  // namespace
@@ -196,9 +213,12 @@ std::string VerdictWord::explanation() const {
 }
 
 std::vector<VerdictWord> verdict_words() {
-  Words all = of_heads();
-  for (const Words& more : {of_causes(), of_comparisons()})
+  Words all;
+  for (const auto& words : {of_roles, of_missing_roles, of_causes, of_changes, of_comparisons,
+                            of_seeds, of_numbers_of_heads}) {
+    const Words more = words();
     all.insert(all.end(), more.begin(), more.end());
+  }
   return all;
 }
 
