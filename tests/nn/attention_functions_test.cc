@@ -85,7 +85,9 @@ TEST(AttentionFunctions, GiveTheValuesOfTheirFormulasInNumPy) {
     for (const auto& [name, expected] : json.at("functions").members()) {
       SCOPED_TRACE(json.at("name").string() + ", " + name);
       Tensor pattern;
-      const Tensor z = attend(named_function(name), q, k, v, options_of(json), &pattern);
+      const AttentionOptions options = options_of(json);
+      const auto attend = form_of(named_function(name), options);
+      const Tensor z = attend(q, k, v, options, &pattern);
       expect_near(pattern, tensor_of(expected.at("pattern"), {2, 4, 6, 6}), 3e-6);
       expect_near(z, tensor_of(expected.at("z"), {2, 6, 8}), 6e-6);
     }

@@ -35,9 +35,10 @@ std::span<const AttentionFunctionEntry> attention_functions();
 std::vector<AttentionFunctionEntry>& own_attention_functions();
 const AttentionFunctionEntry& kind_of(AttentionFunction function);
 
-/// What the function computes: by its fused form if it has one and `options` has no slopes.
-Tensor attend(AttentionFunction function, const Tensor& q, const Tensor& k, const Tensor& v,
-              AttentionOptions options, Tensor* pattern = nullptr);
+/// Returns the fused form of an attention function if it has one and `options` has no slopes, and
+/// its composed form otherwise.
+AttentionFunctionEntry::Compute form_of(AttentionFunction function,
+                                        const AttentionOptions& options);
 
 /// The weights [..., S] divided by the sums of their rows; rows of zeros stay. Off the tape.
 Tensor normalised_rows(const Tensor& pattern);

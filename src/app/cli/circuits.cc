@@ -55,7 +55,23 @@ std::string beyond_scores(const Run& run) {
   return sentence;
 }
 
-/// One matrix over the vocabulary; written nowhere.
+std::vector<std::string> texts_of_tokens(const Run& run) {
+  std::vector<std::string> tokens;
+  for (std::int32_t v = 0; v < run.model.config().vocab; ++v) {
+    tokens.push_back(run.task->token_text(v));
+  }
+  return tokens;
+}
+
+std::vector<std::string> texts_of_answers(const Run& run) {
+  std::vector<std::string> answers;
+  for (std::int32_t v = 0; v < run.model.config().outputs(); ++v) {
+    answers.push_back(run.task->answer_text(v));
+  }
+  return answers;
+}
+
+/// Shows one matrix over the vocabulary, which no file keeps.
 Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
   const Index targets = run.model.config().targets;
@@ -72,14 +88,8 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
                      "--matrix qk shows what it looks at");
   }
   const Tensor& matrix = qk ? circuits.qk : circuits.ov;
-  std::vector<std::string> tokens;
-  for (std::int32_t v = 0; v < run.model.config().vocab; ++v) {
-    tokens.push_back(run.task->token_text(v));
-  }
-  std::vector<std::string> answers;
-  for (std::int32_t v = 0; v < run.model.config().outputs(); ++v) {
-    answers.push_back(run.task->answer_text(v));
-  }
+  const std::vector<std::string> tokens = texts_of_tokens(run);
+  const std::vector<std::string> answers = texts_of_answers(run);
   Json rows = Json::array();
   for (Index i = 0; i < matrix.size(0); ++i) {
     const Scalar* row = matrix.data() + i * matrix.size(1);

@@ -212,7 +212,8 @@ Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
   AttentionCaptures* captures = hooks.captures;
   Tensor pattern;  // [B, H, T, S], if it is asked for
   Tensor* wanted = captures != nullptr && captures->wants_pattern ? &pattern : nullptr;
-  const Tensor z = attend(function, q, seen.k, seen.v, std::move(call), wanted);  // [B, T, H*Dv]
+  const AttentionFunctionEntry::Compute attend = form_of(function, call);
+  const Tensor z = attend(q, seen.k, seen.v, std::move(call), wanted);  // [B, T, H*Dv]
   if (captures != nullptr) {
     captures->fill({.heads = heads, .q = q, .k = seen.k, .v = seen.v, .z = z, .pattern = pattern});
   }

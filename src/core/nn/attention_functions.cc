@@ -81,12 +81,11 @@ const AttentionFunctionEntry& kind_of(AttentionFunction function) {
   return attention_functions()[static_cast<std::size_t>(function)];
 }
 
-Tensor attend(AttentionFunction function, const Tensor& q, const Tensor& k, const Tensor& v,
-              AttentionOptions options, Tensor* pattern) {
+AttentionFunctionEntry::Compute form_of(AttentionFunction function,
+                                        const AttentionOptions& options) {
   const AttentionFunctionEntry& entry = kind_of(function);
   const bool is_fused = entry.fused != nullptr && options.slopes.empty();
-  const AttentionFunctionEntry::Compute compute = is_fused ? entry.fused : entry.compute;
-  return compute(q, k, v, std::move(options), pattern);
+  return is_fused ? entry.fused : entry.compute;
 }
 
 Tensor normalised_rows(const Tensor& pattern) {
