@@ -100,6 +100,12 @@ struct Inputs {
   Tensor v = random_leaf({2, 7, 4}, Key{3}, -2, 2);
 };
 
+/// Computes a function by the form that a layer would choose.
+Tensor attend(AttentionFunction function, const Inputs& x, const AttentionOptions& options,
+              Tensor* pattern = nullptr) {
+  return form_of(function, options)(x.q, x.k, x.v, options, pattern);
+}
+
 AttentionOptions small_options() {
   AttentionOptions options;
   options.heads = 4;
@@ -110,7 +116,7 @@ AttentionOptions small_options() {
 
 TEST(AttentionFunctions, SoftmaxIsTheFusedOpWithTheSameBits) {
   const Inputs x;
-  EXPECT_EQ(numbers(attend(AttentionFunction::softmax, x.q, x.k, x.v, small_options())),
+  EXPECT_EQ(numbers(attend(AttentionFunction::softmax, x, small_options())),
             numbers(attention(x.q, x.k, x.v, small_options())));
 }
 
@@ -119,7 +125,7 @@ TEST(AttentionFunctions, SayWhetherTheirRowsSumToOne) {
   for (const AttentionFunction function : all_functions()) {
     SCOPED_TRACE(kind_of(function).name);
     Tensor pattern;
-    attend(function, x.q, x.k, x.v, small_options(), &pattern);
+    attend(function, x, small_options(), &pattern);
     const std::vector<double> sums = numbers(sum(pattern, -1));
     const double off = std::abs(std::ranges::max(sums) - 1) + std::abs(std::ranges::min(sums) - 1);
     EXPECT_EQ(off < 1e-5, kind_of(function).normalises);
@@ -139,8 +145,8 @@ TEST(AttentionFunctions, HiddenEdgesHaveWeightZeroAndQueriesThatSeeNothingGiveZe
     SCOPED_TRACE(kind_of(function).name);
     Tensor before;
     Tensor after;
-    attend(function, x.q, x.k, x.v, small_options(), &before);
-    const Tensor z = attend(function, x.q, x.k, x.v, options, &after);
+    attend(function, x, small_options(), &before);
+    const Tensor z = attend(function, x, options, &after);
     EXPECT_EQ(after.data()[(1 * 7 + 5) * 7 + 2], 0);
     for (Index i = 0; i < 2; ++i) {
       EXPECT_EQ(z.data()[3 * 8 + i], 0);  // query 3, head 0
@@ -163,7 +169,7 @@ TEST(AttentionFunctions, LargeScoresGiveFiniteWeights) {
   const Tensor k = Tensor::of({1, 2, 1}, {200, -200});
   for (const AttentionFunction function : all_functions()) {
     Tensor pattern;
-    attend(function, q, k, k, {}, &pattern);
+    attend(function, Inputs{q, k, k}, {}, &pattern);
     for (const double weight : numbers(pattern)) {
       EXPECT_TRUE(0 <= weight && weight <= 1) << kind_of(function).name << " " << weight;
     }
@@ -182,10 +188,10 @@ TEST(AttentionFunctions, DropTheWeightsThatTheKeyNames) {
     SCOPED_TRACE(kind_of(function).name);
     Tensor plain;
     Tensor dropped;
-    attend(function, x.q, x.k, x.v, small_options(), &plain);
-    const Tensor z = attend(function, x.q, x.k, x.v, options, &dropped);
+    attend(function, x, small_options(), &plain);
+    const Tensor z = attend(function, x, options, &dropped);
     expect_near(plain, dropped, 0);
-    const Tensor other = attend(function, x.q, x.k, x.v, others);
+    const Tensor other = attend(function, x, others);
     expect_near(slice(z, 2, 0, 4), slice(other, 2, 0, 4), 0);
     EXPECT_NE(numbers(slice(z, 2, 4, 8)), numbers(slice(other, 2, 4, 8)));
   }
@@ -200,7 +206,7 @@ TEST(AttentionFunctions, ThreadsChangeNoBit) {
       const Inputs x;
       AttentionOptions options = small_options();
       options.slopes = {Scalar(0.5), Scalar(0.25), Scalar(0.125), Scalar(0.0625)};
-      const Tensor z = attend(function, x.q, x.k, x.v, options);
+      const Tensor z = attend(function, x, options);
       backward(z, random_tensor(z.shape(), Key{4}));
       results[count == 3] = {numbers(z), numbers(x.v.grad())};
       if (x.q.grad().defined()) {
@@ -218,7 +224,7 @@ TEST(AttentionFunctions, AreReadFromTheTableWithTheRowsOfAProgram) {
   EXPECT_STREQ(kind_of(AttentionFunction::softmax_one).name, "softmax_one");
   const Inputs x;
   const Tensor ones = Tensor::full({2, 7, 4}, 1);
-  const Tensor z = attend(named_function("equal"), x.q, x.k, ones, small_options());
+  const Tensor z = attend(named_function("equal"), Inputs{x.q, x.k, ones}, small_options());
   for (Index t = 0; t < 7; ++t) {  // query t sees t + 1 of 7 keys
     EXPECT_NEAR(z.data()[t * 8], static_cast<double>(t + 1) / 7, 4 * kEpsilon);
   }
