@@ -34,8 +34,8 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
       EXPECT_EQ(csv.find_first_of("*[]"), csv.npos) << csv;  // numbers and words, not signs
       EXPECT_TRUE(said({"--latex", "--table", table.name}).starts_with("\\begin{tabular}"));
       for (const Column& column : table.columns) {
-        const bool is_explained = holds(done({"explain", column.title}).out, "a column");
-        EXPECT_TRUE(column.meaning.empty() || is_explained) << column.title;
+        if (column.meaning.empty()) continue;
+        EXPECT_TRUE(holds(done({"explain", column.title}).out, "a column")) << column.title;
       }
     }
   }
