@@ -88,7 +88,8 @@ TEST_F(Resumed, EndsTheSameAfterManyStops) {
 TEST_F(Resumed, TakesTheTimeOfItsOwnStepsAlone) {
   double shortest = 1e9;
   double before = 0;
-  for (const char* name : {"run", "run2", "run3", "run4", "run5"}) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    create_run(folder_ / name, config_);
     train_until(folder_ / name, 50);
     TrainedRun run = open_run(folder_ / name);
     Trainer trainer(run.model, *run.task, run.config.train);
