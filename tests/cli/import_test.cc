@@ -219,7 +219,7 @@ TEST_F(Import, SaysThatATaskHasOtherAnswers) {
   LensModel({.length = 8, .vocab = 3, .outputs = 2}).write(folder / "theirs");
   expect_nothing_written({"import", "theirs", "--out", "new"},
                          {"does not fit the task", "a decoder with 2 outputs",
-                          "a decoder with 3 outputs", "--task file:train=FILE"});
+                          "the task is for a decoder with 3", "--task file:train=FILE"});
 }
 
 TEST_F(Import, TrainsAndShowsAnswersThatAreNoTokens) {

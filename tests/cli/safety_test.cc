@@ -173,8 +173,8 @@ TEST_F(Safety, NothingFromFilesSteersATerminal) {
     }
   };
   for (const char* line :
-       {"eval a", "heads a", "pattern a 0.0", "show file:train=t.jsonl", "ablate a",
-        "attribute a", "patch a", "sample a", "circuits a", "page a", "runs .", "pattern a --grid"})
+       {"eval a", "heads a", "pattern a 0.0", "show file:train=t.jsonl", "ablate a", "attribute a",
+        "patch a", "sample a", "circuits a", "page a", "runs .", "pattern a --grid"})
     for (const char* flag : {"", "--csv", "--latex", "--json"}) {
       Words words = typed(line);
       if (*flag != '\0') words.emplace_back(flag);

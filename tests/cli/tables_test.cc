@@ -226,7 +226,8 @@ TEST_F(Tables, SampleAnswersASourceAndStops) {
         {{"--stop", "a b"}, "--stop 'a b' is 2 tokens"},
         {{"--stop", "?"}, "unknown token '?'"},
         {{"--top-p", "0"}, "top_p"},
-        {{"--top-p", "0.5", "--temperature", "0"}, "--top-p cannot be combined with --temperature 0"}}) {
+        {{"--top-p", "0.5", "--temperature", "0"},
+         "--top-p cannot be combined with --temperature 0"}}) {
     const Outcome refused = run(with(drawn, words));
     EXPECT_NE(refused.status, 0);
     EXPECT_TRUE(holds(refused.err, why)) << refused.err;

@@ -240,7 +240,7 @@ TEST_F(Talk, CompletesWhatMayStandNext) {
   const std::pair<const char*, const char*> lines[] = {
       {"headlab hea", "heads\n"},
       {"headlab train --res", "--resume\n"},
-      {"headlab train --heads 2 --norm ", "layer\nrms\n"},
+      {"headlab train --heads 2 --norm ", "layer\nrms\nnone\n"},
       {"headlab train --norm=r", "--norm=rms\n"},
       {"headlab train --task reverse_", "reverse_cross\n"},
       {"headlab curve runs/full --methods greedy,exh", "greedy,exhaustive\n"},

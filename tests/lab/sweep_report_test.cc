@@ -294,8 +294,10 @@ TEST_F(Sweep, HasTheDiversityOfHeadsOverSeeds) {
   const SweepGroup& group = whole.groups.at(0);
   EXPECT_EQ(group.diversities, (std::vector<double>{.2, .3, .7}));
   EXPECT_DOUBLE_EQ(group.diversity.mean, .4);
-  // standard deviation sqrt(.07), t(.975) for 2 degrees
-  EXPECT_NEAR(group.diversity.high - .4, 4.30265 * std::sqrt(.07 / 3), 1e-4);
+  // The half width 4.30265 sqrt(.07 / 3) = .657, from t(.975) for 2 degrees of freedom, is cut to
+  // the range of distances: 0 to sqrt(ln 2).
+  EXPECT_DOUBLE_EQ(group.diversity.low, 0);
+  EXPECT_NEAR(group.diversity.high, std::sqrt(std::log(2.0)), 1e-12);
   EXPECT_EQ(to_json(group).at("diversities").dump(), "[0.2,0.3,0.7]");
 }
 

@@ -101,7 +101,6 @@ TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
   };
   refused({{"lr", {"0.01", "1e-2"}}});
   refused({{"dropout", {"0", "0.0"}}});
-  refused({{"seed", {"1", "01"}}});
   refused({{"layers", {"2"}}, {"heads", {"2", "2+2"}}});
   refused({{"heads", {"2"}}, {"d_head", {"0", "4"}}});
   refused({{"layers", {"2"}}, {"window", {"3", "3+3"}}});

@@ -112,7 +112,7 @@ Result curve(Invocation& call) {
   }
   const std::vector<std::string> paths = run_paths(call.positionals());
   const std::size_t sizes = check_runs(paths, options);
-  if (!is_worker()) note("plan: " + plan_of(paths.size(), options, sizes));
+  if (!is_worker() && paths.size() > 1) note("plan: " + plan_of(paths.size(), options, sizes));
   options.progress = note;
   std::vector<Curve> curves;
   const auto cells = [&](const auto& runs) { return curve_cells(runs, options); };
