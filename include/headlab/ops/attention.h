@@ -1,5 +1,5 @@
 // Attention as one differentiable op: z = softmax(q k^T / sqrt(D) + mask) v, for all heads. There
-// are two versions with the same result: a fused kernel (kernels/attention.h in src/core), and a
+// are two versions with the same result: a fused kernel (src/core/kernels/attention.h), and a
 // composition of matmul, mask, softmax and matmul, which is the definition to read. A change to one
 // must be made to the other. Read next: nn/attention.h, which adds the projections.
 #pragma once
@@ -10,10 +10,10 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Rotary positions (Su et al. 2021): rotates the pairs (2i, 2i + 1) of every head of x [B, T, H*D]
-/// by the angle t base^(-2i/D) at position t. `turning` [2, L, D] is rotary_table; the row of
-/// position t in the sequence is first + t. The product of a rotated query and a rotated key
-/// depends on their distance alone. dx = dy rotated back. Error if there are more positions than
-/// the table has.
+/// by the angle t base^(-2i/D) at position t. `turning` [2, L, D] is rotary_table; row (b, t) is
+/// rotated by row first + t of the table. The product of a rotated query and a rotated key depends
+/// on their distance alone. dx = dy rotated back. Error if there are more positions than the table
+/// has.
 Tensor rotary(const Tensor& x, const Tensor& turning, Index first = 0);
 /// Computes `rotary` as a composition of simpler ops: the definition.
 Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first);
