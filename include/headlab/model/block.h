@@ -16,7 +16,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// encoder-decoder, a feed-forward network if d_ff > 0, ln2 if the wiring uses it.
 struct Block {
   std::string name;        // "blocks.0.", after the name of its stack
-  std::size_t module = 0;  // the index of attn among the model's attention modules; cross_attn: + 1
+  std::size_t module = 0;  // index of attn among the model's attention layers; cross_attn: + 1
   std::size_t stream = 0;  // index of the residual stream that it reads:
                            // ModelCaptures::residual[stream]
   NormLayer ln1, ln_cross, ln2;
@@ -50,7 +50,7 @@ class BlockPass {
   ForwardContext context_;
 };
 
-/// How the residual stream is computed. Logit attribution and circuits depend on it.
+/// Form of the residual stream. Logit attribution and circuits depend on it.
 enum class StreamKind {
   sum,         // sublayers read norm(x), their results are added as they are; ln_final at the end
   normalised,  // sublayers read x, a norm follows each sum; no ln_final

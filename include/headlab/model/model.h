@@ -99,8 +99,8 @@ class Model {
                          const ModelHooks& hooks) const = 0;
 };
 
-/// A model whose `compute` calls hooks.begin(number of modules) and then passes hooks.of(m) to its
-/// attention layer m.
+/// A model whose `compute` calls hooks.begin(number of attention layers) and then passes
+/// hooks.of(m) to its attention layer m.
 class HeadedModel : public Model {
  public:
   /// Returns the attention layers in execution order; reports number heads as [index here, original

@@ -21,7 +21,7 @@ namespace headlab {
 struct Relation {
   std::string name;         // "same": a column of every report
   std::string description;  // "the last earlier token of the same class"
-  /// Whether the position of the query alone decides the keys, as in "the token before". Such a
+  /// True if the position of the query alone decides the keys, as in "the token before". Such a
   /// relation is compared only with uniform attention (heads/scores.h).
   bool positional = false;
   AttentionKind kind = AttentionKind::self;  // attention layers whose heads may implement it

@@ -48,7 +48,7 @@ class Node {
   // The gradient of input i. Other ops may add to it as well.
   //   pass_to   equals the output's gradient (y = x + c): shared until more is added
   //   sum_into  a loop adds to it (dx[i] += ...): zeros at first use; use it in a new op
-  //   slot      a kernel sets or adds every element, as the slot says: needs no zeros
+  //   slot      a kernel sets or adds every element, as slot.accumulate says; needs no zeros
   // The last two are null if the input requires no gradient.
   void pass_to(std::size_t i) const;
   Scalar* sum_into(std::size_t i) const;

@@ -77,7 +77,7 @@ std::vector<std::string> lost_text(const Run& run);
 /// Appends a line with the identity of the run.
 void append_log(const Run& run, const std::filesystem::path& file, Json line);
 
-/// Error: another process is writing the run.
+/// Thrown if another process is writing the run.
 class RunBusy : public Error {
  public:
   using Error::Error;
@@ -95,7 +95,7 @@ RunLock lock_run(const std::filesystem::path& path);
 /// Treatment of a run that already exists.
 enum class Existing : bool { refuse, replace };
 
-/// Error: the path of a new run is not free.
+/// Thrown if the path of a new run is not free.
 class FolderTaken : public Error {
  public:
   using Error::Error;
@@ -133,7 +133,7 @@ void save_config(const Run& run);
 
 // ---- opening a run
 
-/// Error: there is no run at the path.
+/// Thrown if there is no run at the path.
 class MissingRun : public Error {
  public:
   using Error::Error;

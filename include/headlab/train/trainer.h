@@ -14,7 +14,7 @@
 
 namespace headlab {
 
-/// Error: a loss, a gradient or a parameter is not finite; the training diverged.
+/// Thrown if a loss, a gradient or a parameter is not finite: the training diverged.
 class NotFinite : public Error {
  public:
   using Error::Error;

@@ -38,15 +38,15 @@ int omp_get_max_threads() { return 1; }
 int omp_get_num_threads() { return 1; }
 #endif
 
-/// Whether this thread is running a task; a loop inside it then runs on this thread.
+/// True while this thread runs a task; a loop inside it then runs on this thread.
 thread_local bool inside_loop = false;
 /// The thread that started the program.
 const std::thread::id first_thread = std::this_thread::get_id();
 /// The threads of the region that with_threads opened on this thread; 0 outside.
 thread_local int region_size = 0;
-/// Whether a caller is using the threads, which serve one at a time.
+/// True while a caller uses the threads, which serve one at a time.
 std::atomic<bool> taken = false;
-/// Whether this process is the child of a fork, which does not inherit the threads.
+/// True in the child of a fork, which does not inherit the threads.
 std::atomic<bool> forked = false;
 
 /// The current loop. OpenMP orders writes before a region or task with reads inside it; `next_` and

@@ -102,7 +102,7 @@ inline Scalar max_lanes(Vec v) {
 }
 
 /// Exchanges the off-diagonal quarters of every 2 Half x 2 Half block, for all powers of two from
-/// Half down: what remains is the transpose, after log2(kLanes) shuffles per row.
+/// Half down: the result is the transpose, after log2(kLanes) shuffles per row.
 template <int Half = static_cast<int>(kLanes / 2)>
 [[gnu::always_inline]] inline void transpose(Vec (&rows)[kLanes]) {
   constexpr int lanes = static_cast<int>(kLanes);

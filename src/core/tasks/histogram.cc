@@ -4,8 +4,8 @@
 // like transformers".)
 // Ground truth: `equal`, the other positions that hold the same token, if there are any.
 // Pitfall: many heads help and none is specialised. The count is read from the amount of attention
-// on equal tokens, so it is distributed over heads with low mass each, and four heads do better
-// than one.
+// on equal tokens, so it is distributed over heads with low attention mass each, and four heads do
+// better than one.
 // Read next: duplicate.cc.
 #include "headlab/tasks/definition.h"
 
