@@ -40,8 +40,8 @@ double p_of_picked(std::span<const std::vector<double>> arms, std::size_t one, s
 /// Returns one line that states what this number of seeds can show, before the results are
 /// computed: "10 seeds: ..."
 std::string seeds_plan(std::size_t seeds, std::size_t comparisons);
-/// Returns the p-value of equivalence, for mean differences of `margin` or more: two one-sided
-/// tests.
+/// Returns the p-value of the equivalence test, whose null hypothesis is a mean difference of
+/// `margin` or more: two one-sided tests.
 double equal_p(std::span<const double> differences, double margin);
 /// Returns the corrected p of each of several tests (Holm 1979); NaN if it was NaN.
 std::vector<double> holm(const std::vector<double>& p);

@@ -2,7 +2,7 @@
 // purpose, step, layer, example ...) and the same key always gives the same numbers. Only the step
 // has to be saved, and no result depends on the order of draws. Bits: Philox4x32-10 (Salmon et al.
 // 2011, "Parallel random numbers: as easy as 1, 2, 3"). The distributions are our own, because
-// those of the standard library differ between implementations. Read next: random.cc.
+// those of the standard library differ between implementations. Read next: src/core/base/random.cc.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // Statistics for reports: means with confidence intervals, and rank correlations. Plain functions
-// on plain numbers, in double; they have no state, and every interval of a report comes from here
-// or comparison.h. Read next: src/lab/results/statistics.cc.
+// on plain numbers, in double and without state. comparison.h adds paired tests over seeds. Read
+// next: src/lab/results/statistics.cc.
 #pragma once
 
 #include <limits>

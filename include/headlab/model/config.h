@@ -77,9 +77,8 @@ struct TransformerConfig : TaskShape {
   NormPlace norm_place = NormPlace::pre;  // the wiring of a block
   double norm_eps = 1e-5;  // added to the variance; other values come from imported models
   Positions positions = Positions::learned;
-  double rotary_base = 10000;  // of rotary positions: the slowest pair rotates by 1/base^(1-2/D)
-                               // per position
-  bool biases = true;  // of linear maps and norms
+  double rotary_base = 10000;  // of rotary: slowest pair rotates by 1/base^(1-2/D) per position
+  bool biases = true;          // of linear maps and norms
   /// Number of positions that self-attention sees backward (and, in an encoder, forward), its own
   /// included; 0: no limit. One number or one for each layer, as `heads`: local and global layers
   /// may be mixed.

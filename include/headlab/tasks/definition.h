@@ -4,12 +4,12 @@
 //   TaskShape shape() const;                               these three as in Task
 //   std::vector<Relation> relations() const;
 //   std::vector<std::string> target_names() const;
-//   void write(Sequence& s) const;                         one sequence: tokens, targets, truth
+//   void write(Sequence& s) const;                         tokens, targets and ground truth
 // Optional: void prepare(), called once the parameters are set, throws an Error if they do not fit
-// together; void answer(Sequence& s), adds targets and ground truth to tokens given by a user;
-// `different` and Sequence::unit, for finite data; and needed_heads, is_control, token_text,
-// answer_text, encode, decode, data_hash, about_data as in Task. task_entry makes a row. Read next:
-// src/core/tasks/duplicate.cc; examples/own_task.cc.
+// together; void answer(Sequence& s), adds targets and ground truth that follow from the tokens
+// alone, for tokens given by a user; `different` and Sequence::unit, for finite data; and
+// needed_heads, is_control, token_text, answer_text, encode, decode, data_hash, about_data as in
+// Task. task_entry makes a row. Read next: src/core/tasks/duplicate.cc; examples/own_task.cc.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,8 @@ struct Run {
   std::map<std::string, Index> lost{};  // lines that are missing from a log (metrics.jsonl ...)
 };
 
-/// Returns a table with the columns of "targets": name, loss, accuracy and number of targets.
+/// Returns the table "targets": name, loss, accuracy and number of targets for each of the K
+/// targets.
 Table target_table(const Evaluation& evaluation);
 
 /// Returns a fingerprint of all parameters by name: 16 hexadecimal digits. Results of analyses

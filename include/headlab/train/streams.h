@@ -1,7 +1,7 @@
 // The named streams of random numbers. Different parts of the program use the same examples by
 // drawing from the same stream, so each stream is named here and nowhere else. A key is folded from
 // a seed and a purpose; tasks fold in the split and the number of the sequence (tasks/task.h), the
-// trainer the step (trainer.cc). Read next: base/random.h.
+// trainer the step (src/core/train/trainer.cc). Read next: base/random.h.
 #pragma once
 
 #include "headlab/base/random.h"

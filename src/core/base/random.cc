@@ -65,7 +65,7 @@ std::int64_t Generator::below(std::int64_t n) {
   require(n >= 1, "below(n) needs n >= 1, got ", n);
   const std::uint64_t last = static_cast<std::uint64_t>(n) - 1;
   const std::uint64_t mask = last == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(last);
-  for (;;) {  // at least half of the draws are accepted
+  for (;;) {  // each draw is accepted with probability 1/2 or more
     const std::uint32_t low = bits();
     const std::uint32_t high = mask >> 32 != 0 ? bits() : 0;
     const std::uint64_t draw = two_words(low, high) & mask;
