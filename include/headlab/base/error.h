@@ -1,5 +1,5 @@
-// Errors. Everything that can go wrong because of input throws `Error`: what happened, in words,
-// and if something helps, a hint that says what to do. Nothing uses assert for input. Read next:
+// Errors. Every problem caused by input throws `Error`: a message that states what happened and, if
+// something helps, a hint that states what to do. Input is never checked by assert. Read next:
 // json.h.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace headlab {
 
-/// What went wrong (`what()`) and what to do about it (`hint()`, may be empty).
+/// A message (`what()`) and advice for the user (`hint()`, may be empty).
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what, std::string hint = {})
@@ -26,7 +26,7 @@ class Error : public std::runtime_error {
   std::string hint_;
 };
 
-/// The parts, each as operator<< prints it in the classic locale, joined.
+/// Returns the parts joined, each as operator<< prints it in the classic locale.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
@@ -43,7 +43,7 @@ void require(bool condition, const Parts&... parts) {
   }
 }
 
-/// body(), whose errors begin with `context` and a colon.
+/// Calls body(); its errors are prefixed with `context` and a colon.
 template <class Body>
 decltype(auto) in_context(const std::string& context, const Body& body) {
   try {
@@ -53,22 +53,24 @@ decltype(auto) in_context(const std::string& context, const Body& body) {
   }
 }
 
-/// Something that a user should know although nothing failed: a line "note: ..." on stderr.
+/// Prints a line "note: ..." to stderr: information for the user that is not an error.
 void tell_user(const std::string& note);
 
-/// "unknown KIND 'NAME'; did you mean 'NEAREST'?" with all the known names as the hint.
+/// Returns the error "unknown KIND 'NAME'; did you mean 'NEAREST'?" with all known names as its
+/// hint.
 Error unknown_name(std::string_view kind, std::string_view name,
                    const std::vector<std::string>& known);
 
-/// The known name with the smallest edit distance to `name` (insert, delete, replace, swap
-/// neighbours; capitals count as small letters), or "" if that is more than one edit and more than
-/// a third of the longer name.
+/// Returns the known name with the smallest edit distance to `name` (insert, delete, replace, swap
+/// neighbours; case is ignored), or "" if that is more than one edit and more than a third of the
+/// longer name.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
-/// `parts` with `separator` between them.
+/// Joins `parts` with `separator` between them.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-/// A value for each of `items`: `of` is a function of an item or a pointer to a member of it.
+/// Returns a value for each of `items`; `of` is a function of an item or a pointer to a member of
+/// it.
 template <class Items, class Of>
 auto mapped(const Items& items, const Of& of) {
   std::vector<std::decay_t<decltype(std::invoke(of, *std::begin(items)))>> values;
@@ -76,7 +78,7 @@ auto mapped(const Items& items, const Of& of) {
   return values;
 }
 
-/// The same as texts.
+/// Returns the values of `mapped` as strings.
 template <class Items, class Of>
 std::vector<std::string> texts_of(const Items& items, const Of& of) {
   std::vector<std::string> texts;
@@ -84,7 +86,7 @@ std::vector<std::string> texts_of(const Items& items, const Of& of) {
   return texts;
 }
 
-/// The one of `items` for which `of` is `name`. Error, an unknown KIND, unless there is one.
+/// Returns the item for which `of` equals `name`. Error (an unknown KIND) if there is none.
 template <class Items, class Of>
 const auto& named(std::string_view kind, std::string_view name, const Items& items, const Of& of) {
   for (const auto& item : items) {
@@ -93,7 +95,7 @@ const auto& named(std::string_view kind, std::string_view name, const Items& ite
   throw unknown_name(kind, name, texts_of(items, of));
 }
 
-/// The rows of a table, and after them those of a program that adds to it.
+/// Returns the rows of a table followed by those that a program adds.
 template <class Rows, class Row>
 std::vector<Row> with_own(const Rows& ours, const std::vector<Row>& own) {
   std::vector<Row> all(std::begin(ours), std::end(ours));

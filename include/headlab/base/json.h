@@ -1,8 +1,8 @@
-// JSON (RFC 8259), small and strict: what is not JSON is refused with line and column, duplicate
-// keys and invalid UTF-8 included. Objects keep their order, so a file that is read and written
-// stays the same. A number is a double: whole numbers are exact up to 2^53 - 1, and `integer`
-// refuses larger ones. One that is not finite is null. Read next: text.h, which turns numbers into
-// text and back.
+// JSON (RFC 8259), small and strict: invalid JSON is refused with line and column, including
+// duplicate keys and invalid UTF-8. Objects keep their order, so reading and writing a file does
+// not change it. Numbers are doubles: whole numbers are exact up to 2^53 - 1, and `integer` refuses
+// larger ones. A number that is not finite is written as null. Read next: text.h, the conversion of
+// numbers to text and back.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@
 
 namespace headlab {
 
-/// Above it two whole numbers may be one double.
+/// Largest whole number that is exact: above it two whole numbers may be one double.
 inline constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
 
 class Json {
@@ -41,22 +41,23 @@ class Json {
   Json(std::string_view value) : value_(std::string(value)) {}
   Json(Array value) : value_(std::move(value)) {}
   Json(Object value) : value_(std::move(value)) {}
-  /// Any vector of things that convert to Json becomes an array.
+  /// Converts a vector of convertible values to an array.
   template <class T>
   requires(!std::is_same_v<T, Json> && !std::is_same_v<T, Member>)
       Json(const std::vector<T>& values)
       : value_(Array(values.begin(), values.end())) {}
-  /// An empty optional becomes null.
+  /// Converts an empty optional to null.
   template <class T>
   Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json()) {}
-  /// A struct says in a function beside it what it is as JSON: `Json to_json(const Struct&)`.
+  /// Converts a struct with a function `Json to_json(const Struct&)` in its namespace.
   template <class T>
   requires requires(const T& value) {
     { to_json(value) } -> std::same_as<Json>;
   }
   Json(const T& value) : Json(to_json(value)) {}
 
-  /// {{"loss", 0.5}, {"heads", heads}}: members of any types that convert to Json.
+  /// Returns an object of members of any types that convert to Json: {{"loss", 0.5}, {"heads",
+  /// heads}}.
   static Json object(Object members = {}) { return Json(std::move(members)); }
   static Json array() { return Json(Array{}); }
 
@@ -67,10 +68,10 @@ class Json {
   bool is_array() const { return std::holds_alternative<Array>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
 
-  /// The value as this type. Error that says what was expected and what there is.
+  /// Returns the value as this type. Errors name the expected and the actual kind.
   bool boolean() const;
   double number() const;
-  /// A whole number with |value| <= kMostExact.
+  /// Returns a whole number with |value| <= kMostExact.
   std::int64_t integer() const;
   const std::string& string() const;
   const Array& items() const;
@@ -78,34 +79,35 @@ class Json {
   const Object& members() const;
   Object& members();
 
-  /// The member `key` of an object, or nullptr.
+  /// Returns the member `key` of an object, or nullptr.
   const Json* find(std::string_view key) const;
-  /// The member `key`. Error if there is none.
+  /// Returns the member `key`. Error if there is none.
   const Json& at(std::string_view key) const;
-  /// The member `key`; if there is none, a null of that name is added at the end. Of a null that
+  /// Returns the member `key`. If there is none, appends a null with that name. A null value
   /// becomes an object first.
   Json& operator[](std::string_view key);
   void push_back(Json value) { items().push_back(std::move(value)); }
 
-  /// "null", "a number", "a string" ... for messages.
+  /// Returns "null", "a number", "a string" ... for messages.
   const char* kind() const;
 
-  /// One line without spaces if indent is 0, else indented, with arrays of plain values on one
-  /// line. The inverse of parse, bit for bit. Error for a string that is not UTF-8.
+  /// Returns one line without spaces if indent is 0, else indented text with arrays of plain values
+  /// on one line. It is the inverse of parse, bit for bit. Error if a string is not UTF-8.
   std::string dump(int indent = 0) const;
-  /// Error with `source`, line and column, and what was expected. Nesting at most 100 deep.
+  /// Parses JSON. Errors name `source`, line and column, and what was expected. Nesting is limited
+  /// to 100 levels.
   static Json parse(std::string_view json, std::string_view source = "JSON");
 
   friend bool operator==(const Json&, const Json&) = default;
 
  private:
-  /// Stores a finite number; any other leaves null. Not inline: where g++ 12 to 14 see the
-  /// condition, they report the alternatives that it leaves out as uninitialised.
+  /// Stores a finite number; any other becomes null. Not inline: if g++ 12 to 14 see the condition,
+  /// they report the other alternatives as uninitialised.
   void set_number(double value);
 
-  /// Not trivially copyable, on purpose. Where every alternative is that, a string or a vector,
-  /// std::variant of libstdc++ assumes that it always holds a value, and destroys one even when a
-  /// copy ran out of memory before there was any: a crash in place of std::bad_alloc.
+  /// Deliberately not trivially copyable. If every alternative is trivially copyable, a string or a
+  /// vector, std::variant of libstdc++ assumes that it always holds a value, and destroys one even
+  /// if a copy ran out of memory before there was any: a crash instead of std::bad_alloc.
   struct Null {
     Null() = default;
     Null(const Null&) {}
@@ -115,21 +117,21 @@ class Json {
   std::variant<Null, bool, double, std::string, Array, Object> value_;
 };
 
-/// An object that begins with "headlab": VERSION, as every file and every result does.
+/// Returns an object that begins with "headlab": VERSION, as every file and every result does.
 Json stamped(Json::Object members = {});
 
-/// Error if a later version, by its first two numbers, wrote the object: its files may mean another
-/// thing. Says nothing of objects without a version.
+/// Throws an Error if a later version, by its first two numbers, wrote the object, because its keys
+/// may have another meaning. Objects without a version are accepted.
 void require_known_version(const Json& json, std::string_view source);
 
-/// The object with a checksum of all its other members as its last one, "checksum": how findings
-/// and lines of logs are kept (files.h).
+/// Returns the object with a checksum of all its other members appended as "checksum", the form in
+/// which results and lines of logs are stored (files.h).
 Json sealed(Json object);
-/// Parses what was sealed and takes the checksum off. Error if it does not fit: the text is
-/// damaged. `checked` becomes false where there is none, as earlier versions wrote it.
+/// Parses sealed text and removes the checksum. Error if the checksum is wrong: the text is
+/// damaged. `checked` becomes false if there is none, as in files of earlier versions.
 Json unsealed(std::string_view json, std::string_view source, bool& checked);
 
-/// Whether `bytes` are valid UTF-8; `position` becomes that of the first byte that is not.
+/// Returns whether `bytes` are valid UTF-8; `position` becomes that of the first invalid byte.
 bool valid_utf8(std::string_view bytes, std::size_t& position);
 
 }  // namespace headlab

@@ -1,9 +1,9 @@
-// A struct that names its members once is written as JSON and read back by that list:
+// Conversion of structs to JSON and back from one list of their members:
 //
 //   void members(auto&& f) { f("kept", kept), f("finetuned", finetuned); }
 //
-// A number that is not finite is null. So is what is optional and not there; but where it would be
-// an object it is left out. Read next: json.h.
+// A number that is not finite is null. An empty optional is null too, but omitted if its value
+// would be an object. Read next: json.h.
 #pragma once
 
 #include <limits>
@@ -36,8 +36,8 @@ Json to_json(const T& value) {
   return json;
 }
 
-/// The inverse. Error where a member is missing that is not optional, or of another kind. Of a type
-/// that is none of these, what `from_json(json, value)` beside it reads.
+/// Reads a value, the inverse of to_json. Error if a member that is not optional is missing, or is
+/// of another kind. Other types are read by `from_json(json, value)` in their namespace.
 template <class T>
 T read_as(const Json& json) {
   T value{};

@@ -1,7 +1,7 @@
-// The memory pool. Training frees in each step what it needs again in the next, so freed blocks are
-// kept and handed out again: after the second step nobody asks the system for memory. Safe to use
-// from any thread. Tensors, the tape and token ids live in it; kernels have scratch memory beside
-// it. Read next: src/core/base/pool.cc.
+// The memory pool. Each training step frees the memory that the next step needs, so freed blocks
+// are kept and reused: after the second step the system is no longer asked for memory. Thread-safe.
+// Tensors, the tape and token ids use the pool; kernels also use a stack of scratch memory per
+// thread. Read next: src/core/base/pool.cc.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace headlab {
 
-/// A block of at least `bytes`, aligned to 64. Error when the system has no more memory.
+/// Returns a block of at least `bytes`, aligned to 64. Error if the system has no more memory.
 void* pool_allocate(std::size_t bytes);
-/// Gives back a block that pool_allocate(bytes) returned.
+/// Returns a block from pool_allocate(bytes) to the pool.
 void pool_free(void* block, std::size_t bytes) noexcept;
-/// Returns the blocks that are not in use to the system.
+/// Returns unused blocks to the system.
 void pool_release();
 
 struct PoolStatistics {
-  std::size_t bytes_in_use;  // handed out and not yet given back, stacks of scratch memory aside
+  std::size_t bytes_in_use;  // allocated and not yet freed, without the stacks of scratch memory
   std::size_t bytes_held;    // in use or kept for the next request
-  std::size_t system_allocations;  // how often the system was asked, ever
+  std::size_t system_allocations;  // number of requests to the system so far
 };
 PoolStatistics pool_statistics();
 
-/// The memory of this machine in bytes; SIZE_MAX where the system does not tell.
+/// Returns the memory of this machine in bytes; SIZE_MAX if the system does not report it.
 std::size_t machine_memory();
 
 /// The pool as an allocator of the standard containers.
@@ -46,14 +46,14 @@ using Ids = PoolVector<std::int32_t>;
 /// Flags, one byte each.
 using Flags = PoolVector<std::uint8_t>;
 
-/// The same for scratch memory: a stack for each thread, without locks, whose blocks are given back
-/// by the thread that took them, the last one first. What a thread takes it has used before, so it
-/// lies in the caches of its own core; a block that two cores hand to and fro crosses from one to
-/// the other each time, line by line. Larger blocks than 8 MB come from the pool.
+/// Allocates scratch memory: one stack per thread, without locks; blocks must be freed by the same
+/// thread in reverse order. A thread reuses memory that is in the caches of its own core; a block
+/// that two cores pass back and forth moves between their caches line by line. Blocks larger than 8
+/// MB come from the pool.
 void* scratch_allocate(std::size_t bytes);
 void scratch_free(void* block, std::size_t bytes) noexcept;
 
-/// Scratch memory for the length of a scope: room for `count` elements, aligned to 64 bytes, not
+/// Scratch memory for the duration of a scope: `count` elements, aligned to 64 bytes, not
 /// initialised. Null for 0.
 template <class T>
 class Scratch {

@@ -1,7 +1,7 @@
-// How far a long computation is, for whoever wants to show it: loops count their steps, and a
-// program that watches is told. A loop inside a step of another counts as its share of that step,
-// so what is told is always about the outermost. Costs nothing where nobody watches. Read next:
-// src/app/cli/terminal.cc, which draws it.
+// Progress of long computations: loops count their steps, and a watch function receives the count.
+// A loop inside a step of another loop counts as its share of that step, so that the reported
+// progress is always that of the outermost loop. It costs nothing if there is no watch. Read next:
+// src/app/cli/terminal.cc, which displays it.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +14,42 @@ namespace headlab {
 class Steps {
  public:
   explicit Steps(std::int64_t all);
-  /// A loop that ends early, by an error too, is told as done.
+  /// Reports the loop as done, even if it ended early or by an error.
   ~Steps();
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
-  /// The next step counts as `weight` of them; until this is called each counts as 1.
+  /// Makes the next step count as `weight` steps; the default is 1.
   void next(std::int64_t weight) { weight_ = weight; }
-  /// The step is done.
+  /// Ends the current step.
   void done();
 
  private:
   void tell(double inside);
 
   std::int64_t all_, done_ = 0, weight_ = 1;
-  double reached_ = 0;  // the most that was told: it never goes back
+  double reached_ = 0;  // largest value reported so far: progress never decreases
   Steps* outer_;
 };
 
-/// Told when the outermost loop of this thread begins (0 of all), after each step of it or of loops
-/// inside it, and when it ends (all of all). `done` has fractions where a step is on the way. An
-/// empty function ends it.
+/// Called when the outermost loop of this thread begins (0 of all), after each step of it or of
+/// loops inside it, and when it ends (all of all). `done` has a fraction during a step. Set an
+/// empty function to stop watching.
 using StepsWatch = std::function<void(double done, std::int64_t all)>;
 void watch_steps(StepsWatch watch);
 
-/// Thrown by work that was told to stop. It is no Error: nothing failed.
+/// Thrown by work that was asked to stop. It is not an Error, because nothing failed.
 class Stopped : public std::exception {
  public:
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-/// Whether the user wants the work to stop. It is asked every tenth of a second while the library
-/// waits for another process, which may never answer; then Stopped is thrown. Empty: never asked.
+/// Returns the function that asks whether the user wants the work to stop. It is called every tenth
+/// of a second while the library waits for another process, which may never answer; if it returns
+/// true, Stopped is thrown. Empty: never called.
 std::function<bool()>& stop_wanted();
 
-/// While it lives, `ask` is called after each step of any loop of this thread. What it throws ends
-/// the work: for what nobody saves on the way.
+/// Calls `ask` after each step of any loop of this thread during its lifetime. An exception from it
+/// ends the work; use it for work that is not saved in between.
 class StepsAsked {
  public:
   explicit StepsAsked(std::function<void()> ask);

@@ -1,8 +1,8 @@
 // Random numbers without state. A `Key` names a stream: fold in what the numbers are for (seed,
-// purpose, step, module, example ...) and the same key always gives the same numbers, so there is
-// nothing to save but the step, and no result depends on who drew first. Bits: Philox4x32-10
-// (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). The distributions are our
-// own, because those of the standard library differ between implementations. Read next: random.cc.
+// purpose, step, layer, example ...) and the same key always gives the same numbers. Only the step
+// has to be saved, and no result depends on the order of draws. Bits: Philox4x32-10 (Salmon et al.
+// 2011, "Parallel random numbers: as easy as 1, 2, 3"). The distributions are our own, because
+// those of the standard library differ between implementations. Read next: src/core/base/random.cc.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 
 namespace headlab {
 
-/// 128 random bits for each (key, counter): the block cipher Philox4x32-10. Word i of the counter
-/// and of the result is bits [32 i, 32 i + 32). In the header, because dropout calls it in hot
-/// loops.
+/// Returns 128 random bits for each (key, counter): the block cipher Philox4x32-10. Word i of the
+/// counter and of the result is bits [32 i, 32 i + 32). Defined in the header because dropout calls
+/// it in hot loops.
 constexpr std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low,
                                               std::uint64_t counter_high = 0) {
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
@@ -40,8 +40,8 @@ constexpr std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t c
 struct Key {
   std::uint64_t value = 0;
 
-  /// The key of a sub-stream: different data, independent numbers. The order of folds matters, and
-  /// fold(0) is another stream than no fold at all.
+  /// Returns the key of a sub-stream: different data give independent numbers. The order of folds
+  /// matters, and fold(0) is another stream than no fold.
   Key fold(std::uint64_t data) const;
   Key fold(std::string_view purpose) const;
 
@@ -73,8 +73,8 @@ class Generator {
 
  private:
   Key key_;
-  std::uint64_t counter_ = 0, left_ = 0;   // the next block; words that were not drawn yet
-  std::array<std::uint32_t, 32> words_{};  // of eight blocks, which are computed side by side
+  std::uint64_t counter_ = 0, left_ = 0;   // index of the next block; words not yet drawn
+  std::array<std::uint32_t, 32> words_{};  // of eight blocks, which are computed together
 };
 
 }  // namespace headlab

@@ -1,8 +1,8 @@
-// What a command has found, as data: tables of values and what they are about. Terminal text with a
-// legend, CSV, LaTeX, JSON, `explain WORD`, `list columns` and the page's tables all follow from
-// it. Beside what computes a report stands `Finding finding_of(const Report&)`, which names the
-// columns and adds the rows; of an empty report it has the columns alone, so that lists know them
-// without running anything. src/RECIPES.md adds an analysis. Read next: report/finding_text.h.
+// The result of a command as data: tables of values, and what they describe. Terminal text with a
+// legend, CSV, LaTeX, JSON, `explain WORD`, `list columns` and the page's tables are all derived
+// from it. Each report has a function `Finding finding_of(const Report&)` that names the columns
+// and adds the rows; for an empty report it returns the columns alone, so that lists need not run
+// anything. src/RECIPES.md adds an analysis. Read next: report/finding_text.h.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace headlab {
 
-/// What a cell of a column holds.
+/// Content of a cell of a column.
 enum class CellKind {
   plain,       // a number, a text, a truth value ("*" or blank) or a list of these
   interval,    // a value, the low and the high end of its interval: 0.94 (0.88 to 1)
@@ -23,14 +23,14 @@ enum class CellKind {
   sparkline    // a list of numbers from 0 to 1, shown as blocks of their heights
 };
 
-/// How the numbers of a column are shown as text.
+/// Format of the numbers of a column in text.
 enum class Form {
   automatic,      // 4 significant digits, whole numbers in full
   fixed,          // with `digits` decimals
   percent,        // a share times 100, with `digits` decimals
   signed_number,  // as automatic, with a sign: +0.5
   grouped,        // 12,345
-  p_value,        // as automatic; from kLeastP down "< 1e-6"
+  p_value,        // as automatic; "< 1e-6" for kLeastP and below
   hidden          // not shown: the column is in JSON and CSV only
 };
 
@@ -40,12 +40,13 @@ enum class Form {
 ///       .of(CellKind::interval, {"gold.change", "gold.low", "gold.high"})
 ///       .shown_as(Form::signed_number)
 struct Column {
-  std::string key;  // its name, unique in the table: for lookups, and in CSV with _ for each dot
-  /// The paths of the cell's values in a row of JSON: names and places in arrays, joined by dots.
+  std::string key;  // its name, unique in the table: used in lookups and, with _ for each dot, in
+                    // CSV
+  /// The paths of the cell's values in a row of JSON: names and array indices, joined by dots.
   /// A cell with one path is the value there, a cell with several an array of their values.
   std::vector<std::string> paths{};
-  std::string title;    // in text
-  std::string meaning;  // and what is good
+  std::string title;    // heading in text
+  std::string meaning;  // meaning, and which values are good
   CellKind cell = CellKind::plain;
   Form form = Form::automatic;
   int digits = 0;         // decimals of Form::fixed and Form::percent
@@ -53,69 +54,74 @@ struct Column {
   std::string csv{};      // its name in CSV; "": the key
 
   Column() = default;
-  /// A plain column whose value is at the path `key`.
+  /// Creates a plain column whose value is at the path `key`.
   Column(std::string key, std::string title, std::string meaning = "");
 
-  /// The same column with cells of another kind; with their paths, unless the only path is the key.
+  /// Returns the same column with cells of another kind, and with their paths unless the only path
+  /// is the key.
   Column of(CellKind kind) const;
   Column of(CellKind kind, std::vector<std::string> value_paths) const;
-  /// The same column, shown differently.
+  /// Returns the same column in another format.
   Column shown_as(Form how) const;
   Column fixed(int decimals) const;
   Column percent(int decimals) const;
   Column hidden() const { return shown_as(Form::hidden); }
-  /// The same column, hidden unless `shown`.
+  /// Returns the same column, hidden unless `shown`.
   Column hidden_unless(bool shown) const { return shown ? *this : hidden(); }
-  /// The same column, left out of the legend because its title is plain where it stands.
+  /// Returns the same column, omitted from the legend because its title is self-explanatory.
   Column no_legend() const;
 
   bool is_hidden() const { return form == Form::hidden; }
   bool is_interval() const { return cell == CellKind::interval || cell == CellKind::half_width; }
 };
 
-/// A mean with its interval: the members `mean`, `low` and `high` of the object at `key`.
+/// Returns a column for a mean with its interval: the members `mean`, `low` and `high` of the
+/// object at `key`.
 Column interval_column(const std::string& key, const std::string& title,
                        const std::string& meaning = "");
-/// The element `place` of the array at `array`. Its name in CSV is its title.
+/// Returns a column for element `place` of the array at `array`. Its name in CSV is its title.
 Column element_column(const std::string& array, std::size_t place, const std::string& title,
                       const std::string& meaning = "");
 
-/// The names of the enums in JSON: "interval", "p_value".
+/// Return the names of the enums in JSON: "interval", "p_value".
 const char* name_of(CellKind cell);
 const char* name_of(Form form);
-/// key, paths, title, meaning, cell, form, digits, legend and, unless it is the key, csv.
+/// Converts to JSON: key, paths, title, meaning, cell, form, digits, legend and, unless it is the
+/// key, csv.
 Json to_json(const Column& column);
-/// The inverse. Also reads the descriptions of schema 1, whose keys and digits implied the rest.
+/// Reads a column from JSON. Also reads descriptions of schema 1, whose keys and digits implied the
+/// rest.
 Column column_of(const Json& description);
-/// A finding of an older schema with the descriptions of its columns as this version writes them.
+/// Returns a finding of an older schema with column descriptions of this version.
 Json with_typed_columns(Json finding);
 
 /// The column of a head, LAYER.HEAD.
 extern const Column kHeadColumn;
 
 /// A view of a table in text: a row for each value of the column `down`, a column for each value of
-/// `across`, and where they meet what the column `cell` holds there.
+/// `across`, and in each cell the value of the column `cell`.
 struct Grid {
   std::string title, down, across, cell;
 };
 
 struct Table {
-  /// Its path in JSON, and for --table; "": its only row belongs to the finding itself.
+  /// Path in JSON and for --table; "": its only row belongs to the finding itself.
   std::string name = "";
   std::vector<Column> columns{};
   std::vector<Json::Array> rows{};  // a cell for each column: null, a bool, number, text or array
   std::string title = "";           // a line above it
   std::string note = "";            // below it, besides the meanings of the columns
-  /// Text shows the `most` rows in which the column `by` is farthest from 0; 0: all, in order.
+  /// Maximum number of rows in text, those in which the column `by` is farthest from 0; 0: all, in
+  /// order.
   std::size_t most = 0;
   std::string by = "";
-  /// Unless empty, JSON holds rows of the same first cell as one object, in whose array `inner` the
-  /// other cells stand.
+  /// Unless empty, JSON combines rows with the same first cell into one object, with the other
+  /// cells in its array `inner`.
   std::string inner = "";
-  std::vector<Grid> grids{};  // unless empty, text shows these in place of the rows
-  bool shown = true;          // false: text does not show it, for it is long; CSV and JSON do
+  std::vector<Grid> grids{};  // unless empty, text shows these instead of the rows
+  bool shown = true;          // whether text shows it; CSV and JSON always do
 
-  /// The index of the column with this key. Error that lists the keys unless there is one.
+  /// Returns the index of the column with this key. If there is none, the error lists the keys.
   std::size_t index_of(const std::string& key) const;
   const Column& column(const std::string& key) const { return columns[index_of(key)]; }
   Column& column(const std::string& key) { return columns[index_of(key)]; }
@@ -123,16 +129,16 @@ struct Table {
   void append(const std::vector<Column>& more) {
     columns.insert(columns.end(), more.begin(), more.end());
   }
-  /// The cells of a column from top to bottom.
+  /// Returns the cells of a column from top to bottom.
   std::vector<Json> cells(const std::string& key) const;
 };
 
-/// Null, or an array of nulls.
+/// Returns whether a cell is null or an array of nulls.
 bool is_blank(const Json& cell);
-/// The grid as a table; without rows where all its cells are blank.
+/// Returns the grid as a table, without rows in which all cells are blank.
 Table grid_table(const Table& table, const Grid& grid);
 
-/// Numbers as shades: a row for each of `values`, from 0 (blank) to the largest.
+/// Numbers as shades: one row for each of `values`, from 0 (blank) to the largest.
 struct Figure {
   std::string name;  // its path in JSON
   std::string title;
@@ -140,27 +146,29 @@ struct Figure {
 };
 
 struct Finding {
-  Json about = Json::object();  // what was found of what, besides the tables
+  Json about = Json::object();  // subject and settings of the result, in addition to the tables
   std::vector<Table> tables{};
   std::vector<Figure> figures{};
 
-  /// Error that lists the names unless there is a table `name`; "" names the only one.
+  /// Returns the table `name`; "" selects the only one. Errors list the names.
   const Table& table(const std::string& name) const;
 };
 
-/// The "schema" of findings. It grows when a key gets another meaning or is dropped; older findings
-/// can still be read. Since schema 2 the description of a column names its cell and its form.
+/// The "schema" of findings. It increases when a key changes its meaning or is dropped; older
+/// findings can still be read. Since schema 2 the description of a column states its cell and its
+/// form.
 inline constexpr int kSchema = 2;
-/// Error for a finding of a later schema.
+/// Throws an Error for a finding of a later schema.
 void check_schema(const Json& finding);
 
-/// `about`, under the name of each table an object for each row, and of each figure its values.
+/// Converts to JSON: `about`, for each table an object per row, and for each figure its values.
 /// "tables" describes the columns, "figures" has the titles.
 Json to_json(const Finding& finding);
-/// The rows that `json` holds of a table with these columns; cells that it lacks are null. Error
-/// unless each row is an object whose cells are of the same kind as those above them.
+/// Reads the rows of a table with these columns from `json`; missing cells are null. Error unless
+/// each row is an object whose cells are of the same kind as those above them.
 Table table_of(const Json& json, Table table);
-/// The inverse of to_json, but for figures. Error if the description or a table has another shape.
+/// Reads a finding, the inverse of to_json except for figures. Error if the description or a table
+/// has another shape.
 Finding finding_of(const Json& json);
 
 }  // namespace headlab

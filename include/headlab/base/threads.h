@@ -1,8 +1,7 @@
-// Threads: parallel loops over tasks, which OpenMP's threads run. Results are bit-identical for any
-// number of threads, by two rules that every loop keeps: an output is written by one task alone,
-// and the order in which its terms are added depends on sizes alone. How many tasks there are may
-// depend on the number of threads; which thread runs a task is left to chance. Read next:
-// src/core/base/threads.cc.
+// Threads: parallel loops over tasks, run by OpenMP. Results are bit-identical for any number of
+// threads because every loop follows two rules: each output is written by exactly one task, and the
+// order in which its terms are added depends on sizes alone. The number of tasks may depend on the
+// number of threads; the thread that runs a task is arbitrary. Read next: src/core/base/threads.cc.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +10,25 @@
 
 namespace headlab {
 
-/// Whether this build has threads: HEADLAB_THREADS, and a compiler with OpenMP. Without them
-/// everything runs on the caller's thread.
+/// Returns whether this build has threads: HEADLAB_THREADS, and a compiler with OpenMP. Without
+/// them everything runs on the caller's thread.
 bool has_threads();
-/// The processors that this process may use.
+/// Returns the number of processors that this process may use.
 int processor_count();
-/// How many threads `parallel_for` uses: at first processor_count(), or what OMP_NUM_THREADS says.
+/// Returns the number of threads of `parallel_for`: initially processor_count(), or OMP_NUM_THREADS
+/// if it is set.
 int thread_count();
-/// Error unless 1 <= count <= 1024. Within with_threads at most the threads that it started.
+/// Sets the number of threads. Error unless 1 <= count <= 1024. Within with_threads it is limited
+/// to the number of threads started there.
 void set_thread_count(int count);
-/// To be called first in `main`, with its arguments: lets threads that wait for work spin for
-/// microseconds and then sleep. libgomp lets them spin for milliseconds, which beside a second
-/// program with threads makes both several times slower (tests/tools/yardstick). As libgomp reads
-/// its limit, GOMP_SPINCOUNT, before main, this starts the program once more with the limit set.
-/// Does nothing if it or OMP_WAIT_POLICY is set, with other OpenMP libraries, and where there is no
-/// /proc.
+/// Limits how long waiting threads spin before they sleep, to microseconds. Call it first in
+/// `main`, with its arguments. libgomp spins for milliseconds by default, which makes two programs
+/// with threads on one machine several times slower. libgomp reads its limit, GOMP_SPINCOUNT,
+/// before main, so this restarts the program once with the limit set. Does nothing if
+/// GOMP_SPINCOUNT or OMP_WAIT_POLICY is set, with other OpenMP libraries, or if there is no /proc.
 void spin_briefly(char** arguments);
-/// Whether the caller is one of several tasks of parallel_for: its own loops run on its thread
-/// alone.
+/// Returns whether the caller is one of several tasks of parallel_for. Its own loops then run on
+/// its thread alone.
 bool in_parallel_for();
 
 namespace detail {
@@ -36,11 +36,10 @@ void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task)
 void with_threads(void (*run)(void* body), void* body);
 }  // namespace detail
 
-/// Calls body(task) for each task in [0, tasks), on all threads, which take one after the other.
-/// Inside another parallel_for, while another thread of the caller has the threads, and in the
-/// child of a fork, it runs the tasks one after the other. What a task throws is thrown here once
-/// no task runs any more; of several exceptions the first. Tasks that nobody has begun by then may
-/// be left out.
+/// Calls body(task) for each task in [0, tasks) on all threads; each thread takes the next task.
+/// The tasks run sequentially inside another parallel_for, while another thread of the caller uses
+/// the threads, and in the child of a fork. An exception of a task is thrown here once no task is
+/// running; if there are several, the first. Tasks that have not started by then may be skipped.
 template <class Body>
 void parallel_for(std::int64_t tasks, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
@@ -49,11 +48,11 @@ void parallel_for(std::int64_t tasks, Body&& body) {
       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 
-/// Calls body() while the threads stand ready for its loops, which then cost less: beside other
-/// processes a loop waits for work that has begun and not for threads. For a whole training run or
-/// analysis; the program runs every command in it. There are as many threads as processors, or
-/// thread_count() if that is more; set_thread_count cannot ask for more until body ends. What body
-/// throws is thrown.
+/// Calls body() while threads are kept ready for its loops, which makes loops cheaper: if other
+/// processes are busy, a loop waits only for tasks that have started and not for threads. Use it
+/// for a whole training run or analysis; the program runs every command in it. The number of
+/// threads is that of processors, or thread_count() if that is larger; set_thread_count cannot
+/// exceed it until body ends. Exceptions of body are thrown.
 template <class Body>
 void with_threads(Body&& body) {
   using Plain = std::remove_reference_t<Body>;

@@ -1,6 +1,6 @@
-// What attention is asked for besides queries, keys and values: how many heads there are, which
-// keys a query sees, and dropout. The op and its kernel read the same.
-// Read next: headlab/ops/attention.h.
+// Options of attention in addition to queries, keys and values: the number of heads, the keys that
+// each query sees, and dropout. The op and its kernel share this struct; the composed form must
+// support every member. Read next: headlab/ops/attention.h.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// Which keys a query may look at: the intersection of what is set.
+/// Keys that a query may attend to: the intersection of all set conditions.
 struct AttentionMask {
   bool causal = false;  // key s <= query t; needs S = T
   Index window = 0;     // if > 0: |t - s| < window
@@ -27,14 +27,16 @@ struct AttentionOptions {
   Index heads = 1;
   Ids kv_head{};  // [H]: the K, V block that each head reads; empty: its own
   AttentionMask mask{};
-  Flags hidden_edges{};  // [B, H, T, S]: 1 where a score counts as -inf, so that its weight is 0
+  Flags hidden_edges{};  // masked edges [B, H, T, S]: 1 if the score counts as -inf, so that its
+                         // weight is 0
   Scalar dropout = 0;    // of weights
   Key key{};             // of the dropout
-  Ids born_heads{};      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
+  Ids born_heads{};      // [H]: original indices of the heads, which select dropout masks; empty:
+                         // 0, 1, ...
   /// [H]: the score of a key at distance d from the query falls by slope d (ALiBi, Press et al.
-  /// 2021); empty: no bias. Only composed attention computes it.
+  /// 2021); empty: no bias. Only composed attention supports it.
   std::vector<Scalar> slopes{};
-  Index first_query = 0;  // position of query 0; distances count from it
+  Index first_query = 0;  // position of query 0, from which distances are counted
   Ids key_positions{};    // [S]: position of each key; empty: 0, 1, ...
 };
 

@@ -1,7 +1,7 @@
-// The number type of all tensors. The engine is built twice from the same sources, with float
-// (library headlab) and with double (library headlab_f64, made with HEADLAB_F64 defined), in an
-// inline namespace named after the type, so that one program may link both. Double is for gradient
-// checks: central differences agree to 1e-8.
+// The number type of all tensors. The framework is compiled twice from the same sources: with float
+// (library headlab) and with double (library headlab_f64, with HEADLAB_F64 defined). An inline
+// namespace named after the type lets one program link both. Double is for gradient checks, where
+// central differences agree to 1e-8.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ using Scalar = float;
 /// Sizes, strides and positions.
 using Index = std::int64_t;
 
-/// Where the gradient of an input goes: set `data`, or add to it if `accumulate`.
+/// Destination of an input's gradient: set `data`, or add to it if `accumulate`.
 struct GradientSlot {
-  Scalar* data;  // null: this input wants no gradient
+  Scalar* data;  // null: the input requires no gradient
   bool accumulate;
   explicit operator bool() const { return data != nullptr; }
 };

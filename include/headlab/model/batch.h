@@ -1,7 +1,7 @@
-// What a model is given: tokens, or vectors in their place, and, for training, targets; an
-// encoder-decoder reads a source beside them. A task makes it, the model turns it into logits.
-// Letters: B sequences, T positions, S positions of the source, K targets at each position, F
-// numbers in a vector. Read next: transformer.h.
+// The input of a model: tokens, or vectors instead of tokens; targets for training; and for an
+// encoder-decoder a source. Tasks create batches, the model turns them into logits. Letters: B
+// sequences, T positions, S positions of the source, K targets at each position, F numbers in a
+// vector. Read next: transformer.h.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// What an attention module reads: queries and keys from the tokens (self), both from the source
+/// The inputs of an attention layer: queries and keys from the tokens (self), both from the source
 /// (encoder), or queries from the tokens and keys from the source (cross).
 enum class AttentionKind { self, encoder, cross };
 
@@ -21,21 +21,22 @@ struct Batch {
   Index targets_per_position = 1;  // K
   Index source_length = 0;         // S; 0: there is no source
   Index features = 0;              // F; 0: the model reads tokens
-  Ids tokens;                      // [B, T]; beside vectors: what each shows, for reports alone
-  PoolVector<Scalar> vectors{};    // [B, T, F]: patches of a picture, say
-  Ids lengths{};                   // [B]: positions that count, the rest is padding; empty: all T
-  Ids targets;           // [B, T, K], -1 where there is none; may be empty where no loss is asked
-  Ids source;            // [B, S]: what the encoder of an encoder-decoder reads
-  Ids source_lengths{};  // [B]: as lengths, of the sources
+  Ids tokens;                      // [B, T]; with vectors: the label of each vector, used only in
+                                   // reports
+  PoolVector<Scalar> vectors{};    // [B, T, F]: for example patches of an image
+  Ids lengths{};                   // [B]: number of positions before padding; empty: all T
+  Ids targets;           // [B, T, K], -1 if there is no target; may be empty if no loss is computed
+  Ids source;            // [B, S]: input of the encoder in an encoder-decoder
+  Ids source_lengths{};  // [B]: number of source positions before padding; empty: all S
 
-  /// Room for B x T tokens (0), B x T x K targets (-1), B x S tokens of sources (0) and B x T
-  /// vectors (0).
+  /// Returns a batch with B x T tokens (0), B x T x K targets (-1), B x S source tokens (0) and B x
+  /// T vectors (0).
   static Batch make(Index size, Index length, Index targets_per_position = 1,
                     Index source_length = 0, Index features = 0);
   Shape shape() const { return {size, length}; }
-  /// The number of targets that are not -1.
+  /// Returns the number of targets that are not -1.
   Index target_count() const;
-  /// Sequences [begin, end).
+  /// Returns sequences [begin, end).
   Batch rows(Index begin, Index end) const;
   std::int32_t& token(Index b, Index t) { return tokens[b * length + t]; }
   std::int32_t token(Index b, Index t) const { return tokens[b * length + t]; }
@@ -46,9 +47,9 @@ struct Batch {
   std::int32_t source_token(Index b, Index s) const { return source[b * source_length + s]; }
   std::int32_t& target(Index b, Index t, Index k = 0) { return targets[place(b, t, k)]; }
   std::int32_t target(Index b, Index t, Index k = 0) const { return targets[place(b, t, k)]; }
-  /// The queries and keys of an attention module: [B, T], [B, S], and those of sequence b that are
-  /// no padding. The encoder attends from the source to the source, cross-attention from the tokens
-  /// to the source.
+  /// Queries and keys of an attention layer: [B, T], [B, S], and the number in sequence b without
+  /// padding. The encoder attends from the source to the source, cross-attention from the tokens to
+  /// the source.
   Index queries(AttentionKind kind) const {
     return of_source(kind, false) ? source_length : length;
   }
@@ -59,7 +60,7 @@ struct Batch {
   Index keys_of(AttentionKind kind, Index b) const {
     return of_source(kind, true) ? source_length_of(b) : length_of(b);
   }
-  /// Positions of sequence b that are no padding.
+  /// Returns the number of positions of sequence b without padding.
   Index length_of(Index b) const { return lengths.empty() ? length : lengths[b]; }
   Index source_length_of(Index b) const {
     return source_lengths.empty() ? source_length : source_lengths[b];

@@ -12,16 +12,17 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// A block's layers. Which of them a model has depends on its settings: cross-attention in the
-/// decoder of an encoder-decoder, a feed-forward network if d_ff > 0, ln2 if the wiring uses it.
+/// A block's layers. The settings decide which of them exist: cross-attention in the decoder of an
+/// encoder-decoder, a feed-forward network if d_ff > 0, ln2 if the wiring uses it.
 struct Block {
   std::string name;        // "blocks.0.", after the name of its stack
-  std::size_t module = 0;  // the index of attn among the model's attention modules; cross_attn: + 1
-  std::size_t stream = 0;  // the residual stream that it reads: ModelCaptures::residual[stream]
+  std::size_t module = 0;  // index of attn among the model's attention layers; cross_attn: + 1
+  std::size_t stream = 0;  // index of the residual stream that it reads:
+                           // ModelCaptures::residual[stream]
   NormLayer ln1, ln_cross, ln2;
   MultiHeadAttention attn, cross_attn;
   FeedForward mlp;
-  Index window = 0;  // of attn
+  Index window = 0;  // window of attn
   bool has_cross = false, has_mlp = false;
 
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
@@ -49,7 +50,7 @@ class BlockPass {
   ForwardContext context_;
 };
 
-/// How the residual stream comes about. Attribution of logits and circuits depend on it.
+/// Form of the residual stream. Logit attribution and circuits depend on it.
 enum class StreamKind {
   sum,         // sublayers read norm(x), their results are added as they are; ln_final at the end
   normalised,  // sublayers read x, a norm follows each sum; no ln_final
@@ -71,9 +72,10 @@ struct BlockWiring {
   bool has_cross = true;
 };
 
-/// By NormPlace; after these the rows of a program that uses this library.
+/// Returns the table, indexed by NormPlace; rows of a program that uses this library follow.
 std::span<const BlockWiring> block_wirings();
-/// To be filled before the table is first read.
+/// Returns the rows of a program that uses this library. Add to them before the table is first
+/// read.
 std::vector<BlockWiring>& own_block_wirings();
 const BlockWiring& kind_of(NormPlace place);
 

@@ -1,6 +1,6 @@
-// Parameters to and from safetensors, under the names that `visit` gives them. Files always hold
-// F32, whichever number type this library was built with. Loading is strict: a file fits exactly or
-// is refused. Read next: base/safetensors.h.
+// Reading and writing parameters as safetensors, under the names that `visit` gives them. Files
+// always hold F32, for both number types of this library. Loading is strict: a file that does not
+// fit exactly is refused. Read next: base/safetensors.h.
 #pragma once
 
 #include <filesystem>
@@ -11,22 +11,22 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// A tensor as it is stored.
+/// Converts a tensor to its stored form.
 StoredTensor stored(const std::string& name, const Tensor& tensor);
 /// Reads the elements into a tensor of the same shape. Error that names the tensor if shape or
 /// dtype (F32) differ or an element is not finite.
 void read_into(const StoredTensor& from, const Tensor& to);
 
-/// Adds every parameter to `file`, its name after `prefix`.
+/// Adds every parameter to `file`, with its name after `prefix`.
 void store_parameters(const Model& model, TensorFile& file, const std::string& prefix = "");
-/// Fills every parameter from `file`; its other names beginning with `prefix` are an Error, as is a
-/// missing one. The model changes only if all is well.
+/// Fills every parameter from `file`. Error if one is missing or another name begins with `prefix`;
+/// the model then does not change.
 void load_parameters(Model& model, const TensorFile& file, const std::string& prefix = "");
 
-/// The same from a file that holds nothing else, one tensor at a time.
+/// Fills every parameter from a file that holds nothing else, one tensor at a time.
 void load_parameters(Model& model, const TensorReader& file);
 
-/// Writes and reads the file of a model (model.safetensors). Errors name the file.
+/// Write and read the file of a model (model.safetensors). Errors name the file.
 void write_model(const std::filesystem::path& path, const Model& model);
 void read_model(const std::filesystem::path& path, Model& model);
 

@@ -1,7 +1,7 @@
-// Multi-head attention, the heart of the project: heads that can be watched (captures), edited
-// (gates, replacements, hidden edges) and removed for good (`with_heads`). Letters: B batch, T
-// queries, S keys, C width, H heads, D and Dv widths of a head. Read next: ops/attention.h (what is
-// computed), model/transformer.h (where it is used).
+// Multi-head attention, the central layer of the project. Its heads can be recorded (activation
+// cache), changed during a call (gates, replacements, masked edges) and removed permanently
+// (`with_heads`). Letters: B batch, T queries, S keys, C width, H heads, G blocks of K and V, D and
+// Dv widths of a head. Read next: ops/attention.h (the op), model/transformer.h (its use).
 #pragma once
 
 #include <span>
@@ -12,66 +12,68 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// Changes to what heads do in one call: head output z becomes gate z + (1 - gate) replacement,
+/// Interventions on the heads of one call: head output z becomes gate z + (1 - gate) replacement,
 /// before W_O.
 struct HeadEdits {
   Tensor gate{};         // [H], [B, H] or [B, T, H]; differentiable; undefined: 1
   Tensor replacement{};  // broadcasts to [B, T, H, Dv]; undefined: 0
-  /// [B, H, T, S]: 1 where a weight is forced to 0; empty: none. A function that normalises gives
-  /// the rest of the row larger weights; others leave the rest as it is.
+  /// Masked edges (attention knockout) [B, H, T, S]: 1 if a weight is forced to 0; empty: none. If
+  /// the attention function normalises rows, the remaining weights of the row grow; otherwise they
+  /// do not change.
   Flags hidden_edges{};
 };
 
-/// What one call computed: heads side by side in the last axis. Off the tape unless gradients are
-/// recorded.
+/// Activation cache of one call, with the heads next to each other in the last axis. The tensors
+/// are off the tape unless gradients are recorded.
 struct AttentionCaptures {
-  bool wants_pattern = true;          // whether to fill in `pattern`, which takes memory of T x S
+  bool wants_pattern = true;          // whether to fill `pattern`, which takes T x S numbers per
+                                      // head and sequence
   std::vector<std::int32_t> heads{};  // [H]: the original indices of the heads
   Tensor q{};                         // [B, T, H*D], rotated
   Tensor k{};                         // [B, S, G*D], rotated
   Tensor v{};                         // [B, S, G*Dv]
-  Tensor z{};                         // [B, T, H*Dv], before edits
+  Tensor z{};                         // [B, T, H*Dv], before interventions
   Tensor pattern{};                   // [B, H, T, S], before dropout
 
-  /// Takes over the tensors of another, except `wants_pattern`.
+  /// Moves the tensors of another cache here; keeps `wants_pattern`.
   void fill(AttentionCaptures computed);
   /// Drops all tensors.
   void clear();
 
-  /// Where in the module the head stands that was born with this number: places count the heads
-  /// that are left. Error if it is not among them.
+  /// Returns the index in this layer of the head with this original index. Error if that head has
+  /// been removed.
   Index place_of(std::int32_t head) const;
-  /// The pattern of the head at a place for sequence b, [T, S]: row t holds its weights on the
-  /// keys. The numbers are the capture's own. Error if there is no such head or sequence, or no
-  /// pattern.
+  /// Returns the pattern of the head at an index for sequence b, [T, S]: row t holds its weights on
+  /// the keys. The result refers to the numbers of this cache. Error if there is no such head or
+  /// sequence, or no pattern.
   std::span<const Scalar> pattern_of(Index place, Index b = 0) const;
-  /// The output z of the head at a place, [B, T, Dv].
+  /// Returns the output z of the head at an index, [B, T, Dv].
   Tensor output_of(Index place) const;
-  /// The pattern averaged over heads, [B, T, S]. Error if there is no pattern.
+  /// Returns the pattern averaged over heads, [B, T, S]. Error if there is no pattern.
   Tensor average_pattern() const;
 };
 
-/// The keys and values that the queries of one call see.
+/// Keys and values that the queries of one call see.
 struct SeenKeysAndValues {
   Tensor k, v;  // [B, S, G*D], [B, S, G*Dv]
   AttentionMask mask;
   Ids positions{};  // [S]: position of each key; empty: 0, 1, ...
 };
 
-/// The keys and values of one attention layer that generation keeps from call to call, so that each
-/// token is read once. A cache of self-attention keeps the last `room` positions, position s in row
-/// s % room. A cache of cross-attention keeps the source's keys, which only the first call
+/// Keys and values of one attention layer that generation keeps between calls, so that each token
+/// is processed once. A cache of self-attention keeps the last `room` positions, with position s in
+/// row s % room. A cache of cross-attention keeps the source's keys, which only the first call
 /// computes. Off the tape.
 struct KeyValueCache {
   Index room = 0;    // 0: a cache of cross-attention
-  Index length = 0;  // positions that were read
+  Index length = 0;  // number of positions processed so far
   Tensor k{};        // [B, room, G*D], rotated; undefined before the first call
   Tensor v{};        // [B, room, G*Dv]
   Ids positions{};   // [room]: the position that each row holds
 
   bool is_of_source() const { return room == 0; }
-  /// Adds the keys [B, T, G*D] and values of one call and returns what its queries see. Error for
-  /// more than one position in any call after the first.
+  /// Adds the keys [B, T, G*D] and values of one call and returns those that its queries see. Error
+  /// if a call after the first has more than one position.
   SeenKeysAndValues append_self(const Tensor& keys, const Tensor& values,
                                 const AttentionMask& mask);
   /// Keeps the keys and values of the first call and returns them in every call; later calls may
@@ -80,15 +82,15 @@ struct KeyValueCache {
                                 const AttentionMask& mask);
 };
 
-/// Optional companions of one call.
+/// Optional inputs and outputs of one call.
 struct AttentionHooks {
   const HeadEdits* edits = nullptr;
-  AttentionCaptures* captures = nullptr;  // is filled in
-  /// [B, T, H*Dv], what the heads put out before edits, from a pass that had the same input: then
-  /// Q, K, V and patterns are not computed, and not captured. Undefined: computed here.
+  AttentionCaptures* captures = nullptr;  // filled if not null
+  /// Head outputs [B, T, H*Dv] before interventions, from a pass with the same input. If defined,
+  /// Q, K, V and patterns are neither computed nor recorded.
   Tensor z{};
-  /// What the calls before this one left, of whose first query is position cache->length. If it
-  /// holds the keys of a source, x_kv may be undefined.
+  /// Keys and values of the calls before this one; the first query of this call is position
+  /// cache->length. If the cache holds the keys of a source, x_kv may be undefined.
   KeyValueCache* cache = nullptr;
 };
 
@@ -102,11 +104,11 @@ struct AttentionSizes {
 };
 
 /// z_h = f((x_q W_Q,h + b_Q,h)(x_kv W_K,h + b_K,h)^T / sqrt(D) + mask) (x_kv W_V,h + b_V,h),
-/// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017, where f is softmax); without `biases`,
-/// no b. f is a row of attention_functions(). With rotary positions queries and keys are rotated
-/// first; with alibi positions scores fall with distance. W_Q [C, H*D], W_K [C, G*D], W_V [C,
-/// G*Dv], W_O [H*Dv, C]. A head has a place, which counts the heads that are left, and an original
-/// index: without head 1 of three, `heads` is {0, 2}. Usually each head reads its own block of K
+/// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017, where f is softmax); without `biases`, b
+/// is omitted. f is a row of attention_functions(). With rotary positions queries and keys are
+/// rotated first; with alibi positions scores fall with distance. W_Q [C, H*D], W_K [C, G*D], W_V
+/// [C, G*Dv], W_O [H*Dv, C]. A head has an index among the remaining heads and an original index:
+/// after head 1 of three was removed, `heads` is {0, 2}. Usually each head reads its own block of K
 /// and V (G = H, kv_head {0, 1}); with fewer blocks several heads read one.
 struct MultiHeadAttention {
   Linear Q, K, V, O;
@@ -117,21 +119,21 @@ struct MultiHeadAttention {
   std::vector<Scalar> slopes{};         // by original index; see AttentionOptions; empty: none
   std::vector<std::int32_t> heads;      // the original index of each head
   std::vector<std::int32_t> kv_blocks;  // likewise for the blocks of K and V
-  Ids kv_head;                          // [H]: position in kv_blocks of what a head reads
+  Ids kv_head;                          // [H]: index in kv_blocks of the block that each head reads
 
   MultiHeadAttention() = default;
-  /// Error in words for sizes that do not fit.
+  /// Creates parameters of these sizes. Error with a message if the sizes do not fit.
   explicit MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights = 0);
 
-  /// x_q [B, T, C], x_kv [B, S, C] (the same tensor for self-attention); returns [B, T, C]. Without
-  /// heads there is b_O alone.
+  /// Computes attention of x_q [B, T, C] over x_kv [B, S, C] (the same tensor for self-attention);
+  /// returns [B, T, C]. Without heads the result is b_O.
   Tensor forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
                  const ForwardContext& context = {}, const AttentionHooks& hooks = {}) const;
 
   Index head_count() const { return static_cast<Index>(heads.size()); }
-  /// A copy with only these heads (numbers they were born with, in any order): smaller matrices,
-  /// the same function as with the other gates at 0. A K, V block goes when its last head goes.
-  /// Error for a head that is not there, or is named twice.
+  /// Returns a copy with only these heads, given by original index in any order. The matrices are
+  /// smaller; the function is the same as with the other gates at 0. A K, V block is removed with
+  /// the last head that reads it. Error if a head does not exist or is named twice.
   MultiHeadAttention with_heads(const std::vector<std::int32_t>& kept) const;
 
   void visit(const std::string& prefix, const ParameterVisitor& f) const;

@@ -15,9 +15,9 @@ enum class AttentionFunction { softmax, softmax_composed, sigmoid, softmax_one }
 
 /// An attention function: its name in settings, its formula and source for help and `explain`,
 /// whether each row of weights sums to 1, the operations for each score (`headlab cost`), and the
-/// function itself. q [B, T, H*D], k [B, S, G*D], v [B, S, G*Dv]; returns z [B, T, H*Dv]; `pattern`
-/// receives the weights [B, H, T, S] before dropout, unless it is null. A row must give a weight of
-/// 0 where the score is -inf. `fused` computes the same in one op; null if there is none.
+/// function itself. q [B, T, H*D], k [B, S, G*D], v [B, S, G*Dv]; returns z [B, T, H*Dv]; if
+/// `pattern` is not null, it receives the weights [B, H, T, S] before dropout. The weight must be 0
+/// if the score is -inf. `fused` computes the same in one op; null if there is none.
 struct AttentionFunctionEntry {
   using Compute = Tensor (*)(const Tensor& q, const Tensor& k, const Tensor& v,
                              AttentionOptions options, Tensor* pattern);
@@ -29,9 +29,11 @@ struct AttentionFunctionEntry {
   Compute fused = nullptr;
 };
 
-/// By AttentionFunction; after these the rows of a program that uses this library.
+/// Returns the table, indexed by AttentionFunction; rows of a program that uses this library
+/// follow.
 std::span<const AttentionFunctionEntry> attention_functions();
-/// To be filled before the table is first read.
+/// Returns the rows of a program that uses this library. Add to them before the table is first
+/// read.
 std::vector<AttentionFunctionEntry>& own_attention_functions();
 const AttentionFunctionEntry& kind_of(AttentionFunction function);
 
@@ -40,7 +42,8 @@ const AttentionFunctionEntry& kind_of(AttentionFunction function);
 AttentionFunctionEntry::Compute form_of(AttentionFunction function,
                                         const AttentionOptions& options);
 
-/// The weights [..., S] divided by the sums of their rows; rows of zeros stay. Off the tape.
+/// Divides the weights [..., S] by the sums of their rows; rows of zeros do not change. Off the
+/// tape.
 Tensor normalised_rows(const Tensor& pattern);
 
 }}  // namespace headlab

@@ -1,8 +1,8 @@
-// Ops on single elements: arithmetic with NumPy broadcasting, functions, dropout. In broadcasting
-// shapes align at the last axis, and an axis of size 1 repeats; the gradient of an input that was
-// repeated is summed back to its shape. A function is its formula and its derivative: the shortest
-// ops to read, and the pattern for your own. Dropout takes a key and not a generator, so that a
-// step can be made again from its number. Read next: src/core/ops/arithmetic.cc, then
+// Elementwise ops: arithmetic with NumPy broadcasting, functions, dropout. Broadcasting aligns
+// shapes at the last axis, and an axis of size 1 repeats; the gradient of a repeated input is
+// summed back to its shape. Functions are defined by a formula and its derivative; they are the
+// shortest ops to read and the pattern for new ones. Dropout takes a key instead of a generator, so
+// a step can be reproduced from its number. Read next: src/core/ops/arithmetic.cc, then
 // examples/own_op.cc.
 #pragma once
 
@@ -45,18 +45,18 @@ Tensor sqrt(const Tensor& x);
 Tensor tanh(const Tensor& x);
 /// y = 1 / (1 + e^-x); dx = dy y (1 - y).
 Tensor sigmoid(const Tensor& x);
-/// y = max(x, 0); dx = dy where x > 0.
+/// y = max(x, 0); dx = dy if x > 0, else 0.
 Tensor relu(const Tensor& x);
 /// y = x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3), the tanh form of Hendrycks and Gimpel
 /// 2016; dx = dy (1/2 (1 + tanh(u)) + x/2 (1 - tanh(u)^2) sqrt(2/pi) (1 + 3 * 0.044715 x^2)).
 Tensor gelu(const Tensor& x);
-/// The exact form, y = x P(x) where P is the normal distribution function, (1 + erf(x / sqrt(2))) /
+/// y = x P(x) (exact GELU), where P is the normal distribution function, (1 + erf(x / sqrt(2))) /
 /// 2; dx = dy (P(x) + x exp(-x^2 / 2) / sqrt(2 pi)).
 Tensor gelu_erf(const Tensor& x);
 
-/// Each element is 0 with probability p, else x / (1 - p). The key and the position of an element
-/// decide whether it is dropped: the same key drops the same elements again. dx is dy with the same
-/// elements dropped. p = 0 returns x itself. Error unless 0 <= p < 1.
+/// Sets each element to 0 with probability p, else to x / (1 - p). The key and the position of an
+/// element decide whether it is dropped: the same key drops the same elements again. dx is dy with
+/// the same elements dropped. p = 0 returns x itself. Error unless 0 <= p < 1.
 Tensor dropout(const Tensor& x, Scalar p, Key key);
 
 }}  // namespace headlab

@@ -1,7 +1,7 @@
-// Attention as one differentiable op: z = softmax(q k^T / sqrt(D) + mask) v, for all heads, in two
-// versions that compute the same: the fused kernel (kernels/attention.h) and one composed of
-// matmul, mask, softmax and matmul, which is the one to read. Read next: nn/attention.h, which adds
-// the projections.
+// Attention as one differentiable op: z = softmax(q k^T / sqrt(D) + mask) v, for all heads. There
+// are two versions with the same result: a fused kernel (src/core/kernels/attention.h), and a
+// composition of matmul, mask, softmax and matmul, which is the definition to read. A change to one
+// must be made to the other. Read next: nn/attention.h, which adds the projections.
 #pragma once
 
 #include "headlab/kernels/attention_options.h"
@@ -9,34 +9,36 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// Rotary positions (Su et al. 2021): the pairs (2i, 2i + 1) of every head of x [B, T, H*D] turned
-/// by the angle t base^(-2i/D) at position t. `turning` [2, L, D] is rotary_table; row b, t takes
-/// its place first + t. The product of a query and a key turned so depends on their distance alone.
-/// dx = dy turned back. Error for more positions than the table has.
+/// Rotary positions (Su et al. 2021): rotates the pairs (2i, 2i + 1) of every head of x [B, T, H*D]
+/// by the angle t base^(-2i/D) at position t. `turning` [2, L, D] is rotary_table; row (b, t) is
+/// rotated by row first + t of the table. The product of a rotated query and a rotated key depends
+/// on their distance alone. dx = dy rotated back. Error if there are more positions than the table
+/// has.
 Tensor rotary(const Tensor& x, const Tensor& turning, Index first = 0);
-/// The same, composed of simpler ops: the definition.
+/// Computes `rotary` as a composition of simpler ops: the definition.
 Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first);
-/// [2, length, D] for D even: cosines, each twice, and sines as -sin, sin.
+/// Returns the table [2, length, D] for D even: cosines, each twice, and sines as -sin, sin.
 Tensor rotary_table(Index length, Index d_head, double base);
 
-/// q [B, T, H*D], k [B, S, G*D], v [B, S, G*Dv] with G blocks of K and V; returns z [B, T, H*Dv]. A
-/// query that sees no key gives 0 and has no gradient. Unless it is null, `pattern` receives the
-/// weights before dropout, [B, H, T, S], off the tape. Errors: shapes that do not fit heads or one
-/// another, masks of the wrong size, causal with S != T, slopes (composed attention alone
-/// has them).
+/// Computes attention of q [B, T, H*D] over k [B, S, G*D] and v [B, S, G*Dv], with G blocks of K
+/// and V; returns z [B, T, H*Dv]. A query that sees no key has output 0 and no gradient. If
+/// `pattern` is not null, it receives the weights before dropout, [B, H, T, S], off the tape.
+/// Errors: shapes that do not fit the heads or one another, masks of the wrong size, causal with S
+/// != T, slopes (only attention_composed supports them).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
                  Tensor* pattern = nullptr);
-/// The same, composed of simpler ops: the definition. Holds [B, H, T, S] in memory.
-/// softmax(attention_scores) weighs the values.
+/// Computes `attention` as a composition of simpler ops: softmax(attention_scores), then
+/// weighted_values. It stores [B, H, T, S] in memory.
 Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
                           AttentionOptions options, Tensor* pattern = nullptr);
 
-/// The two halves that any attention function is put between. The scores, [B, H, T, S]: q k^T /
-/// sqrt(D) - slope |distance|, and -inf for keys that the query does not see. Errors: those of
+/// Computes the scores [B, H, T, S], the part of attention before an attention function: q k^T /
+/// sqrt(D) - slope |distance|, and -inf for keys that the query does not see. Errors: as for
 /// `attention`.
 Tensor attention_scores(const Tensor& q, const Tensor& k, const AttentionOptions& options);
-/// The outputs of the heads, [B, T, H*Dv]: weights [B, H, T, S], after dropout, times v [B, S,
-/// G*Dv]. Unless it is null, `pattern` receives the weights before dropout, off the tape.
+/// Computes the outputs of the heads [B, T, H*Dv], the part of attention after an attention
+/// function: weights [B, H, T, S], after dropout, times v [B, S, G*Dv]. If `pattern` is not null,
+/// it receives the weights before dropout, off the tape.
 Tensor weighted_values(const Tensor& weights, const Tensor& v, const AttentionOptions& options,
                        Tensor* pattern = nullptr);
 

@@ -1,6 +1,6 @@
-// All differentiable ops: `#include` this one. A family per file, forward and backward of each op
-// side by side in src/core/ops/. To add one: write it (examples/own_op.cc), declare it in a header
-// here, and give it a row in tests/ops/gradient_checks.cc.
+// All differentiable ops in one `#include`. Each header is one family; forward and backward of an
+// op are next to each other in src/core/ops/. To add an op, write it (examples/own_op.cc), declare
+// it in a header here, and add a row to tests/ops/gradient_checks.cc.
 #pragma once
 
 #include "headlab/ops/arithmetic.h"

@@ -1,13 +1,13 @@
-// A task as a plain struct, its definition. The members are the parameters with their defaults, and
-// `bind` names them; the other functions say what the task is:
-//   void bind(Settings& s);                                names, ranges and help of the parameters
+// The definition of a task: a plain struct. Its members are the parameters with their defaults. Its
+// functions define the task:
+//   void bind(Settings& s);                                names, ranges and help of parameters
 //   TaskShape shape() const;                               these three as in Task
 //   std::vector<Relation> relations() const;
 //   std::vector<std::string> target_names() const;
-//   void write(Sequence& s) const;                         one sequence: tokens, targets, truth
-// Optional: void prepare(), which is called once the parameters are set and throws an Error if they
-// do not fit together; void answer(Sequence& s), which adds targets and truth that follow from the
-// tokens alone, for tokens that a user gives; `different` and Sequence::unit, for finite data; and
+//   void write(Sequence& s) const;                         tokens, targets and ground truth
+// Optional: void prepare(), called once the parameters are set, throws an Error if they do not fit
+// together; void answer(Sequence& s), adds targets and ground truth that follow from the tokens
+// alone, for tokens given by a user; `different` and Sequence::unit, for finite data; and
 // needed_heads, is_control, token_text, answer_text, encode, decode, data_hash, about_data as in
 // Task. task_entry makes a row. Read next: src/core/tasks/duplicate.cc; examples/own_task.cc.
 #pragma once
@@ -26,40 +26,41 @@
 
 namespace headlab {
 
-/// A position or a count as a token, or as a key of gold.
+/// Converts a position or a count to a token or a ground-truth key.
 constexpr std::int32_t id(Index i) { return static_cast<std::int32_t>(i); }
 
-/// One sequence of a batch, for the definition that writes it. At first its tokens are 0 and no
-/// position has a target. Whatever is drawn must come from `random`, the sequence's own stream, so
-/// that no sequence depends on another.
+/// One sequence of a batch, to be written by a definition. Initially its tokens are 0 and no
+/// position has a target. Draw only from `random`, the sequence's own stream, so that no sequence
+/// depends on another.
 struct Sequence {
   Example& example;
-  Index b;  // its place in the batch
+  Index b;  // its index in the batch
   Split split;
   Generator random;
-  Index unit;       // which sentence or block it is, where the definition says how many there are
-  bool with_truth;  // whether gold is wanted; if not, add_gold and add_candidates do nothing
+  Index unit;       // index of the sentence or block, if the definition states their number
+  bool with_truth;  // whether ground truth is requested; if not, add_gold and add_candidates do
+                    // nothing
 
   Index length() const { return example.batch.length; }
   std::int32_t& token(Index t) { return example.batch.token(b, t); }
-  /// The F numbers that the model reads in place of the token.
+  /// Returns the F numbers that the model reads instead of the token.
   std::span<Scalar> vector(Index t) { return example.batch.vector(b, t); }
   std::int32_t& target(Index t, Index k = 0) { return example.batch.target(b, t, k); }
-  /// All tokens, padding included.
+  /// Returns all tokens, padding included.
   std::span<std::int32_t> tokens() {
     return std::span(example.batch.tokens).subspan(b * length()).first(length());
   }
-  /// Makes everything after the first n tokens padding. A task calls it once for every sequence, or
-  /// for none.
+  /// Turns all tokens after the first n into padding. A task calls it for every sequence or for
+  /// none.
   void pad_behind(Index n) { example.batch.lengths.push_back(id(n)); }
 
-  /// The gold keys, one or several, of relation r for the query at position t. Errors: those of
-  /// Gold::add, so call it with ascending t.
+  /// Adds the ground-truth keys, one or several, of relation r for the query at position t. Errors:
+  /// those of Gold::add; call it with ascending t.
   template <class Keys>
   void add_gold(std::size_t r, Index t, const Keys& keys) {
     if (with_truth) example.gold[r].add(b, t, keys);
   }
-  /// The keys among which a naive reader would choose: see Example.
+  /// Adds the keys from which a naive reader would choose; see Example.
   void add_candidates(std::size_t r, Index t, std::span<const std::int32_t> keys) {
     if (!with_truth) return;
     example.candidates.resize(example.gold.size());
@@ -67,24 +68,24 @@ struct Sequence {
   }
 };
 
-/// Which of n units each of `count` held-out sequences is: all of them in random order, then all of
-/// them again in another.
+/// Returns which of n units each of `count` held-out sequences uses: all of them in random order,
+/// then all of them again in another order.
 std::vector<Index> units_in_turn(Index n, Index count, Key key);
 
-/// Fills tokens with numbers uniform in [0, vocab).
+/// Fills tokens uniformly from [0, vocab).
 void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random);
 
-/// A permutation of 0 ... n - 1 whose first `count` <= n numbers are drawn without replacement; the
-/// others are those that were not drawn.
+/// Returns a permutation of 0 ... n - 1. Its first `count` <= n numbers are drawn without
+/// replacement; the other numbers follow.
 std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random);
 
-/// The positions in `tokens` that hold `token`, ascending.
+/// Returns the positions in `tokens` that hold `token`, ascending.
 std::vector<std::int32_t> find_token(std::int32_t token, std::span<const std::int32_t> tokens);
 
-/// The class of each token: its number modulo `classes`.
+/// Returns the class of each token: its number modulo `classes`.
 std::vector<std::int32_t> classes_of(std::span<const std::int32_t> tokens, Index classes);
 
-/// The last position before t that holds the same as t; -1 if there is none.
+/// Returns the last position before t with the same value as t; -1 if there is none.
 inline Index last_equal(std::span<const std::int32_t> values, Index t) {
   const std::int32_t wanted = values[t];
   Index key = t - 1;
@@ -92,12 +93,11 @@ inline Index last_equal(std::span<const std::int32_t> values, Index t) {
   return key;
 }
 
-/// A token as a letter: a ... z, A ... Z, then #52, #53 ...
+/// Returns a token as a letter: a ... z, A ... Z, then #52, #53 ...
 std::string letter_text(Index token);
 
-/// The task that a definition describes: where that has one of the optional functions (`requires`)
-/// it is called, else what Task does holds. Tokens are shown as letters unless it shows them
-/// itself.
+/// The task of a definition. If the definition has one of the optional functions (`requires`), it
+/// is called; otherwise the default of Task applies. Tokens are shown as letters by default.
 template <class Definition>
 class TaskOf final : public Task {
  public:
@@ -177,7 +177,7 @@ class TaskOf final : public Task {
     require(token >= 0 && token < vocab, "there is no token ", token, " in a vocabulary of ",
             vocab);
   }
-  /// A definition may write a whole batch instead of each of its sequences.
+  /// Writes a batch: all at once if the definition can, else sequence by sequence.
   Example write(Key key, Index count, Split split, bool with_truth) const {
     const TaskShape of = shape();
     Example example{Batch::make(count, of.length, of.targets, of.source_length, of.features), {}};
@@ -197,7 +197,8 @@ class TaskOf final : public Task {
             " holds too little for a part that judges in the end: give test=PATH");
     if (units > 0 && split != Split::train) turns = units_in_turn(units, count, key);
     const Key stream = key.fold(split == Split::train ? "train" : "validation");
-    for (Index b = 0; b < count; ++b) {  // a stream for each sequence: none depends on another
+    for (Index b = 0; b < count; ++b) {  // one stream per sequence, so that sequences are
+                                         // independent
       Sequence sequence{example, b, split, Generator(stream.fold(b)), 0, with_truth};
       if (units > 0) sequence.unit = turns.empty() ? sequence.random.below(units) : turns[b];
       definition_.write(sequence);
@@ -208,7 +209,7 @@ class TaskOf final : public Task {
   Definition definition_;
 };
 
-/// The parameters of a definition, bound to its members.
+/// Returns the parameters of a definition, bound to its members.
 template <class Definition>
 Settings parameters_of(Definition& definition) {
   Settings settings;
@@ -216,7 +217,7 @@ Settings parameters_of(Definition& definition) {
   return settings;
 }
 
-/// The definition with the parameters that are named in a text, "length=16,vocab=16". Error for an
+/// Returns the definition with the parameters of a text such as "length=16,vocab=16". Error for an
 /// unknown name or a value out of its range.
 template <class Definition>
 Definition with_parameters(Definition definition, std::string_view given) {
@@ -224,8 +225,8 @@ Definition with_parameters(Definition definition, std::string_view given) {
   return definition;
 }
 
-/// A row of the table of tasks: `entry`, which says name, summary and recommended settings, with
-/// the functions that follow from the definition.
+/// Returns a row of the table of tasks: `entry`, which has name, summary and recommended settings,
+/// completed by the functions that follow from the definition.
 template <class Definition>
 TaskEntry task_entry(const Definition& defaults, TaskEntry entry) {
   entry.make = [defaults, name = entry.name](std::string_view given) -> std::unique_ptr<Task> {

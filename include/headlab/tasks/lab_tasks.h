@@ -1,6 +1,6 @@
-// Tasks of the laboratory: sequences as lines of JSON, the program that the task `command` starts,
-// and how reliably a task is learned. The tasks themselves are rows of task_table().
-// Read next: src/lab/data/lab_tasks.cc, the rows; table.h.
+// Tasks of the laboratory: sequences as lines of JSON, permission for the program that the task
+// `command` starts, and how reliably a task is learned. The tasks themselves are rows of
+// task_table(). Read next: src/lab/data/lab_tasks.cc, the rows; table.h.
 #pragma once
 
 #include <set>
@@ -12,14 +12,14 @@
 
 namespace headlab {
 
-/// As a clause, "100 of 100 seeds (0.963 to 1.000) reach ...", with the 95% interval of the share
-/// (Wilson); "" if nothing is known.
+/// Returns the clause "100 of 100 seeds (0.963 to 1.000) reach ...", with the 95% interval of the
+/// share (Wilson); "" if nothing is known.
 std::string learned_text(const Learned& learned);
 
-/// The task `command` may start this program: its user has named it.
+/// Allows the task `command` to start this program, because the user has named it.
 void allow_command(const std::string& command);
-/// While it lives, tasks may start the programs that these specs ("command:PROGRAM") name, in
-/// addition to those allowed before; other specs allow nothing.
+/// Allows tasks, for its lifetime, to start the programs that these specs ("command:PROGRAM") name,
+/// in addition to those already allowed; other specs allow nothing.
 class AllowedCommands {
  public:
   explicit AllowedCommands(const std::vector<std::string>& specs);
@@ -30,15 +30,15 @@ class AllowedCommands {
  private:
   std::set<std::string> before_;
 };
-/// The program that a task has started because HEADLAB_COMMAND names it; "" if none.
+/// Returns the program that a task has started because HEADLAB_COMMAND names it; "" if none.
 std::string& command_of_environment();
 
-/// `count` held-out sequences of a task as lines of JSON, after a header: what the task `file`
-/// reads.
+/// Returns `count` held-out sequences of a task as lines of JSON after a header: the format that
+/// the task `file` reads.
 std::string lines_of(const Task& task, std::int64_t count, Key key);
-/// What is wrong with such lines, each fault with its place; and how much there is.
+/// Result of checking such lines: each fault with its position, and the number of sequences.
 struct LinesCheck {
-  std::int64_t sequences = 0, unasked = 0;  // queries with truth, but without a target
+  std::int64_t sequences = 0, unasked = 0;  // queries with ground truth but without a target
   std::vector<std::string> faults;
 };
 LinesCheck check_lines(std::string_view lines, const std::string& source);

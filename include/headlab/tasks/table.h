@@ -1,7 +1,7 @@
 // The table of tasks. Help, defaults, errors, tests and reports read it; a new task is a source
 // file and its name in src/core/tasks/table.cc. A task is named by text,
-// "relations:length=16,vocab=16", so that a flag, a config file and a report all mean the same.
-// Read next: definition.h, how a task is written; src/core/tasks/relations.cc, the flagship.
+// "relations:length=16,vocab=16", in flags, config files and reports alike. Read next:
+// definition.h, how to write a task; src/core/tasks/relations.cc, the main example.
 #pragma once
 
 #include <functional>
@@ -17,41 +17,42 @@
 
 namespace headlab {
 
-/// How many seeds train with the recommended settings; tests/tools/seeds/README.md says which ones
-/// were counted.
+/// Number of seeds that learn the task with the recommended settings; tests/tools/seeds/README.md
+/// states which seeds were counted.
 struct Learned {
-  double accuracy = 0;   // the held-out accuracy from which on a seed counts as trained
+  double accuracy = 0;   // held-out accuracy at which a seed counts as trained
   int reached = 0;       // seeds that reach it
   int seeds = 0;         // seeds that were tried; 0: not counted
-  const char* why = "";  // why less than 99% do, or why nothing is counted; or ""
+  const char* why = "";  // reason if less than 99% do or nothing is counted; or ""
 };
 
-/// null where no accuracy is asked.
+/// Converts to JSON; null if no accuracy is required.
 Json to_json(const Learned& learned);
 
 struct TaskEntry {
   const char* name = nullptr;
   const char* summary = nullptr;  // one line
-  /// Settings of the recommended model and training, "layers=2 heads=1 lr=1e-3 steps=1000"; what
-  /// they leave out has its default.
+  /// Recommended settings of model and training, "layers=2 heads=1 lr=1e-3 steps=1000"; other
+  /// settings keep their defaults.
   const char* recommended = nullptr;
   Learned learned = {};
-  /// The rest is filled in by task_entry (definition.h). Parameters are "length=16,vocab=16", or
-  /// "".
+  /// Creates the task. task_entry (definition.h) fills in this and the following members.
+  /// Parameters are "length=16,vocab=16", or "".
   std::function<std::unique_ptr<Task>(std::string_view parameters)> make = {};
-  /// Error for parameters that do not exist or are out of range; opens no file.
+  /// Throws an Error if parameters do not exist or are out of range; opens no file.
   std::function<void(std::string_view parameters)> check = {};
-  /// Names, defaults and help; nothing may be set.
+  /// Returns names, defaults and help of the parameters; do not set them.
   std::function<Settings()> parameters = {};
-  /// Recommended settings that depend on the data, on top of `recommended`; unless there is none.
+  /// Returns recommended settings that depend on the data, which extend `recommended`; empty if
+  /// there are none.
   std::function<std::string(std::string_view parameters)> advice = {};
-  /// In lines, how the data of the task are given; "" where it makes them.
+  /// Format of the task's data, in lines; "" if the task generates its data.
   std::string form = {};
 };
 
 std::span<const TaskEntry> task_table();
-/// The tasks of a program that uses this library, to be filled before the table is first read: they
-/// stand after ours wherever tasks are listed or named.
+/// Returns the tasks of a program that uses this library. Add to them before the table is first
+/// read; they follow ours in every listing.
 std::vector<TaskEntry>& own_tasks();
 
 /// Tasks of a larger library, listed right after the task named `after`.
@@ -60,8 +61,8 @@ struct TasksAfter {
   std::vector<TaskEntry> tasks;
 };
 using MoreTasks = std::vector<TasksAfter> (*)();
-/// The function that returns them, to be set before the table is first read; nullptr if there is
-/// none.
+/// Returns the function that supplies them, nullptr if there is none. Set it before the table is
+/// first read.
 MoreTasks& more_tasks();
 
 #ifdef HEADLAB_LAB
@@ -72,17 +73,19 @@ bool add_lab_tasks();
 inline const bool lab_tasks_added = add_lab_tasks();
 #endif
 
-/// The entry for "NAME" or "NAME:parameters". Error that lists the known names and the nearest.
+/// Returns the entry for "NAME" or "NAME:parameters". Errors list the known names and the nearest
+/// one.
 const TaskEntry& find_task(std::string_view spec);
-/// The settings that it recommends, those of its data included, each once.
+/// Returns the recommended settings of a task, including those of its data, each once.
 std::string recommended_settings(std::string_view spec);
-/// Error for an unknown name or parameter, or a value out of its range; opens no data file.
+/// Throws an Error for an unknown name or parameter, or a value out of its range; opens no data
+/// file.
 void check_task(std::string_view spec);
-/// Makes a task from "NAME:a=1,b=2". Errors: unknown name or parameter, impossible values.
+/// Creates a task from "NAME:a=1,b=2". Errors: unknown name or parameter, impossible values.
 std::unique_ptr<Task> make_task(std::string_view spec);
 
-/// "NAME:a=1,b=2" with all parameters, those at their defaults too: a run that names its task so
-/// means the same task after a default has changed.
+/// Returns "NAME:a=1,b=2" with all parameters, including those at their defaults: a stored spec
+/// keeps its meaning if a default changes.
 std::string spec_text(std::string_view name, const Settings& parameters);
 
 }  // namespace headlab

@@ -1,8 +1,8 @@
-// A task makes tokens and targets, and it knows the truth: for each query position and each
-// relation, the set of keys that a head would have to look at. That makes claims about heads
-// testable. Read src/core/tasks/relations.cc beside this: most tasks are such plain structs, from
-// which one template makes the rest (definition.h). Read next: table.h (all tasks), heads/scores.h
-// (how heads are scored against gold).
+// A task generates tokens and targets together with the ground truth: for each query position and
+// each relation, the set of keys that a head must attend to. Claims about heads can therefore be
+// tested. Most tasks are plain structs such as src/core/tasks/relations.cc, which a template turns
+// into a Task (definition.h). Read next: table.h (all tasks), heads/scores.h (scores of heads
+// against ground truth).
 #pragma once
 
 #include <span>
@@ -17,25 +17,25 @@
 
 namespace headlab {
 
-/// Something that a head may find: which key positions belong to a query position.
+/// A relation that a head may implement: the key positions that belong to a query position.
 struct Relation {
   std::string name;         // "same": a column of every report
   std::string description;  // "the last earlier token of the same class"
-  /// Whether the position of the query decides the keys, whatever the tokens are ("the token
-  /// before"). Such a relation is compared with uniform attention alone (heads/scores.h).
+  /// True if the position of the query alone decides the keys, as in "the token before". Such a
+  /// relation is compared only with uniform attention (heads/scores.h).
   bool positional = false;
-  AttentionKind kind = AttentionKind::self;  // the modules whose heads may find it
+  AttentionKind kind = AttentionKind::self;  // attention layers whose heads may implement it
 };
 
-/// "self", "encoder" or "cross".
+/// Returns "self", "encoder" or "cross".
 const char* kind_name(AttentionKind kind);
 Json to_json(const Relation& relation);
 
-/// The gold of one relation over a batch: for some queries, position t of sequence b, their keys.
-/// Queries that are not here are not eligible: no score counts them.
+/// The ground truth of one relation over a batch: the keys of some queries, each at position t of
+/// sequence b. Other queries are not eligible: no score counts them.
 class Gold {
  public:
-  /// Adds a query with its keys. Error unless the keys ascend and there is one, and queries come in
+  /// Adds a query with its keys. Error unless there is a key, keys ascend, and queries come in
   /// ascending order of (b, t).
   void add(Index b, Index t, std::span<const std::int32_t> keys);
   void add(Index b, Index t, Index key);
@@ -46,7 +46,7 @@ class Gold {
     std::span<const std::int32_t> keys;
   };
   Query query(Index i) const;
-  /// The keys of (b, t); empty if it is not eligible.
+  /// Returns the keys of (b, t); empty if it is not eligible.
   std::span<const std::int32_t> keys(Index b, Index t) const;
 
  private:
@@ -59,61 +59,62 @@ class Gold {
   std::vector<std::int32_t> keys_;
 };
 
-/// A batch with its truth: gold[r] and candidates[r] belong to relations()[r] of its task.
-/// Candidates are the keys among which a naive reader would choose the nearest (all nouns of the
-/// sentence, say): a head is worth its name only if it beats that reader. A task that names none
-/// leaves `candidates` empty; one that does may leave single relations without queries.
+/// A batch with its ground truth: gold[r] and candidates[r] belong to relations()[r] of its task.
+/// Candidates are the keys from which a naive reader would choose the nearest, such as all nouns of
+/// the sentence; a head must beat that reader. If a task has no candidates, `candidates` is empty;
+/// otherwise single relations may have no queries.
 struct Example {
   Batch batch;
   std::vector<Gold> gold;
   std::vector<Gold> candidates{};
 };
 
-/// What a model learns from, what one chooses by (steps, heads, the best parameters), and what
-/// judges it in the end.
+/// Data split: for learning, for choosing (steps, heads, the best parameters), and for the final
+/// evaluation.
 enum class Split { train, validation, test };
 
 class Task {
  public:
   virtual ~Task() = default;
 
-  /// Its name with all parameters, from which make_task makes it again:
+  /// Returns the name with all parameters, from which make_task creates the task again:
   /// "relations:length=16,vocab=16,...".
   virtual std::string spec() const = 0;
   virtual TaskShape shape() const = 0;
   virtual std::vector<Relation> relations() const = 0;
-  /// The number of heads that the task needs: with fewer its loss stays high, more gain nothing. 0:
-  /// not known.
+  /// Returns the number of heads that the task needs: with fewer the loss stays high, more do not
+  /// help. 0: not known.
   virtual Index needed_heads() const { return 0; }
-  /// Whether the task is a control, in which no head has anything to find.
+  /// Returns whether the task is a control, in which there is nothing for a head to find.
   virtual bool is_control() const { return false; }
-  /// A name for each of the K targets.
+  /// Returns a name for each of the K targets.
   virtual std::vector<std::string> target_names() const = 0;
-  /// `count` sequences with targets and gold. Sequence i depends on (key, split, i) alone, so a
-  /// larger batch begins with the same sequences, and training and validation never share a stream.
+  /// Generates `count` sequences with targets and ground truth. Sequence i depends on (key, split,
+  /// i) only, so a larger batch begins with the same sequences. Training and validation never share
+  /// a stream.
   virtual Example make(Key key, Index count, Split split) const = 0;
-  /// The batch of make without its truth, for those who only train or measure a loss.
+  /// Generates the batch of `make` without ground truth, for training or measuring a loss.
   virtual Batch make_batch(Key key, Index count, Split split) const;
-  /// How many different sequences this split has: the sentences or blocks of a file; 0: no limit.
-  /// Held-out sequences repeat only after all of them have come, and statistics take each once.
+  /// Returns the number of distinct sequences of the split, such as sentences or blocks of a file;
+  /// 0: no limit. Held-out sequences repeat only after all of them have been used, and statistics
+  /// count each once.
   virtual Index different(Split) const { return 0; }
-  /// What a reader should know of the data behind the task, in a sentence or two; "" if there are
-  /// none.
+  /// Returns a sentence or two about the data of the task; "" if there are none.
   virtual std::string about_data() const { return ""; }
-  /// A batch of one sequence, these tokens. Targets and gold are filled in by tasks in which they
-  /// follow from the tokens alone; in others there is no target and `gold` is empty. Error for no
-  /// tokens.
+  /// Returns a batch of one sequence with these tokens. Targets and ground truth are filled in if
+  /// they follow from the tokens alone; otherwise there is no target and `gold` is empty. Error if
+  /// there are no tokens.
   virtual Example example_of(std::span<const std::int32_t> tokens) const;
-  /// How a token is shown.
+  /// Returns a token as text.
   virtual std::string token_text(std::int32_t token) const = 0;
-  /// How an answer, the number of an output, is shown. By default answers are tokens.
+  /// Returns an answer, the number of an output, as text. By default answers are tokens.
   virtual std::string answer_text(std::int32_t answer) const { return token_text(answer); }
-  /// The tokens of a prompt. By default it is read as tokens in the form of token_text, separated
-  /// by spaces. Error for one that is not in the vocabulary, unless <unk> is.
+  /// Converts a prompt to tokens. By default it holds tokens in the form of token_text, separated
+  /// by spaces. Error for a token outside the vocabulary, unless <unk> is in it.
   virtual std::vector<std::int32_t> encode(std::string_view text) const;
-  /// The text of tokens, the inverse of encode. By default token_text, separated by spaces.
+  /// Converts tokens to text, the inverse of encode. By default token_text, separated by spaces.
   virtual std::string decode(std::span<const std::int32_t> tokens) const;
-  /// A fingerprint of the data file behind the task; "" where there is none.
+  /// Returns a fingerprint of the task's data file; "" if there is none.
   virtual std::string data_hash() const { return ""; }
 };
 

@@ -1,6 +1,7 @@
-// Gradient check: what backward says against what central differences measure. In double
-// (headlab_f64) they agree to about 1e-8, so a failure is a bug and never bad luck. Read next:
-// tests/ops/gradient_checks.h, the table of all checks.
+// Gradient check: compares the gradients that backward computes with central differences. In double
+// precision (headlab_f64) the two agree to about 1e-8, so a failure is a bug and not a rounding
+// error. Every op needs a row in the table of checks, tests/ops/gradient_checks.h. Read next: that
+// file.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,7 @@ struct GradcheckOptions {
   double tolerance = sizeof(Scalar) == 8 ? 1e-6 : 2e-2;  // x max(1, |numeric|, |analytic|)
 };
 
-/// The worst element of a check.
+/// The element with the largest error of a check.
 struct GradcheckResult {
   bool passed = true;
   std::string op;  // the op that made the output
@@ -24,18 +25,18 @@ struct GradcheckResult {
   Index index = 0;
   double numeric = 0, analytic = 0;
   double error = 0;    // |numeric - analytic| / max(1, |numeric|, |analytic|)
-  Index elements = 0;  // how many were checked
+  Index elements = 0;  // number of elements that were checked
 
-  /// `op`, input, index, numeric and analytic value in one sentence.
+  /// Returns op, input, index, numeric and analytic value in one sentence.
   std::string sentence() const;
 };
 
 using GradcheckFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// Compares d(sum(w * fn(inputs)))/dinput for every element of every input that requires a gradient
-/// (all, if none says so) with (f(x + h) - f(x - h)) / 2h; w is a fixed random tensor of the
-/// output's shape. `fn` must be differentiable near the inputs and give the same output for the
-/// same inputs.
+/// Compares d(sum(w * fn(inputs)))/dinput with (f(x + h) - f(x - h)) / 2h for every element of
+/// every input that requires a gradient (of all inputs if none does); w is a fixed random tensor of
+/// the output's shape. `fn` must be differentiable near the inputs and return the same output for
+/// the same inputs.
 GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> inputs,
                           const GradcheckOptions& options = {});
 

@@ -23,7 +23,7 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// Reference-counted elements: what tensors of one storage share.
+/// Reference-counted elements, shared by all tensors that use the same storage.
 struct Storage {
   std::atomic<int> references{1};
   Index count;
@@ -35,7 +35,7 @@ struct Storage {
 
 class Node {
  public:
-  /// What a backward works with.
+  /// Values that a backward function reads.
   const char* name() const { return name_; }
   const Shape& shape() const { return shape_; }
   Index count() const { return shape_.count(); }
@@ -45,11 +45,11 @@ class Node {
   const Tensor& input(std::size_t i) const { return inputs_[i]; }
   std::size_t input_count() const { return inputs_.size(); }
   bool wants(std::size_t i) const { return inputs_[i].requires_grad(); }
-  // The gradient of input i, which other ops may add to as well:
-  //   pass_to   it is the output's, element by element (y = x + c): shared, until more is added
-  //   sum_into  a loop adds to it (dx[i] += ...): zeros at first use; what a new op takes
-  //   slot      a kernel writes or adds every element, as the slot says: saves filling in zeros
-  // The last two are null for an input that wants no gradient.
+  // The gradient of input i. Other ops may add to it as well.
+  //   pass_to   equals the output's gradient (y = x + c): shared until more is added
+  //   sum_into  a loop adds to it (dx[i] += ...): zeros at first use; use it in a new op
+  //   slot      a kernel sets or adds every element, as slot.accumulate says; needs no zeros
+  // The last two are null if the input requires no gradient.
   void pass_to(std::size_t i) const;
   Scalar* sum_into(std::size_t i) const;
   GradientSlot slot(std::size_t i) const;
@@ -68,7 +68,7 @@ class Node {
   std::atomic<int> references_{1};
   bool requires_grad_ = false;
   bool retain_gradient_ = false;
-  bool queued_ = false;    // a running backward knows it
+  bool queued_ = false;    // is in the queue of a running backward
   bool consumed_ = false;  // backward has run and freed the closure
   Shape shape_;
   Storage* storage_;
@@ -85,7 +85,7 @@ class Node {
 
 struct WorkEvent;
 
-/// How ops and backward reach into nodes; see `record`.
+/// Access of ops and backward to the internals of nodes; see `record`.
 class Tape {
  public:
   using Run = void (*)(void*, Node&);
@@ -96,7 +96,8 @@ class Tape {
     Run run;
     Destroy destroy;
   };
-  /// Whether an op on these inputs must be recorded; also tells the watch of this thread (watch.h).
+  /// Returns whether an op on these inputs must be recorded, and notifies this thread's watch
+  /// (watch.h).
   static bool records(const char* name, const Tensor& output, std::span<const Tensor> inputs);
   static void attach(const char* name, const Tensor& output, std::span<const Tensor> inputs,
                      const Closure& closure);
@@ -110,9 +111,10 @@ class Tape {
   static void step(Pass& pass);
 };
 
-/// Puts an op on the tape and returns `output`. `backward` is called as backward(Node&); it reads
-/// node.gradient() and writes to node.slot(i) or node.sum_into(i) for each input i that wants it.
-/// An input may be undefined: it wants no gradient. `name` must be a literal.
+/// Records an op on the tape and returns `output`. `backward` is called as backward(Node&); it
+/// reads node.gradient() and writes to node.slot(i) or node.sum_into(i) for each input i that
+/// requires a gradient. An input may be undefined; it then requires no gradient. `name` must be a
+/// literal.
 template <class Backward>
 Tensor record(const char* name, Tensor output, std::span<const Tensor> inputs,
               Backward&& backward) {
@@ -134,15 +136,15 @@ Tensor record(const char* name, Tensor output, std::initializer_list<Tensor> inp
                 std::forward<Backward>(backward));
 }
 
-/// Adds dLoss/dx to the gradient of every x that requires one and led to `loss`, and frees the
-/// graph. Errors: loss has more than one element, requires no gradient, or its graph was freed by
-/// an earlier backward. An exception on the way leaves all gradients as they were; what ran until
-/// then is freed.
+/// Adds dLoss/dx to the gradient of every x that requires one and contributed to `loss`, and frees
+/// the graph. Errors: loss has more than one element, requires no gradient, or its graph was freed
+/// by an earlier backward. If an exception is thrown, all gradients keep their previous values; the
+/// part of the graph that has run is freed.
 void backward(const Tensor& loss);
-/// The same from any output, given dLoss/doutput of its shape.
+/// Runs backward from any output, given dLoss/doutput of its shape.
 void backward(const Tensor& output, const Tensor& gradient);
 
-/// While one of these lives, ops on this thread are not recorded.
+/// Disables recording of ops on this thread for the lifetime of the object.
 class NoGrad {
  public:
   NoGrad();

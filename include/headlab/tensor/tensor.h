@@ -1,8 +1,8 @@
 // Shape, and Tensor: a value handle on a shared node. Copying a Tensor copies the handle, not the
-// numbers: both names mean the same tensor. Elements are Scalar, contiguous, row-major, always;
-// reshape shares the storage, and everything else that moves data copies it. `backward` (tape.h)
-// fills in gradients. HEADLAB_SCALAR is the namespace of the number type: f32, or f64 in the
-// library for checks (src/README.md). Read next: tape.h, ops/.
+// elements: both handles refer to the same tensor. Elements are always Scalar, contiguous and
+// row-major; reshape shares the storage, every other op that moves data copies it. `backward`
+// (tape.h) computes gradients. HEADLAB_SCALAR is the namespace of the number type: f32, or f64 in
+// the library for gradient checks (src/README.md). Read next: tape.h, ops/ops.h.
 #pragma once
 
 #include <array>
@@ -14,29 +14,31 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// The sizes of the axes, stored inline: making one allocates nothing, so that ops can compute with
-/// shapes freely. Sizes are checked here, in every build.
+/// The sizes of the axes, stored inline: constructing a Shape allocates no memory, so ops can
+/// compute with shapes freely. Sizes are checked in every build.
 class Shape {
  public:
   static constexpr int kMaxRank = 8;
 
   /// Rank 0: one element.
   Shape() = default;
-  /// Error for more than kMaxRank axes, a negative size, or a product that overflows.
+  /// Constructs a shape from its sizes. Error if there are more than kMaxRank axes, if a size is
+  /// negative, or if the product overflows.
   Shape(std::initializer_list<Index> sizes);
   explicit Shape(std::span<const Index> sizes);
 
   int rank() const { return rank_; }
   /// The size of an axis; negative axes count from the end. Error if there is no such axis.
   Index operator[](int axis) const { return sizes_[axis_of(axis)]; }
-  /// The axis as a number in [0, rank). Error if there is no such axis.
+  /// Converts a possibly negative axis to a number in [0, rank). Error if there is no such axis.
   int axis_of(int axis) const;
   /// The number of elements.
   Index count() const { return count_; }
   /// The product of the sizes of axes [first, last).
   Index count(int first, int last) const;
 
-  /// This shape with one axis of another size, without an axis, or with an axis more at the end.
+  /// Return this shape with another size of one axis, without an axis, or with an axis added at the
+  /// end.
   Shape with(int axis, Index size) const;
   Shape without(int axis) const;
   Shape then(Index size) const;
@@ -44,7 +46,7 @@ class Shape {
   const Index* begin() const { return sizes_.data(); }
   const Index* end() const { return sizes_.data() + rank_; }
   friend bool operator==(const Shape& a, const Shape& b);
-  /// [2, 3]
+  /// Prints the shape as [2, 3].
   friend std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
  private:
@@ -53,29 +55,30 @@ class Shape {
   Index count_ = 1;
 };
 
-/// The shape that a and b broadcast to by NumPy's rule: aligned at the last axis, sizes equal or 1.
-/// Error that names `op` and both shapes.
+/// Returns the shape that a and b broadcast to by NumPy's rule: axes are aligned at the last one,
+/// and sizes must be equal or 1. Errors name `op` and both shapes.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 
 class Node;
 
 class Tensor {
  public:
-  /// No tensor at all; only defined() may be asked.
+  /// Constructs an undefined tensor; only defined() may be called on it.
   Tensor() = default;
   Tensor(const Tensor& other) noexcept;
   Tensor(Tensor&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   Tensor& operator=(Tensor other) noexcept;
   ~Tensor();
 
-  /// Elements not initialised (NaN in a debug build): for ops, which write every one.
+  /// Returns a tensor with uninitialised elements (NaN in a debug build), for ops that write every
+  /// element.
   static Tensor empty(const Shape& shape);
   static Tensor zeros(const Shape& shape) { return full(shape, 0); }
   static Tensor full(const Shape& shape, Scalar value);
-  /// Error unless values.size() is the shape's count.
+  /// Returns a tensor with these elements. Error unless values.size() is the shape's count.
   static Tensor of(const Shape& shape, std::span<const Scalar> values);
   static Tensor of(const Shape& shape, std::initializer_list<Scalar> values);
-  /// One element, rank 0.
+  /// Returns a tensor of rank 0 with one element.
   static Tensor scalar(Scalar value) { return full({}, value); }
 
   bool defined() const { return node_ != nullptr; }
@@ -85,29 +88,30 @@ class Tensor {
   Index size(int axis) const { return shape()[axis]; }
   Index count() const { return shape().count(); }
 
-  /// The elements. Writing to them is for parameters and new tensors: a value that a recorded op
-  /// has read must not change before backward.
+  /// Returns the elements. Write only to parameters and new tensors: a value that a recorded op has
+  /// read must not change before backward.
   Scalar* data() const;
   std::span<Scalar> values() const { return {data(), static_cast<std::size_t>(count())}; }
-  /// The only element. Error if there are more.
+  /// Returns the only element. Error if there are more.
   Scalar item() const;
 
-  /// Whether backward computes a gradient here. Setting it is for leaves: tensors that no op made.
+  /// Returns whether backward computes a gradient for this tensor. It may only be set on leaves,
+  /// that is tensors that are not the output of an op.
   bool requires_grad() const;
   Tensor& set_requires_grad(bool value = true);
-  /// Keeps the gradient of a tensor that an op made; otherwise backward frees it once it is used.
+  /// Keeps the gradient of the output of an op; by default backward frees it after its last use.
   void retain_grad();
-  /// dLoss/dthis, of the same shape, after backward; undefined if nothing reached it. Gradients
-  /// accumulate over backward calls until zero_grad.
+  /// Returns dLoss/dthis after backward, of the same shape; undefined if no gradient reached it.
+  /// Gradients accumulate over backward calls until zero_grad.
   Tensor grad() const;
   void zero_grad() const;
 
-  /// The same storage, cut off from the tape.
+  /// Returns a tensor with the same storage that is not connected to the tape.
   Tensor detach() const;
-  /// A copy of the elements, cut off from the tape.
+  /// Returns a copy of the elements that is not connected to the tape.
   Tensor clone() const;
-  /// The same storage with another shape of equal count, cut off from the tape (ops/: reshape keeps
-  /// it).
+  /// Returns a tensor with the same storage and another shape of equal count, not connected to the
+  /// tape (the op `reshape` stays connected).
   Tensor viewed_as(const Shape& shape) const;
 
   Node* node() const { return node_; }
@@ -118,7 +122,8 @@ class Tensor {
   Node* node_ = nullptr;
 };
 
-/// [2, 3], then a line for each row; of a long tensor the beginnings of the first rows.
+/// Prints the shape, as [2, 3], then one line per row; long tensors are cut to the beginnings of
+/// their first rows.
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
 }}  // namespace headlab

@@ -1,6 +1,6 @@
-// Watching the tape: who wants to know which ops run, and how long each takes, is told at the end
-// of each. For profiles, cost models and tests; training needs none of it. Read next:
-// bench/profile.h.
+// Watching the tape: a callback is called at the end of each op, forward and backward. Profiles,
+// cost models and tests use it to learn which ops ran and how long each took; training does not
+// need it. Watches are per thread. Read next: headlab/bench/profile.h.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,8 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// What has just ended on this thread: an op, the backward of an op, or other work (note_work).
+/// A piece of work that has just ended on this thread: an op, the backward of an op, or other work
+/// (note_work).
 struct WorkEvent {
   enum class Kind { forward, backward, other };
   const char* name;
@@ -20,8 +21,8 @@ struct WorkEvent {
   std::span<const Tensor> inputs{};
 };
 
-/// While one of these lives, it is told of all work on this thread, recorded or not; of several,
-/// the youngest.
+/// Calls `tell` for all work on this thread, recorded or not, for the lifetime of the object. If
+/// there are several, only the youngest is called.
 class WorkWatch {
  public:
   using Tell = std::function<void(const WorkEvent&)>;
@@ -35,10 +36,10 @@ class WorkWatch {
   Tell tell_;
   WorkWatch* before_;
 };
-/// Tells the watch of this thread that work which is no op has ended: "optimizer".
+/// Notifies the watch of this thread that work other than an op has ended, such as "optimizer".
 void note_work(const char* name);
 
-/// While one of these lives, it keeps the names of the ops that ran on this thread.
+/// Collects the names of the ops that run on this thread during the lifetime of the object.
 class OpLog {
  public:
   const std::set<std::string>& names() const { return names_; }

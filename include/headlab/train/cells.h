@@ -1,8 +1,8 @@
-// Cells: pieces of work that are done once. What came out of a cell is a JSON file, beside the
-// settings that decide it and the hash of the weights that it describes. So going on after an
-// interruption is finding cells that are there, a share of the work is a choice of cells, and any
-// number of processes may be given the same ones: each takes the next that nobody makes, by a lock
-// that ends with its process. Read next: src/lab/runs/cells.cc; lab/sweep.h, whose cells are runs.
+// Cells: jobs that run once and keep their result. The result is a JSON file with the settings that
+// decide it and the hash of the weights it describes. Resuming means skipping cells whose result
+// exists; a share of the work is a subset of the cells. Several processes may be given the same
+// cells: each takes the next free one by a lock that ends with the process. Read next:
+// src/lab/runs/cells.cc; lab/sweep.h, whose cells are runs.
 #pragma once
 
 #include <exception>
@@ -19,29 +19,31 @@
 namespace headlab {
 
 struct Cell {
-  std::string name;              // for people
-  std::filesystem::path path{};  // what is locked while the cell is made (lock_run)
+  std::string name;              // shown to users
+  std::filesystem::path path{};  // locked while the cell runs (lock_run)
   std::filesystem::path file{};  // the result; empty: it is not kept
-  /// The settings that decide it, kept in the result; or a file of its own that holds them, which
-  /// whoever makes the cell compares, and without which the result does not count.
+  /// Settings that decide the result and are stored with it. Alternatively the path of a separate
+  /// file that holds them: the code that runs the cell compares it, and without it the result is
+  /// ignored.
   Json decided_by{};
   std::filesystem::path settings{};
-  std::function<Json()> make{};  // throws Stopped where it is told to stop
-  double bytes = 0;              // of memory that making it takes, at least
+  std::function<Json()> make{};  // throws Stopped if it is asked to stop
+  double bytes = 0;              // minimum memory that running it takes
 };
 
-/// How the parts of an analysis of a run are kept.
+/// Options for storing the parts of an analysis of a run.
 struct Keeping {
-  bool in_run = false;  // as files in the run's folder `cells`
-  /// Asked before each part and after each step of it, which Stopped then ends.
+  bool in_run = false;  // as files in the folder `cells` of the run
+  /// Called before each part and after each step of it; true ends the part with Stopped.
   std::function<bool()> should_stop{};
 };
-/// The cell of one part: `settings` and the weights of the run decide it.
+/// Returns the cell of one part; `settings` and the weights of the run decide its result.
 Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
                  std::function<Json()> make);
 
-/// The cells of several runs. A run is opened when one of its cells is made, and closed when one of
-/// another run is: Work(run, options) has its cells as `cells()`, in the same order each time.
+/// Returns the cells of several runs. A run is opened when one of its cells runs, and closed when a
+/// cell of another run does. Work(run, options) returns its cells as `cells()`, in the same order
+/// each time.
 template <class Work, class Options>
 std::vector<Cell> cells_of_runs(const std::vector<std::filesystem::path>& paths,
                                 const Options& options) {
@@ -66,17 +68,18 @@ std::vector<Cell> cells_of_runs(const std::vector<std::filesystem::path>& paths,
   return cells;
 }
 
-/// What the cell's file holds; nothing if it is not there. Error for a damaged file.
+/// Returns the stored result of a cell; nothing if there is none. Error if the file is damaged.
 std::optional<Json> kept_in(const Cell& cell);
-/// The result of the cell: what is kept, or what another process makes just now, or made here. A
-/// part of a run that cannot be kept is returned all the same. Throws Stopped if should_stop says
-/// so before it is there.
+/// Returns the result of a cell: the stored one, the one that another process is computing, or one
+/// computed here. A result that cannot be stored is returned as well. Throws Stopped if should_stop
+/// returns true before the result is available.
 Json once(const Cell& cell, const std::function<bool()>& should_stop);
 
-/// Why a cell could not be made: kept in the folder `failed` beside cells until it is made.
+/// Reason why a cell failed, stored in the folder `failed` next to the cells until the cell
+/// succeeds.
 struct CellFailure {
   std::string cell, error, hint{};
-  bool diverged = false;  // its numbers were not finite any more
+  bool diverged = false;  // its numbers were no longer finite
 
   void members(auto&& f) {
     f("cell", cell), f("error", error), f("hint", hint), f("diverged", diverged);
@@ -85,24 +88,25 @@ struct CellFailure {
 std::optional<CellFailure> failure_of(const Cell& cell);
 
 struct MakeOptions {
-  /// Processes that work side by side, each on one thread; never more than there are cells to make,
-  /// or than `memory` holds (bytes; 0: that of this machine).
+  /// Processes that run at the same time, each on one thread; at most one per open cell, and at
+  /// most as many as fit into `memory` (bytes; 0: that of this machine).
   Index jobs = 1;
   double memory = 0;
-  std::function<bool()> should_stop{};  // asked between cells
-  /// After each cell that this process tried: "" if it was made, "failed: ...", "interrupted ...".
+  std::function<bool()> should_stop{};  // called between cells
+  /// Called after each cell that this process tried, with "" if it succeeded, else "failed: ..." or
+  /// "interrupted ...".
   std::function<void(std::size_t cell, const std::string& trouble)> after_cell{};
-  /// The first that each process does if there are several.
+  /// Called first in each process if there are several.
   std::function<void()> in_worker{};
 };
 struct CellsMade {
   Index finished = 0;
   std::vector<CellFailure> failed{};
-  std::vector<std::string> missing{};  // a worker died over them
+  std::vector<std::string> missing{};  // cells whose process died
   bool stopped = false;
 };
-/// Makes the cells that are not there. One that fails does not keep the others from being made;
-/// what other processes make is waited for at the end, and made here if they die over it.
+/// Runs the cells without a result. A failed cell does not stop the others. Cells that run in other
+/// processes are awaited at the end, and run here if those processes die.
 CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options = {});
 
 }  // namespace headlab

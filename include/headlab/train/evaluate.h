@@ -1,6 +1,6 @@
 // Loss and accuracy on held-out examples. The examples are the same for every run of a task, so
-// that two models can be compared.
-// Read next: trainer.h, which evaluates while it trains.
+// that models can be compared. Changing which examples are drawn changes every reported number.
+// Read next: trainer.h, which evaluates during training.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace headlab {
 struct TargetScore {
   std::string name;
   double loss = 0;      // nats per target
-  double accuracy = 0;  // right targets / targets
-  Index count = 0;      // targets
+  double accuracy = 0;  // correct targets / targets
+  Index count = 0;      // number of targets
 
   void members(auto&& f) { f("name", name), f("loss", loss), f("accuracy", accuracy); }
 };
@@ -29,16 +29,18 @@ struct Evaluation {
 };
 
 struct EvaluateOptions {
-  /// At most so many; fewer where the task has fewer different ones. Time grows in proportion.
+  /// Maximum number of examples; fewer if the task has fewer distinct ones. Time grows in
+  /// proportion.
   Index examples = 512;
   Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
-  Key key{};         // which examples: one of train/streams.h; the default is the held-out set
+  Key key{};         // selects the examples: a stream of train/streams.h; the default is the
+                     // held-out set
   Split split = Split::validation;
   std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
 };
 
-/// Calls use(part, first) for the sequences of a batch, at most `size` >= 1 at a time; `first` is
-/// the index of the part's first sequence in the batch.
+/// Calls use(part, first) for the sequences of a batch, at most `size` >= 1 at a time. `first` is
+/// the index in the batch of the part's first sequence.
 template <class Use>
 void for_parts(const Batch& batch, Index size, Use&& use) {
   Steps steps((batch.size + size - 1) / size);
@@ -48,23 +50,25 @@ void for_parts(const Batch& batch, Index size, Use&& use) {
   }
 }
 
-/// `count`, or the number of different held-out sequences if that is smaller: none is judged twice.
+/// Returns `count`, or the number of distinct sequences of the split if that is smaller, so that no
+/// sequence counts twice.
 Index at_most_different(const Task& task, Index count, Split split = Split::validation);
-/// The first at_most_different(task, count) of the examples that `evaluate` uses, with their truth.
+/// Returns the first at_most_different(task, count) examples that `evaluate` uses, with their
+/// ground truth.
 Example held_out_examples(const Task& task, Index count);
 
-/// The cross-entropy of each target in nats, 0 where there is none: logits [B, T, K*V], result
+/// Returns the cross-entropy of each target in nats, 0 if there is none: logits [B, T, K*V], result
 /// [B, T, K].
 Tensor target_losses(const Tensor& logits, const Batch& batch);
 
-/// For each held-out example and each of the K targets, the sum of the losses over its positions
-/// and the number of positions that have such a target: [examples, K, 2], row-major. Error for
-/// options below 1.
+/// Returns, for each held-out example and each of the K targets, the sum of the losses over its
+/// positions and the number of positions that have such a target: [examples, K, 2], row-major.
+/// Error if an option is below 1.
 std::vector<float> losses_by_example(const Model& model, const Task& task,
                                      const EvaluateOptions& options = {});
 
-/// Mean loss and accuracy, computed without a tape. Errors: options below 1; no target in any of
-/// the examples; a loss that is not finite, with the name of the first tensor that is not.
+/// Returns mean loss and accuracy, computed without a tape. Errors: options below 1; no target in
+/// any of the examples; a loss that is not finite, with the name of the first tensor that is not.
 Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions& options = {});
 
 }  // namespace headlab

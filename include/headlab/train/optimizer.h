@@ -1,6 +1,6 @@
-// Optimizers: each is a row of a table. Parameters are added one by one, with a name under which
-// their moments are saved.
-// Read next: trainer.h.
+// Optimizers. Each kind is a row of a table with a step function. Parameters are added one by one,
+// with a name under which their moments are saved; renaming a parameter therefore breaks saved
+// states. Read next: trainer.h.
 #pragma once
 
 #include <span>
@@ -13,33 +13,34 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// A step of some numbers of a parameter.
+/// Arguments of one step on a range of a parameter's elements.
 struct OptimizerStep {
   const TrainConfig& config;
   Index step;           // from 1: t in the bias corrections
   double lr, decay;     // of this parameter
-  Scalar scale;         // g counts times this where the norm of all gradients is clipped
-  Index count;          // of elements in each array
+  Scalar scale;         // factor on g if the norm of all gradients is clipped
+  Index count;          // number of elements in each array
   Scalar *g, *w, *m;    // gradients, weights, moments
-  Scalar* v = nullptr;  // second moments, where the optimizer keeps two
+  Scalar* v = nullptr;  // second moments, if the optimizer keeps two
 };
 
-/// An optimizer: its name in settings, what it computes with its source (`explain` says it), how
-/// many moments it keeps for each weight (1: m, 2: v as well), and its step.
+/// An optimizer: its name in settings, its formula with its source (shown by `explain`), the number
+/// of moments per weight (1: m, 2: also v), and its step.
 struct OptimizerEntry {
   const char *name, *summary;
   int moments;
   void (*step)(const OptimizerStep& step);
 };
-/// By OptimizerKind; after ours those of a program that uses this library.
+/// Returns the table, indexed by OptimizerKind; rows of a program that uses this library follow.
 std::span<const OptimizerEntry> optimizer_table();
-/// To be filled before the table is first read.
+/// Returns the rows of a program that uses this library. Add to them before the table is first
+/// read.
 std::vector<OptimizerEntry>& own_optimizers();
 inline const OptimizerEntry& kind_of(OptimizerKind kind) {
   return optimizer_table()[static_cast<std::size_t>(kind)];
 }
 
-/// How some parameters are treated differently from the rest.
+/// Settings of parameters that are treated differently from the rest.
 struct ParameterGroup {
   double lr_scale = 1;  // times the learning rate of the step
   bool decay = true;    // false: no weight decay; tensors with fewer than two axes never have it
@@ -49,31 +50,34 @@ class Optimizer {
  public:
   explicit Optimizer(const TrainConfig& config) : config_(config) {}
 
-  /// Keeps the handle: the tensor behind it is updated in place.
+  /// Adds a parameter. The optimizer keeps the handle and updates the tensor in place.
   void add(const std::string& name, const Tensor& parameter, const ParameterGroup& group = {});
 
-  /// The norm over all gradients together: sqrt(sum of g^2). Not finite if any element is not.
+  /// Returns the norm of all gradients together, sqrt(sum of g^2). It is not finite if any element
+  /// is not.
   double gradient_norm() const;
-  /// The name of a parameter whose gradient holds a number that is not finite; "" if there is none.
+  /// Returns the name of a parameter whose gradient holds a number that is not finite; "" if there
+  /// is none.
   std::string first_not_finite() const;
-  /// The same for parameters and moments: what a saved state holds, by its names there.
+  /// Returns the name, as in a saved state, of a parameter or moment that holds a number that is
+  /// not finite; "" if there is none.
   std::string first_damaged() const;
 
-  /// One step with g = gradient, times clip / (norm + 1e-6) where `norm` exceeds config.clip > 0:
-  /// adamw: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; w -= lr decay w; w -= lr
+  /// Takes one step with g = gradient, times clip / (norm + 1e-6) if `norm` exceeds config.clip >
+  /// 0: adamw: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; w -= lr decay w; w -= lr
   /// mhat / (sqrt(vhat) + eps), mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) (Loshchilov and
   /// Hutter 2019); adam: the same with g += decay w in place of the first (Kingma and Ba 2015);
   /// sgd: g += decay w; m = momentum m + g; w -= lr m.
-  /// Parameters without a gradient are left alone. Clears all gradients.
+  /// Parameters without a gradient do not change. Clears all gradients.
   void step(double lr, double norm);
   void zero_grad();
-  /// Steps taken: t in the bias corrections.
+  /// Returns the number of steps taken: t in the bias corrections.
   Index steps() const { return steps_; }
 
-  /// Moments as "optimizer.m.NAME" and "optimizer.v.NAME"; the caller keeps the number of steps.
-  /// `load` sets the moments of a parameter that the file does not name to 0, because an experiment
-  /// may add parameters to a run that has begun. Error for a moment of another shape, or without
-  /// its pair.
+  /// Store and load the moments as "optimizer.m.NAME" and "optimizer.v.NAME"; the caller keeps the
+  /// number of steps. If the file does not name a parameter, `load` sets its moments to 0, because
+  /// an experiment may add parameters to an existing run. Error if a moment has another shape or
+  /// lacks its pair.
   void store(TensorFile& file) const;
   void load(const TensorFile& file, Index steps);
 
@@ -93,9 +97,9 @@ class Optimizer {
 
   TrainConfig config_;
   std::vector<Slot> slots_;
-  std::vector<Piece> pieces_;           // of all slots: the tasks of a loop over all parameters
+  std::vector<Piece> pieces_;           // of all slots: the tasks of loops over all parameters
   mutable std::vector<double> sums_;    // one for each piece
-  mutable std::vector<Scalar*> grads_;  // one for each slot, of the loop that runs
+  mutable std::vector<Scalar*> grads_;  // one for each slot, used by the loop that is running
   Index steps_ = 0;
 };
 

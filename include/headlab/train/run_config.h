@@ -1,6 +1,6 @@
-// Every setting of a run: what config.json holds. One flat table serves files, the command line and
-// sweeps. Some settings follow from the task: the model is fitted to it.
-// Read next: run.h.
+// Settings of a run, the content of config.json. One flat table serves files, the command line and
+// sweeps. Some settings follow from the task: fit_to_task sets them. A new setting needs a row in
+// settings_of. Read next: run.h.
 #pragma once
 
 #include <memory>
@@ -17,66 +17,68 @@ struct RunConfig {
   std::string task = "relations";  // "NAME:parameters"
   TransformerConfig model;
   TrainConfig train;
-  /// Steps between scores of all heads (heads/tracking.h); 0: never. Kept with the run, so that a
-  /// run that resumes goes on with it. Each scoring runs the model on 128 sequences.
+  /// Steps between scores of all heads (heads/tracking.h); 0: never. It is stored with the run, so
+  /// a resumed run keeps it. Each scoring runs the model on 128 sequences.
   Index track_heads = 0;
-  /// Weights over training that the run keeps (snapshots.h), at most; 0: none. Each takes as much
-  /// disk, and until the run is saved as much memory, as model.safetensors.
+  /// Maximum number of weight snapshots over training (snapshots.h); 0: none. Each takes the size
+  /// of model.safetensors on disk and, until the run is saved, in memory.
   Index keep_weights = 0;
-  std::string parent;     // the run that this one was made from, by pruning
+  std::string parent;     // the run from which pruning created this one
   std::string data_hash;  // of the task's data file
-  std::string pruning;    // how it was made from its parent: "method=greedy keep=4 seed=0 ..."
-  /// The `steps` that were planned before the run was told to go on further, in order, "3000 4000";
-  /// "?" where that was in the middle of what was planned.
+  std::string pruning;    // the pruning that created it: "method=greedy keep=4 seed=0 ..."
+  /// Values of `steps` before each extension of the run, in order: "3000 4000"; "?" if the run was
+  /// extended before it reached them.
   std::string extended;
-  /// The layout of the model that this run was imported from. Its initial values are not known, so
-  /// nothing is compared with them. Empty if headlab initialised the model.
+  /// Layout of the imported model. Its initial values are not known, so nothing is compared with
+  /// them. Empty if headlab initialised the model.
   std::string imported;
 
-  /// Error that says what is out of range, does not fit together, or does not fit into memory.
+  /// Throws an Error that names what is out of range, does not fit together, or does not fit into
+  /// memory.
   void validate() const;
   friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };
 
-/// The settings of a run as one flat table, bound to `config`. The second is for command
-/// lines: it leaves out what the task decides (architecture, vocab, lengths, targets) and what
-/// pruning writes.
+/// Return the settings of a run as one flat table, bound to `config`. The second is for command
+/// lines: it omits the settings that the task decides (architecture, vocab, lengths, targets) and
+/// those that pruning writes.
 Settings settings_of(RunConfig& config);
 Settings user_settings_of(RunConfig& config);
 
-/// Sets those that the object in a config.json names, which a version of old may have written.
+/// Sets the settings of a config.json, which an older version may have written.
 void read_settings(RunConfig& config, Json settings, const std::string& file);
 
-/// The settings that may change when a run goes on: how long it trains, and when it is looked at.
+/// Returns the settings that may change when a run resumes: length of training, and times of
+/// evaluation and saving.
 const std::vector<std::string>& resumable_settings();
-/// A checksum of all other settings that differ from their defaults, without the history
-/// `extended`. State and model carry it, so that the files of two runs cannot be mixed; a setting
-/// that a later version adds does not change it.
+/// Returns a checksum of all other settings that differ from their defaults, without the history
+/// `extended`. State and model contain it, so that files of two runs cannot be mixed. A setting
+/// added by a later version does not change it.
 std::string identity_of(const RunConfig& config);
 
-/// Makes the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
+/// Creates the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
 std::unique_ptr<Task> fit_to_task(RunConfig& config);
-/// Sets d_head = floor(d_model / heads) where the heads do not divide d_model and it is not given.
+/// Sets d_head = floor(d_model / heads) if the heads do not divide d_model and d_head is not given.
 void fit_heads(TransformerConfig& model);
-/// The recommended settings of a task on top of the defaults. Error for an unknown task.
+/// Returns the defaults with the recommended settings of a task. Error for an unknown task.
 RunConfig recommended_config(const std::string& task);
 
-/// The model of a run before its first step; `config` has been fitted to its task.
+/// Returns the model of a run before its first step; `config` must be fitted to its task.
 Transformer initial_model(const RunConfig& config);
 
-/// Bytes that a step holds at least: tokens and targets of the batch, and of one micro-batch what
-/// the backward pass needs (the inputs of the layer norms, of attention and of the feed-forward
-/// network, and the logits).
+/// Returns the minimum bytes that a step holds: tokens and targets of the batch, and for one
+/// micro-batch the tensors that backward needs (inputs of the layer norms, of attention and of the
+/// feed-forward network, and the logits).
 double step_bytes(const TransformerConfig& model, const TrainConfig& train);
-/// Bytes of the weight matrices with what belongs to them: gradients, moments, and the copy of
+/// Returns the bytes of the weight matrices with their gradients, their moments, and the copy of
 /// weights and moments that a save writes.
 double parameter_bytes(const TransformerConfig& model, const TrainConfig& train);
-/// Both: what a process that trains a run holds at least.
+/// Returns the sum of both: the minimum that a process training a run holds.
 inline double training_bytes(const RunConfig& config) {
   return step_bytes(config.model, config.train) + parameter_bytes(config.model, config.train);
 }
-/// Error if both are more than `available` bytes; 0: the memory of this machine, if the system
-/// tells it.
+/// Throws an Error if the sum exceeds `available` bytes; 0: the memory of this machine, if the
+/// system reports it.
 void require_memory(const TransformerConfig& model, const TrainConfig& train, double available = 0);
 
 }  // namespace headlab

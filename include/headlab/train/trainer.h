@@ -1,7 +1,8 @@
-// The training loop: batch, forward, loss, backward, clip, step. Everything random is keyed by
-// (seed, purpose, step), so the state is parameters, moments and the step, and a run continues bit
-// for bit wherever it was stopped. Callbacks let experiments watch a run, edit heads while it
-// trains, and add terms to its loss. Read next: run.h.
+// The training loop: batch, forward, loss, backward, clip, step. All randomness is keyed by (seed,
+// purpose, step). The state is therefore parameters, moments and the step, and a run resumes bit
+// for bit from any step; a new source of randomness must follow the same rule. Callbacks let
+// experiments observe a run, intervene on heads during training, and add terms to the loss. Read
+// next: run.h.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@
 
 namespace headlab {
 
-/// A loss, a gradient or a parameter is not finite: the training diverged.
+/// Thrown if a loss, a gradient or a parameter is not finite: the training diverged.
 class NotFinite : public Error {
  public:
   using Error::Error;
@@ -21,22 +22,22 @@ class NotFinite : public Error {
 
 /// One finished step.
 struct StepRecord {
-  Index step = 0;   // steps done, this one included
-  double loss = 0;  // of the training batch, extra terms included
+  Index step = 0;   // steps done, including this one
+  double loss = 0;  // of the training batch, including extra terms
   double lr = 0;
   double gradient_norm = 0;  // before clipping
-  double seconds = 0;        // in steps since the run began, before it was resumed included
+  double seconds = 0;        // in steps since the start of the run, including earlier sessions
   double tokens_per_s = 0;   // in this step
 };
 
-/// One evaluation, and the step before it.
+/// An evaluation and the step before it.
 struct EvaluationRecord {
   StepRecord last;
-  double train_loss = 0;  // mean over the steps since the evaluation before
+  double train_loss = 0;  // mean over the steps since the previous evaluation
   Evaluation held_out;
 };
-/// A line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm, seconds,
-/// tokens_per_s.
+/// Converts to a line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr,
+/// gradient_norm, seconds, tokens_per_s.
 Json to_json(const EvaluationRecord& record);
 
 /// Hooks of the training loop; any of them may be empty. `edits` and `loss_terms` are called before
@@ -44,12 +45,12 @@ Json to_json(const EvaluationRecord& record);
 struct TrainCallbacks {
   std::function<void(const StepRecord&)> on_step{};
   std::function<void(const EvaluationRecord&)> on_evaluation{};
-  /// Applied to the forward passes of the step; called for each micro-batch.
+  /// Interventions for the forward passes of the step; called for each micro-batch.
   std::function<std::vector<HeadEdits>(Index step)> edits{};
   std::function<Tensor(Index step)> loss_terms{};  // added to the loss of the step; one element
   std::function<void(Index step)> after_step{};
-  std::function<void()> save{};  // called at every save_every steps, at the end and when stopped
-  std::function<bool()> should_stop{};  // asked after every step
+  std::function<void()> save{};  // called every save_every steps, at the end and when stopped
+  std::function<bool()> should_stop{};  // called after every step
 };
 
 class Trainer {
@@ -57,22 +58,24 @@ class Trainer {
   /// Binds the parameters of `model`; all three must outlive the trainer.
   Trainer(Model& model, const Task& task, const TrainConfig& config);
 
-  /// To add parameters of an experiment (gates ...) before the first step or `load`.
+  /// Returns the optimizer. Use it to add parameters of an experiment (gates ...) before the first
+  /// step or `load`.
   Optimizer& optimizer() { return optimizer_; }
   Index step() const { return step_; }
   double seconds() const { return seconds_; }
 
-  /// Trains to config.steps, or until should_stop. Returns whether it came to the end. Error that
-  /// names step and tensor when the loss or a gradient is not finite (the parameters are then those
-  /// of the last good step), or when a step left such numbers behind: nothing is saved then.
-  /// Stopped if stop_wanted() ends the wait for a batch; the steps before it are saved.
+  /// Trains to config.steps, or until should_stop returns true. Returns whether config.steps was
+  /// reached. Throws an Error that names step and tensor if the loss or a gradient is not finite
+  /// (the parameters are then those of the last good step), or if a step produced such numbers;
+  /// nothing is saved then. Throws Stopped if stop_wanted() ends the wait for a batch; the steps
+  /// before it are saved.
   bool run(const TrainCallbacks& callbacks = {});
 
-  /// Everything that `load` needs to continue bit for bit.
+  /// Adds everything that `load` needs to continue bit for bit.
   void store(TensorFile& file) const;
-  /// Error if the file does not belong to this model and optimizer.
+  /// Restores a stored state. Error if the file does not belong to this model and optimizer.
   void load(const TensorFile& file);
-  /// How many steps the trainer had done that stored the file.
+  /// Returns the number of steps of the trainer that stored the file.
   static Index steps_in(const TensorFile& file);
 
  private:

@@ -1,8 +1,7 @@
-// The texts and folders come from CMakeLists.txt (the version from its `project` line, the one
-// place that states it) and are defined for this file alone: a new version compiles one file, and
-// no object of a library user depends on it. HEADLAB_DATASETS is the folder of the sources, which
-// is there while one works on headlab, HEADLAB_INSTALLED_DATASETS the one that `cmake --install`
-// fills.
+// Version, build and data folders. CMakeLists.txt defines them for this file alone (the version
+// comes from its `project` line), so a new version compiles one file, and no object of a library
+// user depends on it. HEADLAB_DATASETS is the folder in the source tree, which exists during
+// development; HEADLAB_INSTALLED_DATASETS is the folder that `cmake --install` fills.
 #include "headlab/base/build.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ const char* build() { return HEADLAB_BUILD_TEXT; }
 
 namespace {
 
-/// Folders above the runs that were opened, and what guards them.
+/// Folders above the opened runs, with the mutex that protects them.
 struct DataFolders {
   std::mutex mutex;
   std::vector<std::filesystem::path> folders;
@@ -37,7 +36,9 @@ void look_for_data_near(const std::filesystem::path& run) {
   std::error_code failed;
   std::filesystem::path folder = std::filesystem::absolute(run, failed).lexically_normal();
   if (failed) return;
-  if (!folder.has_filename()) folder = folder.parent_path();  // it was written as "runs/mine/"
+  if (!folder.has_filename())
+    folder = folder.parent_path();  // the path was written as
+                                    // "runs/mine/"
   std::vector<std::filesystem::path> above;
   while (above.size() < kMostLevels && folder.has_relative_path()) {
     folder = folder.parent_path();

@@ -1,6 +1,6 @@
-// Opening and writing by POSIX calls, and hints for what fails (descriptor.h). Read next: files.cc,
-// which writes whole files so that none is ever half there.
-// Reasons are the system's own words.
+// Opening and writing files by POSIX calls, with hints for failures (descriptor.h). Reasons in
+// errors are the system's own messages. A call interrupted by a signal is repeated. Read next:
+// files.cc, which writes whole files atomically.
 #include "base/descriptor.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// Open files of POSIX that close themselves, and the error that names a file and the reason of the
-// system. Shared by files.cc (reading and writing) and file_lock.cc (locks).
-// Calls that a signal interrupts are made again.
+// POSIX file descriptors that close themselves, and the error that names a file and the system's
+// reason. Shared by files.cc (reading and writing) and file_lock.cc (locks). Calls interrupted by a
+// signal are repeated.
 #pragma once
 
 #include <unistd.h>
@@ -12,10 +12,10 @@
 
 namespace headlab {
 
-/// The most bytes that one call reads or writes: some systems refuse 2 GiB.
+/// Maximum bytes that one call reads or writes: some systems refuse 2 GiB.
 inline constexpr std::size_t kMostBytesPerCall = std::size_t{1} << 30;
 
-/// Throws "cannot ACTION 'FILE': REASON" with a hint for the error number of the system.
+/// Throws "cannot ACTION 'FILE': REASON" with a hint for the system's error number.
 [[noreturn]] void fail(std::string_view action, const std::filesystem::path& file, int code);
 
 /// An open file that closes itself.
@@ -35,10 +35,10 @@ class Descriptor {
   int number_;
 };
 
-/// Returns the number of the opened file, or -1 with the reason in errno.
+/// Opens a file. Returns its descriptor, or -1 with the reason in errno.
 int open_file(const std::filesystem::path& file, int flags);
 
-/// Writes all bytes. Returns 0, or the error of the system.
+/// Writes all bytes. Returns 0 or the system's error number.
 int write_all(int descriptor, std::string_view bytes);
 
 }  // namespace headlab

@@ -1,8 +1,8 @@
-// SHA-256 as the standard writes it: the message in blocks of 64 bytes, each stirred into eight
-// words of 32 bits. The constants are the first 32 bits of the fractional parts of the square roots
-// of the first 8 primes and of the cube roots of the first 64. The fast checksum is a hash of words
-// of 8 bytes in four lanes: each step of one waits for the multiplication before it, and the other
-// lanes fill that latency. Read next: safetensors.cc.
+// SHA-256 as in the standard: the message in blocks of 64 bytes, each mixed into eight words of 32
+// bits. The constants are the first 32 bits of the fractional parts of the square roots of the
+// first 8 primes and of the cube roots of the first 64. The fast checksum hashes words of 8 bytes
+// in four lanes: each step of a lane waits for its previous multiplication, and the other lanes
+// fill that latency. Read next: safetensors.cc.
 #include "base/digest.h"
 
 #include <bit>
@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::uint64_t kBasis = 0xCBF29CE484222325, kPrime = 0x100000001B3;  // as published
 
-/// One-to-one in `word` and in `hash`: an odd factor and a shift can both be undone.
+/// Mixes `word` into `hash`. The step is one-to-one in both: an odd factor and a shift can be
+/// undone.
 std::uint64_t step(std::uint64_t hash, std::uint64_t word) {
   const std::uint64_t product = (hash ^ word) * 0x9FB21C651E98DF25;
-  return product ^ (product >> 32);  // so that high bits reach low ones
+  return product ^ (product >> 32);  // moves high bits to low ones
 }
 
 using Words = std::array<std::uint32_t, 8>;
@@ -38,7 +39,7 @@ std::uint32_t word_at(std::string_view bytes, std::size_t at) {
   return word;
 }
 
-/// The message schedule of a block of 64 bytes.
+/// Returns the message schedule of a block of 64 bytes.
 std::array<std::uint32_t, 64> schedule_of(std::string_view block) {
   std::array<std::uint32_t, 64> w{};
   for (std::size_t t = 0; t < 16; ++t) w[t] = word_at(block, 4 * t);

@@ -1,6 +1,6 @@
-// Names that are nearly right. The distance is optimal string alignment (Damerau 1964, each part
-// edited at most once): it counts swapped neighbours, the commonest slip of the fingers, as one
-// edit. Read next: cli, where these messages reach the user.
+// Errors and suggestions for misspelt names. The distance is optimal string alignment (Damerau
+// 1964, each part edited at most once): it counts swapped neighbours, the most common typing error,
+// as one edit. Read next: headlab/base/error.h.
 #include "headlab/base/error.h"
 
 #include <algorithm>
@@ -16,8 +16,9 @@ char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A
 
 bool same_letter(char a, char b) { return lower_case(a) == lower_case(b); }
 
-/// Three rows of the table of distances between beginnings of a and of b, in memory that lasts
-/// through a search: a wrong name is compared with every known one.
+/// Returns the edit distance. Uses three rows of the table of distances between prefixes of a and
+/// b, in memory that is kept during a search, because a wrong name is compared with every known
+/// one.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::vector<std::size_t>& rows) {
   rows.resize(3 * (b.size() + 1));
   std::size_t *before = rows.data(), *last = before + b.size() + 1, *row = last + b.size() + 1;
@@ -52,7 +53,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     const std::size_t shorter = std::min(name.size(), candidate.size());
     const std::size_t longer = std::max(name.size(), candidate.size());
     const std::size_t most = std::max<std::size_t>(1, longer / 3);
-    if (longer - shorter > most) continue;  // no distance is less than that
+    if (longer - shorter > most) continue;  // no distance is smaller than that
     const std::size_t distance = edit_distance(name, candidate, rows);
     const bool near = distance <= most && distance < longer;
     if (near && distance < smallest) {

@@ -1,6 +1,6 @@
-// The table of kinds. An entry has at least three bytes, so that tokens or texts rarely look like
-// one by chance. Source of the numbers: the specification of each format.
-// Read next: file_kind.h.
+// The table of file kinds. An entry has at least three bytes, so that tokens or texts rarely match
+// one by chance. The numbers are from the specification of each format. To add a kind, add a row
+// with a name and a hint for the user. Read next: file_kind.h.
 #include "base/file_kind.h"
 
 namespace headlab {

@@ -1,6 +1,6 @@
-// Locks of files (files.h): an advisory lock of the system on a file that names its holder. The
-// file goes when the lock is given back. A file of the user with the same name is never touched.
-// Read next: files.cc.
+// File locks (files.h): an advisory system lock on a file that names its holder. The file is
+// removed when the lock is released. A file of the user with the same name is never changed. Read
+// next: files.cc.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ using std::filesystem::path;
 
 namespace {
 
-/// Whether a file holds what a lock holds: nothing, or "process PID on HOST since DATE TIME".
+/// Returns whether the line is that of a lock: empty, or "process PID on HOST since DATE TIME".
 /// Anything else is a file of the user.
 bool is_holder(const std::string& line) {
   static const std::regex form(
@@ -29,7 +29,7 @@ bool is_holder(const std::string& line) {
   return line.empty() || std::regex_match(line, form);
 }
 
-/// "process 1234 on HOST since 2026-11-22 08:40:01".
+/// Returns "process 1234 on HOST since 2026-11-22 08:40:01" for this process.
 std::string this_process() {
   char host[65] = "", time[32] = "";
   ::gethostname(host, sizeof host - 1);
@@ -69,7 +69,8 @@ FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
     }
     if (holder_.empty()) holder_ = "another process";
     if (held_ && ::ftruncate(descriptor.number(), 0) == 0) {
-      write_all(descriptor.number(), this_process());  // for others to read; the lock needs it not
+      write_all(descriptor.number(), this_process());  // information for others; the lock does not
+                                                       // need it
       holder_.clear();
     }
     descriptor_ = descriptor.release();
@@ -78,7 +79,10 @@ FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
 }
 
 FileLock::~FileLock() {
-  if (held_ && process_ == ::getpid()) ::unlink(file_.c_str());  // first: nobody gets a lost file
+  if (held_ && process_ == ::getpid())
+    ::unlink(file_.c_str());  // before the lock is released, so
+                              // that no process locks a removed
+                              // file
   ::close(descriptor_);
 }
 

@@ -1,7 +1,6 @@
-// Files over POSIX calls (files.h), because a stream can neither sync nor say why it failed. A
-// write is: temporary file beside the target, bytes, fsync, rename, fsync of the directory; what
-// fails on the way removes the temporary file and tells the reason of the system. Read next:
-// safetensors.cc.
+// Files by POSIX calls (files.h), because a stream can neither sync nor report why it failed. A
+// write is: temporary file in the same folder, bytes, fsync, rename, fsync of the directory. A
+// failure removes the temporary file and reports the system's reason. Read next: safetensors.cc.
 #include "headlab/base/files.h"
 
 #include <fcntl.h>
@@ -24,7 +23,7 @@ using std::filesystem::path;
 
 constexpr std::size_t kMostBytesRead = std::size_t{1} << 36;  // of a file, as a whole
 
-/// Opens a file for reading, and nothing that might not end. Does not wait for the writer of a
+/// Opens a file for reading, but nothing that might not end. Does not wait for the writer of a
 /// pipe.
 int open_regular(const path& file) {
   Descriptor descriptor(open_file(file, O_RDONLY | O_NONBLOCK));
@@ -49,17 +48,19 @@ int write_parts(int descriptor, const std::vector<std::string_view>& parts) {
 
 int sync(int descriptor) { return ::fsync(descriptor) == 0 ? 0 : errno; }
 
-/// A rename lasts only when its directory is on the disk. File systems that cannot do it say
-/// EINVAL.
+/// Syncs the directory, without which a rename is not durable. File systems that do not support it
+/// return EINVAL.
 int sync_directory(const path& file) {
   const path directory = file.has_parent_path() ? file.parent_path() : path(".");
   const Descriptor descriptor(open_file(directory, O_RDONLY));
-  if (!descriptor.is_open()) return errno == EACCES ? 0 : errno;  // may write there, but not list
+  if (!descriptor.is_open())
+    return errno == EACCES ? 0 : errno;  // writing is allowed, listing is
+                                         // not
   const int code = sync(descriptor.number());
   return code == EINVAL ? 0 : code;
 }
 
-/// Writes, syncs and closes the temporary file. 0, or the error of the system.
+/// Writes, syncs and closes the temporary file. Returns 0 or the system's error number.
 int fill(Descriptor& temporary, const std::vector<std::string_view>& parts, const mode_t* mode) {
   if (mode != nullptr && ::fchmod(temporary.number(), *mode & 07777) != 0) return errno;
   if (const int code = write_parts(temporary.number(), parts)) return code;
@@ -67,14 +68,14 @@ int fill(Descriptor& temporary, const std::vector<std::string_view>& parts, cons
   return temporary.close() == 0 ? 0 : errno;
 }
 
-constexpr std::string_view kTemporary = ".tmp-";  // after the name of a file that is written
+constexpr std::string_view kTemporary = ".tmp-";  // follows the name of the file that is written
 
 void replace_file(const path& file, const std::vector<std::string_view>& parts,
                   const mode_t* mode) {
   static std::atomic<unsigned> number = 0;
   path name;
   int opened = -1;
-  do {  // a name that exists was left by a process that died
+  do {  // an existing name was left by a process that died
     name = file;
     name += text(kTemporary, ::getpid(), "-", number++);
     opened = open_file(name, O_WRONLY | O_CREAT | O_EXCL);
@@ -98,7 +99,7 @@ void write_in_place(const path& file, const std::vector<std::string_view>& parts
   if (const int code = write_parts(descriptor.number(), parts)) fail("write", file, code);
 }
 
-/// 0, or the error of the system; ENOTSUP where it cannot exchange.
+/// Exchanges atomically. Returns 0 or the system's error number; ENOTSUP if it cannot exchange.
 int exchange(const path& a, const path& b) {
 #if defined(RENAME_EXCHANGE)
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
@@ -109,7 +110,7 @@ int exchange(const path& a, const path& b) {
 #endif
 }
 
-/// The same in three steps, for systems and file systems that cannot do it in one.
+/// Exchanges in three steps, for systems and file systems that cannot do it in one.
 int exchange_by_renames(const path& a, const path& b) {
   path aside = b;
   aside += ".aside";
@@ -122,7 +123,7 @@ int exchange_by_renames(const path& a, const path& b) {
   return code;
 }
 
-/// Where a chain of symbolic links leads; the last need not exist.
+/// Returns the target of a chain of symbolic links; it need not exist.
 path followed(path file) {
   std::error_code ignored;
   for (int links = 0; std::filesystem::is_symlink(file, ignored) && links < 40; ++links) {
@@ -137,7 +138,8 @@ std::string read_file(const path& file) {
   const Descriptor descriptor(open_regular(file));
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0) fail("read", file, errno);
-  // One byte more than the size, so that the end is seen without growing; /proc says 0 and grows.
+  // One byte more than the size, so that the end is detected without growing; /proc reports 0 and
+  // grows.
   const auto size = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   std::string bytes(std::min(size, kMostBytesRead) + 1, '\0');
   std::size_t used = 0;

@@ -1,6 +1,6 @@
-// JSON values and how they are written (json.h). Writing is the inverse of reading: a value that
-// is written and parsed again is the same value, with its members in the same order, so a file
-// that is read and written stays as it was. Read next: json_parse.cc, the way back.
+// JSON values and writing (json.h). Writing is the inverse of parsing: a value that is written and
+// parsed again is the same value, with its members in the same order, so reading and writing a file
+// does not change it. Read next: json_parse.cc, the inverse.
 #include "headlab/base/json.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace headlab {
 namespace {
 
-/// The alternative T of `variant`, which is what `value` holds.
+/// Returns the alternative T of `variant`, which `value` holds.
 template <class T, class Variant>
 auto& checked(const char* expected, const Json& value, Variant& variant) {
   if (auto* found = std::get_if<T>(&variant)) return *found;

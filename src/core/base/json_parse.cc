@@ -1,6 +1,6 @@
-// Reading JSON: recursive descent over the grammar of RFC 8259, one function a rule. Bytes are
-// checked to be UTF-8 once, before anything else, so the rules need not. Depth is limited, so no
-// input can overflow the stack. Read next: text.cc.
+// JSON parser: recursive descent over the grammar of RFC 8259, one function per rule. The bytes are
+// checked to be UTF-8 once before parsing, so the rules do not check. Depth is limited, so no input
+// can overflow the stack. Read next: text.cc.
 #include <unordered_set>
 
 #include "base/file_kind.h"
@@ -17,7 +17,7 @@ class Parser {
  public:
   Parser(std::string_view json, std::string_view source) : json_(json), source_(source) {}
 
-  /// A byte order mark at the beginning is passed over, as RFC 8259 allows.
+  /// Parses the document. An initial byte order mark is skipped, as RFC 8259 allows.
   Json document() {
     if (const FileKind* kind = foreign_kind(json_); kind != nullptr) {
       throw Error(text(source_, ": expected JSON, but it is ", kind->name), kind->hint);
@@ -205,7 +205,7 @@ Json Json::parse(std::string_view json, std::string_view source) {
 /// Returns the bytes of the character that starts with the byte `lead`; 0 if none does.
 static std::size_t utf8_length(unsigned lead) {
   if (lead < 0x80) return 1;
-  if (lead < 0xC2) return 0;  // a following byte, or a form that is longer than needed
+  if (lead < 0xC2) return 0;  // a continuation byte, or an overlong form
   if (lead < 0xE0) return 2;
   if (lead < 0xF0) return 3;
   if (lead < 0xF5) return 4;
@@ -219,7 +219,7 @@ bool valid_utf8(std::string_view bytes, std::size_t& position) {
     const std::size_t length = utf8_length(lead);
     bool valid = length > 0 && at + length <= bytes.size();
     for (std::size_t i = 1; valid && i < length; ++i) valid = (byte(at + i) & 0xC0) == 0x80;
-    if (valid && length > 2) {  // longer than needed, a surrogate, or above U+10FFFF
+    if (valid && length > 2) {  // overlong, a surrogate, or above U+10FFFF
       const unsigned second = byte(at + 1);
       valid = !(lead == 0xE0 && second < 0xA0) && !(lead == 0xED && second > 0x9F) &&
               !(lead == 0xF0 && second < 0x90) && !(lead == 0xF4 && second > 0x8F);

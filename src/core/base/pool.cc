@@ -1,9 +1,9 @@
-// The pool: free blocks in lists by size class, eight to a power of two, so that a block is taken
-// and given back in a few instructions and each step finds what the one before it found. A length
-// that none had before asks the system for blocks of its own, which stay until pool_release. Small
-// blocks are cut from larger ones; large ones are whole pages that begin with a page, all arrays at
-// the same place, against 4K aliasing (a load some bytes ahead of a store, modulo 4096, waits for
-// it). Read next: tape.cc, its greatest user.
+// The pool: free blocks in lists by size class, eight per power of two, so that allocating and
+// freeing take a few instructions and each step finds the blocks of the one before. A size seen for
+// the first time is requested from the system, and its blocks stay until pool_release. Small blocks
+// are cut from larger ones. Large ones are whole pages that begin at a page boundary, with all
+// arrays at the same offset, to avoid 4K aliasing (a load some bytes ahead of a store, modulo 4096,
+// waits for it). Read next: src/core/tensor/tape.cc, its main user.
 #include "headlab/base/pool.h"
 
 #include <unistd.h>
@@ -24,13 +24,13 @@ constexpr std::size_t kUnit = 64;  // alignment, and the unit of sizes
 constexpr std::size_t kSteps = 8;  // size classes per power of two
 constexpr std::size_t kPage = 4096;
 constexpr std::align_val_t kAlignment{kPage};
-constexpr std::size_t kCut = 16 * kPage;  // what small blocks are cut from
+constexpr std::size_t kCut = 16 * kPage;  // small blocks are cut from blocks of this size
 
 struct FreeBlock {
   FreeBlock* next;
 };
 
-/// A size class: the bytes of its blocks, and its place among the lists.
+/// A size class: the bytes of its blocks, and its index among the lists.
 struct SizeClass {
   std::size_t bytes, index;
 
@@ -59,7 +59,7 @@ class Pool {
   void give(void* block, const SizeClass& of) {
     lists_[of.index] = new (block) FreeBlock{lists_[of.index]};
   }
-  /// Returns the large blocks that are not in use.
+  /// Returns the large blocks that are not in use to the system.
   void release() {
     for (std::size_t bytes = kPage; bytes < kMost; bytes = SizeClass(bytes + 1).bytes) {
       FreeBlock*& list = lists_[SizeClass(bytes).index];
@@ -71,8 +71,8 @@ class Pool {
   }
 
  private:
-  /// Asks the system for a block, or for several small ones. Never for more than the machine has: a
-  /// system that promises that ends the process, without a word, when the memory is used.
+  /// Requests one block, or several small ones, from the system, but never more than the machine
+  /// has: a system that grants that kills the process without a message when the memory is used.
   void grow(const SizeClass& of) {
     static const std::size_t limit = machine_memory();
     const std::size_t bytes = of.is_small() ? kCut : of.bytes;
@@ -95,13 +95,14 @@ class Pool {
   std::array<FreeBlock*, 36 * kSteps> lists_{};
 };
 
-/// Never destroyed: tensors with static lifetime may outlive any other static object.
+/// Returns the pool. It is never destroyed, because tensors with static lifetime may outlive any
+/// other static object.
 Pool& pool() {
   static auto& instance = *new Pool;
   return instance;
 }
 
-/// A block for `bytes`; those of stacks of scratch memory are not `counted` as in use.
+/// Allocates a block for `bytes`. Blocks of scratch stacks are not `counted` as in use.
 void* take(std::size_t bytes, bool counted = true) {
   const SizeClass of(bytes);
   Pool& p = pool();
@@ -121,9 +122,9 @@ void give(void* memory, std::size_t bytes, bool counted = true) noexcept {
 
 constexpr std::size_t kMostScratch = std::size_t{8} << 20;
 
-/// The scratch memory of one thread: a block of the pool, cut into whole pages, one behind the
-/// other, so that all begin where the pool's do in theirs. What does not fit comes from the pool
-/// itself, and once nothing is in use the stack grows to what was needed.
+/// The scratch memory of one thread: a block of the pool, divided into whole pages in sequence,
+/// with the same offset as blocks of the pool. Requests that do not fit are served by the pool, and
+/// once nothing is in use the stack grows to the required size.
 class ScratchStack {
  public:
   ScratchStack() = default;
@@ -133,7 +134,7 @@ class ScratchStack {
   ScratchStack(const ScratchStack&) = delete;
   ScratchStack& operator=(const ScratchStack&) = delete;
 
-  /// Null where the block must come from the pool.
+  /// Returns null if the block must come from the pool.
   void* take(std::size_t bytes) {
     if (used_ == 0 && needed_ > size_) grow();
     const std::size_t at = used_;
@@ -141,7 +142,7 @@ class ScratchStack {
     needed_ = std::max(needed_, used_);
     return used_ <= size_ ? memory_ + at : nullptr;
   }
-  /// Whether `block`, the last one taken, was the stack's.
+  /// Returns whether `block`, the last one taken, was the stack's.
   bool give(void* block, std::size_t bytes) {
     used_ -= pages(bytes);
     return size_ > 0 && block == memory_ + used_;
@@ -156,7 +157,7 @@ class ScratchStack {
   }
 
   char* memory_ = nullptr;
-  std::size_t size_ = 0, used_ = 0;  // used: those of the pool included
+  std::size_t size_ = 0, used_ = 0;  // used: including blocks from the pool
   std::size_t needed_ = std::size_t{1} << 18;
 };
 

@@ -1,6 +1,6 @@
-// A chain of loops and a watcher for each thread: a training that runs on another thread of the
-// program counts for itself.
-// Read next: include/headlab/base/progress.h.
+// Progress of loops (progress.h): a chain of loops and a watch for each thread, so that training on
+// another thread of the program is counted separately. A loop reports only through the outermost
+// loop of its thread. Read next: include/headlab/base/progress.h.
 #include "headlab/base/progress.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void Steps::done() {
   if (steps_asked) steps_asked();
 }
 
-/// `inside`: the share of the step on the way that is done.
+/// Reports progress; `inside` is the finished share of the current step.
 void Steps::tell(double inside) {
   if (!steps_watch) return;
   const auto all = static_cast<double>(all_), weight = static_cast<double>(weight_);

@@ -1,6 +1,6 @@
-// Streams and distributions over Philox (random.h). Keys are folded with the cipher itself: for a
-// given key it permutes the counters, so different data give different, unrelated keys. The upper
-// half of the counter says what a block is for, so that no drawn number is ever also a key.
+// Streams and distributions based on Philox (random.h). Keys are folded with the cipher itself: for
+// a given key it permutes the counters, so different data give different, unrelated keys. The upper
+// half of the counter states the purpose of a block, so that no drawn number is ever also a key.
 #include "headlab/base/random.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace headlab {
 namespace {
 
-// Upper halves of the counter; drawn numbers have 0. Text adds its length to the low bits.
+// Upper halves of the counter; for drawn numbers it is 0. Text adds its length to the low bits.
 constexpr std::uint64_t kFoldNumber = std::uint64_t{1} << 62;
 constexpr std::uint64_t kFoldText = std::uint64_t{2} << 62;
 
@@ -34,7 +34,7 @@ Key Key::fold(std::uint64_t data) const { return mixed(*this, data, kFoldNumber)
 Key Key::fold(std::string_view purpose) const {
   Key key = *this;
   std::size_t at = 0;
-  do {  // eight characters at a time; at least once, so that "" is a fold too
+  do {  // eight characters at a time; at least once, so that "" is also a fold
     std::uint64_t data = 0;
     for (std::size_t i = at; i < std::min(at + 8, purpose.size()); ++i) {
       data = (data << 8) | static_cast<unsigned char>(purpose[i]);
@@ -65,7 +65,7 @@ std::int64_t Generator::below(std::int64_t n) {
   require(n >= 1, "below(n) needs n >= 1, got ", n);
   const std::uint64_t last = static_cast<std::uint64_t>(n) - 1;
   const std::uint64_t mask = last == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(last);
-  for (;;) {  // at least every second draw is accepted
+  for (;;) {  // each draw is accepted with probability 1/2 or more
     const std::uint32_t low = bits();
     const std::uint32_t high = mask >> 32 != 0 ? bits() : 0;
     const std::uint64_t draw = two_words(low, high) & mask;

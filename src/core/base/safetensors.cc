@@ -1,6 +1,6 @@
 // Reading and writing safetensors (safetensors.h). Reading has two steps: `read_layout` turns the
-// header into tensors with checked places, then each takes its bytes. Read next:
-// model/checkpoint.h, which gives the tensors their meaning.
+// header into tensors with validated positions, then each tensor reads its bytes. Read next:
+// headlab/model/checkpoint.h, which assigns the tensors to parameters.
 #include "headlab/base/safetensors.h"
 
 #include <algorithm>
@@ -23,9 +23,10 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::uint64_t kMostHeader = 100'000'000;  // bytes; the reference implementation's limit
 constexpr std::uint64_t kMostTensors = 100'000;
 constexpr std::string_view kMetadata = "__metadata__", kChecksum = "checksum";
-constexpr std::string_view kUnknownSum = "0000000000000000";  // while it is being computed
+constexpr std::string_view kUnknownSum = "0000000000000000";  // placeholder while the checksum is
+                                                              // being computed
 
-/// A tensor without its bytes, and where these are in the data.
+/// A tensor without its bytes, and the position of these in the data.
 struct Place {
   StoredTensor tensor;
   std::uint64_t begin = 0, end = 0;
@@ -57,7 +58,7 @@ Place read_place(const std::string& name, const Json& entry) {
   return place;
 }
 
-/// Sorts by place. Error unless the tensors fill the data exactly, one after the other.
+/// Sorts by position. Error unless the tensors fill the data exactly, one after the other.
 void check_places(std::vector<Place>& places, std::uint64_t data_size) {
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -85,7 +86,7 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
       if (entry.first != kMetadata) {
         return layout.places.push_back(read_place(entry.first, entry.second));
       }
-      if (entry.second.is_null()) return;  // the reference implementation takes it for no metadata
+      if (entry.second.is_null()) return;  // the reference implementation treats it as no metadata
       for (const auto& [key, value] : entry.second.members()) layout.metadata[key] = value.string();
     });
   }
@@ -93,17 +94,17 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
   return layout;
 }
 
-/// Gives `count` bytes of a file from `begin` on.
+/// Function that returns `count` bytes of a file from `begin` on.
 using ReadBytes = std::function<std::string(std::uint64_t begin, std::uint64_t count)>;
 
-/// The header of a file, whose places count from the file's beginning.
+/// The header of a file; positions count from the beginning of the file.
 struct Header {
   std::string bytes;
   Layout layout;
 };
 
-/// Error if a file begins as one that people take for safetensors: the length of a header would be
-/// beyond all bounds.
+/// Throws an Error if the file begins like another kind that users mistake for safetensors; the
+/// length of its header would be impossible.
 void refuse_other_kinds(std::string_view begin) {
   constexpr struct {
     std::string_view begin, kind, hint;
@@ -146,7 +147,8 @@ Header read_header(const ReadBytes& read, std::uint64_t size) {
   return {std::move(bytes), std::move(layout)};
 }
 
-/// Of the header, with zeros where the checksum is to stand, and of all data after it.
+/// Computes the checksum of the header, with zeros in place of the checksum, and of all data after
+/// it.
 template <class Places, class Data>
 std::string checksum_of(std::string_view header, const Places& places, const Data& data) {
   Checksum sum;
@@ -155,8 +157,8 @@ std::string checksum_of(std::string_view header, const Places& places, const Dat
   return sum.text();
 }
 
-/// Whether there is a checksum, which is then taken out of the metadata. Error if it is not that of
-/// what data(place) gives.
+/// Returns whether there is a checksum, and removes it from the metadata. Error if it differs from
+/// that of the data that data(place) returns.
 template <class Data>
 bool check_sum(Header& header, const Data& data) {
   auto& metadata = header.layout.metadata;
@@ -185,7 +187,7 @@ TensorFile read_tensors(const ReadBytes& read, std::uint64_t size) {
   return file;
 }
 
-/// body(), whose errors say that this is about the tensors of a file.
+/// Calls body(); its errors state that they concern the tensors of a file.
 template <class Body>
 decltype(auto) about_file(std::string_view source, const Body& body) {
   return in_context(text("cannot read the tensors of '", source, "'"), body);
@@ -212,7 +214,7 @@ std::string write_header(const TensorFile& file, const std::vector<std::string_v
     header.members().emplace_back(tensor.name, std::move(entry));
   }
   std::string bytes = header.dump();
-  bytes.append((8 - bytes.size() % 8) % 8, ' ');  // so that the data is aligned
+  bytes.append((8 - bytes.size() % 8) % 8, ' ');  // aligns the data
   require(bytes.size() <= kMostHeader, "the header would have more than ", kMostHeader, " bytes");
   return bytes;
 }
@@ -233,7 +235,7 @@ const StoredTensor& TensorFile::at(std::string_view name) const {
 
 TensorFile read_safetensors(const std::filesystem::path& path) {
   const FileReader file(path);
-  // Small ones at once: a call of the system for each tensor costs more than a copy.
+  // Small files are read at once: a system call for each tensor costs more than a copy.
   if (file.size() < 1 << 16) return parse_safetensors(file.read(0, file.size()), path.string());
   const auto read = [&](auto begin, auto count) { return file.read(begin, count); };
   return about_file(path.string(), [&] { return read_tensors(read, file.size()); });
@@ -249,7 +251,8 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {
 
 namespace {
 
-/// model.safetensors of a folder, or the index of its shards. Error if there is neither, or both.
+/// Returns model.safetensors of a folder, or the index of its shards. Error if there is neither, or
+/// both.
 std::filesystem::path weights_in(const std::filesystem::path& folder) {
   const std::filesystem::path whole = folder / "model.safetensors";
   const std::filesystem::path index = folder / "model.safetensors.index.json";
@@ -273,7 +276,7 @@ std::filesystem::path weights_in(const std::filesystem::path& folder) {
               hint);
 }
 
-/// Error unless an index names a file of its own folder.
+/// Throws an Error unless an index names a file of its own folder.
 void require_own_file(const std::filesystem::path& index, const std::string& name) {
   const bool is_name = !name.empty() && name != "." && name != ".." &&
                        name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
@@ -294,7 +297,7 @@ TensorReader::TensorReader(const std::filesystem::path& path) {
   }
 }
 
-/// Adds what a file holds. The names.
+/// Adds the tensors of a file and returns their names.
 std::vector<std::string> TensorReader::add(const std::filesystem::path& path) {
   const auto file = std::make_shared<FileReader>(path);
   return about_file(path.string(), [&] {
@@ -343,7 +346,7 @@ const StoredTensor* TensorReader::find(std::string_view name) const {
 
 const StoredTensor& TensorReader::at(std::string_view name) const {
   const StoredTensor* found = find(name);
-  return found != nullptr ? *found : header_.at(name);  // which throws
+  return found != nullptr ? *found : header_.at(name);  // at() throws
 }
 
 std::vector<float> TensorReader::floats(std::string_view name) const {

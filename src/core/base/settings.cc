@@ -1,6 +1,6 @@
-// The table of settings. A value comes in as JSON, or as text that looks like a number or a flag;
-// the setting itself checks it, so a flag and a config file fail with the same words. Read next:
-// src/lab/runs/run.cc, where the settings of a run are put together.
+// The table of settings. A value arrives as JSON, or as text that looks like a number or a flag.
+// The setting itself checks it, so flags and config files produce the same error messages. Read
+// next: src/lab/runs/run.cc, which combines the settings of a run.
 #include "headlab/base/settings.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::int64_t checked_integer(const std::string& name, const Json& json, std::int
   return json.integer();
 }
 
-/// What a text on the command line means: a number or a flag where it looks like one, else a text.
-/// People write .5, which JSON does not know.
+/// Converts a text from the command line: to a number or a flag if it looks like one, else to a
+/// text. Users write .5, which is not valid JSON.
 Json json_of_text(std::string_view value) {
   double number = 0;
   const bool bare_point = !value.empty() && value[0] == '.';
@@ -31,14 +31,14 @@ Json json_of_text(std::string_view value) {
   return value.starts_with('{') ? Json::parse(value, "the value") : Json(std::string(value));
 }
 
-/// The pieces of a list that hold something.
+/// Returns the non-empty pieces of a list.
 std::vector<std::string_view> parts_of(std::string_view list, char separator) {
   std::vector<std::string_view> parts = split(list, separator);
   std::erase(parts, std::string_view());
   return parts;
 }
 
-/// "4,0,2", "4+0+2" or "[4, 0, 2]", an array or one number as a list of JSON numbers.
+/// Converts "4,0,2", "4+0+2" or "[4, 0, 2]", an array or one number to a list of JSON numbers.
 Json::Array as_list(const Json& json) {
   if (json.is_array()) return json.items();
   if (!json.is_string()) return {json};
@@ -147,7 +147,7 @@ void Settings::set_text(std::string_view name, std::string_view value) const {
 }
 
 void Settings::set_all_text(std::string_view assignments, char separator) const {
-  const Setting* last_text = nullptr;  // what was set last, if it takes a text
+  const Setting* last_text = nullptr;  // the last setting that was set, if it takes a text
   for (std::string_view part : parts_of(assignments, separator)) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos && last_text != nullptr) {

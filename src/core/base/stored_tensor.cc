@@ -1,6 +1,6 @@
-// Tensors of a safetensors file as numbers, and numbers as tensors. Values are converted from any
-// dtype of a floating-point or whole type to the type that is asked for. Read next: safetensors.cc.
-// The sizes are checked before any byte is read.
+// Conversion between tensors of a safetensors file and numbers. Values are converted from any
+// floating-point or integer dtype to the requested type. Sizes are checked before any byte is read.
+// Read next: safetensors.cc.
 #include "base/stored_tensor.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::vector<To> converted(const StoredTensor& tensor) {
   return converted<From, To>(tensor, [](From value) { return value; });
 }
 
-/// bfloat16 is the upper half of a float.
+/// Converts bfloat16, which is the upper half of a float.
 float float_of_upper_half(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }

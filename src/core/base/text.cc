@@ -1,6 +1,6 @@
 // Texts and numbers (text.h). The grammar of JSON is checked here, so that strtod never sees "inf",
-// "0x1p3", a leading + or a space, which it would take. `split` keeps empty pieces, so that a
-// reader of lists can report what was left out of "1++3". Read next: json_parse.cc, which reads
+// "0x1p3", a leading + or a space, which it would accept. `split` keeps empty pieces, so that a
+// reader of lists can report the missing value in "1++3". Read next: json_parse.cc, which reads
 // numbers through this file.
 #include "headlab/base/text.h"
 
@@ -16,7 +16,7 @@
 #include "base/digest.h"
 #include "headlab/base/error.h"
 
-#if __has_include(<xlocale.h>)  // macOS and the BSDs keep strtod_l here
+#if __has_include(<xlocale.h>)  // macOS and the BSDs declare strtod_l here
 #include <xlocale.h>
 #endif
 
@@ -178,7 +178,7 @@ std::string shell_word(const std::string& word) {
            std::string_view("-_=+:,./").find(c) != std::string_view::npos;
   });
   if (plain && !word.empty()) return word;
-  if (harmless(word) != word) {  // what a shell makes of $'...' is the word again
+  if (harmless(word) != word) {  // a shell turns $'...' back into the word
     std::string steered = "$'";
     for (const char c : word) steered += c == '\'' || c == '\\' ? text('\\', c) : std::string(1, c);
     return harmless(steered) + "'";

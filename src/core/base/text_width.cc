@@ -1,7 +1,7 @@
-// How many columns of a terminal a text takes: two for a character of Chinese, Japanese or Korean
-// and for most pictograms (East Asian Width W and F of Unicode's annex 11), none for a mark that is
-// drawn over the character before it, else one. The tables hold blocks, not single characters:
-// terminals differ in the rest. Read next: text.h.
+// Terminal columns of a text: two for a character of Chinese, Japanese or Korean and for most
+// pictograms (East Asian Width W and F of Unicode's annex 11), none for a mark drawn over the
+// character before it, else one. The tables hold blocks, not single characters, because terminals
+// differ in the details. Read next: text.cc.
 #include <algorithm>
 #include <array>
 
@@ -52,7 +52,7 @@ bool is_in(const std::array<Block, count>& blocks, char32_t point) {
   return next != blocks.begin() && point <= std::prev(next)->last;
 }
 
-/// The code point of one character of UTF-8.
+/// Returns the code point of one character of UTF-8.
 char32_t code_point(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return lead;

@@ -1,13 +1,9 @@
 // Parallel loops on OpenMP, whose threads take one task after the other. Within with_threads the
-// helpers are OpenMP tasks of one parallel region that stays open, so that a loop ends when its
-// tasks are done: a thread that the system has preempted before it began delays nobody, where the
-// barrier at the end of a `parallel for` waits for every thread. Elsewhere each loop opens a region
-// of its own. Plain loops, `parallel for schedule(static)`, were measured in turns on two cores: a
-// step of `toy` takes 1.02 times as long at best and 1.27 times in the middle (1.11 where threads
-// spin ten times as long), beside a busy process on each core half as long as these. Without the
-// limit that spin_briefly sets they took 8 times as long, and 23 times beside such processes. This
-// is the only file that knows OpenMP; without it everything runs on the caller's thread. Read next:
-// kernels/gemm.h, the heaviest user.
+// helpers are OpenMP tasks of one parallel region that stays open. A loop then ends when its tasks
+// are done, and a thread that the system preempted before it began does not delay it; the barrier
+// at the end of a `parallel for` would wait for every thread. Outside of with_threads each loop
+// opens its own region. This is the only file that uses OpenMP; without OpenMP everything runs on
+// the caller's thread. Read next: src/core/kernels/gemm.h, the main user.
 #include "headlab/base/threads.h"
 
 #ifdef _OPENMP
@@ -42,19 +38,19 @@ int omp_get_max_threads() { return 1; }
 int omp_get_num_threads() { return 1; }
 #endif
 
-/// Whether this thread is running a task: then a loop inside it runs right here.
+/// True while this thread runs a task; a loop inside it then runs on this thread.
 thread_local bool inside_loop = false;
 /// The thread that started the program.
 const std::thread::id first_thread = std::this_thread::get_id();
 /// The threads of the region that with_threads opened on this thread; 0 outside.
 thread_local int region_size = 0;
-/// Whether some caller has the threads, which serve one at a time.
+/// True while a caller uses the threads, which serve one at a time.
 std::atomic<bool> taken = false;
-/// Whether this process is the child of a fork, to which the threads did not follow.
+/// True in the child of a fork, which does not inherit the threads.
 std::atomic<bool> forked = false;
 
-/// The loop that runs now. OpenMP orders what is written before a region or task with what is read
-/// in it; `next_` and `finished_` say the same to ThreadSanitizer, which cannot see into OpenMP.
+/// The current loop. OpenMP orders writes before a region or task with reads inside it; `next_` and
+/// `finished_` express the same to ThreadSanitizer, which cannot see into OpenMP.
 class Loop {
  public:
   void publish(std::int64_t tasks, Run run, void* body) {
@@ -65,8 +61,8 @@ class Loop {
     next_.store(0, std::memory_order_release);
   }
 
-  /// Runs tasks that nobody has begun. No exception leaves it, because none may leave a region of
-  /// OpenMP: the first one is kept for `join`.
+  /// Runs tasks that have not started. No exception leaves it, because none may leave an OpenMP
+  /// region: the first one is kept for `join`.
   void work() {
     inside_loop = true;
     try {
@@ -79,7 +75,7 @@ class Loop {
     inside_loop = false;
     finished_.fetch_add(1, std::memory_order_release);
   }
-  /// To be called when every thread has left `work`; throws what a task threw.
+  /// Call it when every thread has left `work`; throws the exception of a task.
   void join() {
     finished_.load(std::memory_order_acquire);
     if (failed_.load(std::memory_order_relaxed)) {
@@ -91,7 +87,7 @@ class Loop {
   Run run_ = nullptr;
   void* body_ = nullptr;
   std::int64_t end_ = 0;
-  // Cache lines of their own: some processors fetch the neighbour of a line with it.
+  // Separate cache lines: some processors fetch the neighbour of a line with it.
   alignas(128) std::atomic<std::int64_t> next_{0};
   alignas(128) std::atomic<int> finished_{0};
   std::atomic<bool> failed_{false};
@@ -99,7 +95,7 @@ class Loop {
 };
 Loop loop;
 
-/// The right to use the threads, for as long as it lives.
+/// The right to use the threads, for the lifetime of the object.
 class Hold {
  public:
   ~Hold() {
@@ -111,7 +107,7 @@ class Hold {
   bool held_ = !taken.exchange(true, std::memory_order_acquire);
 };
 
-/// While it lives, this thread is inside a loop, if it `enters` one or was in one before.
+/// Marks this thread as inside a loop for its lifetime, if it `enters` one or already was in one.
 class Inside {
  public:
   explicit Inside(bool enters) { inside_loop = inside_loop || enters; }
@@ -123,7 +119,7 @@ class Inside {
   bool before_ = inside_loop;
 };
 
-/// Whether what this thread starts must stay on it.
+/// Returns whether work started by this thread must stay on it.
 bool is_alone() {
 #if __has_include(<pthread.h>)
   [[maybe_unused]] static const int watched =
@@ -132,7 +128,7 @@ bool is_alone() {
   return inside_loop || forked;
 }
 
-/// Helpers are tasks of the region that is open: who is late finds nothing left to do.
+/// Runs helpers as tasks of the open region; helpers that start late find no tasks left.
 void run_in_region(int count) {
 #pragma omp taskgroup
   {
@@ -189,7 +185,7 @@ void spin_briefly([[maybe_unused]] char** arguments) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return;
   setenv("GOMP_SPINCOUNT", "1000", 1);
-  execv(program.c_str(), arguments);  // returns where it cannot: then all is as it was
+  execv(program.c_str(), arguments);  // returns only on failure; nothing has changed then
 #endif
 }
 
@@ -207,7 +203,7 @@ void detail::parallel_for(std::int64_t tasks, Run run, void* body) {
 
 void detail::with_threads(void (*run)(void* body), void* body) {
 #ifdef __clang__
-  // LLVM's OpenMP frees the tasks of a thread that ends, though others may still hold them, and
+  // LLVM's OpenMP frees the tasks of a thread that ends, although others may still hold them, and
   // then stops with "Assertion failure at kmp_alloc.cpp" (seen in version 14).
   if (std::this_thread::get_id() != first_thread) return run(body);
 #endif

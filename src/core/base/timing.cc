@@ -1,6 +1,6 @@
-// Times are those of the steady clock. The median of an even number of them is the upper of the two
-// in the middle.
-// Read next: bench/bench.h, the heaviest user.
+// Timing with the steady clock (timing.h). The median of an even number of times is the upper of
+// the two in the middle, so it is always a time that was measured. Read next:
+// headlab/bench/bench.h, the main user.
 #include "base/timing.h"
 
 #include <algorithm>

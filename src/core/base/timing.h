@@ -1,6 +1,6 @@
-// Measuring time, for benchmarks and for what removed heads save. What is compared is timed in
-// turns, and the medians are compared, so that a machine that grows slower or busier does so for
-// all. Read next: bench/bench.h.
+// Time measurement for benchmarks and for the time saved by removing heads. Alternatives are timed
+// in turns, and their medians are compared, so that a machine that becomes slower or busier affects
+// all of them. Read next: headlab/bench/bench.h.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace headlab {
 
-/// How long a call of `work` takes.
+/// Returns the duration of a call of `work`.
 double milliseconds(const std::function<void()>& work);
 
-/// Milliseconds of each work: medians over `rounds` rounds, in each of which all run once in their
-/// order, after one round that warms caches and the memory pool and does not count. Needs rounds >=
-/// 1.
+/// Returns the milliseconds of each work: medians over `rounds` rounds, in each of which all run
+/// once in their order. An extra round before that warms caches and the memory pool and does not
+/// count. Needs rounds >= 1.
 std::vector<double> interleaved_medians(std::span<const std::function<void()>> works,
                                         std::int64_t rounds);
 

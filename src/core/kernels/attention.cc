@@ -1,9 +1,9 @@
-// Fused attention, forward. Of each block of queries all scores are kept, [keys][kQueries] in L2,
-// so that one pass finds the maximum and a second takes exp, sums and multiplies with V: no
-// rescaling, and a row's result is the same however long the sequence and however it was cut.
-// Memory is S numbers per lane and thread. Bound: T S (D + Dv) multiply-adds, half of them with
-// causal order, and an exp for each score, which weighs as much as 8 multiply-adds: for narrow
-// heads most of the time is exp. Read next: attention_backward.cc.
+// Fused attention, forward. For each block of queries all scores are kept, [keys][kQueries] in L2:
+// one pass finds the maximum, a second takes exp, sums and multiplies with V. There is no
+// rescaling, so the result of a row depends neither on the length of the sequence nor on its
+// division. Memory is S numbers per lane and thread. Bound: T S (D + Dv) multiply-adds, half of
+// them with causal order, and an exp for each score, which costs as much as 8 multiply-adds: for
+// narrow heads most of the time is exp. Read next: attention_backward.cc.
 #include "kernels/attention.h"
 
 #include <cmath>
@@ -40,7 +40,7 @@ void for_key_tiles(const QueryBlock& block, Body body) {
   }
 }
 
-/// All scores, and their maximum over the keys for each lane.
+/// Computes all scores, and their maximum over the keys for each lane.
 void find_scores(const QueryBlock& block, const Buffers& buffers, Scalar* largest) {
   Vec most[2] = {broadcast(kHidden), broadcast(kHidden)};
   for_key_tiles(block, [&](Index s, Index keys) {
@@ -56,8 +56,8 @@ void find_scores(const QueryBlock& block, const Buffers& buffers, Scalar* larges
   store(largest + kLanes, most[1]);
 }
 
-/// weights = exp(scores - largest), their sums, and z = sum over keys of (dropped) weights V, not
-/// yet divided.
+/// Computes weights = exp(scores - largest), their sums, and z = sum over keys of (dropped) weights
+/// V, not yet divided.
 void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar* largest,
                   Scalar* sums) {
   const auto finite = [](Vec m) { return select(m == kHidden, Vec{}, m); };
@@ -88,7 +88,7 @@ void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar*
   store(sums + kLanes, sum[1]);
 }
 
-/// x[i][lane] *= factors[lane] for i < rows.
+/// Scales x[i][lane] *= factors[lane] for i < rows.
 void scale_lanes(Index rows, const Scalar* factors, Scalar* x) {
   const Vec factor[2] = {load(factors), load(factors + kLanes)};
   for (Index i = 0; i < rows; ++i, x += kQueries) {
@@ -107,7 +107,7 @@ void write_pattern(const QueryBlock& block, const Buffers& buffers, const Scalar
                  {rows + block.keys_from, block.p.keys});
 }
 
-/// Whether the masks leave the query of this lane at least one key.
+/// Returns whether the masks leave the query of this lane at least one key.
 bool sees_a_key(const QueryBlock& block, Index lane) {
   const AttentionOptions& options = block.p.options;
   const std::uint8_t* hidden = nullptr;
@@ -121,8 +121,9 @@ bool sees_a_key(const QueryBlock& block, Index lane) {
   return false;
 }
 
-/// A query without any finite score gets zeros if it sees no key. If it does see keys, its scores
-/// are below the range of Scalar, and its result is NaN, which every check of a loss reports.
+/// Handles queries without any finite score. If such a query sees no key, its result is zeros. If
+/// it sees keys, its scores are below the range of Scalar, and its result is NaN, which every check
+/// of a loss reports.
 void mark_overflow(const QueryBlock& block, const Scalar* largest, Scalar* inverse) {
   for (Index lane = 0; lane < block.count; ++lane) {
     if (largest[lane] == kHidden && sees_a_key(block, lane)) {
@@ -157,8 +158,8 @@ void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutp
 void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
   const Index blocks = (p.queries + kQueries - 1) / kQueries;
   const Index heads = p.options.heads, sequences = p.batch * heads;
-  // With fewer than four heads for each thread, a head is shared by several tasks. Each takes every
-  // cuts-th block of queries: under a causal mask later blocks see more keys and take longer, and
+  // If there are fewer than four heads per thread, a head is shared by several tasks. Each takes
+  // every cuts-th block of queries: under a causal mask later blocks see more keys and take longer,
   // so every task gets as many late ones as early ones.
   const Index cuts = sequences < 4 * thread_count() ? std::min<Index>(blocks, thread_count()) : 1;
   parallel_for(sequences * cuts, [&](Index task) {

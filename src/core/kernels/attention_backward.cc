@@ -1,8 +1,9 @@
-// Fused attention, backward. The weights are computed again from Q, K and the log-sum-exp of each
-// query: five products where the forward pass has two, instead of T S numbers of memory. One task
-// does a K, V block of one sequence with all query heads that read it, in order, so that one thread
-// adds to its dK and dV, in one order. The tiles that the first two products write (weights and
-// their slopes) are the operands of the other three. Bound: multiply-adds, then exp (attention.cc).
+// Fused attention, backward. The weights are recomputed from Q, K and the log-sum-exp of each
+// query: five products instead of the two of the forward pass, but no T S numbers of memory. One
+// task processes a K, V block of one sequence with all query heads that read it, in order, so that
+// a single thread adds to its dK and dV, in one order. The tiles written by the first two products
+// (weights and their slopes) are the operands of the other three. Bound: multiply-adds, then exp
+// (attention.cc).
 #include "headlab/base/threads.h"
 #include "kernels/attention.h"
 #include "kernels/attention_tiles.h"
@@ -14,7 +15,7 @@ namespace {
 
 Index padded(Index width) { return (width + kLanes - 1) / kLanes * kLanes; }
 
-/// Scratch of one task. "Rows" are [queries][padded width], "lanes" are [width][kQueries].
+/// Scratch memory of one task. "Rows" are [queries][padded width], "lanes" are [width][kQueries].
 struct Buffers {
   Scratch<Scalar> memory;
   Scalar *q_lanes, *q_rows, *dz_lanes, *dz_rows, *z_lanes, *dq_lanes;
@@ -31,7 +32,7 @@ struct Buffers {
   }
 };
 
-/// rows[lane][j] = factor * x(lane, j), zeros up to the padded width.
+/// Packs rows[lane][j] = factor * x(lane, j), with zeros up to the padded width.
 void pack_rows(const QueryBlock& block, const ConstRows& x, Index width, Scalar factor,
                Scalar* rows) {
   if (padded(width) > width) std::fill_n(rows, block.count * padded(width), Scalar{0});
@@ -41,9 +42,9 @@ void pack_rows(const QueryBlock& block, const ConstRows& x, Index width, Scalar 
   }
 }
 
-/// What the tiles of a query block need per lane.
+/// Numbers per lane that the tiles of a query block need.
 struct Lanes {
-  Vec log_sum_exp[2];  // +inf where there is no query or it sees nothing: its weights become 0
+  Vec log_sum_exp[2];  // +inf if there is no query or it sees no key: its weights become 0
   Vec delta[2];        // sum over keys of P dP, which is also z . dz
 };
 
@@ -75,7 +76,7 @@ Lanes prepare(const QueryBlock& block, const AttentionBackward& g, const Buffers
   return lanes;
 }
 
-/// weights = P = exp(scores - log_sum_exp); slopes = dP = V dZ^T.
+/// Computes weights = P = exp(scores - log_sum_exp); slopes = dP = V dZ^T.
 void find_weights(const QueryBlock& block, const Lanes& lanes, const Buffers& buffers, Index s,
                   Index keys) {
   score_tile(block, buffers.q_lanes, s, keys, buffers.weights);
@@ -93,7 +94,7 @@ void find_weights(const QueryBlock& block, const Lanes& lanes, const Buffers& bu
   }
 }
 
-/// slopes = dS = P (dP - delta).
+/// Computes slopes = dS = P (dP - delta).
 void find_slopes(const QueryBlock& block, const Lanes& lanes, const Buffers& buffers, Index keys) {
   for (Index i = 0; i < keys * kQueries; i += kQueries) {
     for (Index half = 0; half < block.lanes() / kLanes; ++half) {
@@ -122,7 +123,7 @@ void add_over_queries(const QueryBlock& block, Index keys, const KeyGradient& g)
   }
 }
 
-/// dQ^T (+)= K^T dS.
+/// Adds dQ^T (+)= K^T dS.
 void add_over_keys(const QueryBlock& block, const Buffers& buffers, Index s, Index keys) {
   const PanelA k = {block.k(s), block.p.k_stride, Layout::kColumnMajor};
   multiply_panel({.m = block.p.d_head,
@@ -146,7 +147,7 @@ void write_dq(const QueryBlock& block, const AttentionBackward& g, const Buffers
     return;
   }
   const Index stride = padded(p.d_head);
-  // The rows of Q are not needed any more: their buffer, of the same shape, takes the rows of dQ.
+  // The rows of Q are no longer needed: their buffer, of the same shape, receives the rows of dQ.
   transpose_copy(p.d_head, block.count, {buffers.dq_lanes, kQueries}, {buffers.q_rows, stride});
   for (Index i = 0; i < block.count; ++i) {
     const auto add = [](Vec a, Vec b) { return a + b; };
@@ -183,7 +184,7 @@ void clear_rows(Scalar* x, Index rows, Index width, Index stride) {
   for (Index i = 0; i < rows; ++i) std::fill_n(x + i * stride, width, Scalar{0});
 }
 
-/// Everything that K, V block kv of sequence b takes part in.
+/// Computes all gradients in which K, V block kv of sequence b takes part.
 void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, Index b, Index kv) {
   const Buffers buffers(p);
   if (g.dk && !g.dk.accumulate) {

@@ -1,6 +1,7 @@
-// See attention_tiles.h. Masks cost only where they bite: tiles that are hidden as a whole are
-// never computed, in others a key that every query of the block may see costs one comparison, and
-// tables are read only if there are any. Read next: attention.cc.
+// Tiles of attention scores with masks (attention_tiles.h). Masks cost time only where they apply:
+// tiles that are masked completely are never computed; in others a key that every query of the
+// block may see costs one comparison, and tables are read only if there are any. Read next:
+// attention.cc.
 #include "kernels/attention_tiles.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -35,7 +36,7 @@ void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar
 
 namespace {
 
-/// Causal order and window leave a key visible to lanes [from, to) of its row.
+/// Applies causal order and window, which leave a key visible to lanes [from, to) of its row.
 void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
   const auto& [causal, most, lengths] = block.p.options.mask;
   const Index everything = block.p.queries + block.p.keys;

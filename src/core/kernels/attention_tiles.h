@@ -1,7 +1,7 @@
-// What the forward and the backward pass of attention share. Scores are kept transposed: a tile is
-// [keys][kQueries], one query per lane. So the maximum and the sum over the keys of a query are
-// plain vector operations, and every product in either pass is a panel product (tile.h) that reads
-// K and V in place. Read next: attention.cc, then attention_backward.cc.
+// Tiles shared by the forward and the backward pass of attention. Scores are stored transposed: a
+// tile is [keys][kQueries], one query per lane. Maximum and sum over the keys of a query are
+// therefore plain vector operations, and every product in either pass is a panel product (tile.h)
+// that reads K and V in place. Read next: attention.cc, then attention_backward.cc.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ inline constexpr Index kQueries = kTileColumns;  // of a block: the lanes of a t
 inline constexpr Index kKeys = 128;              // of a tile, which is then 16 KB and stays in L1
 inline constexpr Scalar kHidden = -std::numeric_limits<Scalar>::infinity();
 
-/// The part of query block [t, t + count) of one head of one sequence.
+/// Query block [t, t + count) of one head of one sequence.
 struct QueryBlock {
   const AttentionProblem& p;
   Index b, h;       // sequence, head
   Index kv;         // the K, V block that the head reads
   Index t, count;   // first query, number of queries (at most kQueries)
-  Index keys_from;  // keys outside [keys_from, keys_to) are hidden from all of them; a multiple of
+  Index keys_from;  // keys outside [keys_from, keys_to) are masked for all of them; a multiple of
                     // kKeys
   Index keys_to;
 
@@ -36,18 +36,18 @@ struct QueryBlock {
   }
   const Scalar* k(Index s) const { return p.k + (b * p.keys + s) * p.k_stride + kv * p.d_head; }
   const Scalar* v(Index s) const { return p.v + (b * p.keys + s) * p.v_stride + kv * p.d_value; }
-  /// Row (b, h, t) of [B, H, T].
+  /// Returns the index of row (b, h, t) in [B, H, T].
   Index row() const { return (b * p.options.heads + h) * p.queries + t; }
-  /// Where queries fill no more than one vector, the second is left out.
+  /// Returns the number of lanes in use. If queries fill at most one vector, the second is omitted.
   Index lanes() const { return count <= kLanes ? kLanes : kQueries; }
 };
 
-/// panel[j][lane] = factor * x(lane, j), j < width; zeros in the lanes without a query.
+/// Packs panel[j][lane] = factor * x(lane, j), j < width; zeros in the lanes without a query.
 void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar factor,
                 Scalar* panel);
 
-/// tile[i][lane] = scaled score of key s + i for the query of that lane, kHidden where it may not
-/// look.
+/// Computes tile[i][lane] = scaled score of key s + i for the query of that lane, kHidden if the
+/// query does not see the key.
 void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
                 Scalar* tile);
 
@@ -57,8 +57,8 @@ struct BlockDropout {
   std::array<std::uint32_t, kQueries> first{}, second{};  // the random words of each query
 
   explicit BlockDropout(const QueryBlock& block);
-  /// out = tile with the weights that dropout drops set to 0 and the others multiplied by 1 / (1 -
-  /// p); the same is done to `also` in place, unless it is null.
+  /// Computes out = tile with dropped weights set to 0 and the others multiplied by 1 / (1 - p). If
+  /// `also` is not null, the same is done to it in place.
   void apply(Index s, Index keys, const Scalar* tile, Scalar* out, Scalar* also = nullptr) const;
 };
 

@@ -1,7 +1,7 @@
-// Which numbers dropout keeps. A block of Philox per number would cost more than the products of a
-// narrow attention head, so a block serves a row of numbers: two of its words key a hash of the
-// place in the row (multiply and shift, as the finalizer of MurmurHash3 by Appleby does), which
-// compilers turn into a few vector instructions.
+// Random choice of the numbers that dropout keeps. A block of Philox per number would cost more
+// than the products of a narrow attention head, so one block serves a row of numbers: two of its
+// words key a hash of the position in the row (multiply and shift, as in the finalizer of
+// MurmurHash3 by Appleby), which compilers turn into a few vector instructions.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// The random words of a row: two rows share a block of the generator.
+/// The random words of a row. Two rows share a block of the generator.
 struct DropoutRow {
   std::uint32_t first, second;
 
@@ -33,7 +33,7 @@ inline BitsVec load_bits(const std::uint32_t* p) {
   return v;
 }
 
-/// 32 random bits for a place in a row; of one number or of each lane.
+/// Returns 32 random bits for a position in a row; for one number or for each lane.
 template <class Bits>
 inline Bits dropout_bits(Bits first, Bits second, Bits place) {
   Bits bits = first + place * 0x9E3779B9U;
@@ -42,7 +42,7 @@ inline Bits dropout_bits(Bits first, Bits second, Bits place) {
   return bits ^ bits >> 16;
 }
 
-/// What a number is multiplied by: 0 with probability p, else 1 / (1 - p).
+/// Factor of a number: 0 with probability p, else 1 / (1 - p).
 struct DropoutFactor {
   std::uint32_t limit;
   Scalar scale;

@@ -1,7 +1,8 @@
-// Kernels over plain arrays. Activations are bound by arithmetic and run on vectors
-// (vector_math.h); what only moves numbers (add_scaled, adam_step ...) is bound by memory, so a
-// plain loop that the compiler vectorises is as fast as anything. Long arrays are cut into pieces
-// (pieces.h), one task each; sums add the pieces in order. Read next: vector_math.h, rows.cc.
+// Kernels over plain arrays. Activations are limited by arithmetic and run on vectors
+// (vector_math.h). Kernels that only move numbers (add_scaled, adam_step ...) are limited by
+// memory, so a plain loop that the compiler vectorises is as fast as any. Long arrays are divided
+// into pieces (pieces.h), one task each; sums add the pieces in order. Read next: vector_math.h,
+// rows.cc.
 #include "kernels/elementwise.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
-/// y = f(x ...) of [0, n), piece by piece.
+/// Computes y = f(x ...) of [0, n), piece by piece.
 template <class F, class... Input>
 void map_pieces(Index n, F f, Scalar* y, const Input*... x) {
   for_pieces(n, [&](Index at, Index end) { map(end - at, f, y + at, (x + at)...); });
@@ -27,8 +28,8 @@ void map_pieces(Index n, F f, Scalar* y, const Input*... x) {
 constexpr Scalar kRootTwoOverPi = static_cast<Scalar>(0.797884560802865355879892);
 constexpr Scalar kCubic = static_cast<Scalar>(0.044715);
 
-/// What the two passes of GELU share. Beyond |x| = 8 gelu(x) is x or 0 to the last bit; staying
-/// inside also keeps the sigmoid above 1e-22: subnormal numbers would make the backward pass many
+/// Values shared by the two passes of GELU. Beyond |x| = 8 gelu(x) is x or 0 to the last bit.
+/// Clamping also keeps the sigmoid above 1e-22: subnormal numbers would make the backward pass many
 /// times slower.
 struct GeluParts {
   Vec above;    // x, at least -8
@@ -44,15 +45,15 @@ struct GeluParts {
   }
 
   Vec value() const { return above * sigmoid; }
-  /// d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2); 1 - s is e s,
-  /// without rounding.
+  /// Returns d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2); 1 - s is
+  /// computed as e s, without rounding.
   Vec slope() const {
     const Vec slope_of_2u = 2 * kRootTwoOverPi * (1 + 3 * kCubic * (clamped * clamped));
     return sigmoid + clamped * sigmoid * (e * sigmoid) * slope_of_2u;
   }
 };
 
-/// SiLU, x s(x). Below -80 it is as good as 0, and the sigmoid would become subnormal.
+/// SiLU, x s(x). Below -80 it is practically 0, and the sigmoid would become subnormal.
 struct SiluParts {
   Vec x, e, sigmoid;  // e = exp(-x)
 
@@ -62,12 +63,12 @@ struct SiluParts {
   }
 
   Vec value() const { return x * sigmoid; }
-  /// s + x s (1 - s), with 1 - s = e s.
+  /// Returns s + x s (1 - s), with 1 - s = e s.
   Vec slope() const { return sigmoid + x * sigmoid * (e * sigmoid); }
 };
 
-/// The pairs of one head: (a, b) becomes (a cos - b sin, b cos + a sin), with the sines of a table
-/// that has them as -sin, sin.
+/// Rotates the pairs of one head: (a, b) becomes (a cos - b sin, b cos + a sin), with a table whose
+/// sines are -sin, sin.
 void rotate_head(const Rotation& r, Index at, const Scalar* cosines, const Scalar* sines) {
   const Scalar back = r.back ? -1 : 1;
   const auto turned = [back](Vec x, Vec cos, Vec sin) {
@@ -85,10 +86,11 @@ constexpr auto kGelu = [](Vec x) { return GeluParts(x).value(); };
 [[gnu::always_inline]] inline Vec gelu_slope(Vec x) { return GeluParts(x).slope(); }
 
 double sum_of_squares_piece(Index n, const Scalar* x) {
-  constexpr Index kSums = 32;  // independent sums, or each addition would wait for the last
+  constexpr Index kSums = 32;  // independent sums; with one sum each addition would wait for the
+                               // last
   double sums[kSums] = {};
   Index i = 0;
-  constexpr Index kAhead = 1024;  // prefetch distance: the hardware prefetcher falls behind here
+  constexpr Index kAhead = 1024;  // prefetch distance: the hardware prefetcher is too slow here
   for (; i + kSums <= n; i += kSums) {
     for (Index j = 0; j < kSums; j += kLanes) __builtin_prefetch(x + i + kAhead + j);
     for (Index j = 0; j < kSums; ++j) {
@@ -187,7 +189,8 @@ void scale_array(Index n, Scalar a, Scalar* y) {
 }
 
 double sum_of_squares(Index n, const Scalar* x) {
-  constexpr Index kGroup = 64;  // pieces whose sums are kept before they are added, in order
+  constexpr Index kGroup = 64;  // number of pieces whose sums are stored before they are added in
+                                // order
   double total = 0;
   for (Index start = 0; start < n; start += kGroup * kPiece) {
     std::array<double, kGroup> sums{};
@@ -199,7 +202,7 @@ double sum_of_squares(Index n, const Scalar* x) {
   return total;
 }
 
-/// x - x is 0 exactly if x is finite.
+/// Returns whether all elements are finite: x - x is 0 exactly if x is finite.
 bool all_finite(Index n, const Scalar* x) {
   std::atomic<bool> finite = true;
   for_pieces(n, [&](Index at, Index end) {

@@ -1,12 +1,10 @@
-// Matrix products near the FMA peak. C is cut into tiles that stay in registers (tile.h); k is cut
-// into blocks of kBlockK, so that what a tile reads comes from L1 and L2; and operands whose rows
-// are not contiguous, or lie a leading dimension apart that the caches handle badly, are first
-// copied ("packed") into the order in which the tile reads them, once per block. Threads cut C
-// only, and every element adds the same terms in the same order (a chain of multiply-adds per block
-// of k, blocks added in order), so the result does not depend on the cut. The epilogue (Finish)
-// runs over whole rows of a block of C while they are in L2: run on each panel of a few columns it
-// would touch a cache line or two of every row at a time, which is slower by far. Bound: one
-// multiply-add per lane, unit and cycle.
+// Matrix products near the peak rate of multiply-adds. C is divided into tiles that stay in
+// registers (tile.h); k is divided into blocks of kBlockK, so that a tile reads from L1 and L2.
+// Operands whose rows are not contiguous, or whose leading dimension suits the caches badly, are
+// copied ("packed") once per block into the order in which the tile reads them. Threads divide C
+// only, and every element adds the same terms in the same order, so the result does not depend on
+// the division. The epilogue (Finish) runs over whole rows of a block of C while they are in L2; on
+// panels of a few columns it would be far slower. Bound: one multiply-add per lane, unit and cycle.
 #include "kernels/gemm.h"
 
 #include <algorithm>
@@ -22,14 +20,14 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 constexpr Index kBlockM =
-    8 * kTileRows;  // kBlockM x kBlockK numbers of A fit L2 beside a panel of B
+    8 * kTileRows;  // kBlockM x kBlockK numbers of A fit in L2 next to a panel of B
 constexpr Index kBlockK = 512;
-/// kBlockK x kBlockN numbers of B stay in L2 as well; where A is packed, which is done anew for
-/// every block of columns, fewer and wider ones cost less.
+/// kBlockK x kBlockN numbers of B stay in L2 as well. If A is packed, which happens again for every
+/// block of columns, fewer and wider blocks cost less.
 constexpr Index kBlockN = 512, kBlockNPackedA = 1024;
 
-/// Neighbouring rows this far apart share a few sets of L1 and throw one another out; rows that
-/// are a multiple of kSetBytes apart share one set, which has fewer ways than a tile has rows.
+/// Rows this far apart share a few sets of L1 and evict one another. Rows that are a multiple of
+/// kSetBytes apart share one set, which has fewer ways than a tile has rows.
 constexpr Index kFarBytes = 2048, kSetBytes = 4096;
 
 Index bytes(Index scalars) { return scalars * static_cast<Index>(sizeof(Scalar)); }
@@ -38,12 +36,12 @@ Index round_up(Index n, Index unit) { return (n + unit - 1) / unit * unit; }
 const Scalar* at(const ConstMatrix& x, Index i, Index j) {
   return x.data + i * x.row_stride + j * x.column_stride;
 }
-/// x from row i and column j on.
+/// Returns x from row i and column j on.
 ConstMatrix part(const ConstMatrix& x, Index i, Index j) {
   return {at(x, i, j), x.row_stride, x.column_stride};
 }
 
-/// Copies b [k, columns] to [k][kTileColumns], zeros to the right.
+/// Copies b [k, columns] to [k][kTileColumns], with zeros on the right.
 void pack_b_panel(const ConstMatrix& b, Index k, Index columns, Scalar* panel) {
   if (columns < kTileColumns) std::fill_n(panel, k * kTileColumns, Scalar{0});
   if (b.row_stride == 1) {
@@ -56,10 +54,10 @@ void pack_b_panel(const ConstMatrix& b, Index k, Index columns, Scalar* panel) {
   }
 }
 
-/// The fewest columns of C for which a row-major A that lies badly is packed.
+/// Smallest number of columns of C for which a row-major A with an unsuitable stride is packed.
 constexpr Index kWorthPackingA = 4 * kTileColumns;
 
-/// Whether the tile reads A and whole panels of B where they lie, instead of packed copies.
+/// Returns whether the tile reads A and whole panels of B in place, instead of packed copies.
 bool reads_a_in_place(const Gemm& g) {
   if (g.a.column_stride == 1) return bytes(g.a.row_stride) % kSetBytes != 0 || g.n < kWorthPackingA;
   return g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes;
@@ -71,14 +69,14 @@ Index columns_of_block(const Gemm& g) {
   return g.a.column_stride == 1 && reads_a_in_place(g) ? kBlockN : kBlockNPackedA;
 }
 
-/// The leading dimension of a packed block of m rows of A: an odd number of cache lines, because
-/// rows a power of two apart share a few sets of the cache.
+/// Returns the leading dimension of a packed block of m rows of A: an odd number of cache lines,
+/// because rows a power of two apart share a few sets of the cache.
 Index packed_stride(Index m) {
   constexpr Index kLine = 64 / static_cast<Index>(sizeof(Scalar));
   return (round_up(m, kLine) / kLine | 1) * kLine;
 }
 
-/// Room for one packed block of each operand.
+/// Memory for one packed block of each operand.
 struct Packing {
   Scratch<Scalar> a, b;
 
@@ -87,7 +85,7 @@ struct Packing {
         b(std::min(kBlockK, g.k) * round_up(std::min(columns_of_block(g), g.n), kTileColumns)) {}
 };
 
-/// Rows [i, i + m) and columns [p, p + k) of A, packed to [k][stride] where that is needed.
+/// Returns rows [i, i + m) and columns [p, p + k) of A, packed to [k][stride] if necessary.
 PanelA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
   const bool by_rows = g.a.column_stride == 1;
   if (reads_a_in_place(g)) {
@@ -108,7 +106,7 @@ PanelA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
   return {packed.data, packed.stride, Layout::kColumnMajor};
 }
 
-/// The epilogue of rows [i, i + m) and columns [j, j + n) of C.
+/// Applies the epilogue to rows [i, i + m) and columns [j, j + n) of C.
 void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
   const auto add = [](Vec x, Vec y) { return x + y; };
   const auto multiply = [](Vec x, Vec y) { return x * y; };
@@ -122,8 +120,8 @@ void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
   }
 }
 
-/// sums[j] += sum over i < k of b[i * stride + j] for j < columns <= kTileColumns. Four sums run
-/// side by side, or each addition would wait for the last.
+/// Adds sums[j] += sum over i < k of b[i * stride + j] for j < columns <= kTileColumns. Four
+/// independent sums run in parallel; with one, each addition would wait for the last.
 void add_panel_sums(Index k, Index columns, const ConstRows& b, Scalar* sums) {
   Vec sum[4][2] = {};
   const auto add = [&](int chain, Index i) {
@@ -141,7 +139,7 @@ void add_panel_sums(Index k, Index columns, const ConstRows& b, Scalar* sums) {
   for (Index j = 0; j < columns; ++j) sums[j] += total[j];
 }
 
-/// Block [p, p + k) x [j, j + n) of B where the tile can read it, in panels of kTileColumns.
+/// Block [p, p + k) x [j, j + n) of B in a form that the tile can read, in panels of kTileColumns.
 class BlockOfB {
  public:
   BlockOfB(const Gemm& g, Index p, Index j, Scalar* packed)
@@ -175,7 +173,8 @@ class BlockOfB {
   Scalar* packed_;
 };
 
-/// C[:, j ... j + n) (+)= A[:, p ... p + k) B[p ... p + k, j ... j + n) for one block of k and n.
+/// Computes C[:, j ... j + n) (+)= A[:, p ... p + k) B[p ... p + k, j ... j + n) for one block of k
+/// and n.
 void multiply_block(const Gemm& g, Index p, Index j, const Packing& packing) {
   const BlockOfB block(g, p, j, packing.b.data());
   const bool add = g.accumulate || p > 0;
@@ -196,15 +195,16 @@ double work(const Gemm& g) {
   return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
 }
 constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
-/// The fewest rows of a piece that has to pack B for itself.
+/// Smallest number of rows of a piece that has to pack B itself.
 constexpr Index kRowsWorthPacking = 192;
-/// The part of a thread is cut into up to this many pieces, so that others can take some of it
-/// where its processor is slower or busy.
+/// The part of a thread is divided into up to this many pieces, so that other threads can take some
+/// of them if its processor is slower or busy.
 constexpr Index kPieces = 4;
 constexpr double kWorthPiece = 4 * kWorthThreads;
 
-/// The part of one of `threads` threads: a cell of a grid that reads as little of A and B as it
-/// can. Without rows only columns are cut, since every part with the first row adds column sums.
+/// Returns the part of one of `threads` threads: a rectangle of a grid chosen to read as little of
+/// A and B as possible. Without rows only columns are divided, since every part with the first row
+/// adds column sums.
 Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
   Index row_cuts = 1;
@@ -219,8 +219,8 @@ Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   return gemm_part(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
 }
 
-/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C. Pieces of rows that
-/// have to pack all of B each are fewer.
+/// Returns piece `piece` of slice_of_thread, divided along the longer side of C. If pieces of rows
+/// have to pack all of B each, there are fewer.
 Gemm piece_of_slice(const Gemm& g, Index piece, Index pieces) {
   const bool by_rows = g.m >= g.n;
   const Index size = by_rows ? g.m : g.n;

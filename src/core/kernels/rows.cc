@@ -1,6 +1,6 @@
-// Kernels over the rows of a matrix. A row fits L1, so each is read from memory once and the passes
-// over it (maximum, sum, result) run from cache: the bound is exp for the soft maximum, memory for
-// the others. Rows are cut into tasks of some 16 K numbers. Sums over rows add fixed blocks of
+// Kernels over the rows of a matrix. A row fits in L1, so each is read from memory once and the
+// passes over it (maximum, sum, result) run from cache. The bound is exp for softmax and memory for
+// the others. Rows are divided into tasks of about 16 K numbers. Sums over rows add fixed blocks of
 // rows, then the blocks in order. Read next: simd.h for each_vector and map, vector_math.h for exp.
 #include "kernels/rows.h"
 
@@ -28,7 +28,7 @@ Scalar row_max(Index n, const Scalar* x) {
   return max_lanes(m);
 }
 
-/// The sum of f(x...); where there is no x, of f(fill...).
+/// Returns the sum of f(x...); lanes without an x use f(fill...).
 template <class F, class... Input>
 Scalar sum_of(Index n, Scalar fill, F f, const Input*... x) {
   Vec sum{};
@@ -40,14 +40,14 @@ Scalar sum_of(Index n, Scalar fill, F f, const Input*... x) {
 constexpr auto kItself = [](Vec v) { return v; };
 constexpr auto kProduct = [](Vec a, Vec b) { return a * b; };
 
-/// log(sum(exp(x))), -inf for a row of -inf.
+/// Returns log(sum(exp(x))); -inf for a row of -inf.
 Scalar row_log_sum_exp(Index n, const Scalar* x) {
   const Scalar m = row_max(n, x);
   const auto share = [m](Vec v) { return exp_bounded(v - m); };
   return m == kLowest ? kLowest : m + std::log(sum_of(n, kLowest, share, x));
 }
 
-/// dx = f(inputs...), or dx += f(inputs...), for the n numbers from `at` on.
+/// Computes dx = f(inputs...), or dx += f(inputs...), for the n numbers from `at` on.
 template <class F, class... Input>
 void map_or_add(const GradientSlot& slot, Index at, Index n, F f, const Input*... inputs) {
   Scalar* dx = slot.data + at;
@@ -59,8 +59,9 @@ void map_or_add(const GradientSlot& slot, Index at, Index n, F f, const Input*..
   }
 }
 
-/// sums[0, width) += what body(first_row, end_row, block_sums) adds up for each block of rows: at
-/// most 64 blocks of at least 32 rows, whose sums are kept apart and then added in order.
+/// Adds to sums[0, width) the result of body(first_row, end_row, block_sums) for each block of
+/// rows: at most 64 blocks of at least 32 rows, whose sums are stored separately and then added in
+/// order.
 template <class Body>
 void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
   const Index block = std::max<Index>(32, (rows + 63) / 64);
@@ -84,7 +85,7 @@ void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
     const Scalar* xr = x + row * n;
     Scalar* yr = y + row * n;
     const Scalar m = row_max(n, xr);
-    if (m == kLowest) {  // nothing but -inf and NaN
+    if (m == kLowest) {  // only -inf and NaN
       std::replace_copy(xr, xr + n, yr, kLowest, Scalar{0});
       return;
     }
@@ -108,9 +109,9 @@ void softmax_backward(const SoftmaxBackward& p) {
 
 namespace {
 
-/// One row of layer norm whose sum or squares overflow. The row is divided by its largest absolute
-/// value first, so every finite row has a finite result; a row with an infinity or a NaN becomes
-/// NaN as a whole.
+/// Computes a row of layer norm whose sum or squares overflow. The row is divided by its largest
+/// absolute value first, so every finite row has a finite result. A row with an infinity or a NaN
+/// becomes NaN completely.
 void layer_norm_large_row(const LayerNormForward& p, Index row) {
   const Scalar* x = p.x + row * p.n;
   Scalar* y = p.y + row * p.n;
@@ -162,7 +163,7 @@ void layer_norm_forward(const LayerNormForward& p) {
 
 namespace {
 
-/// h and g of one element, or of a vector of them.
+/// Values h and g of one element, or of a vector of elements.
 template <class Number>
 struct LayerNormTerms {
   Number h, g;
@@ -171,8 +172,8 @@ struct LayerNormTerms {
       : h((x - mean) * rstd), g(dy * gain) {}
 };
 
-/// The first pass over a row: returns the sums of g and of g h, and adds dy h to sums[0, n) and dy
-/// to sums[n, 2n) unless that is null.
+/// Makes the first pass over a row: returns the sums of g and of g h, and adds dy h to sums[0, n)
+/// and, if it is not null, dy to sums[n, 2n).
 std::pair<Scalar, Scalar> layer_norm_sums(const LayerNormBackward& p, Index row, Scalar* sums) {
   const Scalar *x = p.x + row * p.n, *dy = p.dy + row * p.n;
   const Scalar m = p.mean[row], r = p.rstd[row];
@@ -219,7 +220,7 @@ void layer_norm_backward(const LayerNormBackward& p) {
   Scalar* sums = memory.data();
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;
-  // Without parameters the sums are of width 0.
+  // Without parameters the sums have width 0.
   add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, sums,
                       [&](Index first, Index end, Scalar* block_sums) {
                         for (Index row = first; row < end; ++row) {
@@ -255,8 +256,8 @@ void cross_entropy_backward(const CrossEntropyBackward& p) {
   });
 }
 
-/// A task owns some columns of the table, so the order of the additions is that of i whatever the
-/// threads.
+/// Each task has its own columns of the table, so the order of the additions is that of i for any
+/// number of threads.
 void scatter_add_rows(const ScatterAdd& p) {
   for (Index i = 0; p.ids && i < p.count; ++i) {
     require(p.ids[i] >= 0 && p.ids[i] < p.table_rows, "scatter_add_rows: id ", p.ids[i], " at ", i,

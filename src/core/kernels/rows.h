@@ -1,26 +1,26 @@
-// Kernels over the rows of a matrix [rows, n]: softmax, layer norm, cross-entropy, sums. The plain
+// Kernels over the rows of a matrix [rows, n]: softmax, layer norm, cross-entropy, sums. Readable
 // versions: tests/kernels/plain.h. A reduction over rows (bias, gain) adds fixed blocks of rows in
-// order, so that no sum depends on threads.
+// order, so that no sum depends on the number of threads. Read next: rows.cc.
 #pragma once
 
 #include "headlab/kernels/scalar.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// y = exp(x - max) / sum(exp(x - max)) for each row. A row of -inf gives zeros.
+/// Computes y = exp(x - max) / sum(exp(x - max)) for each row. A row of -inf gives zeros.
 void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y);
 struct SoftmaxBackward {
   Index rows, n;
   const Scalar *y, *dy;
   GradientSlot dx;
 };
-/// dx (+)= y (dy - sum(y dy)).
+/// Computes dx (+)= y (dy - sum(y dy)).
 void softmax_backward(const SoftmaxBackward& problem);
 
-/// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n), or
-/// where it is not centred, which is RMSNorm, with a mean of 0. Keeps mean and rstd of each row,
-/// [rows], for the backward pass. A null bias is left out. A row whose squares overflow is scaled
-/// before it is summed, so every finite row has its right result.
+/// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n), or, if
+/// not centred (RMSNorm), with a mean of 0. Stores mean and rstd of each row, [rows], for the
+/// backward pass. A null bias is omitted. A row whose squares overflow is scaled before it is
+/// summed, so every finite row has the correct result.
 struct LayerNormForward {
   Index rows, n;
   Scalar eps;
@@ -30,7 +30,7 @@ struct LayerNormForward {
 };
 void layer_norm_forward(const LayerNormForward& problem);
 /// With h = (x - mean) rstd and g = dy gain: dx (+)= rstd (g - mean(g) - h mean(g h)), without
-/// mean(g) where it is not centred; dgain += sum(dy h); dbias += sum(dy). Null ones are skipped.
+/// mean(g) if not centred; dgain += sum(dy h); dbias += sum(dy). Null pointers are skipped.
 struct LayerNormBackward {
   Index rows, n;
   const Scalar *x, *gain, *mean, *rstd, *dy;
@@ -40,7 +40,7 @@ struct LayerNormBackward {
 };
 void layer_norm_backward(const LayerNormBackward& problem);
 
-/// losses[r] = log(sum(exp(x[r]))) - x[r, target[r]]. Also keeps log_sum_exp [rows]. Where target
+/// losses[r] = log(sum(exp(x[r]))) - x[r, target[r]]. Also stores log_sum_exp [rows]. If the target
 /// is -1, both are 0.
 struct CrossEntropyForward {
   Index rows, n;
@@ -49,7 +49,7 @@ struct CrossEntropyForward {
   Scalar *losses, *log_sum_exp;
 };
 void cross_entropy_forward(const CrossEntropyForward& problem);
-/// dx (+)= scale (exp(x - log_sum_exp) - [j == target]); nothing where target is -1.
+/// dx (+)= scale (exp(x - log_sum_exp) - [j == target]); nothing if the target is -1.
 struct CrossEntropyBackward {
   Index rows, n;
   const Scalar* x;

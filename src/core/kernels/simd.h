@@ -1,8 +1,8 @@
 // Vectors of Scalar, through the vector extensions that GCC and Clang share: `a * b + c` on a Vec
 // is one instruction per register. The width is the target's, so the same source is AVX-512, AVX2,
 // SSE2 or NEON; a width that the target lacks would be split into scalars, hence the #if. Not
-// installed: files compiled for different targets must not share a Vec, so that only the library's
-// own may include this. Read next: vector_math.h, tile.h.
+// installed: files compiled for different targets must not share a Vec, so only the library's own
+// files may include this. Read next: vector_math.h, tile.h.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ inline Vec load(const Scalar* p) {
 }
 inline void store(Scalar* p, Vec v) { std::memcpy(p, &v, sizeof v); }
 
-/// The first n < kLanes scalars, the other lanes `fill`.
+/// Reads the first n < kLanes scalars; the other lanes are `fill`.
 inline Vec load_first(const Scalar* p, Index n, Scalar fill = 0) {
   Vec v = broadcast(fill);
   for (Index i = 0; i < n; ++i) v[i] = p[i];
@@ -62,10 +62,10 @@ inline IntVec lane_numbers() {
 inline Vec select(IntVec mask, Vec if_set, Vec otherwise) { return mask ? if_set : otherwise; }
 inline Vec max(Vec a, Vec b) { return select(b > a, b, a); }  // keeps a NaN of a
 
-/// body(0), body(1) ... body(N - 1), each with its number as a constant: an array that is only
-/// indexed by constants becomes registers. Only if everything is inlined, so the attributes say it:
-/// without the inner one g++ 12 leaves the closure out of line when it tunes for Skylake-AVX512 and
-/// its successors, and the array goes through memory.
+/// Calls body(0), body(1) ... body(N - 1), with each number as a constant: an array that is indexed
+/// only by constants becomes registers. This requires inlining, hence the attributes: without the
+/// inner one g++ 12 does not inline the closure when it tunes for Skylake-AVX512 and its
+/// successors, and the array goes through memory.
 template <int N, class Body>
 [[gnu::always_inline]] inline void unrolled(Body body) {
   [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
@@ -74,7 +74,7 @@ template <int N, class Body>
   (std::make_integer_sequence<int, N>{});
 }
 
-/// The lane Distance away (lane ^ Distance), for every lane.
+/// Returns, in every lane, the lane Distance away (lane ^ Distance).
 template <int Distance>
 inline Vec neighbours(Vec v) {
   return [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
@@ -83,7 +83,7 @@ inline Vec neighbours(Vec v) {
   (std::make_integer_sequence<int, static_cast<int>(kLanes)>{});
 }
 
-/// Sum and maximum of the lanes, halving: always in the same order.
+/// Return sum and maximum of the lanes by halving, always in the same order.
 template <int Half = static_cast<int>(kLanes / 2)>
 inline Scalar sum_lanes(Vec v) {
   if constexpr (Half == 0) {
@@ -102,7 +102,7 @@ inline Scalar max_lanes(Vec v) {
 }
 
 /// Exchanges the off-diagonal quarters of every 2 Half x 2 Half block, for all powers of two from
-/// Half down: what remains is the transpose, after log2(kLanes) shuffles per row.
+/// Half down: the result is the transpose, after log2(kLanes) shuffles per row.
 template <int Half = static_cast<int>(kLanes / 2)>
 [[gnu::always_inline]] inline void transpose(Vec (&rows)[kLanes]) {
   constexpr int lanes = static_cast<int>(kLanes);
@@ -133,9 +133,10 @@ struct MutableRows {
 /// to(j, i) = from(i, j) for i < m, j < n.
 void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& to);
 
-/// y[i] = f(x[i], ...) a vector at a time. The end of an array that is no whole number of vectors
-/// is one more vector that overlaps the last: its inputs are read before any output is written, so
-/// y may be an input, and every element sees the same instructions wherever it stands.
+/// Computes y[i] = f(x[i], ...) one vector at a time. If the array is not a whole number of
+/// vectors, its end is one more vector that overlaps the last. Its inputs are read before any
+/// output is written, so y may be an input, and every element is computed by the same instructions
+/// at any position.
 template <class F, class... Input>
 inline void map(Index n, F f, Scalar* y, const Input*... x) {
   if (n < kLanes) {
@@ -148,8 +149,8 @@ inline void map(Index n, F f, Scalar* y, const Input*... x) {
   store(y + last, end);
 }
 
-/// Several results at once: f(out, x[i] ...) fills Vec out[K], which go to y[k][i]. No y may
-/// overlap an input: the last whole vector overlaps the one before it.
+/// Computes several results at once: f(out, x[i] ...) fills Vec out[K], which go to y[k][i]. No y
+/// may overlap an input, because the last whole vector overlaps the one before it.
 template <std::size_t K, class F, class... Input>
 inline void map_to(Index n, F f, const std::array<Scalar*, K>& y, const Input*... x) {
   Vec out[K];
@@ -166,7 +167,7 @@ inline void map_to(Index n, F f, const std::array<Scalar*, K>& y, const Input*..
 }
 
 /// Calls f(load(x + i)...) for all whole vectors of n elements, and once more for the rest, whose
-/// missing lanes hold `fill`. For reductions, where no element may be seen twice.
+/// missing lanes hold `fill`. It is for reductions, where no element may be used twice.
 template <class F, class... Input>
 inline void each_vector(Index n, Scalar fill, F f, const Input*... x) {
   Index i = 0;

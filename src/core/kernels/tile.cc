@@ -1,6 +1,6 @@
-// See tile.h. The loops over rows and vectors have constant bounds: compilers unroll them and keep
-// `sum` in registers, which is the whole trick. Look at the assembly after any change: a spill
-// costs half the speed.
+// The register tile of matrix products (tile.h). The loops over rows and vectors have constant
+// bounds, so compilers unroll them and keep `sum` in registers; the speed depends on this. Look at
+// the assembly after any change: a spilled register costs half the speed.
 #include "kernels/tile.h"
 
 #include <algorithm>
@@ -15,11 +15,12 @@ namespace {
 /// and 2 strides from it, and the pointers stay in registers. A pointer for each of 14 rows would
 /// not fit, and reloading spilled ones costs some percent of the speed.
 constexpr int kRowsOfPointer = 3;
-/// The prefetch distance, in steps along k, of B and of a column-major A. Their rows lie a leading
-/// dimension apart, which the processor's own prefetcher does not follow.
+/// The prefetch distance, in steps along k, of B and of a column-major A. Their rows are a leading
+/// dimension apart, which the hardware prefetcher does not follow.
 constexpr Index kPrefetchSteps = 16;
 
-/// What a tile of `Height` rows and `Vectors` vectors of columns reads of A and B.
+/// Pointers to the parts of A and B that a tile of `Height` rows and `Vectors` vectors of columns
+/// reads.
 template <int Height, int Vectors, Layout ALayout>
 class Operands {
  public:
@@ -59,7 +60,7 @@ class Operands {
   Index a_stride_, b_stride_;
 };
 
-/// A tile; m and columns of the product are not read.
+/// Computes a tile; m and columns of the product are not read.
 template <int Height, int Vectors, Layout ALayout>
 void multiply_tile(const PanelProduct& t) {
   Vec sum[Height][Vectors];
@@ -67,8 +68,8 @@ void multiply_tile(const PanelProduct& t) {
   Operands<Height, Vectors, ALayout> operands(t);
   Scalar* const c = t.c.data;
   const Index c_stride = t.c.stride;
-  // C is needed at the end and prefetched in the first steps, a row in each: all rows at once would
-  // fill the core's queue of outstanding cache misses, and loads of A and B would wait behind them.
+  // C is needed at the end and prefetched in the first steps, one row per step: all rows at once
+  // would fill the core's queue of outstanding cache misses, and loads of A and B would wait.
   const Index first = std::min(t.k, Index{Height});
   for (Index p = 0; p < first; ++p) {
     unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + p * c_stride + v * kLanes, 1); });
@@ -99,7 +100,7 @@ constexpr std::array<TileFunction, kTileRows> kTiles[2][2] = {
     {tiles<1, Layout::kRowMajor>(kHeights), tiles<1, Layout::kColumnMajor>(kHeights)},
     {tiles<2, Layout::kRowMajor>(kHeights), tiles<2, Layout::kColumnMajor>(kHeights)}};
 
-/// The tile through a buffer, for columns that end inside a vector.
+/// Computes the tile through a buffer, for columns that end inside a vector.
 void multiply_ragged(TileFunction tile, PanelProduct t, Index height) {
   Scalar buffer[kTileRows * kTileColumns];
   const auto [c, c_stride] = std::exchange(t.c, {buffer, kTileColumns});

@@ -1,7 +1,7 @@
-// The one inner loop of gemm and attention: a tile of C, 14 rows by two vectors of columns (with
+// The inner loop of gemm and attention: a tile of C, 14 rows by two vectors of columns (with
 // 512-bit vectors), kept in registers while k runs. Each step reads two vectors of B and 14 numbers
 // of A for 28 multiply-adds, so loads never limit it. Tiles of every height exist: 32 rows are
-// three tiles of 11, 11 and 10, and no slow path handles what is left over. Read next: gemm.cc.
+// three tiles of 11, 11 and 10, and there is no slow path for remaining rows. Read next: gemm.cc.
 #pragma once
 
 #include "kernels/simd.h"
@@ -15,7 +15,7 @@ inline constexpr int kTileRows = 6;  // 12 of 16
 #endif
 inline constexpr Index kTileColumns = 2 * kLanes;
 
-/// How A [m, k] lies in memory, with its stride as leading dimension: row-major (a[i * stride + k])
+/// Memory layout of A [m, k], with its stride as leading dimension: row-major (a[i * stride + k])
 /// or column-major (a[k * stride + i]).
 enum class Layout { kRowMajor, kColumnMajor };
 struct PanelA {
@@ -24,8 +24,9 @@ struct PanelA {
   Layout layout = Layout::kRowMajor;
 };
 
-/// c[i, j] (+)= bias[j] + sum over p of a(i, p) b[p, j] for m rows and up to kTileColumns columns.
-/// All columns of b up to the next whole vector must be readable; only `columns` of c are touched.
+/// The product c[i, j] (+)= bias[j] + sum over p of a(i, p) b[p, j] for m rows and up to
+/// kTileColumns columns. All columns of b up to the next whole vector must be readable; only
+/// `columns` of c are accessed.
 struct PanelProduct {
   Index m, columns, k;
   PanelA a;
@@ -34,8 +35,8 @@ struct PanelProduct {
   bool accumulate = false;
   const Scalar* bias = nullptr;  // null: none; not together with accumulate
 };
-/// Each sum starts at zero, runs over p in order, and is then added to c (accumulate) or the bias,
-/// or replaces c.
+/// Computes a panel product. Each sum starts at zero, runs over p in order, and is then added to c
+/// (accumulate) or the bias, or replaces c.
 void multiply_panel(const PanelProduct& product);
 
 }}  // namespace headlab

@@ -1,7 +1,7 @@
-// exp and tanh on whole vectors, where libm takes one number at a time: some ten multiply-adds and
-// no table, so the bound is the FMA units. In double (the build that checks gradients) they are
-// std::'s. The polynomials interpolate at Chebyshev nodes, coefficients rounded to float. Read
-// next: elementwise.cc, which runs them over arrays.
+// exp and tanh on whole vectors, whereas libm takes one number at a time: about ten multiply-adds
+// and no table, so multiply-adds are the bound. In double (the build for gradient checks) they call
+// the std:: functions. The polynomials interpolate at Chebyshev nodes, with coefficients rounded to
+// float. Read next: elementwise.cc, which applies them to arrays.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// f on each lane.
+/// Applies f to each lane.
 template <class F>
 inline Vec each_lane(Vec x, F f) {
   Vec y{};
@@ -31,10 +31,10 @@ inline Vec tanh(Vec x) {
 
 #else
 
-/// x = n ln 2 + r with n whole and |r| <= ln(2)/2, ln 2 in two parts so that n * high is exact
-/// (Cody and Waite 1980); e^r by a polynomial.
+/// Parts of e^x: x = n ln 2 + r with n whole and |r| <= ln(2)/2, with ln 2 in two parts so that n *
+/// high is exact (Cody and Waite 1980); e^r by a polynomial.
 struct ExpParts {
-  IntVec n;  // below its lowest 9 bits: what adding 1.5 * 2^23 left there, shifted out by << 23
+  IntVec n;  // n + high bits left by adding 1.5 * 2^23, which << 23 shifts out
   Vec e_r;
 
   explicit ExpParts(Vec x) {
@@ -53,8 +53,8 @@ struct ExpParts {
   }
 };
 
-/// e^x for x <= 88; 0 below -87, -inf included; NaN for NaN. 2^n is added to the exponent bits,
-/// unsigned, since it may overflow in a lane that ends up as 0.
+/// Returns e^x for x <= 88; 0 below -87, -inf included; NaN for NaN. 2^n is added to the exponent
+/// bits, unsigned, since it may overflow in a lane that ends up as 0.
 inline Vec exp_bounded(Vec x) {
   using Bits [[gnu::vector_size(kVectorBytes)]] = std::uint32_t;
   const ExpParts parts(x);
@@ -63,8 +63,8 @@ inline Vec exp_bounded(Vec x) {
   return select(x < -87.0f, Vec{}, y);
 }
 
-/// e^x for any x, within 1 ulp: subnormal results, 0 below, inf above the range, NaN for NaN. 2^n
-/// is two factors, since 2^128 and 2^-149 are no normal floats.
+/// Returns e^x for any x, within 1 ulp: subnormal results, 0 below, inf above the range, NaN for
+/// NaN. 2^n is two factors, since 2^128 and 2^-149 are not normal floats.
 inline Vec exp(Vec x) {
   x = select(x > 89.0f, broadcast(89.0f), x);
   x = select(x < -104.0f, broadcast(-104.0f), x);
@@ -75,7 +75,7 @@ inline Vec exp(Vec x) {
   return parts.e_r * power(half) * power(n - half);
 }
 
-/// Near 0 an odd polynomial, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x.
+/// Returns tanh(x): near 0 an odd polynomial, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x.
 inline Vec tanh(Vec x) {
   const Vec size = select(x < 0.0f, -x, x);
   const Vec far = 1.0f - 2.0f / (exp(2.0f * size) + 1.0f);

@@ -1,6 +1,6 @@
-// Batches are plain numbers in pool memory, so that making one in every step asks the system for
-// nothing. Parts of a batch are copies: micro-batches are small beside what a model computes from
-// them.
+// Batches are plain numbers in pool memory, so that creating one in every step requires no memory
+// from the system. Parts of a batch are copies: micro-batches are small compared with the tensors
+// that a model computes from them. Read next: headlab/model/batch.h.
 #include "headlab/model/batch.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// A norm before each sublayer.
+/// Block with a norm before each sublayer.
 Tensor pre_norm(const Block& block, Tensor x, const BlockPass& pass) {
   x = x + pass.attn(pass.norm(block.ln1, x));  // [B, T, C]
   if (block.has_cross) {
@@ -22,7 +22,7 @@ Tensor pre_norm(const Block& block, Tensor x, const BlockPass& pass) {
   return x;
 }
 
-/// A norm after each sum.
+/// Block with a norm after each sum.
 Tensor post_norm(const Block& block, Tensor x, const BlockPass& pass) {
   x = pass.norm(block.ln1, x + pass.attn(x));  // [B, T, C]
   if (block.has_cross) {
@@ -34,7 +34,7 @@ Tensor post_norm(const Block& block, Tensor x, const BlockPass& pass) {
   return x;
 }
 
-/// One norm; attention and the feed-forward network both read its result.
+/// Block with one norm; attention and the feed-forward network both read its result.
 Tensor parallel(const Block& block, Tensor x, const BlockPass& pass) {
   const Tensor h = pass.norm(block.ln1, x);  // [B, T, C]
   x = x + pass.attn(h);                      // [B, T, C]

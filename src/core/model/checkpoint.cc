@@ -1,6 +1,6 @@
 // Strict loading: every tensor is checked before the first is changed, so a file that does not fit
-// leaves the model as it was. Numbers are stored as F32 in both builds. Read next:
-// base/safetensors.h.
+// does not change the model. Numbers are stored as F32 for both number types. Read next:
+// headlab/base/safetensors.h.
 #include "headlab/model/checkpoint.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// What could be wrong with `from` as the header has it.
+/// Throws an Error if name, shape or dtype in the header of `from` do not fit.
 void check_form(const StoredTensor& from, const Shape& expected) {
   require(from.dtype == "F32", "tensor ", from.name, " has dtype ", from.dtype, ", expected F32");
   require(std::equal(from.shape.begin(), from.shape.end(), expected.begin(), expected.end()),
@@ -23,7 +23,7 @@ void check_values(const std::string& name, const std::vector<float>& values) {
   require(finite, "tensor ", name, " holds numbers that are not finite");
 }
 
-/// Everything that could be wrong with `from`, before anything changes.
+/// Throws an Error if anything about `from` does not fit, before the model changes.
 void check(const StoredTensor& from, const Shape& expected) {
   check_form(from, expected);
   check_values(from.name, from.numbers<float>());

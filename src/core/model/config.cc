@@ -1,6 +1,6 @@
-// The table of settings of a model, and all the ways in which they can fail to fit one another. A
-// message says what is wrong and what would be right, because it is the first thing that a user of
-// a new model reads. Read next: transformer.cc.
+// The table of settings of a model, and the checks that they fit together. Messages state what is
+// wrong and what would be right, because they are the first thing that a user of a new model reads.
+// Read next: transformer.cc.
 #include "headlab/model/config.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// "1, 2, 4, 8 ...": the numbers of heads that divide d_model.
+/// Returns "1, 2, 4, 8 ...", the numbers of heads that divide d_model.
 std::string divisors(Index d_model) {
   std::vector<std::string> found;
   for (Index h = 1; h <= d_model && found.size() < 8; ++h)
@@ -43,8 +43,7 @@ void attention_from_json(TransformerConfig& config, const Json& json) {
   }
 }
 
-/// Numbers by layer. They are joined by +, in every command: a comma stands between the values of a
-/// sweep.
+/// Adds numbers by layer. They are joined by +, because a comma separates the values of a sweep.
 void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& values, Index most,
                   const char* help) {
   Settings numbers;
@@ -64,7 +63,7 @@ void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& valu
   s.add(std::move(setting));
 }
 
-/// A choice among the rows of a table.
+/// Adds a choice among the rows of a table.
 template <class Enum, class Kind>
 void add_kind(Settings& s, const std::string& name, Enum& value, std::span<const Kind> kinds,
               const std::string& help) {
@@ -80,7 +79,7 @@ constexpr BlockKind kBlockTable[] = {
      "norm=rms norm_place=pre positions=rotary activation=swiglu biases=off"},
 };
 
-/// `block` sets settings of `s` together.
+/// Adds `block`, which sets several settings of `s` together.
 void add_block(Settings& s) {
   const auto names = texts_of(kBlocks, &BlockKind::name);
   const auto set = [table = std::make_shared<const Settings>(s), names](const Json& json) {
@@ -97,7 +96,7 @@ void add_block(Settings& s) {
          .shorthand = true});
 }
 
-/// A setting that files name only where it is not what it is in almost all models.
+/// Adds a setting that files name only if it differs from its usual value.
 void add_rare(Settings& s, const Settings& one, Json usual) {
   Setting rare = one.all().front();
   rare.get = [get = rare.get, usual = std::move(usual)] {
@@ -107,8 +106,8 @@ void add_rare(Settings& s, const Settings& one, Json usual) {
   s.add(std::move(rare));
 }
 
-/// Files of models with softmax do not name the function: they are the same as before there was a
-/// choice.
+/// Adds the attention function. Files of models with softmax omit it, as they did before there was
+/// a choice.
 void add_attention_function(Settings& s, AttentionFunction& value) {
   Settings one;
   add_kind(one, "attention_function", value, attention_functions(), "how scores become weights");
@@ -117,7 +116,7 @@ void add_attention_function(Settings& s, AttentionFunction& value) {
   s.add(std::move(setting));
 }
 
-/// What the task decides. Files of models that read tokens do not name `features`.
+/// Adds the settings that the task decides. Files of models that read tokens omit `features`.
 void add_shape(Settings& s, TransformerConfig& c) {
   s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
   s.integer("length", c.length, 1, 1 << 20, "longest sequence");
@@ -131,7 +130,7 @@ void add_shape(Settings& s, TransformerConfig& c) {
   add_rare(s, answers, 0);
 }
 
-/// The heads of one layer against the other sizes.
+/// Checks the heads of one layer against the other sizes.
 void validate_heads(const TransformerConfig& c, Index layer) {
   const Index heads = c.heads_of(layer);
   if (heads == 0) return;
@@ -164,7 +163,7 @@ void validate_attention(const TransformerConfig& c) {
   }
 }
 
-/// What only an encoder-decoder has.
+/// Checks the settings that only an encoder-decoder has.
 void validate_source(const TransformerConfig& c) {
   if (!c.has_source() && (c.encoder_layers != 0 || c.source_length != 0)) {
     throw Error(text("encoder_layers ", c.encoder_layers, " and source_length ", c.source_length,

@@ -1,5 +1,5 @@
-// Drawing one token after the other. The first pass reads the prompt, each later one the token that
-// was added last. Likelier tokens come first in the order, and equals by number, so a draw is the
+// Sampling of one token after another. The first pass reads the prompt, each later pass the token
+// added last. Tokens are sorted by probability, and equal ones by number, so that a draw is the
 // same on every machine. Read next: transformer.cc, src/core/nn/attention.cc (KeyValueCache).
 #include "headlab/model/generation.h"
 
@@ -13,7 +13,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// One token from logits [V].
+/// Samples one token from logits [V].
 std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& options,
                   Generator& random) {
   std::vector<std::int32_t> order(logits.size());

@@ -1,6 +1,6 @@
-// Initial values by name: each parameter draws from a stream of its own, so
-// that none depends on which others there are, or in which order they were
-// made. Read next: transformer.cc.
+// Initial values by name: each parameter draws from its own stream, so that its values depend
+// neither on the other parameters nor on the order of creation. Renaming a parameter therefore
+// changes its initial values. Read next: transformer.cc.
 #include "headlab/model/initial.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// Attention and feed-forward in all blocks of the stack that a parameter belongs to.
+/// Returns the number of attention and feed-forward sublayers in all blocks of the stack that a
+/// parameter belongs to.
 double sublayers_beside(const std::string& name, const TransformerConfig& config) {
   const bool encodes = name.starts_with("encoder.");
   return static_cast<double>(encodes               ? 2 * config.encoder_layers

@@ -1,5 +1,5 @@
-// What all models share: the loss, the number of parameters, and the part of the hooks that belongs
-// to one attention module. A model of a program's own computes logits and names its parameters; the
+// Functions shared by all models: the loss, the number of parameters, and the part of the hooks
+// that belongs to one attention layer. A custom model computes logits and names its parameters; the
 // rest is here. Read next: src/core/model/transformer.cc.
 #include "headlab/model/model.h"
 

@@ -1,4 +1,4 @@
-// One forward pass of a transformer through one of its stacks: what all of its blocks share.
+// The state of one forward pass through one stack of a transformer, shared by all of its blocks.
 // Private to this folder. Read next: block.cc, which runs the sublayers of a block, and
 // transformer.cc, which runs the blocks.
 #pragma once
@@ -17,19 +17,19 @@ struct ModelPass {
   ForwardContext context{};
   AttentionMask mask{};         // of self-attention
   AttentionMask source_mask{};  // of cross-attention
-  Tensor memory{};              // [B, S, C], what the encoder made of the source
+  Tensor memory{};              // [B, S, C], the output of the encoder
 
   AttentionHooks hooks_of(std::size_t module) const {
     AttentionHooks one = hooks.of(module);
     one.cache = cache != nullptr ? &cache->attention[module] : nullptr;
     return one;
   }
-  /// The stream that a hook gives in place of the computed one, or null.
+  /// Returns the stream with which a hook replaces the computed one, or null.
   const Tensor* given(std::size_t stream) const {
     const bool is_given = stream < hooks.residual.size() && hooks.residual[stream].defined();
     return is_given ? &hooks.residual[stream] : nullptr;
   }
-  /// x, which a part of the stack adds to the stream.
+  /// Records and returns x, which a part of the stack adds to the stream.
   const Tensor& written(const std::string& name, const Tensor& x) const {
     if (hooks.captures != nullptr) {
       hooks.captures->written.push_back({stack->name + name, x});

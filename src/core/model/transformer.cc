@@ -1,5 +1,5 @@
 // One transformer for decoders, encoders and both together: an encoder-decoder is two stacks of the
-// same blocks, and how a block joins its layers is a row of block_wirings(). Every module folds its
+// same blocks, and how a block joins its layers is a row of block_wirings(). Every layer folds its
 // name into the key of dropout, so that no two draw the same mask. Read next:
 // src/core/model/block.cc, src/core/nn/attention.cc.
 #include "headlab/model/transformer.h"
@@ -46,7 +46,7 @@ bool ends_in_norm(const TransformerConfig& c) {
   return kind_of(c.norm_place).stream != StreamKind::normalised;
 }
 
-/// The blocks of a stack, where `module` is the index of the first attention module.
+/// Creates the blocks of a stack; `module` is the index of its first attention layer.
 void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size_t module) {
   const std::vector<AttentionPlace> places = c.attention_places();
   for (Index layer = 0; layer < count; ++layer) {
@@ -119,7 +119,7 @@ std::string inputs_text(Index features) {
 
 }  // namespace
 
-/// What enters a stack, of tokens or vectors that W_E has mapped: x [B, T, C].
+/// Returns the input of a stack, for tokens or vectors already mapped by W_E: x [B, T, C].
 Tensor Transformer::embed(Tensor x, const ModelPass& pass) const {
   const Tensor& positions = pass.stack->positions;
   const Index first = pass.cache ? pass.cache->length : 0;
@@ -133,7 +133,7 @@ Tensor Transformer::run(Tensor x, const ModelPass& pass) const {
   const Stack& stack = *pass.stack;
   const std::size_t blocks = stack.blocks.size();
   const BlockWiring& wiring = kind_of(config_.norm_place);
-  std::size_t first = blocks;  // blocks before the last stream that is given do not run
+  std::size_t first = blocks;  // blocks before the last replaced stream do not run
   while (first > 0 && !pass.given(stack.stream + first)) --first;
   for (std::size_t i = 0; i <= blocks; ++i) {
     if (const Tensor* given = pass.given(stack.stream + i)) {
@@ -151,7 +151,7 @@ Tensor Transformer::run(Tensor x, const ModelPass& pass) const {
   return ends_in_norm(config_) ? stack.ln_final.forward(x, pass.context) : x;
 }
 
-/// Checks what is given, and clears the captures.
+/// Checks the inputs, and clears the activation cache.
 void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
   const std::size_t modules =
       encoder_.blocks.size() + main_.blocks.size() * (config_.has_source() ? 2 : 1);

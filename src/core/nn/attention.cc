@@ -1,6 +1,6 @@
 // Multi-head attention: projections, the attention function between them (a row of the table in
 // attention_functions.cc), interventions on head outputs, and the removal of heads, which gives the
-// same function with smaller matrices. MultiHeadAttention::head_outputs is the place to begin.
+// same function with smaller matrices. Start reading at MultiHeadAttention::head_outputs.
 // Read next: attention_functions.cc.
 #include "headlab/nn/attention.h"
 
@@ -15,7 +15,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// gate z + (1 - gate) replacement, with z [B, T, H*Dv].
+/// Returns gate z + (1 - gate) replacement, with z [B, T, H*Dv].
 Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
   const Tensor& g = edits.gate;
   if (!g.defined()) {
@@ -39,7 +39,7 @@ Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
   return reshape(out, z.shape());
 }
 
-/// The parameter that holds these blocks of `width` along an axis of another, in their order.
+/// Returns a parameter with these blocks of `width` along an axis of another, in their order.
 Tensor take(const Tensor& from, int axis, const std::vector<Index>& blocks, Index width) {
   const NoGrad no_grad;
   std::vector<Tensor> parts = {slice(from, axis, 0, 0)};
@@ -107,7 +107,7 @@ SeenKeysAndValues KeyValueCache::append_self(const Tensor& keys, const Tensor& v
   const Index T = keys.size(1);
   require(is_first || T == 1, "a cache is extended by one position, got ", T);
   if (is_first) {
-    // Zeros: composed attention multiplies rows that hold no position yet by a weight of 0.
+    // Initialised with zeros, because composed attention multiplies unused rows by a weight of 0.
     k = Tensor::zeros({B, room, keys.size(2)});
     v = Tensor::zeros({B, room, values.size(2)});
     positions.assign(static_cast<std::size_t>(room), 0);
@@ -120,7 +120,7 @@ SeenKeysAndValues KeyValueCache::append_self(const Tensor& keys, const Tensor& v
     positions[row] = static_cast<std::int32_t>(position);
   }
   length += T;
-  if (is_first) return {keys, values, mask, {}};  // the queries see what came with them
+  if (is_first) return {keys, values, mask, {}};  // the queries see the keys of this call
   const auto filled = static_cast<std::int32_t>(std::min(length, room));
   return {k, v, {.lengths = Ids(static_cast<std::size_t>(B), filled)}, positions};
 }
@@ -191,7 +191,7 @@ AttentionOptions MultiHeadAttention::options(const ForwardContext& context,
   return options;
 }
 
-/// z [B, T, H*Dv] before edits.
+/// Returns z [B, T, H*Dv] before interventions.
 Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
                                         const AttentionMask& mask, const ForwardContext& context,
                                         const AttentionHooks& hooks) const {
@@ -210,7 +210,7 @@ Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
   call.first_query = first_position;
   call.key_positions = std::move(seen.positions);
   AttentionCaptures* captures = hooks.captures;
-  Tensor pattern;  // [B, H, T, S], if it is asked for
+  Tensor pattern;  // [B, H, T, S], if requested
   Tensor* wanted = captures != nullptr && captures->wants_pattern ? &pattern : nullptr;
   const AttentionFunctionEntry::Compute attend = form_of(function, call);
   const Tensor z = attend(q, seen.k, seen.v, std::move(call), wanted);  // [B, T, H*Dv]
@@ -247,8 +247,8 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
   smaller.heads.clear();
   smaller.kv_blocks.clear();
   smaller.kv_head.clear();
-  std::vector<Index> positions;  // of the heads that stay
-  std::vector<Index> blocks;     // of K and V that stay
+  std::vector<Index> positions;  // of the remaining heads
+  std::vector<Index> blocks;     // of the remaining blocks of K and V
   for (Index i = 0; i < head_count(); ++i) {
     if (std::ranges::count(kept, heads[i]) == 0) {
       continue;

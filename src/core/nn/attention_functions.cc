@@ -13,8 +13,8 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// ln n, [B, 1, T, 1], where n is the number of keys that the mask lets a query see, at least 1.
-/// Masked edges of an intervention count: hiding one must not change the weights of the others.
+/// Returns ln n, [B, 1, T, 1], where n >= 1 is the number of keys that the mask lets a query see.
+/// Masked edges of an intervention count as visible: masking one must not change the other weights.
 Tensor log_visible_keys(const AttentionMask& mask, const Shape& scores) {
   const Index B = scores[0];
   const Index T = scores[2];
@@ -31,8 +31,8 @@ Tensor log_visible_keys(const AttentionMask& mask, const Shape& scores) {
   return logs;
 }
 
-/// weight = 1 / (1 + n exp(-score)): each weight lies in (0, 1) by itself, and a row of equal
-/// scores of 0 sums to about 1.
+/// Attention with weight = 1 / (1 + n exp(-score)): each weight lies in (0, 1) independently, and a
+/// row of equal scores of 0 sums to about 1.
 Tensor sigmoid_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                          AttentionOptions options, Tensor* pattern) {
   const Tensor scores = attention_scores(q, k, options);               // [B, H, T, S]
@@ -41,8 +41,8 @@ Tensor sigmoid_attention(const Tensor& q, const Tensor& k, const Tensor& v,
   return weighted_values(weights, v, options, pattern);                // [B, T, H*Dv]
 }
 
-/// weight = exp(score) / (1 + sum of exp(scores)): softmax with one more key, of score 0 and value
-/// 0.
+/// Attention with weight = exp(score) / (1 + sum of exp(scores)): softmax with one more key, of
+/// score 0 and value 0.
 Tensor softmax_one_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                              AttentionOptions options, Tensor* pattern) {
   const Tensor scores = attention_scores(q, k, options);  // [B, H, T, S]

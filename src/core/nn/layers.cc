@@ -1,6 +1,6 @@
-// Layers are parameters and a formula; the gradients come from ops/. Everything
-// starts at 0 (gains at 1), so that initial values stand in one place,
-// model/initial.cc. Read next: attention.cc.
+// Layers: parameters and formulas; gradients come from src/core/ops. All parameters start at 0
+// (gains at 1); initial values are set in one place, src/core/model/initial.cc. A new kind of norm,
+// activation or position is a row of a table here. Read next: attention.cc.
 #include "headlab/nn/layers.h"
 
 #include <algorithm>
@@ -85,8 +85,9 @@ namespace {
 
 constexpr Scalar kMost = std::numeric_limits<Scalar>::infinity();
 
-/// sqrt(mean(x^2) + eps) [..., 1] where a square may overflow: each row is divided by its largest
-/// absolute value first. NaN for a row with an infinity or a NaN. A constant, without a gradient.
+/// Returns sqrt(mean(x^2) + eps) [..., 1] if a square may overflow: each row is divided by its
+/// largest absolute value first. NaN for a row with an infinity or a NaN. The result is a constant
+/// without a gradient.
 Tensor large_root_mean_square(const Tensor& rows, Scalar eps) {
   const Index n = rows.size(-1);
   Tensor roots = Tensor::empty(rows.shape().with(rows.rank() - 1, 1));
@@ -103,14 +104,14 @@ Tensor large_root_mean_square(const Tensor& rows, Scalar eps) {
   return roots;
 }
 
-/// sqrt(mean(x^2) + eps): of rows whose mean is off, their standard deviation.
+/// Returns sqrt(mean(x^2) + eps): for centred rows, their standard deviation.
 Tensor root_mean_square(const Tensor& rows, Scalar eps) {
   const Tensor squares = mean(rows * rows, -1, true);
   const bool overflow = !std::ranges::all_of(squares.values(), [](Scalar x) { return x < kMost; });
   return overflow ? large_root_mean_square(rows, eps) : sqrt(squares + eps);
 }
 
-/// The deviation of rows that nothing divides.
+/// Returns 1 for each row: the deviation of kinds that do not divide.
 Tensor one_for_each_row(const Tensor& rows, Scalar) {
   return Tensor::full(rows.shape().with(rows.rank() - 1, 1), 1);
 }
@@ -130,7 +131,7 @@ Tensor plain_network(const FeedForward& mlp, const Tensor& x) {
 
 Tensor no_table(Index, Index) { return {}; }
 
-/// Heads count from 1 in the formula.
+/// The formula counts heads from 1.
 double alibi_slope(Index head, Index heads) {
   return std::exp2(-8 * static_cast<double>(head + 1) / static_cast<double>(heads));
 }

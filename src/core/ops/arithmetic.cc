@@ -1,10 +1,9 @@
-// Broadcasting arithmetic, then functions of one element. Forward and backward of arithmetic walk
-// both inputs along the output by the same steps (0 where an input repeats), so that the gradient
-// of a repeated input is summed by writing to the same place again. Sums as a model makes them, of
-// one shape or with the last axes repeated, take a shorter way on all threads. The slopes of
-// functions are written in terms of the output where that is cheaper (exp, sqrt, tanh), so nothing
-// but input and output is kept. Dropout keeps only its key: the same key draws the same mask again.
-// Read next: rows.cc, and examples/own_op.cc for an op of your own.
+// Broadcasting arithmetic, functions of one element, and dropout. Forward and backward of
+// arithmetic walk both inputs along the output with the same steps (0 where an input repeats), so
+// that the gradient of a repeated input is summed in place. Sums of equal shapes, or with repeated
+// last axes, have a faster path on all threads. Slopes of functions use the output where that is
+// cheaper (exp, sqrt, tanh), so only input and output are kept. Dropout keeps only its key: the
+// same key draws the same mask again. Read next: rows.cc, and examples/own_op.cc for a new op.
 #include "headlab/ops/arithmetic.h"
 
 #include <algorithm>
@@ -21,8 +20,8 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// How to walk two inputs along one output: the output's axes, neighbours merged where both inputs
-/// allow it, each with the step that it means in a and in b (0 where an input repeats).
+/// Traversal of two inputs along one output: the output's axes, merged with their neighbours where
+/// both inputs allow it, each with its step in a and in b (0 where an input repeats).
 class Broadcast {
  public:
   Broadcast(const char* op, const Shape& a, const Shape& b) : output_(broadcast_shape(op, a, b)) {
@@ -39,8 +38,8 @@ class Broadcast {
   const Shape& output() const { return output_; }
   bool same_shapes() const { return axes_ == 1 && axis_[0].a == 1 && axis_[0].b == 1; }
 
-  /// A run of n elements along the innermost axis: element i of the output stands at y + i, those
-  /// of the inputs at a + i step_a and b + i step_b.
+  /// A run of n elements along the innermost axis: element i of the output is at y + i, those of
+  /// the inputs at a + i step_a and b + i step_b.
   struct Run {
     Index y, a, b, n, step_a, step_b;
     Index at_a(Index i) const { return a + i * step_a; }
@@ -94,7 +93,7 @@ struct Slopes {
   Slopes(Scalar of_a, Scalar of_b) : a(of_a), b(of_b) {}
 };
 
-/// An op y = f(a, b) with slopes(a, b).
+/// Computes an op y = f(a, b) with the partial derivatives slopes(a, b).
 template <class F, class SlopesOf>
 Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, SlopesOf slopes) {
   const Broadcast walk(name, a.shape(), b.shape());
@@ -107,7 +106,7 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, SlopesOf 
     });
   } else {
     walk.for_runs([=](const Broadcast::Run& run) {
-      if (run.step_a == 1 && run.step_b == 0) {  // a head's outputs by its gate: vectors
+      if (run.step_a == 1 && run.step_b == 0) {  // such as head outputs times a gate: use vectors
         const Scalar *from = pa + run.a, factor = pb[run.b];
         for (Index i = 0; i < run.n; ++i) py[run.y + i] = f(from[i], factor);
         return;
@@ -126,8 +125,8 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, SlopesOf 
   });
 }
 
-/// a + b, where b has the shape of a, or of its last axes: residual connections, positions, biases.
-/// The gradient of a is dy itself.
+/// Returns a + b, where b has the shape of a, or of its last axes: residual connections, positions,
+/// biases. The gradient of a is dy itself.
 Tensor add_repeated(const Tensor& a, const Tensor& b) {
   Tensor y = Tensor::empty(a.shape());
   const Scalar *pa = a.data(), *pb = b.data();
@@ -144,21 +143,21 @@ Tensor add_repeated(const Tensor& a, const Tensor& b) {
     if (n == node.count()) {
       node.pass_to(1);
     } else if (Scalar* db = node.sum_into(1)) {
-      // db = the sum of dy, seen as rows of b's size, over its rows.
+      // db = the sum of dy over its rows, with rows of b's size.
       scatter_add_rows({node.count() / n, n, nullptr, node.gradient(), 1, db});
     }
     node.pass_to(0);
   });
 }
 
-/// Whether `part` are the last axes of `whole`, or all.
+/// Returns whether `part` consists of the last axes of `whole`, or of all.
 bool ends_with(const Shape& whole, const Shape& part) {
   bool same = part.rank() <= whole.rank();
   for (int axis = 1; same && axis <= part.rank(); ++axis) same = whole[-axis] == part[-axis];
   return same;
 }
 
-/// y[i] = f(x[i]).
+/// Computes y[i] = f(x[i]).
 template <class F>
 Tensor map(const Tensor& x, F f) {
   Tensor y = Tensor::empty(x.shape());
@@ -170,7 +169,7 @@ Tensor map(const Tensor& x, F f) {
   return y;
 }
 
-/// dx[i] += dy[i] slope(x[i], y[i]).
+/// Adds dx[i] += dy[i] slope(x[i], y[i]).
 template <class Slope>
 void add_gradient(Node& node, Slope slope) {
   Scalar* dx = node.sum_into(0);

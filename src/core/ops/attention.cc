@@ -1,7 +1,7 @@
-// Attention twice. The composed op is the definition, in ops that are simple to read; it holds
-// [B, H, T, S] in memory, and tests compare with it. The fused op is one kernel: of each row it
-// keeps ln(sum of exp(score)), from which the backward pass finds the weights again. Read next:
-// tests/kernels/plain.h, gradients by hand, and kernels/attention.h.
+// Attention in two versions. The composed op is the definition, in simple ops; it stores [B, H, T,
+// S] in memory, and tests compare the fused op with it. The fused op is one kernel: for each row it
+// keeps ln(sum of exp(score)), from which the backward pass recomputes the weights. Read next:
+// tests/kernels/plain.h, gradients by hand, and src/core/kernels/attention.h.
 #include "headlab/ops/attention.h"
 
 #include <algorithm>
@@ -22,12 +22,12 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// G, the number of blocks of keys and values.
+/// Returns G, the number of blocks of keys and values.
 Index kv_blocks(const AttentionOptions& o) {
   return o.kv_head.empty() ? o.heads : 1 + *std::max_element(o.kv_head.begin(), o.kv_head.end());
 }
 
-/// The sizes of one call, checked.
+/// The validated sizes of one call.
 struct Sizes {
   Index B, T, S, H, G, D, Dv;
 
@@ -93,7 +93,7 @@ AttentionProblem problem_of(const Sizes& sizes, const AttentionOptions& o, const
           .options = o};
 }
 
-/// x [B, S, G*D] as [B, H, S, D]: block kv_head[h] for head h.
+/// Converts x [B, S, G*D] to [B, H, S, D]: block kv_head[h] for head h.
 Tensor split_heads(const Tensor& x, Index blocks, const Ids& kv_head) {
   const Tensor split =
       permute(reshape(x, {x.size(0), x.size(1), blocks, x.size(2) / blocks}), {0, 2, 1, 3});
@@ -103,7 +103,7 @@ Tensor split_heads(const Tensor& x, Index blocks, const Ids& kv_head) {
   return concat(heads, 1);
 }
 
-/// -slope |distance| of a query and a key; [1, H, T, S].
+/// Returns -slope |distance| of a query and a key; [1, H, T, S].
 Tensor distance_bias(const Sizes& n, const AttentionOptions& o) {
   Tensor bias = Tensor::empty({1, n.H, n.T, n.S});
   for (Index i = 0; i < bias.count(); ++i) {
@@ -117,7 +117,7 @@ Tensor distance_bias(const Sizes& n, const AttentionOptions& o) {
   return bias;
 }
 
-/// 0 where a query may look, -inf elsewhere; [B, H, T, S].
+/// Returns 0 if the query sees the key, else -inf; [B, H, T, S].
 Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
   Tensor mask = Tensor::zeros({n.B, n.H, n.T, n.S});
   for (Index i = 0; i < mask.count(); ++i) {
@@ -128,7 +128,7 @@ Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
   return mask;
 }
 
-/// 1 / (1 - p) where a weight is kept, 0 where it is dropped; [B, H, T, S].
+/// Returns 1 / (1 - p) if a weight is kept, 0 if it is dropped; [B, H, T, S].
 Tensor dropout_tensor(const Shape& shape, const AttentionOptions& o) {
   Tensor keep = Tensor::zeros(shape);
   const Index S = shape[3];
@@ -155,7 +155,7 @@ Tensor rotary_table(Index length, Index d_head, double base) {
   Tensor table = Tensor::empty({2, length, d_head});
   for (Index t = 0; t < length; ++t) {
     for (Index i = 0; i < d_head; ++i) {
-      const Index even = i - i % 2;  // both numbers of a pair turn by one angle
+      const Index even = i - i % 2;  // both numbers of a pair rotate by the same angle
       const double exponent = static_cast<double>(even) / static_cast<double>(d_head);
       const double angle = static_cast<double>(t) * std::pow(base, -exponent);
       Scalar* at = table.data() + t * d_head + i;
@@ -210,7 +210,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
                      .log_sum_exp = log_sum_exp.data(),
                      .pattern = pattern ? pattern->data() : nullptr});
   std::array inputs{q, k, v};
-  separate(inputs);  // a buffer for the gradient of each
+  separate(inputs);  // one gradient buffer for each
   return record("attention", z, inputs,
                 [n, options = std::move(options), log_sum_exp, z_stride](Node& node) {
                   attention_backward(problem_of(n, options, node.input(0), node.input(1),

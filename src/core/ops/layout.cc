@@ -1,7 +1,8 @@
-// Moving elements. Each op pairs every place of its output with a place of its input; forward
-// copies from input to output, and backward adds the gradient from output to input over the same
-// pairs. In lookups ids choose the places: they are kept for the backward pass, which adds rows
-// back in the order of the ids, so that the sum does not depend on threads. Read next: matmul.cc.
+// Ops that move elements. Each op maps every position of its output to a position of its input;
+// forward copies from input to output, and backward adds the gradient from output to input over the
+// same pairs. In lookups the ids choose the positions. They are kept for the backward pass, which
+// adds rows in the order of the ids, so that the sum does not depend on threads. Read next:
+// matmul.cc.
 #include "headlab/ops/layout.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 using Steps = std::array<Index, Shape::kMaxRank>;
 
-/// How far apart neighbours along each axis lie.
+/// Returns the strides of the axes.
 Steps steps_of(const Shape& shape) {
   Steps steps{};
   Index step = 1;
@@ -28,7 +29,7 @@ Steps steps_of(const Shape& shape) {
   return steps;
 }
 
-/// Calls visit(i, j) for each element i of `shape` in order, j being the sum of its coordinates
+/// Calls visit(i, j) for each element i of `shape` in order, where j is the sum of its coordinates
 /// times `steps`.
 template <class Visit>
 void walk(const Shape& shape, const Steps& steps, Visit&& visit) {
@@ -69,8 +70,8 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
   });
 }
 
-/// Where elements [begin, end) of an axis lie in a tensor: `runs` stretches of `length` contiguous
-/// elements, `stride` apart, from `offset` on.
+/// Location of elements [begin, end) of an axis in a tensor: `runs` stretches of `length`
+/// contiguous elements, `stride` apart, from `offset` on.
 struct AxisRange {
   Index runs, length, stride, offset;
 

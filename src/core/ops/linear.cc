@@ -1,14 +1,10 @@
-// y = x W + b, and the feed-forward network of two such maps with GELU between. The formulas stand
-// in ops/matmul.h; `linear` is short, and all the rest here is for speed. What is done to every
-// element of a product (bias, GELU, its slope) is an epilogue of the product (Finish in
-// kernels/gemm.h), applied while the element is in cache; gradients that do not wait for one
-// another run in one parallel loop. feed_forward_composed is the network to read. feed_forward
-// computes the same from blocks of rows: a task takes some rows through both maps, so that the
-// hidden values are read where they were written, in L2, and the threads meet once forward and
-// twice for each block of rows backward, where op by op it would be five and nine times. The
-// backward pass computes GELU again, which is cheaper than to write its values and slopes to memory
-// and read them back; a third of the numbers have to be kept. Read next: kernels/gemm.h,
-// attention.cc.
+// The linear map y = x W + b, and the feed-forward network (formulas: ops/matmul.h). Read `linear`
+// and feed_forward_composed first; everything else is an optimisation with the same results.
+// Elementwise work (bias, GELU, its slope) is an epilogue of a product (Finish in
+// src/core/kernels/gemm.h), done while the element is in cache; independent gradients share one
+// parallel loop. feed_forward takes blocks of rows through both maps, so that hidden values stay in
+// L2 and threads synchronise less often. Its backward pass computes GELU again, which is cheaper
+// than to store its values and slopes. Read next: src/core/kernels/gemm.h, attention.cc.
 #include <algorithm>
 #include <array>
 
@@ -42,7 +38,7 @@ struct Sizes {
   Gemm forward(const Scalar* x, const Tensor& W, Scalar* y, const Finish& finish) const {
     return {rows, outputs, inputs, {x, inputs}, {W.data(), outputs}, y, outputs, false, finish};
   }
-  /// dx = dy W^T; of no rows where nobody wants it.
+  /// Returns the product dx = dy W^T; it has no rows if x requires no gradient.
   Gemm input_gradient(const Scalar* dy, const Tensor& W, const GradientSlot& dx,
                       const Scalar* factor = nullptr) const {
     return {.m = dx ? rows : 0,
@@ -55,7 +51,7 @@ struct Sizes {
             .accumulate = dx.accumulate,
             .finish = {.factor = factor}};
   }
-  /// dW = x^T dy, db += the sum of dy.
+  /// Returns the product dW = x^T dy with db += the sum of dy.
   Gemm weight_gradient(const Scalar* x, const Scalar* dy, const GradientSlot& dW,
                        Scalar* db) const {
     return {.m = dW ? inputs : 0,
@@ -89,7 +85,7 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b) {
 }
 
 Tensor feed_forward_composed(const FeedForwardInputs& in) {
-  const Tensor h = linear(in.x, in.W_in, in.b_in);  // [..., F], as all up to the last map
+  const Tensor h = linear(in.x, in.W_in, in.b_in);  // [..., F], like everything before the last map
   if (!in.W_gate.defined()) return linear(gelu(h), in.W_out, in.b_out);  // [..., N]
   const Tensor gate = linear(in.x, in.W_gate, in.b_gate);
   const Tensor open = in.gating == Gating::gelu ? gelu(gate) : gate / (1 + exp(-gate));
@@ -98,9 +94,9 @@ Tensor feed_forward_composed(const FeedForwardInputs& in) {
 
 namespace {
 
-/// How rows are cut into tasks that take them through both maps. Where the weights stay in L2, the
-/// threads share the rows, a few for each task; where they do not, more rows are needed to pay for
-/// reading them, so that tasks run one after the other and the threads share each product.
+/// Division of rows into tasks that take them through both maps. If the weights fit in L2, each
+/// task takes a few rows and threads share the rows. Otherwise reading the weights pays only for
+/// more rows: tasks run one after the other and the threads share each product.
 struct RowTasks {
   static constexpr Index kTaskRows = 64, kBlockRows = 512, kWeightsInL2 = 1 << 18;
   bool parallel;
@@ -130,7 +126,7 @@ Tensor transposed(const Tensor& W) {
   return result;
 }
 
-/// Both maps into the network, and the one out of it.
+/// Both maps into the network, and the map out of it.
 struct Maps {
   Sizes in, out;
   const Gate* gate;  // null: GELU and no gate
@@ -148,9 +144,9 @@ struct Maps {
 };
 
 /// The backward pass of feed_forward: y = hidden W_out + b_out, hidden = gelu(before) or f(gate)
-/// before, before = x W_in + b_in, gate = x W_gate + b_gate. A block of rows at a time: dhidden =
-/// dy W_out^T, then dbefore and dgate, dx = dbefore W_in^T + dgate W_gate^T row by row; then dW_out
-/// += hidden^T dy, dW_in += x^T dbefore, dW_gate += x^T dgate.
+/// before, before = x W_in + b_in, gate = x W_gate + b_gate. It works on one block of rows at a
+/// time: dhidden = dy W_out^T, then dbefore and dgate, dx = dbefore W_in^T + dgate W_gate^T row by
+/// row; then dW_out += hidden^T dy, dW_in += x^T dbefore, dW_gate += x^T dgate.
 class FeedForwardBackward {
  public:
   FeedForwardBackward(Node& node, const Maps& maps, const Tensor& before, const Tensor& gate)
@@ -159,7 +155,9 @@ class FeedForwardBackward {
     hidden_ = Tensor::empty(block);
     dbefore_ = Tensor::empty(block);
     if (maps.gate) dgate_ = Tensor::empty(block);
-    if (!tasks_.parallel) return;  // else W^T is made once, and not packed anew by every task
+    if (!tasks_.parallel)
+      return;  // else each W^T is transposed once instead of packed by every
+               // task
     for (const int weight : {1, 3, 5}) {
       if (weight < 5 || maps.gate) transposed_[weight] = transposed(node.input(weight));
     }
@@ -168,7 +166,7 @@ class FeedForwardBackward {
   void run() {
     const Index all = maps_.in.rows;
     Index at = 0;
-    do {  // also for no rows: gradients of weights have to become zero then
+    do {  // also without rows: gradients of weights must become zero then
       maps_.in.rows = maps_.out.rows = std::min(RowTasks::kBlockRows, all - at);
       propagate(at);
       add_weight_gradients(at);
@@ -178,14 +176,14 @@ class FeedForwardBackward {
  private:
   const Scalar* dy(Index row) const { return node_.gradient() + row * maps_.out.outputs; }
 
-  /// dx = dy W^T through the map of that weight.
+  /// Returns the product dx = dy W^T for that weight.
   Gemm backwards(const Sizes& sizes, int weight, const Scalar* from, const GradientSlot& to) {
     Gemm product = sizes.input_gradient(from, node_.input(weight), to);
     if (tasks_.parallel) product.b = {transposed_[weight].data(), sizes.inputs};
     return product;
   }
 
-  /// From dy to dbefore, dgate and dx, and hidden again, of the block that begins at row `at`.
+  /// Computes dbefore, dgate, dx and hidden from dy, for the block that begins at row `at`.
   void propagate(Index at) {
     const Index width = maps_.in.outputs, inputs = maps_.in.inputs;
     GradientSlot dx = dx_;
@@ -230,11 +228,11 @@ class FeedForwardBackward {
   }
 
   Node& node_;
-  Maps maps_;  // rows: those of a block
+  Maps maps_;  // with the rows of a block
   const Tensor &before_, &gate_;
   RowTasks tasks_;
   Tensor hidden_, dbefore_, dgate_;   // [rows of a block, F]
-  std::array<Tensor, 6> transposed_;  // of the weights, by their input
+  std::array<Tensor, 6> transposed_;  // of the weights, indexed by input
   GradientSlot dx_ = node_.slot(0);
   std::array<GradientSlot, 3> weights_{node_.slot(1), node_.slot(3), node_.slot(5)};
   std::array<Scalar*, 3> biases_{node_.sum_into(2), node_.sum_into(4), node_.sum_into(6)};

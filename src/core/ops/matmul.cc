@@ -1,6 +1,6 @@
-// Matrix products for every layout, from one kernel: a transpose is a pair of strides, a batch a
-// step, and a matrix shared by a batch a step of 0. Gradients are such products again. Read next:
-// linear.cc, where products carry biases along.
+// Matrix products for every layout with one kernel: a transpose is a pair of strides, a batch is a
+// step, and a matrix shared by a batch has a step of 0. Gradients are such products too. Read next:
+// linear.cc, where products include biases.
 #include "headlab/ops/matmul.h"
 
 #include "headlab/base/error.h"
@@ -10,14 +10,15 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// An operand of all products of a batch: its matrix in the first, and how far apart they are.
+/// An operand of all products of a batch: its matrix in the first product, and the step to the
+/// next.
 struct Operand {
   ConstMatrix matrix;
   Index step;  // 0: one matrix for all products
   Operand transposed() const { return {matrix.transposed(), step}; }
 };
 
-/// The sizes of a batched product, and where each of its matrices lies.
+/// The sizes of a batched product, and the location of each of its matrices.
 struct Plan {
   Index count = 1, m = 0, k = 0, n = 0;
   Index a_step = 0, b_step = 0;
@@ -61,8 +62,8 @@ struct Sizes {
   Index count, m, n, k;
 };
 
-/// c [m, n] (+)= a [m, k] b [k, n] for all products, with the matrices of c c_step apart. Where
-/// that is 0 they share their output: the products are added to it one after the other.
+/// Computes c [m, n] (+)= a [m, k] b [k, n] for all products, with the matrices of c c_step apart.
+/// If c_step is 0, they share their output: the products are added to it one after the other.
 void run(const Sizes& size, const Operand& a, const Operand& b, const GradientSlot& c,
          Index c_step) {
   Gemm product{size.m, size.n, size.k, a.matrix, b.matrix, c.data, size.n, c.accumulate};
@@ -70,7 +71,7 @@ void run(const Sizes& size, const Operand& a, const Operand& b, const GradientSl
     gemm_batched({product, size.count, a.step, b.step, c_step});
     return;
   }
-  if (size.count == 0) {  // a sum of no products
+  if (size.count == 0) {  // the sum of no products
     product.k = 0;
     gemm(product);
   }
@@ -82,7 +83,7 @@ void run(const Sizes& size, const Operand& a, const Operand& b, const GradientSl
   }
 }
 
-/// da = dy b^T and db = a^T dy; where b was transposed, the transpose of that.
+/// Computes da = dy b^T and db = a^T dy; if b was transposed, the transpose of that.
 void matmul_backward(const Plan& p, Node& node) {
   const Operand a = p.a(node.input(0)), b = p.b(node.input(1));
   const Operand dy{{node.gradient(), p.n, 1}, p.m * p.n};

@@ -1,6 +1,6 @@
-// Sums along an axis, and what works on rows. Cross-entropy keeps log-sum-exp of each row and no
-// probabilities: the backward pass computes them again, which is cheaper than to write and read
-// them. Layer norm keeps mean and 1/deviation of each row. Read next: kernels/rows.h, layout.cc.
+// Sums along an axis, and ops on rows. Cross-entropy keeps log-sum-exp of each row instead of
+// probabilities: recomputing them in the backward pass is cheaper than to write and read them.
+// Layer norm keeps mean and 1/deviation of each row. Read next: src/core/kernels/rows.h, layout.cc.
 #include "headlab/ops/rows.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// x seen as rows of n elements.
+/// x viewed as rows of n elements.
 struct Rows {
   Index count, n;
 };
@@ -27,7 +27,7 @@ Rows rows_of(const char* op, const Tensor& x) {
   return {x.shape().count(0, x.rank() - 1), x.size(-1)};
 }
 
-/// Layer norm of {x, gain, bias}, or RMSNorm, which is not centred.
+/// Computes layer norm of {x, gain, bias}, or RMSNorm, which does not subtract the mean.
 Tensor normalised(const char* name, const std::array<Tensor, 3>& inputs, Scalar eps, bool centred) {
   const auto& [x, gain, bias] = inputs;
   const Rows rows = rows_of(name, x);
@@ -68,7 +68,7 @@ Index count_targets(std::span<const std::int32_t> targets, Index vocab) {
 }  // namespace
 
 Tensor sum(const Tensor& x, int axis, bool keep) {
-  axis = x.shape().axis_of(axis);  // x is seen as [outer, n, inner]
+  axis = x.shape().axis_of(axis);  // x is viewed as [outer, n, inner]
   const Index n = x.size(axis), inner = x.shape().count(axis + 1, x.rank());
   const Index outer = x.shape().count(0, axis);
   Tensor y = Tensor::zeros(keep ? x.shape().with(axis, 1) : x.shape().without(axis));

@@ -1,10 +1,10 @@
 // Brackets: balanced brackets of `types` kinds, at most `depth` of them open at once (Dyck-k, of
 // bounded depth: Hewitt et al. 2020, "RNNs can generate bounded hierarchical languages with optimal
-// memory"). Wherever a bracket is open, the target is the closing bracket that the innermost one
-// needs. An opening or a closing bracket follows with equal chances where both are possible.
-// Truth: `opener`, the innermost bracket that is still open, asked where it stands 2 or more back.
-// Trap: most openers are the token itself, which a fixed offset of 0 finds, so these do not count;
-// and one layer is nearly always right without finding the others.
+// memory"). While a bracket is open, the target is the closing bracket of the innermost one. If
+// both an opening and a closing bracket are possible, each follows with probability 1/2.
+// Ground truth: `opener`, the innermost open bracket, if it is 2 or more positions back. Pitfall:
+// most openers are the token itself, which a fixed offset of 0 finds, so these do not count; and
+// one layer is nearly always right without finding the others.
 // Read next: headlab/tasks/definition.h.
 #include "headlab/tasks/definition.h"
 
@@ -13,7 +13,7 @@
 namespace headlab {
 namespace {
 
-constexpr Index kNearest = 2;  // the distance from which an opener is asked for
+constexpr Index kNearest = 2;  // smallest distance of an opener that counts
 
 /// Opening bracket i is token i, the closing one is `types` + i.
 struct Brackets {
@@ -43,8 +43,8 @@ struct Brackets {
     return type < std::ssize(shapes) ? std::string(1, shapes[type]) : text(shapes[0], type);
   }
 
-  /// A stack of the positions of open brackets decides what may follow, and holds target and gold
-  /// at its top.
+  /// A stack of the positions of open brackets decides what may follow; its top gives target and
+  /// ground truth.
   void write(Sequence& s) const {
     std::vector<Index> open;
     for (Index t = 0; t < length; ++t) {

@@ -1,11 +1,11 @@
-// Two controls, in which no head may be reported as specialised. Tokens are uniform; in
-// `memoryless` the target is a function of the token itself (the alphabet read backwards), so that
-// no head is needed, and in `random` it is drawn at random, so that there is nothing to learn.
-// Truth: the relations of the flagship that a head *could* be credited with: `previous`, and
-// `same`, the last earlier token of the same class (the token's number modulo `classes`).
-// Trap: a trained head is not uniform, whatever it was trained on: most heads of `memoryless`
-// differ from chance on `same`, significantly, at a mass below what chance gives. Significant is
-// not specialised, and no head of either control is an owner.
+// Two controls, in which no head may be reported as specialised. Tokens are uniform. In
+// `memoryless` the target is a function of the token itself (the alphabet read backwards), so no
+// head is needed; in `random` it is random, so there is nothing to learn. Ground truth: the
+// relations that a head of the task `relations` could implement: `previous`, and `same`, the last
+// earlier token of the same class (the token's number modulo `classes`).
+// Pitfall: every trained head deviates from uniform attention. Most heads of `memoryless` differ
+// significantly from chance on `same`, with attention mass below chance. Significant does not mean
+// specialised: no head of either control is an owner.
 // Read next: relations.cc.
 #include "headlab/tasks/definition.h"
 
@@ -13,7 +13,7 @@ namespace headlab {
 namespace {
 
 struct Control {
-  bool learnable;  // which of the two it is
+  bool learnable;  // true for memoryless, false for random
   Index length = 16, vocab = 16, classes = 4;
 
   void bind(Settings& s) {

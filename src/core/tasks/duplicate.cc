@@ -1,11 +1,10 @@
 // Duplicate: has this token occurred before? Tokens are uniform among `symbols`; at every position
-// the answer is one of two tokens more, no and yes, which are predicted and never read.
-// Truth: `earlier`, the set of all earlier positions with the same token; where there is none, the
-// answer is no and the query is not eligible.
-// Trap: a head can find the duplicate and the model still not know it, because a softmax always
-// looks somewhere: whether what it found is the same token is for the feed-forward network to say.
-// And no is the answer in most cases, so that accuracy alone flatters. With learned positions some
-// seeds never find the head.
+// the answer is one of two extra tokens, no and yes, which are predicted and never read.
+// Ground truth: `earlier`, the set of all earlier positions with the same token; if there is none,
+// the answer is no and the query is not eligible.
+// Pitfall: attention to the duplicate does not suffice, because softmax always attends to some key:
+// the feed-forward network has to decide whether it holds the same token. The answer is mostly no,
+// so accuracy alone is misleading. With learned positions some seeds never find the head.
 // Read next: headlab/tasks/definition.h.
 #include "headlab/tasks/definition.h"
 

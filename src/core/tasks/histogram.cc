@@ -1,10 +1,11 @@
 // Histogram: how often does this token occur in the sequence? An encoder; tokens are uniform among
-// `symbols`, and the answer is a token of its own for each count from 1 to `length`, predicted and
-// never read. (A standard example for what transformers can compute: Weiss et al. 2021, "Thinking
+// `symbols`, and the answer is a separate token for each count from 1 to `length`, predicted and
+// never read. (A standard example of what transformers can compute: Weiss et al. 2021, "Thinking
 // like transformers".)
-// Truth: `equal`, the other positions that hold the same token; asked where there are any.
-// Trap: many heads help and none is specialised. The count is read from how *much* attention falls
-// on equal tokens, so heads share one job at low mass, and four do better than one.
+// Ground truth: `equal`, the other positions that hold the same token, if there are any.
+// Pitfall: many heads help and none is specialised. The count is read from the amount of attention
+// on equal tokens, so it is distributed over heads with low attention mass each, and four heads do
+// better than one.
 // Read next: duplicate.cc.
 #include "headlab/tasks/definition.h"
 
@@ -27,8 +28,8 @@ struct Histogram {
     return token < symbols ? letter_text(token) : std::to_string(token - symbols + 1);
   }
 
-  /// Equal tokens are found by comparing all pairs, which for short sequences costs less than
-  /// sorting.
+  /// Equal tokens are found by comparing all pairs, which is faster than sorting for short
+  /// sequences.
   void write(Sequence& s) const {
     fill_uniform(s.tokens(), symbols, s.random);
     answer(s);

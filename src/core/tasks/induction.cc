@@ -1,13 +1,13 @@
-// Induction: continue what has been seen before. A sequence is
+// Induction: continue a repeated segment. A sequence is
 //   start (1 to `start` other tokens) | segment | gap (0 to `gap` other tokens) | segment | others
 // where the segment has `shortest` to `longest` distinct tokens, and "other" tokens are those that
-// are not in it. There is a target only where the next token is determined: at every token of the
-// repeat but the last. (The first token of the repeat itself follows from nothing.)
-// Truth: at a repeated token, `induction` is the position after its first occurrence, which holds
-// the answer. To be found there, that position must know what came before it: `previous`, asked at
-// the tokens of the first segment but its first.
-// Trap: with a fixed distance between the two segments one layer can answer by offset alone, and
-// detectors cannot tell that from induction; so start, gap and length vary.
+// are not in it. There is a target only if the next token is determined: at every token of the
+// repeat except the last. (The first token of the repeat cannot be predicted.)
+// Ground truth: at a repeated token, `induction` is the position after its first occurrence, which
+// holds the answer. To be found there, that position must hold the token before it: `previous`, at
+// the tokens of the first segment except its first.
+// Pitfall: if the distance between the segments were fixed, one layer could answer by offset alone,
+// and detectors could not distinguish that from induction; so start, gap and length vary.
 // Read next: headlab/tasks/definition.h.
 #include "headlab/tasks/definition.h"
 
@@ -41,9 +41,8 @@ struct Induction {
   Index needed_heads() const { return 2; }  // one in each of two layers
   std::vector<std::string> target_names() const { return {"next"}; }
 
-  /// Distinct tokens are drawn by shuffling the front of a list of all tokens; what is left behind
-  /// them are the other tokens, which fill the whole sequence before the two segments are laid over
-  /// them.
+  /// Distinct tokens are drawn by shuffling the front of a list of all tokens. The rest of the list
+  /// are the other tokens, which fill the whole sequence before the two segments overwrite them.
   void write(Sequence& s) const {
     const Index size = s.random.between(shortest, longest);
     const Index first = s.random.between(1, start);

@@ -1,6 +1,6 @@
-// A reader of a terminal or a report must see each token, so characters that do not show are
-// written as escapes. The ranges are the Unicode ones that turn up in texts.
-// Read next: text.cc.
+// UTF-8, held-out data and display of characters for language tasks. Every token must be visible in
+// a terminal or a report, so invisible characters are written as escapes. The ranges cover the
+// Unicode characters that occur in texts. Read next: text.cc.
 #include "tasks/language.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace headlab {
 namespace {
 
-/// Whether a character would be invisible or disturb its neighbours: control characters, special
-/// spaces, combining marks and joiners, marks that change the direction of writing.
+/// Returns whether a character would be invisible or affect its neighbours: control characters,
+/// special spaces, combining marks and joiners, marks that change the direction of writing.
 bool is_hidden(char32_t point) {
   constexpr char32_t kRanges[][2] = {{0, 0x1F},        {0x7F, 0xA0},     {0xAD, 0xAD},
                                      {0x300, 0x36F},   {0x1680, 0x1680}, {0x2000, 0x200F},
@@ -55,7 +55,7 @@ std::string HeldOut::hash(const std::array<std::string, 3>& bytes) const {
 
 namespace {
 
-/// Takes the tokens from `begin` on off the end.
+/// Removes the tokens from `begin` on from the end and returns them.
 std::vector<std::int32_t> cut(std::vector<std::int32_t>& all, Index begin) {
   std::vector<std::int32_t> rest(all.begin() + begin, all.end());
   all.resize(begin);
@@ -71,7 +71,7 @@ void TokenRow::divide(const HeldOut& held_out, Index length, const std::string& 
     parts[1] = cut(parts[0], std::ssize(parts[0]) - static_cast<Index>(size() * held_out.share));
   }
   const Index training = std::ssize(parts[0]), held = std::ssize(parts[1]);
-  if (held_out.test.empty() && held > length) {  // of its blocks the later half
+  if (held_out.test.empty() && held > length) {  // the second half of its blocks
     const Index blocks = (windows(Split::validation, length) + 1) / 2;
     parts[2] = cut(parts[1], blocks * length);
     if (!parts[2].empty()) parts[1].push_back(parts[2][0]);  // the last target
@@ -128,7 +128,7 @@ std::u32string code_points(std::string_view bytes, std::string_view source) {
   points.reserve(bytes.size());
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80) {  // follows a leading byte: six bits more
+    if ((byte & 0xC0) == 0x80) {  // a continuation byte: six more bits
       points.back() = (points.back() << 6) | (byte & 0x3Fu);
     } else {  // the leading byte of 1, 2, 3, 4 bytes holds 7, 5, 4, 3 bits
       points.push_back(byte & bits_of_lead(byte));

@@ -1,11 +1,11 @@
 // Associative recall of many pairs (MQAR: Arora et al. 2023, "Zoology: Measuring and improving
 // recall in efficient language models"): a sequence lists `pairs` keys, each followed by its value,
-// and then asks for `queries` of these keys in random order; each is answered by its value. Keys
-// are the first half of the vocabulary, values the second; both are drawn without repetition.
-// Truth: at a query `association` is the position of the value, right after the key. To be found
-// there, a value must know which key came before it: `previous`, asked at the values.
-// Trap: a head of the second layer that looks at the *key* of the pair finds the same token, and a
-// detector of that would name it; but the answer is not there, so it is not counted here.
+// and then `queries` of these keys in random order; the target of each is its value. Keys are the
+// first half of the vocabulary, values the second; both are drawn without repetition. Ground truth:
+// at a query `association` is the position of the value, right after the key. To be found there, a
+// value must hold the key before it: `previous`, at the values.
+// Pitfall: a head of the second layer that attends to the *key* of the pair finds the same token,
+// and detectors would report it; but the answer is not there, so it does not count.
 // Read next: headlab/tasks/definition.h.
 #include "headlab/tasks/definition.h"
 
@@ -38,7 +38,7 @@ struct Recall {
   }
   Index keys_in_all() const { return vocab / 2; }
 
-  /// Pairs lie at fixed positions, key i at 2 i and its value after it, and queries fill the rest.
+  /// Pairs have fixed positions, key i at 2 i with its value after it, and queries fill the rest.
   void write(Sequence& s) const {
     const auto keys = draw_distinct(keys_in_all(), pairs, s.random);
     const auto values = draw_distinct(vocab - keys_in_all(), pairs, s.random);

@@ -1,11 +1,11 @@
-// The flagship. Tokens are uniform in the vocabulary; the class of a token is its number modulo
+// The main task. Tokens are uniform in the vocabulary; the class of a token is its number modulo
 // `classes`. Every position predicts one token for each relation, with one softmax each: the token
 // k back, the last earlier token of the same class, or (in an encoder) the next token. A query
 // without such a key has no target in that slot.
-// Truth: the key is that position, and the target is the token there. A query must read several
-// keys at once, so heads are forced apart: with H = K heads each relation gets one.
-// Trap: where "same" meets another relation's key, another head already holds the answer and the
-// head of "same" looks elsewhere: see `disjoint` in heads/asked_gold.h.
+// Ground truth: the key is that position, and the target is the token there. A query must read
+// several keys at once, which forces heads to specialise: with H = K heads each relation gets one.
+// Pitfall: if "same" has the same key as another relation, another head already holds the answer
+// and the head of "same" attends elsewhere: see `disjoint` in src/lab/heads/scores/asked_gold.h.
 // Read next: headlab/tasks/definition.h.
 #include <algorithm>
 #include <iterator>
@@ -18,12 +18,13 @@ namespace {
 
 using Classes = std::span<const std::int32_t>;  // of all tokens
 
-/// A kind of relation: a new one is a function and a row.
+/// A kind of relation. A new kind is a function and a row.
 struct RelationKind {
-  const char* name;         // the name of its target and gold; k back is named with its number
+  const char* name;         // the name of its target and relation; k back is named with its number
   const char* description;  // likewise
   bool positional;
-  bool ahead;                                  // the key is a later one: needs an encoder
+  bool ahead;                                  // whether the key is later than the query: needs an
+                                               // encoder
   Index (*key)(Classes of, Index t, Index k);  // of position t; -1: there is none
 };
 
@@ -45,10 +46,10 @@ struct Relations {
 
   struct Asked {
     const RelationKind* kind;
-    Index k;  // how far back; 0 where the kind takes no number
+    Index k;  // distance back; 0 if the kind takes no number
     bool operator==(const Asked&) const = default;
   };
-  std::vector<Asked> asked = {};  // what the words say
+  std::vector<Asked> asked = {};  // the parsed words
 
   void bind(Settings& s) {
     s.integer("length", length, 2, 65536, "tokens in a sequence");
@@ -98,7 +99,7 @@ struct Relations {
   Index needed_heads() const { return std::ssize(asked); }
   std::vector<std::string> target_names() const { return texts_of(relations(), &Relation::name); }
 
-  /// Targets and gold come from the same key, so that they cannot disagree.
+  /// Targets and ground truth are derived from the same key, so they cannot disagree.
   void write(Sequence& s) const {
     fill_uniform(s.tokens(), vocab, s.random);
     answer(s);

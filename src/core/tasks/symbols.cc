@@ -1,10 +1,10 @@
 // Copy, sort, reverse and reverse_cross: n symbols, with n drawn from `shortest` to `longest`, and
-// an answer of the same symbols in another order. Tokens 0 ... symbols - 1 are the symbols, and the
-// token `symbols`, shown as |, asks for the answer: from it on, each token predicts the next one.
+// an answer with the same symbols, reordered. Tokens 0 ... symbols - 1 are the symbols, and the
+// token `symbols`, shown as |, separates the answer: from it on, each token predicts the next one.
 // Shorter sequences are padded. A decoder reads "symbols | answer"; the last answer is predicted
 // and not read, so a sequence has 2n tokens. An encoder-decoder reads the symbols as its source and
-// "| answer" as its tokens. The comments of the four rows below say how they differ, with the truth
-// and the trap of each.
+// "| answer" as its tokens. The comments of the four rows below describe their differences, ground
+// truth and pitfalls.
 // Read next: headlab/tasks/definition.h.
 #include <algorithm>
 #include <numeric>
@@ -46,8 +46,8 @@ struct Symbols {
     if (beside_source) return {Architecture::encoder_decoder, symbols + 1, longest, 1, longest};
     return {Architecture::decoder, symbols + 1, 2 * longest};
   }
-  /// Beside a source the key follows from positions alone: no exchange of gold among examples could
-  /// tell chance from skill.
+  /// With a source the key follows from positions alone: exchanging ground truth among examples
+  /// could not distinguish chance from skill.
   std::vector<Relation> relations() const {
     return {{truth, meaning, beside_source,
              beside_source ? AttentionKind::cross : AttentionKind::self}};
@@ -70,8 +70,8 @@ struct Symbols {
     return drawn;
   }
 
-  /// The positions of the symbols in the order of the answer: element j is the gold of the query
-  /// that asks for answer j.
+  /// Returns the positions of the symbols in the order of the answer: element j is the ground-truth
+  /// key of the query that predicts answer j.
   std::vector<std::int32_t> ordered(const std::vector<std::int32_t>& drawn) const {
     std::vector<std::int32_t> places(drawn.size());
     std::iota(places.begin(), places.end(), 0);
@@ -94,7 +94,8 @@ struct Symbols {
     for (Index j = 0; j + 1 < n; ++j) s.token(separator + j + 1) = drawn[places[j]];
     ask(s, separator, drawn, places);
   }
-  /// Asks for the symbols at these places from the separator on, as far as the sequence goes.
+  /// Sets targets for the symbols at these positions from the separator on, up to the end of the
+  /// sequence.
   void ask(Sequence& s, Index separator, const std::vector<std::int32_t>& drawn,
            const std::vector<std::int32_t>& places) const {
     for (Index j = 0; j < std::ssize(places) && separator + j < s.length(); ++j) {
@@ -111,10 +112,10 @@ struct Symbols {
 
 }  // namespace
 
-/// Distinct symbols | the same, in the same order. Truth: `original`: at position n + j (the
-/// separator is n) the answer stands at position j. No offset finds it, because n varies.
-/// Trap: no counting is needed: the answer is also what followed the same token before, so the head
-/// that does it is an induction head. If symbols could repeat, that rule would mislead it.
+/// Distinct symbols | the same, in the same order. Ground truth: `original`: at position n + j (the
+/// separator is n) the answer is at position j. No fixed offset finds it, because n varies.
+/// Pitfall: no counting is needed: the answer also follows the earlier occurrence of the same
+/// token, so the head is an induction head. If symbols could repeat, that rule would fail.
 TaskEntry copy_task() {
   return task_entry(
       Symbols{.distinct = true,
@@ -128,11 +129,12 @@ TaskEntry copy_task() {
        {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
 
-/// Distinct symbols | the same, ascending. Truth: `larger`: at position n + j the answer is the
-/// smallest symbol above the token there (at the separator: of all), wherever it stands before the
-/// separator. The query's token says what to look for, so one layer is enough.
-/// Trap: several heads are no sign of several jobs: four heads share this one and answer no better
-/// than one. How they share it may depend on `gap`: Urdshals and Urdshals 2025 (arXiv 2501.18666).
+/// Distinct symbols | the same, ascending. Ground truth: `larger`: at position n + j the answer is
+/// the smallest symbol above the token there (at the separator: of all), at any position before the
+/// separator. The query's token determines the key, so one layer is enough.
+/// Pitfall: several heads do not imply several relations: this one is distributed over four heads,
+/// which are no better than one. The distribution may depend on `gap`: Urdshals and Urdshals 2025
+/// (arXiv 2501.18666).
 TaskEntry sort_task() {
   return task_entry(
       Symbols{.distinct = true,
@@ -147,12 +149,12 @@ TaskEntry sort_task() {
        {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
 
-/// Symbols, repetitions allowed | the same, from the last to the first. Truth: `mirror`: at
-/// position n + j (the separator is n) the answer stands at position n - 1 - j, as far before the
-/// last symbol as the query is after the separator. No offset and no content finds it: the first
-/// layer has to place the separator, the second to look. Trap: a repeated symbol can give the right
-/// answer from the wrong key, and the first layer mixes neighbours, so the gold key gets less than
-/// its due.
+/// Symbols, repetitions allowed | the same, from the last to the first. Ground truth: `mirror`: at
+/// position n + j (the separator is n) the answer is at position n - 1 - j, as far before the last
+/// symbol as the query is after the separator. Neither an offset nor content finds it: the first
+/// layer must locate the separator, the second attends. Pitfall: a repeated symbol can give the
+/// right answer from the wrong key, and the first layer mixes neighbours, so the ground-truth key
+/// gets less attention than its importance suggests.
 TaskEntry reverse_task() {
   return task_entry(Symbols{.order = Order::backwards,
                             .truth = "mirror",
@@ -164,10 +166,10 @@ TaskEntry reverse_task() {
                      {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
 
-/// The same for an encoder-decoder. Truth: `mirror`, of cross-attention: at position j of the
-/// decoder the answer stands at position n - 1 - j of the source.
-/// Trap: the encoder has mixed what the head reads, so an answer may also be found beside its key.
-/// An encoder without layers mixes nothing, but marks no end of the source either.
+/// Reverse for an encoder-decoder. Ground truth: `mirror`, of cross-attention: at position j of the
+/// decoder the answer is at position n - 1 - j of the source.
+/// Pitfall: the encoder mixes positions, so an answer may also be found next to its key. An encoder
+/// without layers mixes nothing, but does not mark the end of the source either.
 TaskEntry reverse_cross_task() {
   return task_entry(Symbols{.beside_source = true,
                             .order = Order::backwards,

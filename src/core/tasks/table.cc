@@ -1,7 +1,6 @@
-// The table of tasks. Each is written in one file, which ends in a function that makes its row: a
-// new task is that file, and its function declared and called here. The laboratory and programs add
-// rows of their own.
-// Read next: relations.cc, the flagship; duplicate.cc, a short one.
+// The table of tasks. Each task is one file, which ends with a function that creates its row. To
+// add a task, write that file, and declare and call its function here. The laboratory and programs
+// add their own rows. Read next: relations.cc, the main example; duplicate.cc, a short one.
 #include "headlab/tasks/table.h"
 
 #include <algorithm>
@@ -25,7 +24,7 @@ std::vector<TaskEntry> core_tasks() {
           text_task()};
 }
 
-/// The rows with those of more_tasks() among them.
+/// Inserts the rows of more_tasks().
 std::vector<TaskEntry> with_more(std::vector<TaskEntry> rows) {
   if (more_tasks() == nullptr) return rows;
   for (const TasksAfter& more : more_tasks()()) {
@@ -63,7 +62,8 @@ Json to_json(const Learned& learned) {
 
 namespace {
 
-/// The task that reads a file of this name, as "file:train=max.jsonl"; "" if its ending is unknown.
+/// Returns the task that reads a file of this name, as "file:train=max.jsonl"; "" if its extension
+/// is unknown.
 std::string task_of_file(std::string_view path) {
   constexpr std::pair<std::string_view, const char*> kEndings[] = {
       {".jsonl", "file:train="}, {".json", "file:train="}, {".npz", "file:train="},
@@ -74,7 +74,7 @@ std::string task_of_file(std::string_view path) {
   return "";
 }
 
-/// Error that names the setting if parameters begin with a value alone, such as a path.
+/// Throws an Error that names the setting if parameters begin with a value alone, such as a path.
 void require_names(std::string_view parameters, const TaskEntry& entry) {
   const std::string_view first = parameters.substr(0, parameters.find(','));
   const Settings settings = entry.parameters();
@@ -98,7 +98,7 @@ const TaskEntry& find_task(std::string_view spec) {
 
 namespace {
 
-/// Calls action(parameters) for a spec; errors begin with the task's name.
+/// Calls action(parameters) for a spec; errors are prefixed with the task's name.
 template <class Action>
 auto with_parameters_of(std::string_view spec, const TaskEntry& entry, const Action& action) {
   const std::size_t colon = spec.find(':');

@@ -1,8 +1,8 @@
-// Gold sets are kept as one list of keys with the place where each query's begin: a batch has
-// thousands of queries with one key each, and a vector for each would cost more than the training
-// step. After them come ways to draw and to show tokens that several tasks share. The order of the
-// draws is part of every published number: changing it makes other sequences.
-// Read next: table.cc; duplicate.cc, a short task.
+// Ground truth and functions shared by tasks. Ground-truth sets are stored as one list of keys with
+// the index at which each query's keys begin: a batch has thousands of queries with one key each,
+// and a vector for each would cost more than the training step. The order of random draws affects
+// every published number: changing it changes all sequences. Read next: table.cc; duplicate.cc, a
+// short task.
 #include "headlab/tasks/task.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ std::string Task::decode(std::span<const std::int32_t> tokens) const {
   return join(texts_of(tokens, [&](std::int32_t token) { return token_text(token); }), " ");
 }
 
-// ---- what definitions of tasks share
+// ---- shared by definitions of tasks
 
 std::vector<Index> units_in_turn(Index n, Index count, Key key) {
   std::vector<Index> turns;

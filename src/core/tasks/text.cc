@@ -1,12 +1,11 @@
 // Characters of any UTF-8 file: predict the next one. The vocabulary is the set of the file's
 // Unicode code points, sorted (a byte order mark at its beginning is dropped); the last share
-// `validation` of the text is held out, one half to choose by and the other to judge; a training
-// sequence is a random window of `length` characters, a held-out one a block of that length, no two
-// of which overlap; every position predicts the character that follows. Truth: only `previous` is
-// known here, the position before, and it is an offset. What else heads find in a language nobody
-// has labelled; that is what the other tasks are for. Trap: a model overfits a small file: the
-// held-out loss rises again long before the training loss stops falling. Read next: language.h;
-// headlab/tasks/definition.h.
+// `validation` of the text is held out, half for validation and half for test; a training sequence
+// is a random window of `length` characters, a held-out one a block of that length, no two of which
+// overlap; every position predicts the character that follows. Ground truth: only `previous`, the
+// position before. Other relations of a natural language are not labelled; use the other tasks for
+// those. Pitfall: a model overfits a small file: the held-out loss rises again long before the
+// training loss stops falling. Read next: language.h; headlab/tasks/definition.h.
 #include <algorithm>
 
 #include "headlab/base/text.h"
@@ -30,8 +29,8 @@ struct Characters {
     s.integer("length", length, 1, 65536, "characters in a sequence");
     held_out.bind(s, "text's end");
   }
-  /// Errors that name the file: it cannot be read, is not UTF-8 (with the position), or is too
-  /// short for a window in each split.
+  /// Errors name the file: it cannot be read, is not UTF-8 (with the position), or is too short for
+  /// a window in each split.
   void prepare() {
     const std::array<std::string, 3> bytes = held_out.read(file);
     hash = held_out.hash(bytes);
@@ -49,7 +48,7 @@ struct Characters {
     }
     row.divide(held_out, length, file, "characters");
   }
-  /// -1: it does not occur in the file.
+  /// Returns the token of a code point; -1 if it does not occur in the file.
   std::int32_t token_of(char32_t point) const {
     const auto found = std::ranges::lower_bound(vocabulary, point);
     const bool known = found != vocabulary.end() && *found == point;

@@ -1,6 +1,6 @@
-// Central differences against backward, element by element. The output is weighted with random
-// numbers, because a plain sum would hide errors that cancel (the gradient of a sum of softmax is
-// 0). Read next: tests/ops/gradient_checks.cc.
+// Gradient check: compares central differences with backward, element by element. The output is
+// weighted with random numbers, because a plain sum would hide errors that cancel (the gradient of
+// a sum of softmax is 0). Read next: tests/ops/gradient_checks.cc.
 #include "headlab/tensor/gradcheck.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double weighted_sum(const Tensor& output, const Tensor& weights) {
   return sum;
 }
 
-/// (f(x + h) - f(x - h)) / 2h at one element.
+/// Returns (f(x + h) - f(x - h)) / 2h at one element.
 double central_difference(const std::function<double()>& f, Scalar& x, double step) {
   const Scalar before = x;
   const auto h = static_cast<Scalar>(step * std::max(1.0, std::abs(static_cast<double>(x))));

@@ -1,7 +1,7 @@
-// The tape: nodes, recording, backward. Nothing here recurses, neither along a graph that runs
-// backward nor along one that is destroyed, for a graph may be 100,000 nodes deep. Backward takes
-// nodes from a queue, youngest first, so that a node runs only after all that read its output. Read
-// next: src/core/ops/arithmetic.cc, from `affine` down: the shortest ops.
+// The tape: nodes, recording, backward. Nothing here recurses, neither when a graph runs backward
+// nor when it is destroyed, because a graph may be 100,000 nodes deep. Backward takes nodes from a
+// queue, youngest first, so a node runs only after all nodes that read its output. Read next:
+// src/core/ops/arithmetic.cc, from `affine` down: the shortest ops.
 #include "headlab/tensor/tape.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Storage* Storage::make(Index count) {
   static_assert(sizeof(Storage) <= kStorageHeader);
   void* memory = pool_allocate(kStorageHeader + static_cast<std::size_t>(count) * sizeof(Scalar));
   auto* storage = new (memory) Storage{.count = count};
-#ifndef NDEBUG  // what is read before it is written shows itself
+#ifndef NDEBUG  // makes reads of uninitialised elements visible
   fill_array(count, std::numeric_limits<Scalar>::quiet_NaN(), storage->data());
 #endif
   return storage;
@@ -55,9 +55,9 @@ Tensor Node::make(const Shape& shape, Storage* storage) {
   return Tensor(new (pool_allocate(sizeof(Node))) Node(shape, storage));
 }
 
-/// Destroying a node releases its inputs, which for a deep graph would overflow the stack by
-/// recursion. So the outermost call destroys, and nodes whose last reference goes meanwhile wait
-/// for it in a list.
+/// Destroying a node releases its inputs, which in a deep graph would overflow the stack by
+/// recursion. Therefore the outermost call destroys nodes, and nodes that lose their last reference
+/// meanwhile wait in a list.
 void Node::release(Node* node) noexcept {
   if (node->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   node->next_dead_ = dead_nodes;
@@ -96,7 +96,7 @@ GradientSlot Node::slot(std::size_t i) const {
   if (before != nullptr && (to.is_leaf() || before->references == 1)) return {before->data(), true};
   to.gradient_ = Storage::make(to.count());
   if (before == nullptr) return {to.gradient_->data(), false};
-  std::copy_n(before->data(), to.count(), to.gradient_->data());  // others hold it too: pass_to
+  std::copy_n(before->data(), to.count(), to.gradient_->data());  // others share it: pass_to
   Storage::release(before);
   return {to.gradient_->data(), true};
 }
@@ -152,11 +152,12 @@ void note_work(const char* name) { Tape::tell({name, WorkEvent::Kind::other}); }
 
 // --- Backward
 
-/// A backward under way. One that an exception ends gives every gradient back as it was; nodes that
-/// have not run are then as before it.
+/// A backward in progress. If an exception ends it, every gradient gets its previous value back;
+/// nodes that have not run do not change.
 struct Tape::Pass {
   PoolVector<Tensor> queue;                    // a heap, youngest first; the first one runs
-  PoolVector<std::pair<Tensor, Tensor>> kept;  // what keeps its gradient, and a copy of the old one
+  PoolVector<std::pair<Tensor, Tensor>> kept;  // tensors that keep their gradient, with a copy of
+                                               // the old one
   bool finished = false;
 
   ~Pass() {
@@ -177,7 +178,7 @@ struct Tape::Pass {
 
 bool Tape::older(const Tensor& a, const Tensor& b) { return a.node()->order_ < b.node()->order_; }
 
-/// Queues a node, and before anything is added to a gradient that stays, keeps a copy of it.
+/// Queues a node. Before a retained gradient is added to, its old value is copied.
 void Tape::push(Pass& pass, const Tensor& tensor) {
   if (!tensor.requires_grad()) return;
   Node& node = *tensor.node();
@@ -194,7 +195,8 @@ void Tape::push(Pass& pass, const Tensor& tensor) {
   node.queued_ = true;
 }
 
-/// Runs the backward of the youngest node, queues its inputs, and frees what only this step needed.
+/// Runs the backward function of the youngest node, queues its inputs, and frees the memory of this
+/// step.
 void Tape::step(Pass& pass) {
   Node& node = *pass.queue.front().node();
   node.consumed_ = true;

@@ -1,7 +1,7 @@
-// Shapes: sizes checked where they are made, so that no op has to ask again whether a count
-// overflows or an axis exists; broadcasting is decided here, once, for all ops. Handles: counting
-// references to nodes, and to the storage that nodes share. What a node holds and how it ends
-// stands in tape.cc, because the end of a graph is a matter of the tape. Read next: tape.cc.
+// Shapes and tensor handles. Sizes are checked when a shape is created, so ops need not check again
+// whether a count overflows or an axis exists; broadcasting is implemented here once for all ops.
+// Handles count references to nodes, and nodes share storage. The lifetime of nodes is in tape.cc,
+// because destroying a graph is the tape's task. Read next: tape.cc.
 #include "headlab/tensor/tensor.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& x) {
-  constexpr Index kMost = 8;  // of rows, and of a row
+  constexpr Index kMost = 8;  // printed rows, and printed elements of a row
   if (!x.defined()) return out << "no tensor";
   out << x.shape();
   const Index columns = x.rank() == 0 ? 1 : x.size(-1),

@@ -1,6 +1,6 @@
 // Training settings with their limits, and the learning rate of each step. Limits are wide: they
-// stop what cannot be meant (a negative size, a seed that JSON would round), not what is unwise.
-// Read next: trainer.cc.
+// exclude impossible values (a negative size, a seed that JSON would round), not unwise ones. Read
+// next: trainer.cc.
 #include "headlab/train/config.h"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ constexpr std::int64_t kMostSteps = 1'000'000'000;
 }  // namespace
 
 void TrainConfig::validate() const {
-  TrainConfig checked = *this;  // a config that was filled in by code: nothing has seen its ranges
+  TrainConfig checked = *this;  // the ranges of a config filled in by code have not been checked
+                                // yet
   const Settings settings = settings_of(checked);
   settings.set_all(settings.to_json(), "training");
   require(batch % accumulate == 0, "batch ", batch, " does not divide into accumulate ", accumulate,

@@ -1,6 +1,6 @@
-// Evaluation: sums of losses and right answers over held-out examples, one for each target. The
-// examples depend on no seed of a run, so two runs of a task are compared on the same ones. Read
-// next: trainer.cc.
+// Evaluation: sums of losses and correct answers over held-out examples, one for each target. The
+// examples do not depend on the seed of a run, so two runs of a task are compared on the same ones.
+// Read next: trainer.cc.
 #include "headlab/train/evaluate.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace headlab {
 namespace {
 
-/// Adds losses and right answers of a batch to the sums of each of the K targets.
+/// Adds losses and correct answers of a batch to the sums of each of the K targets.
 void add_scores(const Tensor& logits, const Batch& batch, Index outputs,
                 std::vector<TargetScore>& sums) {
   const Tensor losses = target_losses(logits, batch);
@@ -30,7 +30,7 @@ void add_scores(const Tensor& logits, const Batch& batch, Index outputs,
   }
 }
 
-/// Sums become means, of each target and over all of them together.
+/// Converts sums to means, for each target and over all of them together.
 Evaluation means_of(std::vector<TargetScore> sums) {
   Evaluation all;
   for (TargetScore& sum : sums) {
@@ -48,8 +48,8 @@ Evaluation means_of(std::vector<TargetScore> sums) {
   return all;
 }
 
-/// Runs the model on the held-out examples, some at a time, and calls use(batch, its logits, the
-/// number of its first example). Returns all examples.
+/// Runs the model on the held-out examples in parts, and calls use(batch, its logits, the index of
+/// its first example). Returns all examples.
 template <class Use>
 Batch for_held_out(const Model& model, const Task& task, const EvaluateOptions& options,
                    const Use& use) {
@@ -69,7 +69,7 @@ Batch for_held_out(const Model& model, const Task& task, const EvaluateOptions& 
 
 bool has_finite_values(const Tensor& x) { return all_finite(x.count(), x.data()); }
 
-/// The first tensor, in the order in which they are computed, that holds a number which is not
+/// Returns the name of the first tensor, in order of computation, that holds a number which is not
 /// finite: a parameter, a residual stream, or the logits.
 std::string first_not_finite(const Model& model, const Batch& batch, ModelHooks hooks) {
   std::string first;

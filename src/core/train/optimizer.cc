@@ -1,9 +1,8 @@
 // Optimizers, and a list of parameters. AdamW is one pass over memory (adam_step in
 // kernels/elementwise.cc); Adam and SGD first fold decay and clipping into the gradient. All
-// parameters are cut into pieces that threads take in one loop: most tensors of a toy model are too
-// small to be shared, and a loop for each would leave one thread with most of the work. The squares
-// of the norm are summed in double, in a fixed order, so that the norm does not depend on the
-// number of threads. Read next: trainer.cc.
+// parameters are cut into pieces that threads process in one loop, because most tensors of a toy
+// model are too small to split between threads. The squares of the norm are summed in double, in a
+// fixed order, so that the norm does not depend on the number of threads. Read next: trainer.cc.
 #include "headlab/train/optimizer.h"
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// g = scale g + decay w.
+/// Computes g = scale g + decay w.
 void fold(const OptimizerStep& s) {
   scale_array(s.count, s.scale, s.g);
   add_scaled(s.count, static_cast<Scalar>(s.decay), s.w, s.g);
@@ -84,8 +83,8 @@ void Optimizer::add(const std::string& name, const Tensor& parameter, const Para
   slots_.push_back(std::move(slot));
 }
 
-/// The gradient of each slot's parameter, or null. They are looked up once, before the loop: each
-/// look-up copies a handle, and threads that change one reference count slow each other down.
+/// Finds the gradient of each slot's parameter, or null. This happens once before the loop, because
+/// each look-up copies a handle, and threads that change one reference count slow each other down.
 void Optimizer::find_gradients() const {
   grads_.clear();
   for (const Slot& slot : slots_) {
@@ -104,7 +103,7 @@ double Optimizer::gradient_norm() const {
   return std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
 }
 
-/// Whether all elements are finite; true of no tensor at all.
+/// Returns whether all elements are finite; true if the tensor is undefined.
 static bool is_finite(const Tensor& x) { return !x.defined() || all_finite(x.count(), x.data()); }
 
 std::string Optimizer::first_not_finite() const {

@@ -1,7 +1,7 @@
 // The training loop. The loss of a step is divided by the number of targets in the whole batch, not
 // in each micro-batch, so that gradient accumulation changes nothing but memory. Nothing is updated
-// before loss and gradient are known to be finite. note_work tells a profile where the time went; a
-// reader may pass over it. Read next: model/transformer.cc.
+// before loss and gradient are known to be finite. note_work measures time for profiles and can be
+// skipped when reading. Read next: model/transformer.cc.
 #include "headlab/train/trainer.h"
 
 #include <algorithm>
@@ -18,10 +18,11 @@
 namespace headlab {
 namespace {
 
-/// Tensors of the state. [3]: sum of the losses since the last evaluation, number of these steps,
-/// seconds; [2]: steps of the trainer, of the optimizer.
+/// Tensors of the state. Sums [3]: the losses since the last evaluation, the number of these steps,
+/// seconds. Steps [2]: steps of the trainer, of the optimizer.
 constexpr const char *kStateSums = "trainer.sums", *kStateSteps = "trainer.steps";
-constexpr double kMostSums = 1e15;  // steps since the last evaluation: a larger number is damage
+constexpr double kMostSums = 1e15;  // steps since the last evaluation: a larger number means a
+                                    // damaged file
 
 /// `saved` is the step of the last save.
 NotFinite not_finite(const std::string& what, Index saved) {
@@ -63,14 +64,14 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
 
 bool Trainer::run_steps(const TrainCallbacks& callbacks) {
   optimizer_.zero_grad();
-  std::optional<Steps> steps;  // progress, where no callback shows it
+  std::optional<Steps> steps;  // progress, if no callback shows it
   if (!callbacks.on_step) steps.emplace(config_.steps - step_);
   while (step_ < config_.steps) {
     StepRecord record;
     double took = 0;
     try {
       took = milliseconds([&] { record = train_step(callbacks); }) / 1e3;
-    } catch (const Stopped&) {  // while it waited for the batch: the last step is whole
+    } catch (const Stopped&) {  // it waited for the batch: the last step is complete
       if (callbacks.save && saved_ < step_) save(callbacks);
       throw;
     }
@@ -110,7 +111,7 @@ StepRecord Trainer::train_step(const TrainCallbacks& callbacks) {
   return record;
 }
 
-/// The gradient of the whole batch, micro-batch by micro-batch; returns its loss.
+/// Computes the gradient of the whole batch, micro-batch by micro-batch; returns its loss.
 double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
   const Key seed = streams::seeded(config_.seed);
   const auto number = static_cast<std::uint64_t>(step_);
@@ -143,7 +144,8 @@ void Trainer::require_finite(double loss, double norm) const {
                    saved_);
 }
 
-/// A state that holds NaN cannot be read again, so it must not replace one that can.
+/// Throws an Error if the state holds a number that is not finite: such a state cannot be read
+/// again, so it must not replace a valid one.
 void Trainer::require_undamaged() const {
   const std::string tensor = optimizer_.first_damaged();
   if (!tensor.empty()) {
