@@ -36,9 +36,8 @@ void look_for_data_near(const std::filesystem::path& run) {
   std::error_code failed;
   std::filesystem::path folder = std::filesystem::absolute(run, failed).lexically_normal();
   if (failed) return;
-  if (!folder.has_filename())
-    folder = folder.parent_path();  // the path was written as
-                                    // "runs/mine/"
+  // A path written as "runs/mine/" ends in an empty name.
+  if (!folder.has_filename()) folder = folder.parent_path();
   std::vector<std::filesystem::path> above;
   while (above.size() < kMostLevels && folder.has_relative_path()) {
     folder = folder.parent_path();

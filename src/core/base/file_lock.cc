@@ -79,10 +79,8 @@ FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
 }
 
 FileLock::~FileLock() {
-  if (held_ && process_ == ::getpid())
-    ::unlink(file_.c_str());  // before the lock is released, so
-                              // that no process locks a removed
-                              // file
+  // The file is removed before the lock is released, so that no process locks a removed file.
+  if (held_ && process_ == ::getpid()) ::unlink(file_.c_str());
   ::close(descriptor_);
 }
 

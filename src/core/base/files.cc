@@ -53,9 +53,8 @@ int sync(int descriptor) { return ::fsync(descriptor) == 0 ? 0 : errno; }
 int sync_directory(const path& file) {
   const path directory = file.has_parent_path() ? file.parent_path() : path(".");
   const Descriptor descriptor(open_file(directory, O_RDONLY));
-  if (!descriptor.is_open())
-    return errno == EACCES ? 0 : errno;  // writing is allowed, listing is
-                                         // not
+  // If writing to the directory is allowed but listing it is not, there is nothing to sync by.
+  if (!descriptor.is_open()) return errno == EACCES ? 0 : errno;
   const int code = sync(descriptor.number());
   return code == EINVAL ? 0 : code;
 }

@@ -155,9 +155,9 @@ Json& Json::operator[](std::string_view key) {
 }
 
 const char* Json::kind() const {
-  constexpr const char* kKinds[] = {"null",     "true or false", "a number",
+  constexpr const char* kNames[] = {"null",     "true or false", "a number",
                                     "a string", "an array",      "an object"};
-  return kKinds[value_.index()];
+  return kNames[value_.index()];
 }
 
 std::string Json::dump(int indent) const {

@@ -55,9 +55,10 @@ void load_parameters(Model& model, const TensorFile& file, const std::string& pr
     expected.insert(prefix + name);
     check(file.at(prefix + name), parameter.shape());
   });
-  for (const StoredTensor& tensor : file.tensors)
+  for (const StoredTensor& tensor : file.tensors) {
     require(!tensor.name.starts_with(prefix) || expected.contains(tensor.name), "tensor ",
             tensor.name, " is no parameter of this model");
+  }
   model.visit([&](const std::string& name, const Tensor& parameter) {
     read_into(file.at(prefix + name), parameter);
   });
@@ -70,9 +71,10 @@ void load_parameters(Model& model, const TensorReader& file) {
     check_form(file.at(name), parameter.shape());
     check_values(name, file.floats(name));
   });
-  for (const StoredTensor& tensor : file.header().tensors)
+  for (const StoredTensor& tensor : file.header().tensors) {
     require(expected.contains(tensor.name), "tensor ", tensor.name,
             " is no parameter of this model");
+  }
   model.visit([&](const std::string& name, const Tensor& parameter) {
     std::ranges::copy(file.floats(name), parameter.data());
   });

@@ -14,15 +14,17 @@ namespace {
 /// Returns "1, 2, 4, 8 ...", the numbers of heads that divide d_model.
 std::string divisors(Index d_model) {
   std::vector<std::string> found;
-  for (Index h = 1; h <= d_model && found.size() < 8; ++h)
+  for (Index h = 1; h <= d_model && found.size() < 8; ++h) {
     if (d_model % h == 0) found.push_back(std::to_string(h));
+  }
   return join(found, ", ");
 }
 
 Json attention_to_json(const TransformerConfig& config) {
   Json object = Json::object();
-  for (const auto& [module, heads] : config.attention)
+  for (const auto& [module, heads] : config.attention) {
     object[module] = Json::object({{"heads", heads}});
+  }
   return object;
 }
 
@@ -206,8 +208,9 @@ std::vector<AttentionPlace> TransformerConfig::attention_places() const {
                       kind == AttentionKind::self && architecture != Architecture::encoder,
                       kind == AttentionKind::cross ? 0 : window_of(layer)});
   };
-  for (Index layer = 0; layer < encoder_layers; ++layer)
+  for (Index layer = 0; layer < encoder_layers; ++layer) {
     add(text("encoder.blocks.", layer, ".attn"), AttentionKind::encoder, layer);
+  }
   for (Index layer = 0; layer < layers; ++layer) {
     const std::string block = text(has_source() ? "decoder." : "", "blocks.", layer, ".");
     add(block + "attn", AttentionKind::self, encoder_layers + layer);
@@ -226,7 +229,8 @@ Index TransformerConfig::heads_of(Index layer) const {
 
 Index TransformerConfig::d_head_of(Index layer) const {
   const Index count = heads_of(layer);
-  return d_head > 0 ? d_head : count > 0 ? d_model / count : 0;
+  if (d_head > 0) return d_head;
+  return count > 0 ? d_model / count : 0;
 }
 
 Index TransformerConfig::d_value_of(Index layer) const {
@@ -235,8 +239,9 @@ Index TransformerConfig::d_value_of(Index layer) const {
 
 double TransformerConfig::block_weights() const {
   auto sum = static_cast<double>(kind_of(activation).matrices * d_ff * all_layers());
-  for (const AttentionPlace& place : attention_places())
+  for (const AttentionPlace& place : attention_places()) {
     sum += static_cast<double>(place.width + place.key_width);
+  }
   return static_cast<double>(d_model) * sum;
 }
 

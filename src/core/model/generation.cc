@@ -21,13 +21,15 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
   std::stable_sort(order.begin(), order.end(),
                    [&](std::int32_t a, std::int32_t b) { return logits[a] > logits[b]; });
   if (options.temperature <= 0) return order[0];
-  if (options.top_k > 0 && options.top_k < static_cast<Index>(order.size()))
+  if (options.top_k > 0 && options.top_k < static_cast<Index>(order.size())) {
     order.resize(options.top_k);
+  }
   std::vector<double> cumulative;
   double total = 0;
   for (std::int32_t token : order) {
     const double difference = logits[token] - logits[order[0]];
-    cumulative.push_back(total += std::exp(difference / options.temperature));
+    total += std::exp(difference / options.temperature);
+    cumulative.push_back(total);
   }
   const auto place_of = [&](auto first_beyond) {
     return std::min<std::ptrdiff_t>(first_beyond - cumulative.begin(), std::ssize(order) - 1);
@@ -44,10 +46,11 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
                                    const GenerationOptions& options) {
   const TransformerConfig& config = model.config();
   require(config.features == 0, "the model reads vectors: no token can follow them");
-  if (config.architecture == Architecture::encoder || config.targets != 1)
+  if (config.architecture == Architecture::encoder || config.targets != 1) {
     throw Error(
         "only a decoder or encoder-decoder with one target a position can continue a sequence",
         "that is a model of text, copy, sort, recall and the like, not of relations");
+  }
   require(config.answers == 0, "the model's ", config.answers,
           " answers are not tokens: nothing that it says can follow a prompt");
   require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");

@@ -14,17 +14,17 @@ namespace {
 /// Returns the number of attention and feed-forward sublayers in all blocks of the stack that a
 /// parameter belongs to.
 double sublayers_beside(const std::string& name, const TransformerConfig& config) {
-  const bool encodes = name.starts_with("encoder.");
-  return static_cast<double>(encodes               ? 2 * config.encoder_layers
-                             : config.has_source() ? 3 * config.layers
-                                                   : 2 * config.layers);
+  if (name.starts_with("encoder.")) return static_cast<double>(2 * config.encoder_layers);
+  const Index in_block = config.has_source() ? 3 : 2;
+  return static_cast<double>(in_block * config.layers);
 }
 
 void fill(const TransformerConfig& config, const std::string& name, const Tensor& parameter,
           Generator random) {
   const auto fill_normal = [&](double deviation) {
-    for (Scalar& value : parameter.values())
+    for (Scalar& value : parameter.values()) {
       value = static_cast<Scalar>(deviation * random.normal());
+    }
   };
   if (parameter.rank() < 2) {
     const bool gain = name.ends_with(".w");
@@ -36,8 +36,9 @@ void fill(const TransformerConfig& config, const std::string& name, const Tensor
     fill_normal(0.5);
   } else {
     const double bound = 1 / std::sqrt(static_cast<double>(parameter.size(0)));
-    for (Scalar& value : parameter.values())
+    for (Scalar& value : parameter.values()) {
       value = static_cast<Scalar>(random.uniform(-bound, bound));
+    }
   }
 }
 

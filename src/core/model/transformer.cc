@@ -31,8 +31,9 @@ MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPla
   for (Index head = 0; positions.slope != nullptr && compares && head < heads; ++head) {
     attention.slopes.push_back(static_cast<Scalar>(positions.slope(head, heads)));
   }
-  for (const auto& [module, kept] : c.attention)
+  for (const auto& [module, kept] : c.attention) {
     if (module == place.name) attention = attention.with_heads(kept);
+  }
   return attention;
 }
 
@@ -106,8 +107,9 @@ ModelCache::ModelCache(const TransformerConfig& config, Index positions) {
 
 Index ModelCache::numbers() const {
   Index sum = 0;
-  for (const KeyValueCache& kept : attention)
+  for (const KeyValueCache& kept : attention) {
     if (kept.k.defined()) sum += kept.k.count() + kept.v.count();
+  }
   return sum;
 }
 
@@ -124,8 +126,9 @@ Tensor Transformer::embed(Tensor x, const ModelPass& pass) const {
   const Tensor& positions = pass.stack->positions;
   const Index first = pass.cache ? pass.cache->length : 0;
   pass.written("embedding", x);
-  if (positions.defined())
+  if (positions.defined()) {
     x = x + pass.written("positions", slice(positions, 0, first, first + x.size(1)));
+  }
   return dropout(x, pass.p, pass.context.inside("embed").key);
 }
 
@@ -141,8 +144,9 @@ Tensor Transformer::run(Tensor x, const ModelPass& pass) const {
               ", but a hook gives another shape");
       x = *given;
     }
-    if (ModelCaptures* captures = pass.hooks.captures)
+    if (ModelCaptures* captures = pass.hooks.captures) {
       captures->residual.push_back(i < first ? Tensor() : x);
+    }
     if (i >= first && i < blocks) {
       const Block& block = stack.blocks[i];
       x = wiring.forward(block, x, BlockPass(block, pass));
@@ -238,8 +242,9 @@ Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>
   for (std::size_t i = 0; i < places.size(); ++i) {
     MultiHeadAttention& attention = smaller.attention(i);
     attention = attention.with_heads(kept[i]);
-    if (attention.head_count() < config_.heads_of(places[i].layer))
+    if (attention.head_count() < config_.heads_of(places[i].layer)) {
       smaller.config_.attention.emplace_back(places[i].name, attention.heads);
+    }
   }
   return smaller;
 }

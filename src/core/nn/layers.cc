@@ -71,8 +71,9 @@ Tensor sinusoidal_positions(Index length, Index width) {
   Tensor table = Tensor::empty({length, width});
   for (Index t = 0; t < length; ++t) {
     for (Index c = 0; c < width; ++c) {
+      const Index even = c - c % 2;  // the sine and the cosine of a pair share one rate
       const double rate =
-          std::pow(10000.0, -static_cast<double>(c / 2 * 2) / static_cast<double>(width));
+          std::pow(10000.0, -static_cast<double>(even) / static_cast<double>(width));
       const double angle = static_cast<double>(t) * rate;
       table.data()[t * width + c] =
           static_cast<Scalar>(c % 2 == 0 ? std::sin(angle) : std::cos(angle));

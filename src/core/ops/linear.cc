@@ -155,9 +155,8 @@ class FeedForwardBackward {
     hidden_ = Tensor::empty(block);
     dbefore_ = Tensor::empty(block);
     if (maps.gate) dgate_ = Tensor::empty(block);
-    if (!tasks_.parallel)
-      return;  // else each W^T is transposed once instead of packed by every
-               // task
+    // With several tasks each W^T is transposed once instead of packed by every task.
+    if (!tasks_.parallel) return;
     for (const int weight : {1, 3, 5}) {
       if (weight < 5 || maps.gate) transposed_[weight] = transposed(node.input(weight));
     }

@@ -144,7 +144,7 @@ class Task {
     Object.assign(this, facts);
     this.facts = facts;
     this.answers = facts.answers || facts.tokens;  // texts of the outputs of a target
-    this.outputs = this.answers.length;
+    this.outputs = facts.answers ? facts.answers.length : facts.vocab;
     this.exampleSets = {};
     for (const name of Object.keys(facts.sets))
       this.exampleSets[name] = new ExampleSet(this, name, facts.sets[name], blocks);
