@@ -1,7 +1,8 @@
-// Ablation: what does the loss become when heads are silenced? A pattern says where a head looks;
-// this says whether it matters. Heads are silenced by edits of an unchanged model, one, two or many
-// at a time, and all sets of heads are judged on the same examples, made once: differences are
-// paired (paired.h). Read next: pairs.h, prune/methods.h, which asks the same of many sets.
+// Ablation: the loss of a model when heads are ablated. A pattern shows where a head looks;
+// ablation shows whether that matters. Heads are ablated by interventions on an unchanged model,
+// one, two or many at a time. All sets of heads are evaluated on the same examples, so differences
+// are paired (paired.h). Read next: pairs.h; prune/methods.h, which evaluates many sets in this
+// way.
 #pragma once
 
 #include <span>
@@ -22,79 +23,83 @@ struct AblationEntry {
   const char* meaning;
   AblationKind kind;
 };
-/// The table of kinds.
+/// Returns the table of kinds.
 std::span<const AblationEntry> ablation_table();
-/// Error that lists the known names and the nearest.
+/// Returns the kind of this name. Error with the known names and the nearest one if there is none.
 AblationKind find_ablation(const std::string& name);
 const char* name_of(AblationKind kind);
 
 struct AblationOptions {
-  /// zero is what removal does, and costs nothing more; mean and resample leave the following
-  /// layers inputs of the usual size, and need one more pass over the examples.
+  /// zero has the effect of removing the head and costs nothing extra. mean and resample keep the
+  /// inputs of the following layers at their usual size and need one more pass over the examples.
   AblationKind kind = AblationKind::zero;
-  Index batch = 64;       // in one forward pass; the result does not depend on it beyond rounding
-  std::int64_t seed = 0;  // of the draws of `resample`
+  Index batch = 64;       // sequences in a forward pass; changes the result by rounding only
+  std::int64_t seed = 0;  // random seed for the draws of `resample`
 };
 
 using HeadSet = std::vector<HeadId>;
 using HeadPair = std::pair<HeadId, HeadId>;
 
-/// The examples from which `resample` takes a head's output, in modules of this kind: for each
-/// example another one.
+/// Returns the index of the example from which `resample` takes a head's output, for each example
+/// and for attention layers of this kind. It is never the example itself.
 std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind kind,
                                          std::int64_t seed);
 
-/// What all experiments that silence heads report.
+/// Facts that every ablation experiment reports.
 struct AblationFacts {
-  std::vector<std::string> attention;  // names of the attention modules: what HeadId::module counts
+  std::vector<std::string>
+      attention;  // names of the attention layers, which HeadId::module indexes
   AblationOptions options;
   Index examples = 0, targets = 0;
-  double loss = 0;  // of the whole model, nats per target
+  double loss = 0;  // loss of the unchanged model, nats per target
 
   Json about() const;
-  std::string note() const;  // below a table
+  std::string note() const;  // the note below a table
 };
 
-/// The sets {}, {head} for each head.
+/// Returns the sets {} and {head} for each head.
 std::vector<HeadSet> single_sets(const HeadSet& heads);
 
-/// A model on fixed examples with any heads silenced. Only reads the model, which must outlive it.
+/// Evaluates a model on fixed examples with any heads ablated. Only reads the model, which must
+/// outlive it.
 class Ablation {
  public:
-  /// `mean`: a head's z averaged over all positions (but padding) of all examples. `resample`: z
-  /// of another example, drawn for each, at the same position; the other is at least as long, and
-  /// for the longest, positions beyond its end keep what they had. Error: examples without any
-  /// target; fewer than two of them.
+  /// `mean`: z is replaced by its average over all positions (without padding) of all examples.
+  /// `resample`: z is replaced by that of another example at the same position. The other example
+  /// is drawn for each example and is at least as long; for the longest ones, positions beyond its
+  /// end keep their own z. Errors: examples without any target; fewer than two examples.
   Ablation(const HeadedModel& model, Batch examples, const AblationOptions& options = {});
 
-  /// The losses of the examples, each summed over its targets, in nats, with the heads of each set
-  /// silenced: [sets][examples]. The empty set is the model itself. Error for a head that the model
-  /// does not have.
+  /// Returns the loss of each example, summed over its targets, in nats, with the heads of each set
+  /// ablated: [sets][examples]. The empty set is the unchanged model. Error for a head that the
+  /// model does not have.
   std::vector<std::vector<double>> losses(std::span<const HeadSet> sets) const;
-  /// The same as means over all targets: [sets].
+  /// Returns the same losses as means over all targets: [sets].
   std::vector<double> mean_losses(std::span<const HeadSet> sets) const;
-  /// How losses changed. The interval accounts for the draw of donors: examples that share a donor
-  /// are not independent. Changes within `resolution` in every example are rounding (paired.h).
+  /// Returns the change of the losses. The interval accounts for the draw of donors: examples that
+  /// share a donor are not independent. Changes within `resolution` in every example count as
+  /// rounding (paired.h).
   PairedChange change(std::span<const double> after, std::span<const double> before,
                       double resolution = kLossResolution) const {
     return paired_change(after, before, targets_, donors_, resolution);
   }
-  /// The losses with both heads silenced, and what they would be if the effects of each on the
-  /// logits were added to those of the whole model. All four passes divide by the deviations of the
-  /// layer norms with both silenced, after the first of them: a layer norm alone makes no two heads
-  /// depend on each other.
+  /// Losses with both heads ablated, and the losses expected if the effects of the two heads on the
+  /// logits simply added to those of the unchanged model. All four passes divide by the layer-norm
+  /// deviations of the model with both heads ablated, from the first of the two heads on, so that a
+  /// layer norm alone cannot make two heads appear dependent.
   struct PairLosses {
-    std::vector<double> joint, independent;  // of the examples, each summed over its targets
-    std::vector<double> whole, apart;        // of none, and what each costs alone added to it
-    double largest_logit = 0;                // of all four passes, by its absolute value
+    std::vector<double> joint, independent;  // one loss per example, summed over its targets
+    std::vector<double> whole,
+        apart;                 // no head ablated; that loss plus the cost of each head alone
+    double largest_logit = 0;  // largest absolute logit of all four passes
   };
   std::vector<PairLosses> pair_losses(std::span<const HeadPair> pairs) const;
-  /// The mean over all targets of the losses of the examples.
+  /// Returns the mean over all targets of these losses of the examples.
   double mean(std::span<const double> losses) const;
 
   double target_count() const { return target_count_; }
-  /// What takes the place of z in module m, [1, 1, H, Dv] or [examples, T, H, Dv]; undefined where
-  /// that is 0.
+  /// Returns the replacement for z in attention layer m, [1, 1, H, Dv] or [examples, T, H, Dv];
+  /// undefined if it is 0.
   const Tensor& replacement(std::size_t m) const { return replacements_[m]; }
   AblationFacts facts(double loss) const;
 
@@ -110,23 +115,23 @@ class Ablation {
   AblationOptions options_;
   std::vector<double> targets_;
   double target_count_ = 0;
-  std::vector<std::size_t> donors_;   // of each example, in `resample`; else empty
-  std::vector<Tensor> replacements_;  // by module: [1, 1, H, Dv] or [examples, T, H, Dv]
+  std::vector<std::size_t> donors_;   // one donor per example for `resample`; else empty
+  std::vector<Tensor> replacements_;  // by attention layer: [1, 1, H, Dv] or [examples, T, H, Dv]
 };
 
 struct HeadAblation {
   HeadId head;
-  double loss = 0;  // with this head silenced
+  double loss = 0;  // with this head ablated
   PairedChange change;
 };
 
 struct AblationReport : AblationFacts {
-  std::vector<HeadAblation> heads;  // each silenced alone
-  double sets_per_second = 0;       // head sets judged on all examples, per second
+  std::vector<HeadAblation> heads;  // each ablated alone
+  double sets_per_second = 0;       // head sets evaluated on all examples, per second
 };
 Finding finding_of(const AblationReport& report);
 
-/// Silences each head alone. p is for each head by itself, not corrected for their number.
+/// Ablates each head alone. Each p is for a single head and is not corrected for their number.
 AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
                             const AblationOptions& options = {});
 

@@ -1,6 +1,7 @@
-// Analyses of a run that take held-out examples and nothing else. A row is a command, which keeps
-// what it found beside the run, as the file `file`; lists, `explain` and the page have it as well.
-// Read next: src/lab/heads/causes/analyses.cc, and src/RECIPES.md, which adds one.
+// Table of the analyses that need a run and a number of held-out examples and nothing else. Each
+// row is a command, which stores its result as `file` in the run's folder. Lists, `explain` and the
+// page read the table. Read next: src/lab/heads/causes/analyses.cc; src/RECIPES.md, which adds a
+// row.
 #pragma once
 
 #include <string>
@@ -12,12 +13,12 @@
 namespace headlab {
 
 struct Analysis {
-  std::string name;     // of the command
-  std::string file;     // beside the run
-  std::string meaning;  // what it answers, for help and lists
-  Index examples;       // that it takes unless it is told otherwise
+  std::string name;     // name of the command
+  std::string file;     // file in the run's folder
+  std::string meaning;  // the question it answers, for help and lists
+  Index examples;       // default number of held-out examples
   Finding (*find)(const Run& run, Index examples);
-  Finding (*shape)();  // the finding of an empty report: its tables and their columns
+  Finding (*shape)();  // result of an empty report: its tables and their columns
 };
 const std::vector<Analysis>& analyses();
 

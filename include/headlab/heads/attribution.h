@@ -1,8 +1,8 @@
-// Direct logit attribution: a pre-norm model's residual stream is a sum of what embedding,
-// positions, heads and feed-forward networks wrote, so with the scale of the final layer norm
-// frozen every logit is a sum as well, and each part's share can be told exactly. What a part does
-// through later layers is not in its share: ablation.h asks for that. Elhage et al. 2021, "A
-// Mathematical Framework for Transformer Circuits". Read next: circuits.h, weights without inputs.
+// Direct logit attribution. The residual stream of a pre-norm model is the sum of the outputs of
+// embedding, positions, heads and feed-forward networks. With the scale of the final layer norm
+// frozen, every logit is a sum too, and the contribution of each part is exact. Effects through
+// later layers are not included: use ablation.h for those. Elhage et al. 2021, "A Mathematical
+// Framework for Transformer Circuits". Read next: circuits.h, weights without inputs.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@
 
 namespace headlab {
 
-/// Shares of the logits of a batch's targets.
+/// Contributions to the logits of a batch's targets.
 struct Attribution {
   std::vector<std::string> parts;  // "embedding", "positions", "0.1" (a head), "blocks.0.attn.b_O",
                                    // "blocks.0.mlp", "ln_final.b", "unembed.b_U";
                                    // biases where the model has them
-  std::vector<Index> rows;         // the targets: indices into Batch::targets
+  std::vector<Index> rows;         // targets, as indices into Batch::targets
   std::vector<std::vector<double>> shares;  // [parts][rows]
 };
 
@@ -37,13 +37,13 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
 struct AttributionReport {
   std::vector<std::string> attention{}, parts{}, targets{};
   std::vector<std::vector<double>> shares{};  // [parts][targets]: mean over positions and examples
-  std::vector<double> logits{};               // [targets]: what the shares sum to
+  std::vector<double> logits{};               // [targets]: the sum of the shares
   Index examples = 0;
 };
 Finding finding_of(const AttributionReport& report);
 
-/// Mean shares of the logit above the mean logit, for each of the task's targets, on held-out
-/// examples.
+/// Returns mean contributions to the logit above the mean logit, for each target of the task, on
+/// held-out examples.
 AttributionReport attribute_logits(const Transformer& model, const Task& task,
                                    Index examples = 512);
 

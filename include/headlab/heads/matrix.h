@@ -1,6 +1,6 @@
-// Small matrices in double, for the study of heads: products and norms, eigenvalues, distances
-// between patterns, effective rank, one-to-one assignment. Models compute with tensors. Read next:
-// src/lab/heads/weights/matrix.cc.
+// Small matrices in double for the analysis of heads: products and norms, eigenvalues, distances
+// between patterns, effective rank, one-to-one assignment. Models themselves compute with tensors.
+// Read next: src/lab/heads/weights/matrix.cc.
 #pragma once
 
 #include <complex>
@@ -16,7 +16,7 @@ namespace headlab {
 class Matrix {
  public:
   Matrix(Index rows, Index columns) : rows_(rows), columns_(columns), values_(rows * columns) {}
-  /// Element i, j is element(i, j), which is asked row by row.
+  /// Sets element i, j to element(i, j), called row by row.
   template <class Element>
   Matrix(Index rows, Index columns, const Element& element) : Matrix(rows, columns) {
     for (Index n = 0; n < rows * columns; ++n) values_[n] = element(n / columns, n % columns);
@@ -36,41 +36,42 @@ class Matrix {
   std::vector<double> values_;
 };
 
-/// An array of rows.
+/// Returns an array of rows.
 Json to_json(const Matrix& matrix);
-/// Error unless the sizes fit.
+/// Returns the matrix product. Error unless the sizes fit.
 Matrix operator*(const Matrix& a, const Matrix& b);
 
-/// sum over i, j of a_ij b_ij.
+/// Returns the sum over i, j of a_ij b_ij.
 double inner(const Matrix& a, const Matrix& b);
 
-/// X^T X.
+/// Returns X^T X.
 Matrix gram(const Matrix& x);
-/// |X Y^T|_F = sqrt(tr(X^T X Y^T Y)), from the Gram matrices of X [C, n] and Y [C, n] with n far
-/// below C, so that the product [C, C] is never made.
+/// Returns |X Y^T|_F = sqrt(tr(X^T X Y^T Y)) from the Gram matrices of X [C, n] and Y [C, n]. If n
+/// is far below C, this avoids computing the product [C, C].
 double product_norm(const Matrix& gram_x, const Matrix& gram_y);
-/// |X M Y^T|_F = sqrt(tr(M^T (X^T X) M (Y^T Y))): X [C, n], M [n, m], Y [C, m], in the same
-/// way.
+/// Returns |X M Y^T|_F = sqrt(tr(M^T (X^T X) M (Y^T Y))): X [C, n], M [n, m], Y [C, m], computed in
+/// the same way.
 double sandwich_norm(const Matrix& gram_x, const Matrix& m, const Matrix& gram_y);
 
-/// The eigenvalues of a real square matrix, in no particular order: Householder reduction to
-/// Hessenberg form, then QR steps with Wilkinson's shift in complex numbers. Errors: not square;
-/// an element that is not finite. Golub and Van Loan, "Matrix Computations", sections 7.4 and 7.5.
+/// Returns the eigenvalues of a real square matrix in no particular order: Householder reduction to
+/// Hessenberg form, then QR steps with Wilkinson's shift in complex numbers. Errors: not square; an
+/// element that is not finite. Golub and Van Loan, "Matrix Computations", sections 7.4 and 7.5.
 std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 
-/// sqrt of the Jensen-Shannon divergence of two distributions over n keys, natural logarithm.
+/// Returns the square root of the Jensen-Shannon divergence (natural logarithm) of two
+/// distributions over n keys.
 template <std::floating_point Number>
 double jensen_shannon_distance(Index n, const Number* p, const Number* q);
 
-/// exp of the entropy of the singular values of Z, divided by their sum, from Z^T Z [n, n]: n for
-/// n equal ones, 1 for a single one; 0 for Z = 0. Errors: those of eigenvalues.
-/// Source: Roy and Vetterli 2007, definition 1.
+/// Returns the exp of the entropy of the singular values of Z, divided by their sum, from Z^T Z [n,
+/// n]: n for n equal ones, 1 for a single one; 0 for Z = 0. Errors: those of eigenvalues. Source:
+/// Roy and Vetterli 2007, definition 1.
 double effective_rank(const Matrix& gram);
 
-/// The assignment of a different column to each row of values [rows, columns] with the largest sum
-/// of values; -1 for the rows that are left over if there are fewer columns. (A head that is best
-/// for two relations can be given to one only, and choosing relation by relation would depend on
-/// their order.) Errors: a value that is not finite, a matrix of another size.
+/// Returns the assignment of a different column to each row of values [rows, columns] with the
+/// largest sum of values; -1 for the rows left over if there are fewer columns. (A head that is
+/// best for two relations can be assigned to only one of them, and a greedy choice would depend on
+/// the order of the relations.) Errors: a value that is not finite, a matrix of another size.
 /// Source: the Hungarian method, Kuhn 1955; with potentials, O(rows^2 columns).
 std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values);
 
