@@ -23,14 +23,14 @@ struct Attribution {
   std::vector<std::vector<double>> shares;  // [parts][rows]
 };
 
-/// share(p) = ((p - mean(p)) / sqrt(variance(x) + eps) * gain) . u, with x the last residual stream
-/// at the target's position and u the target's column of W_U; with `centred`, less the mean column
-/// of its vocabulary: then shares are of the logit above the mean logit, which is what a softmax
-/// sees. Their sum is that logit. Of an encoder-decoder parts are those of the decoder, whose
-/// cross-attention carries what the encoder found: no head of the encoder writes to a logit itself.
-/// `edits` silence heads in the pass; `norms` are kept of it, or given by another pass: then x is
-/// that of the other pass. Errors: a post-norm model, whose logits are no such sums; a batch
-/// without targets.
+/// Returns share(p) = ((p - mean(p)) / sqrt(variance(x) + eps) * gain) . u, with x the last
+/// residual stream at the target's position and u the target's column of W_U. With `centred`, u is
+/// reduced by the mean column of its vocabulary, so shares are contributions to the logit above the
+/// mean logit, which is all that a softmax depends on. The shares sum to that logit. In an
+/// encoder-decoder the parts are those of the decoder: no head of the encoder writes to a logit
+/// directly; cross-attention carries the encoder's output. `edits` ablate heads in the pass.
+/// `norms` stores the scales of the pass, or supplies those of another pass; then x is that of the
+/// other pass. Errors: a post-norm model, whose logits are no such sums; a batch without targets.
 Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true,
                              const std::vector<HeadEdits>& edits = {}, NormScales* norms = nullptr);
 

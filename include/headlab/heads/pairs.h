@@ -1,9 +1,9 @@
-// Pairs of heads. What do two cost together, and does one know, or do, what the other does? Heads
-// that know the same hide each other when they are silenced one at a time; a head that takes over
-// does more when the other is gone (self-repair: McGrath et al. 2023, "The Hydra Effect"; Rushing
-// and Nanda 2024, "Explorations of Self-Repair in Language Models", who find that a layer norm
-// alone looks like it: whatever is gone, the rest is divided by less). So nothing here is compared
-// at two scales of a layer norm. Read next: src/lab/heads/causes/pairs.cc.
+// Pairs of heads: what two heads cost together, which pairs are redundant, and which heads
+// compensate for each other (self-repair). Redundant heads mask each other when they are ablated
+// one at a time; a compensating head contributes more when the other is gone (McGrath et al. 2023,
+// "The Hydra Effect"). A layer norm alone looks like self-repair, because the rest is divided by
+// less (Rushing and Nanda 2024, "Explorations of Self-Repair in Language Models"), so two losses
+// are compared only at equal scales of the layer norms. Read next: src/lab/heads/causes/pairs.cc.
 #pragma once
 
 #include <string>
@@ -14,43 +14,45 @@
 
 namespace headlab {
 
-/// One head of a pair, on the targets of the pair's relation. Shares are direct: what the head
-/// itself adds to the right logit above the mean logit, in logits per target (attribution.h).
+/// One head of a pair, on the targets of the pair's relation. Shares are direct: the head's own
+/// contribution to the correct logit above the mean logit, in logits per target (attribution.h).
 struct PairSide {
-  bool owns = false;     // the relation
-  PairedChange share{};  // in the whole model, against 0
-  PairedChange
-      rise{};  // of the share when the other head is silenced, if that one owns the relation
+  bool owns = false;     // whether the head owns the relation
+  PairedChange share{};  // in the unchanged model, compared with 0
+  PairedChange rise{};   // increase of the share when the other head is ablated, if that one owns
+                         // the relation
 
-  /// Whether a share or its change is certain: p is strict because many pairs are tested.
+  /// Returns whether a share or its change is certain: p is strict because many pairs are tested.
   static bool is_sure(const PairedChange& change) { return change.is_rise() && change.p < 0.001; }
 };
 
-/// A pair of heads, and one relation that at least one of them owns. A pair has a row for each such
-/// relation, so that redundancy and both directions of taking over are asked for every one of them;
-/// a pair that owns nothing has one row without a relation.
+/// Pair of heads, and one relation that at least one of them owns. A pair has one row per such
+/// relation, so redundancy and compensation in both directions are tested for each of them. A pair
+/// that owns nothing has one row without a relation.
 struct HeadPairReport {
   HeadId first, second;
-  double joint = 0;            // change of the loss with both silenced
-  double sum = 0;              // of the changes with each silenced alone
+  double joint = 0;            // change of the loss with both ablated
+  double sum = 0;              // sum of the changes with each ablated alone
   double independent = 0;      // change of the loss if their effects on the logits added up
   PairedChange interaction{};  // joint - independent; exactly 0 if rounding explains all of it
-  /// A relation that both own or one of them owns, and whose queries have targets of their own.
+  /// Relation that at least one of them owns and whose queries have targets of their own.
   std::string relation = {};
   PairSide of_first = {}, of_second = {};
-  /// On its targets, at the scales of the layer norms with both silenced: what both cost beyond the
-  /// sum of the single costs, and how much of what both cost that is.
+  /// Cost of ablating both beyond the sum of the single costs, on the relation's targets, at the
+  /// layer-norm scales of the model with both ablated; and its share of the cost of ablating both.
   PairedChange beyond = {};
   double beyond_share = 0;
 
-  /// The least cost beyond the sum, in nats per target, and of what both cost; the smaller share
-  /// against the larger; and the rise against the share that is gone. Chosen on seeds 0-199: no
-  /// unrelated pair has more than .38 of the cost beyond the sum there and half of the share.
+  /// Minimum cost beyond the sum, in nats per target and as a share of the cost of ablating both;
+  /// minimum ratio of the smaller share to the larger; and minimum ratio of the increase to the
+  /// lost share. Chosen on seeds 0-199: no unrelated pair exceeds both 0.38 of the cost beyond the
+  /// sum and half of the share.
   static constexpr double kLeast = 0.01, kLeastBeyond = 0.5, kLeastShare = 0.5, kLeastRise = 0.25;
-  /// Both know it: each adds to the right logit, and that one of them is left saves more than
-  /// silencing them one at a time tells.
+  /// Returns whether the pair is redundant: each head contributes to the correct logit, and
+  /// ablating both costs more than the sum of the single costs.
   bool redundant() const;
-  /// Whether the one does more of it when the other, who owns it, is gone.
+  /// Returns whether the first head compensates when the second, which owns the relation, is
+  /// ablated.
   bool first_takes_over() const { return takes_over(of_first, of_second); }
   bool second_takes_over() const { return takes_over(of_second, of_first); }
   std::string verdict() const;
@@ -61,19 +63,19 @@ struct HeadPairReport {
 
 struct PairsReport : AblationFacts {
   std::vector<HeadPairReport> pairs;
-  std::string unasked = {};  // which relations were not asked about and why; "" if all were
+  std::string unasked = {};  // relations that were not tested and the reason; "" if all were
 };
-/// The rows with redundant pairs first, then those in which a head takes over, then the others from
-/// the costliest down.
+/// Returns the rows with redundant pairs first, then those with a compensating head, then the
+/// others in descending order of cost.
 Finding finding_of(const PairsReport& report);
 
-/// Silences each pair of heads: H + 2 H (H - 1) passes over the examples. Nothing is said of
-/// relations. Error for fewer than two heads.
+/// Ablates each pair of heads without testing relations: H + 2 H (H - 1) passes over the examples.
+/// Error for fewer than two heads.
 PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
                          const AblationOptions& options = {});
-/// The same on a task's held-out examples, with what each pair does for each relation that one of
-/// its heads owns. A model whose stream is no sum (StreamKind) has no shares, and its pairs get
-/// no verdict.
+/// Ablates each pair on a task's held-out examples and tests each relation that one of its heads
+/// owns. A model whose residual stream is not a sum (StreamKind) has no shares, and its pairs get
+/// no conclusion.
 PairsReport ablate_pairs(const Transformer& model, const Task& task,
                          const AblationOptions& options = {}, Index examples = kPairedExamples);
 
