@@ -97,7 +97,7 @@ struct RelationWinner {
   /// Mean over split B of the largest mass of any head at a query. If it is well above the best
   /// head's mass, several heads share the relation, each for some of the queries.
   double mass_any = 0;
-  Index exchanges = 0;  // permutations of the ground truth that differ from it and each other
+  Index exchanges = 0;                 // mass of the best head at initial values
   double mass_untrained = kUndefined;  // mass of the best head at initial values
   double lift_untrained = kUndefined;  // (mass - mass_untrained) / (1 - mass_untrained)
   Index best_offset = 0;               // key - query, chosen on split A
@@ -117,7 +117,7 @@ struct Division {
   /// kOwnerP and a lift of at least kLeastLift and kLeastPart of the best head's lift.
   static constexpr double kAlone = 0.8, kLeastLift = 0.1, kLeastPart = 0.25;
   /// A kind of class splits the relation if classes explain kLeastExplained of the variance of the
-  /// shares, and shuffled classes explain as much with p < kOwnerP. Otherwise no kind splits it.
+  /// index of the relation
   static constexpr double kLeastExplained = 0.3;
 
   std::size_t relation = 0;          // its index
@@ -184,7 +184,7 @@ struct HeadsReport {
   /// Share of the relations with enough examples for a conclusion whose assigned head owns them.
   double specialization = kUndefined;
   /// Mean Jensen-Shannon distance of patterns, [heads, heads]; NaN between kinds of attention.
-  /// Empty unless options.without_gold.
+  /// index of the head
   std::vector<double> distances{};
 
   /// Returns the score of the best head for relation r.

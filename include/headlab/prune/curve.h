@@ -1,8 +1,7 @@
-// All pruning methods side by side on one model: loss against heads kept, how far each lies above
-// the best subset, and what it cost. Heads are chosen on training examples and judged on held-out
-// ones. The truth has two sources: exhaustive search says which subset is best, and the task says
-// how many heads are needed and which head owns which relation. Read next: src/lab/prune/curve.cc,
-// over_runs.cc.
+// Comparison of all pruning methods on one model: loss against heads kept, distance from the best
+// subset, and cost. Heads are chosen on training examples and evaluated on held-out ones. Two
+// references exist: exhaustive search finds the best subset, and the task defines how many heads
+// are needed and which head owns which relation. Read next: src/lab/prune/curve.cc, over_runs.cc.
 #pragma once
 
 #include <functional>
@@ -18,20 +17,19 @@ namespace headlab {
 struct CurvePoint {
   Index kept = 0;
   std::vector<HeadId> heads;  // of the first draw
-  Judged pruned{};            // mean over draws
-  /// Loss with these heads alone on the choosing examples, of the first draw: the best subset there
-  /// need not be the best on held-out ones. None where the method trained weights.
+  Judged pruned{};            // mean over the draws
+  /// Loss with these heads alone on the choosing examples, in the first draw. The best subset there
+  /// need not be the best on held-out examples. Empty if the method trained weights.
   std::optional<double> chosen_on{};
   std::optional<Judged> finetuned{};  // of the first draw
-  /// As many heads in each module (its first ones) from the start, on the same schedule as the
-  /// fine-tuned model, its restarts included; see train_from_scratch.
+  /// Model with as many heads in each attention layer (its first ones) from the start, on the same
+  /// schedule as the fine-tuned model, including its restarts; see train_from_scratch.
   std::optional<Judged> from_scratch{};
-  /// The model with all its heads, trained on by the same stages as the fine-tuned one: a cost or
-  /// gain that it has too is none of pruning. Where there is no training after the run's, there is
-  /// none.
+  /// Model with all heads, trained further by the same stages as the fine-tuned one: a gain or loss
+  /// that it shows too is not due to pruning. Empty if no training follows that of the run.
   std::optional<Judged> unpruned{};
   double recall = 0;  // share of the relations with an owner that still have one
-  /// Share of the heads kept that can be matched with a relation of their own: each relation in
+  /// Share of the kept heads that can be matched with a relation of their own: each relation in
   /// turn takes the first of its owners that no earlier relation has taken.
   double precision = 0;
 
@@ -45,21 +43,20 @@ struct CurvePoint {
 
 struct MethodCurve {
   std::string method;
-  std::vector<CurvePoint> points{};  // by kept, ascending
-  /// Mean loss along the curve, by trapezoids over the share of heads kept; NaN of a single size.
+  std::vector<CurvePoint> points{};  // ascending by kept
+  /// Mean loss along the curve, by trapezoids over the share of heads kept; NaN for a single size.
   double area = 0;
   /// Mean over sizes of the loss minus that of the exhaustive choice, both held out. That choice is
-  /// the best on the choosing examples; on held-out ones another may be better: then this is below
-  /// 0.
+  /// the best on the choosing examples; if another is better on held-out ones, this is below 0.
   std::optional<double> regret{};
-  double rank_correlation = 0;    // Spearman, of how long a head is kept with its zero-ablation
+  double rank_correlation =
+      0;  // Spearman correlation between the order of removal and zero-ablation
   std::optional<Index> knee{};    // heads used, see used_heads
   std::optional<Index> needed{};  // see needed_heads
-  /// Of training for each model that was fine-tuned, and as many for those from scratch: the
-  /// run's, those of gates and of fine-tuning.
+  /// Training steps of each fine-tuned model, and of each model from scratch: the run's, those of
+  /// gates and of fine-tuning.
   std::optional<Index> steps{};  // older files do not say
-  /// How the fine-tuned models, those from scratch and the unpruned one were trained:
-  /// schedule_text.
+  /// Schedule of the fine-tuned models, those from scratch and the unpruned one: schedule_text.
   std::optional<std::string> schedule{};  // older files do not say
   PassCount cost{};
   double seconds = 0;
@@ -73,32 +70,33 @@ struct MethodCurve {
   }
 };
 
-/// The loss with every subset of the heads, the others silenced, on the held-out examples on which
-/// ablations are judged.
+/// Loss for every subset of the heads, with the others ablated, on the held-out examples that are
+/// used for ablation.
 struct SubsetTable {
   std::vector<HeadId> heads;
   Index examples = 0;
-  /// [2^heads], nats per target: bit h of the index means that heads[h] stays.
+  /// Losses [2^heads], nats per target: if bit h of the index is set, heads[h] is kept.
   std::vector<double> losses;
-  std::string kind = "zero";  // of their ablation
+  std::string kind = "zero";  // kind of ablation
 
   void members(auto&& f) {
     f("heads", heads), f("examples", examples), f("kind", kind), f("losses", losses);
   }
 };
-/// Time and memory grow with 2^heads; `examples` are judged at most.
+/// Evaluates all subsets. Time and memory grow with 2^heads; `examples` is a maximum.
 SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples = 512);
 
 struct Curve {
-  std::string task;                    // as Task::spec says it
-  std::vector<std::string> attention;  // names of the attention modules: what HeadId::module counts
+  std::string task;  // as in Task::spec
+  std::vector<std::string>
+      attention;  // names of the attention layers, which HeadId::module indexes
   Index heads = 0;
-  std::optional<Index> needed{};  // heads that the task needs, where it says so
-  Judged full, none;              // the model with all heads, and with none
-  Json owners = Json::object();   // of each relation that has any, heads
-  std::vector<double> ablation;   // by head, rise of the loss if it is silenced
+  std::optional<Index> needed{};  // number of heads that the task needs, if it is known
+  Judged full, none;              // all heads kept; no heads kept
+  Json owners = Json::object();   // the owners of each relation that has any
+  std::vector<double> ablation;   // by head, increase of the loss if it is ablated
   std::vector<MethodCurve> methods;
-  /// Where an exhaustive search was made, over at most 12 heads.
+  /// All subsets, if an exhaustive search was made, over at most 12 heads.
   std::optional<SubsetTable> subsets{};
 
   void members(auto&& f) {
@@ -111,31 +109,31 @@ Finding finding_of(const Curve& curve);
 Json to_json(const Curve& curve);
 
 struct CurveOptions {
-  std::vector<std::string> methods{};  // by name; empty: all that need no training
+  std::vector<std::string> methods{};  // names of methods; empty: all that need no training
   std::vector<Index> sizes{};          // heads kept; empty: every number from the fewest to all
   PruneSettings settings{};
-  /// Held-out examples on which models are judged; 0: the run's eval_examples. Time grows in
-  /// proportion; the noise of the losses falls with the square root.
+  /// Held-out examples on which models are evaluated; 0: the run's eval_examples. Time is
+  /// proportional; the noise of the losses falls with the square root.
   Index judged = 0;
-  bool test_split = false;  // judge on examples that nothing else has seen
-  Index finetune = 0;       // steps of training after each removal: a training for each subset
-  /// Also train models that have as many heads from the start, on the schedule of the run and its
-  /// fine-tuning.
+  bool test_split = false;  // evaluate on examples that nothing else has used
+  Index finetune = 0;  // training steps after each removal, which means one training per subset
+  /// Whether to train models with as many heads from the start too, on the schedule of the run and
+  /// its fine-tuning.
   bool from_scratch = false;
-  Index draws = 8;    // of the method random, averaged
-  Keeping keeping{};  // of its parts: what is true of the run, each method, each training
-  /// Called before each method and each training with what is done now.
+  Index draws = 8;    // number of random orders to average (method `random`)
+  Keeping keeping{};  // storage of the parts: facts about the run, each method, each training
+  /// Called before each method and each training with a description of it.
   std::function<void(const std::string&)> progress{};
 };
 
-/// The table of settings, bound to `options`, which must outlive it.
+/// Returns the table of settings, bound to `options`, which must outlive it.
 Settings settings_of(CurveOptions& options);
 
-/// Two measures with two names. Heads used: the fewest heads that keep the loss of the model
-/// without any more training, loss <= full + 1% of (none - full). A large model may use more heads
+/// Return two different measures. Heads used: the fewest heads that keep the loss of the model
+/// without further training, loss <= full + 1% of (none - full). A large model may use more heads
 /// than a task needs. Heads needed: the fewest heads with which the model, after fine-tuning, ends
-/// as low as the unpruned one that was trained on as long, by the same 1%. None if there are no
-/// such heads, or for heads needed if nothing was fine-tuned.
+/// as low as the unpruned one trained for as long, within the same 1%. Empty if there are no such
+/// heads; heads needed is also empty if nothing was fine-tuned.
 std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none);
 std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none);
 inline constexpr const char* kUsedHeads =
@@ -143,30 +141,31 @@ inline constexpr const char* kUsedHeads =
 inline constexpr const char* kNeededHeads =
     "the fewest heads that, fine-tuned, end within 1% of the unpruned model trained on as long";
 
-/// The methods of a curve of this model, by name.
+/// Returns the names of the methods of a curve of this model.
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options);
-/// What curves of these runs are made of, to be made side by side where options.keeping keeps it.
+/// Returns the jobs of which curves of these runs consist; they can run in parallel if
+/// options.keeping stores them.
 std::vector<Cell> curve_cells(const std::vector<std::filesystem::path>& runs,
                               const CurveOptions& options);
-/// Errors: those of choose_heads; an unknown method. Throws Stopped.
+/// Computes the curve of a run. Errors: those of choose_heads; an unknown method. Throws Stopped.
 Curve prune_curve(const Run& run, const CurveOptions& options = {});
 
 // ---- over several runs, of different seeds for instance
 
-/// A point of a method's curve over several runs. Losses are geometric means.
+/// Point of a method's curve over several runs. Losses are geometric means.
 struct PointOverRuns {
   Index kept = 0;
   Interval pruned{};
-  std::optional<Interval> finetuned{}, from_scratch{}, unpruned{};  // where the curves have them
-  /// Logarithm of the loss after removal over that of the method with the lowest mean at this size,
-  /// run by run: methods are judged on the same models and examples. p is p_of_picked, so that the
-  /// best may be picked afterwards; none for the best itself.
+  std::optional<Interval> finetuned{}, from_scratch{}, unpruned{};  // empty if the curves have none
+  /// Logarithm of the ratio of the loss after removal to that of the method with the lowest mean at
+  /// this size, run by run: methods are evaluated on the same models and examples. p is
+  /// p_of_picked, so the best may be picked afterwards; empty for the best itself.
   std::optional<Paired> against_best{};
-  /// The same of the fine-tuned loss over the one from scratch, which trained on the same schedule,
-  /// and over that of the unpruned model, which trained on by the same stages.
+  /// Same logarithm for the fine-tuned loss compared with the loss from scratch, trained on the
+  /// same schedule, and with the unpruned model, trained further by the same stages.
   std::optional<Paired> against_scratch{}, against_unpruned{};
 };
-/// Without what the curves do not have.
+/// Returns the point as JSON, without empty members.
 Json to_json(const PointOverRuns& point);
 
 struct MethodOverRuns {
@@ -174,10 +173,10 @@ struct MethodOverRuns {
   std::vector<PointOverRuns> points;
   Interval area{};
   std::optional<Interval> regret{};
-  std::vector<std::optional<Index>> knees;   // heads used, of each run
-  std::vector<std::optional<Index>> needed;  // heads needed, of each run
-  std::optional<Index> steps{};              // as MethodCurve has it, of the first run
-  std::optional<std::string> schedule{};     // the same
+  std::vector<std::optional<Index>> knees;   // heads used, one per run
+  std::vector<std::optional<Index>> needed;  // heads needed, one per run
+  std::optional<Index> steps{};              // MethodCurve::steps of the first run
+  std::optional<std::string> schedule{};     // MethodCurve::schedule of the first run
 };
 
 Json to_json(const MethodOverRuns& method);
@@ -189,12 +188,13 @@ struct CurveOverRuns {
 };
 Json to_json(const CurveOverRuns& curve);
 
-/// Errors: no curve; curves of different tasks, methods or sizes.
+/// Aggregates curves. Errors: no curve; curves of different tasks, methods or sizes.
 CurveOverRuns over_runs(std::span<const Curve> curves);
-/// The columns of a curve's methods as its JSON has them, and of their points.
+/// Return the columns of a curve's methods and of their points, as in its JSON.
 Table choices_table();
 Table points_table();
-/// Curves of runs: means for each method and size, each method, and a row for each run.
+/// Returns the tables of several curves: means for each method and size, each method, and a row for
+/// each run.
 std::vector<Table> curve_tables(std::span<const Curve> curves,
                                 const std::vector<std::string>& runs);
 

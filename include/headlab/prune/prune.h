@@ -1,6 +1,6 @@
-// Pruning a run: choose heads by a method, remove them physically, fine-tune if asked, and say what
-// it cost and saved. The pruned model is a run like any other. Read next: src/lab/prune/prune.cc,
-// curve.h.
+// Pruning of a run: chooses heads by a method, removes them physically, fine-tunes if requested,
+// and reports cost and savings. The pruned model is a run like any other. Read next:
+// src/lab/prune/prune.cc, curve.h.
 #pragma once
 
 #include <filesystem>
@@ -15,19 +15,20 @@
 
 namespace headlab {
 
-/// Which heads go: those of `remove`, or as many as exactly one of keep, drop and max_loss_rise
-/// says, chosen by `method`.
+/// Heads to remove: those in `remove`, or a number given by exactly one of keep, drop and
+/// max_loss_rise and chosen by `method`.
 struct PruneOptions {
   std::string method = "greedy";
-  std::optional<Index> keep{};            // heads left in the whole model
-  std::optional<double> drop{};           // or: percent of its heads that go, rounded down
-  std::optional<double> max_loss_rise{};  // or: the fewest heads that cost at most this, in nats
-  std::vector<HeadId> remove{};           // chosen by hand: the method in results is then "hand"
+  std::optional<Index> keep{};   // number of heads to keep in the whole model
+  std::optional<double> drop{};  // or: percentage of its heads to remove, rounded down
+  std::optional<double>
+      max_loss_rise{};  // or: keep the fewest heads whose loss rises at most this much, in nats
+  std::vector<HeadId> remove{};  // chosen by hand: "method" in results is then "hand"
   PruneSettings settings{};
-  Index finetune = 0;    // steps of training after the removal; 0: none
-  double lr = 0;         // of fine-tuning; 0: 0.3 times the run's
+  Index finetune = 0;    // training steps after the removal; 0: none
+  double lr = 0;         // learning rate of fine-tuning; 0: 0.3 times that of the run
   bool force = false;    // replace the run at `out`
-  bool measure = false;  // time the full, the masked and the removed model: some seconds
+  bool measure = false;  // time the full, the masked and the pruned model, which takes some seconds
 };
 
 /// Loss (nats per target) and accuracy of a model on held-out examples.
@@ -38,10 +39,10 @@ struct Judged {
 };
 Judged judge(const Model& model, const Task& task, const EvaluateOptions& options);
 
-/// A model as the pruning table shows it.
+/// Properties of a model in the pruning table.
 struct ModelFigures : Judged {
   Index parameters = 0;
-  double ms_per_batch = 0;  // median of forward passes over 64 sequences
+  double ms_per_batch = 0;  // median over forward passes with 64 sequences
 
   void members(auto&& f) {
     Judged::members(f);
@@ -50,24 +51,28 @@ struct ModelFigures : Judged {
 };
 ModelFigures measure_model(const Transformer& model, const Task& task, Index examples);
 
-/// "method=greedy keep=4 seed=0 ...": the settings that decide what comes out, as settings text.
+/// Returns "method=greedy keep=4 seed=0 ...": the settings that determine the result, as settings
+/// text.
 std::string pruning_text(const PruneOptions& options);
 
 struct PruneResult {
-  std::vector<std::string> attention;  // names of the attention modules: what HeadId::module counts
+  std::vector<std::string>
+      attention;  // names of the attention layers, which HeadId::module indexes
   std::vector<HeadId> kept, removed;
-  /// `after` includes fine-tuning; without it, it equals removed_only.
+  /// Properties before and after the removal; `after` includes fine-tuning and equals removed_only
+  /// without it.
   ModelFigures before, removed_only, after;
-  std::optional<Table> timing{};  // if asked for
-  /// The method l0: the final gate of each head that the run had, in the order of the model. A gate
-  /// of 0 closed by itself; among the others the method chose by rank. Empty for other methods.
+  std::optional<Table> timing{};  // if requested
+  /// Method l0: the final gate of each head of the original run, in the order of the model. A gate
+  /// of 0 closed during training; among the others the method chose by rank. Empty for other
+  /// methods.
   std::vector<double> gates{};
   PruneOptions options{};
-  Index steps = 0;        // of training that the run had
-  Index gate_steps = 0;   // and its model after them, with gates
-  Index finetuned = 0;    // steps of fine-tuning that were done
-  std::string weights{};  // weights_hash of the pruned model as it is now
-  /// What kept prune.json from being completed: the pruned run is whole all the same.
+  Index steps = 0;        // training steps of the original run
+  Index gate_steps = 0;   // further training steps with gates
+  Index finetuned = 0;    // fine-tuning steps done
+  std::string weights{};  // weights_hash of the current pruned model
+  /// The error that prevented prune.json from being completed; the pruned run itself is complete.
   std::optional<Error> unwritten{};
 
   void members(auto&& f) {
@@ -80,77 +85,78 @@ struct PruneResult {
     f("step", finetuned), f("weights", weights);
   }
 };
-/// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
+/// Returns loss, accuracy, parameters and time per batch before and after, and the heads kept.
 Finding finding_of(const PruneResult& result);
 Json to_json(const PruneResult& result);
 
-/// After a pruned run has trained on: its figures in prune.json become those of its model now, and
-/// the record counts as finished once all of the run's steps are done. Does nothing where there is
-/// no prune.json.
+/// Updates prune.json after further training of a pruned run: its figures become those of the
+/// current model, and the record counts as finished once all steps of the run are done. Does
+/// nothing if there is no prune.json.
 void update_prune_record(const Run& run);
 
-/// What stays of a model. Errors: not exactly one of keep, drop, max_loss_rise and remove; no size
-/// keeps the loss within max_loss_rise; those of choose_heads(problem, method, sizes). The settings
-/// of the problem count, not those of the options.
+/// Chooses the heads to keep, with the settings of the problem rather than those of the options.
+/// Errors: not exactly one of keep, drop, max_loss_rise and remove; no size keeps the loss within
+/// max_loss_rise; those of choose_heads(problem, method, sizes).
 Choice choose_heads(const PruneProblem& problem, const PruneOptions& options);
-/// The model with these heads alone, their matrices smaller.
+/// Returns the model with only these heads and smaller matrices.
 Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept);
-/// What a choice leaves of a model, or of the one that its method trained.
+/// Returns the model pruned to a choice, starting from the model trained by its method if there is
+/// one.
 Transformer pruned_model(const Transformer& model, const Choice& choice);
 
-/// The settings of fine-tuning: those of the run with `steps`, a warm-up of at most a tenth of
-/// them, and lr (0: 0.3 times the run's).
+/// Returns the settings of fine-tuning: those of the run with `steps`, a warm-up of at most a tenth
+/// of them, and lr (0: 0.3 times that of the run).
 TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr = 0);
 
-/// The steps of training that the run's model had; of a pruned run, those before that too.
+/// Returns the training steps of the run's model; for a pruned run, including those before pruning.
 Index trained_steps(const Run& run);
 
-/// A part of a training with one schedule of the learning rate. Each begins at step 0 with a new
+/// Part of a training with one schedule of the learning rate. Each part begins at step 0 with a new
 /// optimizer, except one that resumes the part before.
 struct TrainingStage {
   TrainConfig config;
-  Index until = 0;       // the step after which it ended; config.steps unless it was stopped
-  bool resumes = false;  // goes on from the step and the optimizer of the stage before
+  Index until = 0;       // last step; config.steps unless it was stopped
+  bool resumes = false;  // continues from the step and the optimizer of the stage before
 };
-/// How the run's model was trained: its own stages, and before them those of the run that it was
-/// pruned from. Error if that run is not there any more, or if the run was extended in the middle
-/// of a schedule, which is not recorded.
+/// Returns the training stages of the run's model: those of the run it was pruned from, then its
+/// own. Errors: that run does not exist any more; the run was extended in the middle of a schedule,
+/// which is not recorded.
 std::vector<TrainingStage> training_stages(const Run& run);
-/// What follows a run's training when its model is pruned: the training of gates, and fine-tuning.
-/// Stages of 0 steps are left out.
+/// Returns the stages that follow a run's training when its model is pruned: the training of gates,
+/// and fine-tuning. Stages of 0 steps are left out.
 std::vector<TrainingStage> later_stages(const Run& run, Index gate_steps, Index finetune);
-/// "1,000 steps at a rate of 0.003, then 500 at 0.0009": the stages in words.
+/// Returns a description of the stages: "1,000 steps at a rate of 0.003, then 500 at 0.0009".
 std::string schedule_text(std::span<const TrainingStage> stages);
 /// Trains a model by these stages.
 void train_by(Transformer& model, const Task& task, std::span<const TrainingStage> stages);
-/// A model that has only these heads from the start: new initial values, and trained by the stages
-/// of the run and then by `more`. With the same stages a pruned model and this one differ in
-/// nothing but when heads were removed.
+/// Returns a model that has only these heads from the start, with new initial values, trained by
+/// the stages of the run and then by `more`. With the same stages, a pruned model and this one
+/// differ only in when the heads were removed.
 Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads,
                                std::span<const TrainingStage> more = {});
-/// The run's model with all its heads, trained on by `more`.
+/// Returns the run's model with all its heads, trained further by `more`.
 Transformer train_on(const Run& run, std::span<const TrainingStage> more);
 
-// ---- what removal saves: a head whose gate is 0 costs as much as before, one that was removed
+// ---- time saved by removal: a head whose gate is 0 still costs the same, a removed one costs
 // nothing
 
 struct TimingOptions {
   std::vector<Index> batches = {1, 4, 16, 64};
-  Index turns = 15;  // of each batch size, after one warm-up
+  Index turns = 15;  // measurements of each batch size, after one warm-up
 };
-/// Median milliseconds of a batch, forward and backward, for each batch size: with all heads, with
-/// gates that leave `kept`, with `kept` alone; of all attention modules alone; and the relative
-/// difference of two timings of the full model in the same turns. All are timed in turns, so that
-/// other load on the machine affects them alike. Error if `examples` holds fewer sequences than the
-/// largest batch.
+/// Returns the median milliseconds of a batch, forward and backward, for each batch size: with all
+/// heads, with gates that leave `kept`, with `kept` alone; for all attention layers alone; and the
+/// relative difference of two timings of the full model. The variants are timed in turns, so that
+/// other load on the machine affects all of them equally. Error if `examples` holds fewer sequences
+/// than the largest batch.
 Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const Batch& examples,
                    const TimingOptions& options = {});
-Table timing_table();  // its columns
+Table timing_table();  // its columns without rows
 
-/// Prunes `run` into a new run at `out`; the old one is not touched. Errors, before anything is
+/// Prunes `run` into a new run at `out` without changing the old one. Errors, before anything is
 /// written: those of choose_heads; `out` exists without `force` or is the run itself. `callbacks`
-/// watch the fine-tuning. prune.json, beside the pruned model, holds the result; until the end of
-/// the fine-tuning it says "unfinished", and "after" is the model without it.
+/// observe the fine-tuning. prune.json, in the folder of the pruned model, holds the result; until
+/// the end of the fine-tuning it says "unfinished", and "after" is the model without it.
 PruneResult prune_run(const Run& run, const std::filesystem::path& out, const PruneOptions& options,
                       const RunCallbacks& callbacks = {});
 
