@@ -1,5 +1,5 @@
-// The framework: tensors and the tape, operations, layers, the transformer, tasks with known truth,
-// and the trainer. headlab::core links all of it and nothing of the laboratory; in double
+// The framework: tensors and the tape, operations, layers, the transformer, tasks with known ground
+// truth, and the trainer. headlab::core links all of it and nothing of the laboratory; in double
 // (headlab::core_f64) base to model and the optimizers. Read next: src/core/README.md.
 //
 //   const auto task = headlab::make_task("relations:length=10");
@@ -10,7 +10,7 @@
 //   headlab::Trainer(model, *task, headlab::TrainConfig()).run();
 #pragma once
 
-// base: errors, random numbers, threads, memory, JSON, files. Knows nothing of tensors.
+// base: errors, random numbers, threads, memory, JSON, files. Has no tensors.
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
@@ -60,7 +60,7 @@
 
 #ifndef HEADLAB_F64
 
-// tasks: tokens, targets, and the truth.
+// tasks: tokens, targets and the ground truth.
 #include "headlab/tasks/definition.h"
 #include "headlab/tasks/table.h"
 #include "headlab/tasks/task.h"

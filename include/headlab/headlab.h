@@ -20,7 +20,7 @@
 #include "headlab/base/statistics.h"
 #include "headlab/base/table.h"
 
-// layouts: models of other programs.
+// layouts: checkpoints of other programs.
 #include "headlab/model/layouts.h"
 
 #ifndef HEADLAB_F64
@@ -32,7 +32,7 @@
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
 
-// heads: what each head does.
+// heads: analysis of attention heads.
 #include "headlab/heads/activations.h"
 #include "headlab/heads/analyses.h"
 #include "headlab/heads/attribution.h"
@@ -47,7 +47,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
 
-// prune: which heads can go.
+// prune: choosing and removing heads.
 #include "headlab/prune/curve.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"
@@ -58,7 +58,7 @@
 #include "headlab/lab/sweep.h"
 #include "headlab/lab/verdicts.h"
 
-// bench: the machine, a training step beside its limits, benchmarks.
+// bench: limits of the machine, the time of a training step, benchmarks.
 #include "headlab/bench/bench.h"
 #include "headlab/bench/cost.h"
 #include "headlab/bench/profile.h"

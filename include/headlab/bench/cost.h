@@ -1,7 +1,7 @@
-// What attention costs, counted from sizes alone: parameters by matrix, operations by op, memory,
-// the cache of keys and values. At a fixed d_model the number of heads changes none of the
-// products, only what is done once for each score. Counts are exact whole numbers; sizes whose
-// counts a double could not hold are refused. Read next: bench.h, which times what is counted here.
+// Cost of attention, counted from sizes alone: parameters by matrix, operations by op, memory, the
+// cache of keys and values. At a fixed d_model the number of heads changes none of the products,
+// only the work done once per score. Counts are exact whole numbers; sizes whose counts exceed the
+// precision of a double are refused. Read next: bench.h, which measures times.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace headlab {
 
-/// An attention module with the sequences that it joins: T queries, S keys, of which generation
-/// keeps so many: those in a window, and none where nothing is generated.
+/// Attention layer with the sequences that it joins: T queries and S keys. `kept` is the number of
+/// keys that generation caches: those within a window, or none if nothing is generated.
 struct AttentionPlaceSizes {
   std::string name;
   AttentionSizes sizes;
@@ -32,37 +32,41 @@ struct CostOptions {
   bool biases = true;
   AttentionFunction attention_function = AttentionFunction::softmax;
 };
-/// Every option with its limits: sizes to 2^20, length to 2^24, layers to 10^4, batch to 10^5.
+/// Returns every option with its limits: sizes to 2^20, length to 2^24, layers to 10^4, batch to
+/// 10^5.
 Settings settings_of(CostOptions& options);
 
-/// `layers` modules of these sizes. Errors: more heads than d_model where d_head is not given, so
-/// that heads have no width; kv_heads that do not divide heads.
+/// Returns `layers` attention layers of these sizes. Errors: more heads than d_model if d_head is
+/// not given, so that heads have no width; kv_heads that do not divide heads.
 std::vector<AttentionPlaceSizes> modules_of(const CostOptions& options);
-/// Those of a model, at its full length; what was pruned is gone.
+/// Returns the attention layers of a model at its full length, without pruned heads.
 std::vector<AttentionPlaceSizes> modules_of(const Transformer& model);
 
-/// "512 does not divide into 7 heads: ..." what becomes of the rest here and in PyTorch; "" where
-/// they divide.
+/// Returns a note on the remainder, "512 does not divide into 7 heads: ...", and how headlab and
+/// PyTorch treat it; "" if there is no remainder.
 std::string division_note(Index d_model, Index heads);
 
-/// matrix, its shape in letters and numbers, parameters; last the sum.
+/// Returns matrix, its shape in letters and numbers, parameters; the last row is the sum.
 Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules);
-/// op, formula, operations forward with one head as wide as all together, forward, backward; last
-/// the sum. A multiply-add counts two, a score what its attention function says (softmax five:
-/// maximum, difference, exp, sum, quotient), forward and backward. All T x S scores are counted,
-/// hidden or not. Backward is that of the fused kernel, which computes the scores again.
+/// Returns op, formula, operations forward with one head as wide as all together, forward,
+/// backward; the last row is the sum. A multiply-add counts two. A score counts as many as its
+/// attention function (softmax five: maximum, difference, exp, sum, quotient), forward and
+/// backward. All T x S scores are counted, masked or not. Backward is that of the fused kernel,
+/// which computes the scores again.
 Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
-/// what, formula, numbers, bytes in fp32 and fp16: what a training step keeps, composed of simpler
-/// ops and fused.
+/// Returns what, formula, numbers, bytes in fp32 and fp16 of the memory that a training step keeps,
+/// composed of simpler ops and fused.
 Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
-/// The keys and values that generation keeps, for a block of K and V for each head, for the groups
-/// asked for (or for four heads a block), and for one block.
+/// Returns the size of the cache of generation with a block of K and V for each head, for the
+/// requested groups (or for four heads per block), and for one block.
 Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
-/// part, time and memory as orders of growth, and their operations here with their share.
+/// Returns part, time and memory as orders of growth, and the operations at these sizes with their
+/// share.
 Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
-/// All of them.
+/// Returns all of these tables.
 Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch);
-/// Published models with their attention's parameters (without biases) and cache for each token.
+/// Returns published models with their attention's parameters (without biases) and cache for each
+/// token.
 Table published_cost();
 
 }  // namespace headlab

@@ -1,7 +1,7 @@
-// Where time goes: while a profile lives, it is told of every op, forward and backward, that ends
-// on this thread, and of the trainer's other work, and adds up what each took and had to do at
-// least: its operations and the bytes that it moved. The clock is read once for each; without a
-// profile it is never read. Read next: bench.h.
+// Profile of the ops of a thread. While a Profile exists, it is notified of every op, forward and
+// backward, that ends on this thread, and of the trainer's other work. It sums their times and
+// minimum costs: operations and bytes moved. The clock is read once per op, and never without a
+// profile. Read next: bench.h.
 #pragma once
 
 #include <chrono>
@@ -15,26 +15,28 @@
 namespace headlab {
 
 struct Cost {
-  double operations = 0;  // of matrix products, a multiply-add counting two; 0: bound by memory
-  double bytes = 0;       // every array read or written once
+  double operations =
+      0;  // operations of matrix products, a multiply-add counting two; 0: bound by memory
+  double bytes = 0;  // bytes if every array is read or written once
 };
 
-/// The cost of an op, forward or backward, from the shapes of its output and inputs. Attention
-/// counts all T x S scores, whether the mask hides them or not, and backward the five products that
-/// the fused kernel runs. An op that is not in the table of src/lab/bench/profile.cc reads its
-/// inputs and writes its output.
+/// Returns the cost of an op, forward or backward, from the shapes of its output and inputs.
+/// Attention counts all T x S scores, masked or not, and backward the five products that the fused
+/// kernel computes. An op that is not in the table of src/lab/bench/profile.cc counts as reading
+/// its inputs and writing its output.
 Cost cost_of(const WorkEvent& event);
 
-/// One kind of work. `pass` is "forward", "backward" or "" for what is no op.
+/// One kind of work. `pass` is "forward", "backward", or "" if it is no op.
 struct ProfileRow {
   std::string name, pass;
   Index calls = 0;
   double seconds = 0;
-  Cost cost;  // of all calls together
+  Cost cost;  // cost of all calls together
 };
 
-/// What so many steps took each, with the speed of what has operations or bytes; beside the limits
-/// of the machine, 10^9 operations and bytes a second, where they are known.
+/// Limits of the machine, 10^9 operations and bytes a second; NaN if unknown. profile_table shows
+/// the work per step, with the speed of work that has operations or bytes, compared with these
+/// limits.
 struct Limits {
   double gflops, gbs;
 };
@@ -47,9 +49,9 @@ class Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  /// From here on: what was before belongs to nothing.
+  /// Starts the profile: earlier work is not counted.
   void start();
-  /// The longest first. All that ran without recording is one row, "evaluation".
+  /// Returns the rows, longest first. All work without recording is one row, "evaluation".
   std::vector<ProfileRow> rows() const;
 
  private:

@@ -1,6 +1,6 @@
 // The program: `headlab COMMAND ...`. A command is a function in the file of its name, and a row of
-// the table in src/app/cli/commands.cc. It declares its flags, calls the library, and returns what
-// it found; printing, errors and exit statuses are the program's. Read next: arguments.h.
+// the table in src/app/cli/commands.cc. It declares its flags, calls the library and returns a
+// result; the program handles printing, errors and exit statuses. Read next: arguments.h.
 #pragma once
 
 #include <optional>
@@ -19,38 +19,39 @@ namespace headlab::cli {
 
 class Invocation;
 
-/// What a command found. Results go to stdout, as JSON where --json asks for it, else as text.
+/// Result of a command, printed to stdout as JSON with --json and as text otherwise.
 struct Result {
   Json json{};         // null: --json prints nothing
   std::string text{};  // ends with a newline
   std::string note{};  // a line on stderr, after the result
   int status = 0;      // the exit status of the program
-  /// Whether the text holds words of data or scripts: those are shown as they are, and only lines
-  /// that begin with "again: " name the program as it was typed.
+  /// Whether the text contains words of data or scripts. If so, it is printed unchanged, and only
+  /// lines that begin with "again: " name the program as it was typed.
   bool quotes_data = false;
-  /// What kept the result from being written to its file: reported after it, with exit status 1.
+  /// The error that prevented the result from being written to its file: reported after it, with
+  /// exit status 1.
   std::optional<Error> unwritten{};
-  std::vector<Table> tables{};  // what --csv and --latex choose from
+  std::vector<Table> tables{};  // tables available to --csv and --latex
 };
 
 using TableNames = std::vector<std::string>;
 
 struct Command {
   const char* name;
-  const char* want;         // what one wants: the group in `headlab --help`
+  const char* want;         // the user's goal: the group in `headlab --help`
   const char* summary;      // one line, for `headlab --help`
-  const char* example;      // leads the command's own help, and the hints of errors
-  std::string positionals;  // what it takes beside flags: "RUN", "RUN [RUN ...]"
+  const char* example;      // the first line of the command's help, and the hint of errors
+  std::string positionals;  // arguments other than flags: "RUN", "RUN [RUN ...]"
   Result (*run)(Invocation& call);
-  /// The names of the tables of its results: --csv, --latex and --table choose from them. An empty
-  /// list: it has none, and does not offer these flags. nullopt: known only when it is done.
+  /// Names of the tables of its results, from which --csv, --latex and --table choose. An empty
+  /// list: it has no tables and does not offer these flags. nullopt: known only when it is done.
   std::optional<TableNames> tables{};
 };
 
 std::span<const Command> commands();
 
-/// What a program adds to ours: rows of the tables from which commands, help, lists and JSON are
-/// read. The tables are read once, so the first call decides.
+/// Extensions of another program: rows of the tables from which commands, help, lists and JSON are
+/// read. The tables are read once, so only the first call has an effect.
 struct Additions {
   std::vector<TaskEntry> tasks{};
   std::vector<ScoreEntry> scores{};
@@ -61,17 +62,16 @@ struct Additions {
   std::vector<Command> commands{};
 };
 
-/// From now on the process ends with a sentence and status 1 where memory is missing and no one can
-/// catch it: before `main`, and in a thread of OpenMP's own. run_program does it; who wants it
-/// before initialises a variable with it. Returns true.
+/// Makes the process end with a message and status 1 if memory runs out and nothing can catch it:
+/// before `main`, and in a thread of OpenMP. run_program calls it; to have the effect earlier,
+/// initialise a global variable with it. Returns true.
 bool end_in_words();
-/// Runs a command line without the program's name and returns the exit status: 0 done, 1 it could
-/// not be done, 2 the command line is wrong, 130 interrupted. Errors are printed as `error: ...`
-/// and `hint: ...`.
+/// Runs a command line without the program's name and returns the exit status: 0 success, 1
+/// failure, 2 wrong command line, 130 interrupted. Errors are printed as `error: ...` and `hint:
+/// ...`.
 int run_program(const std::vector<std::string>& words, Additions additions = {});
-/// The same with the arguments of `main`, which it makes a line: `return run_program(count, values,
-/// {.tasks = {...}});` is headlab with your own tasks and whatever else Additions holds, under its
-/// own name.
+/// Runs the arguments of `main`: `return run_program(count, values, {.tasks = {...}});` is headlab
+/// with your own tasks and other Additions, under its own name.
 int run_program(int count, char** values, Additions additions = {});
 
 }  // namespace headlab::cli

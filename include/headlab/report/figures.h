@@ -1,7 +1,7 @@
-// The program's figures: one head's pattern with the truth on it, all heads at one glance, when
-// roles were born, a pruning curve, a sweep. Each is a pure function of results and gives a list of
-// items, which `svg` and `pdf` write. `width` is that of the picture in units; 0: one for a screen.
-// Read next: picture.h; src/app/report/figures.cc.
+// Figures of the program: one head's pattern with the ground truth on it, an overview of all heads,
+// emergence of roles, a pruning curve, a sweep. Each is a pure function of results and returns a
+// list of items, which `svg` and `pdf` write. `width` is the width of the picture in units; 0: the
+// default for a screen. Read next: picture.h; src/app/report/figures.cc.
 #pragma once
 
 #include <array>
@@ -20,49 +20,49 @@
 
 namespace headlab {
 
-/// The pattern of a head: queries are rows, keys columns. The gold cells of `relation` (as in
-/// HeadPattern::gold_of) are outlined: whole where the query's weight on them is at least half of
-/// what it has, dashed where they are missed; queries without gold stand in brackets.
+/// Draws the pattern of a head: queries are rows, keys columns. The ground-truth cells of
+/// `relation` (as in HeadPattern::gold_of) are outlined: solid if they hold at least half of the
+/// query's weight, dashed if not. Queries without ground truth are in brackets.
 Picture pattern_figure(const HeadPattern& pattern, std::string_view relation = "",
                        double width = 0);
 
-/// The relation on which a head's lift is largest.
+/// Relation on which a head's lift is largest.
 struct HeadRole {
   std::string relation;
   bool owned = false;  // whether the head owns it and is the best one for it
   RelationScore score{};
 };
-/// The role of each head of a report; that of a head without a finite lift has no name. An owner's
-/// is what it owns.
+/// Returns the role of each head of a report: the relation it owns, if any. The role of a head
+/// without a finite lift has no name.
 std::vector<HeadRole> roles_of(const HeadsReport& report);
 
-/// All heads as small maps, a row for each attention module, in the order in which they were born;
-/// removed ones are crossed out. Below each its role: mass as a bar, chance (the null) as a tick on
-/// it. `patterns` are those of all heads of the report, in its order.
+/// Draws all heads as small maps, a row for each attention layer, in order of original index;
+/// removed heads are crossed out. Below each map is its role: mass as a bar, the baseline as a tick
+/// on it. `patterns` are those of all heads of the report, in its order.
 Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern> patterns,
                     const HeadsReport& report, double width = 0);
 
-/// The same for a terminal of 80 columns, on one screen where it fits.
+/// Returns the same overview for a terminal of 80 columns, on one screen if it fits.
 std::string grid_text(const TransformerConfig& config, std::span<const HeadPattern> patterns,
                       const HeadsReport& report);
 
-/// How heads divide relations: for each class of a division that is known the mass of the first
-/// head to the left of its name, of the others to the right. Error if no classes divide any.
+/// Draws how heads split relations: for each class of a known split, the mass of the first head to
+/// the left of its name and of the others to the right. Error if no classes split any relation.
 Picture divisions_figure(const HeadsReport& report, double width = 0);
 
-/// The lift of each relation over a training, and when its role was born.
+/// Draws the lift of each relation over a training, and the emergence step of its role.
 Picture history_figure(const HeadsHistory& history, double width = 0);
 
-/// The methods that a picture shows if there are many, the most important first.
+/// Methods that a picture shows if there are many, the most important first.
 inline constexpr std::array kTypicalMethods = {"exhaustive", "greedy",    "ablation",
                                                "importance", "magnitude", "random"};
 
-/// Loss against heads kept, for each method, as means with intervals over runs; beside it, where
-/// the curves have them, the losses after fine-tuning and of models of the same sizes from scratch.
+/// Draws the loss against heads kept, for each method, as means with intervals over runs. If the
+/// curves have them, a second plot shows the losses after fine-tuning and of models of the same
+/// sizes from scratch.
 Picture curve_figure(const CurveOverRuns& curve, double width = 0);
 
-/// The losses of a run at its evaluations: held out, and the mean over the steps of training before
-/// it.
+/// Losses of a run at its evaluations: held out, and the mean over the training steps before each.
 struct RunLosses {
   std::string name;
   std::vector<Index> steps{};
@@ -70,14 +70,15 @@ struct RunLosses {
 };
 /// Reads losses from the lines of metrics.jsonl.
 RunLosses losses_of(std::string name, const std::vector<Json>& log);
-/// Held-out losses over training; of a single run both. Error: a run without an evaluation.
+/// Draws held-out losses over training; for a single run both losses. Error: a run without an
+/// evaluation.
 Picture losses_figure(const std::vector<RunLosses>& runs, double width = 0);
 
-/// Whether two groups differ in heads alone.
+/// Returns whether two groups differ only in heads.
 bool differs_in_heads(const SweepReport& report);
-/// Loss against heads of a layer: mean and interval over seeds, each seed a dot. A line for each
-/// family of groups; groups whose layers differ in heads are left out. Error unless some differ in
-/// heads alone.
+/// Draws the loss against heads per layer: mean and interval over seeds, each seed a dot. A line
+/// for each family of groups; groups whose layers differ in heads are left out. Error unless some
+/// groups differ only in heads.
 Picture sweep_figure(const SweepReport& report, double width = 0);
 
 }  // namespace headlab

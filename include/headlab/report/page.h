@@ -1,7 +1,7 @@
-// A page: one HTML file in which a run lives. It holds what training and analysis wrote, the
-// examples, and the weights, so that the model runs where the page is read; nothing is fetched. A
-// page is a pure function of the files of its runs and of these options: the same bytes each time.
-// Read next: src/app/report/page.cc; src/app/report/page/core_page.js, the model in the page.
+// Page: one HTML file that contains a run. It holds the results of training and analysis, the
+// examples and the weights, so that the model runs in the browser without a network. A page is a
+// pure function of the files of its runs and of these options: the same bytes each time. Read next:
+// src/app/report/page.cc; src/app/report/page/core_page.js, the model in the page.
 #pragma once
 
 #include <filesystem>
@@ -16,22 +16,24 @@
 namespace headlab {
 
 struct PageOptions {
-  Index examples = 16;    // offered to look at
-  double megabytes = 8;   // what the page may take (1 MB: 10^6 bytes); what does not fit is thinned
-  bool weights = true;    // whether the model itself is embedded; if not, patterns are
-  std::string command{};  // what makes the page again, as it is shown in it
-  /// The command that writes a file of a run (heads.json ...) that a view needs; "" if none does.
+  Index examples = 16;  // number of examples to display
+  double megabytes =
+      8;  // size limit of the page (1 MB: 10^6 bytes); data that does not fit is thinned
+  bool weights = true;    // whether to embed the model; if not, patterns are embedded
+  std::string command{};  // the command that reproduces the page, as shown in it
+  /// Returns the command that writes a file of a run (heads.json ...) that a view needs; "" if
+  /// there is none.
   std::function<std::string(const Run& run, const std::string& file)> writer{};
 };
 
-/// A file of a run that views of the page need.
+/// File of a run that views of the page need.
 struct PageSource {
   std::string run, file;
   bool present = false;
   std::vector<std::string> views{};
-  std::string command{};  // that writes it
-  Json step{};            // of the weights that it describes; null where it does not say
-  bool outdated = false;  // these are earlier weights: views do not show it
+  std::string command{};  // command that writes it
+  Json step{};            // training step of the weights it describes; null if not recorded
+  bool outdated = false;  // it describes earlier weights: views do not show it
 
   void members(auto&& f) {
     f("run", run), f("file", file), f("present", present), f("step", step);
@@ -39,7 +41,7 @@ struct PageSource {
   }
 };
 
-/// The size of one part of a page: "code", "facts", "weights", "examples" ...
+/// Size of one part of a page: "code", "facts", "weights", "examples" ...
 struct PagePart {
   std::string name;
   std::size_t bytes = 0;
@@ -49,21 +51,22 @@ struct Page {
   std::string html;
   std::vector<PagePart> parts;
   std::vector<PageSource> sources;
-  std::vector<std::string> left_out;  // sentences: what did not fit, and what is not there
+  std::vector<std::string> left_out;  // sentences about data that did not fit or is missing
 };
 Finding finding_of(const Page& page);
-/// Files that the page's views lack, with the commands that write them, and what was left out.
+/// Returns the files that the page's views lack, with the commands that write them, and the data
+/// left out.
 std::string missing_text(const Page& page);
 
-/// A page of one run or several side by side, or of a sweep; the run from which another was made by
-/// pruning comes with it, if it is still there. Where the page would be larger than
+/// Returns a page of one run, of several side by side, or of a sweep. If a run was made by pruning,
+/// the original run is included if it still exists. If the page would be larger than
 /// options.megabytes, these are left out in turn until it fits: kept steps of training, examples,
-/// weights; never what the page checks itself with, and never scores. Errors: no run, or what
-/// open_run finds; a damaged file of analysis.
+/// weights; never the data of the page's self-check, and never scores. Errors: no run; the errors
+/// of open_run; a damaged file of analysis.
 Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options = {});
-/// The lessons alone, on sentences that can be computed by hand and, where a lesson needs trained
-/// models, on those of the sweep in this folder (empty: without). The sweep is called `name` in the
-/// page, wherever it lies, so that its command makes it again.
+/// Returns the lessons alone, on sentences that can be computed by hand. Lessons that need trained
+/// models use those of the sweep in this folder (empty: they are left out). The page calls the
+/// sweep `name`, wherever its folder is, so that the printed command reproduces it.
 Page make_textbook(const std::filesystem::path& sweep = {}, const std::string& name = "",
                    const PageOptions& options = {});
 

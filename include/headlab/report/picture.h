@@ -1,9 +1,8 @@
 // Pictures without a browser: a picture is a list of simple items (maps of weights, rectangles,
-// lines, dots, texts), and two writers make it an SVG or a PDF document. Colours are names of roles
-// ("ink", "paper", "s0") from one palette. Whatever the program draws is such a list, so a figure
-// is written once and looks the same in both. The page draws with the same items
-// (src/app/report/page/draw.js). Read next: figures.h, which makes the lists;
-// src/app/report/svg.cc.
+// lines, dots, texts), which two writers convert to SVG or PDF. Colours are names of roles ("ink",
+// "paper", "s0") from one palette. Each figure is written once and looks the same in both formats.
+// The page draws the same items (src/app/report/page/draw.js). Read next: figures.h, which makes
+// the lists; src/app/report/svg.cc.
 #pragma once
 
 #include <string>
@@ -24,11 +23,11 @@ struct Box {
   double x = 0, y = 0, w = 0, h = 0;
 };
 
-/// How an area or a line looks. A colour is a role of the palette, or "#rrggbb"; "" is none.
+/// Style of an area or a line. A colour is a role of the palette or "#rrggbb"; "" is none.
 struct Look {
   std::string fill{}, stroke{};
-  double thick = 1;            // of the stroke, in units
-  std::vector<double> dash{};  // lengths drawn and left out in turn; empty: a whole line
+  double thick = 1;            // thickness of the stroke, in units
+  std::vector<double> dash{};  // lengths drawn and left out in turn; empty: a solid line
 };
 
 /// Values [rows, columns] as colours from 0 (the paper) to 1 (the far end of cividis); values
@@ -56,9 +55,9 @@ struct DotItem {
 };
 enum class Anchor { start, middle, end };
 constexpr double kTextSize = 11;
-/// Points of a unit in print: there a text of the usual size has 7.
+/// Points per unit in print: text of the usual size has 7 points.
 constexpr double kPrintedUnit = 7 / kTextSize;
-/// UTF-8, with its vertical middle at `at`.
+/// Text in UTF-8, with its vertical middle at `at`.
 struct TextItem {
   Point at;
   std::string text;
@@ -72,35 +71,35 @@ using Item = std::variant<MapItem, RectItem, LineItem, DotItem, TextItem>;
 
 struct Picture {
   double width = 0, height = 0;
-  bool printed = false;  // whether its size is that of print
-  std::string title;     // what is shown
-  std::string sentence;  // what there is to see, for those who do not see it
+  bool printed = false;  // whether it has the size for print
+  std::string title;     // the subject of the picture
+  std::string sentence;  // a description, for readers who cannot see it
   std::vector<Item> items{};
-  /// What it was drawn from, {title, sentence, plots}, of which the page draws the same at a width
-  /// of its own (src/app/report/page/plot.js); null where it is no plot.
+  /// Source data {title, sentence, plots}, from which the page draws the same plot at its own width
+  /// (src/app/report/page/plot.js); null if it is no plot.
   Json data{};
 };
 
-/// A colour of the palette as "#rrggbb"; `role` itself if it is no role.
+/// Returns a colour of the palette as "#rrggbb"; `role` itself if it is no role.
 std::string color_of(std::string_view role);
-/// The 256 colours of a map, "#rrggbb", from 0 to 1.
+/// Returns the 256 colours of a map, "#rrggbb", from 0 to 1.
 const std::vector<std::string>& map_colors();
-/// The place of a value in map_colors(); -1 for NaN.
+/// Returns the index of a value in map_colors(); -1 for NaN.
 int map_level(double value);
 
-/// The width of a text in Helvetica, exact for ASCII.
+/// Returns the width of a text in Helvetica, exact for ASCII.
 double text_width(std::string_view text, double size = kTextSize, bool bold = false);
 
-/// The picture as an SVG 1.1 document: text stays text, and `about` (how it was made) is its
-/// metadata. A map is a path for each of 64 colours. Characters that XML does not allow become
-/// U+FFFD.
+/// Returns the picture as an SVG 1.1 document: text stays text, and `about` (the command that made
+/// it) is its metadata. A map is a path for each of 64 colours. Characters that XML does not allow
+/// become U+FFFD.
 std::string svg(const Picture& picture, const std::string& about);
 
-/// The picture as a PDF document of one page, a unit as large as in print, whose texts are set in
-/// Helvetica, a font that each reader of PDF has. It has the characters of Windows-1252, and the
-/// mark of a blank is drawn; others become ?, and a star an asterisk.
+/// Returns the picture as a PDF document of one page, with units of print size. Texts are set in
+/// Helvetica, a font that every PDF reader has. It has the characters of Windows-1252, and the mark
+/// of a blank is drawn; others become ?, and a star an asterisk.
 std::string pdf(const Picture& picture, const std::string& about);
-/// The characters of the picture's texts that become ? in its PDF, each once, in order.
+/// Returns the characters of the picture's texts that become ? in its PDF, each once, in order.
 std::vector<std::string> lacking_in_pdf(const Picture& picture);
 
 }  // namespace headlab
