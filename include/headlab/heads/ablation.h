@@ -15,7 +15,7 @@
 
 namespace headlab {
 
-/// What takes the place of a silenced head's output z, before W_O.
+/// Replacement for the output z of an ablated head, before W_O.
 enum class AblationKind { zero, mean, resample };
 
 struct AblationEntry {

@@ -1,5 +1,6 @@
-// Results as text for a terminal, CSV, LaTeX and HTML. A new analysis needs no code here: its
-// columns describe themselves. Read next: base/table.h.
+// Results as text for a terminal, CSV, LaTeX and HTML. All writers start from the tables of a
+// result and the descriptions of their columns, so a new analysis needs no code here. Read next:
+// base/table.h.
 #pragma once
 
 #include <string>

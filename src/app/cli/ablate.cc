@@ -1,6 +1,6 @@
-// `headlab ablate`: what the loss becomes when heads, or exactly the edges that a task knows, are
-// silenced. A pattern shows where a head looks; this shows whether it matters. The run's model is
-// only read. Read next: heads/pairs.h, heads/gold_edges.h.
+// `headlab ablate`: the loss after ablating heads, or after masking exactly the ground-truth edges
+// of attention. A pattern shows where a head looks; this shows whether it matters. The run's model
+// is only read. Read next: heads/pairs.h, heads/gold_edges.h.
 
 #include <algorithm>
 #include <iterator>
@@ -34,7 +34,7 @@ struct AblateFlags {
   }
 };
 
-/// What it costs to silence a set of heads.
+/// Computes the cost of ablating a set of heads.
 Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
                 const AblationOptions& options) {
   const Ablation ablation(run.model, batch, options);
@@ -55,7 +55,7 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
           .tables = {table}};
 }
 
-/// The file in the run's folder that keeps the result; "" if none does.
+/// Returns the file in the run's folder that stores the result; "" if there is none.
 std::string file_of(const AblateFlags& flags) {
   if (flags.gold_edges) return "gold_edges.json";
   if (!flags.heads.empty()) return "";

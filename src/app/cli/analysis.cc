@@ -1,6 +1,5 @@
-// The commands of the table of analyses: each asks its question on held-out examples. The run's
-// model is only read; the result is kept beside it.
-// Read next: heads/analyses.h.
+// Commands of the table of analyses, each of which needs only held-out examples. The run's model is
+// only read; the result is stored in the run's folder. Read next: heads/analyses.h.
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-// How words become settings. A word that begins with -- is a flag wherever it stands, so that a
-// forgotten value is noticed instead of swallowing the flag after it. Whether the word after a
-// flag is its value is known only when the settings are: a switch leaves it to the positionals.
-// Read next: base/settings.h, which knows what each value may be.
+// Conversion of command line words to settings. A word that begins with -- is always a flag, so a
+// forgotten value is an error and does not consume the next flag. Whether the next word is the
+// value of a flag is known only after the settings are declared: a switch leaves it to the
+// positionals. Read next: base/settings.h, which defines the values of each setting.
 
 #include <glob.h>
 
@@ -16,11 +16,11 @@
 namespace headlab::cli {
 namespace {
 
-/// Flags that change how results are shown, and nothing in them.
+/// Flags that change only how results are shown.
 constexpr std::array<std::string_view, 8> kNoNumbers = {"--jobs",  "--json", "--force", "--threads",
                                                         "--quiet", "--csv",  "--latex", "--table"};
 
-/// Flags of other programs and of earlier versions, of commands with the setting `beside`.
+/// Flags of other programs and of earlier versions, for commands with the setting `beside`.
 constexpr struct {
   const char *flags, *beside, *instead;
 } kElsewhere[] = {{"--epochs", "steps", "did you mean '--steps'?"},
@@ -34,18 +34,18 @@ constexpr struct {
 
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 
-/// The flags that choose and format a table, which commands without tables do not have.
+/// Flags that choose and format a table; commands without tables do not have them.
 constexpr std::array<const char*, 3> kTableFlags = {"csv", "latex", "table"};
 
-/// The names of the tables of a command; empty if they are known only when it is done.
+/// Returns the names of the tables of a command; empty if they are known only when it is done.
 std::vector<std::string> table_names(const Command& command) {
   const auto analysis = std::ranges::find(analyses(), command.name, &Analysis::name);
   if (analysis != analyses().end()) return texts_of(analysis->shape().tables, &Table::name);
   return command.tables.value_or(TableNames());
 }
 
-/// Whether `name` is one of these tables, or a part of one: a column of lists makes the table
-/// NAME.COLUMN, and each of several heads NAME HEAD.
+/// Returns whether `name` is one of these tables or a part of one: a column of lists makes the
+/// table NAME.COLUMN, and each of several heads NAME HEAD.
 bool names_table(const std::string& name, const std::vector<std::string>& tables) {
   return std::ranges::any_of(tables, [&](const std::string& table) {
     const char next = name.size() > table.size() ? name[table.size()] : '\0';
@@ -53,7 +53,7 @@ bool names_table(const std::string& name, const std::vector<std::string>& tables
   });
 }
 
-/// "true", "false", or a list of these.
+/// Returns whether the text is "true", "false", or a list of these.
 bool says_boolean(const std::string& value) {
   return std::ranges::all_of(split(value, ','), [](std::string_view part) {
     return part == "true" || part == "false";
@@ -133,7 +133,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   set_quiet(common_.quiet);
 }
 
-/// UsageError for a flag of tables: the command has none.
+/// Throws a UsageError for a flag of tables if the command has none.
 void Invocation::refuse_table_flags() const {
   for (const char* flag : kTableFlags) {
     if (given(flag)) {
@@ -143,7 +143,7 @@ void Invocation::refuse_table_flags() const {
   }
 }
 
-/// UsageError, before any work, for a table that no result of the command has.
+/// Throws a UsageError, before any work, for a table that no result of the command has.
 void Invocation::check_table_name() const {
   const std::vector<std::string> known =
       common_.table.empty() ? std::vector<std::string>() : table_names(command_);
@@ -151,7 +151,7 @@ void Invocation::check_table_name() const {
   as_usage([&] { throw unknown_name("table", common_.table, known); });
 }
 
-/// A flag of an earlier version gets its name of today.
+/// Replaces the flag of an earlier version by its current name.
 void Invocation::rename(Argument& argument) const {
   for (const auto& [before, now] : settings_.renamed) {
     if (argument.flag != flag_of(before)) continue;
@@ -164,7 +164,7 @@ void Invocation::rename(Argument& argument) const {
   }
 }
 
-/// The setting that a flag means; `--no-tied` means `tied`.
+/// Returns the setting of a flag; `--no-tied` means `tied`.
 const Setting& Invocation::setting_for(const Argument& argument) const {
   std::string name = argument.flag.substr(2);
   std::ranges::replace(name, '-', '_');
@@ -187,7 +187,7 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   } else {
     throw UsageError(text(argument.flag, " needs a value: ", setting.placeholder), help);
   }
-  if (value.empty()) {  // of a variable that is not set, most likely
+  if (value.empty()) {  // most likely an unset variable
     throw UsageError(text(argument.flag, " needs a value, and got an empty one"), help);
   }
   try {
@@ -199,8 +199,8 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   }
 }
 
-/// A word that is no flag of ours: an argument, unless it looks like `-x`; of a pattern such as
-/// sweeps/x/seed=? the paths that match.
+/// Adds a word that is no flag as an argument, unless it looks like `-x`. A pattern such as
+/// sweeps/x/seed=? adds the matching paths.
 void Invocation::add_positional(const std::string& word) {
   if (word.size() > 1 && word[0] == '-') throw unknown_flag(word);
   std::error_code ignored;
@@ -231,7 +231,8 @@ void Invocation::check_positionals() const {
                    task ? text("did you mean --task ", word, "?") : example());
 }
 
-/// Whether a condition is met; `always`: if a setting holds a list, by each of its values.
+/// Returns whether a condition is met. `always`: if a setting holds a list, whether each of its
+/// values meets it.
 bool Invocation::meets(const Condition& condition, bool always) const {
   switch (condition.kind) {
     case Condition::Kind::several_arguments:
@@ -255,7 +256,7 @@ bool Invocation::meets(const Condition& condition, bool always) const {
   return always ? std::ranges::all_of(values, is_wanted) : std::ranges::any_of(values, is_wanted);
 }
 
-/// UsageError for the first flag that changes nothing next to the others.
+/// Throws a UsageError for the first flag that changes nothing in combination with the others.
 void Invocation::check_rules() const {
   for (const Argument& argument : arguments_) {
     if (!argument.changes) continue;

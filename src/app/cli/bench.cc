@@ -1,5 +1,5 @@
-// `headlab bench`: the training step, and the tables of bench/bench.h. What was measured, and on
-// what, is said beside every result, because times mean nothing without their machine. Read next:
+// `headlab bench`: the training step and the other benchmarks of bench/bench.h. Every result
+// includes the machine and the build, because times mean nothing without them. Read next:
 // bench/bench.h.
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string summaries() {
   return list;
 }
 
-/// "name value, name value"; the version and the build stand elsewhere.
+/// Returns "name value, name value"; the version and the build are shown elsewhere.
 std::string about_text(const Json& about) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : about.members()) {

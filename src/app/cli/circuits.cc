@@ -1,6 +1,6 @@
-// `headlab circuits`: how heads do what they do, from the weights alone: what they match, copy and
-// read from one another; or one head's matrix over the vocabulary. The run's model is only read.
-// Read next: heads/circuits.h.
+// `headlab circuits`: analyses QK and OV circuits from the weights alone: which tokens heads match
+// and copy, and what they read from one another; or one head's matrix over the vocabulary. The
+// run's model is only read. Read next: heads/circuits.h.
 
 #include "cli/commands.h"
 
@@ -28,14 +28,14 @@ struct CircuitFlags {
   }
 };
 
-/// Of which distance scores are, where positions turn queries and keys.
+/// Returns a note with the distance of the scores if the model has rotary positions.
 std::string at_distance(const Run& run, Index distance) {
   if (kind_of(run.model.config().positions).turning == nullptr) return "";
   return text("; queries stand ", distance, " after their keys: --distance N for others");
 }
 
-/// One sentence about what scores from the weights leave out of this model's attention; "" for
-/// softmax without a distance bias.
+/// Returns a sentence about the parts of this model's attention that scores from the weights leave
+/// out; "" for softmax without a distance bias.
 std::string beyond_scores(const Run& run) {
   const TransformerConfig& config = run.model.config();
   const AttentionFunctionEntry& function = kind_of(config.attention_function);
@@ -71,7 +71,7 @@ std::vector<std::string> texts_of_answers(const Run& run) {
   return answers;
 }
 
-/// Shows one matrix over the vocabulary, which no file keeps.
+/// Returns one matrix over the vocabulary; writes no file.
 Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
   const Index targets = run.model.config().targets;

@@ -1,6 +1,6 @@
-// The table of commands, and the help that is read from it. Adding a command is a file with its
-// function, the function's name below, and a row. What happens around a command is in program.cc.
-// Read next: eval.cc, the shortest command on a run.
+// The table of commands, and the help that is made from it. To add a command, write a file with its
+// function, declare the function below, and add a row. Everything around a command is in
+// program.cc. Read next: eval.cc, the shortest command on a run.
 #include "cli/commands.h"
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace headlab::cli {
 
 using Body = Result(Invocation& call);
-/// Each in the file of its name.
+/// Functions of the commands, each in the file of its name.
 Body train, eval, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
     reproduce, page, sweep, compare, bench, cost, list, explain, show, runs, start, completion,
     import_command, export_command;
 
 constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
 
-/// The commands of the table of analyses, before those that remove heads.
+/// Commands of the table of analyses, before those that remove heads.
 std::vector<Command> with_analyses(std::vector<Command> all) {
   static std::deque<std::string> examples;
   for (const Analysis& row : analyses()) {
@@ -114,7 +114,7 @@ HelpWanted help_of(const Command& command) {
   return {};
 }
 
-/// The flags that every command has, or every command with tables.
+/// Flags that every command has, or every command with tables.
 static std::string common_flags_help() {
   CommonFlags common;
   const Flags flags = common.settings(true);

@@ -1,6 +1,5 @@
-// `headlab compare ARM ARM ...`: arms seed by seed, where chance could have made the difference.
-// Writes no file.
-// Read next: lab/compare.h, which says what an arm is.
+// `headlab compare ARM ARM ...`: compares arms seed by seed and tests whether the difference could
+// be chance. Writes no file. Read next: lab/compare.h, which defines an arm.
 
 #include "cli/commands.h"
 

@@ -1,7 +1,6 @@
-// `headlab completion`: how a shell completes command lines, and the page of the manual. The script
-// of a shell asks `completion words LINE`; answers come from the tables of commands, flags, tasks,
-// methods and benchmarks, and from the folders that hold runs.
-// Read next: arguments.h.
+// `headlab completion`: shell completion and the man page. The script of a shell calls `completion
+// words LINE`; answers come from the tables of commands, flags, tasks, methods and benchmarks, and
+// from the folders that hold runs. Read next: arguments.h.
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -12,9 +11,9 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// bash takes a word apart at : and =, and puts back only what stands after the last. It inserts
-/// words as they are, so each is quoted first: a name of a folder may hold anything. A word that is
-/// quoted already is left to bash's own completion of files.
+/// Script for bash. bash splits a word at : and =, and replaces only the part after the last of
+/// them. It inserts words unchanged, so each is quoted first: a folder's name may contain any
+/// character. Words that are already quoted are left to bash's own completion of files.
 constexpr const char* kBash = R"(_headlab() {
   local line="${COMP_LINE:0:COMP_POINT}" word
   local last="${line##* }"
@@ -28,7 +27,8 @@ constexpr const char* kBash = R"(_headlab() {
 }
 complete -o default -F _headlab headlab
 )";
-/// zsh and fish quote what they insert: compadd without -Q, and complete -a.
+/// Scripts for zsh and fish, which quote the words that they insert: compadd without -Q, and
+/// complete -a.
 constexpr const char* kZsh = R"zsh(#compdef headlab
 _headlab() {
   local -a found
@@ -40,7 +40,8 @@ if [[ $funcstack[1] == _headlab ]]; then _headlab "$@"; else compdef _headlab he
 constexpr const char* kFish =
     "complete -c headlab -a '(headlab completion words (commandline -cp | string collect))'\n";
 
-/// Folders that hold a run and begin so: in the folder that `begun` names, and one level below.
+/// Returns folders of runs that begin with `begun`: in the folder that it names, and one level
+/// below.
 Words runs_after(const std::string& begun) {
   const fs::path above = fs::path(begun).parent_path();
   Words found;
@@ -60,7 +61,7 @@ Words runs_after(const std::string& begun) {
   return found;
 }
 
-/// What may stand for one kind of value: a placeholder, or a word that stands for itself.
+/// Returns the completions of one kind of value: a placeholder, or a literal word.
 Words values_of_kind(const std::string& kind, const std::string& begun) {
   if (kind == "TASK") return texts_of(task_table(), &TaskEntry::name);
   if (kind == "METHOD") return texts_of(prune_table(), &PruneMethod::name);
@@ -70,7 +71,8 @@ Words values_of_kind(const std::string& kind, const std::string& begun) {
   return is_word ? Words{kind} : Words{};
 }
 
-/// What may stand for a flag's value or an argument of one of these kinds: "pre|post", "[RUN".
+/// Returns the completions of a flag's value or an argument of one of these kinds: "pre|post",
+/// "[RUN".
 Words values_of(std::string_view kinds, const std::string& begun) {
   Words all;
   for (std::string_view kind : split(kinds.substr(0, kinds.find("[,")), '|')) {
@@ -82,13 +84,13 @@ Words values_of(std::string_view kinds, const std::string& begun) {
   return all;
 }
 
-/// What follows a flag, by its name where that says more than its placeholder.
+/// Returns the completions after a flag, by its name if that is more specific than its placeholder.
 std::string kind_of_value(const Setting& flag) {
   if (flag.name == "task") return "TASK";
   return flag.name == "method" || flag.name == "methods" ? "METHOD" : flag.placeholder;
 }
 
-/// What may follow the words `before` of a command line.
+/// Returns the possible next words after the words `before` of a command line.
 Words candidates(const Words& before, const std::string& begun) {
   if (before.empty()) return texts_of(commands(), &Command::name);
   const auto command = std::ranges::find(commands(), before[0], &Command::name);
@@ -111,7 +113,7 @@ Words candidates(const Words& before, const std::string& begun) {
   return all;
 }
 
-/// A line for each end of the last word of `line`; of --flag=a,b only b is open.
+/// Returns one line per completion of the last word of `line`; in --flag=a,b only b is completed.
 std::string endings(const std::string& line) {
   Words before = texts_of(split(line, ' '), std::identity());
   std::string begun = before.back(), kept;
@@ -132,14 +134,14 @@ std::string endings(const std::string& line) {
   return found;
 }
 
-/// A character as a page of the manual needs it.
+/// Returns a character as escaped in a man page.
 std::string escaped(char c) {
   if (c == '\\') return "\\e";
   if (c == '-') return "\\-";
   return std::string(1, c);
 }
 
-/// The page of the manual: the help of the program and of each command, as they stand.
+/// Returns the man page: the help of the program and of each command, unchanged.
 std::string manual() {
   std::string page = text(".TH HEADLAB 1 \"\" \"headlab ", version(),
                           "\"\n.SH NAME\nheadlab \\- a laboratory for attention heads\n");
@@ -159,7 +161,7 @@ std::string manual() {
   return page;
 }
 
-/// A script for a shell, the manual, or the words that may end a line.
+/// Returns the script for a shell, the man page, or the completions of a line.
 std::string answer_to(const std::string& what, const std::string& line) {
   if (what == "bash") return kBash;
   if (what == "zsh") return kZsh;

@@ -1,4 +1,4 @@
-// `headlab cost`: what attention of some size costs, or that of a run: parameters, operations,
+// `headlab cost`: the cost of attention for given sizes or for a run: parameters, operations,
 // memory, the cache of generation; or the costs of published models. Needs no run. Read next:
 // bench/cost.h.
 
@@ -24,7 +24,7 @@ struct CostFlags {
   }
 };
 
-/// Neighbours of one size are one entry, with their number.
+/// Merges adjacent entries of one size into one entry with their number.
 Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
   Json list = Json::array();
   for (const AttentionPlaceSizes& m : modules) {

@@ -1,8 +1,9 @@
-// `headlab curve RUN [RUN ...]`: every pruning method beside the others, on one run or as means
-// over several, as over the seeds of a sweep's group. A run's folder keeps the parts, each method
-// and each training one, and curve.json the whole; so whoever gives the same command, again or at
-// the same time, does only what is left. The JSON has one shape, for one run and for several: means
-// over the runs as "methods", and what each curve.json holds as "curves". Read next: prune/curve.h.
+// `headlab curve RUN [RUN ...]`: compares all pruning methods on one run, or as means over several,
+// for example the seeds of a sweep's group. A run's folder stores the parts, each method and each
+// training separately, and curve.json the whole. The same command given later or at the same time
+// therefore does only the remaining work. The JSON has the same structure for one run and for
+// several: means over the runs as "methods", and the content of each curve.json as "curves". Read
+// next: prune/curve.h.
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ struct CurveFlags {
   }
 };
 
-/// The runs, and for SWEEP/GROUP those that are finished.
+/// Returns the runs; for SWEEP/GROUP, those that are finished.
 std::vector<std::string> run_paths(const std::vector<std::string>& places) {
   std::vector<std::string> paths;
   for (const std::string& place : places) {
@@ -46,8 +47,8 @@ std::vector<std::string> run_paths(const std::vector<std::string>& places) {
   return paths;
 }
 
-/// Means need the same sizes in each run: heads that differ in number are noticed before the work.
-/// Returns the number of sizes.
+/// Checks before the work that all runs have the same sizes, which means need: their numbers of
+/// heads may differ. Returns the number of sizes.
 std::size_t check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
   const Run first = open_run(paths[0]);
   options.methods = curve_methods(first.model, options);
@@ -69,8 +70,8 @@ std::size_t check_runs(const std::vector<std::string>& paths, CurveOptions& opti
   return all_heads(first.model).size() + 1;
 }
 
-/// What so many runs can show, before they are pruned: at each size every method is compared with
-/// the best, and a fine-tuned one with its references.
+/// Returns the differences that this many runs can detect, before they are pruned: at each size
+/// every method is compared with the best, and a fine-tuned one with its references.
 std::string plan_of(std::size_t runs, const CurveOptions& options, std::size_t sizes) {
   const std::size_t methods = options.methods.size();
   const std::size_t between_methods = (methods - 1) * sizes;
@@ -78,7 +79,7 @@ std::string plan_of(std::size_t runs, const CurveOptions& options, std::size_t s
   return seeds_plan(runs, std::max(between_methods, with_reference));
 }
 
-/// The table of one run, or of means over several.
+/// Returns the table of one run, or of means over several.
 Result shown_curves(const Invocation& call, const RunsDone& done, const std::vector<Curve>& curves,
                     const PictureFlags& picture) {
   const CurveOverRuns all = over_runs(curves);

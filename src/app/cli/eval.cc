@@ -1,5 +1,5 @@
 // `headlab eval`: loss and accuracy of a run. The held-out examples are fixed, so the numbers are
-// the same every time. The shortest command on a run: flags, a call of the library, a result. Read
+// the same every time. This is the shortest command on a run: flags, a library call, a result. Read
 // next: heads.cc.
 #include <cmath>
 #include <numbers>

@@ -1,8 +1,8 @@
-// `headlab explain`: attention step by step, on the sentences of the lessons, on one's own and on a
-// run; or what a word of the program's tables and lists means, wherever it stands: a column, a
-// score of heads, a pruning method, a task, a term of the textbook's glossary, a flag. Words are
-// those of the tables themselves, so what is added there is explained here. Alone it lists the
-// lessons. Read next: heads/lessons.h.
+// `headlab explain`: attention step by step, on the worked examples, on the user's own sentence or
+// on a run; or the meaning of any term in the program's tables and lists: a column, a score of
+// heads, a pruning method, a task, a term of the glossary, a flag. Terms come from the tables
+// themselves, so new rows are explained automatically. Without arguments it lists the lessons. Read
+// next: heads/lessons.h.
 #include <algorithm>
 #include <set>
 
@@ -35,7 +35,7 @@ struct LessonFlags {
   }
 };
 
-/// Counted from 0, or the first with this token.
+/// Returns the query of this index, counted from 0, or the first with this token.
 Index query_of(const std::string& name, const std::vector<std::string>& tokens) {
   for (std::size_t t = 0; t < tokens.size(); ++t) {
     if (name == std::to_string(t)) return static_cast<Index>(t);
@@ -47,8 +47,7 @@ Index query_of(const std::string& name, const std::vector<std::string>& tokens) 
                         join(tokens, " ")));
 }
 
-// ---- on numbers: the worlds of the lessons, and those of a file
-// -----------------------------------
+// ---- on numbers: the worked examples, and those of a file
 
 Json world_json(const LessonWorld& world, const ShownHeads& shown) {
   Json silent = Json::array();
@@ -68,7 +67,7 @@ Json world_json(const LessonWorld& world, const ShownHeads& shown) {
                   {"diversity", diversity_of(shown.heads)}});
 }
 
-/// Whole, or one query.
+/// Returns the tables of all queries, or of one.
 Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
   const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
   if (width % H != 0) {
@@ -98,7 +97,7 @@ Result show_lesson(const Invocation& call, const LessonFlags& flags) {
 
 // ---- on a run -----------------------------------------------------------------------------------
 
-/// Example N of those that `heads` scores.
+/// Returns example N of those that `heads` scores.
 Batch example_of(const Task& task, Index example) {
   if (at_most_different(task, example + 1) <= example) {
     throw UsageError(text("there is no example ", example, ": ", task.different(Split::validation),
@@ -109,7 +108,7 @@ Batch example_of(const Task& task, Index example) {
       .batch.rows(example, example + 1);
 }
 
-/// A head's steps on the example, with the tokens that it reads.
+/// Returns a head's steps on the example, with the tokens that it reads.
 ShownHeads steps_in_run(const Run& run, const Activations& activations, const Batch& batch,
                         const HeadId& head) {
   const AttentionModule module = run.model.attention_modules()[head.module];
@@ -198,7 +197,7 @@ struct Meaning {
   std::string word, kind, text;
 };
 
-/// Each flag once for all commands in which it means the same.
+/// Adds each flag once for all commands in which it has the same meaning.
 void add_flags(std::vector<Meaning>& all) {
   const std::string kind = "a flag of ";
   for (const Command& command : commands()) {
@@ -221,7 +220,7 @@ void add_columns(std::vector<Meaning>& all) {
     all.push_back({column.title, "a column", column.meaning});
     titles.insert(column.title);
   }
-  for (const Column& column : all_columns()) {  // which CSV may call otherwise
+  for (const Column& column : all_columns()) {  // which may have another name in CSV
     if (const std::string name = csv_names(column)[0]; !titles.contains(name)) {
       all.push_back({name, text("a column of CSV, in text '", column.title, "'"), column.meaning});
     }
@@ -262,13 +261,13 @@ std::vector<Meaning> meanings() {
   return all;
 }
 
-/// The name of a flag as a setting: a flag is typed with hyphens.
+/// Returns the name of a flag as a setting: a flag is typed with hyphens.
 std::string as_setting(std::string word) {
   std::ranges::replace(word, '-', '_');
   return word;
 }
 
-/// Whether some meaning is that of `word`, or of `word` as a flag.
+/// Returns whether some meaning is that of `word`, or of `word` as a flag.
 bool is_known(const std::vector<Meaning>& all, const std::string& word) {
   return std::ranges::any_of(all, [&](const Meaning& one) {
     return one.word == word || one.word == as_setting(word);
@@ -277,8 +276,8 @@ bool is_known(const std::vector<Meaning>& all, const std::string& word) {
 
 using Words = std::vector<std::string>;
 
-/// The words of a command line as terms: of several words that make one term, such as "attention
-/// head", the longest. Error for a word that belongs to none.
+/// Returns the words of a command line as terms. If several words make one term, such as "attention
+/// head", the longest term is taken. Error for a word that belongs to none.
 Words terms_of(const std::vector<Meaning>& all, const Words& words) {
   Words terms;
   for (std::size_t first = 0; first < words.size();) {

@@ -1,6 +1,7 @@
-// What analysis found, kept beside the run that it describes. A file holds the last finding, and
-// under "others" those that the same command made before with other settings, as long as they
-// describe the same weights: a second look adds to the first. Read next: heads.cc, ablate.cc.
+// Results of analyses, stored in the folder of the run they describe. A file holds the latest
+// result, and under "others" earlier results of the same command with other settings, as long as
+// they describe the same weights: a second analysis adds to the first. Read next: heads.cc,
+// ablate.cc.
 #include <algorithm>
 #include <memory>
 #include <system_error>
@@ -13,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The settings that decide what was found: without those of how it is shown and kept.
+/// Returns the settings that determine the result, without those for display and storage.
 Json deciding_settings(const Invocation& call) {
   constexpr std::string_view kShown[] = {"table", "json",  "threads", "help",  "out", "scores",
                                          "map",   "all",   "csv",     "latex", "svg", "pdf",
@@ -27,7 +28,7 @@ Json deciding_settings(const Invocation& call) {
   return kept;
 }
 
-/// What the file holds of these weights, found with other settings.
+/// Returns the results in the file for these weights with other settings.
 Json::Array others_in(const fs::path& file, const Json& found) {
   std::error_code ignored;
   const bool is_foreign = fs::is_symlink(file, ignored) && links_of(file) == Links::replace;
@@ -55,8 +56,8 @@ Json::Array others_in(const fs::path& file, const Json& found) {
   return others;
 }
 
-/// Error if a file belongs to a run, unless what takes its place is of the same command: a finding
-/// (`json`) or the page.
+/// Throws an Error if a file belongs to a run, unless the same command made it: a result (`json`)
+/// or the page.
 void require_own(const Invocation& call, const fs::path& file, bool json) {
   std::error_code ignored;
   if (fs::is_symlink(file, ignored) && links_of(file) == Links::replace) return;
@@ -77,8 +78,8 @@ void require_own(const Invocation& call, const fs::path& file, bool json) {
   }
 }
 
-/// The lock of a result's file, for which it waits; none if it cannot be made, or is not needed
-/// because the file is a device. What a writer that died has left in the folder is deleted first.
+/// Returns the lock of a result's file after waiting for it; none if it cannot be created, or is
+/// not needed because the file is a device. First deletes the leftovers of a writer that died.
 std::unique_ptr<FileLock> lock_of(const fs::path& file) {
   std::error_code ignored;
   if (is_there(file) && !fs::is_regular_file(file, ignored)) return nullptr;
@@ -96,7 +97,7 @@ std::unique_ptr<FileLock> lock_of(const fs::path& file) {
 
 }  // namespace
 
-/// Several commands may keep a finding at once: each waits for the one before it.
+/// Stores a result. Several commands may do so at once: each waits for the one before it.
 Result finding(const Invocation& call, const Run& run, Result found, const std::string& name) {
   const std::string out = call.value("out");
   const fs::path file = out.empty() ? run.path / name : fs::path(out);

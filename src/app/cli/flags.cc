@@ -9,7 +9,7 @@
 namespace headlab::cli {
 namespace {
 
-/// In the order of help.
+/// Titles in the order of help.
 constexpr std::array<std::string_view, 7> kCommon = {"json",  "csv",     "latex", "table",
                                                      "quiet", "threads", "help"};
 
@@ -20,7 +20,7 @@ constexpr std::string_view kOutput = "output";
 
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 
-/// A flag with its placeholder. Long lists of choices are part of the meaning instead.
+/// Flag with its placeholder. Long lists of choices become part of the meaning.
 struct Usage {
   std::string flag;
   std::string choices{};  // "gelu, relu", or "" if the placeholder names them
@@ -36,7 +36,7 @@ Usage usage_of(const Setting& setting) {
   return {flag + " NAME", join(choices, ", ")};
 }
 
-/// " [default]"; "" if there is none worth showing.
+/// Returns " [default]"; "" if there is none worth showing.
 std::string default_text(const Setting& setting) {
   const std::string shown = value_text(setting.get());
   if (is_switch(setting)) {
@@ -65,8 +65,8 @@ struct ShownGroup {
   std::vector<Setting> settings{};
 };
 
-/// Groups in the order in which they appear first, but general flags first and the output last.
-/// Groups with the same title are one.
+/// Returns the groups in order of first appearance, but with general flags first and the output
+/// last. Groups with the same title are merged.
 std::vector<ShownGroup> groups_of(const Flags& flags, const std::vector<Setting>& all) {
   std::vector<ShownGroup> groups;
   for (std::size_t i = 0; i < all.size(); ++i) {

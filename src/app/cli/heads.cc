@@ -1,6 +1,7 @@
-// `headlab heads`: the scores of all heads on all ground-truth relations. Of several runs: in how
-// many of them each relation has an owner. The held-out examples are the same every time. Read
-// next: heads/scores.h; pattern.cc, what a head looks at; history.cc, when its role emerged.
+// `headlab heads`: scores every head on every ground-truth relation. For several runs: in how many
+// of them each relation has an owner. The held-out examples are the same every time. Read next:
+// heads/scores.h; pattern.cc, which shows attention patterns; history.cc, which shows emergence
+// steps.
 #include <cmath>
 #include <optional>
 
@@ -34,7 +35,7 @@ struct HeadsFlags {
   }
 };
 
-/// Flags of `heads` that are commands now: `pattern` and `history`.
+/// Flags of `heads` that are now commands: `pattern` and `history`.
 struct MovedFlags {
   bool grid = false;
   bool over_training = false;
@@ -55,7 +56,7 @@ struct MovedFlags {
   }
 };
 
-/// UsageError with the command line that does what a flag of `heads` did before.
+/// Returns a UsageError with the command line that replaces a former flag of `heads`.
 void refuse_moved_flags(const Invocation& call, const MovedFlags& moved) {
   for (const std::string& name : call.retired_names()) {
     if (!call.given(name)) continue;
@@ -99,7 +100,8 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
                       [&](double units) { return divisions_figure(report, units); });
 }
 
-/// In how many runs heads share a relation, by what, and how alike two of them divide it.
+/// Returns in how many runs heads share a relation, by what they split it, and the agreement of two
+/// runs.
 Json::Array division_cells(const std::vector<Division>& divisions, double runs) {
   std::map<std::string, Index> ways;
   std::vector<double> alike;
@@ -132,7 +134,7 @@ Table runs_table() {
            .fixed(2)}};
 }
 
-/// In how many runs each relation has an owner, and how well its best head finds it.
+/// Returns in how many runs each relation has an owner, and how well its best head scores.
 Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   Finding found{.about = stamped({{"runs", call.positionals()}})};
   Json reports = Json::array();

@@ -1,6 +1,6 @@
-// `headlab history`: the best score on each relation over training, and the step at which its role
-// emerged. Reads the scores that `train --track-heads` kept; the model itself is not needed.
-// Read next: heads/tracking.h.
+// `headlab history`: the best score on each relation over training, and the emergence step of its
+// role. Reads the scores stored by `train --track-heads`; the model itself is not needed. Read
+// next: heads/tracking.h.
 #include "cli/commands.h"
 
 namespace headlab::cli {

@@ -1,6 +1,6 @@
-// `headlab import` and `headlab export`: models from elsewhere as runs, and runs as others store
-// models. The layouts are a table of the library.
-// Read next: headlab/model/layouts.h; eval.cc.
+// `headlab import` and `headlab export`: convert models of other programs to runs, and runs to
+// other checkpoint formats. The layouts are a table of the library. Read next:
+// headlab/model/layouts.h; eval.cc.
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -10,8 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The task with the vocabulary of the model, and sequences that it can read, unless it says so
-/// itself.
+/// Returns the task with the model's vocabulary and a sequence length that it can read, unless the
+/// task sets them itself.
 std::string fitting(const std::string& task, const TransformerConfig& model) {
   const Settings parameters = find_task(task).parameters();
   std::string spec = task;
@@ -31,7 +31,7 @@ std::string fitting(const std::string& task, const TransformerConfig& model) {
   return spec;
 }
 
-/// A run of ours may be imported as well: it gets another task.
+/// Imports a headlab run too: it gets another task.
 ImportedModel model_at(const fs::path& path, const std::vector<std::string>& ignored) {
   const fs::path config = path / "config.json";
   if (!is_there(config) || !Json::parse(read_file(config), config.string()).find("headlab")) {
@@ -43,7 +43,7 @@ ImportedModel model_at(const fs::path& path, const std::vector<std::string>& ign
   return own;
 }
 
-/// "name: 3 of them, a, b ..."; "" for none.
+/// Returns "name: 3 of them, a, b ..."; "" for none.
 std::string named(const std::string& what, const std::vector<std::string>& names) {
   if (names.empty()) return "";
   std::vector<std::string> some = names;
@@ -52,8 +52,8 @@ std::string named(const std::string& what, const std::vector<std::string>& names
               "\n");
 }
 
-/// "layer norm, learned positions, activation gelu_erf (exact), tied": choices that the names of
-/// tensors do not tell.
+/// Returns the choices that the names of tensors do not determine: "layer norm, learned positions,
+/// activation gelu_erf (exact), tied".
 std::string choices_of(const TransformerConfig& model) {
   const bool has_norm = model.norm != NormType::none;
   std::vector<std::string> choices = {has_norm ? text(kind_of(model.norm).name, " norm")
@@ -70,7 +70,7 @@ std::string choices_of(const TransformerConfig& model) {
   return join(choices, ", ");
 }
 
-/// "a,b" as {"a", "b"}.
+/// Returns "a,b" as {"a", "b"}.
 std::vector<std::string> names_in(const std::string& names) {
   std::vector<std::string> list;
   for (const std::string_view name : split(names, ',')) {
@@ -83,20 +83,20 @@ void require_out(const std::string& out) {
   if (out.empty()) throw UsageError("--out is missing: the folder to write");
 }
 
-/// A line that says more about the lines of Python; "" for none.
+/// Returns a line of explanation for the Python code; "" for none.
 std::string remark_of(const LayoutName& layout) {
   if (layout.remark[0] == '\0') return "";
   return text("  # ", wrapped(layout.remark, "  # ", 76));
 }
 
-/// A folder inside quotes of Python.
+/// Returns a folder inside Python quotes.
 std::string python_text(const std::string& folder) {
   std::string escaped;
   for (const char c : folder) escaped += c == '\'' || c == '\\' ? text('\\', c) : std::string(1, c);
   return harmless(escaped);
 }
 
-/// The lines of Python that load a layout from a folder.
+/// Returns the Python code that loads a layout from a folder.
 std::string python_of(const LayoutName& layout, const std::string& folder) {
   const std::string_view lines = layout.python;
   constexpr std::string_view kFolder = "OUT";

@@ -1,6 +1,6 @@
-// `headlab list`: all tasks, kinds of attention and other parts, scores, words of verdicts, pruning
-// methods, columns and files. Lists are read from their tables, so what is added there shows here.
-// Needs no run. Read next: tasks/table.h, prune/methods.h.
+// `headlab list`: lists all tasks, kinds of attention and other parts, scores, words of
+// conclusions, pruning methods, columns and files. Lists are made from their tables, so new rows
+// appear automatically. Needs no run. Read next: tasks/table.h, prune/methods.h.
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -29,7 +29,7 @@ std::vector<Listed> listed_files() {
   return rows;
 }
 
-/// The kinds that a model is made of, with the flag that chooses each.
+/// Kinds of model parts, with the flag that chooses each.
 std::vector<Listed> listed_kinds() {
   std::vector<Listed> rows;
   const auto add = [&](const auto& kinds, const char* flag) {
@@ -66,7 +66,7 @@ std::vector<Listed> listed(const std::string& what) {
   return rows;
 }
 
-/// Every word of verdicts with its rule, test, correction and subject.
+/// Returns every word of conclusions with its rule, test, correction and subject.
 Result list_verdicts() {
   Table table{"verdicts",
               {Column("name", "name", "the words, as reports say them").no_legend(),

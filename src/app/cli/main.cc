@@ -1,10 +1,9 @@
-// The program's entry. Everything it does is in the library, so that tests and other programs can
-// call it: see include/headlab/cli/command.h. Read next: src/app/cli/commands.cc, the table of
-// commands.
+// Entry point of the program. All code is in the library, so that tests and other programs can call
+// it: see include/headlab/cli/command.h. Read next: src/app/cli/commands.cc, the table of commands.
 #include "headlab/base/threads.h"
 #include "headlab/cli/command.h"
 
-// The first to be initialised, as this file is linked first: tables ask for memory before main.
+// Initialised first, because this file is linked first: tables allocate memory before main.
 [[maybe_unused]] static const bool ends_in_words = headlab::cli::end_in_words();
 
 int main(int count, char** values) {

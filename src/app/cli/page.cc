@@ -1,6 +1,6 @@
-// `headlab page`: a run, several side by side, or a sweep, as one HTML file that works without a
-// network and holds the model itself. The runs are only read. What a view needs and a run lacks is
-// named with the command that writes it. Read next: report/page.h.
+// `headlab page`: writes a run, several side by side, or a sweep as one HTML file that works
+// without a network and contains the model itself. The runs are only read. If a view needs data
+// that a run lacks, the command that writes it is printed. Read next: report/page.h.
 
 #include <algorithm>
 
@@ -31,9 +31,9 @@ struct PageFlags {
   }
 };
 
-/// What is written while a run trains: the run is made again, bit for bit, with all of that, in a
-/// folder beside it, which has a page of its own. A pruned run cannot be made so, nor a cell of a
-/// sweep.
+/// Returns the commands for data that is written only during training: they repeat the run bit for
+/// bit with all of it, in another folder next to it, which has a page of its own. This is not
+/// possible for a pruned run or a trial of a sweep.
 std::string training_command(const Run& run, const std::string& file) {
   const bool in_training = file == "heads.jsonl" || file == "snapshots.safetensors";
   const bool in_sweep = is_there(run.path / "cell.json");

@@ -1,7 +1,7 @@
-// `headlab pattern`: what heads look at on one sequence. One head or all, as heatmaps or all in a
-// grid; on a held-out example, which is one of those that `heads` scores, or on the user's own
-// input; and the activations of the whole model as arrays for NumPy. Read next:
-// heads/activations.h, report/grid.cc.
+// `headlab pattern`: attention patterns on one sequence. Shows one head or all, as heatmaps or in a
+// grid, on a held-out example of those that `heads` scores or on the user's own input; or writes
+// the activations of the whole model as arrays for NumPy. Read next: heads/activations.h,
+// report/grid.cc.
 #include "cli/commands.h"
 #include "results/npy.h"
 #include "results/npz.h"
@@ -33,7 +33,7 @@ struct PatternFlags {
   PictureFlags picture;
 
   bool is_one_head() const { return head != "all"; }
-  /// Whether the result says which relation each head owns.
+  /// Returns whether the result shows which relation each head owns.
   bool needs_scores() const { return !is_one_head() && (grid || picture.wanted()); }
 
   Flags settings() {
@@ -59,7 +59,7 @@ struct PatternFlags {
   }
 };
 
-/// The user's own input as an example of the task.
+/// Returns the user's own input as an example of the task.
 Example own_example(const Run& run, const std::string& input) {
   require(!run.model.config().has_source(), "an encoder-decoder reads two inputs, not one");
   const std::vector<std::int32_t> tokens = run.task->encode(input);
@@ -67,7 +67,7 @@ Example own_example(const Run& run, const std::string& input) {
   return run.task->example_of(tokens);
 }
 
-/// The patterns of one head or of all, on a held-out example or on the user's own input.
+/// Returns the patterns of one head or of all, on a held-out example or on the user's own input.
 std::vector<HeadPattern> patterns_on(const Run& run, const PatternFlags& flags) {
   if (flags.is_one_head()) {
     const HeadId head = parse_head("HEAD", flags.head, &run.model);
@@ -78,8 +78,8 @@ std::vector<HeadPattern> patterns_on(const Run& run, const PatternFlags& flags) 
   return patterns_of(run.model, *run.task, own_example(run, flags.input));
 }
 
-/// The truth that is marked; nullptr where there is none. UsageError for a relation that the head
-/// cannot find.
+/// Returns the ground truth to mark; nullptr if there is none. UsageError for a relation that does
+/// not apply to the head.
 const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& relation) {
   if (!relation.empty()) {
     require_known("relation", relation, texts_of(pattern.gold, &GoldCells::relation));
@@ -87,7 +87,7 @@ const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& rela
   return pattern.gold_of(relation);
 }
 
-/// The weights of one head, a row for each query.
+/// Returns the weights of one head, a row for each query.
 Table weights_table(const HeadPattern& pattern) {
   Table table{"weights", {{"query", "query"}}};
   const std::size_t keys = pattern.keys.size();
@@ -117,8 +117,8 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Patte
               "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
 }
 
-/// [heads, queries, rest] of one member of the patterns; the modules of an encoder-decoder differ
-/// in their sizes.
+/// Returns [heads, queries, rest] of one member of the patterns; the attention layers of an
+/// encoder-decoder differ in their sizes.
 void write_npy(const Invocation& call, const std::string& file,
                const std::vector<HeadPattern>& patterns, std::vector<Scalar> HeadPattern::*member) {
   if (file.empty()) return;

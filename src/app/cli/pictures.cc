@@ -1,6 +1,6 @@
-// A picture is written when all else is done: an error before it leaves no file. Its name follows
-// the result, and its bytes are the same each time the command is given. Read next:
-// src/app/report/svg.cc, src/app/report/pdf.cc.
+// Writing of pictures. A picture is written after all other work, so an earlier error leaves no
+// file. Its name is printed after the result, and the same command always writes the same bytes.
+// Read next: src/app/report/svg.cc, src/app/report/pdf.cc.
 #include "cli/commands.h"
 
 namespace headlab::cli {
@@ -44,7 +44,7 @@ double PictureFlags::units() const {
   return millimetres / 25.4 * 72 / kPrintedUnit;
 }
 
-/// Names the characters that a PDF shows as ?; "" if there are none.
+/// Returns a note with the characters that a PDF shows as ?; "" if there are none.
 static std::string lacking_text(const Picture& picture) {
   constexpr std::size_t kNamed = 20;
   std::vector<std::string> lacking = lacking_in_pdf(picture);

@@ -1,7 +1,7 @@
-// What happens around each command: its result is printed, and an error becomes `error: ...`,
-// `hint: ...` and an exit status, whichever command it came from. What a terminal shows names the
-// program as it was typed; JSON and files say `headlab`. Read next: commands.cc, the table of
-// commands; results.cc, how results name the command that makes them again.
+// Code around each command: prints its result, and converts an error of any command to `error:
+// ...`, `hint: ...` and an exit status. Output on a terminal names the program as it was typed;
+// JSON and files say `headlab`. Read next: commands.cc, the table of commands; results.cc, the
+// commands that reproduce results.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace headlab::cli {
 namespace {
 
-/// What the command found. The library speaks of settings and folders; here that becomes flags and
+/// Runs a command. The library's errors name settings and folders; here they become flags and
 /// commands.
 Result result_of(Invocation& call) {
   try {
@@ -37,7 +37,7 @@ Result result_of(Invocation& call) {
   }
 }
 
-/// The words of a command line. A word in single quotes may contain spaces.
+/// Returns the words of a command line. A word in single quotes may contain spaces.
 std::vector<std::string> words_of_line(std::string_view line) {
   std::vector<std::string> words(1);
   bool is_quoted = false;
@@ -52,7 +52,7 @@ std::vector<std::string> words_of_line(std::string_view line) {
   return words;
 }
 
-/// The same words, with each flag and its values joined into one.
+/// Returns the same words, with each flag and its values joined into one.
 std::vector<std::string> flags_with_values(const std::vector<std::string>& words) {
   std::vector<std::string> parts;
   bool follows_flag = false;
@@ -69,8 +69,8 @@ std::vector<std::string> flags_with_values(const std::vector<std::string>& words
   return parts;
 }
 
-/// A command line as several lines that a shell takes for one. Lines end between flags, or between
-/// words if a flag with its values is too long for a line.
+/// Returns a command line folded into several lines that a shell reads as one. Lines end between
+/// flags, or between words if a flag with its values is too long for a line.
 std::string folded_command(std::string_view line) {
   constexpr std::size_t kWidth = 78;  // two columns are for " \"
   const std::string indent(4, ' ');
@@ -96,8 +96,8 @@ std::string folded_command(std::string_view line) {
   return join(lines, " \\\n");
 }
 
-/// The text with its command lines ("again: ...") folded. A comment after a command, such as
-/// "  # DIR is there now", gets a line of its own.
+/// Returns the text with its command lines ("again: ...") folded. A comment after a command, such
+/// as "  # DIR is there now", gets a line of its own.
 std::string with_folded_commands(const std::string& shown) {
   constexpr std::size_t kWidth = 80;
   std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());
@@ -113,7 +113,7 @@ std::string with_folded_commands(const std::string& shown) {
   return join(lines, "\n");
 }
 
-/// The text of a result for a terminal.
+/// Returns the text of a result for a terminal.
 std::string shown_text(const Result& result) {
   if (!result.quotes_data) return with_folded_commands(as_typed(result.text));
   std::vector<std::string> lines = texts_of(split(result.text, '\n'), std::identity());
@@ -123,11 +123,11 @@ std::string shown_text(const Result& result) {
   return with_folded_commands(join(lines, "\n"));
 }
 
-/// Whether the command line asks for JSON, and none was printed yet: stdout holds one object.
+/// Whether the command line asks for JSON and none was printed yet: stdout holds one object.
 bool json_is_wanted = false;
 
-/// JSON in which no control character is left as it is: `dump` escapes those of ASCII but not
-/// U+007F to U+009F, to which terminals listen as well.
+/// Returns JSON with all control characters escaped: `dump` escapes those of ASCII but not U+007F
+/// to U+009F, to which terminals react as well.
 std::string harmless_json(const std::string& dumped) {
   std::string out;
   for (std::size_t i = 0; i < dumped.size(); ++i) {
@@ -149,7 +149,7 @@ void print_json(const Json& json) {
   print(harmless_json(json.dump(2)) + "\n");
 }
 
-/// What a command found, with the command that makes it again.
+/// Prints the result of a command, with the command that reproduces it.
 Result carry_out(Invocation& call) {
   Result result;
   const StepsShown steps;
@@ -173,7 +173,8 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   return result.status;
 }
 
-/// The words with the flags before the command's name put after it: they mean the same there.
+/// Returns the words with the flags before the command's name moved after it: they have the same
+/// meaning there.
 std::vector<std::string> command_first(std::vector<std::string> words) {
   const std::vector<std::string> alone = {"--help", "--version"};
   auto first = words.begin();
@@ -185,8 +186,8 @@ std::vector<std::string> command_first(std::vector<std::string> words) {
   return words;
 }
 
-/// A message on one line of bounded length: what comes from files and command lines may hold
-/// anything, escape sequences of terminals included.
+/// Returns a message on one line of bounded length: text from files and command lines may contain
+/// anything, including escape sequences.
 std::string line_of(std::string_view message) {
   constexpr std::size_t kMost = 2000;  // bytes
   const std::size_t more = message.size() > kMost ? message.size() - kMost : 0;
@@ -194,7 +195,7 @@ std::string line_of(std::string_view message) {
   return more == 0 ? line : text(line, " ... (", more, " bytes more)");
 }
 
-/// A failure; with --json also an object {"error", "hint", "status"} on stdout.
+/// Prints a failure; with --json also an object {"error", "hint", "status"} on stdout.
 int report(const char* what, const std::string& hint, int status) {
   if (json_is_wanted) {
     const auto named = [](std::string_view said) {
@@ -209,7 +210,7 @@ int report(const char* what, const std::string& hint, int status) {
   return status;
 }
 
-/// Says so without asking for memory, as there is none.
+/// Prints the message without allocating memory, as none is left.
 int report_no_memory() {
   constexpr std::string_view kLine = "error: out of memory\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine.data(), kLine.size());
@@ -231,7 +232,7 @@ int run_and_report(const std::vector<std::string>& words) {
     return 130;
   } catch (const std::bad_alloc&) {
     return report("out of memory", "use a smaller batch, length or model", 1);
-  } catch (const std::filesystem::filesystem_error& error) {  // its own words are those of C++
+  } catch (const std::filesystem::filesystem_error& error) {  // what() is the C++ library's text
     const std::string reason = error.code().message();
     return report(text("cannot use '", error.path1().string(), "': ", reason).c_str(),
                   "check the path, and who may read and write there", 1);
@@ -285,8 +286,8 @@ int run_program(int count, char** values, Additions additions) {
 }
 
 int run_program(const std::vector<std::string>& words, Additions additions) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, told in words
-  std::signal(SIGPIPE, SIG_IGN);  // who reads no more does not end a training
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of write with a message
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe does not end a training
   say_when_interrupted();
   stop_wanted() = interrupted;
   end_in_words();
@@ -299,7 +300,7 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
     own_block_wirings() = std::move(additions.block_wirings);
     set_own_commands(additions.commands);
     return run_and_report(words);
-  } catch (const std::exception&) {  // there was no room for the words
+  } catch (const std::exception&) {  // no memory for the message
     return report_no_memory();
   }
 }

@@ -1,4 +1,4 @@
-// `headlab prune`: choose heads, remove them, fine-tune, and show what it cost. Choosing writes
+// `headlab prune`: chooses heads, removes them, fine-tunes, and shows the cost. Choosing writes
 // nothing, so Ctrl-C ends it at once; once the pruned run is on disk, Ctrl-C saves it first. Read
 // next: prune/prune.h, which does the work.
 
@@ -43,7 +43,7 @@ struct PruneFlags {
   }
 };
 
-/// How far to prune, by the one flag of four that is given.
+/// Returns how far to prune, from the one flag of four that is given.
 void read_aim(PruneFlags& flags, const Invocation& call) {
   if (!flags.remove.empty()) return;
   if (call.given("keep")) {
@@ -59,7 +59,7 @@ void read_aim(PruneFlags& flags, const Invocation& call) {
   }
 }
 
-/// How the run was pruned, after the tables.
+/// Returns how the run was pruned, as text after the tables.
 std::string about(const PruneResult& pruned, const PruneFlags& flags, const Run& run) {
   const PruneOptions& options = flags.options;
   std::string said =

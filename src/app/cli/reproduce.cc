@@ -1,7 +1,8 @@
-// `headlab reproduce michel|voita RUN ...`: the experiments of the two papers that began head
-// pruning, on any runs, with the published numbers beside ours. Runs are only read; trainings are
-// kept in each folder as they are made, so that nothing is done again, and then the whole in a file
-// of its own. The JSON has one shape, for one run and for several. Read next: lab/reproduce.h.
+// `headlab reproduce michel|voita RUN ...`: the experiments of the first two papers on head
+// pruning, on any runs, with the published numbers next to ours. Runs are only read. Each training
+// is stored in its run's folder when it is done, so that nothing is repeated, and the whole result
+// in a file of its own. The JSON has the same structure for one run and for several. Read next:
+// lab/reproduce.h.
 
 #include <algorithm>
 
@@ -33,7 +34,7 @@ struct ReproduceFlags {
   }
 };
 
-/// What was found of one run, or over several.
+/// Returns the result of one run, or over several.
 Result shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
   const bool one = done.paths.size() == 1;
   const Table over = paper.over_runs(done.found);

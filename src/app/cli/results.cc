@@ -1,6 +1,6 @@
-// Results that name the command that makes them again, and names of heads on a command line. A
-// result holds JSON, the text for a terminal, and tables.
-// Read next: findings.cc, which keeps results in the folder of a run.
+// Results with the command that reproduces them, and names of heads on a command line. A result
+// holds JSON, the text for a terminal, and tables. Read next: findings.cc, which stores results in
+// the folder of a run.
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -62,7 +62,7 @@ std::vector<HeadId> parse_heads(const std::string& flag, const std::string& name
   return heads;
 }
 
-/// A whole number in decimal digits without leading zeros; none for any other text.
+/// Returns a whole number in decimal digits without leading zeros; none for any other text.
 static std::optional<std::int32_t> index_of(const std::string& digits) {
   const bool plain = !digits.empty() && digits.size() < 10 &&
                      digits.find_first_not_of("0123456789") == digits.npos;

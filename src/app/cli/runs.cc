@@ -1,6 +1,6 @@
-// `headlab runs`: the runs below a folder, a line for each: what they are, how far they came, what
-// was found of them, and which findings describe other weights than they have now. Only reads.
-// Read next: train/run.h.
+// `headlab runs`: lists the runs below a folder, one per line: their settings, progress and
+// results, and which results describe other weights than the current ones. Only reads. Read next:
+// train/run.h.
 #include <algorithm>
 #include <set>
 
@@ -11,8 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Adds the folders at or below `folder` that hold a run. Error if it cannot be read; of
-/// those below it a note says so, and they are counted.
+/// Adds the folders at or below `folder` that hold a run. Error if it cannot be read; unreadable
+/// folders below it are counted and reported in a note.
 void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) {
   std::error_code failed, ignored;
   if (!fs::is_directory(folder, ignored) && ignored != std::errc::permission_denied) {
@@ -34,18 +34,19 @@ void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) 
   }
 }
 
-/// What the log says of the step at which the state is; null if it was not evaluated there.
+/// Returns the log entry for the step of the state; null if it was not evaluated there.
 Json in_log(const std::vector<Json>& log, Index step, const char* key) {
   const auto line =
       std::ranges::find(log, Json(step), [](const Json& at) { return at.at("step"); });
   return line == log.end() ? Json() : line->at(key);
 }
 
-// One table for all runs: to make it costs more than to fill it.
+// One table serves all runs, because creating it costs more than filling it.
 thread_local RunConfig shown_config;
 thread_local const Settings shown_settings = user_settings_of(shown_config);
 
-/// Those that a user may give; lists as texts, so that runs of one table hold the same kinds.
+/// Returns the settings that a user may give; lists as texts, so that runs of one table have the
+/// same types.
 Json settings_json(const RunConfig& config) {
   shown_config = config;
   Json all = shown_settings.to_json();
@@ -55,7 +56,7 @@ Json settings_json(const RunConfig& config) {
   return all;
 }
 
-/// "pruned from runs/full; heads.json describes earlier weights".
+/// Returns a remark: "pruned from runs/full; heads.json describes earlier weights".
 std::string remarks(const Run& run, const std::vector<std::string>& outdated) {
   std::vector<std::string> parts;
   if (run.step != run.config.train.steps) parts.emplace_back("not finished");
@@ -84,7 +85,7 @@ Json describe(const fs::path& path) {
                        {"remarks", remarks(run, outdated)}});
 }
 
-/// The facts of each run, or why it cannot be read.
+/// Returns the facts of each run, or the reason why it cannot be read.
 std::vector<Json> describe_all(const std::vector<fs::path>& paths) {
   std::vector<Json> facts(paths.size());
   parallel_for(std::ssize(paths), [&](Index i) {
@@ -120,7 +121,7 @@ Table runs_table() {
   return table;
 }
 
-/// The table of the runs in these folders, and how many runs cannot be read.
+/// Returns the table of the runs in these folders, and the number of runs that cannot be read.
 Result listed_runs(Json all, Index unread, const std::vector<std::string>& folders) {
   Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
   found.tables = {table_of(found.about, runs_table())};

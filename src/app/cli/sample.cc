@@ -1,5 +1,5 @@
-// `headlab sample`: continues a text, or the tokens of any task; an encoder-decoder answers a
-// source. Draws are keyed by a seed, so the same command gives the same text; without a prompt it
+// `headlab sample`: continues a text or the tokens of any task; an encoder-decoder answers a
+// source. Draws are keyed by a seed, so the same command gives the same text. Without a prompt it
 // begins with a held-out token. Read next: model/generation.h.
 #include <algorithm>
 
@@ -32,7 +32,7 @@ struct SampleFlags {
   }
 };
 
-/// The token after which to stop.
+/// Returns the token after which to stop.
 std::int32_t stop_token(const Task& task, const std::string& name) {
   const std::vector<std::int32_t> stop = task.encode(name);
   if (stop.size() == 1) return stop[0];

@@ -1,6 +1,6 @@
-// `headlab show TASK`: what a task asks, before anything is trained on it: a held-out example with
-// its targets and its truth, what its settings mean, and what it recommends. Needs no run. Read
-// next: tasks/task.h.
+// `headlab show TASK`: describes a task before training: a held-out example with its targets and
+// ground truth, the meaning of its settings, and its recommendation. Needs no run. Read next:
+// tasks/task.h.
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -10,8 +10,8 @@ namespace {
 
 std::string folded(const std::string& words) { return wrapped(words, "  ", stdout_width()); }
 
-/// A row for each position of the first sequence: token, targets, "-" where there is none, and the
-/// keys of each relation, in columns of their own or, of many relations, in one.
+/// Returns a row for each position of the first sequence: token, targets ("-" if there is none),
+/// and the keys of each relation, in a column each or, for many relations, in one.
 Table example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
@@ -51,7 +51,7 @@ std::string source_text(const Task& task, const Batch& batch) {
   return "source: " + join(tokens, " ") + "\n\n";
 }
 
-/// `show FILE --check`: every fault of a file of lines.
+/// Runs `show FILE --check`: reports every fault of a file of lines.
 Result check_file(const std::string& path) {
   constexpr std::size_t kShown = 20;
   const LinesCheck check = check_lines(read_file(path), path);
@@ -71,7 +71,7 @@ Result check_file(const std::string& path) {
           .status = faults == 0 ? 0 : 1};
 }
 
-/// `show TASK --write FILE --count N`: sequences for the task `file`.
+/// Runs `show TASK --write FILE --count N`: writes sequences for the task `file`.
 Result write_file_of(Invocation& call, const Task& task, const std::string& path, Index count) {
   write_out(call, path, lines_of(task, count, Key{0}.fold("show")));
   const std::string train = "headlab train --task " + shell_word("file:train=" + path);
@@ -80,7 +80,7 @@ Result write_file_of(Invocation& call, const Task& task, const std::string& path
                        "\nto train: ", train, " --out runs/mine\n")};
 }
 
-/// The example, and what is to be known of the task.
+/// Returns the example and the description of the task.
 std::string shown_text(const std::string& spec, const Task& task, const Example& example,
                        const Table& table) {
   const TaskEntry& entry = find_task(spec);

@@ -19,7 +19,7 @@ constexpr const char* kTask = "relations:length=12";
 constexpr Index kHeads = 8, kWidth = 64, kSteps = 600, kBatch = 32, kKept = 4, kFinetuned = 400;
 constexpr double kSmallShare = 0.01;  // of the largest cost of a head
 
-/// The folders of the tour's two runs.
+/// Folders of the tour's two runs.
 struct Tour {
   fs::path full;
   fs::path pruned;
@@ -29,20 +29,20 @@ struct Tour {
 struct Stop {
   std::string before;
   std::vector<std::string> words;
-  /// What the command found, by the files in the folders of the tour.
+  /// Returns the result of the command as a sentence, from the files in the folders of the tour.
   std::function<std::string()> after;
 };
 
 std::string percent(double share) { return fixed(100 * share, 2) + "%"; }
 
-/// "1 head", "3 heads"
+/// Returns "1 head" or "3 heads".
 std::string heads_text(Index count) { return text(count, count == 1 ? " head" : " heads"); }
 
 std::string name_of_head(const Json& layer, const Json& head) {
   return text(layer.integer(), ".", head.integer());
 }
 
-/// The names of heads in a list of [layer, head].
+/// Returns the names of heads in a list of [layer, head].
 std::vector<std::string> heads_in(const Json& list) {
   return texts_of(list.items(),
                   [](const Json& head) { return name_of_head(head.items()[0], head.items()[1]); });
@@ -58,7 +58,7 @@ std::string about_training(const Tour& tour) {
          " nats. Neither number shows which head does what.";
 }
 
-/// The owners of relations, each once, and the relations without one.
+/// Owners of relations, each once, and the relations without one.
 struct Owners {
   std::vector<std::string> heads{}, roles{}, missing{};
   Index all_heads = 0;
@@ -163,7 +163,7 @@ std::vector<Stop> stops_of(const Tour& tour) {
        }}};
 }
 
-/// The settings of the tour's run, as `train` makes it.
+/// Returns the settings of the tour's run, as `train` makes it.
 RunConfig config_of_tour() {
   RunConfig config = recommended_config(kTask);
   config.model.heads = {kHeads};
@@ -181,7 +181,7 @@ bool is_pruned_by_tour(const RunConfig& config, const Tour& tour) {
          config.extended.empty();
 }
 
-/// Error if a folder holds anything that the tour did not make.
+/// Throws an Error if a folder contains anything that the tour did not make.
 void refuse_other_runs(const Tour& tour) {
   const auto refuse = [](const fs::path& folder) {
     throw Error("cannot write the tour's run to " + folder.string() +
@@ -204,7 +204,7 @@ void refuse_other_runs(const Tour& tour) {
   }
 }
 
-/// Waits for Enter on a terminal. False if the user interrupts instead.
+/// Waits for Enter on a terminal. Returns false if the user interrupts instead.
 bool wait_for_enter(const std::string& next) {
   note("\npress Enter for " + next);
   constexpr int kMilliseconds = 100;  // a signal may come just before the wait
@@ -229,7 +229,7 @@ int show_stop(const Stop& stop, const std::string& which, bool quiet) {
   return status;
 }
 
-/// The tour as JSON: the sentences of each step with what its command found.
+/// Returns the tour as JSON: the sentences of each step with the result of its command.
 Result tour_as_json(const std::vector<Stop>& stops) {
   Json steps = Json::array();
   for (const Stop& stop : stops) {

@@ -1,5 +1,5 @@
-// `headlab sweep`: a grid of trainings, or what came out. Every flag of `train` is here, with a
-// list where a comma is given. Processes share nothing but the folder, so any scheduler can run
+// `headlab sweep`: trains a grid of runs, or shows the results. It has every flag of `train`; a
+// value with commas is a list. Processes share nothing but the folder, so any scheduler can run
 // them. Read next: lab/sweep.h.
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct SweepFlags {
   bool collect = false;
   Index jobs = 0;
   PictureFlags picture;
-  RunConfig config;                                       // for the names of its settings
+  RunConfig config;                                       // provides the names of its settings
   std::deque<std::pair<std::string, std::string>> lists;  // a setting of runs and its values
 
   Flags settings() {
@@ -46,7 +46,7 @@ struct SweepFlags {
     s.excludes({"jobs"}, {flag_given("collect")});
     return s;
   }
-  /// As in `train`, or both: --tied, --no-tied, --tied true,false.
+  /// Handles a boolean as `train` does, or both values: --tied, --no-tied, --tied true,false.
   static Setting switches(const Setting& setting, std::string& list) {
     const auto set = [&list, setting](const Json& json) {
       const std::string given = value_text(json);
@@ -73,7 +73,7 @@ struct SweepFlags {
   }
 };
 
-/// What a config file says, one value each, of the settings that no flag gives.
+/// Returns the values in a config file of the settings that no flag gives, one value each.
 SweepGrid axes_of_file(const SweepFlags& flags) {
   SweepGrid grid;
   if (flags.base.empty()) return grid;
@@ -95,7 +95,7 @@ SweepGrid grid_of(const SweepFlags& flags) {
   return grid;
 }
 
-/// Trains what is not there; where this process alone works, with a line of progress.
+/// Trains missing trials; shows a line of progress if this process works alone.
 CellsMade train_cells(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   std::optional<Progress> progress;
   const auto watching = [&](const SweepCell& cell) {
@@ -110,7 +110,7 @@ CellsMade train_cells(const SweepFlags& flags, const std::vector<SweepCell>& cel
   return make_shown(flags.jobs, trainings);
 }
 
-/// Says once for each kind of cells that their warm-up is longer than their training.
+/// Reports once for each kind of trial that the warm-up is longer than the training.
 void note_warmups(const std::vector<SweepCell>& cells) {
   std::set<std::string> said;
   for (const SweepCell& cell : cells) {
@@ -119,8 +119,8 @@ void note_warmups(const std::vector<SweepCell>& cells) {
   }
 }
 
-/// What so many seeds can show, before they are trained. Groups of a family are compared with its
-/// best.
+/// Returns the differences that this many seeds can detect, before training. Groups of a family are
+/// compared with its best group.
 std::string plan_of(const std::vector<SweepCell>& cells) {
   std::map<std::string, std::set<std::string>> groups;  // by family
   std::map<std::string, std::size_t> seeds;             // by group
@@ -133,7 +133,7 @@ std::string plan_of(const std::vector<SweepCell>& cells) {
   return seeds_plan(std::ranges::min(seeds | std::views::values), comparisons);
 }
 
-/// Which cells are not there, and why those that failed did.
+/// Returns the missing trials and the reasons of those that failed.
 std::string missing_text(std::vector<std::string> names, const std::vector<CellFailure>& failures,
                          std::size_t cells) {
   if (names.empty()) return "";
@@ -154,7 +154,7 @@ std::string missing_text(std::vector<std::string> names, const std::vector<CellF
   return said;
 }
 
-/// What is there of the cells.
+/// Returns the result of the finished trials.
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   const SweepReport report = collect_sweep(flags.out, cells);
   const Finding found = finding_of(report);

@@ -1,4 +1,4 @@
-// Signals and terminals, by POSIX. The signal handler does the least that a handler may: it sets a
+// Signals and terminals, with POSIX. The signal handler does only what a handler may do: it sets a
 // flag, which training reads after every step, and restores the default action, so that a second
 // signal ends the process. Read next: train.cc.
 #include "cli/commands.h"
@@ -41,7 +41,7 @@ void handle_signals(void (*handler)(int)) {
 
 constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: see StepsShown
 
-/// "12 of 36 done, 3.1/s, 0:08 left"; where a step takes longer than a second, "8.2 s each".
+/// Returns "12 of 36 done, 3.1/s, 0:08 left"; if a step takes longer than a second, "8.2 s each".
 std::string steps_line(double done, std::int64_t all, double took) {
   const double each = took / done;
   std::string rate = fixed(each, 1) + " s each";
@@ -53,16 +53,16 @@ std::string steps_line(double done, std::int64_t all, double took) {
               clock_text(each * (static_cast<double>(all) - done)), " left");
 }
 
-/// A terminal that knows escape sequences: TERM names it. If TERM is missing, empty or "dumb",
-/// nothing is known of it, and lines are plain as in a file.
+/// Returns whether the terminal understands escape sequences, from TERM. If TERM is missing, empty
+/// or "dumb", nothing is known of it, and lines are plain as in a file.
 bool is_terminal(int descriptor) {
   const char* given = std::getenv("TERM");
   const std::string_view kind = given == nullptr ? "" : given;
   return isatty(descriptor) != 0 && !kind.empty() && kind != "dumb";
 }
 
-/// A line of at most 80 columns. The training loss is the mean of the steps after `since`, which is
-/// said if it fits.
+/// Returns a line of at most 80 columns. The training loss is the mean of the steps after `since`,
+/// which is shown if it fits.
 std::string evaluation_line(const EvaluationRecord& record, Index steps, Index since) {
   constexpr std::size_t kColumns = 80;
   const std::string step = text("step ", record.last.step, "/", steps);
@@ -87,7 +87,8 @@ std::string resuming_hint(const std::string& path, const std::string& task) {
   return text("hint: to continue it: ", program_call(task), " train --resume ", shell_word(path));
 }
 
-/// Whether `rest`, which follows the word headlab and a space, goes on as a command line does.
+/// Returns whether `rest`, the text after the word headlab and a space, continues like a command
+/// line.
 bool continues_command(std::string_view rest) {
   const std::string_view next = rest.substr(0, rest.find_first_of(" `\n,;:.)"));
   if (next == "COMMAND" || next == "..." || rest.starts_with("...")) return true;

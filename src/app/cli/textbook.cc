@@ -1,8 +1,7 @@
-// The models of `headlab page --textbook`: a small sweep over the number of heads, so that lessons
-// can show a knee and heads that do something, and two controls, in which nobody does anything;
-// trained in seconds each time the page is written.
-// Equal seeds give equal models, so the page is the same each time. Read next: page.cc;
-// lab/sweep.h.
+// Models of `headlab page --textbook`: a small sweep over the number of heads, with which lessons
+// show a knee and heads with roles, and two controls in which no head has a role. They are trained
+// in seconds each time the page is written. Equal seeds give equal models, so the page is the same
+// each time. Read next: page.cc; lab/sweep.h.
 #include <unistd.h>
 
 #include <system_error>
@@ -16,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTextbookSweep = "sweeps/textbook";
 
-/// Four relations in one query: fewer than four heads cannot read four keys.
+/// Task with four relations in one query: fewer than four heads cannot read four keys.
 const SweepGrid kTextbookGrid = {
     {"task", {"relations"}},  {"heads", {"1", "2", "3", "4", "5", "8"}},
     {"d_model", {"32"}},      {"seed", {"0", "1", "2", "3", "4"}},
@@ -24,7 +23,7 @@ const SweepGrid kTextbookGrid = {
     {"lr", {"2e-2"}},         {"warmup", {"50"}},
     {"eval_examples", {"64"}}};
 
-/// Nothing can be found here, and some head is first all the same.
+/// Control tasks on which nothing can be found, although some head always ranks first.
 const SweepGrid kControlGrid = {{"heads", {"4"}},    {"task", {"memoryless", "random"}},
                                 {"d_model", {"32"}}, {"eval_examples", {"64"}},
                                 {"steps", {"500"}},  {"batch", {"32"}}};
@@ -51,8 +50,8 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
           made.failed.empty() ? "its process died" : made.failed[0].error);
 }
 
-/// What lessons ask of the first model with each number of heads: who does what, what silence
-/// costs, and, of few enough heads, the loss of every set.
+/// Computes the data of the lessons for the first model with each number of heads: roles, costs of
+/// ablation and, for few enough heads, the loss of every subset.
 void analyse_models(const fs::path& folder) {
   for (const SweepCell& cell : sweep_cells(kTextbookGrid)) {
     if (cell.config.train.seed != 0) continue;
@@ -65,7 +64,7 @@ void analyse_models(const fs::path& folder) {
   }
 }
 
-/// {"command", "tasks": [{"task", "accuracy", "scores": heads.json}]}
+/// Returns {"command", "tasks": [{"task", "accuracy", "scores": heads.json}]}.
 Json trained_controls(const fs::path& folder) {
   train_models(folder, kControlGrid);
   Json tasks = Json::array();
@@ -87,7 +86,7 @@ Page textbook(const PageOptions& options) {
     throw Error(text("cannot make the folder '", name, "'"), "set TMPDIR to a folder to write in");
   }
   const fs::path folder = name;
-  // its end, however this function ends, is that of the folder
+  // its destructor deletes the folder, however this function returns
   const std::shared_ptr<void> scratch(nullptr, [&](void*) {
     std::error_code ignored;
     fs::remove_all(folder, ignored);

@@ -1,6 +1,6 @@
-// `headlab train`: a new run from a task's recommended settings, a config file and flags, in this
-// order; or a run resumed. Settings that do not fit together are a wrong command line, and nothing
-// is written before all of them are checked. Read next: train/run.h.
+// `headlab train`: creates a run from a task's recommended settings, a config file and flags, in
+// this order; or resumes a run. Settings that do not fit together are a wrong command line, and
+// nothing is written before all of them are checked. Read next: train/run.h.
 #include <algorithm>
 #include <functional>
 
@@ -26,7 +26,8 @@ struct TrainFlags {
   }
 };
 
-/// Defaults, then what the task recommends, then the config file; flags come last, with all others.
+/// Applies defaults, then the task's recommendation, then the config file; flags come last, with
+/// all others.
 RunConfig base_config(const std::string& file, const std::string& task) {
   const Json settings = file.empty() ? Json::object() : Json::parse(read_file(file), file);
   require_known_version(settings, file);
@@ -48,8 +49,8 @@ RunConfig base_config(const std::string& file, const std::string& task) {
   return config;
 }
 
-/// Makes the task, fits the model to it, and holds all settings against each other. What does not
-/// fit is a wrong command line, unless it is a data file that cannot be used.
+/// Makes the task, fits the model to it, and checks all settings against each other. A mismatch is
+/// a wrong command line, unless it is a data file that cannot be used.
 std::unique_ptr<Task> fitted_task(RunConfig& config) {
   const std::string expected_hash = config.data_hash;
   as_usage([&] { check_task(config.task); });
@@ -64,7 +65,7 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
   return task;
 }
 
-/// What a user should know about a training that is done: `notes`, on stderr and in JSON.
+/// Returns `notes` about a finished training, for stderr and JSON.
 Json notes_of(const Run& run, const std::vector<std::string>& said) {
   Json notes = Json::array();
   for (const std::string& one : said) {
@@ -101,7 +102,8 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
                    command.empty() ? "" : "again: " + command + replaced_text(run.path) + "\n")};
 }
 
-/// An empty `command` means that no command makes the run again; `said` becomes part of its notes.
+/// Returns the result. An empty `command` means that no command reproduces the run; `said` becomes
+/// part of its notes.
 Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string& command,
                     const std::string& said) {
   catch_interrupts();
@@ -127,7 +129,7 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   return progress.interrupted_or(std::move(result), run.path.string(), run.config.task);
 }
 
-/// "layers=2 heads=4 lr=0.001": those of `names`, or all that the task recommends.
+/// Returns "layers=2 heads=4 lr=0.001": the settings in `names`, or all that the task recommends.
 std::string values_text(const Settings& settings, const std::vector<std::string>& names) {
   return join(texts_of(names,
                        [&](const std::string& name) {
@@ -136,7 +138,7 @@ std::string values_text(const Settings& settings, const std::vector<std::string>
               " ");
 }
 
-/// What the run is made with, and which of it the task chose.
+/// Returns the settings of the run, and which of them the task chose.
 void note_settings(const Invocation& call, RunConfig& config) {
   const Settings settings = settings_of(config);
   RunConfig before, recommended = recommended_config(config.task);
@@ -159,7 +161,7 @@ void note_settings(const Invocation& call, RunConfig& config) {
   }
 }
 
-/// The settings of the task that is named.
+/// Returns the settings of the named task.
 std::string help_of(const Invocation& call) {
   const std::string spec = call.value("task");
   return spec.empty() ? "\n`headlab show TASK` says what the settings of a task are\n"
@@ -189,8 +191,8 @@ Result train_new_run(Invocation& call) {
                       warmup);
 }
 
-/// The command that makes a run from its record, up to the steps that were planned first; "" where
-/// the record does not say. `steps`: those, if the run was told to go on later.
+/// Returns the command that reproduces a run from its record, up to the steps first planned; "" if
+/// the record does not contain it. `steps`: the planned number, if the run was extended later.
 std::string command_of(const Run& run, const std::string& steps) {
   const std::string out = " --out " + shell_word(run.path.string());
   if (run.config.parent.empty()) {
@@ -208,8 +210,8 @@ std::string command_of(const Run& run, const std::string& steps) {
   return command + out;
 }
 
-/// What makes a run again that was resumed, perhaps to go on further than planned: the command that
-/// made it, and one for each time.
+/// Returns the commands that reproduce a resumed run, perhaps extended beyond its plan: the one
+/// that created it, and one for each time it was resumed.
 std::string again_of(const Run& run) {
   const std::string& extended = run.config.extended;
   if (extended.find('?') != extended.npos) return "";
@@ -224,7 +226,7 @@ std::string again_of(const Run& run) {
   return command;
 }
 
-/// A run that goes on keeps all its settings but those that change no step that it has done.
+/// Resumes a run, which keeps all its settings except those that change none of its past steps.
 void refuse_settings_of_new_runs(const Invocation& call, const Settings& settings) {
   std::vector<std::string> refused = {"out", "config", "force"};
   for (const std::string& name : settings.names()) {

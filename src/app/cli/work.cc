@@ -1,7 +1,7 @@
-// As many cells at once as there are threads and as memory holds, each on one thread: side by side
-// they take less time than one after the other on all threads, whatever their size. Workers are
-// children: Ctrl-C in a terminal and the end of their parent stop them, and they save. Read next:
-// sweep.cc, whose cells are trainings.
+// Parallel jobs: as many as there are threads and as memory allows, each on one thread. This is
+// faster than running them one after the other on all threads, whatever their size. Workers are
+// child processes: Ctrl-C in a terminal and the end of their parent stop them, and they save. Read
+// next: sweep.cc, whose trials are trainings.
 #include "cli/commands.h"
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 bool working = false;
 
-/// What is wrong with a run after its parts were made: "" if nothing is.
+/// Returns the error of a run after its parts were made; "" if there is none.
 std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) {
   const auto of_run = [&](const std::string& cell) { return cell.starts_with(path + ": "); };
   for (const CellFailure& failure : made.failed) {
@@ -52,7 +52,7 @@ CellsMade make_shown(Index jobs, const std::vector<Cell>& cells) {
   catch_interrupts();
   const Index all = std::min<Index>(jobs, processor_count());
   MakeOptions options{.jobs = all > 0 ? all : thread_count(), .should_stop = interrupted};
-  options.in_worker = [parent = getpid()] {  // which may end before the child asks for its name
+  options.in_worker = [parent = getpid()] {  // the parent may end before the child asks for its id
     working = true;
     stop_with_parent(parent);
   };
