@@ -16,12 +16,12 @@ namespace headlab {
 
 struct CurvePoint {
   Index kept = 0;
-  std::vector<HeadId> heads;  // of the first draw
+  std::vector<HeadId> heads;  // heads kept in the first draw
   Judged pruned{};            // mean over the draws
   /// Loss with these heads alone on the choosing examples, in the first draw. The best subset there
   /// need not be the best on held-out examples. Empty if the method trained weights.
   std::optional<double> chosen_on{};
-  std::optional<Judged> finetuned{};  // of the first draw
+  std::optional<Judged> finetuned{};  // fine-tuned model of the first draw
   /// Model with as many heads in each attention layer (its first ones) from the start, on the same
   /// schedule as the fine-tuned model, including its restarts; see train_from_scratch.
   std::optional<Judged> from_scratch{};

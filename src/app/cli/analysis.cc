@@ -1,5 +1,6 @@
 // Commands of the table of analyses, each of which needs only held-out examples. The run's model is
-// only read; the result is stored in the run's folder. Read next: heads/analyses.h.
+// only read; the result is stored in the run's folder.
+// Read next: heads/analyses.h.
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // `headlab compare ARM ARM ...`: compares arms seed by seed and tests whether the difference could
-// be chance. Writes no file. Read next: lab/compare.h, which defines an arm.
+// be chance. Writes no file.
+// Read next: lab/compare.h, which defines an arm.
 
 #include "cli/commands.h"
 

@@ -1,5 +1,6 @@
 // Entry point of the program. All code is in the library, so that tests and other programs can call
-// it: see include/headlab/cli/command.h. Read next: src/app/cli/commands.cc, the table of commands.
+// it: see include/headlab/cli/command.h.
+// Read next: src/app/cli/commands.cc, the table of commands.
 #include "headlab/base/threads.h"
 #include "headlab/cli/command.h"
 

@@ -1,5 +1,5 @@
-// Numbers, intervals, heads, marks and lists as text. A cell that its column does not explain is
-// shown as what it is, so that findings of other versions stay readable.
+// Formatting of numbers, intervals, heads, marks and lists as text. A cell without a description in
+// its column is shown by its own type, so that results of other versions stay readable.
 // Read next: shown_columns.cc.
 #include "report/cell_text.h"
 
@@ -13,7 +13,7 @@
 namespace headlab {
 namespace {
 
-/// A whole number in full, any other with 4 significant digits.
+/// Returns a whole number in full, any other with 4 significant digits.
 std::string automatic_text(double x) {
   const bool is_whole = x == std::floor(x) && std::abs(x) < 1e9;
   return is_whole ? number_text(x) : significant(x);
@@ -57,8 +57,8 @@ std::string interval_shown(const Column& column, const IntervalCell& interval) {
   return text(shown, " (", number_shown(column, low), " to ", number_shown(column, high), ")");
 }
 
-/// A character for each number, from a low block at 0 to a full one at 1, and a blank for null. A
-/// list of more than kMostBlocks numbers is shown by evenly spaced ones, including both ends.
+/// Returns a character for each number, from a low block at 0 to a full one at 1, and a blank for
+/// null. A list of more than kMostBlocks numbers is sampled at even distances, including both ends.
 std::string blocks_of(const Json::Array& numbers) {
   constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t kMostBlocks = 40;
@@ -77,7 +77,8 @@ std::string blocks_of(const Json::Array& numbers) {
   return line;
 }
 
-/// A word followed by (*), or a number by * or, to keep numbers aligned, by a blank.
+/// Returns a word followed by (*), or a number followed by * or, to keep numbers aligned, by a
+/// blank.
 std::string marked_shown(const Column& column, const Json::Array& parts) {
   const bool is_marked = parts.at(1) == Json(true);
   const std::string shown = cell_text(column, parts[0]);
@@ -100,7 +101,7 @@ std::string list_shown(const Column& column, const Json::Array& parts) {
   return join(texts_of(parts, shown), separator);
 }
 
-/// A cell that is an array with at least one element.
+/// Returns whether a cell is an array with at least one element.
 std::string array_shown(const Column& column, const Json& cell) {
   const Json::Array& parts = cell.items();
   const bool is_nested = parts[0].is_array();

@@ -1,5 +1,5 @@
-// A cell as text. The cell and the form of its column decide how: see base/table.h. Terminal, LaTeX
-// and HTML show the same texts; CSV has numbers in full and uses the intervals only.
+// Text of a cell, determined by the cell and the form of its column: see base/table.h. Terminal,
+// LaTeX and HTML show the same texts; CSV has numbers in full and uses the intervals only.
 // Read next: shown_columns.h.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace headlab {
 
-/// The value, the low and the high end of the interval in a cell. Both ends are null if the
+/// Returns the value, the low and the high end of the interval in a cell. Both ends are null if the
 /// interval has none, all three if the cell is null.
 struct IntervalCell {
   Json value;
@@ -18,10 +18,10 @@ struct IntervalCell {
 };
 IntervalCell interval_of(const Json& cell);
 
-/// The cell as text, "-" if it has no value.
+/// Returns the cell as text, "-" if it has no value.
 std::string cell_text(const Column& column, const Json& cell);
 
-/// The first value of a marked cell, any other cell itself.
+/// Returns the first value of a marked cell, any other cell unchanged.
 const Json& main_value(const Column& column, const Json& cell);
 
 }  // namespace headlab

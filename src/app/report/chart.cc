@@ -1,5 +1,5 @@
-// Matrices of weights, and what all charts share: words in lines, ticks, the scale of a map. Layout
-// goes by the widths of letters in Helvetica.
+// Matrices of weights, and the parts that all charts share: folded text, ticks, the scale of a map.
+// The layout uses the widths of letters in Helvetica.
 // Read next: plot.cc, lines over two axes.
 #include "report/chart.h"
 
@@ -23,9 +23,9 @@ double widest(const std::vector<std::string>& names, double most) {
   return std::min(width, most);
 }
 
-constexpr double kSmallestNamed = 11;  // cells below this many pixels are numbered now and then
+constexpr double kSmallestNamed = 11;  // if cells have fewer pixels, only some are numbered
 
-/// How many rows or columns there are for each that is named.
+/// Returns the number of rows or columns per label.
 Index name_step(double side) {
   return side >= kSmallestNamed ? 1 : 5 * std::max<Index>(1, Index(std::ceil(12 / side)));
 }

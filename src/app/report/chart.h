@@ -1,7 +1,7 @@
 // Charts as lists of items: a matrix of weights with tokens on its sides, and lines over two axes.
-// Sizes and places are those of the page's charts (charts.js and plot.js in src/app/report/page),
-// so that a figure from the program and one from the page look alike. Read next: figures.cc, which
-// fills them.
+// Sizes and positions equal those of the page's charts (charts.js and plot.js in
+// src/app/report/page), so that figures of the program and of the page look alike. Read next:
+// figures.cc, which fills them.
 #pragma once
 
 #include <optional>
@@ -13,46 +13,47 @@
 
 namespace headlab {
 
-/// From one line of text to the next, in units.
+/// Distance between two lines of text, in units.
 constexpr double kTextRow = 14;
-/// A text cut to `room` units, with … in place of what is missing.
+/// Returns a text cut to `room` units, with … in place of the missing part.
 std::string shortened(const std::string& text, double room, double size = kTextSize);
-/// Adds words in lines of at most `room` units, the middle of the first at `at`, and returns the
-/// height that they take.
+/// Adds text folded to lines of at most `room` units, the middle of the first at `at`, and returns
+/// its height.
 double draw_words(Picture& picture, const Point& at, const std::string& words, double room);
-/// About `wanted` round numbers from `low` to `high`.
+/// Returns about `wanted` round numbers from `low` to `high`.
 std::vector<double> round_ticks(double low, double high, int wanted = 5);
-/// 1, 2 and 5 times the powers of ten from `low` to `high`.
+/// Returns 1, 2 and 5 times the powers of ten from `low` to `high`.
 std::vector<double> log_ticks(double low, double high);
 
-/// A value for each row and column.
+/// Matrix with a value for each row and column.
 struct MatrixChart {
   std::vector<std::string> rows, columns;  // their names
   std::vector<Scalar> values;
-  double width = 640;          // of the whole picture, at most
-  std::string axes{};          // what rows and columns are
-  std::vector<bool> row_on{};  // rows that ask something; the names of others stand in brackets
+  double width = 640;          // maximum width of the whole picture
+  std::string axes{};          // the meaning of rows and columns
+  std::vector<bool> row_on{};  // rows with a query; the names of others are in brackets
 };
 
-/// "(a)", "(b)" ...
+/// Returns "(a)", "(b)" ...
 std::string panel_tag(std::size_t i);
 
-/// The places of a matrix that was drawn.
+/// Positions of a drawn matrix.
 struct MatrixPlaces {
-  double left, top, width, height;  // of a cell, the first one
+  double left, top, width, height;  // the first cell
   Box cell(Index row, Index column) const {
     return {left + double(column) * width, top + double(row) * height, width, height};
   }
 };
-/// Weights as a map has them. Those of 32 tokens and more are small: they are shaded by their root,
-/// up to the largest of the second half of the rows, in which queries see many keys.
+/// Returns weights as shown in a map. Maps of 32 tokens and more have small weights: these are
+/// shaded by their square root, up to the largest of the second half of the rows, in which queries
+/// see many keys.
 struct ShadedWeights {
   std::vector<Scalar> values;
   std::string top = "1";  // what the darkest colour stands for
   bool root = false;
 };
 ShadedWeights shaded(std::vector<Scalar> weights, Index rows, Index columns);
-/// Adds what the colours of a map say, 18 units high.
+/// Adds the legend of the colours of a map, 18 units high.
 void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root);
 /// Adds a matrix with its scale, and sets the picture's size.
 MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix);
@@ -61,16 +62,16 @@ struct Sample {
   double x, y;
   std::optional<double> low{}, high{};  // ends of an interval of y
 };
-/// [x, y], or [x, y, low, high].
+/// Point [x, y], or [x, y, low, high].
 Json to_json(const Sample& sample);
-/// A line with dots, or one of them. What has no samples stands in the legend alone: it says what a
-/// mark of the others means.
+/// Series drawn as a line with dots, or as one of them. A series without samples appears only in
+/// the legend, to explain a mark of the others.
 struct Series {
   std::string name;  // "": not in the legend
   std::vector<Sample> samples{};
   bool line = true, hollow = false;
   double thick = 1.8, radius = 3.2;
-  std::optional<std::size_t> like{};  // the series whose colour and shape it has, by number
+  std::optional<std::size_t> like{};  // index of the series whose colour and shape it has
   bool bar = false;                   // in the legend: an interval
 
   void members(auto&& f) {
@@ -81,14 +82,14 @@ struct Series {
 struct Axis {
   std::string label;
   bool logarithmic = false;             // its label says so
-  std::optional<double> low{}, high{};  // else those of the data
-  std::vector<double> ticks{};          // else round numbers
+  std::optional<double> low{}, high{};  // ends of the axis; default: those of the data
+  std::vector<double> ticks{};          // default: round numbers
 
   void members(auto&& f) {
     f("label", label), f("log", logarithmic), f("low", low), f("high", high), f("ticks", ticks);
   }
 };
-/// A line across the chart, named above it.
+/// Line across the chart, named above it.
 struct Across {
   double x;
   std::string name;
@@ -96,8 +97,8 @@ struct Across {
 
   void members(auto&& f) { f("x", x), f("name", name), f("color", color); }
 };
-/// A logarithmic y axis begins at half the smallest value: an interval that goes on below ends
-/// there in an arrow, and the legend says so.
+/// Returns the start of a logarithmic y axis: half the smallest value. An interval that continues
+/// below ends there in an arrow, which the legend explains.
 struct Plot {
   Axis x, y;
   std::vector<Series> series{};
@@ -106,7 +107,7 @@ struct Plot {
 
   void members(auto&& f) { f("x", x), f("y", y), f("series", series), f("lines", across); }
 };
-/// Cuts intervals on a logarithmic axis that go on below the plot at its lower edge.
+/// Cuts intervals on a logarithmic axis that continue below the plot at its lower edge.
 void end_intervals(Plot& plot);
 /// Adds a plot and sets the picture's size.
 void draw_plot(Picture& picture, const Plot& plot);

@@ -1,6 +1,6 @@
-// Colours as bytes, for the writers of pictures and for terminals. As "#rrggbb" they are had from
-// color_of() and map_colors() in headlab/report/picture.h.
-// Read next: picture.cc, which says which there are.
+// Colours as bytes, for the writers of pictures and for terminals. color_of() and map_colors() in
+// headlab/report/picture.h return them as "#rrggbb".
+// Read next: picture.cc, the palette.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace headlab {
 /// Red, green, blue.
 using Rgb = std::array<std::uint8_t, 3>;
 
-/// The bytes of "#rrggbb" or of a role. Error for anything else.
+/// Returns the bytes of "#rrggbb" or of a role. Error for anything else.
 Rgb rgb_of(std::string_view color);
 
 }  // namespace headlab

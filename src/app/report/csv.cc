@@ -1,5 +1,5 @@
 // Tables as CSV (RFC 4180): a line for each row, numbers in full. A cell of several values fills
-// several columns; a column of lists is a table of its own, with a line for each element.
+// several columns; a column of lists is a separate table, with a line for each element.
 // Read next: base/table.h.
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace headlab {
 namespace {
 
-/// A cell in quotes if it needs them. A text that a spreadsheet would compute begins with '.
+/// Returns a cell, quoted if necessary. A text that a spreadsheet would compute begins with '.
 std::string escaped_csv(std::string cell) {
   constexpr std::string_view kFormulaSigns = "=+-@\t\r";
   if (!cell.empty() && kFormulaSigns.find(cell[0]) != std::string_view::npos) {
@@ -33,19 +33,19 @@ std::string csv_cell(const Json& cell) {
   return cell.is_string() ? escaped_csv(cell.string()) : cell.dump();
 }
 
-/// Whether a cell of the column is one value or a list, not a fixed number of values.
+/// Returns whether a cell of the column is one value or a list, not a fixed number of values.
 bool may_be_list(const Column& column) {
   return column.cell == CellKind::plain || column.cell == CellKind::heads ||
          column.cell == CellKind::sparkline;
 }
 
-/// Whether cells of column c are lists, of any length.
+/// Returns whether cells of column c are lists, of any length.
 bool is_list(const Table& table, std::size_t c) {
   const auto has_list = [c](const Json::Array& row) { return row[c].is_array(); };
   return may_be_list(table.columns[c]) && std::ranges::any_of(table.rows, has_list);
 }
 
-/// The table with a row for each element of the lists in one column.
+/// Returns the table with a row for each element of the lists in one column.
 Table list_table(const Table& table, std::size_t list) {
   Table values = table;
   Column& column = values.columns[list];
@@ -64,7 +64,7 @@ Table list_table(const Table& table, std::size_t list) {
   return values;
 }
 
-/// The values of a cell, one for each name of its column.
+/// Returns the values of a cell, one for each name of its column.
 Json::Array csv_values(const Column& column, const Json& cell) {
   if (column.is_interval()) {
     const IntervalCell interval = interval_of(cell);

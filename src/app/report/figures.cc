@@ -1,6 +1,6 @@
-// Figures of results. Titles and sentences are made from the results, never typed in. Losses are
-// drawn on logarithmic axes, because pruning and more heads change them by orders of magnitude.
-// Read next: chart.h, which lays out matrices and plots; grid.cc, all heads.
+// Figures of results. Titles and sentences are generated from the results. Losses are drawn on
+// logarithmic axes, because pruning and more heads change them by orders of magnitude. Read next:
+// chart.h, which lays out matrices and plots; grid.cc, all heads.
 #include "headlab/report/figures.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void outline_gold(Picture& picture, const MatrixPlaces& places, const HeadPatter
   }
 }
 
-/// Tokens with their places: "7 c".
+/// Returns tokens with their positions: "7 c".
 std::vector<std::string> numbered(const std::vector<std::string>& tokens) {
   std::vector<std::string> names;
   for (const std::string& token : tokens) names.push_back(text(names.size(), " ", token));
@@ -63,7 +63,7 @@ std::vector<bool> asked(const HeadPattern& pattern, const GoldCells& gold) {
 
 constexpr const char *kKept = "heads kept", *kLoss = "held-out loss, nats";
 
-/// Whole numbers from the smallest x of the series to the largest.
+/// Returns the whole numbers from the smallest x of the series to the largest.
 std::vector<double> whole_ticks(const std::vector<Series>& series) {
   double low = INFINITY;
   double high = -INFINITY;
@@ -79,7 +79,7 @@ std::vector<double> whole_ticks(const std::vector<Series>& series) {
   return ticks;
 }
 
-/// A picture of plots, one below the other where there is no room beside each other, each with its
+/// Returns a picture of plots, one below the other if they do not fit side by side, each with its
 /// letter if there are several.
 Picture plotted(std::string title, std::string sentence, std::vector<Plot> plots, double width) {
   constexpr double kNarrow = 600;
@@ -120,7 +120,7 @@ Sample with_interval(double x, const Interval& loss) {
   return {x, loss.mean, loss.low, loss.high};
 }
 
-/// The meaning of error bars, for the legend.
+/// Returns the meaning of error bars, for the legend.
 void explain_bars(std::vector<Series>& all) {
   const auto drawn = [](const Series& series) {
     return std::ranges::any_of(series.samples, [](const Sample& s) { return s.low.has_value(); });
@@ -145,7 +145,7 @@ struct SeedSeries {
     lines[line].samples.push_back(with_interval(x, loss));
     for (const double one : losses) seeds[line].samples.push_back({x, one});
   }
-  /// Both, with what the marks mean; a single line needs no name.
+  /// Returns both, with the meaning of the marks; a single line needs no name.
   std::vector<Series> all() {
     for (Series& line : lines) std::ranges::sort(line.samples, {}, &Sample::x);
     if (lines.size() == 1) lines[0].name = "";
@@ -157,7 +157,8 @@ struct SeedSeries {
   }
 };
 
-/// If there are more methods than this, a picture shows the typical ones, as the page does.
+/// Maximum number of methods in a picture; if there are more, it shows the typical ones, as the
+/// page does.
 constexpr std::size_t kMostMethods = 7;
 
 /// Returns whether `method`, optionally prefixed by the name of a group of runs, is typical.
@@ -165,7 +166,7 @@ bool is_typical(const std::string& method) {
   return std::ranges::count(kTypicalMethods, method.substr(method.rfind(' ') + 1)) > 0;
 }
 
-/// "greedy 0.061, ...": the losses of each method with so many heads.
+/// Returns the losses of each method with this number of heads: "greedy 0.061, ...".
 std::string losses_at(const CurveOverRuns& curve, Index kept) {
   std::vector<std::string> losses;
   for (const MethodOverRuns& method : curve.methods) {
@@ -179,7 +180,8 @@ std::string losses_at(const CurveOverRuns& curve, Index kept) {
   return join(losses, ", ");
 }
 
-/// A series for each method of what `loss` takes from its points, as far as they have it.
+/// Returns a series for each method with the values that `loss` takes from its points, if they have
+/// them.
 template <class Loss>
 std::vector<Series> method_series(const CurveOverRuns& curve, const Loss& loss) {
   std::vector<Series> all;
@@ -200,7 +202,7 @@ std::vector<Series> method_series(const CurveOverRuns& curve, const Loss& loss) 
   return all;
 }
 
-/// After fine-tuning, and of the same size from scratch: dots without a line.
+/// Returns the losses after fine-tuning, and of the same size from scratch: dots without a line.
 std::vector<Series> finetuned_series(const CurveOverRuns& curve) {
   std::vector<Series> all =
       method_series(curve, [](const PointOverRuns& point) { return point.finetuned; });
@@ -349,7 +351,8 @@ Picture sweep_figure(const SweepReport& report, double width) {
   SeedSeries series;
   std::vector<std::string> said;
   for (const SweepGroup& group : report.groups) {
-    if (group.config.model.heads.size() != 1) continue;  // its layers differ: no place on the axis
+    if (group.config.model.heads.size() != 1)
+      continue;  // layers with different numbers of heads have no position on the axis
     series.add(group.family, double(group.config.model.heads[0]), group.loss, group.losses);
     const Interval& loss = group.loss;
     said.push_back(text(group.name, " ", significant(loss.mean),

@@ -1,4 +1,4 @@
-// A finding as text: each table with its title, the meanings of its columns and its note, then the
+// Results as text: each table with its title, the meanings of its columns and its note, then the
 // figures as shades.
 // Read next: text_table.cc, which lays out a table.
 #include "headlab/report/finding_text.h"
@@ -12,13 +12,13 @@
 namespace headlab {
 namespace {
 
-/// Whether text has the column: in the rows, or in one of the grids that are shown instead.
+/// Returns whether text has the column: in the rows, or in one of the grids that are shown instead.
 bool is_seen(const Table& table, std::size_t c) {
   const bool in_grids = std::ranges::count(table.grids, table.columns[c].key, &Grid::cell) > 0;
   return (table.grids.empty() || in_grids) && !is_hidden(table, c);
 }
 
-/// Titles and meanings of the columns: "lift: how far ...; p: ...".
+/// Returns titles and meanings of the columns: "lift: how far ...; p: ...".
 std::string legend_of(const Table& table) {
   std::vector<std::string> parts;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -30,7 +30,7 @@ std::string legend_of(const Table& table) {
   return join(parts, "; ");
 }
 
-/// Each line of `words`, folded.
+/// Returns each line of `words`, folded.
 std::string folded(const std::string& words, std::size_t width) {
   if (words.empty()) {
     return "";

@@ -1,5 +1,5 @@
-// The table of what is found. What is added here is listed, explained and shown by the page. A row
-// with a shape needs no list of keys: its columns have them.
+// The table of all results. Lists, `explain` and the page are made from it, so a new row appears in
+// all of them. A row with a shape needs no list of keys: its columns have them.
 // Read next: src/app/cli/list.cc, src/app/report/page_history.cc.
 #include "report/findings.h"
 
@@ -42,7 +42,7 @@ Finding benchmarks_found() {
   return all;
 }
 
-/// Of one head and one relation, so that keys of both are listed.
+/// An example of one head and one relation, so that keys of both are listed.
 Finding heads_found() {
   HeadsReport report{.heads = {HeadScores{}}, .relations = {{.relation = {"RELATION", "", false}}}};
   report.heads[0].values.resize(score_table().size());
@@ -243,11 +243,12 @@ const std::vector<FindingEntry> kFindings = {
     {.name = "cost", .meaning = "what `cost` counted and measured", .shape = cost_found},
 };
 
-/// The keys that every file has which a command keeps next to a run.
+/// Keys that every file in the folder of a run has if a command wrote it.
 const std::vector<JsonKey> kKeysOfRuns = {{"attention"}, {"options"}, {"step"},   {"weights"},
                                           {"run"},       {"others"},  {"command"}};
 
-/// The rows of the table above, and before those of pruning the analyses that take examples only.
+/// Returns the rows of the table above, with the analyses that need only examples inserted before
+/// those of pruning.
 std::vector<FindingEntry> with_analyses() {
   std::vector<FindingEntry> rows = kFindings;
   const auto first = std::ranges::find(rows, "curve.json", &FindingEntry::name);
@@ -264,7 +265,7 @@ std::vector<FindingEntry> with_analyses() {
   return rows;
 }
 
-/// The keys of a finding; those of rows are nested in the key of their table.
+/// Returns the keys of a result; those of rows are nested in the key of their table.
 std::vector<JsonKey> keys_of(const Finding& shape) {
   std::vector<JsonKey> keys;
   const Json json = shape;

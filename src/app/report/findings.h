@@ -1,5 +1,5 @@
-// What commands write and print, in one table: files of runs and sweeps, and results that are shown
-// alone. Lists, `explain` and the page read it.
+// Everything that commands write and print, in one table: files of runs and sweeps, and results
+// that are only shown. Lists, `explain` and the page read it.
 // Read next: base/table.h.
 #pragma once
 
@@ -11,34 +11,35 @@
 
 namespace headlab {
 
-/// A key of JSON, with those of the object, or of each object in the array, that it holds.
+/// JSON key with the keys of its object, or of each object in its array.
 struct JsonKey {
   std::string name;
   std::vector<JsonKey> nested{};
   std::string same_as{};  // the file or the key that has the same keys in place of `nested`
 
-  /// The key, with nested keys in parentheses: "targets(name loss)".
+  /// Returns the key, with nested keys in parentheses: "targets(name loss)".
   std::string text() const;
 };
 
 struct FindingEntry {
-  std::string name;                  // of the file, or of the command that shows it
-  std::string meaning;               // what it holds
+  std::string name;                  // name of the file, or of the command that shows it
+  std::string meaning;               // content
   std::string command = "";          // that makes it of a run, RUN being its place
-  std::vector<std::string> views{};  // of the page, that show it
-  /// The finding of an empty report, whose tables have their columns; null: none, or not as tables.
+  std::vector<std::string> views{};  // views of the page that show it
+  /// Returns the result of an empty report, whose tables have their columns; null if there is none,
+  /// or not as tables.
   Finding (*shape)() = nullptr;
-  std::vector<JsonKey> keys{};  // of its JSON, besides those that the shape has
+  std::vector<JsonKey> keys{};  // keys of its JSON in addition to those of the shape
 
   bool is_file() const { return name.find('.') != std::string::npos; }
 };
 const std::vector<FindingEntry>& finding_table();
 
-/// The keys of its JSON, nested ones after their table: "examples heads(layer head loss)".
+/// Returns the keys of its JSON, nested ones after their table: "examples heads(layer head loss)".
 std::string keys_of(const FindingEntry& entry);
-/// The glossary of the lessons: a term ("query, q"), and what it means, in a word and exactly.
+/// Returns the glossary of the lessons: a term ("query, q") with a short and an exact definition.
 std::vector<std::array<std::string, 2>> glossary();
-/// Every column of every table, once for each title and meaning.
+/// Returns every column of every table, once for each title and meaning.
 std::vector<Column> all_columns();
 
 }  // namespace headlab

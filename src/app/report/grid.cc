@@ -1,6 +1,6 @@
-// All heads at one glance, as a picture and for a terminal. Both show the same: what each head
-// looks at, which relation it is best at, and whether it owns it; removed heads keep their places.
-// And how heads divide relations.
+// Overview of all heads, as a picture and for a terminal, and the figure of how heads split
+// relations. Both overviews show the pattern of each head, its best relation and whether it owns
+// it; removed heads keep their positions.
 // Read next: figures.cc, the other figures; heatmap.h, how small maps share a screen.
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr double kApart = 10;  // between a bar and its name
 constexpr const char* kGridLegend =
     "bar: attention on the truth of the relation; tick: what chance reaches; ★ owns the relation";
 
-/// One head of the grid: as it is, or as it was removed.
+/// One head of the grid, present or removed.
 struct GridCell {
   std::string name;
   const HeadPattern* pattern = nullptr;  // null: removed
@@ -83,7 +83,7 @@ std::vector<GridCell> cells_of_module(const TransformerConfig& config, Index lay
   return cells;
 }
 
-/// "8 heads; 4 own a relation: 0.0 back3, ...".
+/// Returns "8 heads; 4 own a relation: 0.0 back3, ...".
 std::string owners_sentence(const HeadsReport& report, std::span<const HeadRole> roles) {
   std::vector<std::string> owners;
   for (std::size_t h = 0; h < roles.size(); ++h) {
@@ -158,7 +158,7 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
   return picture;
 }
 
-/// Error: a picture without items.
+/// Throws an Error for a picture without items.
 static void require_drawn(const Picture& picture) {
   if (!picture.items.empty()) return;
   throw Error("no relation is divided by classes: there is nothing to draw",

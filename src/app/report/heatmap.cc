@@ -1,6 +1,7 @@
-// Two columns make a cell about square, and leave room between tokens that are written downwards.
-// Long tokens are cut, with … in place of what is missing; long sequences get narrower cells. Read
-// next: grid.cc, whose small maps stand side by side.
+// Layout of patterns as text. Two columns make an approximately square cell and leave space between
+// tokens, which are written downwards. Long tokens are cut and end in …; long sequences get
+// narrower cells.
+// Read next: grid.cc, whose small maps are side by side.
 #include "headlab/report/heatmap.h"
 
 #include <algorithm>
@@ -16,13 +17,14 @@ namespace {
 constexpr std::size_t kWidestLabel = 12;  // longer tokens are cut
 constexpr std::size_t kFrame = 9;         // " │", "│ 0.87"
 
-/// `missed`: gold on which, with the query's other gold, lies less than half of its attention.
+/// Colours of a cell. `missed`: ground-truth cell of a query with less than half of its attention
+/// on the ground truth.
 enum class GoldMark { none, found, missed };
 struct ShadedCell {
   double weight = 0;
   GoldMark mark = GoldMark::none;
 };
-/// A cell of `width` columns, 1 or 2. Gold is marked by a sign in it.
+/// Returns a cell of `width` columns, 1 or 2. Ground truth is marked by a sign in it.
 std::string cell_text(const ShadedCell& cell, std::size_t width) {
   constexpr const char* kShades[] = {" ", "·", "░", "▒", "▓", "█"};
   const std::string mark = cell.mark == GoldMark::found ? "■" : "□";
@@ -35,13 +37,14 @@ std::string cell_text(const ShadedCell& cell, std::size_t width) {
   return one + (shade < 2 ? " " : one);  // a dot stays small
 }
 
-/// How the sources share the width.
+/// Division of the width among the sources.
 struct Layout {
   std::size_t label;     // columns of the row labels
   std::size_t cell = 2;  // columns of a cell
   std::size_t pool = 1;  // sources in a cell
 
-  /// A cell is at least `least` columns wide, those of the widest character of its label.
+  /// Computes the layout; a cell is at least `least` columns wide, the width of the widest
+  /// character of its label.
   Layout(std::size_t label_width, std::size_t sources, std::size_t width, std::size_t least)
       : label(label_width) {
     const std::size_t room = width > label + kFrame ? width - label - kFrame : 1;
@@ -52,7 +55,7 @@ struct Layout {
   }
 };
 
-/// The characters of a token, as many as a label has room for, each with its combining marks.
+/// Returns the characters of a token that fit in a label, each with its combining marks.
 std::vector<std::string> label_of(const std::string& token) {
   std::vector<std::string> characters;
   for (std::string& character : characters_of(token)) {
@@ -69,7 +72,7 @@ std::vector<std::string> label_of(const std::string& token) {
   return characters;
 }
 
-/// The columns of the widest of all labels, and of their widest character.
+/// Returns the columns of the widest of all labels, and of their widest character.
 std::pair<std::size_t, std::size_t> widths_of(const std::vector<std::string>& tokens) {
   std::size_t label = 0;
   std::size_t widest = 1;
@@ -83,7 +86,7 @@ std::pair<std::size_t, std::size_t> widths_of(const std::vector<std::string>& to
   return {label, widest};
 }
 
-/// The tokens of the columns, written downwards, one line for each of their characters.
+/// Returns the tokens of the columns, written downwards, one line for each of their characters.
 std::string column_labels(const std::vector<std::string>& sources, const Layout& layout) {
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 1;
@@ -103,7 +106,7 @@ std::string column_labels(const std::vector<std::string>& sources, const Layout&
   return out;
 }
 
-/// A pattern with what is known of its cells.
+/// Pattern with the properties of its cells.
 struct Rows {
   std::span<const Scalar> weights;
   std::span<const char> gold;
@@ -111,7 +114,7 @@ struct Rows {
 
   std::span<const Scalar> row(std::size_t t) const { return weights.subspan(t * columns, columns); }
 
-  /// The cells of a row, each the largest of `pool` neighbours.
+  /// Returns the cells of a row, each the largest of `pool` neighbours.
   std::vector<ShadedCell> cells(std::size_t t, std::size_t pool) const {
     std::vector<ShadedCell> cells((columns + pool - 1) / pool);
     const bool found = !gold.empty() && is_found(row(t), gold.subspan(t * columns, columns));
@@ -171,7 +174,7 @@ namespace {
 
 constexpr std::size_t kScreenColumns = 80, kScreenLines = 24, kBetween = 2;
 
-/// `pool` neighbours both ways become one: the largest.
+/// Returns a map in which each `pool` neighbours in both directions become one, the largest.
 std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index pool) {
   std::vector<ShadedCell> cells((map.columns + pool - 1) / pool);
   for (Index r = first; r < std::min(first + 2 * pool, map.rows); ++r) {
@@ -183,7 +186,7 @@ std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index pool)
   return cells;
 }
 
-/// A map as lines, all `width` columns wide, with its caption first.
+/// Returns a map as lines, all `width` columns wide, with its caption first.
 std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, Index pool) {
   std::vector<std::string> lines = {padded(map.caption, width)};
   for (Index r = 0; r < map.rows && !map.weights.empty(); r += 2 * pool) {
@@ -194,7 +197,7 @@ std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, In
 
 using MapGroups = std::vector<std::pair<std::string, std::vector<SmallMap>>>;
 
-/// The columns of one map, and the lines of all, at some pooling.
+/// Number of columns of one map and of lines of all maps, for some pooling.
 std::pair<std::size_t, std::size_t> extent_of(const MapGroups& groups, Index pool) {
   std::size_t width = 8;
   std::size_t lines = 0;
@@ -214,7 +217,7 @@ std::pair<std::size_t, std::size_t> extent_of(const MapGroups& groups, Index poo
   return {width, lines};
 }
 
-/// Maps beside each other.
+/// Returns maps side by side.
 std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Index pool) {
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 0;

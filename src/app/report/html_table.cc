@@ -1,5 +1,5 @@
-// Tables as HTML, for pages whose scripts do not run.
-// The cells are the same texts as on a terminal, with the signs of HTML escaped.
+// Tables as HTML, for pages without scripts.
+// The cells are the same texts as on a terminal, with the special characters of HTML escaped.
 // Read next: cell_text.cc, which makes the cells.
 #include "headlab/base/text.h"
 #include "headlab/report/finding_text.h"

@@ -12,7 +12,7 @@
 namespace headlab {
 namespace {
 
-/// A character as LaTeX text.
+/// Returns a character as LaTeX text.
 std::string latex_character(const std::string& character) {
   static const std::map<std::string, std::string> kEscapes = {{"&", "\\&"},
                                                               {"%", "\\%"},
@@ -51,8 +51,8 @@ std::string latex_character(const std::string& character) {
   return found == kEscapes.end() ? character : found->second;
 }
 
-/// A negative number in math mode, $-0.5$, and one with a power, $1.2\times10^{-6}$; others as they
-/// are.
+/// Returns a negative number in math mode, $-0.5$, or one with a power, $1.2\times10^{-6}$; others
+/// unchanged.
 std::string latex_number(const std::string& number) {
   const std::size_t power = number.find_first_of("eE");
   if (power == number.npos) return number[0] == '-' ? "$" + number + "$" : number;
@@ -60,8 +60,8 @@ std::string latex_number(const std::string& number) {
   return "$" + number.substr(0, power) + "\\times10^{" + exponent + "}$";
 }
 
-/// The length of the number that begins at `at`, 0 if none does. A number begins a word and ends
-/// one, or is followed by a sign of its own, such as % or *.
+/// Returns the length of the number that begins at `at`, 0 if none does. A number begins a word and
+/// ends one, or is followed by a sign of its own, such as % or *.
 std::size_t number_at(const std::string& cell, std::size_t at) {
   const bool begins = at == 0 || cell[at - 1] == ' ' || cell[at - 1] == '(';
   if (!begins) return 0;
@@ -74,7 +74,7 @@ std::size_t number_at(const std::string& cell, std::size_t at) {
   return ends ? sign + length : 0;
 }
 
-/// A text, in which two hyphens stay two hyphens.
+/// Returns an escaped text in which two hyphens stay two hyphens.
 std::string latex_text(const std::string& words) {
   std::string out;
   for (const std::string& character : characters_of(words)) {

@@ -1,5 +1,5 @@
 // Functions that both writers of pictures share: numbers, and the corners of areas and lines. A
-// circle has none: each draws it as what it is.
+// circle has no corners: each writer draws it in its own way.
 // Read next: svg.cc.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace headlab {
 
-/// At most two decimals, and never -0.
+/// Returns a number with at most two decimals, and never -0.
 std::string drawn_number(double value);
 
-/// A corner, and whether a new stroke begins there.
+/// Corner, and whether a new stroke begins there.
 struct Corner {
   Point at;
   bool begins = false;

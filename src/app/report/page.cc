@@ -1,6 +1,6 @@
-// A page is put together from runs that are opened, studied once, and turned into facts and blocks
-// by a plan. If the result is too large the plan is made poorer, and the facts are made again: the
-// studies stay. Read next: page_html.cc.
+// Assembly of a page: runs are opened, studied once, and converted to facts and blocks according to
+// a plan. If the result is too large, the plan is reduced and the facts are made again from the
+// same studies. Read next: page_html.cc.
 #include "headlab/report/page.h"
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace {
 struct StudiedRun {
   Run run;
   RunStudy study;
-  std::optional<std::size_t> parent{};  // its place among the runs
+  std::optional<std::size_t> parent{};  // index of its parent among the runs
   bool is_parent = false;
 };
 
-/// The run from which this one was pruned, if it is there and fits this one.
+/// Returns the run from which this one was pruned, if it exists and fits this one.
 std::optional<Run> parent_of(const Run& run, std::vector<std::string>& left_out) {
   if (run.config.parent.empty()) return std::nullopt;
   try {
@@ -39,7 +39,7 @@ std::optional<Run> parent_of(const Run& run, std::vector<std::string>& left_out)
 
 class PageMaker {
  public:
-  /// The lessons alone, on the runs of a sweep.
+  /// Builds the lessons alone, on the runs of a sweep.
   PageMaker(const std::filesystem::path& sweep, const std::string& name, const PageOptions& options)
       : options_(options), title_("Attention heads in seven lessons"), textbook_(name) {
     if (!sweep.empty()) {
@@ -80,7 +80,7 @@ class PageMaker {
   }
 
  private:
-  /// Leaves out what comes next in turn; false if there is nothing more.
+  /// Leaves out the next part in turn; returns false if there is nothing more.
   bool make_poorer() {
     if (const Index snapshots = std::min(plan_.snapshots, most_snapshots()); snapshots > 1) {
       plan_.snapshots = snapshots > 5 ? snapshots / 2 : 0;
@@ -98,7 +98,7 @@ class PageMaker {
     return true;
   }
 
-  /// Sentences about what the plan leaves out.
+  /// Returns sentences about the parts that the plan leaves out.
   std::vector<std::string> left_out() const {
     std::vector<std::string> sentences = missing_;
     const auto say = [&](const auto&... parts) { sentences.push_back(text(parts...)); };
@@ -142,7 +142,7 @@ class PageMaker {
     return static_cast<double>(page.html.size()) > options_.megabytes * 1e6;
   }
 
-  /// The tasks of the runs: runs of one task share it.
+  /// Returns the tasks of the runs: runs of one task share it.
   Json tasks(PageBlocks& blocks, std::vector<std::size_t>& task_of) const {
     Json tasks = Json::array();
     std::vector<std::string> specs;
@@ -157,7 +157,7 @@ class PageMaker {
     return tasks;
   }
 
-  /// The files of a run that views need; lessons need no missing ones.
+  /// Returns the files of a run that views need; lessons need no missing ones.
   std::vector<PageSource> sources_of(const StudiedRun& one) const {
     return textbook_ ? std::vector<PageSource>{} : run_sources(one.run, options_);
   }
@@ -230,7 +230,7 @@ class PageMaker {
 
   const PageOptions& options_;
   std::string title_;
-  std::optional<std::string> textbook_{};  // what the sweep of a textbook is called
+  std::optional<std::string> textbook_{};  // name of the sweep of a textbook
   std::optional<PageSweep> sweep_;
   std::vector<StudiedRun> runs_;
   PagePlan plan_;

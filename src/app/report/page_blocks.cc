@@ -1,5 +1,6 @@
-// Bytes are written one by one, low byte first, so that a page is the same whatever machine makes
-// it. The page reads them as they lie: every machine that runs a browser today has that order.
+// Blocks of numbers. Bytes are written one by one, low byte first, so that a page does not depend
+// on the machine that makes it. The page reads them without conversion: every machine with a
+// browser today is little-endian.
 // Read next: page_task.cc.
 #include "report/page_blocks.h"
 
@@ -13,7 +14,7 @@
 namespace headlab {
 namespace {
 
-/// The numbers that `of` makes of values, each in so many bytes.
+/// Returns the numbers that `of` makes of values, each in this many bytes.
 template <class Value, class Of>
 std::string little(std::span<const Value> values, int width, const Of& of) {
   std::string bytes;

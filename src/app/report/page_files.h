@@ -1,5 +1,5 @@
-// The hand-written half of a page: the files of src/app/report/page, which the build puts into the
-// library as they stand. CMakeLists.txt makes the source that defines this.
+// The hand-written half of a page: the files of src/app/report/page, which the build embeds
+// unchanged in the library. CMakeLists.txt makes the source that defines this table.
 // Private to this layer. Read next: page_html.h.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace headlab {
 struct PageFile {
   std::string_view name, text;
 };
-/// In the order of their names.
+/// Returns the files in the order of their names.
 std::span<const PageFile> page_files();
 
 }  // namespace headlab

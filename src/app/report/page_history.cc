@@ -1,6 +1,6 @@
-// Results of other commands in the folder of a run: reports as they are, the log of heads turned
-// from lines into columns, and the pictures that the program draws of them. A file that is there
-// but cannot be read is an Error, not a gap. Read next: page_verdict.cc.
+// Results of other commands in the folder of a run: reports unchanged, the log of heads converted
+// from lines to columns, and the pictures that the program draws of them. A file that exists but
+// cannot be read is an Error, not a gap. Read next: page_verdict.cc.
 #include <algorithm>
 #include <cmath>
 
@@ -15,19 +15,20 @@
 namespace headlab {
 namespace {
 
-/// After which step a finding was made; -1 where it does not say.
+/// Returns the training step of a result; -1 if it is not recorded.
 Index step_of(const Json& finding) {
   const Json* step = finding.find("step");
   return step != nullptr && step->is_number() ? step->integer() : -1;
 }
 
-/// Whether a finding describes other weights than those of the run.
+/// Returns whether a result describes other weights than those of the run.
 bool is_outdated(const Run& run, const Json& finding) {
   const Json* weights = finding.find("weights");
   return weights != nullptr && *weights != Json(weights_hash(run.model));
 }
 
-/// A finding of a run's folder. Errors: it is none, or of the weights of another run.
+/// Returns a result in a run's folder. Errors: it is no result, or it is for the weights of another
+/// run.
 Json read_report(const Run& run, const std::filesystem::path& file) {
   Json json = read_json(file);
   if (!json.is_object() || json.find("headlab") == nullptr) {
@@ -44,14 +45,14 @@ Json read_report(const Run& run, const std::filesystem::path& file) {
   return json;
 }
 
-/// The number to four significant digits, which is enough for a drawing.
+/// Returns the number to four significant digits, which is enough for a drawing.
 Json short_number(const Json& number) {
   if (!number.is_number() || number.number() == 0) return number;
   const double size = std::pow(10.0, 3 - std::floor(std::log10(std::abs(number.number()))));
   return std::round(number.number() * size) / size;
 }
 
-/// The value of a relation in `part` of each head of each line, by head, then by line.
+/// Returns the value of a relation in `part` of each head of each line, by head, then by line.
 Json head_columns(const std::vector<Json>& lines, const char* part, const std::string& relation) {
   Json heads = Json::array();
   const std::size_t count = lines.back().at("heads").items().size();

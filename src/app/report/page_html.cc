@@ -1,6 +1,6 @@
-// The skeleton is cut at its placeholders once, and nothing that is put in is ever searched again:
-// a token or a name that looks like a placeholder stays what it is. The policy is computed before
-// the data are put in. Read next: page.cc.
+// HTML of a page. The skeleton is cut at its placeholders once, and inserted text is never searched
+// again: a token or a name that looks like a placeholder stays unchanged. The policy is computed
+// before the data are inserted. Read next: page.cc.
 #include "report/page_html.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-/// " 'sha256-...'" for each element `tag` of the document.
+/// Returns " 'sha256-...'" for each element `tag` of the document.
 std::string hashes_of(std::string_view html, const std::string& tag) {
   std::string sources;
   const std::string open = "<" + tag + ">";
@@ -68,7 +68,7 @@ std::string hashes_of(std::string_view html, const std::string& tag) {
   return sources.empty() ? " 'none'" : sources;
 }
 
-/// The text of a placeholder {{file:NAME}} or {{script:NAME}}; empty for any other.
+/// Returns the text of a placeholder {{file:NAME}} or {{script:NAME}}; empty for any other.
 std::string code_of(std::string_view placeholder) {
   std::string code;
   std::set<std::string_view> known;
@@ -77,7 +77,7 @@ std::string code_of(std::string_view placeholder) {
   return code;
 }
 
-/// The skeleton with its files, without policy and data.
+/// Returns the skeleton with its files, without policy and data.
 std::string code_of(const std::vector<HtmlPiece>& pieces) {
   std::string html;
   for (const HtmlPiece& piece : pieces) {

@@ -1,5 +1,5 @@
 // The lessons without scripts: the texts of src/app/report/page/lessons.html with tables of the
-// program. With scripts the page shows the same beside what it computes itself. Read next:
+// program. With scripts the page shows the same texts next to its own computations. Read next:
 // heads/lessons.h.
 #include "headlab/base/text.h"
 #include "headlab/bench/cost.h"

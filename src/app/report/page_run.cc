@@ -1,5 +1,6 @@
-// A run as JSON: its modules with the numbers that heads were born with, its weights under the
-// names of its checkpoint, and what a study of it found. Without weights patterns are stored.
+// A run as JSON: its attention layers with the original indices of their heads, its weights under
+// the names of its checkpoint, and the results of a study of it. Without weights, patterns are
+// stored.
 // Read next: page_history.cc.
 #include <algorithm>
 #include <cmath>
@@ -11,10 +12,12 @@
 namespace headlab {
 namespace {
 
-constexpr Index kLargestStoredPattern = 128;  // of longer ones only the largest weights are kept
-constexpr Index kKeptWeights = 16;            // for each query
+constexpr Index kLargestStoredPattern =
+    128;                            // of longer patterns only the largest weights are kept
+constexpr Index kKeptWeights = 16;  // for each query
 
-/// All settings of a run; by value, because settings refer to a configuration that they may change.
+/// Returns all settings of a run; the run is passed by value, because settings refer to a
+/// configuration that they may change.
 Json config_facts(RunConfig config) { return settings_of(config).to_json(); }
 
 Json modules_facts(const Run& run) {
@@ -79,7 +82,7 @@ Json check_facts(const RunStudy& study, PageBlocks& blocks) {
   return json;
 }
 
-/// Adds the largest weights of a row, their keys, and what all others weigh together.
+/// Adds the largest weights of a row, their keys, and the sum of all others.
 struct LargestWeights {
   std::vector<std::int32_t> keys{};
   std::vector<float> weights{}, left{};
@@ -105,7 +108,8 @@ struct LargestWeights {
   }
 };
 
-/// Patterns of the shown examples of one module: all weights, or of long rows the largest.
+/// Returns the patterns of the displayed examples of one attention layer: all weights, or of long
+/// rows the largest.
 Json stored_facts(const RunStudy::Module& module, std::span<const Scalar> all, Index examples,
                   PageBlocks& blocks) {
   const Index H = module.heads;
@@ -134,7 +138,7 @@ Json patterns_facts(const Run& run, const RunStudy& study, Index examples, PageB
   return json;
 }
 
-/// The replacements of ablated heads, by module.
+/// Returns the replacements of ablated heads, by attention layer.
 void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                       Json& facts) {
   Json means = Json::array();
@@ -142,7 +146,7 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
   for (const RunStudy::Module& module : study.modules) {
     means.push_back(
         blocks.floats("replacements", {module.heads, module.d_value}, module.mean_output));
-    // Donors are drawn among all examples: of fewer some would be missing.
+    // Donors are drawn from all examples: with fewer examples some would be missing.
     const bool whole = plan.examples >= study.examples && !module.donors.empty();
     donors.push_back(whole ? blocks.counts("replacements", {study.examples}, module.donors)
                            : Json());
@@ -151,14 +155,15 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
   facts["donors"] = std::move(donors);
 }
 
-/// The attention functions that the page computes: the table `attentionFunctions` of
+/// Attention functions that the page computes: the table `attentionFunctions` of
 /// page/core_kinds.js.
 constexpr std::string_view kLiveFunctions[] = {"softmax", "softmax_composed", "sigmoid",
                                                "softmax_one"};
-/// The wirings of blocks that the page computes: the table `blockWirings` of page/core_wirings.js.
+/// Block wirings that the page computes: the table `blockWirings` of page/core_wirings.js.
 constexpr std::string_view kLiveWirings[] = {"pre", "post", "parallel"};
 
-/// The plan for one run: patterns are stored if the page cannot compute its attention or blocks.
+/// Returns the plan for one run: patterns are stored if the page cannot compute its attention or
+/// blocks.
 PagePlan plan_for(const Run& run, PagePlan plan) {
   const std::string_view function = kind_of(run.config.model.attention_function).name;
   const std::string_view wiring = kind_of(run.config.model.norm_place).name;
@@ -179,7 +184,7 @@ void add_model(const Run& run, const RunStudy& study, const PagePlan& plan, Page
   add_replacements(study, plan, blocks, facts);
 }
 
-/// The places of at most `most` of `count` snapshots.
+/// Returns the indices of at most `most` of `count` snapshots.
 std::vector<std::size_t> chosen_snapshots(std::size_t count, Index most) {
   std::vector<std::size_t> places;
   if (most < 2) return places;
@@ -190,8 +195,8 @@ std::vector<std::size_t> chosen_snapshots(std::size_t count, Index most) {
   return places;
 }
 
-/// Weights over training in 16 bits, half the bytes, and what that costs. Null where nothing was
-/// kept, or there is no room for it.
+/// Returns weights over training in 16 bits, half the bytes, and the resulting errors. Null if
+/// nothing was kept, or if it does not fit.
 Json snapshots_facts(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks) {
   const std::vector<std::size_t> places =
       chosen_snapshots(study.snapshots.size(), plan.weights ? plan.snapshots : 0);
@@ -216,7 +221,7 @@ Json snapshots_facts(const RunStudy& study, const PagePlan& plan, PageBlocks& bl
   return json;
 }
 
-/// The mean patterns after each kept step, by module.
+/// Returns the mean patterns after each kept step, by attention layer.
 Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
   Json modules = Json::array();
   for (std::size_t m = 0; m < study.modules.size(); ++m) {

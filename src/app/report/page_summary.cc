@@ -21,7 +21,7 @@ Finding finding_of(const Page& page) {
 }
 
 std::string missing_text(const Page& page) {
-  std::map<std::string, std::vector<std::string>> gaps;  // by command: what it writes
+  std::map<std::string, std::vector<std::string>> gaps;  // by command: the files it writes
   for (const PageSource& source : page.sources) {
     if ((!source.present || source.outdated) && !source.command.empty()) {
       gaps[source.command].push_back(text(source.file, " for ", join(source.views, ", ")));

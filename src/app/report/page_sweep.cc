@@ -1,5 +1,5 @@
-// A sweep on a page: what it measured, and for each combination of settings one of its models, that
-// of the first seed, to be looked at side by side. A cell is a run like any other.
+// A sweep on a page: its results, and for each combination of settings the model of the first seed,
+// shown side by side. A trial is a run like any other.
 // Read next: headlab/lab/sweep.h.
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 namespace headlab {
 namespace {
 
-constexpr std::size_t kMostModels = 12;  // of a sweep that are shown
+constexpr std::size_t kMostModels = 12;  // maximum number of models of a sweep
 
 /// Adds facts of the sweep's report that its trials do not have: the command that makes the sweep,
 /// and the controls of a textbook; null if the report has none.

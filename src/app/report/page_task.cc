@@ -1,6 +1,7 @@
-// The examples of a page are those on which the program judges models and scores heads, so that
-// whatever the page computes can be held against what the program wrote. Truth is stored as it is
-// made: for each query the number of its keys, then the keys. Read next: page_run.cc.
+// Examples of a page. They are those on which the program evaluates models and scores heads, so
+// that every number computed by the page can be compared with the program's. Ground truth is stored
+// in its original order: for each query the number of its keys, then the keys. Read next:
+// page_run.cc.
 #include <algorithm>
 
 #include "headlab/train/streams.h"
@@ -24,8 +25,8 @@ Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBl
   return json;
 }
 
-/// A target as blocks store it, which hold no negative numbers: target + 1, and 0 if there is none
-/// (-1). core_page.js reads it by targetOf().
+/// Returns a target as blocks store it, which hold no negative numbers: target + 1, and 0 if there
+/// is none (-1). core_page.js reads it by targetOf().
 std::int32_t stored_target(std::int32_t target) { return target + 1; }
 
 Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
@@ -57,7 +58,7 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   return json;
 }
 
-/// Texts of the numbers below `count`, each `#number` if it is not UTF-8.
+/// Returns the texts of the numbers below `count`, each `#number` if it is not UTF-8.
 template <class TextOf>
 std::vector<std::string> texts_below(Index count, const TextOf& text_of) {
   std::vector<std::string> texts;

@@ -1,5 +1,5 @@
-// The verdict on a run as sentences: how good it is, which heads do what, and how many are enough.
-// Every claim comes from a file of the run, and is cut out as a piece of its own, so that a page
+// Conclusions on a run as sentences: its quality, the roles of its heads, and how many heads are
+// enough. Every claim comes from a file of the run and is a separate piece of text, so that a page
 // can link it to the view that shows it. A page without its scripts, as in the preview of a mail,
 // shows these sentences, maps of heads and the table of scores. Read next: page.cc.
 #include <algorithm>
@@ -36,7 +36,7 @@ class Verdict {
     pieces_.push_back(std::move(piece));
   }
 
-  /// The facts of a report. Error: one that lacks what it should hold, by name.
+  /// Returns the facts of a report. Error that names a missing part.
   template <class Tell>
   void from(const std::string& name, const Tell& tell) {
     const Json* report = run_.at("reports").find(name);
@@ -64,7 +64,7 @@ class Verdict {
     }
   }
 
-  /// The heads that do a relation as its owner must, the best first.
+  /// Returns the heads that meet the criteria of an owner of a relation, the best first.
   static std::vector<std::string> doers(const Json& heads, const std::string& relation) {
     std::vector<std::pair<double, std::string>> found;
     for (const Json& head : heads.at("heads").items()) {
@@ -83,7 +83,7 @@ class Verdict {
     return texts_of(found, &std::pair<double, std::string>::second);
   }
 
-  /// The sentence on heads that share a relation; nullptr where one does it alone.
+  /// Returns the sentence on heads that share a relation; nullptr if one head has it alone.
   static const Json* shared(const Json& heads, const Json& relation) {
     const Json* divisions = heads.find("divisions");  // older files have none
     if (divisions == nullptr) return nullptr;
@@ -92,8 +92,8 @@ class Verdict {
     return found == divisions->items().end() ? nullptr : &found->at("sentence");
   }
 
-  /// "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)"; what heads share; and what
-  /// no head does.
+  /// Returns "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)", then shared
+  /// relations and those without a head.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
     std::set<std::string> owners;
@@ -127,7 +127,8 @@ class Verdict {
     }
   }
 
-  /// The fewest heads of the best method with which little of the loss comes back, and the rule.
+  /// Returns the smallest number of heads of the best method that keeps most of the loss, and the
+  /// rule.
   void say_what_can_go(const Json& curve) {
     const Json* best = nullptr;
     for (const char* name : {"greedy", "exhaustive"}) {
@@ -166,7 +167,7 @@ class Verdict {
 
 Json verdict_of(const Json& run) { return Verdict(run).take(); }
 
-/// The mean patterns of all heads as text.
+/// Returns the mean patterns of all heads as text.
 static std::string maps_html(const Json& run, const RunStudy& study) {
   std::vector<std::pair<std::string, std::vector<SmallMap>>> groups;
   for (std::size_t m = 0; m < study.modules.size(); ++m) {
@@ -196,7 +197,7 @@ std::string static_html(const Json& run, const Json& task, const RunStudy& study
   if (heads == nullptr || heads->find("tables") == nullptr) return html;  // of an early version
   const std::vector<Table> tables = finding_of(*heads).tables;
   const auto found = std::ranges::find(tables, "relations", &Table::name);
-  if (found == tables.end()) return html;  // of a task without relations
+  if (found == tables.end()) return html;  // a task without relations
   Table best = *found;
   best.title = "The best head for each relation, on held-out examples";
   return html + "<div id=\"scores-table\">" + html_of(best) + "</div>\n";

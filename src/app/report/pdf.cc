@@ -1,7 +1,7 @@
-// PDF 1.4, written as it is drawn: no compression and no fonts inside, since every reader has
-// Helvetica. The document says no time, so that equal pictures are equal bytes. Its origin is at
-// the bottom left, that of pictures at the top left: y is turned over where a corner is written.
-// Read next: svg.cc, the other writer.
+// Writer of PDF 1.4, without compression or embedded fonts, since every reader has Helvetica. The
+// document contains no time, so equal pictures are equal bytes. The origin of a PDF is at the
+// bottom left, that of pictures at the top left: y is mirrored when a corner is written. Read next:
+// svg.cc, the other writer.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -17,7 +17,8 @@
 namespace headlab {
 namespace {
 
-// From a text's base line to its middle, in sizes; where a quarter circle's control points lie.
+// Distance from a text's base line to its middle, in sizes; position of the control points of a
+// quarter circle.
 constexpr double kCentre = 0.35, kCircle = 0.5523;
 
 std::string color_text(std::string_view color, const char* command) {
@@ -26,11 +27,11 @@ std::string color_text(std::string_view color, const char* command) {
   return out + command + "\n";
 }
 
-/// The mark of a blank, which no font of PDF readers has: see blank_marks.
+/// Mark of a blank, which no font of PDF readers has: see blank_marks.
 constexpr std::string_view kBlankMark = "␣";
 
-/// The code of a character in Windows-1252, or of what stands for it: an asterisk for a star, and a
-/// blank for the mark of one. None if there is nothing.
+/// Returns the code of a character in Windows-1252, or of its substitute: an asterisk for a star,
+/// and a blank for the mark of one. None if there is neither.
 std::optional<int> code_of(const std::string& character) {
   static const std::map<std::string, int> kOthers = {
       {"★", '*'},  {"−", '-'},  {"␣", ' '},  {"€", 0x80}, {"‚", 0x82}, {"ƒ", 0x83},
@@ -47,7 +48,7 @@ std::optional<int> code_of(const std::string& character) {
   return found == kOthers.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Windows-1252, in brackets; what has no place there becomes ?.
+/// Returns a text in Windows-1252, in brackets; characters that it lacks become ?.
 std::string string_of(std::string_view text) {
   std::string out = "(";
   for (const std::string& character : characters_of(text)) {
@@ -60,7 +61,7 @@ std::string string_of(std::string_view text) {
   return out + ")";
 }
 
-/// Each index at which `part` begins in `text`.
+/// Returns each index at which `part` begins in `text`.
 std::vector<std::size_t> places_of(std::string_view part, std::string_view text) {
   std::vector<std::size_t> places;
   std::size_t at = text.find(part);
@@ -71,7 +72,7 @@ std::vector<std::size_t> places_of(std::string_view part, std::string_view text)
   return places;
 }
 
-/// The text with blanks in place of their marks.
+/// Returns the text with blanks in place of their marks.
 std::string with_blanks(std::string text) {
   std::size_t at = text.find(kBlankMark);
   while (at != text.npos) {
@@ -81,7 +82,7 @@ std::string with_blanks(std::string text) {
   return text;
 }
 
-/// The commands that set the colours, then the path, then the command that draws it.
+/// Returns the commands that set the colours, then the path, then the command that draws it.
 std::string drawn(const Look& look, const std::string& path, bool closed) {
   if (look.fill.empty() && look.stroke.empty()) return "";
   std::string out;
@@ -110,7 +111,7 @@ struct PdfItems {
     return out;
   }
 
-  /// Cells reach a little over the next ones, or the paper would shine through between them.
+  /// Draws a map. Cells overlap the next ones slightly, or the paper would show between them.
   std::string operator()(const MapItem& map) const {
     constexpr double kOver = 0.1;
     const double w = map.box.w / double(map.columns);
@@ -152,17 +153,19 @@ struct PdfItems {
                      at(x + r, y) + "c ",
                  true);
   }
-  /// Where the text begins, from its place: as Helvetica sets it, with blanks for their marks.
+  /// Returns the start of a text relative to its anchor: as set in Helvetica, with blanks for their
+  /// marks.
   static double start_of(const TextItem& item) {
-    const double before = static_cast<int>(item.anchor) / 2.0;  // the share left of its place
+    const double before =
+        static_cast<int>(item.anchor) / 2.0;  // share of the text to the left of its anchor
     return -before * text_width(with_blanks(item.text), item.size, item.bold);
   }
-  /// The rotation of a text, as the first four numbers of a PDF matrix.
+  /// Returns the rotation of a text, as the first four numbers of a PDF matrix.
   static const char* turn_of(const TextItem& item) {
     if (item.turn == 0) return "1 0 0 1 ";
     return item.turn < 0 ? "0 1 -1 0 " : "0 -1 1 0 ";
   }
-  /// A bracket that lies on its back for each blank that the text marks.
+  /// Draws a bracket lying on its back for each blank that the text marks.
   std::string blank_marks(const TextItem& item) const {
     // Corners of the bracket, in units of the text's size.
     constexpr double kFrom = 0.04;

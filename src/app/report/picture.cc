@@ -1,7 +1,7 @@
-// The palette and the colours of maps. Zero is the paper, so that nothing looks like nothing; from
-// a tenth on the map is cividis, whose lightness changes all the way and which looks the same to
-// readers with and without the common colour blindnesses. Categories have Okabe and Ito's colours.
-// Read next: svg.cc and pdf.cc, which draw with them.
+// The palette and the colours of maps. Zero has the colour of the paper, so that an empty cell
+// looks empty. From 0.1 on the map is cividis, whose lightness changes monotonically and which
+// looks the same to readers with and without the common colour blindnesses. Categories have Okabe
+// and Ito's colours. Read next: svg.cc and pdf.cc, which draw with them.
 #include "headlab/report/picture.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kPalette
     {"s5", "#16181d"},
     {"s6", "#8a5a00"},
 }};
-/// Thousandths of the size, from the blank to ~. Source: Adobe's metrics of Helvetica.
+/// Widths in thousandths of the size, from the blank to ~. Source: Adobe's metrics of Helvetica.
 constexpr std::array<std::uint16_t, 95> kHelvetica = {
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -54,7 +54,7 @@ constexpr std::array<Rgb, 9> kCividis = {{{0xfe, 0xe8, 0x38},
                                           {0x1d, 0x3a, 0x6d},
                                           {0x00, 0x22, 0x4e}}};
 
-/// The colour at `t` (0 to 1) between equal stops.
+/// Returns the colour at `t` (0 to 1) between equal stops.
 Rgb between(std::span<const Rgb> stops, double t) {
   const double at = t * static_cast<double>(stops.size() - 1);
   const std::size_t i = std::min(static_cast<std::size_t>(at), stops.size() - 2);
@@ -77,7 +77,7 @@ std::string hex_of(const Rgb& rgb) {
   return hex;
 }
 
-/// The width of a character, in units of the text's size.
+/// Returns the width of a character, in units of the text's size.
 double letter_width(const std::string& character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (first >= 0xE1) return kWideLetter;  // from U+1000 on

@@ -1,5 +1,5 @@
-// Lines over two axes. A series is told by its colour, its dashes and the shape of its dots, and by
-// its name in the legend above the frame, which says what every mark is.
+// Lines over two axes. A series is distinguished by its colour, its dashes and the shape of its
+// dots, and named in the legend above the frame, which explains every mark.
 // Read next: figures.cc.
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ constexpr Index kDotShapes = 5;
 
 constexpr double kPad = 0.04;  // of an axis, beyond its data
 
-/// From values to places along one axis.
+/// Scale from values to positions along one axis.
 class AxisScale {
  public:
   AxisScale(const Axis& axis, const std::vector<double>& values, double from, double to)
@@ -49,13 +49,13 @@ class AxisScale {
       ticks_ = logarithmic_ ? log_ticks(std::pow(10, a_), std::pow(10, b_)) : round_ticks(a_, b_);
     }
   }
-  /// Zero and less lie at the beginning of a logarithmic axis.
+  /// Returns the position of a value; zero and less are at the beginning of a logarithmic axis.
   double at(double value) const {
     const double place = logarithmic_ && value <= 0 ? a_ : measure(value);
     return from_ + (place - a_) / (b_ - a_) * (to_ - from_);
   }
   const std::vector<double>& ticks() const { return ticks_; }
-  /// The ticks that are numbered if one takes `room`: of too many the powers of ten.
+  /// Returns the ticks that are numbered if one takes `room`: of too many the powers of ten.
   std::vector<double> numbered(double room) const {
     std::vector<double> some = ticks_;
     if (logarithmic_ && double(ticks_.size()) * room > std::abs(to_ - from_)) {
@@ -76,13 +76,13 @@ class AxisScale {
   std::vector<double> ticks_;
 };
 
-/// A name above the frame: where its text begins, and in which row.
+/// Name above the frame: the start of its text, and its row.
 struct NamePlace {
   double x;
   std::size_t row;
 };
 
-/// Where a plot's frame lies, its scales, and the places of the names above it.
+/// Position of a plot's frame, its scales, and the positions of the names above it.
 struct PlotPlaces {
   Box frame;
   AxisScale x, y;
@@ -91,8 +91,8 @@ struct PlotPlaces {
 
 constexpr double kLeft = 56, kRight = 12, kBottom = 40, kSampleWide = 26;
 
-/// From the right to the left, each name above those to its right that it reaches, so that no line
-/// goes through a name. plot.across ascends in x.
+/// Places names from right to left, each above those to its right that it overlaps, so that no line
+/// crosses a name. plot.across ascends in x.
 std::vector<NamePlace> places_across(const Plot& plot, const AxisScale& x) {
   std::vector<NamePlace> places(plot.across.size());
   for (std::size_t i = places.size(); i-- > 0;) {
@@ -108,7 +108,7 @@ std::vector<NamePlace> places_across(const Plot& plot, const AxisScale& x) {
   return places;
 }
 
-/// The names of the series one after the other, in as many rows as they need.
+/// Places the names of the series one after the other, in as many rows as they need.
 std::vector<NamePlace> places_in_legend(const Plot& plot) {
   std::vector<NamePlace> places;
   double x = kLeft;
@@ -158,7 +158,7 @@ PlotPlaces places_of(const Plot& plot) {
           legend};
 }
 
-/// Whole numbers in full: 10000, not 1e+04.
+/// Returns whole numbers in full: 10000, not 1e+04.
 std::string tick_text(double value) {
   return value == std::round(value) && std::abs(value) < 1e6 ? text(std::int64_t(value))
                                                              : significant(value);
@@ -226,7 +226,7 @@ LineItem line_of(const Series& series, std::size_t kind, std::vector<Point> poin
            .dash = kDashes[kind % kDashes.size()]}};
 }
 
-/// An interval from its lower end up, with an arrow there where it goes on below the axis.
+/// Draws an interval from its lower end up, with an arrow there if it continues below the axis.
 void draw_interval(Picture& picture, const Point& low, double high, bool goes_on,
                    const std::string& color) {
   const Look look = {.stroke = color, .thick = 1.5};
@@ -235,7 +235,7 @@ void draw_interval(Picture& picture, const Point& low, double high, bool goes_on
   if (goes_on) picture.items.push_back(LineItem{{{x - 3, y - 5}, low, {x + 3, y - 5}}, look});
 }
 
-/// How far a series stands beside its place, so that intervals of several can be told apart.
+/// Returns the horizontal shift of a series, so that intervals of several can be distinguished.
 double beside(const Plot& plot, std::size_t kind) {
   const auto with_bars = std::ranges::count_if(plot.series, [](const Series& series) {
     return !series.like && std::ranges::any_of(series.samples, [](const Sample& sample) {
@@ -289,8 +289,8 @@ Json to_json(const Sample& sample) {
   return low ? Json::Array{x, y, low, high} : Json::Array{x, y};
 }
 
-/// No interval ends below half the smallest value; those that would go on
-/// are drawn as arrows, which the legend explains.
+/// Returns the lower limit of intervals, half the smallest value; those that would continue are
+/// drawn as arrows, which the legend explains.
 void end_intervals(Plot& plot) {
   if (!plot.y.logarithmic) return;
   double floor = std::numeric_limits<double>::infinity();

@@ -1,6 +1,6 @@
-// Which columns and rows of a table are shown, and what kind of text their cells are. Columns
-// without any value are left out, and so are rows after the first ones of a table that names how
-// many. Read next: text_table.cc, latex.cc, html_table.cc, which lay them out.
+// Selection of the columns and rows of a table for display, and the type of text in their cells.
+// Columns without any value are left out, and so are rows beyond the maximum of a table that has
+// one. Read next: text_table.cc, latex.cc, html_table.cc, which lay them out.
 #include "report/shown_columns.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_text(const Column& column, const std::vector<Json::Array>& rows, std::si
   });
 }
 
-/// Whether a column can name a row: texts, heads and whole numbers, not measured values.
+/// Returns whether a column can name a row: texts, heads and whole numbers, not measured values.
 bool names_rows(const Column& column, const std::vector<Json::Array>& rows, std::size_t c) {
   return std::ranges::all_of(rows, [&](const Json::Array& row) {
     const Json& cell = row[c];
@@ -30,7 +30,7 @@ bool names_rows(const Column& column, const std::vector<Json::Array>& rows, std:
   });
 }
 
-/// The size of the number in a cell, by which rows are sorted; -1 if it has none.
+/// Returns the size of the number in a cell, by which rows are sorted; -1 if it has none.
 double size_of(const Json& cell) {
   const Json& number = cell.is_array() ? cell.items().at(0) : cell;
   return number.is_number() ? std::abs(number.number()) : -1;

@@ -10,18 +10,18 @@
 
 namespace headlab {
 
-/// A column that is shown: its title and a text for each row.
+/// Displayed column: its title and a text for each row.
 struct ShownColumn {
   std::string title;
   std::vector<std::string> cells;
-  bool is_text = false;     // texts and lists: set to the left
+  bool is_text = false;     // texts and lists: left-aligned
   bool is_numeric = false;  // numbers and intervals
   bool names_rows = false;  // texts, heads and whole numbers: a row can be named by them
 };
 
-/// The columns that are not hidden, with the rows that text shows.
+/// Returns the columns that are not hidden, with the rows that text shows.
 std::vector<ShownColumn> shown_columns(const Table& table);
-/// Whether text leaves out the column: it says so, or none of the rows has a value.
+/// Returns whether text leaves out the column: it is hidden, or no row has a value.
 bool is_hidden(const Table& table, std::size_t c);
 
 }  // namespace headlab

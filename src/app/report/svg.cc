@@ -1,6 +1,6 @@
-// SVG is written as the page's export writes it (src/app/report/page/draw.js): the same items give
-// the same elements in the same order, so that a figure looks alike wherever it was made. Numbers
-// have at most two decimals. Read next: pdf.cc, the other writer.
+// Writer of SVG, identical to the page's export (src/app/report/page/draw.js): the same items give
+// the same elements in the same order, so that a figure looks the same from both. Numbers have at
+// most two decimals. Read next: pdf.cc, the other writer.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kFont = R"(Helvetica, Arial, "Liberation Sans", sans-serif)";
 
-/// XML 1.0 allows three control characters, and not U+FFFE and U+FFFF.
+/// Returns a text that XML 1.0 allows: only three control characters, and not U+FFFE and U+FFFF.
 std::string xml(std::string_view text) {
   std::string out;
   for (const std::string& character : characters_of(text)) {
@@ -49,7 +49,7 @@ std::string attributes(const Look& look) {
   return out + "\"";
 }
 
-/// A path for each of 64 colours, in the order in which they come.
+/// Writes a path for each of 64 colours, in the order of first use.
 std::string svg_of(const MapItem& map) {
   const double w = map.box.w / double(map.columns);
   const double h = map.box.h / double(map.rows);

@@ -1,6 +1,6 @@
-// A table in lines of a limited width: titles are folded first, then the table is split into blocks
-// that stand below one another and repeat the columns that name a row. Widths count the columns of
-// a terminal, not bytes; numbers are set to the right.
+// A table in lines of a limited width: titles are folded first, then the table is split into
+// blocks, one below another, that repeat the columns that name a row. Widths count the columns of a
+// terminal, not bytes; numbers are right-aligned.
 // Read next: shown_columns.cc, which makes the cells.
 #include <algorithm>
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kGap = 2;         // blanks between columns
 constexpr std::size_t kLeastText = 20;  // the narrowest that a last column of texts is folded to
 
-/// A column with the lines of its title.
+/// Column with the lines of its title.
 struct TextColumn {
   ShownColumn shown;
   std::vector<std::string> title{};
@@ -55,10 +55,10 @@ std::size_t width_of(const TextColumns& columns) {
   return sum - std::min(sum, kGap);
 }
 
-/// Writes lines of cells below one another.
+/// Writes lines of cells, one below another.
 class BlockWriter {
  public:
-  /// If the block is wider than `width` and the last column has texts, that column is narrowed.
+  /// Narrows the last column if the block is wider than `width` and the column has texts.
   BlockWriter(const TextColumns& columns, std::size_t width) : columns_(columns) {
     for (const TextColumn& column : columns) {
       widths_.push_back(column.width());
@@ -75,8 +75,7 @@ class BlockWriter {
     for (std::size_t i = 0; i < title_lines_; ++i) {
       write_line([&](std::size_t c) {
         const std::vector<std::string>& title = columns_[c].title;
-        const std::size_t blank =
-            title_lines_ - title.size();  // shorter titles stand at the bottom
+        const std::size_t blank = title_lines_ - title.size();  // shorter titles are at the bottom
         return i < blank ? std::string() : title[i - blank];
       });
     }
@@ -128,7 +127,7 @@ std::string block_text(const TextColumns& columns, std::size_t width) {
   return writer.text();
 }
 
-/// Whether the first `count` columns are different in all rows.
+/// Returns whether the first `count` columns are different in all rows.
 bool tells_rows_apart(const TextColumns& columns, std::size_t count) {
   const std::size_t rows = columns[0].shown.cells.size();
   std::set<std::vector<std::string>> names;
@@ -142,8 +141,8 @@ bool tells_rows_apart(const TextColumns& columns, std::size_t count) {
   return names.size() == rows;
 }
 
-/// The number of leading columns that name a row: as many as tell all rows apart, or else all that
-/// can name one. Blocks of a table that is split repeat them.
+/// Returns the number of leading columns that name a row: as many as distinguish all rows, or else
+/// all that can name one. Blocks of a split table repeat them.
 std::size_t key_count(const TextColumns& columns) {
   std::size_t count = 1;
   while (count + 1 < columns.size() && columns[count].shown.names_rows) {
