@@ -1,7 +1,7 @@
-// Ablation by gates and replacements. The outer loop goes over parts of the examples and the inner
-// one over head sets, so that what a part needs is made once: its slice of the replacements, the
-// unchanged residual streams, from which each set starts at the block of its first silenced head,
-// and what the heads of that module put out. Read next: gold_edges.cc.
+// Ablation by gates and replacements. The outer loop runs over parts of the examples and the inner
+// one over head sets, so that the data of a part are computed once: its slice of the replacements,
+// the unchanged residual streams, from which each set starts at the block of its first ablated
+// head, and the outputs of the heads of that attention layer. Read next: gold_edges.cc.
 #include "headlab/heads/ablation.h"
 
 #include <algorithm>
@@ -50,14 +50,15 @@ struct OutputSums {
   }
 };
 
-/// The positions of each example that count.
+/// Returns the positions of each example that count.
 std::vector<Index> lengths_of(const Batch& examples, AttentionKind kind) {
   std::vector<Index> lengths;
   for (Index b = 0; b < examples.size; ++b) lengths.push_back(examples.queries_of(kind, b));
   return lengths;
 }
 
-/// z [N, T, H*Dv] with the positions of each example taken from its donor, as [N, T, H, Dv].
+/// Returns z [N, T, H*Dv] with the positions of each example taken from its donor, as [N, T, H,
+/// Dv].
 Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index heads,
                       std::span<const std::size_t> donors) {
   const Index each = z.size(1) * z.size(2);
@@ -71,7 +72,7 @@ Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index hea
 
 }  // namespace
 
-/// Among those at least as long if there are any.
+/// Draws donors among the examples that are at least as long, if there are any.
 std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind kind,
                                          std::int64_t seed) {
   require(examples.size >= 2, "resampling needs two examples or more, got ", examples.size);
@@ -160,9 +161,9 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
   return edits;
 }
 
-/// Hooks for a pass that starts at the block of module `first`: residual streams before it, and the
-/// heads' outputs up to it, are those of the unchanged model. A model that records no streams runs
-/// from its start.
+/// Returns hooks for a pass that starts at the block of attention layer `first`: the residual
+/// streams before it, and the heads' outputs up to it, are those of the unchanged model. A model
+/// that records no streams runs from its start.
 ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unchanged) const {
   const AttentionModule* module = first < modules_.size() ? &modules_[first] : nullptr;
   ModelHooks hooks;
@@ -175,7 +176,8 @@ ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unch
     const auto is_encoder = [](const AttentionModule& m) {
       return m.kind == AttentionKind::encoder;
     };
-    const auto read = std::ranges::count_if(modules_, is_encoder);  // what the encoder ends in
+    const auto read =
+        std::ranges::count_if(modules_, is_encoder);  // the stream at the end of the encoder
     hooks.residual[read] = unchanged.residual[read];
   }
   for (std::size_t m = 0; m < modules_.size() && m <= first; ++m)
@@ -183,7 +185,7 @@ ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unch
   return hooks;
 }
 
-/// Some of the examples, with what all passes over them share.
+/// Part of the examples, with the data that all passes over them share.
 struct Ablation::Part {
   const Ablation& of;
   const Batch& examples;
@@ -195,7 +197,8 @@ struct Ablation::Part {
     for (Tensor& one : replacements)
       if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, first + examples.size);
   }
-  /// The logits with this set silenced, by a pass that begins where `earliest` has its first head.
+  /// Returns the logits with this set ablated, by a pass that begins at the first head of
+  /// `earliest`.
   Tensor logits(const HeadSet& set, const HeadSet& earliest, NormScales* norms = nullptr) const {
     std::size_t first = of.modules_.size();
     for (const HeadId& head : earliest) first = std::min(first, std::size_t(head.module));
@@ -208,7 +211,7 @@ struct Ablation::Part {
 
 std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets) const {
   const NoGrad no_grad;
-  constexpr Index kAtOnce = 32;  // sets: a whole pass for each thread, not a part of each loop
+  constexpr Index kAtOnce = 32;  // sets: one whole pass per thread, not a part of each loop
   std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
   const Index at_once = model_.shape().at_once(options_.batch, examples_.length);
   const Index parts = (examples_.size + at_once - 1) / at_once;
@@ -228,7 +231,7 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
   return all;
 }
 
-/// The largest absolute value.
+/// Returns the largest absolute value.
 static double largest_in(const Tensor& tensor) {
   double largest = 0;
   for (const Scalar value : tensor.values())

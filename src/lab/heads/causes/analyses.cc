@@ -1,4 +1,4 @@
-// The table of analyses. Of the held-out examples that `patch` takes the first half are clean, the
+// The table of analyses. For `patch`, the first half of the held-out examples is clean and the
 // second half corrupted.
 // Read next: attribution.cc, patching.cc.
 #include "headlab/heads/analyses.h"

@@ -1,6 +1,6 @@
-// Parts are what the forward pass added to the stream; only what attention wrote is made again,
-// head by head. No part is a remainder: that they sum to the logits is then a test of all of them.
-// Sums are kept in double. Read next: patching.cc.
+// Direct logit attribution. Parts are the additions of the forward pass to the stream; only the
+// output of attention is computed again, head by head. No part is a remainder, so the test that
+// they sum to the logits checks all of them. Sums are kept in double. Read next: patching.cc.
 #include "headlab/heads/attribution.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void check(const Transformer& model) {
   }
 }
 
-/// What the heads of one module wrote, and its bias.
+/// Outputs of the heads of one attention layer, and its bias.
 void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
                    std::vector<Part>& parts) {
   const MultiHeadAttention& a = *module.attention;
@@ -40,7 +40,7 @@ void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
   if (a.O.b.defined()) parts.push_back({module.name + ".b_O", a.O.b});
 }
 
-/// The parts of the stack that writes the logits.
+/// Parts of the stack that writes the logits.
 std::vector<Part> parts_of(const Transformer& model, const ModelCaptures& captures) {
   const std::vector<AttentionModule> modules = model.attention_modules();
   std::vector<Part> parts;
@@ -56,21 +56,21 @@ std::vector<Part> parts_of(const Transformer& model, const ModelCaptures& captur
   return parts;
 }
 
-/// How a target's logit depends on the stream: logit = x . u / deviation(x) + bias.
+/// Linear dependence of a target's logit on the stream: logit = x . u / deviation(x) + bias.
 struct Direction {
-  std::vector<double> u;  // gain * column of W_U, less its mean: the mean of x counts for nothing
+  std::vector<double> u;  // gain * column of W_U, minus its mean: the mean of x has no effect
   double norm_bias = 0;   // ln_final.b . column
   double bias = 0;        // b_U
 };
 
-/// What lies between the stream and the logits.
+/// Norm and unembedding between the stream and the logits.
 struct Unembedding {
   const NormLayer& norm;
   Linear map;
   Index outputs;
   bool centred;
 
-  /// The biases that the model has behind the stream, and where their shares stand.
+  /// Biases of the model after the stream, with the indices of their shares.
   std::vector<std::pair<const char*, double Direction::*>> biases() const {
     std::vector<std::pair<const char*, double Direction::*>> there;
     if (norm.b.defined()) there.emplace_back("ln_final.b", &Direction::norm_bias);
@@ -78,7 +78,7 @@ struct Unembedding {
     return there;
   }
 
-  /// The element of a token in block k of a row, less the block's mean where that is asked.
+  /// Returns the element of a token in block k of a row, minus the block's mean if requested.
   double above_mean(const Scalar* row, Index k, Index token) const {
     const Scalar* block = row + k * outputs;
     double mean = 0;

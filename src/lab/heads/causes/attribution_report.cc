@@ -1,5 +1,5 @@
-// Shares of logits, averaged over the held-out examples of a task. A file of its own because
-// attribution.cc, which needs no task, is also built and tested in double. Read next:
+// Contributions to logits, averaged over the held-out examples of a task. This is a separate file
+// because attribution.cc, which needs no task, is also built and tested in double. Read next:
 // attribution.cc.
 #include <algorithm>
 

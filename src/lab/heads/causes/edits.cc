@@ -1,5 +1,5 @@
-// Heads are numbered [attention module in execution order, number the head was born with]: a pruned
-// model's heads keep their names.
+// Names of heads and gates. A head is numbered by its attention layer in execution order and its
+// original index, so the heads of a pruned model keep their names.
 // Read next: include/headlab/heads/edits.h, scores.cc.
 #include "headlab/heads/edits.h"
 

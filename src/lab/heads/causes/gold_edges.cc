@@ -1,8 +1,7 @@
-// Gold edges hidden by HeadEdits. If the attention function normalises, a head that loses its gold
-// key must look elsewhere, where an ablated head would fall silent; if not, its output only loses
-// what that key gave. All losses are those of the
-// relation's own targets, example by example, so that the intervals are paired. Read next:
-// base/table.h.
+// Masking of ground-truth edges by HeadEdits. If the attention function normalises, a head without
+// its ground-truth key attends to other keys, whereas an ablated head has no output; if not, its
+// output only loses the contribution of that key. All losses are those of the relation's own
+// targets, example by example, so that the intervals are paired. Read next: base/table.h.
 #include "headlab/heads/gold_edges.h"
 
 #include <algorithm>
@@ -17,14 +16,14 @@
 
 namespace headlab {
 
-/// Where captures hold a head.
+/// Position of a head in the activation cache.
 struct CapturedHead {
   Index module, head;
 };
 
 namespace {
 
-/// Edges of attention that are to be hidden in a pass, and what they weighed.
+/// Masked edges of attention in a pass, and their weights.
 class HiddenEdges {
  public:
   explicit HiddenEdges(const ModelCaptures& captures) : modules_(captures.attention) {
@@ -32,7 +31,7 @@ class HiddenEdges {
       edits_.push_back({.hidden_edges = Flags(in.pattern.defined() ? in.pattern.count() : 0)});
   }
 
-  /// The place of an edge in the pattern [B, H, T, S] of its module.
+  /// Returns the index of an edge in the pattern [B, H, T, S] of its attention layer.
   struct Edge {
     Index module, place;
   };
@@ -43,7 +42,7 @@ class HiddenEdges {
   double weight(const Edge& edge) const {
     return static_cast<double>(modules_[edge.module].pattern.values()[edge.place]);
   }
-  /// Returns its weight.
+  /// Masks an edge and returns its weight.
   double hide(const Edge& edge) {
     edits_[edge.module].hidden_edges[edge.place] = 1;
     mass_ += weight(edge);
@@ -60,13 +59,14 @@ class HiddenEdges {
 
 using Edges = std::vector<HiddenEdges::Edge>;
 
-/// A query of a part of the examples, and what its gold edges weigh in the heads that lose them.
+/// Query of a part of the examples, and the weight of its ground-truth edges in the heads that lose
+/// them.
 struct TestedQuery {
   Gold::Query at;  // b counts within the part
   double mass = 0;
 };
 
-/// The queries of a relation in the examples [first, end), numbered from `first`.
+/// Returns the queries of a relation in the examples [first, end), numbered from `first`.
 std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end) {
   std::vector<TestedQuery> queries;
   for (Index i = 0; i < gold.queries(); ++i) {
@@ -76,8 +76,8 @@ std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end
   return queries;
 }
 
-/// Random edges of these heads at a query, none to its gold keys, as many as weigh what its gold
-/// edges do.
+/// Draws random edges of these heads at a query, none to its ground-truth keys, with at least the
+/// weight of its ground-truth edges.
 Edges random_edges(const HiddenEdges& edges, const std::vector<CapturedHead>& heads, Index keys,
                    const TestedQuery& query, Generator random) {
   Edges pool;
@@ -125,13 +125,14 @@ RelationTargets targets_of(const Task& task, const Example& example, std::size_t
   return {std::move(chosen), true};
 }
 
-/// What one test gathers while it walks over parts of the examples.
+/// Sums of one test while it runs over parts of the examples.
 struct EdgeExperiment::Trial {
   std::size_t relation;
-  Batch examples;                                  // with the targets of the relation alone
-  std::vector<CapturedHead> heads{}, all{};        // that lose gold edges; of the relation's kind
+  Batch examples;  // with only the targets of the relation
+  std::vector<CapturedHead> heads{},
+      all{};  // heads that lose ground-truth edges; heads of the relation's kind
   std::vector<double> whole{}, gold{}, control{};  // losses of the examples
-  double mass = 0, control_mass = 0, queries = 0;  // sums over queries, and how many these are
+  double mass = 0, control_mass = 0, queries = 0;  // sums over queries, and their number
 };
 
 EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,

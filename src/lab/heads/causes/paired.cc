@@ -1,6 +1,6 @@
-// The interval of a ratio: examples differ in how many targets they have, so the mean loss per
-// target is a ratio of two sums, and both of them vary.
-// Read next: ablation.cc, which makes the differences.
+// The interval of a ratio: examples differ in their number of targets, so the mean loss per target
+// is a ratio of two sums, and both of them vary.
+// Read next: ablation.cc, which computes the differences.
 #include "headlab/heads/paired.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Arr
   return first;
 }
 
-/// Whether no example changes by more than rounding does.
+/// Returns whether no example changes by more than rounding.
 static bool is_rounding(std::span<const double> after, std::span<const double> before,
                         std::span<const double> targets, double resolution) {
   for (std::size_t i = 0; i < targets.size(); ++i)
@@ -64,7 +64,7 @@ static bool is_rounding(std::span<const double> after, std::span<const double> b
   return true;
 }
 
-/// The result if rounding explains every change: exactly 0.
+/// Returns the result if rounding explains every change: exactly 0.
 static PairedChange unchanged(std::span<const double> targets) {
   PairedChange result;
   result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
@@ -77,7 +77,7 @@ static PairedChange unchanged(std::span<const double> targets) {
   return result;
 }
 
-/// The mean change, and how many examples there are and carry it; no interval.
+/// Returns the mean change, the number of examples and how many carry it; no interval.
 static PairedChange mean_change(std::span<const double> after, std::span<const double> before,
                                 std::span<const double> targets, double count) {
   PairedChange result;
@@ -131,7 +131,7 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   return result;
 }
 
-/// Whether a change in one of the tables is carried by too few examples.
+/// Returns whether a change in one of the tables is carried by too few examples.
 static bool few_carry(const Finding& found) {
   const auto is_few = [](const Json& carried) {
     return carried.is_number() && carried.number() < kFewestPaired;

@@ -1,6 +1,7 @@
-// Pairs. Losses of all pairs come first, on all targets. Then each relation is asked about: for
-// each head that owns it, the direct shares of all heads on the relation's targets with that head
-// silenced, at the scales of the layer norms of the whole model. Read next: attribution.h.
+// Pairs of heads. Losses of all pairs are computed first, on all targets. Then, for each relation
+// and each head that owns it, the direct shares of all heads on the relation's targets are computed
+// with that head ablated, at the layer-norm scales of the unchanged model. Read next:
+// attribution.h.
 #include "headlab/heads/pairs.h"
 
 #include <algorithm>
@@ -39,22 +40,23 @@ std::string HeadPairReport::verdict() const {
 
 namespace {
 
-/// The direct shares of all heads by example, each summed over the example's targets.
+/// Direct shares of all heads by example, each summed over the example's targets.
 using Shares = std::vector<std::vector<double>>;
 
-/// What is asked of a relation: its targets, and who owns it.
+/// Data of a relation: its targets and its owners.
 struct AskedRelation {
   std::string name;
-  Batch examples;               // with the relation's targets alone
+  Batch examples;               // with only the relation's targets
   std::vector<double> targets;  // of each example
   HeadSet owners;
   Shares whole{};                 // of the unchanged model
-  std::vector<Shares> without{};  // with each owner silenced
+  std::vector<Shares> without{};  // with each owner ablated
 
   bool owned_by(const HeadId& head) const { return std::ranges::count(owners, head) > 0; }
 };
 
-/// The relations with an owner and targets of their own; `unasked` names those with an owner alone.
+/// Returns the relations with an owner and targets of their own; `unasked` names those with an
+/// owner only.
 std::vector<AskedRelation> asked_relations(const Transformer& model, const Task& task,
                                            const Example& example, std::string& unasked) {
   const HeadsReport scores = score_heads(model, task, {.without_gold = false});
@@ -132,7 +134,8 @@ PairSide side_of(const AskedRelation& relation, const HeadSet& heads, const Head
   return side;
 }
 
-/// The pairs with a row for each relation that one of the heads owns, or one row without any.
+/// Returns the pairs with a row for each relation that one of the heads owns, or one row without
+/// any.
 std::vector<HeadPairReport> with_relations(const std::vector<HeadPairReport>& pairs,
                                            const std::vector<AskedRelation>& relations,
                                            const HeadSet& heads) {
@@ -152,8 +155,8 @@ std::vector<HeadPairReport> with_relations(const std::vector<HeadPairReport>& pa
   return rows;
 }
 
-/// Fills what both cost beyond the sum of what each costs, on a relation's targets, for all its
-/// rows in which both heads have a sure share.
+/// Fills the cost of both beyond the sum of the single costs, on a relation's targets, for all its
+/// rows in which both heads have a certain share.
 void find_costs(const Transformer& model, const AskedRelation& relation,
                 const AblationOptions& options, std::vector<HeadPairReport>& rows) {
   std::vector<HeadPairReport*> asked;
@@ -216,7 +219,7 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
   const Example example = held_out_examples(task, examples);
   const bool is_explained = kind_of(model.config().norm_place).stream == StreamKind::sum;
   const HeadSet heads = all_heads(model);
-  const std::int64_t losses_share = std::ssize(heads);  // of the work, about
+  const std::int64_t losses_share = std::ssize(heads);  // approximate share of the work
   const std::int64_t shares_share = is_explained ? 2 : 0;
   const std::int64_t costs_share = is_explained ? std::ssize(heads) : 0;
   Steps steps(losses_share + shares_share + costs_share);
@@ -241,7 +244,7 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
   return report;
 }
 
-/// The pair, and what both heads cost together.
+/// Returns the pair and the cost of both heads together.
 static std::vector<Column> joint_columns() {
   return {
       Column("first", "first", "a head").of(CellKind::head).no_legend(),
@@ -255,7 +258,7 @@ static std::vector<Column> joint_columns() {
           .shown_as(Form::signed_number)};
 }
 
-/// The changes of one head of the pair, whose values are at `key` and which text calls `name`.
+/// Adds the changes of one head of the pair; its values are at `key`, and text calls it `name`.
 static std::vector<Column> columns_of_head(const std::string& key, const std::string& name) {
   std::vector<Column> columns = change_columns(
       key + ".share.", name + "'s direct logit",
@@ -295,7 +298,7 @@ static Table pairs_table(const PairsReport& report) {
   return table;
 }
 
-/// The order of rows: 0 for redundant pairs, 1 if a head takes over, 2 for all others.
+/// Returns the rank of rows: 0 for redundant pairs, 1 if a head compensates, 2 for all others.
 static int place_of(const HeadPairReport& pair) {
   if (pair.redundant()) return 0;
   return pair.first_takes_over() || pair.second_takes_over() ? 1 : 2;

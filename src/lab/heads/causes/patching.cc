@@ -1,5 +1,5 @@
-// Heads are patched by edits, streams by given residuals: both are hooks of the forward pass, so
-// what is patched is what the model computed, bit for bit.
+// Activation patching. Heads are patched by interventions, streams by given residuals: both are
+// hooks of the forward pass, so the patched values are those of the model, bit for bit.
 // Read next: model/transformer.h, ModelHooks.
 #include "headlab/heads/patching.h"
 
@@ -13,12 +13,13 @@
 namespace headlab {
 namespace {
 
-/// The two columns of a row of logits [B*T*K, V] whose difference is judged.
+/// Two columns of a row of logits [B*T*K, V] whose difference is evaluated.
 struct Contrast {
   Index row, clean, corrupted;
 };
 
-/// Where both have a target and these differ. Errors: different shapes; no such target.
+/// Returns the positions at which both have a target and these differ. Errors: different shapes; no
+/// such target.
 std::vector<Contrast> contrasts_of(const Batch& clean, const Batch& corrupted) {
   const bool alike = clean.shape() == corrupted.shape() &&
                      clean.targets.size() == corrupted.targets.size() &&
@@ -36,7 +37,7 @@ std::vector<Contrast> contrasts_of(const Batch& clean, const Batch& corrupted) {
   return contrasts;
 }
 
-/// The mean logit difference.
+/// Returns the mean logit difference.
 double difference(const Tensor& logits, Index outputs, const std::vector<Contrast>& contrasts) {
   double sum = 0;
   for (const Contrast& one : contrasts) {
@@ -46,7 +47,8 @@ double difference(const Tensor& logits, Index outputs, const std::vector<Contras
   return sum / static_cast<double>(contrasts.size());
 }
 
-/// A module's edits that put `z` [B, T, H*Dv] of the clean pass in the place of one head's.
+/// Returns the interventions of an attention layer that replace one head's z by `z` [B, T, H*Dv] of
+/// the clean pass.
 HeadEdits put_head(const Tensor& z, Index heads, Index place) {
   HeadEdits edits{.gate = Tensor::full({heads}, 1)};
   edits.gate.data()[place] = 0;
@@ -54,7 +56,7 @@ HeadEdits put_head(const Tensor& z, Index heads, Index place) {
   return edits;
 }
 
-/// `stream` [B, T, C] with position t from `other`.
+/// Returns `stream` [B, T, C] with position t from `other`.
 Tensor put_position(const Tensor& stream, const Tensor& other, Index t) {
   Tensor patched = stream.clone();
   const Index T = stream.size(1), C = stream.size(2);

@@ -1,6 +1,6 @@
-// Attention step by step, as tables. Vectors are written out only where they are narrow enough to
-// be checked by hand; of wide heads the largest element of a product stands for all. Heads of
-// worlds are counted from 1, as articles do; heads of models as everywhere else.
+// Attention step by step, as tables. Vectors are written out only if they are narrow enough to be
+// checked by hand; for wide heads only the largest element of a product is shown. Heads of worked
+// examples are counted from 1, as in articles; heads of models by their usual names.
 // Read next: src/app/cli/explain.cc.
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 namespace headlab {
 namespace {
 
-constexpr Index kWrittenOut = 4;  // elements of a vector that is shown whole
-constexpr Index kMostKeys = 12;   // columns of a matrix that is shown whole
+constexpr Index kWrittenOut = 4;  // elements of a vector that is shown in full
+constexpr Index kMostKeys = 12;   // columns of a matrix that is shown in full
 
 using Row = std::vector<double>;
 
@@ -22,7 +22,7 @@ Row row_of(const Matrix& matrix, Index t) {
   return {first, first + matrix.columns()};
 }
 
-/// As short as possible with at most four decimals: 1, 0.5, 0.2509.
+/// Returns the shortest text with at most four decimals: 1, 0.5, 0.2509.
 std::string short_number(double value) {
   std::string digits = fixed(value, 4);
   while (digits.back() == '0') digits.pop_back();
@@ -34,7 +34,7 @@ std::string vector_text(const Row& values) {
   return "[" + join(texts_of(values, short_number), ", ") + "]";
 }
 
-/// "1 x 0 + 1 x 1".
+/// Returns "1 x 0 + 1 x 1".
 std::string products_text(const Row& q, const Row& k) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < q.size(); ++i)
@@ -42,7 +42,7 @@ std::string products_text(const Row& q, const Row& k) {
   return join(parts, " + ");
 }
 
-/// "q3 k3 = 1.24".
+/// Returns "q3 k3 = 1.24".
 std::string largest_product(const Row& q, const Row& k) {
   std::size_t largest = 0;
   for (std::size_t i = 0; i < q.size(); ++i)
@@ -50,14 +50,14 @@ std::string largest_product(const Row& q, const Row& k) {
   return text("q", largest, " k", largest, " = ", fixed(q[largest] * k[largest], 4));
 }
 
-/// A vector, or of one that is not to be written out its length.
+/// Returns a vector, or only its length if it is too wide.
 Json vector_or_length(const Row& v, bool whole) {
   double squares = 0;
   for (const double x : v) squares += x * x;
   return whole ? Json(vector_text(v)) : Json(std::sqrt(squares));
 }
 
-/// One row of a matrix, cut at the columns of each head: "1 0 | 1 0".
+/// Returns one row of a matrix, divided at the columns of each head: "1 0 | 1 0".
 std::string cut_row(const std::vector<HeadSteps>& heads, Matrix HeadSteps::*part, Index t) {
   std::vector<std::string> parts;
   for (const HeadSteps& head : heads)
@@ -73,8 +73,8 @@ std::string four_decimals(const Row& row) {
   return join(texts_of(row, [](double value) { return fixed(value, 4); }), " ");
 }
 
-/// A row for each query, a column for each key. The table has the key of `corner`; without
-/// `decimals`, numbers have 4 significant digits.
+/// Returns a table with a row for each query and a column for each key. The table has the key of
+/// `corner`; without `decimals`, numbers have 4 significant digits.
 Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& values,
                 std::optional<int> decimals) {
   Table table{corner.key, {Column("token", corner.title, corner.meaning).no_legend()}};
@@ -131,7 +131,8 @@ void add_head_tables(std::vector<Table>& tables, const ShownHeads& shown, std::s
   for (Table* table : {&tables[tables.size() - 2], &tables.back()}) table->name += text(".", h + 1);
 }
 
-/// How many rows look at all keys alike, because their query is 0; "" if none does.
+/// Returns a note on the rows that attend equally to all keys, because their query is 0; "" if
+/// there is none.
 std::string uniform_text(const ShownHeads& shown) {
   Index uniform = 0, rows = 0;
   for (const HeadSteps& head : shown.heads) {
@@ -147,8 +148,8 @@ std::string uniform_text(const ShownHeads& shown) {
               "0.");
 }
 
-/// The outputs side by side, what W_O makes of them, and how much the output changes without each
-/// head.
+/// Returns the concatenated outputs, their product with W_O, and the change of the output without
+/// each head.
 Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
   const Matrix z = concatenated(shown.heads), y = z * W_O;
   std::vector<std::string> changes;
@@ -173,7 +174,7 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
   return table;
 }
 
-/// Whether products and values of all keys are short enough to be written out in full.
+/// Returns whether products and values of all keys are short enough to be written out in full.
 struct Written {
   bool products, values;
 
@@ -204,7 +205,7 @@ std::vector<Column> step_columns(const Written& written) {
               .no_legend()};
 }
 
-/// The table of one query in one head.
+/// Returns the table of one query in one head.
 Table steps_table(const ShownHeads& shown, std::size_t h, Index t) {
   const HeadSteps& head = shown.heads[h];
   const Written written(head, t);
@@ -248,7 +249,7 @@ std::vector<Table> query_tables(const ShownHeads& shown, Index query) {
   std::vector<Table> tables;
   for (std::size_t h = 0; h < shown.heads.size(); ++h)
     tables.push_back(steps_table(shown, h, query));
-  for (std::size_t h = 0; h + 1 < tables.size(); ++h)  // the last one's legend tells for all
+  for (std::size_t h = 0; h + 1 < tables.size(); ++h)  // the last one's legend applies to all
     for (Column& column : tables[h].columns) column.in_legend = false;
   return tables;
 }

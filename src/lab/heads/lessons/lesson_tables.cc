@@ -1,15 +1,15 @@
-// The tables of the lessons: worlds, published models, corrections. Figures in a correction are
-// computed by tests from the functions of lessons.h and cost.h and must come out as they are
-// printed here. Read next: src/app/report/page.cc.
+// Tables of the lessons: worked examples, published models, corrections. Tests compute the figures
+// of each correction from the functions of lessons.h and cost.h and compare them with the text
+// here. Read next: src/app/report/page.cc.
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/scores.h"
 
 namespace headlab {
 namespace {
 
-/// As `explain attention --file` reads them. W_O is half a Hadamard matrix: orthogonal, and every
-/// output weighs all four inputs equally. `from_input`: q = k = v = x, so that W_Q, W_K and W_V are
-/// identity matrices.
+/// Worked examples in the form of `explain attention --file`. W_O is half a Hadamard matrix:
+/// orthogonal, and every output weighs all four inputs equally. `from_input`: q = k = v = x, so
+/// W_Q, W_K and W_V are identity matrices.
 constexpr const char* kWorlds[] = {
     R"({"name": "five-tokens", "title": "five tokens", "from_input": false, "heads": 2,
         "tokens": ["The", "cat", "sat", "on", "mat"],
@@ -47,11 +47,11 @@ constexpr PublishedModel kModels[] = {
     {"Llama 3 8B", 4096, 32, 8, 128, 32, "Grattafiori 2024, table 3"},
 };
 
-/// Something that an article says and that its own numbers, or its sources, contradict.
+/// Claim of an article that its own numbers or its sources contradict.
 struct Correction {
-  const char* topic;  // of `explain`, and of a lesson
+  const char* topic;  // topic of `explain` and of a lesson
   const char* claim;  // in our words
-  const char* fact;   // what is so; figures as lessons compute them
+  const char* fact;   // the correction; figures as computed by lessons
   const char* source;
 };
 constexpr Correction kCorrections[] = {

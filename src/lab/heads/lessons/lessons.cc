@@ -1,6 +1,6 @@
-// Attention by its definition, row by row. What models run computes the same in float, several rows
-// at once and without keeping the scores (src/core/kernels/attention.cc); tests hold one against
-// the other. Read next: lesson_tables.cc.
+// Attention by its definition, row by row. Models compute the same in float, several rows at once
+// and without keeping the scores (src/core/kernels/attention.cc); tests compare the two. Read next:
+// lesson_tables.cc.
 #include "headlab/heads/lessons.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace headlab {
 namespace {
 
-constexpr Index kMostTokens = 64, kMostWidth = 1024;  // of a world
+constexpr Index kMostTokens = 64, kMostWidth = 1024;  // limits of a worked example
 
 Matrix scaled_by(const Matrix& matrix, double factor) {
   return {matrix.rows(), matrix.columns(), [&](Index i, Index j) { return matrix(i, j) * factor; }};
 }
 
-/// Softmax of each row over the keys that its query sees; the largest score is subtracted first, so
-/// that exp does not overflow.
+/// Computes the softmax of each row over the keys that its query sees; subtracts the largest score
+/// first, so that exp does not overflow.
 Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
   const Index S = scaled.columns();
   const auto sees = [&](Index t, Index s) { return visible.empty() || visible[t * S + s] != 0; };
@@ -35,7 +35,7 @@ Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
   return weights;
 }
 
-/// A matrix from rows of numbers, all as long as the first.
+/// Returns a matrix from rows of numbers, all as long as the first.
 Matrix matrix_of(const Json& json, const char* name, Index expected) {
   const Json::Array& rows = json.items();
   require(std::ssize(rows) == expected, name, " has ", rows.size(), " rows where ", expected,

@@ -1,5 +1,5 @@
-// Activations as arrays for NumPy. The tensors that a forward pass keeps hold all heads next to one
-// another, so q, k, v and z need no copy in another order: their last axis becomes two.
+// Activations as arrays for NumPy. The tensors in the activation cache hold all heads next to one
+// another, so q, k, v and z need no reordering: their last axis becomes two.
 // Read next: activations.cc.
 #include "headlab/heads/activations.h"
 
@@ -18,7 +18,7 @@ NamedArray array_of(const std::string& name, const Ids& ids, std::vector<std::in
   return {name, std::move(shape), {ids.begin(), ids.end()}};
 }
 
-/// Tokens [N, T], and how many of each row count.
+/// Adds tokens [N, T] and the length of each row.
 void add_tokens(std::vector<NamedArray>& arrays, const Batch& batch) {
   arrays.push_back(array_of("tokens", batch.tokens, {batch.size, batch.length}));
   NamedArray lengths{"lengths", {batch.size}, {}};
@@ -33,7 +33,7 @@ void add_tokens(std::vector<NamedArray>& arrays, const Batch& batch) {
   arrays.push_back(std::move(source_lengths));
 }
 
-/// [N, T, blocks * width] as [N, T, blocks, width].
+/// Returns [N, T, blocks * width] as [N, T, blocks, width].
 NamedArray split_array(const std::string& name, const Tensor& x, Index width) {
   return array_of(name, x, {x.size(0), x.size(1), x.size(2) / width, width});
 }
@@ -54,7 +54,7 @@ void add_attention(std::vector<NamedArray>& arrays, const AttentionModule& layer
   arrays.push_back(std::move(heads));
 }
 
-/// The streams of the encoder come first.
+/// Adds the streams; those of the encoder come first.
 void add_streams(std::vector<NamedArray>& arrays, const ModelCaptures& computed,
                  const TransformerConfig& config) {
   const std::size_t of_encoder =

@@ -1,6 +1,6 @@
-// Heads by name. Captures hold all heads of a module side by side: patterns as [B, H, T, S],
-// outputs as [B, T, H*Dv]; the place of a head there is not its number once others were pruned.
-// Read next: edits.cc.
+// Access to heads by name. The activation cache holds all heads of an attention layer side by side:
+// patterns as [B, H, T, S], outputs as [B, T, H*Dv]. After pruning, the index of a head there
+// differs from its original index. Read next: edits.cc.
 #include "headlab/heads/activations.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ std::span<const std::int32_t> key_tokens(const Batch& batch, AttentionKind kind,
 
 namespace {
 
-/// A pattern without weights: head, example and tokens.
+/// Returns a pattern without weights: head, example and tokens.
 HeadPattern blank_pattern(const Task& task, const HeadId& head, AttentionKind kind,
                           const Batch& batch, Index b) {
   HeadPattern pattern{.head = head, .example = b};
@@ -68,7 +68,7 @@ HeadPattern blank_pattern(const Task& task, const HeadId& head, AttentionKind ki
   return pattern;
 }
 
-/// Weights [1, T, S] and outputs [1, T, Dv] of the head, which may end in padding.
+/// Adds weights [1, T, S] and outputs [1, T, Dv] of the head, which may end in padding.
 void set_weights(HeadPattern& pattern, const Activations& activations) {
   const Tensor rows = activations.pattern(pattern.head), z = activations.output(pattern.head);
   const auto outputs = z.values().first(std::ssize(pattern.queries) * z.size(2));
@@ -99,7 +99,7 @@ GoldCells cells_of(const Gold& gold, const HeadPattern& pattern, const std::stri
   return cells;
 }
 
-/// The patterns of some heads on sequence b of these examples, from one forward pass.
+/// Returns the patterns of some heads on sequence b of these examples, from one forward pass.
 std::vector<HeadPattern> patterns_on(const HeadedModel& model, const Task& task,
                                      std::span<const HeadId> heads, const Example& examples,
                                      Index b) {
@@ -120,7 +120,7 @@ std::vector<HeadPattern> patterns_on(const HeadedModel& model, const Task& task,
   return patterns;
 }
 
-/// The same on a held-out example.
+/// Returns the patterns on a held-out example.
 std::vector<HeadPattern> held_out_patterns(const HeadedModel& model, const Task& task,
                                            std::span<const HeadId> heads, Index b) {
   require(at_most_different(task, b + 1) > b, "there is no example ", b, ": ",
@@ -148,7 +148,7 @@ HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId&
 
 HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId& head,
                        Index example) {
-  place_of(model, head);  // before anything slow
+  place_of(model, head);  // checks the name before anything slow
   return held_out_patterns(model, task, std::span(&head, 1), example)[0];
 }
 
@@ -185,16 +185,17 @@ Json to_json(const HeadPattern& pattern) {
 
 namespace {
 
-// Keys and values of all heads lie side by side too, [B, S, G*D]: of them a head reads one block.
+// Keys and values of all heads are side by side too, [B, S, G*D]; a head reads one block of them.
 
-/// Rows [0, rows) and columns [block width, (block + 1) width) of sequence b of x [B, T, C].
+/// Returns rows [0, rows) and columns [block width, (block + 1) width) of sequence b of x [B, T,
+/// C].
 Matrix block_of(const Tensor& x, Index b, Index rows, Index block, Index width) {
   const Scalar* first = x.data() + b * x.size(1) * x.size(2) + block * width;
   return {rows, width,
           [&](Index t, Index j) { return static_cast<double>(first[t * x.size(2) + j]); }};
 }
 
-/// [T, S]: 1 for the keys that a query sees; empty: it sees all.
+/// Returns [T, S]: 1 for the keys that a query sees; empty: it sees all.
 std::vector<char> visible_cells(const AttentionPlace& place, Index T, Index S) {
   const AttentionMask mask{.causal = place.causal, .window = place.window};
   std::vector<char> cells;
@@ -205,7 +206,7 @@ std::vector<char> visible_cells(const AttentionPlace& place, Index T, Index S) {
 
 }  // namespace
 
-/// The steps are those of softmax without a distance bias.
+/// Computes the steps of softmax without a distance bias.
 static void require_plain_softmax(const Transformer& model) {
   const TransformerConfig& config = model.config();
   const AttentionFunction function = config.attention_function;

@@ -1,6 +1,7 @@
-// Queries, permuted gold, and the keys that scores without gold ask for. Where two relations share
-// a gold key, another head may have the answer already, so such queries are not disjoint; relations
-// of different kinds of attention have different keys and never share one. Read next: head_sums.cc.
+// Scored queries, permuted ground truth, and the keys of scores without ground truth. If two
+// relations share a ground-truth key, another head may already have the answer, so such queries are
+// not disjoint. Relations of different kinds of attention have different keys and never share one.
+// Read next: head_sums.cc.
 #include "heads/scores/asked_gold.h"
 
 #include <map>
@@ -27,7 +28,7 @@ Index nearest_of(Keys candidates, Index t) {
   return nearest == candidates.end() ? -1 : *nearest;
 }
 
-/// The offset that finds most disjoint queries of split A; the shortest of equals.
+/// Returns the offset that finds most disjoint queries of split A; the shortest of equals.
 Index best_offset_of(const QuerySet& set) {
   std::map<Index, Index> hits;
   for (const EligibleQuery& query : set.queries)
@@ -57,8 +58,8 @@ void fill_splits(QuerySet& set) {
   }
 }
 
-/// The items of [0, count) in the order of a permutation's cycles: each is followed by the item
-/// that it goes to; the last of a cycle goes to its first, and -1 follows.
+/// Returns the items of [0, count) in the order of a permutation's cycles: each is followed by the
+/// item to which it is mapped; the last of a cycle is mapped to its first, and -1 follows.
 std::vector<Index> cycles_of(Index count, Generator random) {
   std::vector<Index> next(count), cycles;
   std::iota(next.begin(), next.end(), Index{0});
@@ -72,10 +73,12 @@ std::vector<Index> cycles_of(Index count, Generator random) {
   return cycles;
 }
 
-/// Judged queries that may exchange their gold, by their examples; -1: the example has none.
+/// Held-out queries that may exchange their ground truth, by their examples; -1: the example has
+/// none.
 using Group = std::vector<Index>;
 
-/// Calls give(to, from) for each query of the group: from is that of the next example on its cycle.
+/// Calls give(to, from) for each query of the group: `from` is that of the next example on its
+/// cycle.
 template <class Give>
 void rotate(const Group& group, const std::vector<Index>& cycles, Give&& give) {
   Index first = -1, last = -1;
@@ -88,7 +91,7 @@ void rotate(const Group& group, const std::vector<Index>& cycles, Give&& give) {
   }
 }
 
-/// `count` different keys of those that are seen, or all of them.
+/// Draws `count` different keys of the visible ones, or all of them.
 std::vector<std::int32_t> draw_keys(std::size_t count, SeenKeys seen, Generator& random) {
   std::set<std::int32_t> keys;
   while (keys.size() < std::min(count, static_cast<std::size_t>(seen.count())))
@@ -190,7 +193,7 @@ std::shared_ptr<const PermutedGold> PermutedGold::of(const QuerySet& set, Index 
   return gold;
 }
 
-/// f(p) for all permutations, in blocks, whose sets lie side by side.
+/// Calls f(p) for all permutations, in blocks whose sets are side by side.
 template <class F>
 void PermutedGold::for_blocks(F&& f) const {
   constexpr Index kBlock = 64;

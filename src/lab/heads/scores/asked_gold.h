@@ -1,8 +1,8 @@
-// What is asked of heads, prepared before any model runs: the eligible queries of a relation with
-// their gold keys, what uniform attention, the best fixed offset and the nearest candidate reach
-// there, and permuted gold, for p. Scores that need no gold of a task (previous token, induction
-// ...) take the wanted keys from the tokens, and become gold like any other. Private to this
-// layer. Read next: asked_gold.cc, head_sums.h.
+// Scored queries, prepared before any model runs: the eligible queries of a relation with their
+// ground-truth keys, the results there of uniform attention, the best fixed offset and the nearest
+// candidate, and permuted ground truth, for p. Scores without ground truth (previous token,
+// induction ...) derive their keys from the tokens and are then processed in the same way. Private
+// to this layer. Read next: asked_gold.cc, head_sums.h.
 #pragma once
 
 #include <algorithm>
@@ -22,26 +22,27 @@ struct SeenKeys {
   Index count() const { return end - first; }
 };
 
-/// A head's weights on some of the keys, added up.
+/// Returns the sum of a head's weights on some of the keys.
 inline double mass_on(std::span<const std::int32_t> keys, const Scalar* weights) {
   double mass = 0;
   for (const std::int32_t key : keys) mass += static_cast<double>(weights[key]);
   return mass;
 }
 
-/// What the queries of one kind of attention see of a batch.
+/// Visible keys of the queries of one kind of attention in a batch.
 struct Mask {
   const Batch& batch;
   AttentionKind kind = AttentionKind::self;
-  bool causal = true;  // what self-attention is; the encoder and cross-attention see all
-  Index window = 0;    // if > 0: of the keys below only those nearer than this
+  bool causal =
+      true;  // true for self-attention; queries of the encoder and of cross-attention see all keys
+  Index window = 0;  // if > 0: only keys nearer than this are visible
 
-  /// Query t of sequence b sees the keys [0, visible(b, t)).
+  /// Returns the number of visible keys: query t of sequence b sees the keys [0, visible(b, t)).
   Index visible(Index b, Index t) const {
     const Index keys = batch.keys_of(kind, b);
     return kind == AttentionKind::self && causal ? std::min(keys, t + 1) : keys;
   }
-  /// Those of them that lie in the window.
+  /// Returns those of them that are within the window.
   SeenKeys seen(Index b, Index t) const {
     if (window == 0) return {0, visible(b, t)};
     return {std::max<Index>(0, t - window + 1), std::min(visible(b, t), t + window)};
@@ -50,15 +51,15 @@ struct Mask {
 
 struct EligibleQuery {
   Index b = 0, t = 0;
-  std::span<const std::int32_t> keys{};  // the gold
-  SeenKeys seen{};                       // by any head
-  bool disjoint = true;                  // no other relation asked here shares a key
+  std::span<const std::int32_t> keys{};  // ground-truth keys
+  SeenKeys seen{};                       // keys that any head sees
+  bool disjoint = true;                  // no other relation with this query shares a key
   Index judged = -1;                     // its index among the disjoint queries of split B, else -1
-  Index nearest = -1;  // the candidate nearest to it, the earlier of two; -1: no candidate
-  bool offset_right = false, nearest_right = false;  // what the two baselines find
+  Index nearest = -1;  // the nearest candidate, the earlier of two; -1: no candidate
+  bool offset_right = false, nearest_right = false;  // whether the two baselines find a key
 };
 
-/// The queries of one relation. Split 0 are the even examples (A), split 1 the odd ones (B).
+/// Queries of one relation. Split 0 has the even examples (A), split 1 the odd ones (B).
 struct QuerySet {
   struct Facts {
     Index all = 0, disjoint = 0;
@@ -73,51 +74,51 @@ struct QuerySet {
   bool has_candidates = false;  // the task names candidates
 
   /// Whether each position that is a query in several sequences has the same keys in all of them,
-  /// and there is such a position: then the position decides the keys, not the tokens.
+  /// and there is such a position: then the position determines the keys, not the tokens.
   bool has_fixed_keys() const;
-  /// The queries of the sequences [first, end).
+  /// Returns the queries of the sequences [first, end).
   std::span<const EligibleQuery> of(Index first, Index end) const;
 };
 
-/// A head is chosen on the even examples and judged on the odd ones.
+/// Returns the split: a head is chosen on the even examples and evaluated on the odd ones.
 inline std::size_t split_of(Index example) { return static_cast<std::size_t>(example % 2); }
 
-/// The widest window of a model's heads of this kind; 0: one of them sees all keys.
+/// Returns the widest window of a model's heads of this kind; 0: one of them sees all keys.
 Index widest_window(const HeadedModel& model, AttentionKind kind);
-/// The eligible queries of relation r of an example, which must outlive them. `window`: of the keys
-/// that any head sees.
+/// Returns the eligible queries of relation r of an example, which must outlive them. `window`: the
+/// visible keys of any head.
 QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,
                           std::size_t r, bool causal, Index window = 0);
-/// The queries of gold that is compared with no other relation: all count as disjoint. `gold` must
-/// outlive them.
+/// Returns the queries of ground truth that is compared with no other relation: all count as
+/// disjoint. `gold` must outlive them.
 QuerySet lone_queries(const Gold& gold, const Mask& mask);
 
-/// Permuted gold: what the gold of a relation might be under the null hypothesis that it has
-/// nothing to do with what heads look at. A head's mass on the true gold is compared with its mass
-/// on many permutations. They are drawn before the model runs, so that no pattern need be kept.
+/// Permuted ground truth: samples under the null hypothesis that the ground truth of a relation is
+/// independent of the attention of heads. A head's mass on the true keys is compared with its mass
+/// on many permutations. They are drawn before the model runs, so that patterns need not be stored.
 class PermutedGold {
  public:
-  /// Content: gold sets are exchanged among the judged queries at the same position that see the
-  /// same keys. The queries of one example are not independent (in a repeated segment
-  /// each gold key is the one before it plus one), so one permutation of the examples serves all
-  /// positions: where every example is eligible, whole examples exchange their gold; where some are
-  /// not, they are cut out of the cycles, which leaves a uniform permutation of the others.
-  /// Positional: as many keys as in the gold, drawn among the visible ones.
+  /// Draws the permutations. Content: ground-truth sets are exchanged among the held-out queries at
+  /// the same position that see the same keys. The queries of one example are not independent (in a
+  /// repeated segment each ground-truth key is the one before it plus one), so one permutation of
+  /// the examples serves all positions: if every example is eligible, whole examples exchange their
+  /// sets; if some are not, they are cut out of the cycles, which leaves a uniform permutation of
+  /// the others. Positional: as many keys as in the ground truth, drawn among the visible ones.
   PermutedGold(const QuerySet& set, Index permutations, Key key);
-  /// The same, drawn once for the same queries: a history of heads and a sweep ask them of many
-  /// models. This thread keeps the last of each key.
+  /// Returns the same permutations, drawn once for the same queries: head histories and sweeps use
+  /// them for many models. Each thread caches the last one of each key.
   static std::shared_ptr<const PermutedGold> of(const QuerySet& set, Index permutations, Key key);
 
   Index permutations() const { return permutations_; }
-  /// How many of them differ from each other and from the truth.
+  /// Returns how many of them differ from each other and from the ground truth.
   Index different() const { return different_; }
-  /// The keys that permutation p gives to the judged query.
+  /// Returns the keys that permutation p gives to the held-out query.
   std::span<const std::int32_t> keys(Index judged, Index p) const {
     const std::int32_t& set = set_of_[judged * permutations_ + p];
     if (single_) return {&set, 1};
     return std::span(keys_).subspan(begins_[set], begins_[set + 1] - begins_[set]);
   }
-  /// Adds to sums[p] a head's weights, those of the judged query, on the keys of permutation p.
+  /// Adds to sums[p] a head's weights at the held-out query on the keys of permutation p.
   void add_masses(Index judged, const Scalar* weights, std::span<double> sums) const;
 
  private:
@@ -129,44 +130,44 @@ class PermutedGold {
   void add_set(std::span<const std::int32_t> keys);
 
   Index permutations_, different_ = 0;
-  std::vector<std::int32_t> set_of_;         // [judged, permutations]: a set, or its single key
-  std::vector<std::int32_t> keys_;           // of all sets, one after the other
-  std::vector<std::uint32_t> begins_ = {0};  // [sets + 1]: where in keys_
+  std::vector<std::int32_t> set_of_;  // [held-out queries, permutations]: a set, or its single key
+  std::vector<std::int32_t> keys_;    // keys of all sets, one after the other
+  std::vector<std::uint32_t> begins_ = {0};  // [sets + 1]: start of each set in keys_
   bool single_ = true;                       // each query has one key
 };
 
-/// What is asked of the heads of one kind of attention: which keys they look at, at these queries,
-/// and, for p, at the same queries with other keys.
+/// Scored queries of the heads of one kind of attention, with their keys and, for p, the permuted
+/// keys.
 struct AskedGold {
   QuerySet set;
   std::shared_ptr<const PermutedGold> permuted;
 };
 
-/// What is known of a token of the vocabulary.
+/// Facts about a token of the vocabulary.
 struct TokenFacts {
   Index count = 0;  // how often it occurs in the examples
   bool separator = false;
 };
 
-/// A query, for a score that asks which of the visible keys it wants.
+/// Query of a score that selects some of the visible keys.
 struct PatternQuery {
   Index t = 0;
-  std::int32_t token = 0;              // the query's own
+  std::int32_t token = 0;              // the query's own token
   std::span<const std::int32_t> keys;  // the tokens of the visible keys
   bool same_sequence = true;           // false in cross-attention: key t is not the query itself
   std::span<const TokenFacts> facts;   // by token
   Index rarest = 0;                    // the smallest count among the keys
 };
 
-/// Separators are the tokens that the task shows as | . , ; : or a line's end, or by one of the
-/// usual names: [SEP], <sep>, </s>, <eos>.
+/// Returns whether a token is a separator: the task shows it as | . , ; : or a line's end, or by
+/// one of the usual names: [SEP], <sep>, </s>, <eos>.
 std::vector<TokenFacts> facts_of(const Batch& batch, const Task& task);
 
 /// Calls visit(b, query) for every query that sees two keys or more.
 void for_pattern_queries(const Mask& mask, std::span<const TokenFacts> facts,
                          const std::function<void(Index, const PatternQuery&)>& visit);
-/// The keys that a score asks for at every query. A query that wants no visible key, or all of
-/// them, is not eligible: every head would get the same.
+/// Returns the keys of a score at every query. A query that selects no visible key, or all of them,
+/// is not eligible: every head would get the same score.
 Gold pattern_gold(const ScoreEntry& score, const Mask& mask, std::span<const TokenFacts> facts);
 
 }  // namespace headlab

@@ -1,6 +1,6 @@
-// What heads do on single examples, for other programs to read: no choice, no verdict. The
-// examples and queries are those of the scores.
-// Read next: scores.cc, which chooses and judges.
+// Attention mass on single examples, for other programs to read, without selection of heads or
+// conclusions. The examples and queries are those of the scores.
+// Read next: scores.cc, which chooses and evaluates heads.
 #include <cmath>
 
 #include "headlab/heads/activations.h"
@@ -12,7 +12,8 @@
 namespace headlab {
 namespace {
 
-/// The mean weight of a head on the gold keys of an example's queries; NaN where none counts.
+/// Returns the mean weight of a head on the ground-truth keys of an example's queries; NaN if none
+/// counts.
 double mean_mass(std::span<const EligibleQuery> queries, const Tensor& pattern, Index first) {
   double sum = 0, count = 0;
   for (const EligibleQuery& query : queries) {

@@ -1,7 +1,7 @@
-// By what heads divide a relation. At each query every head that takes part has a share of the mass
-// that all of them give to the gold. If classes of queries divide the relation, the mean shares of
-// a class on one half of the examples tell the shares of its queries on the other half. Read next:
-// scores.cc.
+// Distribution of a relation over heads. At each query, every participating head has a share of the
+// mass that all of them give to the ground-truth keys. If classes of queries split the relation,
+// the mean shares of a class on one half of the examples predict the shares of its queries on the
+// other half. Read next: scores.cc.
 #include "heads/scores/head_sums.h"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ constexpr const char* kClassKinds[] = {"token of the key", "token of the query",
 constexpr std::size_t kClassKindCount = std::size(kClassKinds), kExample = kClassKindCount - 1;
 constexpr Index kShuffles = 199;
 
-/// A query that counts, as heads divide it.
+/// Counted query with the shares of the heads.
 struct SharedQuery {
-  std::size_t place;  // among all positions [B, T]
+  std::size_t place;  // index among all positions [B, T]
   std::array<Index, kClassKindCount> classes;
-  bool judged;                     // on split B
-  bool second;                     // of its example: every second query
-  bool found;                      // by one of the heads: its largest weight lies on the gold
-  std::vector<double> mass, part;  // of each head: its mass, and its share of their sum
+  bool judged;  // on split B
+  bool second;  // every second query of its example
+  bool found;   // whether the largest weight of one of the heads is on a ground-truth key
+  std::vector<double> mass, part;  // by head: its mass, and its share of their sum
   double weight;                   // that sum
 };
 
@@ -68,7 +68,7 @@ std::vector<SharedQuery> shared_queries(const ScoredHeads& scored, std::size_t r
   return queries;
 }
 
-/// Sums of weighted shares, of a class or of all.
+/// Sums of weighted shares, for a class or for all queries.
 struct Parts {
   std::vector<double> sum;
   double weight = 0;
@@ -81,11 +81,11 @@ struct Parts {
   double mean(std::size_t h) const { return sum[h] / weight; }
 };
 
-/// The squared distance of a query's shares from the means, weighted.
+/// Returns the squared distance of a query's shares from the means, weighted.
 double error_of(const SharedQuery& query, const Parts& all, const Parts* known) {
   double squares = 0;
   for (std::size_t h = 0; h < query.part.size(); ++h) {
-    // A class of little weight says little: one more query of the mean of all goes into it.
+    // A class of little weight is unreliable: it is shrunk by one more query with the mean of all.
     const double mean =
         known == nullptr ? all.mean(h) : (known->sum[h] + all.mean(h)) / (known->weight + 1);
     squares += (query.part[h] - mean) * (query.part[h] - mean);
@@ -93,7 +93,7 @@ double error_of(const SharedQuery& query, const Parts& all, const Parts* known) 
   return query.weight * squares;
 }
 
-/// The standard deviation of the shares on split B.
+/// Returns the standard deviation of the shares on split B.
 double spread_of(const std::vector<SharedQuery>& queries) {
   Parts all;
   double squares = 0;
@@ -104,7 +104,7 @@ double spread_of(const std::vector<SharedQuery>& queries) {
   return std::sqrt(squares / (all.weight * static_cast<double>(all.sum.size())));
 }
 
-/// The share of the variance on one split that classes of one kind explain, and its p.
+/// Returns the share of the variance on one split that classes of one kind explain, and its p.
 Division::Kind explained_by(std::size_t kind, const std::vector<SharedQuery>& queries,
                             bool on_judged, Index shuffles) {
   const auto is_example = kind == kExample;
@@ -145,7 +145,7 @@ Division::Kind explained_by(std::size_t kind, const std::vector<SharedQuery>& qu
   return result;
 }
 
-/// The heads that take part; fewer than two if nobody shares anything.
+/// Returns the participating heads; fewer than two if the relation is not shared.
 std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r) {
   const double best = report.best_score(r).lift;
   if (!(best < Division::kAlone)) return {};
@@ -160,7 +160,7 @@ std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r)
   return heads;
 }
 
-/// The losses of all positions [B, T] with these heads, on the targets that `examples` have.
+/// Returns the losses of all positions [B, T] with these heads, on the targets of `examples`.
 std::vector<double> losses_with(const HeadedModel& model, const HeadSet& kept,
                                 const Batch& examples) {
   constexpr Index kBatch = 64;
@@ -177,8 +177,8 @@ std::vector<double> losses_with(const HeadedModel& model, const HeadSet& kept,
   return losses;
 }
 
-/// What silencing each of the heads adds to these losses, on the relation's own targets; none if
-/// that is not asked, or it has no such targets.
+/// Returns the increase of these losses when each of the heads is ablated, on the relation's own
+/// targets; empty if not requested, or if it has no such targets.
 std::vector<std::vector<double>> rises_of(const ScoredHeads& scored, const Division& division) {
   const auto [examples, own] = targets_of(scored.task, scored.example, division.relation);
   std::vector<std::vector<double>> rises;

@@ -1,6 +1,6 @@
-// Gathering sums: each head walks over the queries that have gold and over all rows of its
-// pattern. Heads are walked in parallel and each owns its sums, so no number depends on the threads
-// or on how examples were batched. Read next: scores.cc.
+// Accumulation of sums: for each head, over the queries with ground truth and over all rows of its
+// pattern. Heads are processed in parallel with separate sums, so no number depends on the threads
+// or on the batch size. Read next: scores.cc.
 #include "heads/scores/head_sums.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace headlab {
 namespace {
 
-/// The key with the largest weight, the first of equals.
+/// Returns the key with the largest weight, the first of equals.
 Index argmax_of(const Scalar* weights, Index visible) {
   return std::max_element(weights, weights + visible) - weights;
 }
@@ -39,25 +39,26 @@ void add_judged_row(HeadSums& sums, const Scalar* weights, Index t, SeenKeys see
 
 }  // namespace
 
-/// One head's rows of weights in one forward pass over the sequences [first, end).
+/// Rows of weights of one head in one forward pass over the sequences [first, end).
 struct PatternSums::HeadRows {
   Mask mask;
   Index first, end;
-  const Tensor& pattern;  // [B, H, T, S] of its module
-  Index place;            // of the head there
+  const Tensor& pattern;  // [B, H, T, S] of its attention layer
+  Index place;            // index of the head there
 
   const Scalar* row(Index b, Index t) const {
     const Index head = (b - first) * pattern.size(1) + place;
     return pattern.data() + (head * pattern.size(2) + t) * pattern.size(3);
   }
-  /// Calls visit(b, t, the keys that are seen) for every row.
+  /// Calls visit(b, t, visible keys) for every row.
   template <class Visit>
   void for_rows(Visit&& visit) const {
     for (Index b = first; b < end; ++b)
       for (Index t = 0; t < mask.batch.queries_of(mask.kind, b); ++t) visit(b, t, mask.seen(b, t));
   }
 
-  /// What needs no gold: the average pattern of split A, sums over the rows of split B.
+  /// Adds the sums without ground truth: the average pattern of split A, sums over the rows of
+  /// split B.
   void add_to(HeadSums& sums) const {
     const Index length = std::ssize(sums.pattern_rows);
     for_rows([&](Index b, Index t, SeenKeys seen) {
@@ -72,7 +73,7 @@ struct PatternSums::HeadRows {
     });
   }
 
-  /// The Gram matrix of its outputs, from z [B, T, H*Dv] of its module.
+  /// Adds the Gram matrix of its outputs, from z [B, T, H*Dv] of its attention layer.
   void add_output_to(HeadSums& sums, const Tensor& z) const {
     const Index all = z.size(2), width = sums.d_value;
     for_rows([&](Index b, Index t, SeenKeys) {
@@ -123,7 +124,7 @@ PatternSums::PatternSums(const HeadedModel& model, const Batch& examples, Index 
 }
 
 void PatternSums::gather(const HeadedModel& model, const Batch& examples, Index size) {
-  constexpr Index kMostWeights = 1 << 26;  // of patterns, at once
+  constexpr Index kMostWeights = 1 << 26;  // weights of patterns at once
   const Index of_one = std::max<Index>(1, std::ssize(heads_) * examples.length * examples.length);
   size = std::clamp<Index>(kMostWeights / of_one, 1, size);
   for_parts(examples, size, [&](const Batch& part, Index first) {
@@ -151,7 +152,7 @@ void PatternSums::add(const std::vector<HeadRows>& rows, const ModelCaptures& ca
   if (options_.shapes) add_distances(rows);
 }
 
-/// The sums of the rows as the model computed them, on split B.
+/// Adds the sums of the rows as the model computed them, on split B.
 void PatternSums::add_row_sums(const std::vector<HeadRows>& rows, const ModelCaptures& captures) {
   for (std::size_t h = 0; h < heads_.size(); ++h) {
     HeadSums& head = heads_[h];
@@ -203,7 +204,7 @@ void PatternSums::add_largest_masses(const std::vector<HeadRows>& rows) {
   });
 }
 
-/// Every pair of heads of one kind is a task of its own.
+/// Computes distances; every pair of heads of one kind is a parallel task.
 void PatternSums::add_distances(const std::vector<HeadRows>& rows) {
   const Index count = std::ssize(heads_);
   parallel_for(count * count, [&](Index pair) {

@@ -1,5 +1,5 @@
-// What score_heads gathers while the batches run: for each head, sums over queries. They are kept
-// in double, separately for the even and the odd examples, and turned into scores only at the end
+// Sums over queries for each head, which score_heads accumulates over the batches. They are kept in
+// double, separately for the even and the odd examples, and converted to scores only at the end
 // (scores.cc), so that memory does not grow with the number of examples. Private to this layer.
 // Read next: head_sums.cc.
 #pragma once
@@ -12,18 +12,19 @@
 
 namespace headlab {
 
-/// sum / count; 0 for a count of 0.
+/// Returns sum / count; 0 for a count of 0.
 inline double ratio(double sum, Index count) {
   return count > 0 ? sum / static_cast<double>(count) : 0;
 }
 inline double ratio(Index part, Index whole) { return ratio(static_cast<double>(part), whole); }
 
-/// One head on the gold of one relation or score: sums over queries.
+/// Match counts of one head on the ground truth of one relation or score.
 struct GoldHits {
   struct Split {
-    double mass = 0, mass_all = 0;                        // over disjoint queries, over all
-    Index top1 = 0;                                       // disjoint ones whose argmax is gold
-    Index top1_offset_wrong = 0, top1_nearest_wrong = 0;  // those where a baseline is wrong
+    double mass = 0, mass_all = 0;  // over disjoint queries, over all
+    Index top1 = 0;                 // disjoint ones whose argmax is gold
+    Index top1_offset_wrong = 0,
+          top1_nearest_wrong = 0;  // disjoint queries at which a baseline is wrong
   };
   std::array<Split, 2> splits{};
   std::vector<double> permuted{};  // [permutations]: as splits[1].mass, on permuted gold
@@ -34,23 +35,23 @@ struct GoldHits {
   std::vector<AtQuery> by_query{};  // empty without permutations
 };
 
-/// One head over all rows of its patterns, beside its hits on gold.
+/// Sums of one head over all rows of its patterns, in addition to its match counts.
 struct HeadSums {
   HeadId id{};
   AttentionKind kind = AttentionKind::self;
   Index window = 0;              // of its layer; 0: none
-  Index place = 0;               // among the heads that its module has now
+  Index place = 0;               // index among the current heads of its attention layer
   Index d_value = 0;             // the width of its output z
-  std::vector<GoldHits> hits{};  // by asked gold; zeros for those of another kind
-  // Split A: the average pattern, for a null.
+  std::vector<GoldHits> hits{};  // by scored relation; zeros for another kind
+  // Split A: the average pattern, for a baseline.
   std::vector<double> pattern{};       // [length, length]: sums of weights
   std::vector<double> pattern_rows{};  // [length]: how many rows were added
   // Split B: sums over rows.
   Index rows = 0;
   double entropy = 0, log_visible = 0;  // -sum p ln p, and ln(keys that it sees)
   double largest = 0, distance = 0;     // the largest weight, and sum p |key - query|
-  /// Whether the attention function gives rows that sum to 1; if not, all other sums are over rows
-  /// that were divided by their sums, and `row_sums` adds up these.
+  /// Whether the attention function gives rows that sum to 1. If not, all other sums are over rows
+  /// divided by their sums, and `row_sums` holds the total of these.
   bool normalises = true;
   double row_sums = 0;
   // Over rows that see more than one key, at index key - query + length: how often the largest
@@ -62,21 +63,22 @@ struct HeadSums {
 
 struct SumOptions {
   bool permuted = true;  // whether to score permuted gold
-  bool shapes = true;    // whether to compare heads with each other, and their outputs
+  bool shapes = true;    // whether to compare heads and their outputs with each other
 };
 
 class PatternSums {
  public:
-  /// Runs the model over the examples, `size` sequences at a time, and adds up what its heads do.
+  /// Runs the model over the examples, `size` sequences at a time, and adds to the sums of its
+  /// heads.
   PatternSums(const HeadedModel& model, const Batch& examples, Index size,
               std::span<const AskedGold> asked, const SumOptions& options);
 
   const std::vector<HeadSums>& heads() const { return heads_; }
   std::span<const AskedGold> asked() const { return asked_; }
-  /// Over the judged queries of an asked gold: the sum of the largest mass that any head has.
+  /// Returns the sum of the largest mass of any head over the held-out queries of a relation.
   double largest_masses(std::size_t gold) const { return largest_masses_[gold]; }
-  /// Mean Jensen-Shannon distance between the rows of two heads of one kind, over split B; NaN for
-  /// heads of different kinds.
+  /// Returns the mean Jensen-Shannon distance between the rows of two heads of one kind, over split
+  /// B; NaN for heads of different kinds.
   double distance(std::size_t a, std::size_t b) const;
 
  private:
@@ -98,26 +100,27 @@ class PatternSums {
   std::vector<Index> distance_rows_;
 };
 
-/// p of all heads on relation r, which is number `asked` of what was gathered: the share of
-/// permutations, the true gold among them, whose largest mass over heads reaches that of each head.
-/// Sums that differ by rounding alone are equal. Source: Westfall and Young 1993.
+/// Returns p of all heads on relation r, which has index `asked` in the sums: the share of
+/// permutations, including the ground truth, whose largest mass over heads reaches that of each
+/// head. Sums that differ by rounding alone are equal. Source: Westfall and Young 1993.
 void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r);
 
-/// The smallest p of each relation that is judged, ascending, with the relation. `count`: of them.
+/// Returns the smallest p of each tested relation, ascending, with the relation. `count`: their
+/// number.
 std::vector<std::pair<double, std::size_t>> smallest_p(const HeadsReport& report,
                                                        std::size_t count);
 /// Fills p_holm from p. Source: Holm 1979.
 void correct_p(HeadsReport& report, std::size_t count);
 
 struct ScoredHeads {
-  const HeadsReport& report;  // its heads, and its relations up to the one that is asked about
+  const HeadsReport& report;  // its heads, and its relations up to the current one
   const PatternSums& gathered;
   const Example& example;
   const Task& task;
   const HeadedModel& model;
-  bool rises;  // whether the cost of each class is asked
+  bool rises;  // whether to compute the cost of each class
 };
-/// How heads share relation r; nothing if they do not.
+/// Returns how heads share relation r; nothing if they do not.
 std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r);
 
 }  // namespace headlab

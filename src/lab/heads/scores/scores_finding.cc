@@ -1,6 +1,6 @@
-// A report of heads as a finding: the tables of scores_tables.cc with a verdict for each relation
-// and notes on what the scores do not show. The JSON has nested keys that other programs read, so
-// it is written by hand (scores_json.cc); the tables take their cells from the report itself. Read
+// A report of heads as a result: the tables of scores_tables.cc with a conclusion for each relation
+// and notes on the limits of the scores. The JSON has nested keys that other programs read, so it
+// is written separately (scores_json.cc); the tables take their cells from the report itself. Read
 // next: scores_tables.cc.
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ constexpr const char* kFixedKeysNote =
     "the header of the task";
 constexpr std::size_t kManyRelations = 16;  // more do not fit a screen
 
-/// Who does it, or why nobody does.
+/// Returns the head responsible for a relation, or the reason why there is none.
 std::string verdict(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
@@ -39,7 +39,7 @@ std::string verdict(const HeadsReport& report, std::size_t r) {
   return in_part == 1 ? "one head, in part" : text(in_part, " heads, each in part");
 }
 
-/// What it costs to silence each head where it gives most and elsewhere, if that was asked.
+/// Returns the cost of ablating each head on its own classes and on others, if it was computed.
 std::string rises_of(const HeadsReport& report, const Division& division) {
   std::string said;
   for (std::size_t h = 0; h < division.heads.size() && !division.by().empty(); ++h) {
@@ -60,7 +60,7 @@ std::string rises_of(const HeadsReport& report, const Division& division) {
   return said;
 }
 
-/// A sentence for each relation that several heads share.
+/// Returns a sentence for each relation that several heads share.
 std::string divisions_text(const HeadsReport& report) {
   std::string shared;
   for (const Division& division : report.divisions) {
@@ -69,7 +69,7 @@ std::string divisions_text(const HeadsReport& report) {
   return shared;
 }
 
-/// A note on these relations, by their names if they `fit`; "" if there are none.
+/// Returns a note on these relations, by their names if they `fit`; "" if there are none.
 std::string note_on(const std::string& what, const std::vector<std::string>& names, bool fit) {
   if (names.empty()) {
     return "";
@@ -78,8 +78,8 @@ std::string note_on(const std::string& what, const std::vector<std::string>& nam
   return text("note: ", what, ": ", listed, "\n");
 }
 
-/// What must be said about the relations: gold that can hardly be exchanged, relations that heads
-/// share, those that too few examples ask for; of many relations only how many these are.
+/// Returns notes about the relations: ground truth with few exchanges, relations that heads share,
+/// those with too few examples; if there are many, only their number.
 std::string notes_on(const HeadsReport& report, bool all) {
   std::vector<std::string> few_exchanges, too_few, fixed_keys;
   Index own = 0, judged = 0, shared_own = 0;
@@ -116,7 +116,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
                               : text(", but ", shared_own, " of them with others that share it"));
 }
 
-/// Of many relations a screen shows those with an owner and the largest lift.
+/// Selects the rows to show: if there are many relations, those with an owner and the largest lift.
 void show_best(Table& table, const HeadsReport& report) {
   std::vector<std::size_t> order(report.relations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,6 +1,6 @@
-// A report of heads as JSON: what heads.json holds. The scores are those of score_table(), in its
-// order. Each relation names its best head once more beside its numbers, so that a reader need not
-// search. A number that is not defined is null. Read next: scores_finding.cc.
+// A report of heads as JSON: the content of heads.json. The scores are those of score_table(), in
+// its order. Each relation repeats the numbers of its best head, so that a reader need not search
+// for them. An undefined number is null. Read next: scores_finding.cc.
 #include <cmath>
 
 #include "headlab/base/error.h"

@@ -1,5 +1,5 @@
-// Tables of heads, of relations and of shared relations. A cell that is not defined is null: a
-// score of a relation that no head can have, a distance that was not measured. Read next:
+// Tables of heads, of relations and of shared relations. An undefined cell is null: a score on a
+// relation of another kind of attention, a distance that was not measured. Read next:
 // src/app/report/finding_text.cc, which shows tables.
 #include "heads/scores/scores_tables.h"
 
@@ -12,13 +12,13 @@
 namespace headlab {
 namespace {
 
-/// A column, and its cell in the row of the item with an index: a head, a relation or a division.
+/// Column with a function that returns its cell for an index: of a head, a relation or a division.
 struct FilledColumn {
   Column column;
   std::function<Json(std::size_t)> cell;
 };
 
-/// The table with these columns and a row for each of `count` items.
+/// Returns the table with these columns and a row for each of `count` items.
 Table filled(Table table, const std::vector<FilledColumn>& columns, std::size_t count) {
   for (const FilledColumn& one : columns) {
     table.columns.push_back(one.column);
@@ -44,7 +44,7 @@ class HeadColumns {
                         [this, cell](std::size_t h) { return cell(report_.heads[h]); }});
   }
 
-  /// Adds the scores that need no ground truth: those that are always taken, or the others.
+  /// Adds the scores that need no ground truth: those that are always computed, or the others.
   void add_scores(bool always) {
     for (std::size_t row = 0; row < score_table().size(); ++row) {
       const ScoreEntry& score = score_table()[row];
@@ -94,7 +94,7 @@ class HeadColumns {
     }
   }
 
-  /// Adds what is known of a head without ground truth, other than scores.
+  /// Adds the properties of a head that need no ground truth and are not scores.
   void add_habits() {
     using Offset = HeadScores::Offset;
     const auto of_first_offset = [](auto part) {
@@ -157,7 +157,7 @@ class RelationColumns {
         {column, [this, cell](std::size_t r) { return cell(report_.relations[r]); }});
   }
 
-  /// Adds a column on the best head, null if no head can read the relation's keys.
+  /// Adds a column on the best head, null if no head is of the relation's kind of attention.
   void add_best(const Column& column, std::function<Json(std::size_t r)> cell) {
     columns_.push_back({column, [this, cell](std::size_t r) {
                           const bool has_best = report_.relations[r].candidates > 0;
@@ -179,7 +179,7 @@ class RelationColumns {
   std::vector<FilledColumn> columns_;
 };
 
-/// The columns of readers that need no model, shown if a task names candidates.
+/// Adds the columns of the baselines without a model, shown if a task names candidates.
 void add_baselines(RelationColumns& columns, bool shown) {
   const char* where_wrong =
       "top1 of the best head where that reader is wrong: low if it does the same";

@@ -10,14 +10,15 @@
 
 namespace headlab {
 
-/// Every head with its scores. Scores on relations are hidden unless `relations_fit` on a screen.
+/// Returns every head with its scores. Scores on relations are hidden unless `relations_fit` on a
+/// screen.
 Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit);
-/// Every relation with its best head. verdicts: one for each relation.
+/// Returns every relation with its best head. verdicts: one for each relation.
 Table relations_table(const HeadsReport& report, const std::vector<std::string>& verdicts,
                       const HeadsShown& shown);
-/// The relations that several heads share.
+/// Returns the relations that several heads share.
 Table divisions_table(const HeadsReport& report, bool shown);
-/// What each head of a shared relation gives and costs, for each class of queries.
+/// Returns mass and cost of each head of a shared relation, for each class of queries.
 Table classes_table(const HeadsReport& report);
 
 }  // namespace headlab

@@ -1,6 +1,6 @@
-// The log of heads: one object for each tracked step, with every head's score for every relation,
-// so that whoever reads it may ask after any head, not only after those that won in the end. Holds
-// no times: it is the same, bit for bit, each time the run is made. Read next: scores.cc.
+// The log of heads: one object for each tracked step, with every head's score on every relation, so
+// that readers can examine any head and not only the best ones at the end. It contains no times, so
+// repeating the run gives the same bytes. Read next: scores.cc.
 #include "headlab/heads/tracking.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace headlab {
 namespace {
 
-constexpr Index kExamples = 128;  // as RunConfig::track_heads says
+constexpr Index kExamples = 128;  // see RunConfig::track_heads
 
 Json head_to_json(const HeadScores& head, const std::vector<RelationWinner>& relations) {
   Json::Object lift, mass;
@@ -41,7 +41,7 @@ Json line_of(Index step, const HeadsReport& report) {
                   {"divisions", divisions}});
 }
 
-/// The lift of one head for one relation in a line; NaN if the line has none.
+/// Returns the lift of one head on one relation in a line; NaN if the line has none.
 double lift_in(const Json& line, const HeadId& id, const std::string& relation) {
   for (const Json& head : line.at("heads").items()) {
     if (head.at("layer").integer() != id.module || head.at("head").integer() != id.head) continue;
@@ -51,7 +51,7 @@ double lift_in(const Json& line, const HeadId& id, const std::string& relation) 
   return kUndefined;
 }
 
-/// By what heads divide a relation in a line; "" if they do not.
+/// Returns the kind of class by which heads split a relation in a line; "" if they do not share it.
 std::string division_in(const Json& line, const std::string& relation) {
   const Json* divisions = line.find("divisions");  // older logs have none
   for (const Json& one : divisions != nullptr ? divisions->items() : Json::Array())

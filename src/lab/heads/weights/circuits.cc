@@ -1,5 +1,5 @@
-// Circuits from weights. Matrices over the vocabulary are made for one head at a time; composition
-// and copying never make a product as wide as the stream: the nonzero eigenvalues of
+// Circuits from weights. Matrices over the vocabulary are computed for one head at a time.
+// Composition and copying never compute a product as wide as the stream: the nonzero eigenvalues of
 // W_E W_V W_O W_U are those of W_O W_U W_E W_V, which is [Dv, Dv]. Read next: attribution.cc.
 #include "headlab/heads/circuits.h"
 
@@ -18,15 +18,15 @@
 namespace headlab {
 namespace {
 
-/// What reads the stream through a norm of scale 1: (I - 1 1^T / C) diag(gain) W, or diag(gain) W
-/// where the kind of norm does not centre.
+/// Returns a matrix that reads the stream through a norm of scale 1: (I - 1 1^T / C) diag(gain) W,
+/// or diag(gain) W if the norm does not centre.
 Tensor folded(const NormLayer& norm, const Tensor& W) {
   if (!norm.w.defined()) return W;
   const Tensor scaled = reshape(norm.w, {norm.w.count(), 1}) * W;
   return kind_of(norm.type).centres ? scaled - mean(scaled, 0, true) : scaled;
 }
 
-/// Error for a wiring of which it is not known through which norms heads read the stream.
+/// Throws an Error for a wiring whose norms before heads are unknown.
 StreamKind stream_of(const Transformer& model) {
   const BlockWiring& wiring = kind_of(model.config().norm_place);
   if (wiring.stream == StreamKind::other) {
@@ -37,7 +37,7 @@ StreamKind stream_of(const Transformer& model) {
   return wiring.stream;
 }
 
-/// W_U [C, K*V], after the final norm.
+/// Returns W_U [C, K*V], after the final norm.
 Tensor unembedding(const Transformer& model) {
   const Tensor W = model.unembedding().W;
   const bool has_norm = stream_of(model) == StreamKind::sum;
@@ -48,19 +48,22 @@ AttentionKind kind_of(const Transformer& model, const HeadId& head) {
   return model.attention_modules()[head.module].kind;
 }
 
-/// Whether a head reads, by its queries (Q), keys or values, the stream that another writes: those
-/// of the encoder write one, all others the decoder's; cross-attention reads both.
+/// Returns whether a head reads, by its queries (Q), keys or values, the stream that another
+/// writes: heads of the encoder write its stream, all others the decoder's; cross-attention reads
+/// both.
 bool reads_what_is_written(AttentionKind from, AttentionKind to, char kind) {
   const bool reads_encoder =
       to == AttentionKind::encoder || (to == AttentionKind::cross && kind != 'Q');
   return (from == AttentionKind::encoder) == reads_encoder;
 }
 
-constexpr Index kMostTokens = 4096;  // up to here all tokens are asked, of more kSomeTokens
+constexpr Index kMostTokens =
+    4096;  // up to this vocabulary all tokens are used; otherwise kSomeTokens
 constexpr Index kSomeTokens = 1024;
 
-/// The share of the rows of left right, [V, V] for left [V, D] and right [D, V], whose largest
-/// element is on the diagonal. Of large vocabularies some rows are made, spread evenly.
+/// Returns the share of the rows of left right, [V, V] for left [V, D] and right [D, V], whose
+/// largest element is on the diagonal. For large vocabularies some rows are computed, spread
+/// evenly.
 double diagonal_share(const Tensor& left, const Tensor& right, Scalar scale = 1) {
   const Index V = left.size(0), rows = V > kMostTokens ? kSomeTokens : V;
   Ids tokens;
@@ -83,7 +86,7 @@ void require_tokens(const Transformer& model) {
           "the model reads vectors: circuits over a vocabulary need a model that embeds tokens");
 }
 
-/// `U`: the unembedding.
+/// Computes the summary of a head. `U`: the unembedding.
 CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index distance,
                           const Tensor& U) {
   const HeadWeights turned = head_weights(model, head, distance),
@@ -111,7 +114,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index di
   return summary;
 }
 
-/// A head's weights for compositions.
+/// Weights of a head for compositions.
 struct Reader {
   struct Part {
     Matrix weights, gram;
@@ -120,14 +123,14 @@ struct Reader {
   HeadId head;
   Part Q, K, V, O;  // O transposed: [C, Dv]
 
-  /// The weights that read the stream for queries (Q), keys (K) or values (V).
+  /// Returns the weights that read the stream for queries (Q), keys (K) or values (V).
   const Part& reading(char kind) const {
     if (kind == 'Q') {
       return Q;
     }
     return kind == 'K' ? K : V;
   }
-  /// The weights that those are multiplied with: keys with queries, the output with values.
+  /// Returns their factors: keys for queries, the output for values.
   const Part& partner(char kind) const {
     if (kind == 'Q') {
       return K;
@@ -144,14 +147,14 @@ double strength(const Reader& from, const Reader& to, char kind) {
   return norms > 0 ? sandwich_norm(from.V.gram, between, other.gram) / norms : 0;
 }
 
-/// Of numbers as a model holds them.
+/// Estimates the memory in numbers as a model stores them.
 Matrix normal_matrix(Index rows, Index columns, Key key) {
   Generator random(key);
   return {rows, columns,
           [&](Index, Index) { return static_cast<double>(static_cast<Scalar>(random.normal())); }};
 }
 
-/// Strengths between random heads of the shapes of two given ones, ascending.
+/// Returns strengths between random heads of the shapes of two given ones, ascending.
 std::vector<double> random_strengths(const Reader& from, const Reader& to, char kind,
                                      const CircuitOptions& options) {
   const auto draw = [](const Reader& like, Key key) {
@@ -179,7 +182,8 @@ std::vector<double> random_strengths(const Reader& from, const Reader& to, char 
 void compare(const std::vector<Reader>& readers,
              const std::vector<std::array<std::size_t, 2>>& pairs, const CircuitOptions& options,
              std::vector<Composition>& all) {
-  std::map<std::array<Index, 4>, std::vector<double>> random;  // by what decides the shapes
+  std::map<std::array<Index, 4>, std::vector<double>>
+      random;  // by the numbers that determine the shapes
   std::vector<const std::vector<double>*> others;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Reader &from = readers[pairs[i][0]], &to = readers[pairs[i][1]];
@@ -207,7 +211,7 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
                        Reader::Part(Matrix(weights.O).transposed())});
   }
   std::vector<Composition> all;
-  std::vector<std::array<std::size_t, 2>> pairs;  // of readers
+  std::vector<std::array<std::size_t, 2>> pairs;  // pairs of readers
   for (std::size_t i = 0; i < readers.size(); ++i)
     for (std::size_t j = 0; j < readers.size(); ++j)
       for (const char kind : {'Q', 'K', 'V'}) {

@@ -1,6 +1,6 @@
-// Eigenvalues of general matrices, without eigenvectors: similarity transformations make the matrix
-// triangular, and a value is read off the end of the diagonal whenever the subdiagonal element
-// beside it has become negligible (deflation); complex arithmetic lets one kind of step serve real
+// Eigenvalues of general matrices, without eigenvectors. Similarity transformations make the matrix
+// triangular, and a value is read off the end of the diagonal whenever the adjacent subdiagonal
+// element has become negligible (deflation). In complex arithmetic one kind of step serves real
 // values and conjugate pairs. Read next: scores.cc, circuits.cc.
 #include "headlab/heads/matrix.h"
 
@@ -38,7 +38,7 @@ void reflect(Matrix& a, Index first, const std::vector<double>& v) {
   }
 }
 
-/// The same eigenvalues, zeros below the first subdiagonal.
+/// Returns a matrix with the same eigenvalues and zeros below the first subdiagonal.
 Matrix hessenberg(Matrix a) {
   for (Index k = 0; k + 2 < a.rows(); ++k) {
     std::vector<double> v;
@@ -50,7 +50,7 @@ Matrix hessenberg(Matrix a) {
   return a;
 }
 
-/// An upper Hessenberg matrix that QR steps make triangular.
+/// Upper Hessenberg matrix that QR steps make triangular.
 class Iteration {
  public:
   explicit Iteration(const Matrix& h) : n_(h.rows()), h_(h.values().begin(), h.values().end()) {
@@ -85,7 +85,7 @@ class Iteration {
            std::numeric_limits<double>::epsilon() * (beside > 0 ? beside : norm_);
   }
 
-  /// The eigenvalue of the last 2 x 2 block that lies nearer to its last element.
+  /// Returns the eigenvalue of the last 2 x 2 block that is nearer to its last element.
   Complex shift(Index end) {
     const Complex a = at(end - 1, end - 1), d = at(end, end);
     const Complex half = (a - d) / 2.0;
@@ -94,7 +94,7 @@ class Iteration {
     return std::abs(one - d) < std::abs(other - d) ? one : other;
   }
 
-  /// H - shift = Q R by rotations of neighbouring rows; then H = R Q + shift.
+  /// Performs a step: H - shift = Q R by rotations of neighbouring rows; then H = R Q + shift.
   void step(Index start, Index end, Complex shift) {
     std::vector<std::pair<Complex, Complex>> rotations;
     for (Index k = start; k <= end; ++k) at(k, k) -= shift;
@@ -126,10 +126,10 @@ class Iteration {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The row of each column, where there are at least as many columns as rows: shortest augmenting
-/// paths. Rows are added one by one, and each takes the path of least cost to a free column, on
-/// which earlier rows may have to move; potentials keep all reduced costs from becoming negative,
-/// so that the paths are found as by Dijkstra. Both count from 1; 0: no row.
+/// Returns the row of each column if there are at least as many columns as rows: shortest
+/// augmenting paths. Rows are added one by one, and each takes the path of least cost to a free
+/// column, along which earlier rows may have to move. Potentials keep all reduced costs
+/// nonnegative, so that the paths are found as by Dijkstra. Both count from 1; 0: no row.
 template <class Cost>
 std::vector<Index> rows_of_columns(Index rows, Index columns, const Cost& cost) {
   std::vector<double> row_potential(rows + 1), column_potential(columns + 1);
@@ -167,7 +167,7 @@ using Doubles [[gnu::vector_size(kVectorBytes)]] = double;
 using Longs [[gnu::vector_size(kVectorBytes)]] = std::int64_t;
 constexpr Index kDoubles = kVectorBytes / static_cast<Index>(sizeof(double));
 
-/// The first `count` numbers, or as many as there are lanes; 0 in the others.
+/// Loads the first `count` numbers, or as many as there are lanes; 0 in the others.
 template <class Number>
 inline Doubles lanes(const Number* from, Index count) {
   Doubles values{};
@@ -178,8 +178,9 @@ inline Doubles lanes(const Number* from, Index count) {
   return values;
 }
 
-/// ln x within an ulp; large and finite for 0. x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)), and
-/// with s = f / (2 + f) ln(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)). Source: FreeBSD's e_log.c.
+/// Returns ln x within an ulp; large and finite for 0. x = 2^k (1 + f), 1 + f in [sqrt(1/2),
+/// sqrt(2)), and with s = f / (2 + f) ln(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)). Source: FreeBSD's
+/// e_log.c.
 inline Doubles log_of(Doubles x) {
   const auto bits = std::bit_cast<Longs>(x);
   const Longs k = (bits - std::bit_cast<std::int64_t>(std::numbers::sqrt2 / 2)) >> 52;
