@@ -1,5 +1,5 @@
-// Every subset of heads is judged once, and fine-tuned once, however many methods choose it: a
-// table of all methods costs little more than its distinct rows.
+// Pruning curves. Every subset of heads is evaluated once and fine-tuned once, independent of how
+// many methods choose it, so a table of all methods costs little more than its distinct rows.
 // Read next: over_runs.cc.
 #include "headlab/prune/curve.h"
 
@@ -16,12 +16,13 @@
 namespace headlab {
 namespace {
 
-constexpr std::size_t kFewHeads = 12;  // so few that judging every subset takes little time
+constexpr std::size_t kFewHeads =
+    12;  // evaluating every subset of this many heads takes little time
 
-using Subset = std::vector<bool>;  // by place in all_heads(model)
+using Subset = std::vector<bool>;  // by index in all_heads(model)
 using Stages = std::vector<TrainingStage>;
 
-/// Results on held-out examples, remembered by subset of the heads of one run.
+/// Results on held-out examples, cached by subset of the heads of one run.
 class SubsetResults {
  public:
   SubsetResults(const Run& run, const CurveOptions& options)
@@ -32,7 +33,7 @@ class SubsetResults {
     return choice.trained ? prune() : remembered(pruned_, choice.kept, prune);
   }
 
-  /// The loss of a choice on the choosing examples.
+  /// Returns the loss of a choice on the choosing examples.
   std::optional<double> chosen_on(const Choice& choice) {
     if (choice.trained) return std::nullopt;
     if (!choosing_) choosing_.emplace(problem_of(run_, options_.settings), unused_);
@@ -51,7 +52,7 @@ class SubsetResults {
     });
   }
 
-  /// Before training all heads of a module are alike, so the first ones stand for any.
+  /// Before training, all heads of an attention layer are alike, so the first ones represent any.
   Judged from_scratch(const Choice& choice) {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
@@ -65,7 +66,8 @@ class SubsetResults {
                       [&] { return kept("from_scratch", first, more, train); });
   }
 
-  /// All heads, trained on as a model of this choice is; nothing if that is not at all.
+  /// Returns the model with all heads, trained further like a model of this choice; nothing if that
+  /// is not trained.
   std::optional<Judged> unpruned(const Choice& choice) {
     const Stages more = later_stages(run_, choice.steps, options_.finetune);
     if (more.empty()) return std::nullopt;
@@ -82,7 +84,7 @@ class SubsetResults {
     return judge(model, *run_.task, {.examples = examples, .key = key, .split = split});
   }
 
-  /// A training that is made once, whatever curves ask for it.
+  /// Runs a training once, even if several curves need it.
   Judged kept(const char* what, const std::vector<HeadId>& heads, const Stages& more,
               const std::function<Judged()>& train) const {
     Json settings = Json::object({{"heads", heads},
@@ -112,7 +114,7 @@ class SubsetResults {
   std::map<Index, std::map<Subset, Judged>> from_scratch_, unpruned_;  // by steps of gates
 };
 
-/// Which heads own which relation, by their patterns.
+/// Determines the owners of each relation from their patterns.
 Json find_owners(const Run& run, Index examples) {
   const HeadsReport report = score_heads(run.model, *run.task, {.examples = examples});
   Json owners = Json::object();
@@ -142,7 +144,7 @@ void score_against_owners(CurvePoint& point, const Json& owners) {
   point.precision = share(point.heads.size() - unmatched.size(), point.heads.size());
 }
 
-/// Mean over sizes of the loss above that of the exhaustive choice.
+/// Returns the mean over sizes of the loss minus that of the exhaustive choice.
 void add_regrets(Curve& curve) {
   const auto best = std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method);
   if (best == curve.methods.end()) return;
@@ -154,7 +156,7 @@ void add_regrets(Curve& curve) {
   }
 }
 
-/// The parts of a run's curve.
+/// Parts of a run's curve.
 class CurveWork {
  public:
   CurveWork(const Run& run, const CurveOptions& options)
@@ -177,7 +179,8 @@ class CurveWork {
       add("subsets", [this] { return to_json(judge_all_subsets(run_.model, *run_.task)); });
   }
 
-  /// What is true of the run, a cell for each method, and all subsets where they were searched.
+  /// Returns the jobs: facts about the run, one for each method, and all subsets if they were
+  /// searched.
   const std::vector<Cell>& cells() const { return cells_; }
 
   Curve curve() {
@@ -197,7 +200,7 @@ class CurveWork {
     CurveOptions options = options_;
     Json settings = settings_of(options).to_json();
     settings["sizes"] = sizes_;
-    // Parts of curves that were made when references had another schedule are not those of today.
+    // Parts of curves with another schedule of the references are not reused.
     if (options_.finetune > 0 || options_.from_scratch) settings["references"] = "same schedule";
     cells_.push_back(
         part_of_run(run_, options_.keeping, "curve-" + name, std::move(settings), std::move(make)));
@@ -238,7 +241,7 @@ class CurveWork {
     if (options_.progress) options_.progress(run_.path.string() + ": " + what);
   }
 
-  /// Chooses and judges all sizes once more; losses and accuracies become running means over the
+  /// Chooses and evaluates all sizes once more. Losses and accuracies become running means over the
   /// draws, in a form that equal draws do not change by a bit.
   void add_draw(const PruneMethod& method, Index draw, MethodCurve& result) {
     tell(draw > 0 ? text(method.name, ", draw ", draw + 1) : method.name);
@@ -260,7 +263,8 @@ class CurveWork {
     }
   }
 
-  /// How models of this choice are trained, and the references with them; nothing if they are not.
+  /// Returns the training of models of this choice and of the references; nothing if they are not
+  /// trained.
   std::optional<std::string> schedule_of(const Choice& choice) const {
     const Stages more = later_stages(run_, choice.steps, options_.finetune);
     if (more.empty()) return std::nullopt;
@@ -268,7 +272,8 @@ class CurveWork {
     all.insert(all.end(), more.begin(), more.end());
     return schedule_text(all);
   }
-  /// The run's own stages; none if they cannot be repeated, which only models from scratch need.
+  /// Returns the run's own stages; none if they cannot be repeated, which only models from scratch
+  /// need.
   Stages training_stages_or_none() const {
     if (options_.from_scratch) return training_stages(run_);
     try {
@@ -278,7 +283,7 @@ class CurveWork {
     }
   }
 
-  /// A point without the result of its removal.
+  /// Returns a point without the result of its removal.
   CurvePoint first_point(const PruneMethod& method, Index size, const Choice& choice) {
     CurvePoint point{.kept = size, .heads = choice.kept};
     point.chosen_on = results_.chosen_on(choice);
@@ -295,7 +300,7 @@ class CurveWork {
     return point;
   }
 
-  /// Area, rank correlation and knee.
+  /// Computes area, rank correlation and knee.
   void summarise(MethodCurve& result) {
     const std::vector<CurvePoint>& points = result.points;
     for (std::size_t i = 1; i < points.size(); ++i) {
@@ -322,7 +327,7 @@ class CurveWork {
   std::optional<Curve> known_;
 };
 
-/// All methods without training; the exhaustive search only where the model has few heads.
+/// Returns all methods without training; the exhaustive search only if the model has few heads.
 std::vector<std::string> default_methods(const Transformer& model) {
   std::vector<std::string> names;
   for (const PruneMethod& method : prune_table()) {
@@ -362,13 +367,11 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
 
 Settings settings_of(CurveOptions& options) {
   Settings s;
-  s.integers("sizes", options.sizes, 0, 1 << 20,
-             "numbers of heads to keep (empty: all)");
+  s.integers("sizes", options.sizes, 0, 1 << 20, "numbers of heads to keep (empty: all)");
   s.integer("finetune", options.finetune, 0, 1 << 30, "training steps after each removal");
   s.boolean("from_scratch", options.from_scratch,
             "also train models with as many heads from scratch");
-  s.boolean("test_split", options.test_split,
-            "judge on the test split");
+  s.boolean("test_split", options.test_split, "judge on the test split");
   const Settings shared = settings_of(options.settings);
   s.add(*shared.find("examples"));
   s.integer("judged", options.judged, 0, 1 << 24,

@@ -1,8 +1,8 @@
-// Methods that train. A copy of the model continues its training with a gate on every head: l0
-// penalises open gates, and at the end folds what they are into W_O, so that a plain model is left;
-// subset lets all heads share a budget of open gates, which are near 0 or 1 in the end. The weights
-// adapt at the same time. The number of heads that l0 leaves open is a function of its penalty; the
-// budget of subset is exact. Read next: prune.cc, what becomes of a choice.
+// Methods that train gates. A copy of the model continues its training with a gate on every head.
+// l0 penalises open gates and at the end folds their values into W_O, so the result is a plain
+// model. subset lets all heads share a budget of open gates, which are near 0 or 1 at the end. The
+// weights adapt at the same time. The number of heads that l0 leaves open is a function of its
+// penalty; the budget of subset is exact. Read next: prune.cc, which applies a choice.
 #include "headlab/prune/methods.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Tensor logistic(const Tensor& x) {
   return affine(tanh(affine(x, Scalar(0.5), 0)), Scalar(0.5), Scalar(0.5));
 }
 
-/// Gates for a copy of the model, which trains with random numbers of its own: one logit for each
+/// Gates for a copy of the model, which trains with its own random numbers: one logit for each
 /// head, trained with the weights. The weights train as in fine-tuning.
 struct GateTraining {
   explicit GateTraining(const PruneProblem& problem)
@@ -54,7 +54,7 @@ struct GateTraining {
   TrainConfig config;
   std::shared_ptr<Transformer> model;
   Trainer trainer;
-  std::vector<Tensor> logits{};  // [H] of each attention module
+  std::vector<Tensor> logits{};  // [H] for each attention layer
 
  private:
   static TrainConfig& with_seed(TrainConfig& config, const PruneProblem& problem) {
@@ -75,7 +75,7 @@ void fold_gates(Transformer& model, const std::vector<double>& gates) {
   }
 }
 
-/// A tensor like x whose elements are draws noise(random).
+/// Returns a tensor like x whose elements are draws noise(random).
 template <class Noise>
 Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
   Generator random(key);
@@ -84,8 +84,8 @@ Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
   return y;
 }
 
-/// Gates of all modules that sum to `k`: a soft top-k of the logits with Gumbel noise, which
-/// samples heads without replacement in proportion to exp(logit).
+/// Returns gates of all attention layers that sum to `k`: a soft top-k of the logits with Gumbel
+/// noise, which samples heads without replacement in proportion to exp(logit).
 std::vector<HeadEdits> subset_gates(const GateTraining& training, Index step, Index k) {
   const double t = subset_temperature(step, training.config.steps);
   const Tensor all = concat(std::span(training.logits), 0);

@@ -1,8 +1,8 @@
-// The table of pruning methods, joined from the rows at the end of the files that hold them, the
-// one way to call them, and what they share: the losses of subsets of heads are computed with the
-// other heads silenced, on the same examples each time, so that differences are paired. On a
-// converged model gradients vanish, so the scores made from gradients may do no better than
-// `random`: that is no bug, it is what a curve shows. Read next: rankings.cc, search.cc, gates.cc.
+// The table of pruning methods, joined from the rows at the end of the files of methods, the
+// function that runs a method, and shared code: the losses of subsets of heads are computed with
+// the other heads ablated, on the same examples each time, so that differences are paired. On a
+// converged model gradients vanish, so gradient scores may be no better than `random`: this is not
+// a bug but a result. Read next: rankings.cc, search.cc, gates.cc.
 #include "headlab/prune/methods.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ Choice choose_heads(const PruneProblem& problem, const PruneMethod& method, Inde
   return choose_heads(problem, method, std::span(&size, 1))[0];
 }
 
-// ---- what methods share
+// ---- shared code
 
 Batch choosing_examples(const PruneProblem& problem) {
   const Index count = problem.settings.examples;
@@ -93,7 +93,8 @@ SubsetLoss::SubsetLoss(const PruneProblem& problem, PassCount& cost, AblationKin
       ablation_(problem.model, choosing_examples(problem),
                 {.kind = kind, .batch = kChoosingBatch, .seed = problem.settings.seed}),
       cost_(cost) {
-  if (kind != AblationKind::zero) cost_.forward += examples_;  // for what replaces the outputs
+  if (kind != AblationKind::zero)
+    cost_.forward += examples_;  // for the replacements of the outputs
 }
 
 std::vector<double> SubsetLoss::operator()(std::span<const HeadSet> kept) const {

@@ -12,7 +12,7 @@
 namespace headlab {
 namespace {
 
-/// What two points must have in common: their size, and what was done at it.
+/// Returns the properties that two points must share: their size, and the trainings done at it.
 std::tuple<Index, bool, bool> kind_of(const CurvePoint& point) {
   return {point.kept, point.finetuned.has_value(), point.from_scratch.has_value()};
 }
@@ -44,7 +44,7 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   if (first.finetuned) result.finetuned = geometric_interval(losses(tuned));
   if (first.from_scratch) result.from_scratch = geometric_interval(losses(scratch));
   const auto all_have_unpruned = [&](const Curve& c) {
-    return c.methods[m].points[p].unpruned.has_value();  // older curves do not
+    return c.methods[m].points[p].unpruned.has_value();  // missing in older curves
   };
   const bool unpruned = std::ranges::all_of(curves, all_have_unpruned);
   const auto whole = [](const CurvePoint& point) { return point.unpruned; };
@@ -56,8 +56,8 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   return result;
 }
 
-/// Compares the methods at each size with the one whose mean loss is lowest there. That one is
-/// picked from all, for which p accounts.
+/// Compares the methods at each size with the one whose mean loss is lowest there. p accounts for
+/// the choice of that method from all.
 void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
     const auto mean_loss = [p](const MethodOverRuns& m) { return m.points[p].pruned.mean; };
@@ -76,8 +76,8 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   }
 }
 
-/// Corrects p over all methods and sizes at which losses differ in some run: where methods chose
-/// the same heads nothing is tested.
+/// Corrects p over all methods and sizes at which losses differ in some run: if methods chose the
+/// same heads, nothing is tested.
 template <class Pair>
 void correct_all(CurveOverRuns& all, const Pair& pair) {
   std::vector<Paired*> asked;
@@ -87,7 +87,7 @@ void correct_all(CurveOverRuns& all, const Pair& pair) {
   correct(asked);
 }
 
-/// The rows of `table` in each curve, begun with the name of its run.
+/// Returns the rows of `table` in each curve, each starting with the name of its run.
 Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::string>& runs) {
   const std::string name = table.name;
   std::vector<Json::Array> rows;
@@ -108,7 +108,7 @@ Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::
 const Column kMethod = Column("method", "method", "how heads are chosen").no_legend();
 const Column kKept = Column("kept", "heads kept", "how many stay").no_legend();
 
-/// What each run's curve says of its methods and their points.
+/// Returns the tables of each run's curve: its methods and their points.
 std::vector<Table> tables_by_run(std::span<const Curve> curves,
                                  const std::vector<std::string>& runs) {
   Table methods = choices_table();
@@ -120,7 +120,7 @@ std::vector<Table> tables_by_run(std::span<const Curve> curves,
 
 }  // namespace
 
-/// `full` and 1% of the way from it to `none`.
+/// Returns `full` plus 1% of the distance from it to `none`.
 static double limit_of(const Judged& full, const Judged& none) {
   return full.loss + 0.01 * (none.loss - full.loss);
 }
@@ -240,7 +240,7 @@ Json to_json(const CurveOverRuns& curve) {
   return stamped({{"runs", curve.runs}, {"needed", curve.needed}, {"methods", curve.methods}});
 }
 
-/// The columns of points over runs, and how text shows them.
+/// Returns the columns of points over runs, with their format in text.
 static Table points_over_runs(bool several) {
   Table points{.name = "methods", .columns = {kMethod, kKept}, .inner = "points"};
   const std::pair<const char*, const char*> losses[] = {
@@ -278,7 +278,7 @@ static Table methods_over_runs() {
                       Column("steps", "steps", "of training").shown_as(Form::grouped)}};
 }
 
-/// The schedule of each arm, a line for each different one; "" if nothing was trained.
+/// Returns the schedule of each arm, a line for each different one; "" if nothing was trained.
 static std::string schedules_text(const CurveOverRuns& all) {
   std::string said;
   for (const MethodOverRuns& method : all.methods) {

@@ -1,5 +1,5 @@
-// From a choice of heads to a smaller run. Everything that can be wrong is checked before the new
-// folder is made; the run that is pruned is only read. Times are medians of forward passes.
+// Pruning from a choice of heads to a smaller run. All errors are checked before the new folder is
+// created; the original run is only read. Times are medians of forward passes.
 // Read next: src/core/model/transformer.cc, with_heads.
 #include "headlab/prune/prune.h"
 
@@ -38,7 +38,7 @@ RunConfig pruned_config(const Run& run, const Transformer& pruned, const PruneOp
   return config;
 }
 
-/// The fewest heads with which the loss on the choosing examples rises by at most `rise`.
+/// Returns the fewest heads with which the loss on the choosing examples rises by at most `rise`.
 Choice within_rise(const PruneProblem& problem, const PruneMethod& method, double rise) {
   const std::vector<HeadId> heads = all_heads(problem.model);
   std::vector<Index> sizes(heads.size() + 1 - fewest_heads(problem));
@@ -92,7 +92,7 @@ Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
   if (!options.remove.empty()) {
     Choice choice{.kept = all_heads(problem.model)};
     for (const HeadId& head : options.remove) {
-      place_of(problem.model, head);  // Error where it is not there
+      place_of(problem.model, head);  // Error if it does not exist
       std::erase(choice.kept, head);
     }
     return choice;
@@ -122,7 +122,7 @@ Transformer pruned_model(const Transformer& model, const Choice& choice) {
   return remove_heads(choice.trained ? *choice.trained : model, choice.kept);
 }
 
-/// Writes the record of a pruning. What could not be written is kept in result.unwritten.
+/// Writes the record of a pruning. A failure to write is kept in result.unwritten.
 static void write_record(const std::filesystem::path& file, PruneResult& result) {
   Json json = to_json(result);
   if (result.finetuned < result.options.finetune) json[kUnfinished] = true;
@@ -225,7 +225,7 @@ static Table model_table(const PruneResult& result) {
   return table;
 }
 
-/// All heads that the run had, in the order of the model, which is that of the gates.
+/// Returns all heads that the run had, in the order of the model, which is that of the gates.
 static std::vector<HeadId> heads_before(const PruneResult& result) {
   std::vector<HeadId> all = result.kept;
   all.insert(all.end(), result.removed.begin(), result.removed.end());
@@ -237,7 +237,8 @@ static std::string counted_heads(Index count) {
   return text(count, count == 1 ? " head" : " heads");
 }
 
-/// What the gates of l0 became, and which heads their rank chose rather than the gates.
+/// Returns a note on the final gates of l0, and the heads that their rank chose rather than the
+/// gates.
 static Table gates_table(const PruneResult& result) {
   Table table{"gates",
               {kHeadColumn,

@@ -24,15 +24,16 @@ enum class Grain { example, token, batch };
 enum class Sign { dropped, kept };
 enum class Norm { by_module, none };
 
-/// The shape of the gates of a module: each head's has its own gradient for each `grain`.
+/// Returns the shape of the gates of an attention layer: a separate gradient for each head and each
+/// `grain`.
 Shape gate_shape(const AttentionModule& module, const Batch& batch, Grain grain) {
   const Index B = batch.size, T = batch.queries(module.kind), H = module.attention->head_count();
   if (grain == Grain::batch) return {H};
   return grain == Grain::example ? Shape{B, H} : Shape{B, T, H};
 }
 
-/// The number of gradients of a head that a batch adds to the mean: 1, one for each example, or one
-/// for each position that is no padding.
+/// Returns the number of gradients per head that a batch adds to the mean: 1, one for each example,
+/// or one for each position that is no padding.
 Index terms_of(const AttentionModule& module, const Batch& batch, Grain grain) {
   if (grain != Grain::token) return grain == Grain::batch ? 1 : batch.size;
   Index positions = 0;
@@ -40,7 +41,7 @@ Index terms_of(const AttentionModule& module, const Batch& batch, Grain grain) {
   return positions;
 }
 
-/// What is differentiated with respect to the gates, and how the gradients are added up.
+/// Quantity that is differentiated with respect to the gates, and how the gradients are added up.
 struct Differentiation {
   Grain grain;
   Sign sign;
@@ -53,12 +54,12 @@ void differentiate_mean_loss(const HeadedModel& model, const Batch& batch,
   backward(model.loss(batch, {}, hooks));
 }
 
-/// The loss of an example is the sum over its own targets.
+/// Returns the loss of an example: the sum over its own targets.
 void differentiate_losses(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks) {
   backward(model.loss(batch, {}, hooks, 1));
 }
 
-/// The sum of the right answers' logits, with patterns and deviations as constants.
+/// Returns the sum of the correct answers' logits, with patterns and deviations as constants.
 void differentiate_answers(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks) {
   const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
   const Tensor ones = Tensor::zeros(logits.shape());
@@ -68,7 +69,7 @@ void differentiate_answers(const HeadedModel& model, const Batch& batch, const M
   backward(logits, ones);
 }
 
-/// The choosing examples in batches.
+/// Returns the choosing examples in batches.
 template <class Visit>
 void for_each_batch(const PruneProblem& problem, PassCount& cost, const Visit& visit) {
   const Batch all = choosing_examples(problem);
@@ -76,7 +77,7 @@ void for_each_batch(const PruneProblem& problem, PassCount& cost, const Visit& v
   cost.forward += all.size;
 }
 
-/// Sums over batches, by head: the gradients of the gates, and how many these are.
+/// Sums over batches, by head: the gradients of the gates, and their number.
 struct GradientSums {
   std::vector<double> gradients, terms;
 };
@@ -90,7 +91,7 @@ void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& bat
     hooks.edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
   }
   how.run(problem.model, batch, hooks);
-  std::size_t first = 0;  // head of the module
+  std::size_t first = 0;  // first head of the attention layer
   for (std::size_t m = 0; m < modules.size(); ++m) {
     const Index H = modules[m].attention->head_count();
     const Tensor grad = hooks.edits[m].gate.grad();
@@ -103,8 +104,8 @@ void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& bat
   }
 }
 
-/// Means of the gradients of gates over examples, positions or batches; with their signs, means
-/// over targets.
+/// Returns the means of the gradients of gates over examples, positions or batches; with their
+/// signs, means over targets.
 std::vector<double> mean_gradients(const PruneProblem& problem, const Differentiation& how,
                                    PassCount& cost) {
   const std::size_t heads = all_heads(problem.model).size();
@@ -122,7 +123,7 @@ std::vector<double> mean_gradients(const PruneProblem& problem, const Differenti
   return sums.gradients;
 }
 
-/// Divides each module's scores by their l2 norm.
+/// Divides the scores of each attention layer by their l2 norm.
 void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& scores) {
   for (std::size_t i = 0; i < heads.size();) {
     std::size_t end = i;
@@ -141,7 +142,7 @@ std::vector<double> importance(const PruneProblem& problem, PassCount& cost) {
   return scores;
 }
 
-/// The first-order estimate of what removal costs.
+/// Returns the first-order estimate of the cost of removal.
 std::vector<double> taylor(const PruneProblem& problem, PassCount& cost) {
   std::vector<double> scores =
       mean_gradients(problem, {Grain::example, Sign::kept, differentiate_losses}, cost);
@@ -149,18 +150,19 @@ std::vector<double> taylor(const PruneProblem& problem, PassCount& cost) {
   return scores;
 }
 
-/// Relevance r of a head for one example: the sum over its output z of z dA/dz, where A is the sum
-/// of the right answers' logits, with patterns and the deviations of layer norms as constants; the
-/// score is the mean of |r|. In the manner of Voita et al. 2019, section 4, whose rules differ:
-/// they start from the top-1 logit, give positive and negative terms half of the relevance each
-/// (alpha = beta = 1/2), stabilise quotients by 1e-5, and propagate through patterns as well. Ours
-/// is linear and keeps signs: the relevances of a layer's heads and of everything that bypasses
-/// them sum to A, biases included, exactly if no feed-forward network follows.
+/// Returns the relevance r of a head for one example: the sum over its output z of z dA/dz, where A
+/// is the sum of the correct answers' logits, with patterns and the deviations of layer norms as
+/// constants; the score is the mean of |r|. The method is similar to Voita et al. 2019, section 4,
+/// whose rules differ: they start from the top-1 logit, give positive and negative terms half of
+/// the relevance each (alpha = beta = 1/2), stabilise quotients by 1e-5, and propagate through
+/// patterns as well. This version is linear and keeps signs: the relevances of a layer's heads and
+/// of everything that bypasses them sum to A, biases included, exactly if no feed-forward network
+/// follows.
 std::vector<double> relevance(const PruneProblem& problem, PassCount& cost) {
   return mean_gradients(problem, {Grain::example, Sign::dropped, differentiate_answers}, cost);
 }
 
-/// A number that describes one row of a pattern.
+/// Function that returns a measure of one row of a pattern.
 using RowMeasure = double (*)(Index keys, const Scalar* weights);
 
 double minus_entropy(Index keys, const Scalar* weights) {
@@ -174,7 +176,7 @@ double largest_weight(Index keys, const Scalar* weights) {
   return *std::max_element(weights, weights + keys);
 }
 
-/// The mean of the measure over a head's queries on all examples, padding left out.
+/// Returns the mean of the measure over a head's queries on all examples, without padding.
 template <RowMeasure measure>
 std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) {
   const NoGrad no_grad;
@@ -184,7 +186,7 @@ std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) 
     ModelCaptures captures;
     problem.model.forward(batch, {}, {.captures = &captures});
     const std::vector<Tensor> patterns = normalised_patterns(problem.model, captures);
-    std::size_t first = 0;  // head of the module
+    std::size_t first = 0;  // first head of the attention layer
     for (std::size_t m = 0; m < modules.size(); ++m) {
       const Tensor& P = patterns[m];  // [B, H, T, S]
       if (!P.defined()) continue;     // no heads
@@ -202,13 +204,13 @@ std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) 
   return means;
 }
 
-/// The Frobenius norm of a head's rows of W_O, [Dv, C].
+/// Returns the Frobenius norm of a head's rows of W_O, [Dv, C].
 double output_norm(const HeadWeights& weights) {
   const Matrix O(weights.O);
   return std::sqrt(inner(O, O));
 }
 
-/// ||W_V W_O|| of one head.
+/// Returns ||W_V W_O|| of one head.
 double value_output_norm(const HeadWeights& weights) {
   return product_norm(gram(Matrix(weights.V)), gram(Matrix(weights.O).transposed()));
 }
@@ -227,7 +229,7 @@ std::vector<double> random_order(const PruneProblem& problem, PassCount&) {
   return places;
 }
 
-/// The rise of the loss with each head alone silenced.
+/// Returns the increase of the loss with each head alone ablated.
 template <AblationKind kind>
 std::vector<double> ablation_rises(const PruneProblem& problem, PassCount& cost) {
   const std::vector<HeadId> heads = all_heads(problem.model);

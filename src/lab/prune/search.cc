@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kMostHeads = 16;
 
-/// Goes from one subset to the best of its candidates (of equals the first): from all heads down to
-/// the smallest size, or from none up to the largest.
+/// Moves from one subset to the best of its candidates (the first of equals): from all heads down
+/// to the smallest size, or from none up to the largest.
 std::vector<Choice> search_greedily(
     const PruneProblem& problem, std::span<const Index> sizes, PassCount& cost, HeadSet subset,
     const std::function<std::vector<HeadSet>(const HeadSet&)>& candidates_of) {
@@ -59,14 +59,14 @@ std::vector<Choice> select_forward(const PruneProblem& problem, std::span<const 
       if (contains(kept, head)) continue;
       candidates.push_back(kept);
       candidates.back().push_back(head);
-      // Until every module has its minimum, only heads of modules below it are added.
+      // Until every attention layer has its minimum, only heads of layers below it are added.
       if (missing > 0 && minimum.missing(candidates.back()) >= missing) candidates.pop_back();
     }
     return candidates;
   });
 }
 
-/// The subsets of the sizes asked for that leave each module its minimum.
+/// Returns the subsets of the requested sizes that leave each attention layer its minimum.
 std::vector<HeadSet> subsets_of(const PruneProblem& problem, std::span<const Index> sizes) {
   const std::vector<HeadId> heads = all_heads(problem.model);
   const LayerMinimum minimum(problem);

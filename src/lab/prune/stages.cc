@@ -1,7 +1,7 @@
-// A training as stages, so that a model from scratch and a model that was pruned have the same
-// schedule of the learning rate. A pruned model was trained by one schedule and then, from a small
-// rate that rises again, by another; this restart alone lowers the loss, so a reference without it
-// would compare schedules. Read next: curve.cc.
+// A training as stages, so that a model from scratch and a pruned model have the same schedule of
+// the learning rate. A pruned model was trained by one schedule and then by another, which restarts
+// from a small rate. This restart alone lowers the loss, so a reference without it would compare
+// schedules. Read next: curve.cc.
 #include "prune/stages.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ TrainingStage stage_of(TrainConfig config, Index steps) {
   return {.config = config, .until = steps};
 }
 
-/// The stages of one run without those of its parent: one for each number of steps that was
-/// planned. `done`: the steps that its model has.
+/// Returns the stages of one run without those of its parent: one for each planned number of steps.
+/// `done`: the steps of its model.
 std::vector<TrainingStage> own_stages(const RunConfig& config, Index done, const fs::path& path) {
   std::vector<TrainingStage> stages;
   std::vector<Index> planned;
@@ -51,13 +51,13 @@ std::vector<TrainingStage> own_stages(const RunConfig& config, Index done, const
   return stages;
 }
 
-/// A number of steps that a record of pruning holds.
+/// Returns a number of steps in a record of pruning.
 Index steps_in(const Json& record, const char* key) {
   const Json* steps = record.find(key);
   return steps != nullptr ? steps->integer() : 0;
 }
 
-/// The steps of a run before its own: those of the run that it was pruned from, and of gates.
+/// Returns the steps of a run before its own: those of the run it was pruned from, and of gates.
 Index steps_before(const fs::path& path) {
   const fs::path file = path / kPruneFile;
   if (!is_there(file)) return 0;
@@ -65,7 +65,7 @@ Index steps_before(const fs::path& path) {
   return steps_in(record, "steps") + steps_in(record, "gate_steps");
 }
 
-/// The stages of the run at `path`, of whose own steps its model has `done`.
+/// Returns the stages of the run at `path`, whose model has done `done` of its own steps.
 std::vector<TrainingStage> stages_at(const fs::path& path, const RunConfig& config, Index done) {
   std::vector<TrainingStage> stages;
   const fs::path file = path / kPruneFile;
@@ -89,7 +89,7 @@ std::vector<TrainingStage> stages_at(const fs::path& path, const RunConfig& conf
 
 Index own_steps(const Run& run) { return run.step >= 0 ? run.step : run.config.train.steps; }
 
-/// "1,000 steps at a rate of 0.003".
+/// Returns "1,000 steps at a rate of 0.003".
 std::string stage_text(const TrainingStage& stage) {
   return text(stage.until, " steps at a rate of ", number_text(stage.config.lr));
 }

@@ -1,5 +1,6 @@
-// Six pieces of work take turns: the three models, the full one again, and the attention modules of
-// the full and the pruned one alone. Two timings of the full model show how noisy the clock is.
+// Timing of pruned models. Six pieces of work are timed in turns: the three models, the full one a
+// second time, and the attention layers alone of the full and the pruned one. Two timings of the
+// full model show the noise of the clock.
 // Read next: src/core/base/timing.h.
 #include <cmath>
 
@@ -18,7 +19,7 @@ void clear_gradients(Transformer& model) {
   model.visit([](const std::string&, const Tensor& parameter) { parameter.zero_grad(); });
 }
 
-/// Forward and backward of a whole model.
+/// Runs forward and backward of a whole model.
 Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
   return [&model, &batch, &hooks] {
     backward(model.loss(batch, {}, hooks));
@@ -26,14 +27,14 @@ Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
   };
 }
 
-/// One attention module with its inputs and the gradient of its output, made before the timing.
+/// Attention layer with its inputs and the gradient of its output, created before the timing.
 struct ModuleAlone {
   const MultiHeadAttention* attention = nullptr;
   Tensor queries, keys, gradient;
   AttentionMask mask;
 };
 
-/// The modules with inputs of the shapes that they have in the model.
+/// Returns the attention layers with inputs of the shapes that they have in the model.
 std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& batch) {
   const auto ones = [&](Index length) {
     return Tensor::full({batch.size, length, model.config().d_model}, 1);
@@ -50,7 +51,7 @@ std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& ba
   return all;
 }
 
-/// Forward and backward of the attention modules alone.
+/// Runs forward and backward of the attention layers alone.
 Work attention_of(Transformer& model, const Batch& batch) {
   return [&model, modules = modules_alone(model, batch)]() mutable {
     for (ModuleAlone& alone : modules) {

@@ -1,5 +1,5 @@
-// Names of arms become runs, and runs become numbers. The numbers are read where they are kept: in
-// cells of sweeps, in histories of heads, and in curves; a loss that is kept nowhere is measured. A
+// Names of arms are resolved to runs, and runs to numbers. The numbers are read from their files:
+// results of trials, histories of heads, and curves; a loss that is stored nowhere is measured. A
 // new measure is a row of kMeasures. Read next: compare.cc.
 #include <algorithm>
 #include <limits>
@@ -35,7 +35,7 @@ bool is_method(const std::string& name) {
   }
 }
 
-/// Takes what a method left off the end of an arm's name: ":METHOD", ":METHOD@KEPT" or
+/// Removes the method from the end of an arm's name: ":METHOD", ":METHOD@KEPT" or
 /// ":METHOD@KEPT:STAGE".
 std::optional<Pruned> split_off_pruned(std::string& name) {
   const std::size_t at = name.rfind('@'), colon = name.rfind(':', at);
@@ -108,7 +108,7 @@ Measured of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
   return (pruned ? left_by(*pruned, run) : reached_by(run)).*number;
 }
 
-/// The mean of number(role) over the roles of a cell, the relations of its task.
+/// Returns the mean of number(role) over the roles of a trial, the relations of its task.
 template <double (*number)(const SweepRole&)>
 Measured of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
   require(!pruned, "this measure is of trained runs, not of what a method left");
@@ -119,7 +119,7 @@ Measured of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
 double lift_of(const SweepRole& role) { return role.head ? role.lift : 0; }
 double owned_of(const SweepRole& role) { return role.owned ? 1 : 0; }
 
-/// The step at which each role emerges in a run, as far as its scored steps tell.
+/// Returns the emergence step of each role in a run, as precisely as its scored steps allow.
 std::vector<Emergence> emergences_in(const fs::path& path, const std::optional<Pruned>& pruned) {
   require(!pruned, "roles emerge in training, not in what a method left");
   const HeadsHistory history = read_heads_history(open_run(path));
@@ -159,7 +159,7 @@ constexpr Measure kMeasures[] = {
     {"knee", "the older name of `used`", difference, 0.5, 0, kNoLimit,
      of_curve<&MethodCurve::knee>}};
 
-/// The targets that the accuracy of a run's cell is over; 0 if it does not say.
+/// Returns the number of targets in the accuracy of a run's trial; 0 if unknown.
 double targets_of(const fs::path& run) {
   if (!fs::exists(run / "cell.json")) return 0;
   return static_cast<double>(read_cell(run).targets.value_or(0));
@@ -189,7 +189,7 @@ Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
   return arm;
 }
 
-/// An arm for each role that the runs have.
+/// Returns an arm for each role that the runs have.
 std::vector<Arm> arms_by_role(const std::string& name, const std::vector<fs::path>& runs,
                               const std::optional<Pruned>& pruned, const Measure& measure) {
   std::map<std::int64_t, std::vector<Emergence>> by_seed;
@@ -214,7 +214,7 @@ std::vector<Arm> arms_by_role(const std::string& name, const std::vector<fs::pat
   return arms;
 }
 
-/// The arms of one name: one, or one for each role.
+/// Returns the arms of one name: one, or one for each role.
 std::vector<Arm> arms_named(const std::string& name, const std::vector<fs::path>& runs,
                             const std::optional<Pruned>& pruned, const Measure& measure) {
   if (measure.by_role != nullptr) return arms_by_role(name, runs, pruned, measure);
@@ -223,14 +223,14 @@ std::vector<Arm> arms_named(const std::string& name, const std::vector<fs::path>
 
 bool is_run(const fs::path& path) { return fs::exists(path / "config.json"); }
 
-/// The cells of a sweep that differ in their seeds alone.
+/// Trials of a sweep that differ only in their seeds.
 struct Group {
   std::string name;
   std::vector<fs::path> runs{};
-  std::vector<std::int64_t> missing{};  // seeds of cells that are not finished
+  std::vector<std::int64_t> missing{};  // seeds of unfinished trials
 };
 
-/// The groups of a sweep with a finished cell, or the one that is named.
+/// Returns the groups of a sweep with a finished trial, or the named one.
 std::vector<Group> groups_in(const fs::path& sweep, const std::string& named) {
   std::vector<Group> groups;
   for (const SweepCell& cell : kept_cells(sweep)) {

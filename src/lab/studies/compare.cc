@@ -1,6 +1,5 @@
-// Arms seed by seed, as tables: one test for all measures, one correction for all arms, and a
-// verdict that says in how many seeds.
-// Read next: headlab/lab/compare.h; side_by_side.cc, the tests; arms.cc, where numbers are read.
+// Comparison of arms seed by seed: one test for all measures, one correction for all arms, and a
+// conclusion that reports the number of seeds. Read next: headlab/lab/compare.h, arms.cc.
 #include "headlab/lab/compare.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace headlab {
 namespace {
 
-/// "lower in 9 of 10 seeds", of an arm that is told apart from the reference.
+/// Returns "lower in 9 of 10 seeds", for an arm that differs from the reference.
 std::string direction_of(const Comparison& one) {
   const Paired& found = one.found;
   const Index above = std::ranges::count_if(one.sides.differences, [](double x) { return x > 0; });
@@ -52,7 +51,7 @@ Interval mean_over_seeds(const std::vector<double>& values, const Measure& measu
   return within(sign_flip_interval(values), measure.least, measure.most);
 }
 
-/// What all names begin with, whole parts of them alone.
+/// Returns the common prefix of all names, in whole parts only.
 std::string common_beginning(std::span<const Arm> arms) {
   std::string_view common = arms[0].name;
   for (const Arm& arm : arms) {
@@ -61,7 +60,7 @@ std::string common_beginning(std::span<const Arm> arms) {
   return std::string(common.substr(0, common.find_last_of("/:,") + 1));
 }
 
-/// Shows the names of arms, which programs get whole, without what all of them begin with.
+/// Shortens the displayed names of arms by their common prefix; programs get them in full.
 std::vector<Table> shortened(std::vector<Table> tables, const std::string& common) {
   if (common.empty()) return tables;
   tables[0].title = "arms of " + common;
@@ -103,7 +102,7 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
            .hidden_unless(by_role),
        interval_column(measure.name, measure.name, measure.meaning + how_means_are_made(measure))}};
   for (const Arm& arm : arms) {
-    Json mean;  // none where no run has such a number
+    Json mean;  // empty if no run has such a number
     if (!arm.values.empty()) {
       const Interval found = mean_over_seeds(arm.values, measure, arm.targets);
       mean = Json::Array{found.mean, found.low, found.high};
@@ -130,7 +129,7 @@ Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
   return table;
 }
 
-/// The columns of how much an arm differs from the reference.
+/// Returns the columns for the difference of an arm from the reference.
 std::vector<Column> difference_columns(const Measure& measure, const std::string& reference) {
   const bool by_role = measure.by_role != nullptr;
   const Column of_means("ratio_of_means", "of means",
@@ -175,7 +174,7 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
   return table;
 }
 
-/// A row without numbers, of arms that no seed compares.
+/// Returns a row without numbers, for arms without a shared seed.
 Json::Array row_without_numbers(const Comparison& one, const std::string& verdict) {
   constexpr std::size_t kCellsBeforeVerdict = 16;
   const Json shared = one.sides.shared.size();
@@ -186,7 +185,7 @@ Json::Array row_without_numbers(const Comparison& one, const std::string& verdic
   return row;
 }
 
-/// The row of a comparison; `asked`: how many were tested.
+/// Returns the row of a comparison; `asked`: the number of tested arms.
 Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t asked,
                    double margin) {
   const Paired& found = one.found;
@@ -226,7 +225,7 @@ std::string called(const Arm& arm) {
   return arm.role.empty() ? arm.name : text(arm.name, ", ", arm.role);
 }
 
-/// What stands out in one arm: seeds without the number, not finished, or that fail.
+/// Returns notes on one arm: seeds without the number, not finished, or that fail.
 void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::string>& notes) {
   const std::string name = called(arm);
   if (!arm.without.empty()) {
@@ -261,7 +260,7 @@ void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::strin
   }
 }
 
-/// What the means leave out or hide.
+/// Returns notes on facts that the means leave out or hide.
 std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<Comparison>& all,
                                   const Measure& measure) {
   std::vector<std::string> notes;
@@ -279,7 +278,8 @@ std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<C
   return notes;
 }
 
-/// The distinct names of arms. Error for two arms of one name and role, or fewer than two names.
+/// Returns the distinct names of arms. Error for two arms of one name and role, or fewer than two
+/// names.
 std::vector<std::string> names_of(std::span<const Arm> arms) {
   std::vector<std::string> names;
   for (const Arm& arm : arms) {

@@ -1,7 +1,7 @@
-// Michel et al.: heads are chosen on training examples and judged on held-out ones, except where
-// the experiment is about that very difference. The published numbers that are "as transcribed" we
-// have from transcriptions of the paper's tables and not from the authors' own pages. Read next:
-// src/lab/prune/rankings.cc.
+// Experiments of Michel et al. Heads are chosen on training examples and evaluated on held-out
+// ones, except if the experiment is about that very difference. Published numbers marked "as
+// transcribed" come from transcriptions of the paper's tables and not from the authors' own pages.
+// Read next: src/lab/prune/rankings.cc.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +18,7 @@ namespace {
 /// Of the heads that go, rounded down.
 constexpr std::array<double, 5> kShares = {0, 0.2, 0.4, 0.6, 0.8};
 
-/// One attention module after the other with a single head left: the best one when it is chosen on
+/// Keeps a single head in one attention layer after the other: the best one when it is chosen on
 /// the held-out examples themselves, and when it is chosen on others.
 Json keep_one_head(const Run& run, Index examples) {
   const std::vector<HeadId> heads = all_heads(run.model);
@@ -50,7 +50,7 @@ Json keep_one_head(const Run& run, Index examples) {
   return rows;
 }
 
-/// What stays of a model that loses this share of its heads by importance.
+/// Evaluates a model that loses this share of its heads by importance.
 Choice without(const Transformer& model, const Task& task, Index examples, double share) {
   const auto heads = std::ssize(all_heads(model));
   const auto gone = static_cast<Index>(share * static_cast<double>(heads) + 1e-9);
@@ -58,7 +58,7 @@ Choice without(const Transformer& model, const Task& task, Index examples, doubl
   return choose_heads(problem, find_prune_method("importance"), heads - gone);
 }
 
-/// What is left by importance of the weights that the run kept while it trained (keep_weights).
+/// Evaluates the weights that the run kept during training (keep_weights), pruned by importance.
 Json prune_on_the_way(const Run& run, Index examples) {
   Json stages = Json::array();
   const Snapshots kept = read_snapshots(run);
@@ -121,7 +121,7 @@ constexpr const char* kPublished[] = {
     "published (BERT, half of the heads removed, examples per second, as transcribed): batch 1 "
     "+1.9%, 4 +2.7%, 16 +17.5%, 64 +17.5%"};
 
-/// The columns of all experiments.
+/// Columns of all experiments.
 std::vector<Table> michel_tables() {
   Table heads = finding_of(AblationReport()).tables[0], curve = points_table();
   heads.name = "ablation.heads";
@@ -155,7 +155,7 @@ std::vector<Table> michel_tables() {
   return tables;
 }
 
-/// What was not asked is left out.
+/// Leaves out experiments that were not run.
 Finding michel_found(const Json& report) {
   std::vector<Table> tables = michel_tables();
   if (report.is_null()) return {.tables = std::move(tables)};
@@ -164,7 +164,7 @@ Finding michel_found(const Json& report) {
   return {.about = report, .tables = std::move(tables)};
 }
 
-/// The curves over runs: means for each method and number of heads.
+/// Returns the curves over runs: means for each method and number of heads.
 Table michel_over_runs(std::span<const Json> reports) {
   std::vector<Curve> curves;
   for (const Json& report : reports) curves.push_back(read_as<Curve>(report.at("curve")));

@@ -1,5 +1,6 @@
-// Passes over the examples of a run. Nothing here chooses or judges: what is claimed about heads
-// comes from the files of the run. Of weights over training it is measured what 16 bits cost.
+// Passes over the examples of a run. No conclusions are drawn here: claims about heads come from
+// the files of the run. For weights over training, the error of storing them in 16 bits is
+// measured.
 // Read next: src/app/report/page_run.cc.
 #include "studies/run_study.h"
 
@@ -25,7 +26,7 @@ constexpr double kOperations = 1e11;     // that the losses of one set of exampl
 
 using Modules = std::vector<RunStudy::Module>;
 
-/// The cells of all patterns of one example.
+/// Returns the number of cells of all patterns of one example.
 double cells_of(const Modules& modules) {
   double cells = 1;
   for (const RunStudy::Module& module : modules)
@@ -54,7 +55,7 @@ Modules empty_modules(const Transformer& model, const Batch& examples) {
   return modules;
 }
 
-/// The mean loss of each example over its targets; NaN for an example without any.
+/// Returns the mean loss of each example over its targets; NaN for an example without any.
 std::vector<float> losses_of(const Run& run, const Batch& examples) {
   std::vector<double> sums(examples.size);
   for_parts(examples, 64, [&](const Batch& part, Index first) {
@@ -67,7 +68,7 @@ std::vector<float> losses_of(const Run& run, const Batch& examples) {
   return means;
 }
 
-/// The mean outputs of the heads on one example: an Ablation needs two.
+/// Returns the mean outputs of the heads; an Ablation needs two examples.
 void add_means_of_one(const Transformer& model, const Batch& example, Modules& modules) {
   const Activations activations(model, example, false, false);
   for (std::size_t m = 0; m < modules.size(); ++m) {
@@ -197,7 +198,7 @@ std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, const Batch& scored
   return studied;
 }
 
-/// Examples of each set that a run of this size can be judged on.
+/// Returns the number of examples of each set on which a run of this size can be evaluated.
 Index examples_for(const Transformer& model) {
   return static_cast<Index>(std::clamp(kOperations / model.config().operations(), 32.0,
                                        static_cast<double>(kStudiedExamples)));

@@ -1,6 +1,6 @@
-// What a run does on its examples: losses, mean outputs and patterns of heads, what its kept
-// weights were worth, and numbers that another program can hold its own model against. A page shows
-// them. Private to these layers. Read next: run_study.cc.
+// Study of a run on its examples for a page: losses, mean outputs and patterns of heads, the losses
+// of kept weights, and numbers with which another program can check its own model. Private to these
+// layers. Read next: run_study.cc.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace headlab {
 
-/// Examples of each set, at most: fewer where one takes very long.
+/// Maximum number of examples of each set: fewer if one takes very long.
 inline constexpr Index kStudiedExamples = 512;
 
 struct RunStudy {
@@ -23,31 +23,31 @@ struct RunStudy {
     AttentionKind kind;
     Index heads = 0, d_value = 0, queries = 0, keys = 0;
     std::vector<float> check;  // patterns: [checked, H, Q / check_every, S]
-    /// The mean pattern over scored examples, [H, rows, columns]: of long inputs the largest weight
-    /// of each square of by * by cells, in at most 64 x 64.
+    /// Mean pattern over scored examples, [H, rows, columns]; for long inputs the largest weight of
+    /// each square of by * by cells, in at most 64 x 64.
     Index by = 1, rows = 0, columns = 0;
     std::vector<float> mean_pattern;
     std::vector<float> mean_output;    // [H, Dv]
     std::vector<std::int32_t> donors;  // [examples]
   };
   std::vector<Module> modules;
-  /// What the page checks itself with, of the first scored examples: query t is among it if
-  /// (t + 1) % check_every is 0.
+  /// Data for the self-check of the page, on the first scored examples: query t is included if (t +
+  /// 1) % check_every is 0.
   Index checked = 0, check_every = 1;
   std::vector<float> logits;  // [checked, T / check_every, K*V]
-  /// The weights after a kept step, the loss that they have, in 32 bits and in 16, and the modules
-  /// with their mean patterns.
+  /// Weights after a kept step, their loss in 32 bits and in 16, and the attention layers with
+  /// their mean patterns.
   struct Snapshot {
     Index step = 0;
     std::vector<float> weights{};
     std::vector<Module> modules{};
     double loss = 0, half_loss = 0;
   };
-  Index snapshot_examples = 0;  // on which these losses are taken
+  Index snapshot_examples = 0;  // number of examples for these losses
   std::vector<Snapshot> snapshots;
 };
 RunStudy study_run(const Run& run);
-/// The patterns of the first scored examples, for each module [examples, H, Q, S].
+/// Returns the patterns of the first scored examples, for each attention layer [examples, H, Q, S].
 std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples);
 
 }  // namespace headlab

@@ -1,6 +1,7 @@
 // The order of two emergences: a role that never emerges comes after every step up to the last
-// scored one, and a role that is there at the first scored step may have come at any step up to it.
-// A seed in which the order is not certain counts as no difference, which keeps the test exact.
+// scored one, and a role that is present at the first scored step may have emerged at any step up
+// to it. A seed in which the order is uncertain counts as no difference, which keeps the test
+// exact.
 #include "studies/side_by_side.h"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ Comparison compared(const Arm& arm, const Arm& reference, const Measure& measure
   return one;
 }
 
-/// Corrects both tests for all arms that are compared.
+/// Corrects both tests for all compared arms.
 void correct_all(std::vector<Comparison>& all) {
   std::vector<Paired*> asked;
   std::vector<double> equal;
@@ -106,7 +107,7 @@ void correct_all(std::vector<Comparison>& all) {
   }
 }
 
-/// The arm of the reference's name and this role; null if it has no such role.
+/// Returns the arm of the reference's name and this role; null if it has no such role.
 const Arm* reference_for(std::span<const Arm> arms, const std::string& name,
                          const std::string& role) {
   const auto is_it = [&](const Arm& arm) { return arm.name == name && arm.role == role; };

@@ -1,6 +1,6 @@
-// One arm next to another, seed by seed: the differences that are tested, and both tests with their
+// Comparison of two arms, seed by seed: the tested differences, and both tests with their
 // correction for all arms. Emergences that are known only as "never" or "by the first scored step"
-// are compared where their order is certain. Read next: compare.cc, which puts it into words.
+// are compared if their order is certain. Read next: compare.cc, which reports the result.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ namespace headlab {
 
 /// Two arms on the seeds that both have.
 struct SideBySide {
-  std::vector<double> arm{}, reference{};        // the numbers of seeds where both have one
+  std::vector<double> arm{}, reference{};        // numbers of the seeds in which both have one
   std::vector<std::int64_t> shared{}, either{};  // seeds
   Index arm_without = 0, reference_without = 0;  // runs of shared seeds without the number
-  /// How much higher the arm is in each of these seeds: differences, or logarithms of ratios; 0 if
-  /// the order of two emergences is not known.
+  /// Difference of the arm from the reference in each of these seeds, or logarithm of the ratio; 0
+  /// if the order of two emergences is unknown.
   std::vector<double> differences{};
   bool censored = false;  // some emergence is known only as "never" or "by this step"
 
   bool fail_alike() const { return arm_without == reference_without; }
 };
 
-/// One arm against the reference.
+/// One arm compared with the reference.
 struct Comparison {
   const Arm* arm;
   SideBySide sides;
@@ -33,11 +33,11 @@ struct Comparison {
   double equal = 1, equal_holm = 1;  // p of the test of equality, and corrected for all arms
 };
 
-/// All seeds of an arm, with the number or without it.
+/// Returns all seeds of an arm, with the number or without it.
 std::vector<std::int64_t> seeds_of(const Arm& arm);
 std::optional<double> number_of(const Arm& arm, std::int64_t seed);
 
-/// Every arm against the arm of the reference's name and its role, corrected for all of them.
+/// Compares every arm with the arm of the reference's name and its role, corrected for all of them.
 std::vector<Comparison> all_compared(std::span<const Arm> arms, const std::string& reference,
                                      const Measure& measure, double margin);
 

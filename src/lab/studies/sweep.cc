@@ -1,8 +1,8 @@
-// The grid of a sweep: from lists of values to cells with names. A name holds the settings that
-// vary, and always heads and seed, so that a grid can grow. Cells are ordered by the axes with the
-// seed last, so that the first cells are of every kind. A cell is trained, its heads are scored and
-// matched with the relations, and the result is kept beside the run: cell.json is written last, so
-// that a cell which has one is finished. Read next: sweep_report.cc.
+// The grid of a sweep: from lists of values to trials with names. A name holds the settings that
+// vary, and always heads and seed, so that a grid can grow. Trials are ordered by the axes with the
+// seed last, so that the first trials cover every combination. For each trial a run is trained, its
+// heads are scored and assigned to the relations, and the result is stored in its folder: cell.json
+// is written last, so a trial that has one is finished. Read next: sweep_report.cc.
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 using Value = std::pair<std::string, std::string>;  // a setting and its value
 
-/// The name with '_' in place of characters that some file system or shell treats specially.
+/// Returns the name with '_' in place of characters that some file system or shell treats
+/// specially.
 std::string folder_name(std::string name) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=,.+-_:";
@@ -32,7 +33,7 @@ std::string folder_name(std::string name) {
   return name;
 }
 
-/// "heads=4,seed=2": the values of the settings in `shown`.
+/// Returns "heads=4,seed=2": the values of the settings in `shown`.
 std::string name_of(const std::vector<Value>& values, const std::set<std::string>& shown) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : values)
@@ -40,7 +41,7 @@ std::string name_of(const std::vector<Value>& values, const std::set<std::string
   return folder_name(parts.empty() ? "all" : join(parts, ","));
 }
 
-/// The config of a run, or else what the task recommends, with these values.
+/// Returns the config of a run, or else the task's recommendation, with these values.
 RunConfig config_of(const std::vector<Value>& values, const fs::path& run) {
   const auto task = std::ranges::find(values, "task", &Value::first);
   RunConfig config =
@@ -55,8 +56,8 @@ RunConfig config_of(const std::vector<Value>& values, const fs::path& run) {
   return config;
 }
 
-/// The settings of a cell as they are read, however they were spelt: equal for cells that train the
-/// same model in the same way.
+/// Returns the settings of a trial by value, independent of spelling: equal for trials that train
+/// the same model in the same way.
 std::string settings_as_read(RunConfig config) {
   TransformerConfig& model = config.model;
   const auto layers = static_cast<std::size_t>(model.all_layers());
@@ -70,15 +71,16 @@ std::string settings_as_read(RunConfig config) {
   return settings_of(config).to_json().dump();
 }
 
-/// The settings that a name shows, without their values: "lr,heads,seed".
+/// Returns the settings in a name, without their values: "lr,heads,seed".
 std::string shown_in(const std::string& name) {
   return join(texts_of(split(name, ','),
                        [](std::string_view part) { return part.substr(0, part.find('=')); }),
               ",");
 }
 
-/// Error if two cells are the same training in two spellings. Of several grids only cells whose
-/// names show the same settings are compared: another grid may name a setting that was a default.
+/// Throws an Error if two trials are the same training in two spellings. For several grids, only
+/// trials whose names show the same settings are compared: another grid may name a setting that was
+/// a default.
 void require_different(const std::vector<SweepCell>& cells, bool several_grids) {
   std::map<std::string, std::string> names;  // by settings
   for (const SweepCell& cell : cells) {
@@ -91,8 +93,8 @@ void require_different(const std::vector<SweepCell>& cells, bool several_grids) 
   }
 }
 
-/// The axes with the seed last, 0 if none is given, and first the block, which sets several
-/// settings together: what an axis says of one of them holds.
+/// Returns the axes with the seed last, 0 if none is given, and the block first, which sets several
+/// settings together: an axis for one of them overrides it.
 std::vector<SweepAxis> completed(std::vector<SweepAxis> grid) {
   const auto is_seed = [](const SweepAxis& axis) { return axis.name == "seed"; };
   const auto is_block = [](const SweepAxis& axis) { return axis.name == "block"; };
@@ -102,7 +104,7 @@ std::vector<SweepAxis> completed(std::vector<SweepAxis> grid) {
   return grid;
 }
 
-/// Every combination, the last axis fastest.
+/// Returns every combination, the last axis fastest.
 std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid) {
   std::vector<std::vector<Value>> all = {{}};
   for (const SweepAxis& axis : grid) {
@@ -115,18 +117,18 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
   return all;
 }
 
-/// What a grid.json holds, oldest first; older files hold one grid, under "grid".
+/// Returns the grids in grid.json, oldest first; older files hold one grid, under "grid".
 Json grids_in(const fs::path& file) {
   Json json = read_json(file);
   const Json* one = json.find("grid");
   return one == nullptr ? json : stamped({{"grids", Json::Array{*one}}});
 }
 
-// ---- cells
+// ---- trials
 
 constexpr Index kScoredExamples = 512;  // as HeadsOptions has it
 
-/// The head of each relation: its one-to-one assignment.
+/// Returns the head of each relation: its one-to-one assignment.
 std::vector<SweepRole> roles_of(const HeadsReport& report) {
   std::vector<SweepRole> roles;
   for (const RelationWinner& winner : report.relations) {
@@ -154,7 +156,7 @@ CellResult result_of(const Run& run, const Evaluation& held_out) {
           .targets = held_out.count};
 }
 
-/// The first setting in which two configs differ, as a sentence; "" if they are the same.
+/// Returns the first setting in which two configs differ, as a sentence; "" if they are the same.
 std::string first_difference(RunConfig there, RunConfig wanted) {
   if (there == wanted) return "";
   const Settings found = settings_of(there), asked = settings_of(wanted);

@@ -1,7 +1,7 @@
-// Cells become groups, groups become comparisons. The spread over seeds differs by orders of
-// magnitude between a model with enough heads and one without, so losses are compared as ratios,
-// and chance is judged by flipping signs. The sentences say what was measured and on what
-// condition: that several heads win is no law. Read next: base/comparison.h.
+// The report of a sweep: trials become groups, groups become comparisons. The spread over seeds
+// differs by orders of magnitude between a model with enough heads and one without, so losses are
+// compared as ratios, and chance is tested by flipping signs. The sentences report the measurement
+// and its conditions: that several heads win is not a general law. Read next: base/comparison.h.
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ struct Family {
       }
     }
   }
-  /// The p that group a is as accurate as group b within kGain.
+  /// Returns p of the test that group a is as accurate as group b within kGain.
   double p_as_accurate(std::size_t a, std::size_t b) const {
     std::vector<double> differences;
     for (std::size_t s = 0; s < accuracies[a].size(); ++s) {
@@ -102,12 +102,12 @@ struct Family {
   }
 };
 
-/// A family's comparison while its p are being corrected with those of the others.
+/// Comparison of a family during the correction of its p with those of the others.
 struct Judgement {
   SweepComparison comparison;
-  std::vector<std::size_t> fewer{};  // groups with fewer heads than the best, from the fewest on
-  std::vector<Paired> losses{};      // of each of these against the best
-  std::vector<double> p_accurate{};  // that each of these is as accurate as the best
+  std::vector<std::size_t> fewer{};  // groups with fewer heads than the best, in ascending order
+  std::vector<Paired> losses{};      // each of these compared with the best
+  std::vector<double> p_accurate{};  // p that each of these is as accurate as the best
 };
 
 /// Compares the groups of one family, numbered in `report`; nothing unless one of them has one head
@@ -228,8 +228,8 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   return report;
 }
 
-/// The reason by the task's ground truth, only where it is one: several relations at one query are
-/// more than one head can read, and a single key is not.
+/// Returns the reason from the task's ground truth, only if it applies: one head cannot read
+/// several relations at one query, but it can read a single key.
 static std::string reason_of(const SweepComparison& c) {
   if (!c.keys_read) return "";
   const std::string keys = text(*c.keys_read, *c.keys_read == 1 ? " key" : " keys", " at once");
@@ -307,7 +307,7 @@ static Table comparisons_of(const SweepReport& report) {
   return table_of(Json::object({{"comparisons", rows}}), comparisons_columns());
 }
 
-/// A row for each cell, and one for each relation of a group.
+/// Returns a row for each trial, and one for each relation of a group.
 static std::vector<Table> rows_of(const SweepReport& report) {
   const Column group = Column("group", "cells").no_legend();
   Table seeds{"results",

@@ -1,6 +1,6 @@
-// Rules are written from the constants that decide. Words stand here as reports say them, and a
-// test reads the functions that say them: a word without a rule is noticed. Read next:
-// heads/scores.h, heads/gold_edges.h, heads/pairs.h, compare.h.
+// Rules of conclusions, written from the constants that decide. Words are listed as reports print
+// them, and a test compares them with the functions that print them: a word without a rule fails.
+// Read next: heads/scores.h, heads/gold_edges.h, heads/pairs.h, compare.h.
 #include "headlab/lab/verdicts.h"
 
 #include <utility>
@@ -18,7 +18,7 @@ namespace {
 
 using Words = std::vector<VerdictWord>;
 
-// How verdicts are tested, corrected, and what they are about.
+// Tests, corrections and subjects of conclusions.
 constexpr const char* kNone = "none";
 constexpr const char* kPermutations = "permutations of the ground truth between examples";
 constexpr const char* kHolmRelations = "Holm, over the relations of the task";
@@ -90,7 +90,7 @@ Words of_missing_roles() {
                         kOwnerLift, " or more"))};
 }
 
-/// Whether it matters.
+/// Words for causal effects.
 Words of_causes() {
   const Tested cause{kHall, kNone, kOneModel};
   const Tested size{kNone, kNone, kOneModel};
@@ -138,7 +138,7 @@ Words of_changes() {
                 "layer norms"))};
 }
 
-/// Whether one is better than the other.
+/// Words for comparisons.
 Words of_comparisons() {
   std::string margins;
   for (const Measure& measure : measures())

@@ -1,5 +1,5 @@
-// Voita et al.: each penalty starts again from the run's model, so that rows differ in the penalty
-// alone; a model that was pruned is judged as it came out of the training of its gates.
+// Experiments of Voita et al. Each penalty starts from the run's model, so that rows differ only in
+// the penalty; a pruned model is evaluated as trained with its gates.
 // Read next: src/lab/prune/gates.cc, how gates are trained.
 #include <algorithm>
 #include <array>
@@ -20,7 +20,8 @@ Judged judge_like(const Run& run, const Transformer& model) {
   return judge(model, *run.task, {.examples = run.config.train.eval_examples});
 }
 
-/// The same, and the loss on as many examples as heads are chosen on, by which a penalty is chosen.
+/// Evaluation with the loss on as many examples as heads are chosen on, by which a penalty is
+/// chosen.
 Json judge_both(const Run& run, const Transformer& model, Index examples) {
   Json both = judge_like(run, model);
   both["chosen_on"] =
@@ -30,7 +31,7 @@ Json judge_both(const Run& run, const Transformer& model, Index examples) {
   return both;
 }
 
-/// Who does a relation: the best head and its lift, before and after pruning.
+/// Head of a relation: the best head and its lift, before and after pruning.
 Json drift_between(const Run& run, const HeadsReport& old, const Transformer& after,
                    Index examples) {
   const HeadsReport now = score_heads(after, *run.task, {.examples = examples});
@@ -47,7 +48,7 @@ Json drift_between(const Run& run, const HeadsReport& old, const Transformer& af
   return drift;
 }
 
-/// The trainings of one run, gates first.
+/// Trainings of one run, gates first.
 class VoitaWork {
  public:
   VoitaWork(const Run& run, const PaperOptions& options) : run_(run), options_(options) {
@@ -116,18 +117,18 @@ class VoitaWork {
     row["drift"] = drift_between(run_, *before_, model, settings.examples);
     return row;
   }
-  /// The stages of training that follow those of the run: gates, and fine-tuning.
+  /// Returns the stages of training that follow those of the run: gates, and fine-tuning.
   std::vector<TrainingStage> stages_after() const {
     return later_stages(run_, options_.settings.gate_steps, options_.finetune);
   }
-  /// The same heads, trained from initial values on the schedule that the run, the gates and the
-  /// fine-tuning had together.
+  /// Trains the same heads from initial values on the combined schedule of the run, the gates and
+  /// the fine-tuning.
   Json train_anew(std::size_t penalty) const {
     const std::vector<HeadId> survivors = heads_of(found(penalty).at("survivors"));
     options_.tell(run_, text("training ", survivors.size(), " heads from scratch"));
     return judge_like(run_, train_from_scratch(run_, survivors, stages_after()));
   }
-  /// All heads without gates, trained on as long.
+  /// Trains all heads without gates for as long.
   Json train_unpruned() const {
     options_.tell(run_, "training the unpruned model on");
     return judge_like(run_, train_on(run_, stages_after()));
@@ -136,17 +137,17 @@ class VoitaWork {
   const Run& run_;
   const PaperOptions options_;
   std::vector<Cell> cells_;
-  std::optional<HeadsReport> before_;  // who did what in the run itself
+  std::optional<HeadsReport> before_;  // roles of heads in the run itself
 };
 
-/// What gates left, fine-tuned where that was asked.
+/// Evaluates the model after the gates, fine-tuned if requested.
 const Json& left_in(const Json& row) {
   const Json* finetuned = row.find("finetuned");
   return finetuned != nullptr ? *finetuned : row.at("pruned");
 }
 
-/// The row with the fewest survivors whose loss on the choosing examples is within the limit of
-/// used_heads (prune/curve.h); if there is none, the row with the lowest loss there.
+/// Returns the row with the fewest survivors whose loss on the choosing examples is within the
+/// limit of used_heads (prune/curve.h); if there is none, the row with the lowest loss there.
 std::size_t choose_row(const Json::Array& rows, const Json& full, const Json& none) {
   const auto loss_of = [](const Json& judged) { return judged.at("chosen_on").number(); };
   const double limit = loss_of(full) + 0.01 * (loss_of(none) - loss_of(full));
@@ -222,7 +223,7 @@ Table drift_table() {
            Column("lift_after", "lift after", "and there").fixed(3)}};
 }
 
-/// How the number of survivors depends on lambda.
+/// Describes how the number of survivors depends on lambda.
 std::string survivors_text(const Json::Array& rows) {
   std::set<std::size_t> counts;
   for (const Json& row : rows) {
@@ -275,7 +276,7 @@ Table voita_columns_over_runs(std::size_t runs) {
   return table;
 }
 
-/// The penalties of each report. Error unless all have as many.
+/// Returns the penalties of each report. Error unless all have the same number.
 std::size_t rows_in(std::span<const Json> reports) {
   std::vector<std::size_t> rows(reports.empty());
   for (const Json& report : reports) rows.push_back(report.at("rows").items().size());

@@ -100,7 +100,7 @@ class PatternSums {
   std::vector<Index> distance_rows_;
 };
 
-/// Returns p of all heads on relation r, which has index `asked` in the sums: the share of
+/// Fills p of all heads on relation r, which has index `asked` in the sums: the share of
 /// permutations, including the ground truth, whose largest mass over heads reaches that of each
 /// head. Sums that differ by rounding alone are equal. Source: Westfall and Young 1993.
 void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r);

@@ -1,8 +1,7 @@
-// The table of scores. A row says how a score is computed (from the tokens, from a head's sums, or
-// from its score on a relation), what it is called in JSON, and how tables show it: to add a score
-// is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
-// report holds beside numbers. Read next: asked_gold.h, head_sums.h (what rows may read),
-// scores.cc.
+// The table of scores. A row defines how a score is computed (from the tokens, from a head's sums,
+// or from its score on a relation), its name in JSON, and its format in tables. To add a score, add
+// a row: lists, JSON and tables read it. Rows without a function describe parts of the report that
+// are not numbers. Read next: asked_gold.h, head_sums.h (the input of rows), scores.cc.
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,7 @@
-// Scores of heads, from the examples to the report: what is asked of the heads is drawn up before
-// the model runs (asked_gold.cc), sums are gathered while it runs (head_sums.cc), and turned into
-// scores here. Whatever must be chosen (the head of a relation, the best offset, the average
-// pattern, the assignment) is chosen on split A; what is reported comes from split B. Labels follow
+// Scores of heads, from the examples to the report. The scored queries are prepared before the
+// model runs (asked_gold.cc), sums are accumulated while it runs (head_sums.cc), and this file
+// converts them to scores. All choices (the head of a relation, the best offset, the average
+// pattern, the assignment) are made on split A; reported numbers come from split B. Labels follow
 // Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
 // score_table.cc, scores_json.cc and scores_finding.cc.
 #include "headlab/heads/scores.h"
@@ -22,10 +22,11 @@ namespace headlab {
 namespace {
 
 constexpr Index kFewestPermutations = 199;
-constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1, kRareShare = 0.5;  // of labels
+constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1,
+                 kRareShare = 0.5;  // thresholds of labels
 
-/// The examples and what is asked of the heads on them: first the relations, then, for each kind of
-/// attention that the model has, what the rows of score_table() ask for.
+/// Examples with the scored queries: first the relations, then, for each kind of attention of the
+/// model, the keys of the rows of score_table().
 struct ScoringJob {
   Example example;
   std::vector<Relation> relations;
@@ -62,9 +63,9 @@ struct ScoringJob {
   }
 };
 
-// ---- one head on the gold of relations ----------------------------------------------------------
+// ---- one head on the ground truth of relations --------------------------------------------------
 
-/// What the head's average pattern on split A reaches on the disjoint queries of a split.
+/// Returns the mass of the head's average pattern of split A on the disjoint queries of a split.
 double position_null(const HeadSums& head, const QuerySet& set, std::size_t split) {
   const Index length = std::ssize(head.pattern_rows);
   double sum = 0;
@@ -76,7 +77,8 @@ double position_null(const HeadSums& head, const QuerySet& set, std::size_t spli
   return ratio(sum, set.splits[split].disjoint);
 }
 
-/// The mean share of the gold among the keys that the head sees: what uniform attention reaches.
+/// Returns the mean share of ground-truth keys among the keys that the head sees: the mass of
+/// uniform attention.
 double uniform_null(const Mask& mask, const QuerySet& set, std::size_t split) {
   double sum = 0;
   for (const EligibleQuery& query : set.queries) {
@@ -108,8 +110,8 @@ RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySe
   return score;
 }
 
-/// The scores of a head by relation, on one split. Those on relations of another kind of attention
-/// stay empty: no query counts.
+/// Returns the scores of a head by relation, on one split. Scores on relations of another kind of
+/// attention stay empty: no query counts.
 std::vector<RelationScore> relation_scores(const HeadSums& head, const ScoringJob& job,
                                            std::size_t split) {
   std::vector<RelationScore> scores(job.relations.size());
@@ -121,10 +123,10 @@ std::vector<RelationScore> relation_scores(const HeadSums& head, const ScoringJo
   return scores;
 }
 
-// ---- one head without gold ----------------------------------------------------------------------
+// ---- one head without ground truth --------------------------------------------------------------
 
-/// The value of each row of the table, as far as it is asked for. The gold of the rows that
-/// ask for keys begins, for the head's kind of attention, at `pattern`.
+/// Computes the value of each requested row of the table. The keys of the rows for the head's kind
+/// of attention begin at index `pattern`.
 std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool all,
                               std::size_t pattern) {
   std::vector<double> values;
@@ -139,7 +141,7 @@ std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool 
   return values;
 }
 
-/// The pattern whose keys have most of the head's attention.
+/// Returns the pattern whose keys have most of the head's attention.
 std::string like_of(const std::vector<double>& values) {
   double most = 0.5;
   std::string like;
@@ -153,7 +155,7 @@ Index rows_with_a_choice(const HeadSums& head) {
   return std::accumulate(head.offsets.begin(), head.offsets.end(), Index{0});
 }
 
-/// Where the largest weights lie, the commonest offset first.
+/// Returns the offsets of the largest weights, the most frequent first.
 std::vector<HeadScores::Offset> offsets_of(const HeadSums& head) {
   const Index length = std::ssize(head.pattern_rows);
   std::vector<HeadScores::Offset> offsets;
@@ -167,14 +169,14 @@ std::vector<HeadScores::Offset> offsets_of(const HeadSums& head) {
   return offsets;
 }
 
-/// A label with the number of queries that it rests on: "rare (212)".
+/// Returns a label with the number of queries on which it is based: "rare (212)".
 std::string label_text(const std::string& label, Index queries) {
   return text(label, " (", queries, ")");
 }
 
-/// "positional -1" if nearly all argmaxes lie there, among the rows that see such a key: the head
-/// that looks 3 back is positional, although the first three positions have nothing 3 back. These
-/// rows must be half of all, or the few that see a far key would decide.
+/// Returns "positional -1" if nearly all argmaxes have this offset, among the rows that see such a
+/// key: a head that attends 3 back is positional, although the first three positions have nothing 3
+/// back. These rows must be half of all, or the few that see a far key would decide.
 void add_positional(const HeadSums& head, std::vector<std::string>& labels) {
   const Index length = std::ssize(head.pattern_rows), all = rows_with_a_choice(head);
   Index seen = 0;
@@ -185,7 +187,8 @@ void add_positional(const HeadSums& head, std::vector<std::string>& labels) {
   }
 }
 
-/// Whether the argmax finds the gold of a set 10 points more often than the best offset does.
+/// Returns whether the argmax finds the ground truth of a set 10 points more often than the best
+/// offset.
 bool beats_offset(double top1, const QuerySet& set) {
   const QuerySet::Facts& facts = set.splits[1];
   return facts.examples >= kFewestExamples &&
@@ -232,8 +235,8 @@ void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& g
       report.distances.push_back(gathered.distance(a, b));
 }
 
-/// More permutations for relations that a head may own and that chance has not reached once, and
-/// the correction for their number.
+/// Draws more permutations for relations that a head may own and that chance has not reached once,
+/// and corrects for their number.
 void decide_owners(HeadsReport& report, const ScoringJob& job, const HeadedModel& model,
                    const HeadsOptions& options) {
   const auto judged = smallest_p(report, job.relations.size());
@@ -263,7 +266,7 @@ Baseline baseline(const QuerySet::Facts& facts, Index right, Index hits_where_wr
   return baseline;
 }
 
-/// The relation's head among those of its kind: the largest mass on split A.
+/// Finds the relation's head among those of its kind: the largest mass on split A.
 RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered, std::size_t r,
                          const Relation& relation) {
   RelationWinner winner{.relation = relation};
@@ -314,7 +317,7 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
   if (judged > 0) report.specialization = ratio(owned, judged);
 }
 
-/// What the best head at initial values leaves of the winners.
+/// Compares the winners with the best head at initial values.
 void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
                             const HeadsOptions& options) {
   const PatternSums gathered(*options.untrained, job.example.batch, options.batch,
@@ -340,7 +343,7 @@ void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
 }  // namespace
 
 double diversity_of(const HeadsReport& report) {
-  double sum = 0;  // of all ordered pairs, and of each head with itself, which is 0
+  double sum = 0;  // over all ordered pairs, and each head with itself, which is 0
   Index pairs = -std::ssize(report.heads);
   for (const double distance : report.distances)
     if (std::isfinite(distance)) sum += distance, ++pairs;

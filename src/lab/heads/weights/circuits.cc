@@ -147,7 +147,7 @@ double strength(const Reader& from, const Reader& to, char kind) {
   return norms > 0 ? sandwich_norm(from.V.gram, between, other.gram) / norms : 0;
 }
 
-/// Estimates the memory in numbers as a model stores them.
+/// Draws a matrix of normal numbers in the number type of the model.
 Matrix normal_matrix(Index rows, Index columns, Key key) {
   Generator random(key);
   return {rows, columns,
