@@ -25,10 +25,10 @@ struct HeadId {
 Json to_json(const HeadId& id);
 /// Returns {"layer", "head"}, followed by more members.
 Json head_json(const HeadId& id, Json::Object more);
-/// Inverse of to_json. Error for anything else.
+/// Returns the head of an array [layer, head]. Error for anything else.
 HeadId head_of(const Json& json);
 inline void from_json(const Json& json, HeadId& id) { id = head_of(json); }
-/// Inverse of to_json for a list of heads.
+/// Returns the heads of a list of such arrays.
 std::vector<HeadId> heads_of(const Json& json);
 /// Returns the displayed name of a head: "0.2" is the head with original index 2 in attention layer
 /// 0.

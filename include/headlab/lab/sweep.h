@@ -109,7 +109,7 @@ struct CellResult {
 /// Reads the result of the trial in this folder. Error if it has none.
 CellResult read_cell(const std::filesystem::path& cell);
 
-/// Returns the callbacks for the training of a trial; called when it begins.
+/// Function that returns the callbacks for the training of a trial; called when it begins.
 using WatchCell = std::function<RunCallbacks(const SweepCell& cell)>;
 /// Returns the training of a trial as a job that runs once: its result is cell.json, written last.
 /// It is locked like any run. Throws Stopped if should_stop of its callbacks ended it (it is

@@ -213,7 +213,7 @@ struct RunsDone {
   std::vector<Json> found{};                                  // one result per completed run
   std::vector<std::pair<std::string, std::string>> failed{};  // path and error
   std::optional<Error> unwritten{};  // the error of a result that could not be stored
-  /// Returns the result if the command was stopped before all runs were complete.
+  /// Result of a command that was stopped before all runs were complete.
   std::optional<Result> ended{};
 
   /// Returns the output of a command on one or several runs: the runs and the keys `more`, the
@@ -232,7 +232,7 @@ struct RunsWork {
   /// Combines the parts.
   std::function<Json(const Run& run)> report{};
 };
-/// Throws the error of a single run; counts errors of several runs.
+/// Runs the work. Throws the error of a single run; counts errors of several runs.
 RunsDone do_runs(const Invocation& call, const RunsWork& work);
 
 }  // namespace headlab::cli

@@ -56,7 +56,7 @@ struct MovedFlags {
   }
 };
 
-/// Returns a UsageError with the command line that replaces a former flag of `heads`.
+/// Throws a UsageError with the command line that replaces a former flag of `heads`.
 void refuse_moved_flags(const Invocation& call, const MovedFlags& moved) {
   for (const std::string& name : call.retired_names()) {
     if (!call.given(name)) continue;

@@ -117,7 +117,7 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Patte
               "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
 }
 
-/// Returns [heads, queries, rest] of one member of the patterns; the attention layers of an
+/// Writes [heads, queries, rest] of one member of the patterns; the attention layers of an
 /// encoder-decoder differ in their sizes.
 void write_npy(const Invocation& call, const std::string& file,
                const std::vector<HeadPattern>& patterns, std::vector<Scalar> HeadPattern::*member) {

@@ -43,7 +43,7 @@ struct PruneFlags {
   }
 };
 
-/// Returns how far to prune, from the one flag of four that is given.
+/// Reads how far to prune, from the one flag of four that is given.
 void read_aim(PruneFlags& flags, const Invocation& call) {
   if (!flags.remove.empty()) return;
   if (call.given("keep")) {

@@ -138,7 +138,7 @@ std::string values_text(const Settings& settings, const std::vector<std::string>
               " ");
 }
 
-/// Returns the settings of the run, and which of them the task chose.
+/// Prints the settings of the run, and which of them the task chose.
 void note_settings(const Invocation& call, RunConfig& config) {
   const Settings settings = settings_of(config);
   RunConfig before, recommended = recommended_config(config.task);

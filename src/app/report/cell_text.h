@@ -9,8 +9,8 @@
 
 namespace headlab {
 
-/// Returns the value, the low and the high end of the interval in a cell. Both ends are null if the
-/// interval has none, all three if the cell is null.
+/// Interval in a cell: the value, the low and the high end. Both ends are null if the interval has
+/// none, all three if the cell is null.
 struct IntervalCell {
   Json value;
   Json low;

@@ -44,9 +44,9 @@ struct MatrixPlaces {
     return {left + double(column) * width, top + double(row) * height, width, height};
   }
 };
-/// Returns weights as shown in a map. Maps of 32 tokens and more have small weights: these are
-/// shaded by their square root, up to the largest of the second half of the rows, in which queries
-/// see many keys.
+/// Weights as shown in a map. Maps of 32 tokens and more have small weights: these are shaded by
+/// their square root, up to the largest of the second half of the rows, in which queries see many
+/// keys.
 struct ShadedWeights {
   std::vector<Scalar> values;
   std::string top = "1";  // what the darkest colour stands for
@@ -62,7 +62,7 @@ struct Sample {
   double x, y;
   std::optional<double> low{}, high{};  // ends of an interval of y
 };
-/// Point [x, y], or [x, y, low, high].
+/// Returns [x, y], or [x, y, low, high].
 Json to_json(const Sample& sample);
 /// Series drawn as a line with dots, or as one of them. A series without samples appears only in
 /// the legend, to explain a mark of the others.
@@ -97,8 +97,8 @@ struct Across {
 
   void members(auto&& f) { f("x", x), f("name", name), f("color", color); }
 };
-/// Returns the start of a logarithmic y axis: half the smallest value. An interval that continues
-/// below ends there in an arrow, which the legend explains.
+/// Plot of series over two axes. A logarithmic y axis begins at half the smallest value: an
+/// interval that continues below ends there in an arrow, which the legend explains.
 struct Plot {
   Axis x, y;
   std::vector<Series> series{};

@@ -120,7 +120,7 @@ Sample with_interval(double x, const Interval& loss) {
   return {x, loss.mean, loss.low, loss.high};
 }
 
-/// Returns the meaning of error bars, for the legend.
+/// Adds the meaning of error bars to the legend.
 void explain_bars(std::vector<Series>& all) {
   const auto drawn = [](const Series& series) {
     return std::ranges::any_of(series.samples, [](const Sample& s) { return s.low.has_value(); });

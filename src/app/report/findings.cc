@@ -42,7 +42,7 @@ Finding benchmarks_found() {
   return all;
 }
 
-/// An example of one head and one relation, so that keys of both are listed.
+/// Returns a report with one head and one relation, so that the keys of both are listed.
 Finding heads_found() {
   HeadsReport report{.heads = {HeadScores{}}, .relations = {{.relation = {"RELATION", "", false}}}};
   report.heads[0].values.resize(score_table().size());

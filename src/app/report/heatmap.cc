@@ -197,7 +197,7 @@ std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, In
 
 using MapGroups = std::vector<std::pair<std::string, std::vector<SmallMap>>>;
 
-/// Number of columns of one map and of lines of all maps, for some pooling.
+/// Returns the number of columns of one map and of lines of all maps, for some pooling.
 std::pair<std::size_t, std::size_t> extent_of(const MapGroups& groups, Index pool) {
   std::size_t width = 8;
   std::size_t lines = 0;

@@ -82,7 +82,7 @@ Json check_facts(const RunStudy& study, PageBlocks& blocks) {
   return json;
 }
 
-/// Adds the largest weights of a row, their keys, and the sum of all others.
+/// Largest weights of each row, their keys, and the sum of all others.
 struct LargestWeights {
   std::vector<std::int32_t> keys{};
   std::vector<float> weights{}, left{};
@@ -138,7 +138,7 @@ Json patterns_facts(const Run& run, const RunStudy& study, Index examples, PageB
   return json;
 }
 
-/// Returns the replacements of ablated heads, by attention layer.
+/// Adds the replacements of ablated heads, by attention layer.
 void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                       Json& facts) {
   Json means = Json::array();

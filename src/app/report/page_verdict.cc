@@ -92,8 +92,8 @@ class Verdict {
     return found == divisions->items().end() ? nullptr : &found->at("sentence");
   }
 
-  /// Returns "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)", then shared
-  /// relations and those without a head.
+  /// Adds "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)", then shared relations
+  /// and those without a head.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
     std::set<std::string> owners;
@@ -127,7 +127,7 @@ class Verdict {
     }
   }
 
-  /// Returns the smallest number of heads of the best method that keeps most of the loss, and the
+  /// Adds the smallest number of heads of the best method that keeps most of the loss, and the
   /// rule.
   void say_what_can_go(const Json& curve) {
     const Json* best = nullptr;

@@ -289,8 +289,8 @@ Json to_json(const Sample& sample) {
   return low ? Json::Array{x, y, low, high} : Json::Array{x, y};
 }
 
-/// Returns the lower limit of intervals, half the smallest value; those that would continue are
-/// drawn as arrows, which the legend explains.
+/// Ends intervals at half the smallest value; those that would continue are drawn as arrows, which
+/// the legend explains.
 void end_intervals(Plot& plot) {
   if (!plot.y.logarithmic) return;
   double floor = std::numeric_limits<double>::infinity();

@@ -52,7 +52,8 @@ class SubsetResults {
     });
   }
 
-  /// Before training, all heads of an attention layer are alike, so the first ones represent any.
+  /// Returns the result of a model from scratch. Before training, all heads of an attention layer
+  /// are alike, so the first ones represent any.
   Judged from_scratch(const Choice& choice) {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
@@ -144,7 +145,7 @@ void score_against_owners(CurvePoint& point, const Json& owners) {
   point.precision = share(point.heads.size() - unmatched.size(), point.heads.size());
 }
 
-/// Returns the mean over sizes of the loss minus that of the exhaustive choice.
+/// Fills the mean over sizes of the loss minus that of the exhaustive choice.
 void add_regrets(Curve& curve) {
   const auto best = std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method);
   if (best == curve.methods.end()) return;

@@ -54,12 +54,13 @@ void differentiate_mean_loss(const HeadedModel& model, const Batch& batch,
   backward(model.loss(batch, {}, hooks));
 }
 
-/// Returns the loss of an example: the sum over its own targets.
+/// Differentiates the losses of examples, each summed over its own targets.
 void differentiate_losses(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks) {
   backward(model.loss(batch, {}, hooks, 1));
 }
 
-/// Returns the sum of the correct answers' logits, with patterns and deviations as constants.
+/// Differentiates the sum of the correct answers' logits, with patterns and deviations as
+/// constants.
 void differentiate_answers(const HeadedModel& model, const Batch& batch, const ModelHooks& hooks) {
   const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
   const Tensor ones = Tensor::zeros(logits.shape());

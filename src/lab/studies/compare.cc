@@ -1,5 +1,6 @@
-// Comparison of arms seed by seed: one test for all measures, one correction for all arms, and a
-// conclusion that reports the number of seeds. Read next: headlab/lab/compare.h, arms.cc.
+// Comparison of arms seed by seed. It uses one test for all measures and one correction for all
+// arms, and the conclusion reports the number of seeds in which an arm is lower. Read next:
+// headlab/lab/compare.h, arms.cc.
 #include "headlab/lab/compare.h"
 
 #include <algorithm>
@@ -225,7 +226,7 @@ std::string called(const Arm& arm) {
   return arm.role.empty() ? arm.name : text(arm.name, ", ", arm.role);
 }
 
-/// Returns notes on one arm: seeds without the number, not finished, or that fail.
+/// Adds notes on one arm: seeds without the number, not finished, or that fail.
 void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::string>& notes) {
   const std::string name = called(arm);
   if (!arm.without.empty()) {

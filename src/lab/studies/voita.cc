@@ -20,8 +20,8 @@ Judged judge_like(const Run& run, const Transformer& model) {
   return judge(model, *run.task, {.examples = run.config.train.eval_examples});
 }
 
-/// Evaluation with the loss on as many examples as heads are chosen on, by which a penalty is
-/// chosen.
+/// Returns the evaluation with the loss on as many examples as heads are chosen on, by which a
+/// penalty is chosen.
 Json judge_both(const Run& run, const Transformer& model, Index examples) {
   Json both = judge_like(run, model);
   both["chosen_on"] =
@@ -31,7 +31,7 @@ Json judge_both(const Run& run, const Transformer& model, Index examples) {
   return both;
 }
 
-/// Head of a relation: the best head and its lift, before and after pruning.
+/// Returns the head of each relation, the best one with its lift, before and after pruning.
 Json drift_between(const Run& run, const HeadsReport& old, const Transformer& after,
                    Index examples) {
   const HeadsReport now = score_heads(after, *run.task, {.examples = examples});

@@ -31,7 +31,7 @@ class HiddenEdges {
       edits_.push_back({.hidden_edges = Flags(in.pattern.defined() ? in.pattern.count() : 0)});
   }
 
-  /// Returns the index of an edge in the pattern [B, H, T, S] of its attention layer.
+  /// Index of an edge in the pattern [B, H, T, S] of its attention layer.
   struct Edge {
     Index module, place;
   };

@@ -174,7 +174,8 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
   return table;
 }
 
-/// Returns whether products and values of all keys are short enough to be written out in full.
+/// Flags that say whether products and values of all keys are short enough to be written out in
+/// full.
 struct Written {
   bool products, values;
 

@@ -73,8 +73,8 @@ struct QuerySet {
   Index best_offset = 0;        // key minus query; finds most disjoint queries of split A
   bool has_candidates = false;  // the task names candidates
 
-  /// Whether each position that is a query in several sequences has the same keys in all of them,
-  /// and there is such a position: then the position determines the keys, not the tokens.
+  /// Returns whether each position that is a query in several sequences has the same keys in all of
+  /// them, and there is such a position: then the position determines the keys, not the tokens.
   bool has_fixed_keys() const;
   /// Returns the queries of the sequences [first, end).
   std::span<const EligibleQuery> of(Index first, Index end) const;

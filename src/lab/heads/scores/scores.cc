@@ -174,7 +174,7 @@ std::string label_text(const std::string& label, Index queries) {
   return text(label, " (", queries, ")");
 }
 
-/// Returns "positional -1" if nearly all argmaxes have this offset, among the rows that see such a
+/// Adds "positional -1" if nearly all argmaxes have this offset, among the rows that see such a
 /// key: a head that attends 3 back is positional, although the first three positions have nothing 3
 /// back. These rows must be half of all, or the few that see a far key would decide.
 void add_positional(const HeadSums& head, std::vector<std::string>& labels) {

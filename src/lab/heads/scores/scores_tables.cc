@@ -211,7 +211,7 @@ void add_baselines(RelationColumns& columns, bool shown) {
               nearest(&Baseline::head_top1_where_wrong));
 }
 
-/// The columns of the best head and its scores.
+/// Adds the columns of the best head and its scores.
 void add_best_head(RelationColumns& columns, const HeadsReport& report) {
   columns.add_best(Column("best", "best head",
                           "most mass on half of the examples; shown is what it does on the others")

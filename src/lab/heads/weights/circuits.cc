@@ -26,7 +26,8 @@ Tensor folded(const NormLayer& norm, const Tensor& W) {
   return kind_of(norm.type).centres ? scaled - mean(scaled, 0, true) : scaled;
 }
 
-/// Throws an Error for a wiring whose norms before heads are unknown.
+/// Returns how the model composes its stream. Error for a wiring whose norms before heads are
+/// unknown.
 StreamKind stream_of(const Transformer& model) {
   const BlockWiring& wiring = kind_of(model.config().norm_place);
   if (wiring.stream == StreamKind::other) {
