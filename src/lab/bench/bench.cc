@@ -1,6 +1,6 @@
-// The training step: the one that the trainer takes, without its batches and files (forward,
-// cross-entropy, backward, norm, AdamW). And the table of benchmarks, where adding one is a
-// function and a row. Read next: machine.cc; profile.cc.
+// The training step as a benchmark: the step of the trainer without its batches and files (forward,
+// cross-entropy, backward, norm, AdamW). Also the table of benchmarks; to add one, write a function
+// and a row. Read next: machine.cc; profile.cc.
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Batch random_batch(const BenchOptions& options) {
 
 Index warmup_of(Index steps) { return std::max<Index>(1, steps / 3); }
 
-/// Milliseconds of each call of `run` after the warm-up, sorted.
+/// Returns the milliseconds of each call of `run` after the warm-up, sorted.
 std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
   const Index warmup = warmup_of(steps);
   std::vector<double> times;
@@ -77,7 +77,7 @@ double median(std::vector<double> values, Index first = 0) {
 
 constexpr TrainConfig kTraining{.lr = 1e-4, .clip = 1};
 
-/// A model with an optimizer and a batch of random tokens that stays the same.
+/// Model with an optimizer and a batch of random tokens that stays the same.
 struct TrainingStep {
   explicit TrainingStep(const BenchOptions& options)
       : model(options.model), batch(random_batch(options)) {
@@ -98,14 +98,14 @@ struct TrainingStep {
   Optimizer optimizer{kTraining};
 };
 
-/// How many programs have been running or waiting for a processor during the last minute; 0 where
-/// the system does not tell.
+/// Returns the number of programs that were running or waiting for a processor during the last
+/// minute; 0 if the system does not report it.
 double load_average() {
   double minute = 0;
   return getloadavg(&minute, 1) == 1 ? minute : 0;
 }
 
-/// What a benchmark of these options found: one table, "rows", without rows as yet.
+/// Returns an empty result of a benchmark with these options: one table, "rows", without rows yet.
 Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) {
   return {.about = stamped({{"build", build()},
                             {"config", options.config},
@@ -115,7 +115,8 @@ Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) 
           .tables = {{"rows", std::move(columns)}}};
 }
 
-/// What `run` takes, which does the work of so many forward passes, beside the machine's limits.
+/// Times `run`, which does the work of this many forward passes, and compares it with the limits of
+/// the machine.
 Finding bench_passes(const BenchOptions& options, double passes, const std::function<void()>& run) {
   Finding found = bench_finding(
       options,
@@ -154,7 +155,7 @@ Finding bench_forward(const BenchOptions& options) {
   return bench_passes(options, 1, [&] { step.model.forward(step.batch); });
 }
 
-/// The milliseconds of `run` that attention takes.
+/// Returns the milliseconds of `run` spent in attention.
 double attention_ms(const std::function<void()>& run) {
   using Clock = std::chrono::steady_clock;
   double sum = 0;

@@ -1,8 +1,8 @@
-// Counting. A row is a formula with its value over all modules of a model; formulas stand in
-// letters as elsewhere: B batch, T queries, S keys, C d_model, H heads, G blocks of K and V, D and
-// Dv their widths. Tests hold parameters against the model's own count, and operations against
-// those that a profile charges to the ops as they run. Read next: profile.cc, which charges time
-// and operations to ops.
+// Counting of costs. A row is a formula with its value over all attention layers of a model.
+// Letters in formulas: B batch, T queries, S keys, C d_model, H heads, G blocks of K and V, D and
+// Dv their widths. Tests compare parameters with the model's own count, and operations with those
+// that a profile assigns to the ops as they run. Read next: profile.cc, which assigns time and
+// operations to ops.
 #include "headlab/bench/cost.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ double sum_of(std::string_view formula, const Modules& modules, Index batch) {
   return total(modules, [&](const AttentionPlaceSizes& m) { return value_of(formula, m, batch); });
 }
 
-/// A matrix of a module, and the bias that is added to its columns.
+/// Matrix of an attention layer, and the bias that is added to its columns.
 struct MatrixCost {
   const char *name, *bias, *rows, *columns;
 };
@@ -77,14 +77,14 @@ AttentionPlaceSizes in_one_head(AttentionPlaceSizes module) {
   return module;
 }
 
-/// An op of attention, with its operations forward, and how many times as many backward.
+/// Op of attention, with its operations forward, and the ratio of backward to forward operations.
 struct OpCount {
   const char* name;
   std::string formula;
   double backward;
 };
 
-/// The attention function of all modules; they have the same.
+/// Returns the attention function, which all attention layers share.
 const AttentionFunctionEntry& function_of(const Modules& modules) {
   return kind_of(modules.empty() ? AttentionFunction::softmax : modules[0].function);
 }

@@ -1,4 +1,4 @@
-// The machine's limits, measured by the two shortest programs that reach them: multiply-adds whose
+// Limits of the machine, measured by the two shortest programs that reach them: multiply-adds whose
 // operands never leave the registers, and a triad over arrays that fit in no cache. Each takes the
 // best of several runs, because other work on the machine can only make a run slower. Read next:
 // profile.cc.

@@ -14,9 +14,9 @@ namespace {
 using Arrays = std::map<std::string, WholeNumbers, std::less<>>;
 using Shape = std::vector<std::int64_t>;
 
-constexpr std::int64_t kNothingAsked = -1, kIgnored = -100;  // the second is PyTorch's
+constexpr std::int64_t kNothingAsked = -1, kIgnored = -100;  // -100 is PyTorch's value
 
-/// "truth/NAME/begin" in its parts.
+/// Parts of a name such as "truth/NAME/begin".
 struct RelationArray {
   std::string key, relation, part;  // "truth" or "candidates"; "NAME"; "begin" or "keys"
 };
@@ -27,7 +27,7 @@ RelationArray parts_of(const std::string& name) {
   return {name.substr(0, first), name.substr(first + 1, last - first - 1), name.substr(last + 1)};
 }
 
-/// Error unless there is the array.
+/// Returns the array of a name. Error if there is none.
 const WholeNumbers& array_of(const Arrays& arrays, std::string_view name) {
   const auto found = arrays.find(name);
   require(found != arrays.end(), "there is no array ", name);
@@ -156,7 +156,7 @@ class ArrayLines {
 
   Index count() const { return tokens().shape[0]; }
 
-  /// The line that sequence i would be.
+  /// Returns sequence i in the form of a line.
   Json line(Index i) const {
     Json line = Json::object({{"tokens", row_of("tokens", "lengths", i)},
                               {"targets", Json::array()},
@@ -183,7 +183,7 @@ class ArrayLines {
     return number < 0 ? Json() : word_of(number, answers_of(header_));
   }
 
-  /// Queries in a sequence; those of an encoder's relation stand in the source.
+  /// Returns the number of queries in a sequence; those of an encoder's relation are in the source.
   Index queries_of(const std::string& relation) const {
     const auto found = std::ranges::find(header_.relations, relation, &Relation::name);
     const bool in_source = found != header_.relations.end() &&
@@ -191,7 +191,7 @@ class ArrayLines {
     return array_of(arrays_, in_source ? "source" : "tokens").shape[1];
   }
 
-  /// Row i of an array, as long as the array `lengths` says if there is one.
+  /// Returns row i of an array, with the length in the array `lengths` if there is one.
   Json row_of(const std::string& name, const std::string& lengths, Index i) const {
     const WholeNumbers& rows = array_of(arrays_, name);
     const Index positions = rows.shape[1];
@@ -204,7 +204,8 @@ class ArrayLines {
     return row;
   }
 
-  /// The keys of each query of sequence i, for the relations of `key`, "truth" or "candidates".
+  /// Returns the keys of each query of sequence i, for the relations of `key`, "truth" or
+  /// "candidates".
   Json relations_in(const std::string& key, Index i) const {
     Json relations = Json::object();
     for (const auto& [name, begin] : arrays_) {

@@ -1,7 +1,7 @@
-// A task that a program of the user's makes: it is started once, reads requests from its standard
-// input and prints lines as in a file (sequences.h), as kProtocol tells its author. What it writes
-// to standard error is shown as it stands.
-// A program runs only because its user says so: allow_command, or HEADLAB_COMMAND.
+// Task whose sequences come from a program of the user. The program is started once, reads requests
+// from its standard input and prints lines as in a file (sequences.h); kProtocol describes the
+// protocol for its author. Its standard error is shown unchanged. A program runs only with the
+// user's permission: allow_command, or HEADLAB_COMMAND.
 // Read next: sequences.h.
 #include <fcntl.h>
 #include <poll.h>
@@ -43,7 +43,7 @@ std::set<std::string>& allowed() {
   return commands;
 }
 
-/// A program with our ends of its standard input and output.
+/// Program with pipes to its standard input and output.
 class UserProgram {
  public:
   explicit UserProgram(std::string command) : command_(std::move(command)) {}
@@ -51,10 +51,10 @@ class UserProgram {
   UserProgram(const UserProgram&) = delete;
   UserProgram& operator=(const UserProgram&) = delete;
 
-  std::mutex mutex;  // to be held while it is asked
+  std::mutex mutex;  // held during a request
 
-  /// Starts it unless this process has done so: one that was forked has a program of its own.
-  /// Whether it was started.
+  /// Starts the program unless this process has done so: a forked process has its own. Returns
+  /// whether it was started.
   bool start() {
     if (child_ > 0 && owner_ == getpid()) return false;
     int in[2], out[2], life[2];
@@ -86,7 +86,7 @@ class UserProgram {
       rest.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
-  /// Its next line, without the end.
+  /// Returns its next line, without the line end.
   std::string line() {
     std::size_t end;
     while ((end = read_.find('\n')) == read_.npos) {
@@ -102,12 +102,12 @@ class UserProgram {
     read_.erase(0, end + 1);
     return next;
   }
-  /// Whether it says something within some milliseconds.
+  /// Returns whether output arrives within some milliseconds.
   bool has_more(int milliseconds) const {
     pollfd more{from_, POLLIN, 0};
     return !read_.empty() || (poll(&more, 1, milliseconds) > 0 && (more.revents & POLLIN) != 0);
   }
-  /// Ends it, and says what it did wrong.
+  /// Ends the program and throws an Error with its fault.
   [[noreturn]] void fail(const std::string& what) {
     const int status = stop();
     const std::string ended = what != kEnded        ? ""
@@ -121,7 +121,7 @@ class UserProgram {
  private:
   static constexpr const char* kEnded = "has ended";
 
-  /// In the child: the program, as the leader of a group in which all that it starts stays.
+  /// Runs in the child: starts the program as the leader of a group that contains all its children.
   [[noreturn]] void become_program(int in, int out) const {
     setpgid(0, 0);
     dup2(in, 0);
@@ -131,9 +131,10 @@ class UserProgram {
     _exit(127);
   }
 
-  /// In another child: kills the program's group when this process has ended, however that came:
-  /// then nobody holds the other end of `life`. It belongs to the group, whose number is therefore
-  /// never given to others while it is needed. Calls only what a forked child may call.
+  /// Runs in another child: kills the program's group when this process has ended for any reason,
+  /// because the other end of `life` is then closed. It belongs to the group, whose number is
+  /// therefore never reused while it is needed. Calls only functions that are allowed in a forked
+  /// child.
   [[noreturn]] static void become_guard(int life, pid_t group) {
     setpgid(0, group);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(signal, SIG_IGN);
@@ -149,7 +150,7 @@ class UserProgram {
     _exit(0);
   }
 
-  /// Waits until it has said something, or has ended. Error after command_patience(); Stopped if
+  /// Waits until it has printed something or has ended. Error after command_patience(); Stopped if
   /// the user wants the work to stop.
   void wait_for_bytes() {
     constexpr int kSlice = 100;  // ms
@@ -166,13 +167,13 @@ class UserProgram {
               " seconds: does it flush its lines?"));
   }
 
-  /// Whether the program itself has ended; something that it started may go on.
+  /// Returns whether the program itself has ended; its children may still run.
   bool ended() {
     if (!has_ended_) has_ended_ = waitpid(child_, &status_, WNOHANG) != 0;
     return has_ended_;
   }
 
-  /// Ends it with all that it has started. Its exit status.
+  /// Ends it with all its children. Returns its exit status.
   int stop() {
     if (child_ <= 0 || owner_ != getpid()) return 0;
     constexpr int kMoments = 20;  // in which it may end by itself

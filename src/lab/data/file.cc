@@ -1,8 +1,8 @@
-// A task from a file of lines (sequences.h) that anything can write: a script, awk, `headlab show
-// TASK --write`. `held_out` and `test` are files of the same form, by which one chooses and which
-// judge in the end; without them one file is split in three by a hash of each sequence, so that
-// equal sequences stand on one side. Truth is what the lines say.
-// Trap: a task of few sequences is learned by heart; look at the accuracy on held-out ones.
+// Task from a file of lines (sequences.h), which any program can write: a script, awk, `headlab
+// show TASK --write`. `held_out` and `test` are files of the same form, for selection and for final
+// evaluation; without them one file is split in three by a hash of each sequence, so that equal
+// sequences are in the same part. The ground truth is that of the lines.
+// Trap: a task of few sequences is memorised; check the accuracy on held-out ones.
 // Read next: sequences.h; headlab/tasks/definition.h.
 #include <array>
 #include <unordered_set>
@@ -32,7 +32,8 @@ class Hash {
   std::uint64_t state_ = 0xCBF29CE484222325;
 };
 
-/// Tells sequences apart. The length of each list is part of it: [a] [b c] is not [a b] [c].
+/// Returns a hash that distinguishes sequences. It includes the length of each list: [a] [b c] is
+/// not [a b] [c].
 std::uint64_t identity_of(std::initializer_list<Numbers> lists) {
   Hash hash;
   for (const Numbers list : lists) {
@@ -42,8 +43,9 @@ std::uint64_t identity_of(std::initializer_list<Numbers> lists) {
   return hash.value();
 }
 
-/// Decides which part a sequence belongs to. Lengths are left out, so that files are divided as
-/// they were before identity_of had them; sequences that share it by chance are in the same part.
+/// Returns the hash that decides to which part a sequence belongs. Lengths are left out, so that
+/// files are split as before identity_of included them; sequences that share it by chance are in
+/// the same part.
 std::uint64_t side_of(Numbers tokens, Numbers source) {
   Hash hash;
   hash.add_all(tokens);

@@ -1,5 +1,5 @@
-// The lexicon is a table of rows, each with the words of one part of speech and kind, common or
-// rare; a sentence is put together from left to right.
+// Generator of sentences. The lexicon is a table of rows, each with the words of one part of speech
+// and kind, common or rare; a sentence is built from left to right.
 // Read next: english.cc.
 #include "data/sentence.h"
 
@@ -37,7 +37,8 @@ constexpr Row kRows[] = {
     {Part::stop, 0, ".", ""},
 };
 
-/// The number of a random word. The lexicon ascends by part, kind and rarity, as the rows do.
+/// Returns the index of a random word. The lexicon is sorted by part, kind and rarity, like the
+/// rows.
 std::int32_t draw_lexeme(Generator& random, Part part, std::int32_t kind) {
   const auto words = [&](bool rare) {
     const auto rank = [](const Lexeme& word) {
@@ -52,7 +53,7 @@ std::int32_t draw_lexeme(Generator& random, Part part, std::int32_t kind) {
   return static_cast<std::int32_t>(words(rare).data() - lexicon().data() + drawn);
 }
 
-/// Puts a sentence together, from left to right.
+/// Builds a sentence from left to right.
 struct Composer {
   Generator& random;
   Sentence sentence;

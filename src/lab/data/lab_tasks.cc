@@ -1,5 +1,5 @@
-// The tasks of the laboratory as rows, each with its place among those of the framework: a task is
-// one file, which ends in a function that makes its row, and its function declared and called here.
+// Table of the tasks of the laboratory, each with its position among those of the framework. A task
+// is one file that ends in a function that makes its row; the function is declared and called here.
 // Read next: headlab/tasks/table.h, how the rows get into the table; file.cc.
 #include "headlab/tasks/lab_tasks.h"
 

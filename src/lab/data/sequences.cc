@@ -1,5 +1,5 @@
-// A line is checked whole before anything of it is kept. Truth is checked against the mask: a key
-// that the model cannot see would count against every head.
+// Reading of lines. A line is checked completely before any part of it is stored. Ground truth is
+// checked against the mask: a key that the model cannot see would count against every head.
 // Read next: file.cc.
 #include "data/sequences.h"
 

@@ -25,25 +25,25 @@ namespace headlab {
 
 inline constexpr std::int64_t kMostWords = 1 << 20, kLongest = 65536;
 
-/// What is so of all sequences. Whatever a header does not say follows from the lines.
+/// Properties of all sequences. Properties that a header omits are derived from the lines.
 struct Header {
   std::string description = {};
   Architecture architecture = Architecture::decoder;
   std::vector<std::string> vocabulary = {};  // a text for each token
   std::vector<Relation> relations = {};
-  std::vector<std::string> targets = {};  // their names
+  std::vector<std::string> targets = {};  // names of the targets
   std::vector<std::string> answers = {};  // a text for each output; empty: outputs are tokens
   std::string recommended = {};           // "layers=1 heads=2 steps=500"
-  double accuracy = 0;                    // to expect of a trained model; 0: not known
-  double hidden = 0;                      // share of targets that are hidden and asked; 0: all are
-  Index needed_heads = 0;                 // 0: not known
+  double accuracy = 0;                    // expected of a trained model; 0: not known
+  double hidden = 0;       // share of targets that are hidden and predicted; 0: all are predicted
+  Index needed_heads = 0;  // 0: not known
   Index length = 0, source_length = 0;
 
   static Header of(const Json& json);
   friend Json to_json(const Header& header);
 };
 
-/// Many short lists of numbers as one long one.
+/// Many short lists of numbers, stored as one long one.
 class Lists {
  public:
   void add(std::span<const std::int32_t> list);
@@ -72,8 +72,7 @@ struct Sequences {
   void write(Index i, Sequence& into) const;
 };
 
-/// Reads lines. Words become tokens in the order in which they are met, unless the header names
-/// them.
+/// Reader of lines. Words become tokens in order of appearance, unless the header names them.
 class LineReader {
  public:
   LineReader() = default;
@@ -83,16 +82,16 @@ class LineReader {
   void read_for(Architecture architecture);
 
   const Header& header() const { return header_; }
-  /// Adds the sequence of a line, or takes over what a header says, which must come first. Error
-  /// that says what was expected; then nothing is added.
+  /// Adds the sequence of a line, or applies a header, which must come first. Error with the
+  /// expected form; then nothing is added.
   void read(const Json& line, Sequences& into);
   /// All lines of a text, or the arrays of a `source` NAME.npz. An error names `source` and the
   /// line; with `faults` each is kept there and reading goes on.
   Sequences read_all(std::string_view lines, const std::string& source,
                      std::vector<std::string>* faults = nullptr);
-  /// To be called when all is read: where all tokens were whole numbers, they are their own ids.
+  /// Call this after the last line: if all tokens were whole numbers, they are their own ids.
   void finish(std::span<Sequences* const> all);
-  /// How many queries with truth have no target.
+  /// Returns how many queries with ground truth have no target.
   Index unasked() const { return unasked_; }
 
  private:
@@ -120,7 +119,7 @@ class LineReader {
   Index unasked_ = 0;
 };
 
-/// What is wrong with lines without any target.
+/// Returns the error for lines without any target.
 inline constexpr const char* kAsksNothing = " asks for nothing: no sequence in it has a target";
 /// Reads something at a place; with `faults` an error is kept there.
 void read_part(const std::string& place, std::vector<std::string>* faults,
@@ -131,13 +130,13 @@ Json header_of_arrays(std::string_view bytes);
 /// The header of lines or, of a `source` NAME.npz, of arrays; null if there is none. Error that
 /// names `source` and the line.
 Json header_of_lines(std::string_view lines, const std::string& source);
-/// Whether a line holds spaces alone; a byte order mark before them is passed over.
+/// Returns whether a line contains only spaces; ignores a byte order mark before them.
 bool is_blank_line(std::string_view line);
 
-/// The keys of a header.
+/// Returns the keys of a header.
 std::vector<std::string> header_keys();
 
-/// What a line and a header hold, for help.
+/// Returns a description of a line and a header, for help.
 std::string form_of_lines();
 
 /// What a task looks like from outside, and a line for sequence b of an example of it: what
@@ -154,7 +153,7 @@ Architecture architecture_named(const std::string& name);
 /// The texts of outputs: the header's answers, or its vocabulary.
 const std::vector<std::string>& answers_of(const Header& header);
 
-/// For how many milliseconds a program of the task `command` may say nothing.
+/// Maximum number of milliseconds without output of a program of the task `command`.
 int& command_patience();
 
 /// What definitions of tasks (definition.h) say whose sequences are made elsewhere.

@@ -1,7 +1,7 @@
-// Files of tokens that other programs wrote. Formats with a header (llm.c's .bin, .npy) say what
-// they hold. A file without a header is a guess: uint16 as nanoGPT writes, unless its numbers look
-// like uint32 or its first bytes like another kind of file; then reading is refused until the
-// setting `type` says which it is.
+// Files of tokens from other programs. Formats with a header (llm.c's .bin, .npy) describe their
+// content. A file without a header is read as uint16, as nanoGPT writes, unless its numbers look
+// like uint32 or its first bytes like another kind of file; then it is refused until the setting
+// `type` is given.
 // Read next: tokens.cc, the task.
 #pragma once
 
@@ -17,13 +17,13 @@ namespace headlab {
 /// The numbers of a file without a header.
 enum class TokenType { automatic, uint16, uint32 };
 
-/// The tokens of a file. Errors: a format that is not read, numbers that are no tokens, a header
-/// that says something else than `type` or than the file's size.
+/// Returns the tokens of a file. Errors: an unknown format, numbers that are no tokens, a header
+/// that contradicts `type` or the file's size.
 std::vector<std::int32_t> tokens_in(std::string_view bytes, TokenType type = TokenType::automatic);
 
-/// The words of a tokenizer's vocab.json, {"word": token, ...}, by token; "" if a token has none.
-/// Errors that name `source`: two words of one token, and tokens far above both `tokens` and the
-/// number of words.
+/// Returns the words of a tokenizer's vocab.json, {"word": token, ...}, by token; "" if a token has
+/// none. Errors that name `source`: two words of one token, and tokens far above both `tokens` and
+/// the number of words.
 std::vector<std::string> words_in(std::string_view json, const std::string& source, Index tokens);
 
 }  // namespace headlab

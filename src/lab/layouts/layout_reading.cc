@@ -1,6 +1,6 @@
-// Questions to a config.json that need more than one key, or that end in an error: which family it
-// is, whether each of its keys is understood, and which layers have windows. Nothing is passed over
-// in silence, because one key can change what every layer computes.
+// Reading of a config.json where more than one key is involved or an error may follow: the family,
+// whether each of its keys is understood, and the windows of the layers. No key is ignored
+// silently, because one key can change what every layer computes.
 // Read next: layout_keys.cc, the rows; layout_settings.cc.
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// The value as JSON, shortened if it is long.
+/// Returns the value as JSON, shortened if it is long.
 std::string shown(const Json& value) {
   constexpr std::size_t kMost = 80;
   const std::string whole = value.dump();
@@ -32,7 +32,7 @@ bool is_setting(const Layout& layout, std::string_view name) {
   return std::ranges::find(layout.keys, name, &NamedSetting::theirs) != layout.keys.end();
 }
 
-/// Whether a row names a key inside the object `name`.
+/// Returns whether a row names a key inside the object `name`.
 bool is_object_of_keys(const Layout& layout, const std::string& name) {
   const auto inside = [begin = name + "."](const auto& row, auto member) {
     return std::string_view(row.*member).starts_with(begin);
@@ -54,7 +54,7 @@ bool is_accepted(const KnownKey& key, const Json& value, const TransformerConfig
   return std::abs(value.number() - right) <= kRounding * right;
 }
 
-/// "1 or null": the accepted values.
+/// Returns "1 or null": the accepted values.
 std::string accepted_text(const KnownKey& key, const TransformerConfig& config) {
   std::vector<std::string> values;
   if (key.computed != nullptr) values.push_back(Json(key.computed(config)).dump());
@@ -140,7 +140,7 @@ std::vector<Index> windows_where(const std::vector<bool>& is_local, Index window
   return windows;
 }
 
-/// Hugging Face: layer_types, else the layers from max_window_layers on.
+/// Returns the windows of Hugging Face: layer_types, else the layers from max_window_layers on.
 std::vector<Index> sliding_windows(const Json& json, const TransformerConfig& config) {
   const Json off = value_at(json, "use_sliding_window");
   require(off.is_null() || off.is_bool(), "use_sliding_window is ", shown(off),
@@ -159,7 +159,7 @@ std::vector<Index> sliding_windows(const Json& json, const TransformerConfig& co
   return windows_where(is_local, shortened(window, config));
 }
 
-/// TransformerLens: attn_types counts only with use_local_attn.
+/// Returns the windows of TransformerLens: attn_types counts only with use_local_attn.
 std::vector<Index> local_windows(const Json& json, const TransformerConfig& config) {
   const Json is_on = value_at(json, "use_local_attn");
   require(is_on.is_null() || is_on.is_bool(), "use_local_attn is ", shown(is_on),

@@ -1,5 +1,5 @@
-// config.json of a layout as settings of ours, and the reverse. Export writes config.json, reads it
-// back, and refuses the model if a setting then differs: so nothing is lost on the way out.
+// Conversion between the config.json of a layout and headlab's settings. Export writes config.json,
+// reads it back, and refuses the model if a setting then differs, so no setting is lost.
 // Read next: layout_reading.cc; layouts.cc.
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ Json their_value(const Layout& layout, const NamedSetting& key, const Json& valu
   return value;
 }
 
-/// Attention modules without the heads that `pruned` names, {"0": [1, 2]}.
+/// Returns attention layers without the heads that `pruned` names, {"0": [1, 2]}.
 void set_pruned(TransformerConfig& config, const Json& pruned) {
   for (const AttentionPlace& place : config.attention_places()) {
     const Json* gone = pruned.find(text(place.layer));

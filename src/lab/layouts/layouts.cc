@@ -1,6 +1,6 @@
-// Import and export of models. Import reads config.json, then compares the tensors of the file with
-// those that it asks for, and only then copies numbers; export copies them the other way.
-// Read next: layout_table.h; layout_tensors.h, where each number is.
+// Import and export of models. Import reads config.json, compares the tensors of the file with the
+// required ones, and only then copies numbers; export copies them the other way.
+// Read next: layout_table.h; layout_tensors.h, the position of each number.
 #include "headlab/model/layouts.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ const Layout& layout_named(std::string_view name) {
   return named("layout", name, kLayouts, &Layout::name);
 }
 
-/// The layout whose key config.json has, or whose family it names.
+/// Returns the layout whose key config.json has, or whose family it names.
 const Layout& layout_of(const Json& json, const fs::path& config_file) {
   const Json type = json.is_object() ? value_at(json, "model_type") : Json();
   const auto has_key = [&](const Layout& one) { return json.find(one.known_by) != nullptr; };
@@ -114,7 +114,7 @@ void write_arrays(const Transformer& model, const fs::path& path) {
 
 constexpr const char* kSettingsFile = "config.json";  // of an export, written before the weights
 
-/// Whether a file is what an export leaves that is killed while it writes.
+/// Returns whether a file may be left over from an export that was killed while it wrote.
 bool is_unfinished(const fs::path& file) {
   const std::string name = temporary_target(file);
   return is_temporary(file) &&

@@ -1,5 +1,5 @@
-// Flips are counted one by one: of 14 seeds there are 16,384, which takes milliseconds. Drawn flips
-// are the same each time.
+// Sign-flip tests. All flips are enumerated for few seeds: 14 seeds have 16,384, which takes
+// milliseconds. Random flips are the same each time.
 // Read next: include/headlab/base/comparison.h.
 #include "headlab/base/comparison.h"
 
@@ -26,8 +26,8 @@ double least_p(std::size_t seeds) {
 
 namespace {
 
-/// All ways to flip signs of seeds but that of flipping none: every other one of up to 14 seeds,
-/// else as many drawn ones, the same each time.
+/// Returns all sign flips of seeds except the identity: every other one for up to 14 seeds,
+/// otherwise as many random ones, the same each time.
 template <class Use>
 void for_flips(std::size_t seeds, const Use& use) {
   const bool exact = seeds <= kExactSeeds;
@@ -43,7 +43,8 @@ void for_flips(std::size_t seeds, const Use& use) {
   }
 }
 
-/// The share of flips, none included, for which `statistic` of the signs is at least `found`.
+/// Returns the share of flips, including the identity, for which `statistic` of the signs is at
+/// least `found`.
 template <class Statistic>
 double share_of_flips(std::size_t seeds, double found, const Statistic& statistic) {
   std::size_t ways = 1;

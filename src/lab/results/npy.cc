@@ -1,5 +1,5 @@
-// Writing alone: what headlab reads is safetensors. Elements are stored as memory holds them, which
-// safetensors.cc has checked to be little endian.
+// Writing of .npy files only; headlab reads weights from safetensors. Elements are stored as in
+// memory, which safetensors.cc has checked to be little endian.
 // Read next: files.h.
 #include "results/npy.h"
 

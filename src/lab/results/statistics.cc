@@ -1,5 +1,5 @@
-// Quantiles of Student's t come from its density by integration and bisection: slow beside the
-// published approximations, but precise and short. Each is computed once.
+// Statistics. Quantiles of Student's t are computed from its density by integration and bisection:
+// slow compared with published approximations, but precise and short. Each is computed once.
 // Read next: include/headlab/base/statistics.h.
 #include "headlab/base/statistics.h"
 

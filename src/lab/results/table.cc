@@ -1,6 +1,6 @@
-// Findings as JSON and back. A row is an object, in which each column has its place: a path of
-// names and of places in arrays. The columns are described beside the rows, so that a reader needs
-// to know nothing of the analysis. Read next: json.h.
+// Results as JSON and back. A row is an object, in which each column has its place: a path of names
+// and of indices in arrays. The columns are described next to the rows, so that a reader needs no
+// knowledge of the analysis. Read next: json.h.
 #include "headlab/base/table.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void set(Json& row, const std::string& path, const Json& value) {
   *at = value;
 }
 
-/// What stands at the path; null where nothing does.
+/// Returns the value at the path; null if there is none.
 const Json& get(const Json& row, const std::string& path) {
   static const Json nothing;
   const Json* at = &row;

@@ -1,8 +1,7 @@
-// The claim on a cell is the lock of a run. Several processes are children of this one and need no
-// words between them: what they make and why they fail are files, a child that dies gives its cell
-// back, and a parent that stops tells them by SIGTERM. They are forked and not threads, so that one
-// that crashes or is killed takes no other with it. Read next: src/lab/studies/sweep.cc, a training
-// as a cell.
+// Jobs. The claim on a job is the lock of a run. Worker processes are children of this one and need
+// no messages: results and errors are files, a child that dies releases its job, and a parent that
+// stops sends SIGTERM. They are processes and not threads, so that a crash of one does not affect
+// the others. Read next: src/lab/studies/sweep.cc, a training as a job.
 #include "headlab/train/cells.h"
 
 #include <sys/mman.h>
@@ -29,7 +28,7 @@ void stop_if(const std::function<bool()>& should_stop) {
   if (should_stop && should_stop()) throw Stopped();
 }
 
-/// Makes a cell that is locked, and keeps it.
+/// Runs a locked job and stores its result.
 Json make_and_keep(const Cell& cell) {
   Json found = cell.make();
   if (!cell.decided_by.is_null()) found[kDecidedBy] = cell.decided_by;
@@ -56,7 +55,7 @@ fs::path failure_file(const Cell& cell) {
 
 enum class End { finished, stopped, busy, failed };
 
-/// Makes a cell unless another process does, or has failed to while it was `waited` for.
+/// Runs a job unless another process does, or has failed to while it was `waited` for.
 End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
   RunLock lock;
   try {
@@ -84,13 +83,13 @@ End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
   try {
     make_directories(failure_file(cell).parent_path());
     write_json(failure_file(cell), stamped(to_json(failure).members()));
-  } catch (const Error&) {  // whoever asked for the cell is told all the same
+  } catch (const Error&) {  // the error is still reported to the caller
   }
   return End::failed;
 }
 
-/// Which cells workers have taken, in memory that they share: none takes one over which another
-/// may have died.
+/// Jobs taken by workers, in shared memory, so that no worker takes a job on which another may have
+/// died.
 class Taken {
  public:
   explicit Taken(std::size_t cells)
@@ -110,7 +109,7 @@ class Taken {
   void* taken_;
 };
 
-/// Makes what nobody else makes, one after the other; then waits for what others make.
+/// Runs the jobs that no other process runs, one after the other; then waits for the others.
 CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
                     const Taken& taken) {
   CellsMade made;
@@ -159,7 +158,8 @@ pid_t start_worker(const std::vector<Cell>& cells, const MakeOptions& options, c
   _exit(status);
 }
 
-/// Waits until all have ended, and tells them when it is time to stop. Whether one was stopped.
+/// Waits until all have ended, and signals them when it is time to stop. Returns whether one was
+/// stopped.
 bool wait_for(std::vector<pid_t> workers, const std::function<bool()>& should_stop) {
   bool told = false, stopped = false;
   while (!workers.empty()) {
@@ -177,7 +177,7 @@ bool wait_for(std::vector<pid_t> workers, const std::function<bool()>& should_st
   return told || stopped;
 }
 
-/// As many of `jobs` as the memory holds if each makes the largest cell.
+/// Returns how many of `jobs` fit in memory if each runs the largest job.
 Index jobs_in_memory(const std::vector<Cell>& cells, Index jobs, double memory) {
   const double largest = std::ranges::max(cells, {}, &Cell::bytes).bytes;
   if (memory == 0) memory = static_cast<double>(machine_memory());
@@ -226,7 +226,7 @@ Json once(const Cell& cell, const std::function<bool()>& should_stop) {
       const RunLock lock = lock_run(cell.path);
       const std::optional<Json> kept = kept_in(cell);
       return kept ? *kept : make_and_keep(cell);
-    } catch (const RunBusy&) {  // somebody makes it
+    } catch (const RunBusy&) {  // another process runs it
     }
   }
 }

@@ -1,6 +1,6 @@
-// Overfitting, by the evaluations in metrics.jsonl. A held-out loss that wobbles is not enough: the
-// loss of training steps must have fallen while the held-out loss rose, and the data must be
-// finite, because a task that makes new sequences for every step has nothing to learn by heart.
+// Detection of overfitting from the evaluations in metrics.jsonl. A fluctuating held-out loss is
+// not enough: the training loss must have fallen while the held-out loss rose, and the data must be
+// finite, because a task that makes new sequences for every step cannot be memorised.
 // Read next: run.cc, which keeps the best weights.
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-// How a run comes into a folder, and runs that exist: opened, read, trained on. The state is one
-// file, so that no two files can disagree after a crash, and config.json is written last, so that a
-// folder with a config.json is a whole run. One that resumes cuts its logs back to the saved step
-// and writes the lines after it again, the same ones. Read next: run_folder.cc, trainer.cc.
+// Creation of runs in folders, and opening and training of existing runs. The state is one file, so
+// no two files can disagree after a crash. config.json is written last, so a folder with a
+// config.json is a complete run. A resumed run truncates its logs to the saved step and writes the
+// same later lines again. Read next: run_folder.cc, trainer.cc.
 #include "headlab/train/run.h"
 
 #include <algorithm>
@@ -135,7 +135,7 @@ void note_other_build(const Run& run) {
                    "), this is ", build(), ": it goes on, with other last bits"));
 }
 
-/// Error if somebody has removed config.json.
+/// Throws an Error if config.json has been deleted.
 void require_config(const Run& run, Index step) {
   if (is_there(config_file(run))) return;
   throw Error(text(config_file(run).string(), " has gone while the run trained"),

@@ -68,8 +68,7 @@ std::vector<float> losses_of(const Run& run, const Batch& examples) {
   return means;
 }
 
-/// Adds the mean outputs of the heads on one example, which an Ablation, with its two examples,
-/// cannot compute.
+/// Adds the mean outputs of the heads if there is only one example: an Ablation needs two.
 void add_means_of_one(const Transformer& model, const Batch& example, Modules& modules) {
   const Activations activations(model, example, false, false);
   for (std::size_t m = 0; m < modules.size(); ++m) {
