@@ -68,7 +68,7 @@ std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
   return times;
 }
 
-/// Of all values but the first ones.
+/// Returns the median of all values from index `first` on.
 double median(std::vector<double> values, Index first = 0) {
   values.erase(values.begin(), values.begin() + first);
   std::ranges::sort(values);
@@ -85,7 +85,7 @@ struct TrainingStep {
     model.visit(
         [&](const std::string& name, const Tensor& parameter) { optimizer.add(name, parameter); });
   }
-  /// Forward, cross-entropy, backward, norm, clip and AdamW.
+  /// Runs forward, cross-entropy, backward, norm, clip and AdamW.
   void run() {
     backward(model.loss(batch, {.training = true, .key = {}}));
     const double norm = optimizer.gradient_norm();
@@ -214,7 +214,8 @@ Finding bench_generation(const BenchOptions& options) {
   return found;
 }
 
-/// The optimizer's work is no op: AdamW reads four arrays and writes three, the norm reads one.
+/// Adds the cost of the optimizer, which is no op: AdamW reads four arrays and writes three, the
+/// norm reads one.
 void add_optimizer_cost(ProfileRow& row, Index parameters) {
   const double bytes = static_cast<double>(parameters * row.calls) * sizeof(Scalar);
   if (row.name == "optimizer") row.cost.bytes = 7 * bytes;

@@ -18,7 +18,7 @@ namespace {
 using Modules = std::vector<AttentionPlaceSizes>;
 using Count = std::function<double(const AttentionPlaceSizes&)>;
 
-/// A count of whole numbers, which a double holds as it is up to 2^53 - 1.
+/// Returns a count of whole numbers, which a double holds as it is up to 2^53 - 1.
 double exact(double count) {
   if (count > static_cast<double>(kMostExact))
     throw Error("a count would be larger than 2^53 - 1, the last that is exact",
@@ -32,7 +32,7 @@ double total(const Modules& modules, const Count& count) {
   return exact(sum);
 }
 
-/// The same text for all modules, or "by module".
+/// Returns the same text for all modules, or "by module".
 std::string common(const Modules& modules,
                    const std::function<std::string(const AttentionPlaceSizes&)>& of) {
   for (const AttentionPlaceSizes& module : modules)
@@ -40,7 +40,7 @@ std::string common(const Modules& modules,
   return modules.empty() ? "-" : of(modules[0]);
 }
 
-/// The value of a product such as "2 B T C H D", in the letters of this file's head.
+/// Returns the value of a product such as "2 B T C H D", in the letters of this file's head.
 double value_of(std::string_view formula, const AttentionPlaceSizes& m, Index batch) {
   const AttentionSizes& s = m.sizes;
   const std::pair<std::string_view, Index> sizes[] = {
@@ -68,7 +68,7 @@ constexpr MatrixCost kMatrices[] = {{"W_Q", "b_Q", "C", "H D"},
                                     {"W_V", "b_V", "C", "G Dv"},
                                     {"W_O", "b_O", "H Dv", "C"}};
 
-/// One head as wide as all together.
+/// Returns one head as wide as all together.
 AttentionPlaceSizes in_one_head(AttentionPlaceSizes module) {
   AttentionSizes& s = module.sizes;
   s.d_head *= s.heads;
@@ -89,8 +89,8 @@ const AttentionFunctionEntry& function_of(const Modules& modules) {
   return kind_of(modules.empty() ? AttentionFunction::softmax : modules[0].function);
 }
 
-/// The ops in the order in which they run. A composed function keeps the scores, so that its
-/// backward pass does not compute them again.
+/// Returns the ops in the order in which they run. A composed function keeps the scores, so that
+/// its backward pass does not compute them again.
 std::vector<OpCount> ops_of(const Modules& modules) {
   const AttentionFunctionEntry& function = function_of(modules);
   return {{"x W_Q", "2 B T C H D", 2},
@@ -108,7 +108,7 @@ double numbers_of(const AttentionPlaceSizes& m, Index positions, Index blocks) {
          static_cast<double>(blocks * (m.sizes.d_head + m.sizes.d_value));
 }
 
-/// Four heads a block, where they divide.
+/// Returns the groups for four heads per block, if four divides the number of heads.
 Index default_groups(const AttentionPlaceSizes& m) {
   const Index H = m.sizes.heads;
   if (m.sizes.kv_heads > 1 && m.sizes.kv_heads < H) return m.sizes.kv_heads;
@@ -124,7 +124,7 @@ const std::vector<Column> kKept = {
     Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
     Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend()};
 
-/// A row that begins with these cells, with those of kKept after them.
+/// Returns a row that begins with these cells, with those of kKept after them.
 Json::Array kept_row(Json::Array row, double numbers) {
   for (const double cell : {numbers, exact(4 * numbers) / 1e6, 2 * numbers / 1e6})
     row.push_back(cell);

@@ -43,7 +43,7 @@ void require_shape(const Arrays& arrays, const std::string& name, const Shape& w
               "check the order of its axes: sequences come first");
 }
 
-/// Error for an array that nothing reads.
+/// Throws an Error for an array that nothing reads.
 void require_known_names(const Arrays& arrays) {
   const std::vector<std::string> plain = {"tokens", "targets",        "lengths",
                                           "source", "source_lengths", "header"};
@@ -72,7 +72,7 @@ void require_known_names(const Arrays& arrays) {
           "source_lengths without source");
 }
 
-/// Error unless the elements are numbers, not letters.
+/// Throws an Error unless the elements are numbers, not letters.
 void require_numbers(const Arrays& arrays) {
   for (const auto& [name, array] : arrays) {
     require(!array.is_text || name == "header", name,
@@ -119,7 +119,7 @@ void require_signed_targets(const Arrays& arrays) {
               "save it as numpy.int32");
 }
 
-/// Error unless the arrays of a relation with this many queries divide its keys.
+/// Throws an Error unless the arrays of a relation with this many queries divide its keys.
 void require_divided(const Arrays& arrays, const std::string& path, Index queries) {
   const WholeNumbers& begin = array_of(arrays, path + "/begin");
   const WholeNumbers& keys = array_of(arrays, path + "/keys");
@@ -130,7 +130,7 @@ void require_divided(const Arrays& arrays, const std::string& path, Index querie
           ", but there are ", keys.count(), " keys: some would belong to no query");
 }
 
-/// A number, or the word of the header that it stands for.
+/// Returns a number, or the word of the header that it stands for.
 Json word_of(std::int64_t number, const std::vector<std::string>& words) {
   if (words.empty()) return number;
   require(number >= 0 && number < std::ssize(words), "there is no word ", number, " among ",

@@ -236,8 +236,9 @@ struct FromCommand : FromElsewhere {
     if (overlap->said.empty()) overlap->said = overlap_text();
     return FromElsewhere::about_data(text("made by `", command, "`; ", overlap->said));
   }
-  /// How many of some held-out sequences are among some that are drawn for training. A program may
-  /// draw both from the same few sequences, and then held-out ones do not judge.
+  /// Returns how many of some held-out sequences also occur among sequences drawn for training. A
+  /// program may draw both from the same few sequences, and then held-out ones do not test
+  /// generalisation.
   std::string overlap_text() const {
     constexpr Index kTraining = 2000, kHeldOut = 200;
     const Key key = Key{}.fold("overlap");
@@ -253,7 +254,7 @@ struct FromCommand : FromElsewhere {
     return text("warning: ", met, " of ", kHeldOut, " held-out sequences are among ",
                 grouped(kTraining), " drawn for training, so they do not measure generalization");
   }
-  /// The tokens and sources of sequences that the program draws, each as a text.
+  /// Returns the tokens and sources of sequences that the program draws, each as a text.
   std::vector<std::string> inputs(Key key, Index count, Split split) const {
     LineReader reader(header);
     const Sequences made = reader.read_all(ask(key, count, split), "`" + command + "`");
@@ -280,8 +281,8 @@ struct FromCommand : FromElsewhere {
     }
   }
 
-  /// The lines that it prints for a request, one after the other; whether there are more is looked
-  /// for so many milliseconds.
+  /// Returns the lines that it prints for a request, one after the other; whether there are more is
+  /// looked for so many milliseconds.
   std::string ask(Key key, Index count, Split split, int wait = 0) const {
     const std::lock_guard lock(program->mutex);
     if (program->start())

@@ -50,9 +50,9 @@ struct Layout {
   const Lexeme& entry(Index t) const { return sentence.words[word_of[t]].entry(); }
   bool is(Index t, Part part) const { return entry(t).part == part; }
   bool is_stem(Index t) const { return stem[word_of[t]] == t; }
-  /// Whether t is the stem of a word of this part of speech.
+  /// Returns whether t is the stem of a word of this part of speech.
   bool stem_is(Index t, Part part) const { return is_stem(t) && is(t, part); }
-  /// Whether a relation of agreement is asked at t.
+  /// Returns whether a relation of agreement is asked at t.
   bool agrees(Index t) const {
     return stem_is(t, causal ? Part::noun : Part::determiner) || stem_is(t, Part::verb) ||
            stem_is(t, Part::pronoun);
@@ -62,7 +62,8 @@ struct Layout {
     while (sentence.words[noun].entry().part != Part::determiner) --noun;
     return noun;
   }
-  /// The tokens that carry the class of a noun: the ending of its determiner, if shown, and itself.
+  /// Returns the tokens that carry the class of a noun: the ending of its determiner, if shown, and
+  /// itself.
   Keys carriers(Index noun) const {
     if (!causal) return {stem[noun]};
     return {ending[determiner_of(noun)], stem[noun]};
@@ -95,7 +96,7 @@ Keys nsubj(const Layout& at, Index t) {
   return at.stem_is(t, Part::verb) ? at.carriers(at.sentence.subject) : Keys();
 }
 
-/// Every token that carries a class: nouns, and in a decoder the endings.
+/// Returns every token that carries a class: nouns, and in a decoder the endings.
 Keys all_carriers(const Layout& at, Index) {
   return at.all([&](Index s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
 }
@@ -195,7 +196,7 @@ struct English {
     return token < words ? lexicon()[token].stem : text("-", kEndings[token - words]);
   }
 
-  /// The first sentence of a stream that fits.
+  /// Returns the first sentence of a stream that fits.
   Layout draw(Generator& random) const {
     for (;;) {
       Layout at(draw_sentence(random, {attractors, adjectives}), causal());

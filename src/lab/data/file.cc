@@ -97,8 +97,9 @@ struct FromFile : FromElsewhere {
               " holds too few different sequences with targets to be split in three: "
               "give more, or held_out=FILE and test=FILE");
   }
-  /// A file that is given for a part is that part, as it is. If none is given, a tenth of `train`
-  /// is held out and another judges; equal sequences are on one side, and are held out once.
+  /// Divides the sequences. A file that is given for a part is that part, unchanged. If none is
+  /// given, a tenth of `train` is held out and another tenth is the test part; equal sequences are
+  /// in the same part, and are held out once.
   void divide(const std::array<Sequences, 3>& files) {
     std::array<std::unordered_set<std::uint64_t>, 3> read, whole;  // hashes, by file
     Index left_out = 0;
@@ -145,7 +146,7 @@ struct FromFile : FromElsewhere {
   }
 };
 
-/// The settings that the header of the file recommends.
+/// Returns the settings that the header of the file recommends.
 std::string advice_of(std::string_view parameters) {
   const FromFile task = with_parameters(FromFile{}, parameters);
   const Json header = header_of_lines(read_file(shipped_file(task.train)), task.train);

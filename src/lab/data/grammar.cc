@@ -64,7 +64,7 @@ struct Composer {
   }
   Sentence::Word& at(std::int32_t word) { return sentence.words[word]; }
 
-  /// [preposition] determiner adjectives noun; returns the noun.
+  /// Returns [preposition] determiner adjectives noun; returns the noun.
   std::int32_t add_phrase(bool prepositional, Index adjectives) {
     const auto begin = static_cast<std::int32_t>(sentence.words.size());
     if (prepositional) add(Part::preposition);

@@ -18,7 +18,7 @@ namespace {
 constexpr Index kSide = 3, kChannels = 3;  // a patch: 3 x 3 cells of red, green and blue
 constexpr std::string_view kMarks = "-|\\/";
 
-/// Whether a mark covers the cell in row i and column j.
+/// Returns whether a mark covers the cell in row i and column j.
 bool covers(char mark, Index i, Index j) {
   return mark == '-' ? i == 1 : mark == '|' ? j == 1 : mark == '\\' ? i == j : i + j == kSide - 1;
 }

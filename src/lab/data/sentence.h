@@ -30,7 +30,7 @@ struct Lexeme {
   std::int32_t kind;  // of a noun its class; of a pronoun 1 if it means the subject
   bool rare;          // one draw in ten
 };
-/// All words, in the order of their numbers.
+/// Returns all words, in the order of their numbers.
 std::span<const Lexeme> lexicon();
 
 /// The endings of the classes.

@@ -12,7 +12,7 @@
 namespace headlab {
 namespace {
 
-/// The text of a token that is a text or a whole number.
+/// Returns the text of a token that is a text or a whole number.
 std::string word_of(const Json& word) {
   if (word.is_string()) return word.string();
   require(word.is_number(), "expected a token, a text or a whole number, got ", word.kind());
@@ -21,7 +21,7 @@ std::string word_of(const Json& word) {
   return std::to_string(number);
 }
 
-/// The list of relation r; lists grow as relations are met.
+/// Returns the list of relation r; lists grow as relations are met.
 Lists& list_of(std::vector<Lists>& lists, std::size_t r) {
   lists.resize(std::max(lists.size(), r + 1));
   return lists[r];
@@ -121,7 +121,7 @@ std::vector<std::int32_t> LineReader::tokens_of(const Json& words, const char* w
   });
 }
 
-/// Position, which target, answer; and so on.
+/// Returns position, target index, answer; and so on.
 std::vector<std::int32_t> LineReader::targets_of(const Json& targets, Index length) {
   std::vector<std::int32_t> asked;
   const auto add = [&](std::size_t t, std::size_t k, const Json& word) {
@@ -153,7 +153,7 @@ std::size_t LineReader::relation_of(const std::string& name) {
   return header_.relations.size() - 1;
 }
 
-/// Query, number of keys, keys; and so on.
+/// Returns query, number of keys, keys; and so on.
 std::vector<std::int32_t> LineReader::truth_of(const Json& queries, const Relation& relation,
                                                const Line& line) {
   const bool causal =

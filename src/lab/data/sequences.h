@@ -85,8 +85,8 @@ class LineReader {
   /// Adds the sequence of a line, or applies a header, which must come first. Error with the
   /// expected form; then nothing is added.
   void read(const Json& line, Sequences& into);
-  /// All lines of a text, or the arrays of a `source` NAME.npz. An error names `source` and the
-  /// line; with `faults` each is kept there and reading goes on.
+  /// Reads all lines of a text, or the arrays of a `source` NAME.npz. An error names `source` and
+  /// the line; with `faults` each is kept there and reading goes on.
   Sequences read_all(std::string_view lines, const std::string& source,
                      std::vector<std::string>* faults = nullptr);
   /// Call this after the last line: if all tokens were whole numbers, they are their own ids.
@@ -119,16 +119,16 @@ class LineReader {
   Index unasked_ = 0;
 };
 
-/// Returns the error for lines without any target.
+/// Error message for lines without any target.
 inline constexpr const char* kAsksNothing = " asks for nothing: no sequence in it has a target";
 /// Reads something at a place; with `faults` an error is kept there.
 void read_part(const std::string& place, std::vector<std::string>* faults,
                const std::function<void()>& read);
 
-/// The header that arrays (NAME.npz) have as a text; null if there is none.
+/// Returns the header that arrays (NAME.npz) have as a text; null if there is none.
 Json header_of_arrays(std::string_view bytes);
-/// The header of lines or, of a `source` NAME.npz, of arrays; null if there is none. Error that
-/// names `source` and the line.
+/// Returns the header of lines or, of a `source` NAME.npz, of arrays; null if there is none. Error
+/// that names `source` and the line.
 Json header_of_lines(std::string_view lines, const std::string& source);
 /// Returns whether a line contains only spaces; ignores a byte order mark before them.
 bool is_blank_line(std::string_view line);
@@ -139,24 +139,25 @@ std::vector<std::string> header_keys();
 /// Returns a description of a line and a header, for help.
 std::string form_of_lines();
 
-/// What a task looks like from outside, and a line for sequence b of an example of it: what
-/// LineReader reads.
+/// Return the header of a task, and a line for sequence b of one of its examples: the input of
+/// LineReader.
 Header header_of(const Task& task);
 std::string line_of(const Header& header, const Example& example, Index b);
 
 TaskShape shape_of(const Header& header);
 
-/// "decoder", "encoder" or "encoder_decoder", and the reverse, with an error for another name.
+/// Returns "decoder", "encoder" or "encoder_decoder", and the reverse, with an error for another
+/// name.
 const std::string& architecture_name(Architecture architecture);
 Architecture architecture_named(const std::string& name);
 
-/// The texts of outputs: the header's answers, or its vocabulary.
+/// Returns the texts of outputs: the header's answers, or its vocabulary.
 const std::vector<std::string>& answers_of(const Header& header);
 
-/// Maximum number of milliseconds without output of a program of the task `command`.
+/// Returns the maximum number of milliseconds without output of a program of the task `command`.
 int& command_patience();
 
-/// What definitions of tasks (definition.h) say whose sequences are made elsewhere.
+/// Base of the definitions (definition.h) of tasks whose sequences are made elsewhere.
 struct FromElsewhere {
   Header header = {};
 
@@ -166,9 +167,9 @@ struct FromElsewhere {
   Index needed_heads() const { return header.needed_heads; }
   std::string token_text(std::int32_t token) const { return header.vocabulary[token]; }
   std::string answer_text(std::int32_t answer) const { return answers_of(header)[answer]; }
-  /// What the header says to a reader, before `rest`.
+  /// Returns the header's description for a reader, before `rest`.
   std::string about_data(const std::string& rest) const;
-  /// Error if words are to be hidden and there is no mask.
+  /// Throws an Error if words are to be hidden and there is no mask.
   void check_header() const;
   /// Writes sequence i and hides of it what the header says.
   void write(const Sequences& from, Index i, Sequence& into) const;

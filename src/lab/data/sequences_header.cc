@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::string> kArchitectures = {"decoder", "encoder", "encoder_decoder"};
 const std::vector<std::string> kModules = {"self", "encoder", "cross"};
 
-/// A setting that is an array: each of its items is read by `read` and written by `write`.
+/// Returns a setting that is an array: each of its items is read by `read` and written by `write`.
 template <class Item, class Read, class Write>
 Setting array_setting(std::string name, std::vector<Item>& value, Read read, Write write) {
   const auto set = [&value, read, name](const Json& json) {
@@ -65,7 +65,7 @@ Settings fields_of(Header& header) {
   return s;
 }
 
-/// Error for names of the header that are there twice, or empty.
+/// Throws an Error for names of the header that are there twice, or empty.
 void require_different(const char* key, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     require(!names[i].empty(), "the header: ", key, ": number ", i + 1, " has no name");

@@ -59,7 +59,8 @@ std::vector<std::int32_t> tokens_of(const WholeNumbers& numbers) {
   return tokens;
 }
 
-/// Error if numbers of 32 bits look like halves of numbers of 64 bits: every second one is 0.
+/// Throws an Error if numbers of 32 bits look like halves of numbers of 64 bits: every second one
+/// is 0.
 void require_no_halves(const std::vector<std::int32_t>& tokens) {
   constexpr std::size_t kFewest = 16;
   if (tokens.size() < kFewest) return;
@@ -70,7 +71,7 @@ void require_no_halves(const std::vector<std::int32_t>& tokens) {
               "write them as uint32: array.astype(numpy.uint32)");
 }
 
-/// Tokens of `width` bytes each without a header.
+/// Returns tokens of `width` bytes each without a header.
 std::vector<std::int32_t> bare_tokens(std::string_view bytes, int width) {
   require(bytes.size() % static_cast<std::size_t>(width) == 0, "its ", bytes.size(),
           " bytes are no tokens of ", width, " bytes each: it is truncated, or of another kind");
@@ -95,8 +96,8 @@ std::vector<std::int32_t> llmc_tokens(std::string_view bytes, const LlmcKind& ki
   return tokens;
 }
 
-/// The kind of llm.c's file that the first number names; nullptr if it is none of llm.c's. Error
-/// for a number that looks like one but is not known.
+/// Returns the kind of llm.c's file that the first number names; nullptr if it is none of llm.c's.
+/// Error for a number that looks like one but is not known.
 const LlmcKind* llmc_kind(std::string_view bytes) {
   if (bytes.size() < 4) return nullptr;
   const std::uint64_t magic = number_at(bytes, 0, 4);
@@ -116,7 +117,8 @@ const LlmcKind* llmc_kind(std::string_view bytes) {
   return nullptr;
 }
 
-/// Whether the bytes are words: UTF-8 without control characters, with spaces or ends of lines.
+/// Returns whether the bytes are words: UTF-8 without control characters, with spaces or ends of
+/// lines.
 bool looks_like_text(std::string_view bytes) {
   constexpr std::size_t kLooked = 4096;
   std::string_view begin = bytes.substr(0, kLooked);
@@ -151,14 +153,14 @@ Halves halves_of(const WholeNumbers& numbers, Index looked_at) {
   return halves;
 }
 
-/// Whether numbers whose halves are at most so large may be numbers of 32 bits: upper halves of
-/// tokens below 196,608 are 0 to 2, and those of the largest vocabularies are below 16.
+/// Returns whether numbers whose halves are at most so large may be numbers of 32 bits: upper
+/// halves of tokens below 196,608 are 0 to 2, and those of the largest vocabularies are below 16.
 bool may_be_long(std::int64_t upper, std::int64_t lower) {
   constexpr std::int64_t kUpper = 2, kLargestUpper = 15, kClearlyLower = 4096;
   return (upper <= kUpper && lower > kUpper) || (upper <= kLargestUpper && lower >= kClearlyLower);
 }
 
-/// Error if bare numbers of 16 bits look like halves of larger numbers.
+/// Throws an Error if bare numbers of 16 bits look like halves of larger numbers.
 void require_short_numbers(std::string_view bytes) {
   constexpr Index kFirst = 1 << 16;  // most files show in their first numbers that all is well
   const WholeNumbers numbers{.bytes = bytes, .width = 2};

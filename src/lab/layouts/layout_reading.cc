@@ -76,7 +76,8 @@ void check_key(const Layout& layout, const std::string& name, const Json& value,
                    accepted_text(*key, config), ": ", key->why));
 }
 
-/// The keys of config.json with their values; of an object whose keys have rows, "object.key".
+/// Returns the keys of config.json with their values; of an object whose keys have rows,
+/// "object.key".
 std::vector<Json::Member> all_keys(const Layout& layout, const Json& json) {
   std::vector<Json::Member> keys;
   for (const auto& [name, value] : json.members()) {
@@ -104,7 +105,7 @@ void check_ignored(const Layout& layout, const std::vector<Json::Member>& keys,
 
 // ---- windows
 
-/// A window that no sequence fills is none.
+/// Returns the window, or none if no sequence fills it.
 Index shortened(Index window, const TransformerConfig& config) {
   return window >= config.length ? 0 : window;
 }
@@ -118,7 +119,7 @@ Index window_at(const Json& json, const char* key) {
   return value.integer();
 }
 
-/// For each layer, whether the list at `key` says `local` and not `global`.
+/// Returns for each layer whether the list at `key` says `local` and not `global`.
 std::vector<bool> local_layers(const Json& json, const char* key, const TransformerConfig& config,
                                std::string_view local, std::string_view global) {
   const Json types = value_at(json, key);

@@ -14,7 +14,7 @@ std::string word_text(const Json& value) {
   return value.is_string() ? value.string() : value.dump();
 }
 
-/// Their value as ours.
+/// Returns a layout's value as headlab's value.
 Json our_value(const NamedSetting& key, const Json& value) {
   bool has_words = false;
   for (const Word& word : kWords) {
@@ -26,7 +26,7 @@ Json our_value(const NamedSetting& key, const Json& value) {
   return value;
 }
 
-/// Ours as theirs.
+/// Returns headlab's value as a layout's value.
 Json their_value(const Layout& layout, const NamedSetting& key, const Json& value) {
   if (key.if_null != nullptr && value == Json(key.if_null)) return Json();
   bool has_words = false;
@@ -40,7 +40,7 @@ Json their_value(const Layout& layout, const NamedSetting& key, const Json& valu
   return value;
 }
 
-/// Returns attention layers without the heads that `pruned` names, {"0": [1, 2]}.
+/// Removes the heads that `pruned` names, {"0": [1, 2]}, from the attention layers.
 void set_pruned(TransformerConfig& config, const Json& pruned) {
   for (const AttentionPlace& place : config.attention_places()) {
     const Json* gone = pruned.find(text(place.layer));
@@ -52,7 +52,7 @@ void set_pruned(TransformerConfig& config, const Json& pruned) {
   }
 }
 
-/// The same config in the shortest form: what a setting is by itself is not named.
+/// Returns the same config in the shortest form: what a setting is by itself is not named.
 TransformerConfig shortest(TransformerConfig c) {
   const auto one = [](std::vector<Index>& values) {
     if (std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end()) values.resize(1);
@@ -82,7 +82,7 @@ Json pruned_of(const TransformerConfig& config, const AttentionPlace& place) {
   return gone;
 }
 
-/// Error that names what config.json does not say of a model.
+/// Throws an Error that names what config.json does not say of a model.
 void require_sayable(const Layout& layout, const Json& json, TransformerConfig config) {
   TransformerConfig said = description_of(layout, json, config.biases).config;
   config = shortest(config);
@@ -94,7 +94,7 @@ void require_sayable(const Layout& layout, const Json& json, TransformerConfig c
   require(lost.empty(), "the layout ", layout.name, " cannot say ", join(lost, ", "));
 }
 
-/// config.json with the values that its family sets if a key is missing.
+/// Returns config.json with the values that its family sets if a key is missing.
 Json with_defaults(Json json, const Family* family) {
   if (family == nullptr) return json;
   const Json defaults = Json::parse(family->defaults);
@@ -108,8 +108,8 @@ Json with_defaults(Json json, const Family* family) {
 
 constexpr std::string_view kBiases = "biases";
 
-/// The hint if a key is missing. nanoGPT always writes `bias`; minGPT and others use the same names
-/// of tensors and have no such key, but they compute another gelu.
+/// Returns the hint if a key is missing. nanoGPT always writes `bias`; minGPT and others use the
+/// same names of tensors and have no such key, but they compute another gelu.
 std::string hint_without(const NamedSetting& key) {
   if (key.ours != kBiases) return "";
   return text("nanoGPT writes it. For minGPT, build-nanogpt and llm.c add \"", key.theirs,
@@ -176,7 +176,7 @@ std::vector<BiasGroup> bias_groups(const Family& family, const Json& json) {
   return groups;
 }
 
-/// Of TransformerLens: whether there is a feed-forward network, and whether it has a gate.
+/// Sets for TransformerLens whether there is a feed-forward network, and whether it has a gate.
 void set_network(const Json& json, TransformerConfig& config) {
   const bool is_gated = flag_at(json, "gated_mlp", false);
   if (flag_at(json, "attn_only", false))
@@ -190,7 +190,7 @@ void set_network(const Json& json, TransformerConfig& config) {
           is_gated ? "true" : "false", ", which headlab does not compute");
 }
 
-/// Of TransformerLens: which keys a query sees, and the outputs if they are no tokens.
+/// Sets for TransformerLens which keys a query sees, and the outputs if they are no tokens.
 void set_task(const Json& json, TransformerConfig& config) {
   const Json direction = value_at(json, "attention_dir");
   const bool is_encoder = direction == Json("bidirectional");

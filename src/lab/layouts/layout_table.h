@@ -137,12 +137,12 @@ Json json_of(const Layout& layout, const TransformerConfig& config);
 
 // ---- layout_reading.cc
 
-/// The value at a key, "a.b" for b in a; null if there is none.
+/// Returns the value at a key, "a.b" for b in a; null if there is none.
 Json value_at(const Json& json, std::string_view key);
-/// The row of the family that model_type and architectures name; null if the layout has none.
-/// Error if it is not in the table.
+/// Returns the row of the family that model_type and architectures name; null if the layout has
+/// none. Error if it is not in the table.
 const Family* family_of(const Layout& layout, const Json& json);
-/// Error for a key that headlab does not know or whose value it does not compute.
+/// Throws an Error for a key that headlab does not know or whose value it does not compute.
 void check_keys(const Layout& layout, const Json& json, const TransformerConfig& config,
                 const std::vector<std::string>& ignored);
 /// Sliding windows of the layers, 0 for none, as `sliding_window` and `layer_types` (Hugging Face)

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A name with its numbers as stars, "blocks.*.ln1.w", and the first of the numbers, "" if there
-/// is none.
+/// Returns a name with its numbers as stars, "blocks.*.ln1.w", and the first of the numbers, "" if
+/// there is none.
 std::pair<std::string, std::string> starred(const std::string& name) {
   std::vector<std::string> parts;
   std::string number;
@@ -29,7 +29,7 @@ std::pair<std::string, std::string> starred(const std::string& name) {
   return {join(parts, "."), number};
 }
 
-/// The name with the layout's prefix.
+/// Returns the name with the layout's prefix.
 std::string prefixed(const Layout& layout, const std::string& name) {
   return name.starts_with("lm_head") ? name : layout.prefix + name;
 }
@@ -41,7 +41,7 @@ std::string without_prefix(const Layout& layout, std::string name) {
   return name;
 }
 
-/// The tensor of the embedding, which all layouts have.
+/// Returns the tensor of the embedding, which all layouts have.
 std::string embedding_name(const Layout& layout) {
   const auto found = std::ranges::find(layout.places, std::string_view("embed.W_E"), &Place::ours);
   return found == layout.places.end() ? "embed.W_E" : prefixed(layout, found->theirs);
@@ -59,7 +59,7 @@ std::string described(const std::string& name, const std::vector<std::int64_t>& 
                    "'s: ", join(faults, "; "), more > 0 ? text("; and ", more, " more") : ""));
 }
 
-/// Whether the model with this config.json has the tensor of a place.
+/// Returns whether the model with this config.json has the tensor of a place.
 bool exists(const Layout& layout, const Place& place, const std::string& pattern,
             const Description& about) {
   const bool has_group =

@@ -28,9 +28,9 @@ struct Parameter {
 
   Index rows() const { return values.rank() == 1 ? 1 : values.size(0); }
   Index columns() const { return values.size(-1); }
-  /// The shape of the tensor in the file.
+  /// Returns the shape of the tensor in the file.
   std::vector<std::int64_t> shape() const;
-  /// The position in the file's tensor of element [r, c].
+  /// Returns the position in the file's tensor of element [r, c].
   Index place(Index r, Index c) const;
   /// Calls each(element of ours, its position in the file's tensor).
   template <class Each>
@@ -45,11 +45,11 @@ struct Parameter {
   }
 };
 
-/// All parameters of a model that config.json describes.
+/// Returns all parameters of a model that config.json describes.
 std::vector<Parameter> parameters_of(const Layout& layout, const Transformer& model,
                                      const Description& about);
 
-/// The tensor of the unembedding of a tied model: a copy of the embedding.
+/// Returns the tensor of the unembedding of a tied model: a copy of the embedding.
 Parameter repeated_embedding(const Layout& layout, const Transformer& model);
 
 /// A file of theirs while it is read: tensors by the names that the table has, with the prefixes
@@ -62,7 +62,7 @@ class StoredModel {
   /// Null if there is none.
   const StoredTensor* find(const std::string& name) const;
   std::vector<float> floats(const std::string& name) const;
-  /// Whether a tensor that is a parameter is a bias.
+  /// Returns whether a tensor that is a parameter is a bias.
   bool has_biases() const;
   double count() const;  // of all numbers
 
@@ -78,7 +78,7 @@ class StoredModel {
  private:
   const HarmlessTensor* harmless(const std::string& name) const;
   bool all_zero(const std::string& name) const;
-  /// Whether the unembedding U is the embedding E, as the layout stores the two.
+  /// Returns whether the unembedding U is the embedding E, as the layout stores the two.
   bool repeats(const StoredTensor& E, const StoredTensor& U, const std::string& embedding,
                const std::string& unembedding) const;
 

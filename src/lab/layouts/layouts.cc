@@ -52,8 +52,8 @@ void read_parameter(const StoredModel& theirs, const Parameter& one) {
   one.for_each([&](Scalar& ours, Index at) { ours = static_cast<Scalar>(values[at]); });
 }
 
-/// Error if config.json promises more weights than the file holds: memory is only asked for what
-/// is there.
+/// Throws an Error if config.json promises more weights than the file holds: memory is only asked
+/// for what is there.
 void check_size(const TransformerConfig& config, const StoredModel& theirs) {
   const double held = theirs.count();
   const double asked = config.block_weights() + static_cast<double>(config.vocab * config.d_model);
@@ -65,7 +65,7 @@ bool is_zero(const Parameter& one) {
   return std::ranges::count(one.values.values(), Scalar(0)) == one.values.count();
 }
 
-/// The parameters that a file of the layout holds. Error for one that it cannot hold.
+/// Returns the parameters that a file of the layout holds. Error for one that it cannot hold.
 std::vector<Parameter> written_parameters(const Layout& layout, const Transformer& model,
                                           const Description& about) {
   std::vector<Parameter> written;
@@ -121,8 +121,8 @@ bool is_unfinished(const fs::path& file) {
          (name == kSettingsFile || name == "model.safetensors" || name == "model.npz");
 }
 
-/// Error unless an export may be written to a folder: it is not there, or empty, or holds only what
-/// the same export leaves that dies before it is finished.
+/// Throws an Error unless an export may be written to a folder: it is not there, or empty, or holds
+/// only what the same export leaves that dies before it is finished.
 void require_free(const fs::path& folder, const std::string& settings) {
   std::error_code failed;
   if (!is_there(folder)) return;

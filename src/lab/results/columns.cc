@@ -37,7 +37,7 @@ constexpr std::array<EnumName<Form>, 7> kForms = {{{Form::automatic, "automatic"
                                                    {Form::p_value, "p_value"},
                                                    {Form::hidden, "hidden"}}};
 
-/// "gold." of "gold.change"; "" if there is no dot.
+/// Returns "gold." of "gold.change"; "" if there is no dot.
 std::string prefix_of(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == path.npos ? "" : path.substr(0, dot + 1);
@@ -53,7 +53,7 @@ std::vector<std::string> joined_paths(const std::string& key) {
   return paths;
 }
 
-/// Whether the only path ends with a place in an array: "shares.0".
+/// Returns whether the only path ends with a place in an array: "shares.0".
 bool is_element(const std::vector<std::string>& paths) {
   const std::size_t dot = paths[0].rfind('.');
   return paths.size() == 1 && dot != std::string::npos &&

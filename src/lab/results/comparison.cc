@@ -56,7 +56,7 @@ double share_of_flips(std::size_t seeds, double found, const Statistic& statisti
   return static_cast<double>(as_large) / static_cast<double>(ways);
 }
 
-/// sqrt(sum d^2), which flips do not change.
+/// Returns sqrt(sum d^2), which flips do not change.
 double root_of_squares(const std::vector<double>& row) {
   return std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 1e-300));
 }

@@ -11,13 +11,13 @@
 
 namespace headlab {
 
-/// The `size` bytes from `begin` on. Error if the bytes end before.
+/// Returns the `size` bytes from `begin` on. Error if the bytes end before.
 inline std::string_view bytes_at(std::string_view bytes, std::size_t begin, std::size_t size) {
   require(begin <= bytes.size() && size <= bytes.size() - begin, "it ends too early");
   return bytes.substr(begin, size);
 }
 
-/// The unsigned number of `width` <= 8 bytes at `begin`. Error if the bytes end before.
+/// Returns the unsigned number of `width` <= 8 bytes at `begin`. Error if the bytes end before.
 inline std::uint64_t number_at(std::string_view bytes, std::size_t begin, std::size_t width) {
   std::uint64_t number = 0;
   const std::string_view digits = bytes_at(bytes, begin, width);

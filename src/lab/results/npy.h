@@ -11,7 +11,7 @@
 
 namespace headlab {
 
-/// The bytes of a .npy file of float32. Error unless the shape holds as many elements.
+/// Returns the bytes of a .npy file of float32. Error unless the shape holds as many elements.
 std::string npy_bytes(std::span<const std::int64_t> shape, std::span<const float> values);
 
 }  // namespace headlab

@@ -127,7 +127,8 @@ class NpyHeaderParser {
   std::string_view rest_;
 };
 
-/// Error unless elements are whole numbers or, for texts, letters, that can be read as they lie.
+/// Throws an Error unless elements are whole numbers or, for texts, letters, that can be read as
+/// they lie.
 void require_readable(const NpyHeader& header) {
   const std::string& kind = *header.kind;
   const char letter = kind.size() > 1 ? kind[1] : '\0';

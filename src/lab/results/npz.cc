@@ -12,7 +12,7 @@
 namespace headlab {
 namespace {
 
-/// Numbers one after the other, each of `width` bytes, little endian.
+/// Returns numbers one after the other, each of `width` bytes, little endian.
 std::string numbers(int width, std::initializer_list<std::uint64_t> values) {
   std::string bytes;
   for (const std::uint64_t value : values)
@@ -45,7 +45,7 @@ Entry entry_at(std::string_view bytes, std::size_t at) {
   return entry;
 }
 
-/// The bytes of a file, whose checksum is compared with the stated one.
+/// Returns the bytes of a file, whose checksum is compared with the stated one.
 std::string_view content_of(std::string_view bytes, const Entry& entry) {
   require((entry.flags & 1) == 0, "it is encrypted");
   require(entry.method == 0, "it is compressed: write it with numpy.savez");
@@ -69,7 +69,7 @@ struct Archive {
   std::vector<std::string> headers{};
   std::string directory{};
 
-  /// All bytes in their order. They live as long as the archive and the files.
+  /// Returns all bytes in their order. They live as long as the archive and the files.
   std::vector<std::string_view> parts(
       const std::vector<std::pair<std::string, std::string>>& files) const {
     std::vector<std::string_view> all;

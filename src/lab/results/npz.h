@@ -28,18 +28,18 @@ struct WholeNumbers {
   std::int64_t operator[](std::int64_t i) const;
 };
 
-/// "[2, 3]".
+/// Returns "[2, 3]".
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
-/// The array of a .npy file, which lives as long as `bytes`. Error for elements that are no whole
-/// numbers, column order, big-endian order, and a size that differs from the shape.
+/// Returns the array of a .npy file, which lives as long as `bytes`. Error for elements that are no
+/// whole numbers, column order, big-endian order, and a size that differs from the shape.
 WholeNumbers read_npy(std::string_view bytes);
 
-/// The arrays by name, which live as long as `bytes`. Error that names the array that cannot be
-/// read, is there twice, or does not fit its checksum.
+/// Returns the arrays by name, which live as long as `bytes`. Error that names the array that
+/// cannot be read, is there twice, or does not fit its checksum.
 std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes);
 
-/// The bytes of an archive of .npy files, each with the name of its array. Error over 4 GB.
+/// Returns the bytes of an archive of .npy files, each with the name of its array. Error over 4 GB.
 std::string npz_bytes(const std::vector<std::pair<std::string, std::string>>& files);
 /// Writes the same to a file. Errors: those of npz_bytes and write_file.
 void write_npz(const std::filesystem::path& path,

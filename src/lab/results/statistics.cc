@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// P(0 <= T <= x): with x = sqrt(n) tan(a), the density becomes cos(a)^(n-1), which is smooth and
-/// bounded, and Simpson's rule does the rest.
+/// Returns P(0 <= T <= x): with x = sqrt(n) tan(a), the density becomes cos(a)^(n-1), which is
+/// smooth and bounded, and Simpson's rule suffices.
 double t_area(double x, double degrees) {
   constexpr int kIntervals = 2000;
   const double end = std::atan(x / std::sqrt(degrees));
@@ -33,7 +33,7 @@ double t_area(double x, double degrees) {
   return sum * h / 3 * std::exp(log_scale) / std::sqrt(std::numbers::pi);
 }
 
-/// But for what rounding does.
+/// Returns whether all values are the same except for rounding.
 bool all_the_same(std::span<const double> values) {
   const auto [low, high] = std::ranges::minmax(values);
   return high - low <= 1e-12 * std::abs(high);

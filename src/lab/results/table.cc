@@ -43,7 +43,7 @@ const Json& get(const Json& row, const std::string& path) {
   return *at;
 }
 
-/// The cells from column `first` on.
+/// Returns the cells from column `first` on.
 Json row_to_json(const Table& table, const Json::Array& row, std::size_t first = 0) {
   require(row.size() == table.columns.size(), "the table ", table.name, " of ",
           table.columns.size(), " columns has a row of ", row.size());
@@ -75,7 +75,7 @@ Json::Array row_of_json(const Table& table, const Json& json) {
   return row;
 }
 
-/// The rows as objects, one in another if the table has an `inner` array.
+/// Returns the rows as objects, one in another if the table has an `inner` array.
 Json rows_to_json(const Table& table) {
   Json rows = Json::array();
   for (const Json::Array& row : table.rows) {
@@ -93,7 +93,7 @@ Json rows_to_json(const Table& table) {
   return rows;
 }
 
-/// The rows of `json`; the rows in arrays `inner` also get the members next to their array.
+/// Returns the rows of `json`; the rows in arrays `inner` also get the members next to their array.
 Json rows_of_json(const Json& json, const std::string& inner) {
   if (inner.empty()) {
     return json.items();

@@ -44,7 +44,8 @@ bool has_files(const Cell& cell) {
          (cell.settings.empty() || is_there(cell.settings));
 }
 
-/// Whether a cell is kept. One that its name decides alone is not read.
+/// Returns whether the result of a job is stored. A result that its name alone determines is not
+/// read.
 bool is_kept(const Cell& cell) {
   return cell.decided_by.is_null() ? has_files(cell) : kept_in(cell).has_value();
 }
@@ -142,7 +143,7 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
   return made;
 }
 
-/// A child of this process that works on the cells.
+/// Starts a child process that works on the jobs.
 pid_t start_worker(const std::vector<Cell>& cells, const MakeOptions& options, const Taken& taken) {
   const pid_t child = fork();
   require(child >= 0, "no process could be started to work side by side");

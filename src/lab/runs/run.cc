@@ -41,7 +41,7 @@ std::string config_text(const Run& run) {
   return stamped(std::move(members)).dump(2) + "\n";
 }
 
-/// The parameters alone, for others to read.
+/// Saves the parameters alone, for other programs.
 void save_model(const Run& run) {
   TensorFile file;
   file.metadata["config"] = identity_of(run.config);
@@ -54,8 +54,8 @@ void save_model(const Run& run) {
   write_safetensors(model_file(run), file, views);
 }
 
-/// Error if a file says that it belongs to another config; a note if it does not say, or has no
-/// checksum: then an older version wrote it.
+/// Throws an Error if a file says that it belongs to another config; a note if it does not say, or
+/// has no checksum: then an older version wrote it.
 void check_identity(const Run& run, const TensorFile& file, const fs::path& path) {
   const auto said = file.metadata.find("config");
   if (said == file.metadata.end() || !file.checked) {
@@ -95,13 +95,13 @@ void write_folder(Run& run, Existing existing, const RunFiles& files,
   run.path = path;
 }
 
-/// "a decoder", "an encoder" or "an encoder-decoder".
+/// Returns "a decoder", "an encoder" or "an encoder-decoder".
 const char* kind_text(const TaskShape& shape) {
   constexpr const char* kTexts[] = {"a decoder", "an encoder", "an encoder-decoder"};
   return kTexts[static_cast<std::size_t>(shape.architecture)];
 }
 
-/// Error unless the model reads what the task gives.
+/// Throws an Error unless the model reads what the task gives.
 void require_serves(const Transformer& model, const RunConfig& config) {
   const TaskShape &has = model.config().shape(), &wants = config.model.shape();
   if (has.serves(wants)) return;
@@ -126,7 +126,7 @@ Run written(Run run, Existing existing, const RunFiles& files = {}) {
   return run;
 }
 
-/// A run that another build began goes on, but not with the bits that that build would have given.
+/// Prints a note if another build began the run: it continues, but not with the bits of that build.
 void note_other_build(const Run& run) {
   const Json config = Json::parse(read_file(config_file(run)), config_file(run).string());
   const Json* said = config.find(kBuild);
@@ -144,8 +144,8 @@ void require_config(const Run& run, Index step) {
 
 bool keeps_best(const Run& run) { return run.task->different(Split::train) > 0; }
 
-/// The lowest held-out loss in the run's metrics, whose parameters best.safetensors holds; infinite
-/// where there is no such file.
+/// Returns the lowest held-out loss in the run's metrics, whose parameters best.safetensors holds;
+/// infinite where there is no such file.
 double lowest_loss(const Run& run) {
   double lowest = std::numeric_limits<double>::infinity();
   if (!is_there(best_file(run))) return lowest;
@@ -154,7 +154,8 @@ double lowest_loss(const Run& run) {
   return lowest;
 }
 
-/// The task of a run. Error if it asks for another model, or has other data, than the config says.
+/// Returns the task of a run. Error if it asks for another model, or has other data, than the
+/// config says.
 std::unique_ptr<Task> task_of(const RunConfig& config) {
   RunConfig fitted = config;
   std::unique_ptr<Task> task = fit_to_task(fitted);

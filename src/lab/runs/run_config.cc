@@ -17,7 +17,7 @@
 namespace headlab {
 namespace {
 
-/// "1.5 GB"
+/// Returns "1.5 GB"
 std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, " GB"); }
 
 // To make a table costs more than to use it, so a thread has one for all configs that it reads.

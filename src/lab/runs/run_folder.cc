@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 7> kRunFiles = {"config.json",          "
                                                        "model.safetensors",    "best.safetensors",
                                                        "snapshots.safetensors"};
 
-/// Whether a file begins like the JSON or the pages that this library writes. A part of that
-/// beginning is enough: a process may have died while it wrote the first line of a log.
+/// Returns whether a file begins like the JSON or the pages that this library writes. A part of
+/// that beginning is enough: a process may have died while it wrote the first line of a log.
 bool is_stamped(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;  // a pipe may never end
@@ -46,8 +46,8 @@ bool is_leftover(const fs::path& file) {
 
 bool belongs_to_run(const fs::path& file) { return is_run_file(file) || is_leftover(file); }
 
-/// Whether this library wrote the file of a model: its metadata names the config that it belongs
-/// to.
+/// Returns whether this library wrote the file of a model: its metadata names the config that it
+/// belongs to.
 bool is_own_model(const fs::path& file) {
   try {
     return is_there(file) && TensorReader(file).header().metadata.contains("config");
@@ -56,8 +56,8 @@ bool is_own_model(const fs::path& file) {
   }
 }
 
-/// Whether a folder holds a run, or one that was never finished: config.json is written last, after
-/// the state, or the model of a run that was imported.
+/// Returns whether a folder holds a run, or one that was never finished: config.json is written
+/// last, after the state, or the model of a run that was imported.
 bool holds_run(const fs::path& folder) {
   if (is_stamped(folder / "config.json")) return true;
   const bool begun =
@@ -65,7 +65,8 @@ bool holds_run(const fs::path& folder) {
   return begun && std::ranges::all_of(files_in(folder), belongs_to_run);
 }
 
-/// Whether a process died while it made the run: config.json is written last, and the state first.
+/// Returns whether a process died while it made the run: config.json is written last, and the state
+/// first.
 bool was_never_finished(const fs::path& folder) {
   if (is_there(folder / "config.json") || !is_there(folder / "state.safetensors") ||
       !std::ranges::all_of(files_in(folder), belongs_to_run))
@@ -77,8 +78,8 @@ bool was_never_finished(const fs::path& folder) {
   }
 }
 
-/// Whether the folder can be renamed: not if it is, or holds, the current folder, to which relative
-/// paths refer.
+/// Returns whether the folder can be renamed: not if it is, or holds, the current folder, to which
+/// relative paths refer.
 bool can_be_moved(const fs::path& folder) {
   return !(fs::current_path() / "").string().starts_with((folder / "").string());
 }

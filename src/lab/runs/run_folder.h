@@ -11,11 +11,11 @@
 
 namespace headlab {
 
-/// Whether the file belongs to a run: one that training writes, JSON that begins with {"headlab":,
-/// or a page.
+/// Returns whether the file belongs to a run: one that training writes, JSON that begins with
+/// {"headlab":, or a page.
 bool is_run_file(const std::filesystem::path& file);
 
-/// The files of a folder; none if it cannot be read.
+/// Returns the files of a folder; none if it cannot be read.
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder);
 
 /// Deletes what writers that were killed left of the run's files (files.h): NAME.tmp-PID-NUMBER.
@@ -23,14 +23,15 @@ void remove_leftovers(const std::filesystem::path& folder);
 /// The same of commands that may run side by side: a temporary file is deleted unless another
 /// process holds the lock of the run, or of the file that it was to become.
 void remove_stale_files(const std::filesystem::path& folder);
-/// The lock of a file in a run, for commands that may write it at once: .NAME.lock beside it.
+/// Returns the lock of a file in a run, for commands that may write it at once: .NAME.lock beside
+/// it.
 std::filesystem::path lock_file_of(const std::filesystem::path& file);
 
-/// The folder of the run, or of the sweep, that a file lies in; empty if it lies in none.
+/// Returns the folder of the run, or of the sweep, that a file lies in; empty if it lies in none.
 std::filesystem::path run_around(const std::filesystem::path& file);
-/// How a file that a command line names is written: inside a run a link is replaced, because the
-/// run may come from someone else; elsewhere it is the user's own and is followed. Error if a
-/// folder between the run and the file is a link.
+/// Writes a file named on the command line. Inside a run a link is replaced, because the run may
+/// come from someone else; elsewhere it is the user's own and is followed. Error if a folder
+/// between the run and the file is a link.
 Links links_of(const std::filesystem::path& file);
 
 /// Deletes the files of the run at `path`, which check_run_folder has allowed: config.json first,

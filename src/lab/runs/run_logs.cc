@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLines = "lines of ";  // before the name of a log, in the metadata
 
-/// The step that a line is about, read without its checksum; 0 if it says none.
+/// Returns the step of a line, read without its checksum; 0 if it has none.
 Index step_in(std::string_view line) {
   constexpr std::string_view kStep = "\"step\":";
   const std::size_t at = line.find(kStep);
@@ -28,7 +28,8 @@ Index step_in(std::string_view line) {
   return static_cast<Index>(step);
 }
 
-/// The number of whole lines of a log that are about a step up to `last`; 0 if there is no log.
+/// Returns the number of whole lines of a log that are about a step up to `last`; 0 if there is no
+/// log.
 Index lines_in(const fs::path& file, Index last) {
   if (!is_there(file)) return 0;
   const std::string log = read_file(file);

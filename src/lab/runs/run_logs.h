@@ -14,8 +14,8 @@ namespace headlab {
 /// Writes the number of lines of each log into the metadata of a state; lines that were lost before
 /// count, so that they stay known.
 void count_logs(const Run& run, TensorFile& state);
-/// The logs with fewer lines up to the run's step than `state` counted, and how many they lack. A
-/// state of an earlier version counted none.
+/// Returns the logs with fewer lines up to the run's step than `state` counted, and how many they
+/// lack. A state of an earlier version counted none.
 std::map<std::string, Index> lost_lines(const Run& run, const TensorFile& state);
 /// Deletes the lines of the logs that come after `step`: the run goes on from there. Error that
 /// names a damaged line, a line of another run, or a log that is a symbolic link.

@@ -16,7 +16,7 @@ namespace {
 
 std::string prefix_of(Index step) { return text(step, "."); }
 
-/// The step that a tensor's name begins with. Error for a name without one.
+/// Returns the step that a tensor's name begins with. Error for a name without one.
 Index step_of(const std::string& name) {
   double step = -1;
   const bool whole = parse_number(split(name, '.').front(), step) && step >= 0 &&
