@@ -43,7 +43,7 @@ Result bench(Invocation& call) {
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
   require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));
-  if (name == "generation") {  // of one long text, unless told otherwise
+  if (name == "generation") {  // default: one long text
     if (!call.given("batch")) options.batch = 1;
     if (!call.given("length")) options.model.length = 4096;
   }

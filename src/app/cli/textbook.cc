@@ -82,7 +82,7 @@ Json trained_controls(const fs::path& folder) {
 Page textbook(const PageOptions& options) {
   if (!options.weights) return make_textbook({}, "", options);
   std::string name = (fs::temp_directory_path() / "headlab-textbook-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {  // a new folder, that nobody else has prepared
+  if (mkdtemp(name.data()) == nullptr) {  // a new folder, which no other user can have prepared
     throw Error(text("cannot make the folder '", name, "'"), "set TMPDIR to a folder to write in");
   }
   const fs::path folder = name;

@@ -49,7 +49,7 @@ struct MatrixPlaces {
 /// keys.
 struct ShadedWeights {
   std::vector<Scalar> values;
-  std::string top = "1";  // what the darkest colour stands for
+  std::string top = "1";  // the value of the darkest colour
   bool root = false;
 };
 ShadedWeights shaded(std::vector<Scalar> weights, Index rows, Index columns);

@@ -78,7 +78,8 @@ Cost looked_up(const WorkEvent& event) {
   return {0, event.kind == Kind::forward ? 2 * rows : 3 * rows + numbers(event.inputs[0].count())};
 }
 
-/// Returns the gradient of a sum goes to one input as it is, and to the other as a copy.
+/// Returns the cost of the gradient of a sum, which goes to one input unchanged and to the other as
+/// a copy.
 Cost passed_on(const WorkEvent& event) {
   return event.kind == Kind::forward ? moved(event) : Cost{0, 2 * numbers(event.output->count())};
 }

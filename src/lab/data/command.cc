@@ -66,7 +66,7 @@ class UserProgram {
     child_ = fork();
     require(child_ >= 0, "the system starts no further process");
     if (child_ == 0) become_program(in[1], out[1]);
-    setpgid(child_, child_);  // as the child does: whoever comes first
+    setpgid(child_, child_);  // as the child does, in case the parent runs first
     for (const int end : {in[1], out[1]}) close(end);
     guard_ = fork();
     if (guard_ == 0) become_guard(life[0], child_);

@@ -64,7 +64,7 @@ struct Patches {
     for (; c > 0; --c) colour /= levels;
     return 2 * static_cast<double>(colour % levels) / static_cast<double>(levels - 1) - 1;
   }
-  /// What is not covered is grey, 0.
+  /// Writes a patch; uncovered cells are grey, 0.
   void draw(Sequence& s, Index t) const {
     const Index colour = s.token(t) / std::ssize(kMarks);
     const char mark = kMarks[s.token(t) % std::ssize(kMarks)];

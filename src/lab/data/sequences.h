@@ -1,11 +1,8 @@
-// Sequences that somebody else has made: lines of JSON, one sequence each, that a file holds or a
-// program prints, as `headlab show file` says (form_of_lines). A line says what a task of ours
-// would write; tokens are texts or whole numbers. With "hidden": 0.15 in the header that share of
-// the targets is asked, others each time, and <mask> stands there.
-// A million sequences of 16 tokens open in 8 s of one core and 450 MB, as lines (180 MB) or arrays
-// (130 MB); a batch takes 1% of a step of a small model (2 layers, d_model 64, 32 tokens).
-//
-// Read next: file.cc and command.cc, the tasks; headlab/tasks/task.h.
+// Sequences made by other programs: lines of JSON, one sequence each, from a file or the output of
+// a program, as `headlab show file` explains (form_of_lines). A line has the form that headlab's
+// own tasks write; tokens are texts or whole numbers. With "hidden": 0.15 in the header, that share
+// of the targets is predicted, different ones each time, and replaced by <mask> in the input. Read
+// next: file.cc and command.cc, the tasks; headlab/tasks/task.h.
 #pragma once
 
 #include <functional>

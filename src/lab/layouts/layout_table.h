@@ -20,7 +20,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// [H, D, columns]. `grouped` is by_head, named _W_K in place of W_K if heads share keys.
 enum class Form { same, linear, transposed, by_head, grouped, head_rows };
 
-/// Biases that a family has or has not, beside those that a layout always has.
+/// Biases that a family has or lacks, in addition to those that a layout always has.
 enum class BiasGroup { always, query_key_value, attention_output, network };
 
 /// The tensor that holds a parameter: * stands for the number of a block. Several parameters may
@@ -52,7 +52,7 @@ struct KnownKey {
   KeyUse use;
   const char* accepted;  // of `only`: the accepted values, as a JSON array
   const char* why;
-  /// Of `only`: one more accepted number.
+  /// One more accepted number of `only`.
   double (*computed)(const TransformerConfig& config) = nullptr;
 };
 
@@ -72,7 +72,7 @@ struct Family {
   bool has_one_window = false;  // export takes it for models whose layers share a window
 };
 
-/// A tensor that files hold beside the parameters, and the reason why it is not read.
+/// Tensor in files that is not a parameter, and the reason why it is not read.
 struct HarmlessTensor {
   const char *name, *why;
 };
@@ -118,7 +118,7 @@ extern const std::span<const Family> kGpt2Families, kLlamaFamilies;
 
 // ---- layout_settings.cc
 
-/// What config.json says about a model.
+/// Content of config.json about a model.
 struct Description {
   TransformerConfig config;        // in its shortest form
   const Family* family = nullptr;  // null in layouts without families

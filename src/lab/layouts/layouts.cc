@@ -143,7 +143,7 @@ void require_free(const fs::path& folder, const std::string& settings) {
 }
 
 /// Makes the folder of an export and writes its settings, so that an export that dies afterwards
-/// can be told from a folder of somebody else's.
+/// can be distinguished from another folder.
 void begin_export(const fs::path& folder, const std::string& settings) {
   require_free(folder, settings);
   make_directories(folder);

@@ -64,7 +64,7 @@ std::string_view content_of(std::string_view bytes, const Entry& entry) {
   return content;
 }
 
-/// What stands between the files of an archive: a header before each, and the directory at the end.
+/// Bytes between the files of an archive: a header before each, and the directory at the end.
 struct Archive {
   std::vector<std::string> headers{};
   std::string directory{};

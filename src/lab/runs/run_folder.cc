@@ -1,8 +1,9 @@
-// What belongs to a run is recognised by its content, so this file need not know what analysis
-// writes. A run that is replaced gives way in one step. Its lock lies beside its folder, because
-// the folder may be exchanged for another while it is held; a process asks for each lock once and
-// shares it, because a run that is made, trained and measured passes through functions that each
-// ask. Read next: run.cc; base/files.cc, FileLock.
+// Replacement and cleaning of run folders. Files of a run are recognised by their content, so this
+// file does not depend on the files that analyses write. A run is replaced in one step. Its lock
+// file is next to its folder, because the folder may be exchanged for another while the lock is
+// held. A process requests each lock once and shares it, because a run that is made, trained and
+// measured passes through functions that each request it. Read next: run.cc; base/files.cc,
+// FileLock.
 #include "runs/run_folder.h"
 
 #include <unistd.h>
@@ -36,7 +37,7 @@ bool is_stamped(const fs::path& file) {
   return !begin.empty() && stamp.starts_with(begin);
 }
 
-/// What a writer that was killed left of a run's file.
+/// Returns the temporary files of a killed writer of a run's file.
 bool is_leftover(const fs::path& file) {
   if (!is_temporary(file)) return false;
   const std::string extension = fs::path(temporary_target(file)).extension();
@@ -89,8 +90,8 @@ bool can_be_moved(const fs::path& folder) {
 fs::path being_replaced(fs::path path) { return path += ".being-replaced"; }
 fs::path set_aside(const fs::path& path) { return being_replaced(path) += ".aside"; }
 
-/// Empties the folder that an exchange left beside a run: files that are no run's go back to
-/// `path`, the rest is deleted.
+/// Empties the folder that an exchange left next to a run: files that do not belong to a run are
+/// moved back to `path`, the rest is deleted.
 void absorb(const fs::path& beside, const fs::path& path) {
   std::error_code ignored;
   refuse_link(beside);  // its target would be emptied
@@ -137,7 +138,8 @@ void remove_stale_files(const fs::path& folder) {
     for (const fs::path& leftover : leftovers)
       if (FileLock(lock_file_of(folder / temporary_target(leftover))).held())
         remove_quietly(leftover);
-  } catch (const Error&) {  // somebody writes the run, or nobody may: the next command cleans up
+  } catch (const Error&) {  // another process writes the run, or it is read-only: the next command
+                            // cleans up
   }
 }
 

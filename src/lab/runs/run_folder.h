@@ -1,5 +1,5 @@
-// What a run's folder holds, which of its files are the run's, and how one run takes the place of
-// another. Private to src/lab/runs.
+// The folder of a run: which of its files belong to the run, and how one run replaces another.
+// Private to src/lab/runs.
 // Read next: run_folder.cc.
 #pragma once
 
@@ -23,7 +23,7 @@ void remove_leftovers(const std::filesystem::path& folder);
 /// The same of commands that may run side by side: a temporary file is deleted unless another
 /// process holds the lock of the run, or of the file that it was to become.
 void remove_stale_files(const std::filesystem::path& folder);
-/// Returns the lock of a file in a run, for commands that may write it at once: .NAME.lock beside
+/// Returns the lock of a file in a run, for commands that may write it at once: .NAME.lock next to
 /// it.
 std::filesystem::path lock_file_of(const std::filesystem::path& file);
 
@@ -41,8 +41,8 @@ void clear_folder(const std::filesystem::path& path);
 /// Ends an exchange in which a process died: the run that was set aside comes back if no other took
 /// its place.
 void recover(const std::filesystem::path& path);
-/// Makes `path` by `fill`. A run that is there is replaced as one step: the new one is filled
-/// beside it and the two are exchanged, so that a full disk or a kill leaves one of them whole.
+/// Makes `path` by `fill`. An existing run is replaced in one step: the new one is filled next to
+/// it and the two are exchanged, so that a full disk or a kill leaves one of them whole.
 void replace_folder(const std::filesystem::path& path,
                     const std::function<void(const std::filesystem::path&)>& fill);
 

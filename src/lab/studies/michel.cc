@@ -15,7 +15,7 @@
 namespace headlab {
 namespace {
 
-/// Of the heads that go, rounded down.
+/// Returns the number of heads to remove, rounded down.
 constexpr std::array<double, 5> kShares = {0, 0.2, 0.4, 0.6, 0.8};
 
 /// Keeps a single head in one attention layer after the other: the best one when it is chosen on

@@ -106,7 +106,7 @@ void find_shares(const Transformer& model, const Batch& examples, Index size,
     NormScales norms;
     const Attribution whole = attribute_logits(model, part, true, {}, &norms);
     norms.given = true;
-    std::map<std::string, Attribution> known;  // by the head that is silenced
+    std::map<std::string, Attribution> known;  // by the ablated head
     for (AskedRelation& relation : relations) {
       add_shares(whole, heads, relation, first, relation.whole);
       for (std::size_t i = 0; i < relation.owners.size(); ++i) {
