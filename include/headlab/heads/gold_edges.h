@@ -34,7 +34,7 @@ struct EdgeTest {
   bool asks = true;           // whether the relation's queries have targets of their own
   PairedChange gold{};        // ground-truth edges masked, compared with the unchanged model
   PairedChange control{};     // random edges masked, compared with the unchanged model
-  PairedChange difference{};  // gold compared with control
+  PairedChange difference{};  // ground-truth edges compared with random ones
 
   /// A head is a cause if its effect is significant, large and fairly compared. Significant: the
   /// loss rises, and rises more than for random edges, both with p < kMostP, which is strict

@@ -144,7 +144,7 @@ void set_named(const Layout& layout, const Json& json, TransformerConfig& config
   }
 }
 
-/// Error unless the value at `key` is true, false or null (`if_null`).
+/// Returns the value at `key`. Error unless it is true, false or null (`if_null`).
 bool flag_at(const Json& json, const char* key, bool if_null) {
   const Json value = value_at(json, key);
   require(value.is_null() || value.is_bool(), key, " is ", value.dump(),

@@ -24,7 +24,7 @@ struct WholeNumbers {
   bool is_text = false;
 
   std::int64_t count() const { return std::ssize(bytes) / width; }
-  /// Error for a number of 2^63 or more.
+  /// Returns element i. Error for a number of 2^63 or more.
   std::int64_t operator[](std::int64_t i) const;
 };
 

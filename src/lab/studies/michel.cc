@@ -15,7 +15,7 @@
 namespace headlab {
 namespace {
 
-/// Returns the number of heads to remove, rounded down.
+/// Shares of the heads to remove; their number is rounded down.
 constexpr std::array<double, 5> kShares = {0, 0.2, 0.4, 0.6, 0.8};
 
 /// Keeps a single head in one attention layer after the other: the best one when it is chosen on

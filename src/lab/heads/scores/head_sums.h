@@ -22,12 +22,12 @@ inline double ratio(Index part, Index whole) { return ratio(static_cast<double>(
 struct GoldHits {
   struct Split {
     double mass = 0, mass_all = 0;  // over disjoint queries, over all
-    Index top1 = 0;                 // disjoint ones whose argmax is gold
+    Index top1 = 0;                 // disjoint queries whose argmax is a ground-truth key
     Index top1_offset_wrong = 0,
           top1_nearest_wrong = 0;  // disjoint queries at which a baseline is wrong
   };
   std::array<Split, 2> splits{};
-  std::vector<double> permuted{};  // [permutations]: as splits[1].mass, on permuted gold
+  std::vector<double> permuted{};  // [permutations]: as splits[1].mass, on permuted ground truth
   struct AtQuery {
     float mass = 0;
     bool top1 = false;
@@ -62,7 +62,7 @@ struct HeadSums {
 };
 
 struct SumOptions {
-  bool permuted = true;  // whether to score permuted gold
+  bool permuted = true;  // whether to score permuted ground truth
   bool shapes = true;    // whether to compare heads and their outputs with each other
 };
 
@@ -94,7 +94,7 @@ class PatternSums {
   SumOptions options_;
   bool causal_;
   std::vector<HeadSums> heads_;
-  std::vector<double> largest_masses_;  // by gold
+  std::vector<double> largest_masses_;  // by relation or score
   // [heads, heads], below the diagonal: sums of distances over rows, and how many rows.
   std::vector<double> distances_;
   std::vector<Index> distance_rows_;
