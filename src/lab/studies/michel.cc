@@ -50,7 +50,7 @@ Json keep_one_head(const Run& run, Index examples) {
   return rows;
 }
 
-/// Evaluates a model that loses this share of its heads by importance.
+/// Returns the heads kept of a model that loses this share of its heads by importance.
 Choice without(const Transformer& model, const Task& task, Index examples, double share) {
   const auto heads = std::ssize(all_heads(model));
   const auto gone = static_cast<Index>(share * static_cast<double>(heads) + 1e-9);
