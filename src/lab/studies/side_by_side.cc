@@ -30,7 +30,7 @@ bool holds(const std::vector<std::int64_t>& seeds, std::int64_t seed) {
   return std::ranges::count(seeds, seed) > 0;
 }
 
-/// The number of an arm in a seed.
+/// Returns the number of an arm in a seed.
 struct InSeed {
   const Arm& arm;
   std::int64_t seed;
@@ -40,13 +40,14 @@ struct InSeed {
   bool is_at_first() const { return holds(arm.at_first, seed); }
 };
 
-/// Whether it is certain that the role emerged first in the first arm.
+/// Returns whether it is certain that the role emerged first in the first arm.
 bool is_surely_first(const InSeed& first, const InSeed& second) {
   if (first.is_never() || second.is_at_first()) return false;
   return second.is_never() ? first.number <= second.number : first.number < second.number;
 }
 
-/// How much higher the first is; of two emergences 0 unless it is certain which came first.
+/// Returns how much higher the first is; for two emergences 0 unless it is certain which came
+/// first.
 double difference_between(const InSeed& one, const InSeed& other, bool ratios) {
   if (!one.arm.role.empty()) {
     const bool certain = is_surely_first(one, other) || is_surely_first(other, one);

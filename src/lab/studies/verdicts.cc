@@ -39,7 +39,7 @@ struct Tested {
   }
 };
 
-/// Which heads do a relation.
+/// Words for the owners of relations.
 Words of_roles() {
   const Tested owner{kPermutations, kHolmRelations, kOneModel};
   const Tested single{kPermutations, kNone, kOneModel};
@@ -65,7 +65,7 @@ Words of_roles() {
                "heads share a relation, and no classes that are tried tell which of them does it")};
 }
 
-/// Why none does it, and when one began to.
+/// Words for relations without an owner, and for emergence.
 Words of_missing_roles() {
   const Tested owner{kPermutations, kHolmRelations, kOneModel};
   const Tested size{kNone, kNone, kOneModel};
@@ -112,7 +112,7 @@ Words of_causes() {
            "and no loss tells it")};
 }
 
-/// Which changes are told, and which heads stand in for others.
+/// Words for reported changes, and for heads that compensate for others.
 Words of_changes() {
   using Pair = HeadPairReport;
   const Tested pair{kHall, "none: p below .001 because many pairs are tested", kOneModel};
@@ -163,7 +163,7 @@ Words of_comparisons() {
                                  margins, ", or --margin)"))};
 }
 
-/// Which seeds are counted, and how.
+/// Words for counts of seeds.
 Words of_seeds() {
   const Tested count{kNone, kNone, "the count of seeds that is named"};
   return {count("fails in",
@@ -183,7 +183,7 @@ Words of_seeds() {
           count("no seed has a number in both", "nothing can be compared")};
 }
 
-/// Whether several heads are better than one, and how many a model uses.
+/// Words for one head or several, and for the number of heads that a model uses.
 Words of_numbers_of_heads() {
   const Tested loss{kFlips, kHolmFamilies, kMeanOfSeeds};
   const Tested size_of_mean{kNone, kNone, kMeanOfSeeds};
