@@ -40,7 +40,7 @@ struct NamedSetting {
   const char* if_null = nullptr;  // our value that null means, if there is one
 };
 
-/// How import treats a key of config.json that is not one of our settings.
+/// Treatment by import of a key of config.json that is not one of our settings.
 enum class KeyUse {
   read,      // a function of layout_settings.cc reads it
   harmless,  // it does not change the logits

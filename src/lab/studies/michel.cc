@@ -121,7 +121,7 @@ constexpr const char* kPublished[] = {
     "published (BERT, half of the heads removed, examples per second, as transcribed): batch 1 "
     "+1.9%, 4 +2.7%, 16 +17.5%, 64 +17.5%"};
 
-/// Returns columns of all experiments.
+/// Returns the columns of all experiments.
 std::vector<Table> michel_tables() {
   Table heads = finding_of(AblationReport()).tables[0], curve = points_table();
   heads.name = "ablation.heads";
