@@ -182,8 +182,7 @@ TEST(Pairs, OfAFindingBeginWithThoseThatAreRedundant) {
   EXPECT_EQ(verdicts[13], Json("2.1 takes over"));
   EXPECT_EQ(table.cells("joint")[14].number(), 20);
   EXPECT_NE(table.note.find("14 of 34 rows are shown"), std::string::npos);
-  EXPECT_NE(table.column("of_first.share").meaning.find("logits per target"),
-            std::string::npos);
+  EXPECT_NE(table.column("of_first.share").meaning.find("logits per target"), std::string::npos);
 }
 
 TEST(Pairs, NeedTwoHeads) {

@@ -1,7 +1,6 @@
 // Tables of heads, relations and shared relations: their cells are the values that the JSON of the
 // same report has, although they are filled from the report itself.
 // Read next: src/lab/heads/scores/scores_tables.cc.
-#include "headlab/heads/scores.h"
 #include <cmath>
 #include <set>
 #include "headlab/heads/ablation.h"
@@ -11,6 +10,7 @@
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/heads/pairs.h"
+#include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/streams.h"
