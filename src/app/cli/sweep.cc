@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "cli/commands.h"
@@ -130,7 +129,9 @@ std::string plan_of(const std::vector<SweepCell>& cells) {
   }
   std::size_t comparisons = 0;
   for (const auto& [family, members] : groups) comparisons += members.size() - 1;
-  return seeds_plan(std::ranges::min(seeds | std::views::values), comparisons);
+  std::size_t fewest = cells.size();
+  for (const auto& [group, count] : seeds) fewest = std::min(fewest, count);
+  return seeds_plan(fewest, comparisons);
 }
 
 /// Returns the missing trials and the reasons of those that failed.
