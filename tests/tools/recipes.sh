@@ -14,7 +14,7 @@ mkdir -p "$folder"
 copy=$folder/copy
 rm -rf "$copy" "$folder/build"
 mkdir -p "$copy"
-for part in src include examples datasets tests CMakeLists.txt README.md .clang-format; do
+for part in src include examples datasets tests CMakeLists.txt README.md .clang-format .cmake; do
   cp -r "$source_dir/$part" "$copy/"
 done
 
