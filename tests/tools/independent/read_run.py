@@ -637,7 +637,7 @@ def compare_change(what, d, targets, theirs, allowed=1e-5):
     compare(what, change, theirs["change"], allowed)
     compare("examples", (targets > 0).sum(), theirs["examples"], 0)
     if np.abs(d).max() < 1e-3:  # what rounding does: nothing is known of its spread
-        mark([theirs[name] for name in ("low", "high", "p", "carried")])
+        mark([theirs[name] for name in ("low", "high", "p", "carried", "skew")])
         known = theirs["carried"] <= n and 1e-6 <= (theirs["p"] or 1) <= 1
         compare("of rounding alone", not known, 0, 0)
         for end in ("low", "high"):
@@ -645,12 +645,14 @@ def compare_change(what, d, targets, theirs, allowed=1e-5):
         return
     carried = np.abs(d).sum() ** 2 / (d ** 2).sum()
     compare("carried", carried, theirs["carried"], 3e-3 * n)
-    if min(carried, (targets > 0).sum()) < 30:
-        for name in ("low", "high", "p"):
-            compare("intervals of what few examples carry", theirs[name] is not None, 0, 0)
-        return
-    error = math.sqrt(n / (n - 1) * (e ** 2).sum()) / count
     skew = (e ** 3).sum() / (e ** 2).sum() ** 1.5 if e.any() else 0
+    compare("skew", skew, theirs["skew"], 3e-3)
+    if min(carried, (targets > 0).sum()) < 30 or abs(skew) > 0.2:
+        for name in ("low", "high", "p"):
+            compare("intervals of few examples or large skew", theirs[name] is not None, 0, 0)
+        return
+    # The more skewed the sample, the more its deviation understates that of the population.
+    error = math.sqrt(n / (n - 1) * (e ** 2).sum()) / count * (1 + abs(skew))
     for end, normal in (("low", 1.959963984540054), ("high", -1.959963984540054)):
         # The t at which Hall's transform t + skew t^2/3 + skew^2 t^3/27 + skew/6 is `normal`.
         roots = np.roots([skew ** 2 / 27, skew / 3, 1, skew / 6 - normal])
@@ -908,7 +910,7 @@ def compare_rough_interval(change, examples):
     """Of draws that are not known: the interval holds its mean, and not far from its middle, and p
     is below .05 if 0 is out."""
     compare("examples", examples, change["examples"], 0)
-    mark([change[name] for name in ("change", "low", "high", "p", "carried")])
+    mark([change[name] for name in ("change", "low", "high", "p", "carried", "skew")])
     compare("carried by more than there are", max(0, change["carried"] - examples), 0, 1e-6)
     if change["low"] is None:
         return
