@@ -19,7 +19,7 @@ class LinksInARun : public Safety {
     fs::remove_all(in_run(name));
     fs::create_symlink(target, in_run(name));
   }
-  /// What lies beside the runs.
+  /// Files next to the runs.
   Words outside() const {
     Words names;
     for (const auto& entry : fs::directory_iterator(folder.path()))

@@ -49,7 +49,7 @@ TEST(PairedChange, OfNothingHasNoSignificance) {
   EXPECT_EQ(paired_change(Numbers{0, 0}, Numbers{0, 0}, Numbers{0, 0}).p, 1);
 }
 
-/// What rounding does to float losses has a sign too, and on 2,048 examples a small p.
+/// Rounding errors of float losses have a sign too, and on 2,048 examples a small p.
 TEST(PairedChange, OfRoundingAloneIsNone) {
   Numbers after(2048, 2.0), before(2048, 2.0), targets(2048, 8.0);
   for (std::size_t i = 0; i < after.size(); ++i) after[i] += i % 3 == 0 ? 3e-6 : 1e-6;

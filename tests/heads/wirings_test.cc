@@ -49,7 +49,7 @@ TEST(BlockWirings, ParallelBlocksHaveDirectShares) {
             "no relation is asked about: direct shares need a pre-norm model");
 }
 
-/// What a head reads in a parallel block goes through ln1, as in a pre-norm block.
+/// The input of a head in a parallel block goes through ln1, as in a pre-norm block.
 TEST(BlockWirings, CircuitsOfParallelBlocksFoldTheNorm) {
   const NoGrad no_grad;
   const Transformer parallel = random_model(small_config("d_ff=0 norm_place=parallel"));
