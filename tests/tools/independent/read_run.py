@@ -912,6 +912,8 @@ def compare_rough_interval(change, examples):
     compare("examples", examples, change["examples"], 0)
     mark([change[name] for name in ("change", "low", "high", "p", "carried", "skew")])
     compare("carried by more than there are", max(0, change["carried"] - examples), 0, 1e-6)
+    most = 1 if change["low"] is None else 0.2  # |skew| of a change with an interval
+    compare("skew beyond its limit", max(0, abs(change["skew"]) - most), 0, 1e-6)
     if change["low"] is None:
         return
     sides = change["change"] - change["low"], change["high"] - change["change"]
