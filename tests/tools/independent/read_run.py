@@ -517,6 +517,7 @@ NOT_COMPARED = {
     r"(^step_count|\.(draws|layer|head|seed|examples|permutations|kind|schema))$": "what was asked for",
     r"\.(digits|sequences_forward|sequences_backward|steps)$": "how numbers are written, and counts",
     r"\.exchanges$": "permutations, which are drawn",
+    r"^pairs\..*\.skew$": "of changes that rounding alone makes",
     r"^heads\.divisions": "hand-built heads that divide have tests of their own",
     r"^circuits\.compositions\[\]\.(random|percentile)$": "random matrices, which are drawn",
     r"^circuits\.(distance|attention)$": "what was asked for",
@@ -1119,8 +1120,11 @@ def compare_statistics(said):
         half = t * x.std(ddof=1) / math.sqrt(n)
         return [x.mean(), x.mean() - half, x.mean() + half]
     d = np.log(losses / others)
-    for what, ours in (("mean", interval(losses)), ("geometric", np.exp(interval(np.log(losses)))),
-                       ("ratio", np.exp(interval(d)))):
+    # The interval of the ratio inverts the test by sign flips, which is close to Student's.
+    compare("ratio over seeds", np.exp(d.mean()), said["ratio"]["mean"], 1e-6)
+    compare("interval of flips", np.exp(interval(d)[1:]), [said["ratio"][end] for end in ("low", "high")],
+            0.05 * np.max(np.exp(interval(d))))
+    for what, ours in (("mean", interval(losses)), ("geometric", np.exp(interval(np.log(losses))))):
         compare("intervals over seeds", ours, [said[what][end] for end in ("mean", "low", "high")],
                 1e-6 * max(1, np.max(np.abs(ours))))
     # Wilson's interval of as many trials as the spread of the shares is worth.
