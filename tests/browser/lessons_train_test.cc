@@ -22,7 +22,7 @@ TEST_F(TrainedLessons, AreBroughtAlong) {
   go_to("#view=learn&lesson=budget");
   EXPECT_NE(caption("knee").find("times that of"), std::string::npos);
   go_to("#view=learn&lesson=many");
-  for (const char* part : {"8: 0.", "5 seeds", "±"})
+  for (const char* part : {"8: 0.", "5 seeds", "95 % intervals"})
     EXPECT_NE(caption("diversity").find(part), std::string::npos) << caption("diversity");
   EXPECT_NE(caption("family").find("4 with 4, 4 with 5"), std::string::npos) << caption("family");
   EXPECT_EQ(table("family").size(), 1u + 2 + 3 + 4 + 5 + 8);

@@ -62,9 +62,9 @@ TEST(ActivationArrays, HoldWhatTheModelComputed) {
   const Activations activations(model, batch);
   const std::vector<NamedArray> arrays = activation_arrays(model, batch);
   EXPECT_EQ(array_named(arrays, "blocks.0.attn.heads").values, std::vector<float>{1});
-  const NamedArray& pattern = array_named(arrays, "blocks.1.attn.pattern");
+  const NamedArray pattern = array_named(arrays, "blocks.1.attn.pattern");
   const Tensor expected = activations.pattern({1, 1});
-  const NamedArray& z = array_named(arrays, "blocks.1.attn.z");
+  const NamedArray z = array_named(arrays, "blocks.1.attn.z");
   const Tensor output = activations.output({1, 1});
   for (Index b = 0; b < 2; ++b)
     for (Index t = 0; t < 6; ++t) {
@@ -76,7 +76,7 @@ TEST(ActivationArrays, HoldWhatTheModelComputed) {
         EXPECT_EQ(z.values[((b * 6 + t) * 2 + 1) * width + j],
                   output.data()[(b * 6 + t) * width + j]);
     }
-  const NamedArray& last = array_named(arrays, "stream.2");
+  const NamedArray last = array_named(arrays, "stream.2");
   EXPECT_TRUE(std::ranges::equal(last.values, activations.residual(2).values()));
 }
 

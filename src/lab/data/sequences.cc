@@ -207,9 +207,10 @@ void LineReader::read_header(const Json& header) {
     const std::optional<Architecture> architecture = architecture_;
     *this = LineReader(Header::of(header));
     if (architecture && header.find("architecture") == nullptr) read_for(*architecture);
-    require(!architecture || header_.architecture == *architecture, "the header names another ",
-            "architecture than the task, which is given as architecture=",
-            architecture_name(*architecture));
+    if (architecture && header_.architecture != *architecture) {
+      throw Error(text("the header names another architecture than the task, which is given as ",
+                       "architecture=", architecture_name(*architecture)));
+    }
   }
   given_ = header;
   began_ = true;
