@@ -1120,10 +1120,26 @@ def compare_statistics(said):
         half = t * x.std(ddof=1) / math.sqrt(n)
         return [x.mean(), x.mean() - half, x.mean() + half]
     d = np.log(losses / others)
-    # The interval of the ratio inverts the test by sign flips, which is close to Student's.
+    flips = np.array(list(itertools.product((1, -1), repeat=n)))
+
+    def chance(differences):
+        """p of sign flips: the share of flips whose sum is at least as large as that of the differences."""
+        return (abs(flips @ differences) >= abs(differences.sum()) * (1 - 1e-9)).mean()
+
+    def end_of_shifts(outside):
+        """The shift between the mean and `outside` at which p of the shifted differences falls below 0.05."""
+        inside = d.mean()
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            if chance(d - middle) >= 0.05:
+                inside = middle
+            else:
+                outside = middle
+        return inside
     compare("ratio over seeds", np.exp(d.mean()), said["ratio"]["mean"], 1e-6)
-    compare("interval of flips", np.exp(interval(d)[1:]), [said["ratio"][end] for end in ("low", "high")],
-            0.05 * np.max(np.exp(interval(d))))
+    reach = 10 * (d.max() - d.min())
+    ends = np.exp([end_of_shifts(d.mean() - reach), end_of_shifts(d.mean() + reach)])
+    compare("interval of flips", ends, [said["ratio"][end] for end in ("low", "high")], 1e-5 * ends.max())
     for what, ours in (("mean", interval(losses)), ("geometric", np.exp(interval(np.log(losses))))):
         compare("intervals over seeds", ours, [said[what][end] for end in ("mean", "low", "high")],
                 1e-6 * max(1, np.max(np.abs(ours))))
@@ -1134,9 +1150,7 @@ def compare_statistics(said):
     middle, half = p + z * z / (2 * trials), z * math.sqrt(p * (1 - p) / trials + (z / trials) ** 2 / 4)
     ends = np.clip([(middle - half) / (1 + z * z / trials), (middle + half) / (1 + z * z / trials)], 0, 1)
     compare("intervals of shares", [p, *ends], [said["share"][end] for end in ("mean", "low", "high")], 1e-5)
-    flips = np.array(list(itertools.product((1, -1), repeat=n)))
-    sizes = abs((flips * d).sum(1))  # the root mean square stays the same
-    compare("chance over seeds", (sizes >= abs(d.sum()) * (1 - 1e-9)).mean(), said["p"], 1e-9)
+    compare("chance over seeds", chance(d), said["p"], 1e-9)
     compare("effect", d.mean() / d.std(ddof=1), said["effect"], 1e-9 * max(1, abs(said["effect"])))
     compare("wins", (d < 0).sum(), said["wins"], 0)
     margin = math.log(1.25)
