@@ -20,7 +20,8 @@ class Start : public Program {
 TEST_F(Start, SentencesSayWhatTheFilesOfTheRunHold) {
   const Json tour = done({"start", "--json"}).json();
   ASSERT_EQ(tour.at("steps").items().size(), 6u);
-  const std::vector<std::string_view> log = split(file("runs/start/metrics.jsonl"), '\n');
+  const std::string metrics = file("runs/start/metrics.jsonl");
+  const std::vector<std::string_view> log = split(metrics, '\n');
   const Json trained = Json::parse(log[log.size() - 2]);
   EXPECT_GE(trained.at("accuracy").number(), 0.99);
   expect_parts(after(tour, 2), {"has learned the task: ", percent(trained.at("accuracy").number()),
