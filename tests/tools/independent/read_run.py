@@ -991,7 +991,7 @@ def compare_pairs(model, batch, gold, said):
         compare("pairs", added_losses.sum() / targets.sum() - loss, pair["independent"], 1e-5)
         compare_change("interaction", joint_losses - added_losses, targets, pair["interaction"])
         if pair["relation"] is None:
-            compare("beyond, of both", 0, pair["beyond_share"], 0)
+            compare("beyond, of no relation", 0, pair["beyond_share"], 0)
             continue
         r = names.index(pair["relation"])
         own = with_targets_of(said["relations"][r], gold[r], batch, said["target_names"])
@@ -1003,7 +1003,7 @@ def compare_pairs(model, batch, gold, said):
             cost = (losses[0] - losses[1]).sum() / (own.targets >= 0).sum()
             compare("beyond, of both", pair["beyond"]["change"] / cost, pair["beyond_share"], 1e-4)
         else:
-            compare("beyond, of both", 0, pair["beyond_share"], 0)
+            compare("beyond, of no relation", 0, pair["beyond_share"], 0)
 
 
 def compare_knowing(model, batch, pair, heads):
