@@ -207,6 +207,7 @@ class Process {
     for (const int number : {SIGINT, SIGHUP, SIGTERM})
       std::signal(number, SIG_DFL);  // as a user has
     setenv("OMP_NUM_THREADS", "1", 1);
+    if (options.terminal) setenv("TERM", "xterm", 1);
     for (const std::string& variable : options.environment) {
       const std::size_t equals = variable.find('=');
       if (equals == variable.npos)

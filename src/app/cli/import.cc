@@ -26,8 +26,9 @@ std::string fitting(const std::string& task, const TransformerConfig& model) {
   const bool is_encoder = model.architecture == Architecture::encoder;
   const bool may_be_one = is_encoder && parameters.find("architecture") != nullptr;
   if (may_be_one && spec.find("architecture=") == spec.npos &&
-      make_task(spec)->shape().architecture != Architecture::encoder)
+      make_task(spec)->shape().architecture != Architecture::encoder) {
     spec += text(spec.find(':') == spec.npos ? ":" : ",", "architecture=encoder");
+  }
   return spec;
 }
 

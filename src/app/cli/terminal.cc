@@ -135,7 +135,7 @@ std::string program_call(std::string_view task) {
 }
 
 std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
+  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
   const std::int64_t minutes = whole / 60, rest = whole % 60;
   return text(minutes, ":", rest < 10 ? "0" : "", rest);
 }

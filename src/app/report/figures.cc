@@ -351,8 +351,9 @@ Picture sweep_figure(const SweepReport& report, double width) {
   SeedSeries series;
   std::vector<std::string> said;
   for (const SweepGroup& group : report.groups) {
-    if (group.config.model.heads.size() != 1)
+    if (group.config.model.heads.size() != 1) {
       continue;  // layers with different numbers of heads have no position on the axis
+    }
     series.add(group.family, double(group.config.model.heads[0]), group.loss, group.losses);
     const Interval& loss = group.loss;
     said.push_back(text(group.name, " ", significant(loss.mean),

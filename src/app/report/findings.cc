@@ -35,8 +35,9 @@ Finding benchmarks_found() {
   Finding all;
   BenchOptions options = bench_options("toy");
   options.steps = 0;
-  for (const Benchmark& benchmark : benchmarks())
+  for (const Benchmark& benchmark : benchmarks()) {
     for (Table& table : benchmark.run(options).tables) all.tables.push_back(std::move(table));
+  }
   all.tables.push_back(profile_table({}));
   all.tables.push_back(target_table({}));
   return all;

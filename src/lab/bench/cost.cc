@@ -20,9 +20,10 @@ using Count = std::function<double(const AttentionPlaceSizes&)>;
 
 /// Returns a count of whole numbers, which a double holds as it is up to 2^53 - 1.
 double exact(double count) {
-  if (count > static_cast<double>(kMostExact))
+  if (count > static_cast<double>(kMostExact)) {
     throw Error("a count would be larger than 2^53 - 1, the last that is exact",
                 "name smaller sizes");
+  }
   return count;
 }
 
@@ -35,8 +36,9 @@ double total(const Modules& modules, const Count& count) {
 /// Returns the same text for all modules, or "by module".
 std::string common(const Modules& modules,
                    const std::function<std::string(const AttentionPlaceSizes&)>& of) {
-  for (const AttentionPlaceSizes& module : modules)
+  for (const AttentionPlaceSizes& module : modules) {
     if (of(module) != of(modules[0])) return "by module";
+  }
   return modules.empty() ? "-" : of(modules[0]);
 }
 
@@ -48,9 +50,10 @@ double value_of(std::string_view formula, const AttentionPlaceSizes& m, Index ba
       {"S", m.keys},     {"C", s.d_model}, {"H", s.heads}, {"G", s.kv_heads}, {"D", s.d_head},
       {"Dv", s.d_value}, {"x", 1}};  // "C x H D": rows and columns
   double product = 1;
-  for (const std::string_view factor : split(formula, ' '))
+  for (const std::string_view factor : split(formula, ' ')) {
     product *= static_cast<double>(
         std::ranges::find(sizes, factor, &std::pair<std::string_view, Index>::first)->second);
+  }
   return product;
 }
 
@@ -126,8 +129,9 @@ const std::vector<Column> kKept = {
 
 /// Returns a row that begins with these cells, with those of kKept after them.
 Json::Array kept_row(Json::Array row, double numbers) {
-  for (const double cell : {numbers, exact(4 * numbers) / 1e6, 2 * numbers / 1e6})
+  for (const double cell : {numbers, exact(4 * numbers) / 1e6, 2 * numbers / 1e6}) {
     row.push_back(cell);
+  }
   return row;
 }
 
@@ -159,20 +163,23 @@ Settings settings_of(CostOptions& o) {
 std::vector<AttentionPlaceSizes> modules_of(const CostOptions& o) {
   AttentionSizes s{o.d_model, o.heads, o.d_head, o.d_value, o.kv_heads, o.biases};
   if (s.d_head == 0) s.d_head = o.d_model / o.heads;
-  if (s.d_head == 0)
+  if (s.d_head == 0) {
     throw Error(text(o.heads, " heads share a width of ", o.d_model,
                      ", which leaves none of them any: floor(", o.d_model, " / ", o.heads, ") = 0"),
                 "name fewer heads, or set `d_head`");
+  }
   if (s.d_value == 0) s.d_value = s.d_head;
   if (s.kv_heads == 0) s.kv_heads = s.heads;
-  if (s.kv_heads > s.heads || s.heads % s.kv_heads != 0)
+  if (s.kv_heads > s.heads || s.heads % s.kv_heads != 0) {
     throw Error(text(s.kv_heads, " blocks of keys and values cannot be shared by ", s.heads,
                      " heads alike"),
                 "`kv_heads` must divide `heads`");
+  }
   std::vector<AttentionPlaceSizes> modules;
-  for (Index layer = 0; layer < o.layers; ++layer)
+  for (Index layer = 0; layer < o.layers; ++layer) {
     modules.push_back(
         {text("layer ", layer), s, o.length, o.length, o.length, o.attention_function});
+  }
   return modules;
 }
 
@@ -222,14 +229,17 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules) {
     table.rows.push_back({name, letters, common(modules, shape), count});
     sum += count;
   };
-  for (const MatrixCost& matrix : kMatrices)
+  for (const MatrixCost& matrix : kMatrices) {
     add(matrix.name, text(matrix.rows, " x ", matrix.columns), [&](const auto& m) {
       return text(whole(matrix.rows, m), " x ", whole(matrix.columns, m));
     });
-  for (const MatrixCost& matrix : kMatrices)
-    if (modules.empty() || modules[0].sizes.biases)
+  }
+  for (const MatrixCost& matrix : kMatrices) {
+    if (modules.empty() || modules[0].sizes.biases) {
       add(matrix.bias, matrix.columns,
           [&](const auto& m) { return text(whole(matrix.columns, m)); });
+    }
+  }
   table.rows.push_back(
       {"all", "", modules.size() == 1 ? "" : text(modules.size(), " modules"), exact(sum)});
   return table;
@@ -286,8 +296,9 @@ Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) 
   table.rows.push_back(kept_row({"q, k, v", "B (T H D + S G (D + Dv))"}, qkv));
   for (const auto& [what, formula] : {std::pair("z", "B T H Dv"),
                                       {"weights, if composed", "B H T S"},
-                                      {"log-sum-exp, if fused", "B H T"}})
+                                      {"log-sum-exp, if fused", "B H T"}}) {
     table.rows.push_back(kept_row({what, formula}, sum_of(formula, modules, batch)));
+  }
   return table;
 }
 

@@ -35,8 +35,9 @@ Scalar multiply_add(Index rounds) {
   for (Index round = 0; round < rounds; ++round) {
     asm volatile("" : "+m"(factor), "+m"(addend));  // the compiler may not know them
     const Vec f = factor, a = addend;
-    for (int inner = 0; inner < 16; ++inner)
+    for (int inner = 0; inner < 16; ++inner) {
       unrolled<kChains>([&](auto i) { sums[i] = sums[i] * f + a; });
+    }
   }
   Vec total = sums[0];
   unrolled<kChains - 1>([&](auto i) { total += sums[i + 1]; });

@@ -40,9 +40,11 @@ Cost weights(const WorkEvent& event) {
   Cost cost = moved(event);
   const Tensor& x = event.inputs[0];
   const double rows = static_cast<double>(x.count()) / static_cast<double>(x.size(-1));
-  for (const Tensor& weight : event.inputs.subspan(1))
-    if (weight.defined() && weight.rank() == 2)
+  for (const Tensor& weight : event.inputs.subspan(1)) {
+    if (weight.defined() && weight.rank() == 2) {
       cost.operations += 2 * rows * static_cast<double>(weight.count());
+    }
+  }
   if (event.kind == Kind::backward) cost.operations *= x.requires_grad() ? 2 : 1;
   return cost;
 }
@@ -113,8 +115,9 @@ const char* pass_of(const WorkEvent& event) {
 
 Cost cost_of(const WorkEvent& event) {
   if (event.kind == Kind::other) return {};
-  for (const OpCost& row : kCosts)
+  for (const OpCost& row : kCosts) {
     if (row.op == event.name) return row.cost(event);
+  }
   return moved(event);
 }
 

@@ -101,8 +101,9 @@ struct Program {
   /// (and the first) have no source.
   const Variable* draw_source() {
     std::vector<const Variable*> sources;
-    for (const Variable& variable : defined)
+    for (const Variable& variable : defined) {
       if (variable.chain < task.depth) sources.push_back(&variable);
+    }
     if (sources.empty() || s.random.below(2) == 0) return nullptr;
     return sources[s.random.below(std::ssize(sources))];
   }

@@ -141,8 +141,9 @@ class UserProgram {
     constexpr long kMostFiles = 4096;
     const long limit = sysconf(_SC_OPEN_MAX);
     const long most = limit > 0 ? std::min(limit, kMostFiles) : kMostFiles;
-    for (int other = 0; other < most; ++other)
+    for (int other = 0; other < most; ++other) {
       if (other != life) close(other);
+    }
     char byte = 0;
     while (read(life, &byte, 1) < 0 && errno == EINTR) {
     }
@@ -212,21 +213,23 @@ struct FromCommand : FromElsewhere {
   explicit FromCommand(std::string_view given) : command(given) {
     require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
     const char* said = std::getenv("HEADLAB_COMMAND");
-    if (!allowed().contains(command) && said != nullptr && said == command)
+    if (!allowed().contains(command) && said != nullptr && said == command) {
       command_of_environment() = command;
-    else if (!allowed().contains(command))
+    } else if (!allowed().contains(command)) {
       throw Error(text("it would start the program `", command, "`, which you have not named"),
                   text("if you trust it: HEADLAB_COMMAND=", shell_word(command), " headlab ..."));
+    }
     program = std::make_shared<UserProgram>(command);
     program->start();
     header = read_header();
     hash = Json(header).dump();
     for (const Split split : {Split::train, Split::validation}) {
       const std::string before = ask(Key{}, 2, split, 20);
-      if (ask(Key{}, 2, split, 20) != before)
+      if (ask(Key{}, 2, split, 20) != before) {
         program->fail(
             "answers the same seed with other lines: what it draws must follow from the "
             "seed and the split alone");
+      }
       hash += before;
     }
     hash = fingerprint(hash);
@@ -248,9 +251,10 @@ struct FromCommand : FromElsewhere {
     const auto met = std::ranges::count_if(held_out, [&](const std::string& one) {
       return known.contains(one);
     });
-    if (met == 0)
+    if (met == 0) {
       return text("none of ", kHeldOut, " held-out sequences is among ", grouped(kTraining),
                   " drawn for training");
+    }
     return text("warning: ", met, " of ", kHeldOut, " held-out sequences are among ",
                 grouped(kTraining), " drawn for training, so they do not measure generalization");
   }
@@ -285,9 +289,10 @@ struct FromCommand : FromElsewhere {
   /// looked for so many milliseconds.
   std::string ask(Key key, Index count, Split split, int wait = 0) const {
     const std::lock_guard lock(program->mutex);
-    if (program->start())
+    if (program->start()) {
       require(Json(read_header()) == Json(header), "the program `", command,
               "` begins with another header than before");
+    }
     const char* names[] = {"train", "validation", "test"};
     const std::uint64_t seed = Generator(key).below(kMostExact);
     program->say(
@@ -296,8 +301,9 @@ struct FromCommand : FromElsewhere {
         "\n");
     std::string lines;
     for (Index i = 0; i < count; ++i) lines += program->line() + "\n";
-    if (program->has_more(wait))
+    if (program->has_more(wait)) {
       program->fail(text("printed more than the ", count, " lines it was asked for"));
+    }
     return lines;
   }
   Header read_header() const {
@@ -305,8 +311,9 @@ struct FromCommand : FromElsewhere {
     Header said = in_context(text("the program `", command, "`, its first line"), [&] {
       return Header::of(Json::parse(line, "the line").at("header"));
     });
-    if (said.vocabulary.empty() || said.length == 0)
+    if (said.vocabulary.empty() || said.length == 0) {
       program->fail("names no `vocabulary` or no `length` in its header");
+    }
     if (said.targets.empty()) said.targets = {"target"};
     return said;
   }
@@ -328,8 +335,9 @@ void allow_command(const std::string& command) { allowed().insert(command); }
 
 AllowedCommands::AllowedCommands(const std::vector<std::string>& specs) : before_(allowed()) {
   constexpr std::string_view kCommand = "command:";
-  for (const std::string& spec : specs)
+  for (const std::string& spec : specs) {
     if (spec.starts_with(kCommand)) allowed().insert(spec.substr(kCommand.size()));
+  }
 }
 
 AllowedCommands::~AllowedCommands() { allowed() = before_; }

@@ -71,8 +71,9 @@ struct Layout {
   template <class Choose>
   Keys all(Choose choose) const {
     Keys keys;
-    for (Index s = 0; s < std::ssize(tokens); ++s)
+    for (Index s = 0; s < std::ssize(tokens); ++s) {
       if (choose(s)) keys.push_back(id(s));
+    }
     return keys;
   }
 };
@@ -186,8 +187,9 @@ struct English {
   }
   std::vector<Relation> relations() const {
     std::vector<Relation> relations;
-    for (const RelationRow& row : rows())
+    for (const RelationRow& row : rows()) {
       relations.push_back({row.name, causal() ? row.causal : row.masked, row.positional});
+    }
     return relations;
   }
   std::vector<std::string> target_names() const { return {"ending"}; }

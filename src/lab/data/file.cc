@@ -92,10 +92,11 @@ struct FromFile : FromElsewhere {
     header = reader.header();
     check_header();
     divide(files);
-    for (const Sequences& part : parts)
+    for (const Sequences& part : parts) {
       require(!part.targets.empty(), train,
               " holds too few different sequences with targets to be split in three: "
               "give more, or held_out=FILE and test=FILE");
+    }
   }
   /// Divides the sequences. A file that is given for a part is that part, unchanged. If none is
   /// given, a tenth of `train` is held out and another tenth is the test part; equal sequences are
@@ -109,9 +110,12 @@ struct FromFile : FromElsewhere {
       for (Index i = 0; i < from.size(); ++i) {
         const std::uint64_t of_read = identity_of({from.tokens[i], from.source[i]});
         const std::uint64_t share = file == 0 ? side_of(from.tokens[i], from.source[i]) % 10 : 9;
-        const std::size_t split = share == 0 && held_out.empty() ? 1
-                                  : share == 1 && test.empty()   ? 2
-                                                                 : file;
+        std::size_t split = file;
+        if (share == 0 && held_out.empty()) {
+          split = 1;
+        } else if (share == 1 && test.empty()) {
+          split = 2;
+        }
         read[file].insert(of_read);
         known += read[0].contains(of_read);
         const bool again =
@@ -126,10 +130,12 @@ struct FromFile : FromElsewhere {
       const char* names[] = {"train", "held_out", "test"};
       if (file == 0) said = text(from.size(), " sequences");
       if (file == 0 && copies > 0) said += text(", ", copies, " of them repeated");
-      if (file > 0 && copies > 0)
+      if (file > 0 && copies > 0) {
         said += text("; ", copies, " of ", names[file], "'s ", from.size(), " are repeated");
-      if (file > 0 && known > 0)
+      }
+      if (file > 0 && known > 0) {
         said += text("; ", known, " of ", names[file], "'s ", from.size(), " are also in train");
+      }
     }
     if (left_out > 0) said += text("; ", left_out, " left out, since they are held out already");
   }
@@ -161,8 +167,9 @@ LinesCheck check_lines(std::string_view lines, const std::string& source) {
   const Sequences all = reader.read_all(lines, source, &check.faults);
   check.sequences = all.size();
   check.unasked = reader.unasked();
-  if (check.faults.empty() && all.targets.empty())
+  if (check.faults.empty() && all.targets.empty()) {
     check.faults.push_back(text(source, all.size() == 0 ? " holds no sequence" : kAsksNothing));
+  }
   return check;
 }
 

@@ -101,10 +101,12 @@ std::span<const Lexeme> lexicon() {
   static const std::vector<Lexeme> lexemes = [] {
     std::vector<Lexeme> all;
     for (const auto& [part, kind, common, rare] : kRows) {
-      for (const std::string_view stem : split(common, ' '))
+      for (const std::string_view stem : split(common, ' ')) {
         all.push_back({std::string(stem), part, kind, false});
-      for (const std::string_view stem : split(rare, ' '))
+      }
+      for (const std::string_view stem : split(rare, ' ')) {
         all.push_back({std::string(stem), part, kind, true});
+      }
     }
     std::erase_if(all, [](const Lexeme& word) { return word.stem.empty(); });
     return all;

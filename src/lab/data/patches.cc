@@ -20,7 +20,16 @@ constexpr std::string_view kMarks = "-|\\/";
 
 /// Returns whether a mark covers the cell in row i and column j.
 bool covers(char mark, Index i, Index j) {
-  return mark == '-' ? i == 1 : mark == '|' ? j == 1 : mark == '\\' ? i == j : i + j == kSide - 1;
+  switch (mark) {
+    case '-':
+      return i == 1;
+    case '|':
+      return j == 1;
+    case '\\':
+      return i == j;
+    default:
+      return i + j == kSide - 1;
+  }
 }
 
 struct Patches {
@@ -82,8 +91,9 @@ struct Patches {
   }
   void write(Sequence& s) const {
     const auto order = draw_distinct(length(), length(), s.random);  // places of colours, by pairs
-    for (Index i = 0; i < length(); ++i)
+    for (Index i = 0; i < length(); ++i) {
       s.token(order[i]) = id(i / 2 * std::ssize(kMarks) + s.random.below(std::ssize(kMarks)));
+    }
     for (Index t = 0; t < length(); ++t) {
       draw(s, t);
       const Index place = std::ranges::find(order, t) - order.begin(), column = t % width;

@@ -30,8 +30,9 @@ Lists& list_of(std::vector<Lists>& lists, std::size_t r) {
 /// Calls each(query, keys) for the queries that a list holds.
 template <class Each>
 void for_queries(std::span<const std::int32_t> list, const Each& each) {
-  for (std::size_t i = 0; i < list.size(); i += 2 + static_cast<std::size_t>(list[i + 1]))
+  for (std::size_t i = 0; i < list.size(); i += 2 + static_cast<std::size_t>(list[i + 1])) {
     each(list[i], list.subspan(i + 2, static_cast<std::size_t>(list[i + 1])));
+  }
 }
 
 }  // namespace
@@ -63,12 +64,15 @@ void Sequences::write(Index i, Sequence& into) const {
     batch.source_lengths.push_back(id(std::ssize(source[i])));
   }
   const auto asked = targets[i];
-  for (std::size_t k = 0; k < asked.size(); k += 3)
+  for (std::size_t k = 0; k < asked.size(); k += 3) {
     into.target(asked[k], asked[k + 1]) = asked[k + 2];
-  for (std::size_t r = 0; r < gold.size(); ++r)
+  }
+  for (std::size_t r = 0; r < gold.size(); ++r) {
     for_queries(gold[r][i], [&](Index t, auto keys) { into.add_gold(r, t, keys); });
-  for (std::size_t r = 0; r < candidates.size(); ++r)
+  }
+  for (std::size_t r = 0; r < candidates.size(); ++r) {
     for_queries(candidates[r][i], [&](Index t, auto keys) { into.add_candidates(r, t, keys); });
+  }
 }
 
 // ---- reading
@@ -145,8 +149,9 @@ std::vector<std::int32_t> LineReader::targets_of(const Json& targets, Index leng
 std::size_t LineReader::relation_of(const std::string& name) {
   const auto found = std::ranges::find(header_.relations, name, &Relation::name);
   if (found != header_.relations.end()) return found - header_.relations.begin();
-  if (fixed_relations_)
+  if (fixed_relations_) {
     throw unknown_name("relation", name, texts_of(header_.relations, &Relation::name));
+  }
   const bool cross = header_.architecture == Architecture::encoder_decoder;
   header_.relations.push_back(
       {name, name, false, cross ? AttentionKind::cross : AttentionKind::self});
@@ -224,8 +229,9 @@ void LineReader::read_for(Architecture architecture) {
 /// Tokens, source and targets of a line.
 LineReader::Line LineReader::read_tokens(const Json& json) {
   const std::vector<std::string> keys = {"tokens", "targets", "truth", "candidates", "source"};
-  for (const auto& member : json.members())
+  for (const auto& member : json.members()) {
     if (!std::ranges::count(keys, member.first)) throw unknown_name("key", member.first, keys);
+  }
   const bool is_open = !began_ && !architecture_;
   if (is_open && json.find("source")) header_.architecture = Architecture::encoder_decoder;
   began_ = true;
@@ -250,25 +256,30 @@ void LineReader::read(const Json& json, Sequences& into) {
   const Line line = read_tokens(json);
   Sequences one;
   const auto read_lists = [&](const char* key, std::vector<Lists>& lists) {
-    if (const Json* truth = json.find(key))
+    if (const Json* truth = json.find(key)) {
       in_context(key, [&] {
         for (const auto& [r, list] : truth_of_all(*truth, line)) list_of(lists, r).add(list);
       });
+    }
   };
   read_lists("truth", one.gold);
   read_lists("candidates", one.candidates);
-  for (const Lists& list : one.gold)
-    if (list.size() > 0)
+  for (const Lists& list : one.gold) {
+    if (list.size() > 0) {
       for_queries(list[0], [&](Index t, auto) {
         bool asked = false;
         for (std::size_t i = 0; i < line.targets.size(); i += 3) asked |= line.targets[i] == t;
         unasked_ += !asked;
       });
+    }
+  }
   header_.length = std::max(header_.length, std::ssize(line.tokens));
   header_.source_length = std::max(header_.source_length, std::ssize(line.source));
-  for (auto* lists : {&one.gold, &one.candidates})  // relations that the line does not name
-    for (Lists& list : *lists)
+  for (auto* lists : {&one.gold, &one.candidates}) {  // relations that the line does not name
+    for (Lists& list : *lists) {
       if (list.size() == 0) list.add({});
+    }
+  }
   one.tokens.add(line.tokens);
   one.source.add(line.source);
   one.targets.add(line.targets);
@@ -314,9 +325,10 @@ Sequences LineReader::read_all(std::string_view lines, const std::string& source
   Index number = 0;
   for (const std::string_view line : split(lines, '\n')) {
     ++number;
-    if (!is_blank_line(line))
+    if (!is_blank_line(line)) {
       read_part(text(source, ":", number), faults,
                 [&] { read(Json::parse(line, "the line"), all); });
+    }
   }
   return all;
 }
@@ -335,8 +347,9 @@ void LineReader::finish(std::span<Sequences* const> all) {
     for (std::size_t i = 2; i < asked.size(); i += 3) renumber(asked[i]);
   }
   header_.vocabulary.clear();
-  for (std::int32_t n = 0; n <= std::ranges::max(number_of); ++n)
+  for (std::int32_t n = 0; n <= std::ranges::max(number_of); ++n) {
     header_.vocabulary.push_back(std::to_string(n));
+  }
 }
 
 }  // namespace headlab

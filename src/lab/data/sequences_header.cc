@@ -86,9 +86,10 @@ Header Header::of(const Json& json) {
   require_different("targets", header.targets);
   require_different("answers", header.answers);
   const Json* answers = json.find("answers");
-  if (answers != nullptr && header.answers.empty())
+  if (answers != nullptr && header.answers.empty()) {
     throw Error("the header: answers is an empty list",
                 "leave it out if the answers are tokens of the vocabulary");
+  }
   require(header.answers.size() <= kMostWords, "the header: answers: at most ", kMostWords,
           " of them, got ", header.answers.size());
   return header;
@@ -119,17 +120,22 @@ void FromElsewhere::write(const Sequences& from, Index i, Sequence& into) const 
   from.write(i, into);
   if (header.hidden == 0) return;
   std::vector<Index> asked, chosen;
-  for (Index t = 0; t < into.length(); ++t)
+  for (Index t = 0; t < into.length(); ++t) {
     if (into.target(t) >= 0) asked.push_back(t);
-  for (const Index t : asked)
+  }
+  for (const Index t : asked) {
     if (into.random.uniform() < header.hidden) chosen.push_back(t);
-  if (chosen.empty() && !asked.empty())
+  }
+  if (chosen.empty() && !asked.empty()) {
     chosen.push_back(asked[into.random.below(std::ssize(asked))]);
-  for (const Index t : asked)
-    if (std::ranges::find(chosen, t) == chosen.end())
+  }
+  for (const Index t : asked) {
+    if (std::ranges::find(chosen, t) == chosen.end()) {
       into.target(t) = -1;
-    else
+    } else {
       into.token(t) = mask();
+    }
+  }
 }
 
 const std::string& architecture_name(Architecture architecture) {

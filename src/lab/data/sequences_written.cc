@@ -11,9 +11,11 @@ namespace {
 
 Json keys_of(const Gold& gold, Index b, Index length) {
   Json queries = Json::object();
-  for (Index t = 0; t < length; ++t)
-    if (const auto keys = gold.keys(b, t); !keys.empty())
+  for (Index t = 0; t < length; ++t) {
+    if (const auto keys = gold.keys(b, t); !keys.empty()) {
       queries[std::to_string(t)] = std::vector<std::int32_t>(keys.begin(), keys.end());
+    }
+  }
   return queries;
 }
 
@@ -32,15 +34,18 @@ Header header_of(const Task& task) {
                 .needed_heads = task.needed_heads(),
                 .length = shape.length,
                 .source_length = shape.source_length};
-  for (std::int32_t token = 0; token < shape.vocab; ++token)
+  for (std::int32_t token = 0; token < shape.vocab; ++token) {
     header.vocabulary.push_back(task.token_text(token));
-  for (std::int32_t answer = 0; answer < shape.outputs(); ++answer)
+  }
+  for (std::int32_t answer = 0; answer < shape.outputs(); ++answer) {
     header.answers.push_back(task.answer_text(answer));
+  }
   if (header.answers == header.vocabulary) header.answers.clear();
   const std::set<std::string> different(header.vocabulary.begin(), header.vocabulary.end());
   if (std::ssize(different) == shape.vocab) return header;
-  for (std::int32_t token = 0; token < shape.vocab; ++token)  // two look alike: numbers do not
+  for (std::int32_t token = 0; token < shape.vocab; ++token) {  // two look alike: numbers do not
     header.vocabulary[token] = std::to_string(token);
+  }
   return header;
 }
 
@@ -52,12 +57,14 @@ std::string line_of(const Header& header, const Example& example, Index b) {
   for (Index t = 0; t < batch.length_of(b); ++t) {
     tokens.push_back(word(batch.token(b, t)));
     Json at = Json::array();
-    for (Index k = 0; k < batch.targets_per_position; ++k)
+    for (Index k = 0; k < batch.targets_per_position; ++k) {
       at.push_back(batch.target(b, t, k) < 0 ? Json() : answer(batch.target(b, t, k)));
+    }
     targets.push_back(batch.targets_per_position == 1 ? at.items()[0] : at);
   }
-  for (Index t = 0; t < batch.source_length_of(b); ++t)
+  for (Index t = 0; t < batch.source_length_of(b); ++t) {
     source.push_back(word(batch.source_token(b, t)));
+  }
   Json json = Json::object({{"tokens", tokens}, {"targets", targets}});
   if (batch.source_length > 0) json["source"] = source;
   const auto add = [&](const char* name, const std::vector<Gold>& gold) {

@@ -64,8 +64,9 @@ struct Tokens {
       row.parts[i] = in_context(names[i], [&] { return tokens_in(bytes[i], type); });
       for (const std::int32_t token : row.parts[i]) largest = std::max<Index>(largest, token);
     }
-    if (!words.empty())
+    if (!words.empty()) {
       vocabulary = words_in(read_file(shipped_file(words)), words, std::max(largest + 1, vocab));
+    }
     if (vocab == 0) vocab = std::max(largest + 1, std::ssize(vocabulary));
     require(largest < vocab, file, " holds the token ", largest, ", but the vocabulary has ", vocab,
             " tokens: it was made with another one");
@@ -114,8 +115,9 @@ struct Repeated {
       s.token(t) = s.token(t - size);
       if (t > second) s.target(t - 1) = s.token(t);
     }
-    for (Index t = 0; t < length; ++t)
+    for (Index t = 0; t < length; ++t) {
       add_truth(s, t, t >= second && t < length - 1 ? t - size : -1);
+    }
   }
 };
 

@@ -67,10 +67,11 @@ void check_key(const Layout& layout, const std::string& name, const Json& value,
                const TransformerConfig& config) {
   if (is_setting(layout, name)) return;
   const KnownKey* key = known_key(layout, name);
-  if (key == nullptr)
+  if (key == nullptr) {
     throw Error(text("unknown key ", name, " with the value ", shown(value),
                      ", which may change what the model computes"),
                 text("if it does not change the logits, repeat with --ignore-key ", name));
+  }
   if (key->use != KeyUse::only || is_accepted(*key, value, config)) return;
   throw Error(text(name, " is ", shown(value), ", but headlab computes only ",
                    accepted_text(*key, config), ": ", key->why));
@@ -86,21 +87,24 @@ std::vector<Json::Member> all_keys(const Layout& layout, const Json& json) {
             ", but an object or null was expected");
     if (!is_object) keys.emplace_back(name, value);
     if (!is_object || value.is_null()) continue;
-    for (const auto& [inner, inner_value] : value.members())
+    for (const auto& [inner, inner_value] : value.members()) {
       keys.emplace_back(name + "." + inner, inner_value);
+    }
   }
   return keys;
 }
 
 void check_ignored(const Layout& layout, const std::vector<Json::Member>& keys,
                    const std::string& name) {
-  if (is_setting(layout, name) || known_key(layout, name) != nullptr)
+  if (is_setting(layout, name) || known_key(layout, name) != nullptr) {
     throw Error(text("cannot ignore the key ", name, ": headlab knows what it means"),
                 "--ignore-key is for keys that headlab does not know; edit config.json instead");
+  }
   const bool is_there = std::ranges::find(keys, name, &Json::Member::first) != keys.end();
-  if (!is_there)
+  if (!is_there) {
     throw Error(text("cannot ignore the key ", name, ": config.json does not have it"),
                 "leave out --ignore-key " + name);
+  }
 }
 
 // ---- windows
@@ -154,8 +158,9 @@ std::vector<Index> sliding_windows(const Json& json, const TransformerConfig& co
             "sliding_attention\", but there is no sliding_window");
   } else {
     const Json first = value_at(json, "max_window_layers");
-    for (Index layer = 0; layer < config.layers; ++layer)
+    for (Index layer = 0; layer < config.layers; ++layer) {
       is_local.push_back(first.is_null() || layer >= first.integer());
+    }
   }
   return windows_where(is_local, shortened(window, config));
 }
@@ -193,9 +198,10 @@ const Family* family_of(const Layout& layout, const Json& json) {
   const bool names_class = !classes.is_null() && !classes.items().empty();
   const std::string known =
       text("headlab has checked: ", join(texts_of(layout.families, &Family::model_type), ", "));
-  if (type.is_null() && !names_class)
+  if (type.is_null() && !names_class) {
     throw Error("neither model_type nor architectures says which family this is",
                 text("add \"model_type\" to config.json; ", known));
+  }
   const auto found = std::ranges::find_if(layout.families, [&](const Family& one) {
     return type.is_null() ? classes.items().front() == Json(one.architecture)
                           : type == Json(one.model_type);
@@ -206,11 +212,13 @@ const Family* family_of(const Layout& layout, const Json& json) {
                       "; if the model computes exactly what one of these does, name it in "
                       "config.json"));
   };
-  if (found == layout.families.end())
+  if (found == layout.families.end()) {
     throw type.is_null() ? unknown("architectures", classes) : unknown("model_type", type);
+  }
   const auto is_its_class = [&](const Json& one) { return one == Json(found->architecture); };
-  if (names_class && !std::ranges::all_of(classes.items(), is_its_class))
+  if (names_class && !std::ranges::all_of(classes.items(), is_its_class)) {
     throw unknown("architectures", classes);
+  }
   return &*found;
 }
 
@@ -218,8 +226,9 @@ void check_keys(const Layout& layout, const Json& json, const TransformerConfig&
                 const std::vector<std::string>& ignored) {
   const std::vector<Json::Member> keys = all_keys(layout, json);
   for (const std::string& name : ignored) check_ignored(layout, keys, name);
-  for (const auto& [name, value] : keys)
+  for (const auto& [name, value] : keys) {
     if (std::ranges::count(ignored, name) == 0) check_key(layout, name, value, config);
+  }
 }
 
 std::vector<Index> windows_of(const Layout& layout, const Json& json,

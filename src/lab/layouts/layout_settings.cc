@@ -46,8 +46,9 @@ void set_pruned(TransformerConfig& config, const Json& pruned) {
     const Json* gone = pruned.find(text(place.layer));
     if (gone == nullptr || gone->items().empty()) continue;
     std::vector<std::int32_t> kept;
-    for (std::int32_t head = 0; head < config.heads_of(place.layer); ++head)
+    for (std::int32_t head = 0; head < config.heads_of(place.layer); ++head) {
       if (std::ranges::count(gone->items(), Json(head)) == 0) kept.push_back(head);
+    }
     config.attention.emplace_back(place.name, kept);
   }
 }
@@ -59,8 +60,9 @@ TransformerConfig shortest(TransformerConfig c) {
   };
   one(c.heads);
   one(c.window);
-  if (c.attention_function == AttentionFunction::softmax_composed)
+  if (c.attention_function == AttentionFunction::softmax_composed) {
     c.attention_function = AttentionFunction::softmax;  // the same function
+  }
   if (c.d_value == c.d_head_of(0)) c.d_value = 0;
   if (c.d_head * c.heads_of(0) == c.d_model) c.d_head = 0;
   if (c.kv_heads == c.heads_of(0)) c.kv_heads = 0;
@@ -70,15 +72,19 @@ TransformerConfig shortest(TransformerConfig c) {
     c.norm_eps = TransformerConfig().norm_eps;
     c.norm_place = NormPlace::pre;
   }
-  c.dropout = 0, c.init = InitialValues::uniform;
+  c.dropout = 0;
+  c.init = InitialValues::uniform;
   return c;
 }
 
 Json pruned_of(const TransformerConfig& config, const AttentionPlace& place) {
   Json::Array gone;
-  for (const auto& [module, kept] : config.attention)
-    for (std::int32_t head = 0; module == place.name && head < config.heads_of(place.layer); ++head)
+  for (const auto& [module, kept] : config.attention) {
+    for (std::int32_t head = 0; module == place.name && head < config.heads_of(place.layer);
+         ++head) {
       if (std::ranges::count(kept, head) == 0) gone.push_back(head);
+    }
+  }
   return gone;
 }
 
@@ -88,9 +94,11 @@ void require_sayable(const Layout& layout, const Json& json, TransformerConfig c
   config = shortest(config);
   const Settings ours = settings_of(config), theirs = settings_of(said);
   std::vector<std::string> lost;
-  for (const Setting& setting : ours.all())
-    if (const Json value = setting.get(); value != theirs.find(setting.name)->get())
+  for (const Setting& setting : ours.all()) {
+    if (const Json value = setting.get(); value != theirs.find(setting.name)->get()) {
       lost.push_back(text(setting.name, "=", value.is_string() ? value.string() : value.dump()));
+    }
+  }
   require(lost.empty(), "the layout ", layout.name, " cannot say ", join(lost, ", "));
 }
 
@@ -125,8 +133,9 @@ void set_named(const Layout& layout, const Json& json, TransformerConfig& config
     const Json value = value_at(json, key.theirs);
     const bool is_named = key.theirs == std::string_view(layout.known_by) || key.ours == kBiases ||
                           std::ranges::count(kNeeded, key.ours) > 0;
-    if (value.is_null() && is_named)
+    if (value.is_null() && is_named) {
       throw Error(text("the key ", key.theirs, " is missing"), hint_without(key));
+    }
     const bool is_null = value.is_null() && json.find(key.theirs) != nullptr;
     if (is_null && key.if_null != nullptr) {
       settings.set(key.ours, key.if_null);
@@ -179,10 +188,11 @@ std::vector<BiasGroup> bias_groups(const Family& family, const Json& json) {
 /// Sets for TransformerLens whether there is a feed-forward network, and whether it has a gate.
 void set_network(const Json& json, TransformerConfig& config) {
   const bool is_gated = flag_at(json, "gated_mlp", false);
-  if (flag_at(json, "attn_only", false))
+  if (flag_at(json, "attn_only", false)) {
     config.d_ff = 0;
-  else if (config.d_ff == 0)
+  } else if (config.d_ff == 0) {
     config.d_ff = 4 * config.d_model;
+  }
   if (config.d_ff == 0) return;
   require(!value_at(json, "act_fn").is_null(), "the key act_fn is missing");
   const bool has_gate = kind_of(config.activation).matrices == 3;
@@ -222,8 +232,9 @@ void add_more_keys(const Layout& layout, const TransformerConfig& config, Json& 
     json["use_local_attn"] = is_local;
     if (is_local) json["window_size"] = widest;
     if (is_local) json["attn_types"] = Json::array();
-    for (Index layer = 0; is_local && layer < config.layers; ++layer)
+    for (Index layer = 0; is_local && layer < config.layers; ++layer) {
       json["attn_types"].push_back(config.window_of(layer) > 0 ? "local" : "global");
+    }
   }
   if (layout.biases_by_family) {
     json["attention_bias"] = config.biases;
@@ -235,9 +246,11 @@ void add_more_keys(const Layout& layout, const TransformerConfig& config, Json& 
     json["architectures"] = Json::Array{family->architecture};
     json["sliding_window"] = widest;
   }
-  if (&layout == kLayouts.data() && !config.attention.empty())
-    for (const AttentionPlace& place : config.attention_places())
+  if (&layout == kLayouts.data() && !config.attention.empty()) {
+    for (const AttentionPlace& place : config.attention_places()) {
       json["pruned_heads"][text(place.layer)] = pruned_of(config, place);
+    }
+  }
 }
 
 }  // namespace
@@ -266,8 +279,9 @@ Description description_of(const Layout& layout, const Json& json, bool file_has
     const Json norm = value_at(full, "normalization_type");
     about.bare_norms = norm.is_string() && norm.string().ends_with("Pre");
   }
-  if (const Json pruned = value_at(json, "pruned_heads"); !pruned.is_null())
+  if (const Json pruned = value_at(json, "pruned_heads"); !pruned.is_null()) {
     set_pruned(config, pruned);
+  }
   config.validate();
   config = shortest(config);
   return about;

@@ -36,8 +36,9 @@ std::string prefixed(const Layout& layout, const std::string& name) {
 
 std::string without_prefix(const Layout& layout, std::string name) {
   for (const std::string_view prefix :
-       {std::string_view("_orig_mod."), std::string_view(layout.prefix)})
+       {std::string_view("_orig_mod."), std::string_view(layout.prefix)}) {
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  }
   return name;
 }
 
@@ -108,10 +109,12 @@ std::vector<Parameter> parameters_of(const Layout& layout, const Transformer& mo
     Place place{"", layout.own_names ? pattern.c_str() : ""};
     if (found != layout.places.end()) place = *found;
     std::string theirs = exists(layout, place, pattern, about) ? place.theirs : "";
-    if (const std::size_t star = theirs.find('*'); star != theirs.npos)
+    if (const std::size_t star = theirs.find('*'); star != theirs.npos) {
       theirs.replace(star, 1, block);
-    if (place.form == Form::grouped && config.kv_heads > 0)
+    }
+    if (place.form == Form::grouped && config.kv_heads > 0) {
       theirs.insert(theirs.rfind('.') + 1, "_");
+    }
     Form form = place.form == Form::grouped ? Form::by_head : place.form;
     if (form == Form::linear) form = layout.linear;
     const bool is_turned = pattern.ends_with("_Q") || pattern.ends_with("_K");
@@ -140,10 +143,11 @@ StoredModel::StoredModel(const fs::path& path, const Layout& layout)
   for (const StoredTensor& tensor : reader_.header().tensors) {
     const std::string name = prefixed(layout, without_prefix(layout, tensor.name));
     const auto [other, is_new] = names_.emplace(name, tensor.name);
-    if (!is_new)
+    if (!is_new) {
       throw Error(text("the tensors ", other->second, " and ", tensor.name,
                        " are both the parameter ", name),
                   "leave one of them out: the file may hold two models");
+    }
   }
 }
 
@@ -172,8 +176,9 @@ bool StoredModel::has_biases() const {
 
 double StoredModel::count() const {
   double held = 0;
-  for (const StoredTensor& tensor : reader_.header().tensors)
+  for (const StoredTensor& tensor : reader_.header().tensors) {
     held += static_cast<double>(tensor.count());
+  }
   return held;
 }
 
@@ -200,10 +205,11 @@ void StoredModel::settle_tied(Description& about) {
     about.config.tied = false;
     return;
   }
-  if (!is_repeated)
+  if (!is_repeated) {
     throw Error(text(names_.at(unembedding), " differs from ", names_.at(embedding),
                      ", but config.json says that the model is tied: they would be one matrix"),
                 "set \"tie_word_embeddings\": false in config.json to read both");
+  }
   repeated_[unembedding] = "equal to " + embedding;
   if (has_bias) repeated_[bias] = "0";
 }
@@ -218,8 +224,9 @@ bool StoredModel::repeats(const StoredTensor& E, const StoredTensor& U,
   const auto rows = static_cast<std::size_t>(E.shape[0]);
   const auto columns = static_cast<std::size_t>(E.shape[1]);
   for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t c = 0; c < columns; ++c) {
       if (first[r * columns + c] != second[c * rows + r]) return false;
+    }
   }
   return true;
 }
@@ -238,23 +245,25 @@ std::vector<std::string> StoredModel::check(std::vector<Parameter>& parameters) 
     Parameter combined = one;  // TransformerLens: an axis for heads, or none
     combined.form = Form::same;
     if (stored != nullptr && layout_.own_names && stored->shape == combined.shape()) one = combined;
-    if (stored == nullptr)
+    if (stored == nullptr) {
       faults.push_back(described(one.theirs, one.shape()) + " is missing");
-    else if (stored->shape != one.shape())
+    } else if (stored->shape != one.shape()) {
       faults.push_back(text(described(one.theirs, stored->shape), " was expected to be ",
                             Json(one.shape()).dump(1)));
+    }
   }
   for (const auto& [name, in_file] : names_) {
     if (used.contains(name)) continue;
     const HarmlessTensor* row = harmless(name);
     const auto repeated = repeated_.find(name);
     const std::string whole = described(in_file, find(name)->shape);
-    if (row != nullptr)
+    if (row != nullptr) {
       unread.push_back(text(whole, ": ", row->why));
-    else if (repeated != repeated_.end())
+    } else if (repeated != repeated_.end()) {
       unread.push_back(text(whole, ": ", repeated->second));
-    else
+    } else {
       faults.push_back(whole + " has no place");
+    }
   }
   if (!faults.empty()) refuse(layout_, faults);
   return unread;

@@ -37,9 +37,10 @@ const Layout& layout_of(const Json& json, const fs::path& config_file) {
   auto found = kLayouts.end();
   if (json.is_object()) found = std::ranges::find_if(kLayouts, has_family);
   if (json.is_object() && found == kLayouts.end()) found = std::ranges::find_if(kLayouts, has_key);
-  if (found == kLayouts.end())
+  if (found == kLayouts.end()) {
     throw Error(text(config_file.string(), " is of no layout that headlab knows"),
                 text("they are known by a key: ", join(texts_of(kLayouts, known_by), ", ")));
+  }
   return *found;
 }
 
@@ -96,8 +97,9 @@ void write_tensors(const Layout& layout, const Transformer& model, const Descrip
     if (is_new) file.tensors.push_back({one.theirs, "F32", one.shape(), {}});
   }
   std::vector<std::string_view> views;
-  for (const std::vector<float>& one : values)
+  for (const std::vector<float>& one : values) {
     views.emplace_back(reinterpret_cast<const char*>(one.data()), one.size() * sizeof(float));
+  }
   make_directories(path.parent_path());
   write_safetensors(path, file, views);
 }
@@ -126,16 +128,18 @@ bool is_unfinished(const fs::path& file) {
 void require_free(const fs::path& folder, const std::string& settings) {
   std::error_code failed;
   if (!is_there(folder)) return;
-  if (!fs::is_directory(folder, failed))
+  if (!fs::is_directory(folder, failed)) {
     throw Error(text("cannot export to '", folder.string(), "': it is not a folder"),
                 "name a new folder");
+  }
   std::vector<fs::path> left;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const fs::path file = at->path();
     const bool same = file.filename() == kSettingsFile && read_file(file) == settings;
-    if (!same && !is_unfinished(file))
+    if (!same && !is_unfinished(file)) {
       throw Error(text("cannot export to '", folder.string(), "': it is not empty"),
                   "name a new folder");
+    }
     if (!same) left.push_back(file);
   }
   require(!failed, "cannot read the folder '", folder.string(), "': ", failed.message());
@@ -170,9 +174,10 @@ std::vector<LayoutName> exports() {
 
 ImportedModel import_model(const fs::path& path, const std::vector<std::string>& ignored) {
   const fs::path config_file = (fs::is_directory(path) ? path : path.parent_path()) / "config.json";
-  if (!is_there(config_file))
+  if (!is_there(config_file)) {
     throw Error(text("there is no ", config_file.string()),
                 "it holds the number of heads and other sizes, under the names of the layout");
+  }
   const Json json = Json::parse(read_file(config_file), config_file.string());
   const Layout& layout = layout_of(json, config_file);
   StoredModel theirs = in_context(path.string(), [&] { return StoredModel(path, layout); });
@@ -186,10 +191,11 @@ ImportedModel import_model(const fs::path& path, const std::vector<std::string>&
     auto parameters = parameters_of(layout, imported.model, about);
     imported.unread = theirs.check(parameters);
     for (const Parameter& one : parameters) {
-      if (one.theirs.empty())
+      if (one.theirs.empty()) {
         imported.unset.push_back(one.name);
-      else
+      } else {
         read_parameter(theirs, one);
+      }
     }
     return imported;
   });

@@ -58,8 +58,9 @@ class SubsetResults {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
       const auto beside = [&](const HeadId& other) { return other.module == head.module; };
-      if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside))
+      if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside)) {
         first.push_back(head);
+      }
     }
     const Stages more = later_stages(run_, choice.steps, options_.finetune);
     const auto train = [&] { return judged(train_from_scratch(run_, first, more)); };
@@ -121,8 +122,9 @@ Json find_owners(const Run& run, Index examples) {
   Json owners = Json::object();
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     std::vector<HeadId> own;
-    for (const HeadScores& head : report.heads)
+    for (const HeadScores& head : report.heads) {
       if (head.relations[r].owns()) own.push_back(head);
+    }
     if (!own.empty()) owners[report.relations[r].relation.name] = own;
   }
   return owners;
@@ -151,8 +153,9 @@ void add_regrets(Curve& curve) {
   if (best == curve.methods.end()) return;
   for (MethodCurve& method : curve.methods) {
     double sum = 0;
-    for (std::size_t i = 0; i < method.points.size(); ++i)
+    for (std::size_t i = 0; i < method.points.size(); ++i) {
       sum += method.points[i].pruned.loss - best->points[i].pruned.loss;
+    }
     method.regret = sum / static_cast<double>(std::max<std::size_t>(1, method.points.size()));
   }
 }
@@ -164,8 +167,9 @@ class CurveWork {
       : run_(run), options_(options), results_(run, options_), sizes_(options.sizes) {
     const Index fewest = fewest_heads(problem_of(run, options.settings)),
                 heads = std::ssize(all_heads(run.model));
-    for (Index size = fewest; options.sizes.empty() && size <= heads; ++size)
+    for (Index size = fewest; options.sizes.empty() && size <= heads; ++size) {
       sizes_.push_back(size);
+    }
     std::ranges::sort(sizes_);
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
     add("about", [this] { return to_json(about()); });
@@ -176,8 +180,9 @@ class CurveWork {
     }
     searched_ = std::ranges::find(methods, "exhaustive") != methods.end() &&
                 std::cmp_less_equal(heads, kFewHeads);
-    if (searched_)
+    if (searched_) {
       add("subsets", [this] { return to_json(judge_all_subsets(run_.model, *run_.task)); });
+    }
   }
 
   /// Returns the jobs: facts about the run, one for each method, and all subsets if they were
@@ -359,9 +364,11 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
                     .examples = at_most_different(task, examples),
                     .losses = {}};
   std::vector<HeadSet> silenced(std::size_t{1} << table.heads.size());
-  for (std::size_t set = 0; set < silenced.size(); ++set)
-    for (std::size_t h = 0; h < table.heads.size(); ++h)
+  for (std::size_t set = 0; set < silenced.size(); ++set) {
+    for (std::size_t h = 0; h < table.heads.size(); ++h) {
       if ((set >> h & 1U) == 0) silenced[set].push_back(table.heads[h]);
+    }
+  }
   table.losses = Ablation(model, held_out_examples(task, examples).batch).mean_losses(silenced);
   return table;
 }

@@ -46,8 +46,9 @@ struct GateTraining {
   Key noise(Index step) const { return streams::seeded(config.seed).fold("gates").fold(step); }
   std::vector<double> all_logits() const {
     std::vector<double> all;
-    for (const Tensor& module : logits)
+    for (const Tensor& module : logits) {
       all.insert(all.end(), module.values().begin(), module.values().end());
+    }
     return all;
   }
 
@@ -118,8 +119,9 @@ std::vector<Choice> train_penalised(const PruneProblem& problem, std::span<const
                                     PassCount& cost) {
   const TrainedGates trained = train_gates(problem, &cost);
   std::vector<Choice> choices = keep_highest(problem, trained.log_alpha, sizes);
-  for (Choice& choice : choices)
+  for (Choice& choice : choices) {
     choice = {choice.kept, trained.model, problem.settings.gate_steps, trained.gates};
+  }
   return choices;
 }
 
@@ -187,8 +189,9 @@ TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
   };
   const auto penalty = [&](Index) {
     Tensor open = Tensor::zeros({});
-    for (const Tensor& module : training.logits)
+    for (const Tensor& module : training.logits) {
       open = open + sum(HardConcrete::open_probability(module));
+    }
     return open * (static_cast<Scalar>(problem.settings.penalty) / modules);
   };
   PassCount unused;

@@ -34,8 +34,9 @@ std::span<const PruneMethod> prune_table() {
   static const std::vector<PruneMethod> table = [] {
     std::vector<PruneMethod> all;
     for (const auto rows : {ranking_methods(), search_methods(), gate_methods(),
-                            std::span<const PruneMethod>(own_methods())})
+                            std::span<const PruneMethod>(own_methods())}) {
       all.insert(all.end(), rows.begin(), rows.end());
+    }
     return all;
   }();
   return table;
@@ -47,21 +48,25 @@ std::vector<PruneMethod>& own_methods() {
 }
 
 const PruneMethod& find_prune_method(std::string_view name) {
-  for (const std::span<const PruneMethod> methods : {prune_table(), variant_methods()})
-    for (const PruneMethod& method : methods)
+  for (const std::span<const PruneMethod> methods : {prune_table(), variant_methods()}) {
+    for (const PruneMethod& method : methods) {
       if (name == method.name) return method;
+    }
+  }
   throw unknown_name("pruning method", name, texts_of(prune_table(), &PruneMethod::name));
 }
 
 void check_sizes(const PruneProblem& problem, std::span<const Index> sizes) {
   const auto heads = std::ssize(all_heads(problem.model));
   const Index fewest = fewest_heads(problem);
-  for (const Index size : sizes)
-    if (size < fewest || size > heads)
+  for (const Index size : sizes) {
+    if (size < fewest || size > heads) {
       throw Error(text(size, " heads cannot stay: ",
                        size < 0 || size > heads ? text("the model has ", heads, " heads")
                                                 : text("the modules keep ", fewest, " at least")),
                   text("from ", fewest, " to ", heads, " can, with `per_layer_min` as it is"));
+    }
+  }
 }
 
 std::vector<Choice> choose_heads(const PruneProblem& problem, const PruneMethod& method,
@@ -93,8 +98,9 @@ SubsetLoss::SubsetLoss(const PruneProblem& problem, PassCount& cost, AblationKin
       ablation_(problem.model, choosing_examples(problem),
                 {.kind = kind, .batch = kChoosingBatch, .seed = problem.settings.seed}),
       cost_(cost) {
-  if (kind != AblationKind::zero)
+  if (kind != AblationKind::zero) {
     cost_.forward += examples_;  // for the replacements of the outputs
+  }
 }
 
 std::vector<double> SubsetLoss::operator()(std::span<const HeadSet> kept) const {
@@ -108,8 +114,9 @@ std::vector<double> SubsetLoss::operator()(std::span<const HeadSet> kept) const 
 }
 
 LayerMinimum::LayerMinimum(const PruneProblem& problem) {
-  for (const auto& heads : problem.model.head_numbers())
+  for (const auto& heads : problem.model.head_numbers()) {
     least_.push_back(std::min(problem.settings.per_layer_min, std::ssize(heads)));
+  }
 }
 
 Index LayerMinimum::missing(std::span<const HeadId> kept) const {
@@ -134,8 +141,9 @@ std::vector<HeadId> in_model_order(const HeadedModel& model, std::span<const Hea
 
 void enter_choice(const PruneProblem& problem, std::span<const HeadId> kept,
                   std::span<const Index> sizes, std::vector<Choice>& choices) {
-  for (std::size_t i = 0; i < sizes.size(); ++i)
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == std::ssize(kept)) choices[i].kept = in_model_order(problem.model, kept);
+  }
 }
 
 std::vector<Choice> keep_highest(const PruneProblem& problem, const std::vector<double>& scores,

@@ -49,10 +49,12 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   const bool unpruned = std::ranges::all_of(curves, all_have_unpruned);
   const auto whole = [](const CurvePoint& point) { return point.unpruned; };
   if (unpruned) result.unpruned = geometric_interval(losses(whole));
-  if (first.finetuned && first.from_scratch)
+  if (first.finetuned && first.from_scratch) {
     result.against_scratch = paired(log_ratios(losses(tuned), losses(scratch)));
-  if (first.finetuned && unpruned)
+  }
+  if (first.finetuned && unpruned) {
     result.against_unpruned = paired(log_ratios(losses(tuned), losses(whole)));
+  }
   return result;
 }
 
@@ -63,9 +65,10 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
     const auto mean_loss = [p](const MethodOverRuns& m) { return m.points[p].pruned.mean; };
     const auto best = std::ranges::min_element(all.methods, {}, mean_loss) - all.methods.begin();
     std::vector<std::vector<double>> losses;
-    for (std::size_t m = 0; m < all.methods.size(); ++m)
+    for (std::size_t m = 0; m < all.methods.size(); ++m) {
       losses.push_back(
           mapped(curves, [&](const Curve& c) { return c.methods[m].points[p].pruned.loss; }));
+    }
     for (std::size_t m = 0; m < losses.size(); ++m) {
       if (std::cmp_equal(m, best)) continue;
       Paired& found = all.methods[m].points[p].against_best.emplace(
@@ -81,9 +84,11 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
 template <class Pair>
 void correct_all(CurveOverRuns& all, const Pair& pair) {
   std::vector<Paired*> asked;
-  for (MethodOverRuns& method : all.methods)
-    for (PointOverRuns& point : method.points)
+  for (MethodOverRuns& method : all.methods) {
+    for (PointOverRuns& point : method.points) {
       if (std::optional<Paired>& one = point.*pair; one && !one->is_same()) asked.push_back(&*one);
+    }
+  }
   correct(asked);
 }
 
@@ -126,8 +131,9 @@ static double limit_of(const Judged& full, const Judged& none) {
 }
 
 std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none) {
-  for (const CurvePoint& point : method.points)
+  for (const CurvePoint& point : method.points) {
     if (point.pruned.loss <= limit_of(full, none)) return point.kept;
+  }
   return std::nullopt;
 }
 
@@ -190,8 +196,9 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
     MethodOverRuns& method = all.methods.emplace_back();
     method.method = first.method;
     method.steps = first.steps;
-    for (std::size_t p = 0; p < first.points.size(); ++p)
+    for (std::size_t p = 0; p < first.points.size(); ++p) {
       method.points.push_back(point_over(curves, m, p));
+    }
     method.area =
         geometric_interval(mapped(curves, [&](const auto& c) { return c.methods[m].area; }));
     const auto regret_of = [&](const Curve& c) { return c.methods[m].regret; };

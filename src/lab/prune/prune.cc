@@ -149,8 +149,9 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   result.removed = all_heads(run.model);
   std::erase_if(result.removed, [&](const HeadId& head) { return contains(choice.kept, head); });
   const Transformer pruned = pruned_model(run.model, choice);
-  if (options.measure)
+  if (options.measure) {
     result.timing = time_pruning(run.model, result.kept, timed_examples(*run.task));
+  }
   const Index held_out = run.config.train.eval_examples;
   result.before = measure_model(run.model, *run.task, held_out);
   result.removed_only = result.after = measure_model(pruned, *run.task, held_out);
@@ -175,14 +176,16 @@ std::string pruning_text(const PruneOptions& options) {
                              : "remove=" + join(texts_of(options.remove, head_text), ",")};
   if (options.keep) parts.push_back(text("keep=", *options.keep));
   if (options.drop) parts.push_back("drop=" + number_text(*options.drop));
-  if (options.max_loss_rise)
+  if (options.max_loss_rise) {
     parts.push_back("max_loss_rise=" + number_text(*options.max_loss_rise));
+  }
   parts.push_back(text("finetune=", options.finetune));
   if (options.lr > 0) parts.push_back("lr=" + number_text(options.lr));
   PruneSettings settings = options.settings;
   const Settings shared = options.remove.empty() ? settings_of(settings) : Settings();
-  for (const Setting& setting : shared.all())
+  for (const Setting& setting : shared.all()) {
     parts.push_back(setting.name + "=" + setting.get().dump());
+  }
   return join(parts, " ");
 }
 
@@ -192,13 +195,15 @@ void update_prune_record(const Run& run) {
   Json record = read_json(file);
   const Json now = measure_model(run.model, *run.task, run.config.train.eval_examples);
   record["after"] = now;
-  if (record.find("models") != nullptr)
+  if (record.find("models") != nullptr) {
     for (const auto& [key, value] : now.members()) record["models"].items().back()[key] = value;
+  }
   record["finetuned"] = run.step;
   record["step"] = run.step;
   record["weights"] = weights_hash(run.model);
-  if (run.step >= run.config.train.steps)
+  if (run.step >= run.config.train.steps) {
     std::erase_if(record.members(), [](const auto& member) { return member.first == kUnfinished; });
+  }
   write_json(file, record);
 }
 
@@ -254,10 +259,12 @@ static Table gates_table(const PruneResult& result) {
     table.rows.push_back({heads[h], result.gates[h], kept});
   }
   table.title = text(closed, " of ", heads.size(), " gates closed by themselves");
-  if (open_removed > 0)
+  if (open_removed > 0) {
     table.title += text("; ", counted_heads(open_removed), " with an open gate removed by rank");
-  if (closed_kept > 0)
+  }
+  if (closed_kept > 0) {
     table.title += text("; ", counted_heads(closed_kept), " with a closed gate kept by rank");
+  }
   return table;
 }
 
@@ -266,9 +273,10 @@ Finding finding_of(const PruneResult& result) {
   if (!result.gates.empty()) tables.push_back(gates_table(result));
   if (result.timing) tables.push_back(*result.timing);
   Json about = stamped(to_json<PruneResult>(result).members());
-  if (!result.gates.empty())
+  if (!result.gates.empty()) {
     about["gates_closed"] =
         std::ranges::count_if(result.gates, [](double gate) { return gate <= 0; });
+  }
   return {.about = std::move(about), .tables = std::move(tables)};
 }
 

@@ -65,8 +65,9 @@ void differentiate_answers(const HeadedModel& model, const Batch& batch, const M
   const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
   const Tensor ones = Tensor::zeros(logits.shape());
   const Index V = model.shape().outputs();
-  for (Index row = 0; row < std::ssize(batch.targets); ++row)
+  for (Index row = 0; row < std::ssize(batch.targets); ++row) {
     if (const Index answer = batch.targets[row]; answer >= 0) ones.data()[row * V + answer] = 1;
+  }
   backward(logits, ones);
 }
 
@@ -100,8 +101,9 @@ void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& bat
       const double g = grad.data()[i];
       sums.gradients[first + i % H] += how.sign == Sign::kept ? g : std::abs(g);
     }
-    for (Index h = 0; h < H; ++h)
+    for (Index h = 0; h < H; ++h) {
       sums.terms[first++] += static_cast<double>(terms_of(modules[m], batch, how.grain));
+    }
   }
 }
 
@@ -118,9 +120,10 @@ std::vector<double> mean_gradients(const PruneProblem& problem, const Differenti
     cost.backward += batch.size;
   });
   problem.model.visit([](const std::string&, Tensor parameter) { parameter.zero_grad(); });
-  for (std::size_t h = 0; h < heads; ++h)
+  for (std::size_t h = 0; h < heads; ++h) {
     sums.gradients[h] /=
         how.sign == Sign::kept ? static_cast<double>(targets) : std::max(1.0, sums.terms[h]);
+  }
   return sums.gradients;
 }
 
@@ -129,8 +132,9 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
   for (std::size_t i = 0; i < heads.size();) {
     std::size_t end = i;
     double squares = 0;
-    for (; end < heads.size() && heads[end].module == heads[i].module; ++end)
+    for (; end < heads.size() && heads[end].module == heads[i].module; ++end) {
       squares += scores[end] * scores[end];
+    }
     for (; i < end; ++i) scores[i] /= squares > 0 ? std::sqrt(squares) : 1;
   }
 }
@@ -168,8 +172,9 @@ using RowMeasure = double (*)(Index keys, const Scalar* weights);
 
 double minus_entropy(Index keys, const Scalar* weights) {
   double sum = 0;
-  for (Index s = 0; s < keys; ++s)
+  for (Index s = 0; s < keys; ++s) {
     if (const auto w = static_cast<double>(weights[s]); w > 0) sum += w * std::log(w);
+  }
   return sum;
 }
 
@@ -194,8 +199,9 @@ std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) 
       const Index H = P.size(1), T = P.size(2), S = P.size(3);
       for (Index i = 0; i < batch.size * H; ++i) {
         const Index queries = batch.queries_of(modules[m].kind, i / H);
-        for (Index t = 0; t < queries; ++t)
+        for (Index t = 0; t < queries; ++t) {
           means[first + i % H] += measure(S, P.data() + (i * T + t) * S);
+        }
         rows[first + i % H] += static_cast<double>(queries);
       }
       first += H;

@@ -73,8 +73,9 @@ std::vector<HeadSet> subsets_of(const PruneProblem& problem, std::span<const Ind
   std::vector<HeadSet> subsets;
   for (std::uint32_t mask = 0; mask < std::uint32_t{1} << heads.size(); ++mask) {
     HeadSet kept;
-    for (std::size_t h = 0; h < heads.size(); ++h)
+    for (std::size_t h = 0; h < heads.size(); ++h) {
       if ((mask >> h & 1U) != 0) kept.push_back(heads[h]);
+    }
     const bool wanted = std::ranges::find(sizes, std::ssize(kept)) != sizes.end();
     if (wanted && minimum.allows(kept)) subsets.push_back(std::move(kept));
   }

@@ -32,10 +32,11 @@ std::vector<TrainingStage> own_stages(const RunConfig& config, Index done, const
   std::vector<Index> planned;
   if (!config.extended.empty()) {
     for (const std::string_view steps : split(config.extended, ' ')) {
-      if (steps == "?")
+      if (steps == "?") {
         throw Error(text("cannot repeat the schedule of ", path.string(),
                          ": it was extended before its planned steps were done"),
                     "leave out --from-scratch");
+      }
       planned.push_back(std::stoll(std::string(steps)));
     }
   }
@@ -71,10 +72,11 @@ std::vector<TrainingStage> stages_at(const fs::path& path, const RunConfig& conf
   const fs::path file = path / kPruneFile;
   if (is_there(file)) {
     const fs::path parent = config.parent;
-    if (!is_there(parent / "config.json"))
+    if (!is_there(parent / "config.json")) {
       throw Error(text("cannot repeat the schedule of ", path.string(), ": the run it was pruned ",
                        "from is not at '", config.parent, "'"),
                   "put that run back, or leave out --from-scratch");
+    }
     const Json record = read_json(file);
     const RunConfig before = read_config(parent);
     const Index done_before = steps_in(record, "steps") - steps_before(parent);
@@ -82,8 +84,9 @@ std::vector<TrainingStage> stages_at(const fs::path& path, const RunConfig& conf
     const Index gates = steps_in(record, "gate_steps");
     if (gates > 0) stages.push_back(stage_of(finetuning(before.train, gates), gates));
   }
-  if (done > 0 || stages.empty())
+  if (done > 0 || stages.empty()) {
     for (TrainingStage& stage : own_stages(config, done, path)) stages.push_back(std::move(stage));
+  }
   return stages;
 }
 
@@ -104,8 +107,9 @@ std::vector<TrainingStage> training_stages(const Run& run) {
 
 std::vector<TrainingStage> later_stages(const Run& run, Index gate_steps, Index finetune) {
   std::vector<TrainingStage> stages;
-  for (const Index steps : {gate_steps, finetune})
+  for (const Index steps : {gate_steps, finetune}) {
     if (steps > 0) stages.push_back(stage_of(finetuning(run.config.train, steps), steps));
+  }
   return stages;
 }
 

@@ -231,9 +231,10 @@ std::string seeds_plan(std::size_t seeds, std::size_t comparisons) {
   const std::string tests = text(comparisons, comparisons == 1 ? " comparison" : " comparisons");
   if (comparisons == 0) return text(count, ": nothing is compared, so no difference is tested");
   const double least = least_p(seeds) * static_cast<double>(comparisons);
-  if (seeds >= needed)
+  if (seeds >= needed) {
     return text(count, ": p can reach ", number_text(std::min(1.0, least)), " in ", tests,
                 " after Holm's correction, so differences can be told apart");
+  }
   const std::string takes =
       comparisons == 1 ? "it takes 6" : text("it takes ", needed, ", and 6 for two arms");
   return text("with ", count, " no difference can reach p < 0.05 in ", tests, "; ", takes);

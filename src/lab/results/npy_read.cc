@@ -127,6 +127,22 @@ class NpyHeaderParser {
   std::string_view rest_;
 };
 
+/// Names the elements whose type starts with `letter`.
+std::string elements_named(char letter) {
+  switch (letter) {
+    case 'b':
+      return "booleans";
+    case 'f':
+      return "numbers with a fraction";
+    case 'O':
+      return "Python objects";
+    case 'S':
+      return "bytes";
+    default:
+      return "other elements";
+  }
+}
+
 /// Throws an Error unless elements are whole numbers or, for texts, letters, that can be read as
 /// they lie.
 void require_readable(const NpyHeader& header) {
@@ -137,13 +153,9 @@ void require_readable(const NpyHeader& header) {
                      (width == "1" || width == "2" || width == "4" || width == "8");
   const bool letters = letter == 'U' && !width.empty() && width.size() <= 9 &&
                        width.find_first_not_of("0123456789") == width.npos;
-  const std::string names = letter == 'b'   ? "booleans"
-                            : letter == 'f' ? "numbers with a fraction"
-                            : letter == 'O' ? "Python objects"
-                            : letter == 'S' ? "bytes"
-                                            : "other elements";
   if (!whole && !letters) {
-    throw Error(text("it holds no whole numbers such as <i4 but ", names, " (", kind, ")"),
+    throw Error(text("it holds no whole numbers such as <i4 but ", elements_named(letter), " (",
+                     kind, ")"),
                 kConvert);
   }
   if (kind[0] != '<' && kind[0] != '|') {

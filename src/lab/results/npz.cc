@@ -15,8 +15,9 @@ namespace {
 /// Returns numbers one after the other, each of `width` bytes, little endian.
 std::string numbers(int width, std::initializer_list<std::uint64_t> values) {
   std::string bytes;
-  for (const std::uint64_t value : values)
+  for (const std::uint64_t value : values) {
     for (int i = 0; i < width; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xFF);
+  }
   return bytes;
 }
 

@@ -35,8 +35,9 @@ const Json& get(const Json& row, const std::string& path) {
   const Json* at = &row;
   for (const std::string_view part : split(path, '.')) {
     const Json* next = at->is_object() ? at->find(part) : nullptr;
-    if (at->is_array() && is_place(part) && std::stoul(std::string(part)) < at->items().size())
+    if (at->is_array() && is_place(part) && std::stoul(std::string(part)) < at->items().size()) {
       next = &at->items()[std::stoul(std::string(part))];
+    }
     if (next == nullptr) return nothing;
     at = next;
   }
@@ -160,9 +161,11 @@ Table grid_table(const Table& table, const Grid& grid) {
   Table result{.name = table.name, .columns = {table.columns[down]}, .title = grid.title};
   result.columns[0].title = table.columns[across].title;
   std::vector<Json> names;  // in the order of the rows, or of their size
-  for (const Json::Array& row : table.rows)
-    if (!is_blank(row[cell]) && std::ranges::count(names, row[across]) == 0)
+  for (const Json::Array& row : table.rows) {
+    if (!is_blank(row[cell]) && std::ranges::count(names, row[across]) == 0) {
       names.push_back(row[across]);
+    }
+  }
   if (std::ranges::all_of(names, &Json::is_number)) std::ranges::sort(names, {}, &Json::number);
   for (const Json& name : names) {
     result.columns.push_back(table.columns[cell]);
@@ -183,8 +186,9 @@ Table grid_table(const Table& table, const Grid& grid) {
 const Table& Finding::table(const std::string& name) const {
   if (name.empty() && tables.size() == 1) return tables[0];
   const std::vector<std::string> names = texts_of(tables, &Table::name);
-  if (name.empty() && std::ranges::count(names, "") == 0)
+  if (name.empty() && std::ranges::count(names, "") == 0) {
     throw Error("there are several tables", text("name one of ", join(names, ", ")));
+  }
   return named("table", name, tables, &Table::name);
 }
 
@@ -195,9 +199,11 @@ Json to_json(const Finding& finding) {
     const Json& known = get(json, table.name);  // may have more keys than the columns show
     const Json rows = known.is_array() ? known : rows_to_json(table);
     if (!table.name.empty()) set(json, table.name, rows);
-    for (const Json& row : rows.items())
-      for (const auto& [key, value] : row.members())
+    for (const Json& row : rows.items()) {
+      for (const auto& [key, value] : row.members()) {
         if (table.name.empty()) json[key] = value;
+      }
+    }
     shapes.push_back(Json::object({{"name", table.name},
                                    {"title", table.title},
                                    {"columns", table.columns},
@@ -217,9 +223,10 @@ Json to_json(const Finding& finding) {
 
 void check_schema(const Json& finding) {
   const Json* schema = finding.find("schema");
-  if (schema != nullptr && schema->number() > kSchema)
+  if (schema != nullptr && schema->number() > kSchema) {
     throw Error(text("a later version of headlab wrote it, with schema ", schema->dump()),
                 text("this one reads up to schema ", kSchema));
+  }
 }
 
 Table table_of(const Json& json, Table table) {
@@ -236,8 +243,9 @@ Table table_of(const Json& json, Table table) {
 Finding finding_of(const Json& json) {
   check_schema(json);
   Finding finding{.about = json};
-  for (const Json& shape : json.at("tables").items())
+  for (const Json& shape : json.at("tables").items()) {
     finding.tables.push_back(table_of(json, described(shape)));
+  }
   std::erase_if(finding.about.members(),
                 [](const Json::Member& member) { return member.first == "tables"; });
   return finding;

@@ -33,8 +33,9 @@ Json make_and_keep(const Cell& cell) {
   Json found = cell.make();
   if (!cell.decided_by.is_null()) found[kDecidedBy] = cell.decided_by;
   make_directories(cell.file.parent_path());
-  for (const fs::path& file : files_in(cell.file.parent_path()))
+  for (const fs::path& file : files_in(cell.file.parent_path())) {
     if (is_temporary(file) && temporary_target(file) == cell.file.filename()) remove_quietly(file);
+  }
   write_json(cell.file, found);
   return found;
 }
@@ -76,10 +77,12 @@ End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
   } catch (const Stopped&) {
     return End::stopped;
   } catch (const Error& error) {
-    failure.error = error.what(), failure.hint = error.hint();
+    failure.error = error.what();
+    failure.hint = error.hint();
     failure.diverged = dynamic_cast<const NotFinite*>(&error) != nullptr;
   } catch (const std::bad_alloc&) {
-    failure.error = "out of memory", failure.hint = "make fewer cells side by side";
+    failure.error = "out of memory";
+    failure.hint = "make fewer cells side by side";
   }
   try {
     make_directories(failure_file(cell).parent_path());
@@ -110,6 +113,12 @@ class Taken {
   void* taken_;
 };
 
+/// Describes how a cell ended: "" if it finished.
+std::string how_it_ended(const Cell& cell, End end, const CellFailure& failure) {
+  if (end == End::stopped) return cell.settings.empty() ? "interrupted" : "interrupted, and saved";
+  return end == End::failed ? "failed: " + failure.error : "";
+}
+
 /// Runs the jobs that no other process runs, one after the other; then waits for the others.
 CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
                     const Taken& taken) {
@@ -123,21 +132,23 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
       CellFailure failure;
       if (!again && !taken.take(i)) continue;
       if (!is_kept(cells[i])) {
-        if ((made.stopped |= options.should_stop && options.should_stop())) return made;
+        if (made.stopped || (options.should_stop && options.should_stop())) {
+          made.stopped = true;
+          return made;
+        }
         end = try_cell(cells[i], again, failure);
         made.stopped = end == End::stopped;
-        const char* stopped = cells[i].settings.empty() ? "interrupted" : "interrupted, and saved";
-        if (options.after_cell && end != End::busy)
-          options.after_cell(i, made.stopped         ? stopped
-                                : end == End::failed ? "failed: " + failure.error
-                                                     : "");
+        if (options.after_cell && end != End::busy) {
+          options.after_cell(i, how_it_ended(cells[i], end, failure));
+        }
       }
       made.finished += end == End::finished;
       if (end == End::failed) made.failed.push_back(failure);
       if (end == End::busy) busy.push_back(i);
     }
-    if (!again && !busy.empty())
+    if (!again && !busy.empty()) {
       tell_user(text("waiting for cells that other processes make: ", busy.size()));
+    }
     left = std::exchange(busy, {});
   }
   return made;
@@ -212,9 +223,10 @@ std::optional<Json> kept_in(const Cell& cell) {
   if (!has_files(cell)) return {};
   Json found = read_json(cell.file);
   const Json* decided_by = found.is_object() ? found.find(kDecidedBy) : nullptr;
-  if (!cell.decided_by.is_null() && (decided_by == nullptr || *decided_by != cell.decided_by))
+  if (!cell.decided_by.is_null() && (decided_by == nullptr || *decided_by != cell.decided_by)) {
     throw Error(cell.file.string() + " holds something else than its name says",
                 "delete it, and it is made again");
+  }
   return found;
 }
 
@@ -252,12 +264,13 @@ CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options)
   CellsMade made;
   made.stopped = wait_for(workers, options.should_stop);
   for (const Cell& cell : cells) {
-    if (is_kept(cell))
+    if (is_kept(cell)) {
       ++made.finished;
-    else if (const std::optional<CellFailure> failure = failure_of(cell))
+    } else if (const std::optional<CellFailure> failure = failure_of(cell)) {
       made.failed.push_back(*failure);
-    else if (!made.stopped)
+    } else if (!made.stopped) {
       made.missing.push_back(cell.name);
+    }
   }
   return made;
 }

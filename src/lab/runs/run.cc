@@ -36,8 +36,9 @@ std::string config_text(const Run& run) {
   RunConfig config = run.config;
   Json::Object members = settings_of(config).to_json().members();
   members.emplace(members.begin(), kBuild, build());
-  if (const std::string data = run.task->about_data(); !data.empty())
+  if (const std::string data = run.task->about_data(); !data.empty()) {
     members.emplace_back(kData, data);
+  }
   return stamped(std::move(members)).dump(2) + "\n";
 }
 
@@ -108,12 +109,13 @@ void require_serves(const Transformer& model, const RunConfig& config) {
   const std::string rule =
       "architecture, vocab, features, targets and answers must be the task's, and no sequence "
       "longer";
-  if (has.architecture != wants.architecture || has.answers != wants.answers)
+  if (has.architecture != wants.architecture || has.answers != wants.answers) {
     throw Error(text("the model does not fit the task ", config.task, ": it is ", kind_text(has),
                      " with ", has.outputs(), " outputs, the task is for ", kind_text(wants),
                      " with ", wants.outputs(), "; ", rule),
                 "give the task of the model, such as --task file:train=FILE, whose header may "
                 "name \"architecture\" and \"answers\"");
+  }
   throw Error(text("the model does not fit the task ", config.task, ": it has vocab ", has.vocab,
                    ", length ", has.length, " and targets ", has.targets, ", the task ",
                    wants.vocab, ", ", wants.length, " and ", wants.targets, "; ", rule));
@@ -130,9 +132,10 @@ Run written(Run run, Existing existing, const RunFiles& files = {}) {
 void note_other_build(const Run& run) {
   const Json config = Json::parse(read_file(config_file(run)), config_file(run).string());
   const Json* said = config.find(kBuild);
-  if (said != nullptr && said->is_string() && said->string() != build())
+  if (said != nullptr && said->is_string() && said->string() != build()) {
     tell_user(text(run.path.string(), " was begun by another build (", said->string(),
                    "), this is ", build(), ": it goes on, with other last bits"));
+  }
 }
 
 /// Throws an Error if config.json has been deleted.
@@ -149,8 +152,9 @@ bool keeps_best(const Run& run) { return run.task->different(Split::train) > 0; 
 double lowest_loss(const Run& run) {
   double lowest = std::numeric_limits<double>::infinity();
   if (!is_there(best_file(run))) return lowest;
-  for (const Json& line : read_log(metrics_file(run), identity_of(run.config)))
+  for (const Json& line : read_log(metrics_file(run), identity_of(run.config))) {
     lowest = std::min(lowest, line.at("loss").number());
+  }
   return lowest;
 }
 
@@ -282,9 +286,11 @@ Run open_run(const fs::path& path, Access access) {
     run.step = Trainer::steps_in(file);
     run.lost = lost_lines(run, file);
   });
-  if (access != Access::look)
-    for (const std::string& sentence : lost_text(run))
+  if (access != Access::look) {
+    for (const std::string& sentence : lost_text(run)) {
       tell_user(text(path.string(), "/", sentence));
+    }
+  }
   return run;
 }
 
@@ -335,8 +341,9 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
       static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
       static_cast<double>(run.config.model.tokens_per_sequence());
   result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
-  if (!result.finished || result.held_out.count == 0)
+  if (!result.finished || result.held_out.count == 0) {
     result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});
+  }
   save_model(run);
   return result;
 }

@@ -67,8 +67,9 @@ void read_settings(RunConfig& config, Json settings, const std::string& file) {
 
 Settings user_settings_of(RunConfig& config) {
   Settings mine;
-  for (Setting& setting : settings_of(config).all())
+  for (Setting& setting : settings_of(config).all()) {
     if (!setting.decided) mine.add(std::move(setting));
+  }
   return mine;
 }
 
@@ -85,10 +86,12 @@ std::string identity_of(const RunConfig& config) {
   Json differing = Json::object();
   // Runs that are older than kinds of norms call the place of layer norms `norm`.
   const bool says_norm = config.model.norm == NormType::layer;
-  for (const Setting& setting : scratch_table.all())
+  for (const Setting& setting : scratch_table.all()) {
     if (std::ranges::count(resumable_settings(), setting.name) == 0 && setting.name != "extended" &&
-        setting.get() != preset.find(setting.name)->get())
+        setting.get() != preset.find(setting.name)->get()) {
       differing[says_norm && setting.name == "norm_place" ? "norm" : setting.name] = setting.get();
+    }
+  }
   return fingerprint(differing.dump());
 }
 

@@ -32,8 +32,9 @@ bool is_stamped(const fs::path& file) {
       file.extension() == ".html" ? "<!doctypehtml><!--headlabpage" : "{\"headlab\":";
   std::ifstream in(file, std::ios::binary);
   std::string begin;
-  for (char c = 0; begin.size() < stamp.size() && in.get(c);)
+  for (char c = 0; begin.size() < stamp.size() && in.get(c);) {
     if (c != ' ' && c != '\n') begin += c;
+  }
   return !begin.empty() && stamp.starts_with(begin);
 }
 
@@ -70,8 +71,9 @@ bool holds_run(const fs::path& folder) {
 /// first.
 bool was_never_finished(const fs::path& folder) {
   if (is_there(folder / "config.json") || !is_there(folder / "state.safetensors") ||
-      !std::ranges::all_of(files_in(folder), belongs_to_run))
+      !std::ranges::all_of(files_in(folder), belongs_to_run)) {
     return false;
+  }
   try {
     return Trainer::steps_in(read_safetensors(folder / "state.safetensors")) == 0;
   } catch (const Error&) {
@@ -95,13 +97,16 @@ fs::path set_aside(const fs::path& path) { return being_replaced(path) += ".asid
 void absorb(const fs::path& beside, const fs::path& path) {
   std::error_code ignored;
   refuse_link(beside);  // its target would be emptied
-  for (const fs::path& file : files_in(beside))
-    if (!belongs_to_run(file) && !is_there(path / file.filename()))
+  for (const fs::path& file : files_in(beside)) {
+    if (!belongs_to_run(file) && !is_there(path / file.filename())) {
       fs::rename(file, path / file.filename(), ignored);
+    }
+  }
   clear_folder(beside);
   remove_quietly(beside);
-  if (is_there(beside))
+  if (is_there(beside)) {
     tell_user(text(beside.string(), " is left of the run that was replaced: delete it"));
+  }
 }
 
 }  // namespace
@@ -121,8 +126,9 @@ bool is_run_file(const fs::path& file) {
 }
 
 void remove_leftovers(const fs::path& folder) {
-  for (const fs::path& file : files_in(folder))
+  for (const fs::path& file : files_in(folder)) {
     if (is_leftover(file)) remove_quietly(file);
+  }
 }
 
 fs::path lock_file_of(const fs::path& file) {
@@ -135,9 +141,11 @@ void remove_stale_files(const fs::path& folder) {
   if (leftovers.empty()) return;
   try {
     const RunLock lock = lock_run(folder);  // a training writes without locks of files
-    for (const fs::path& leftover : leftovers)
-      if (FileLock(lock_file_of(folder / temporary_target(leftover))).held())
+    for (const fs::path& leftover : leftovers) {
+      if (FileLock(lock_file_of(folder / temporary_target(leftover))).held()) {
         remove_quietly(leftover);
+      }
+    }
   } catch (const Error&) {  // another process writes the run, or it is read-only: the next command
                             // cleans up
   }
@@ -146,8 +154,9 @@ void remove_stale_files(const fs::path& folder) {
 fs::path run_around(const fs::path& file) {
   std::error_code ignored;
   fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();
-  for (; folder.has_relative_path(); folder = folder.parent_path())
+  for (; folder.has_relative_path(); folder = folder.parent_path()) {
     if (is_stamped(folder / "config.json") || is_stamped(folder / "grid.json")) return folder;
+  }
   return {};
 }
 
@@ -162,17 +171,19 @@ Links links_of(const fs::path& file) {
 
 void clear_folder(const fs::path& path) {
   remove_quietly(path / "config.json");
-  for (const fs::path& file : files_in(path))
+  for (const fs::path& file : files_in(path)) {
     if (belongs_to_run(file)) remove_quietly(file);
+  }
 }
 
 void recover(const fs::path& path) {
   std::error_code ignored;
   if (!is_there(set_aside(path)) || fs::is_symlink(set_aside(path), ignored)) return;
-  if (is_there(path))
+  if (is_there(path)) {
     absorb(set_aside(path), path);
-  else
+  } else {
     fs::rename(set_aside(path), path, ignored);
+  }
 }
 
 void replace_folder(const fs::path& path, const std::function<void(const fs::path&)>& fill) {
@@ -206,9 +217,10 @@ RunLock lock_run(const fs::path& path) {
   fs::create_directories(whole.parent_path(), ignored);
   const bool there = fs::is_directory(whole.parent_path(), ignored);
   if (!there || ::access(whole.parent_path().c_str(), W_OK) != 0) {
-    if (there)  // else no run can be there either
+    if (there) {  // else no run can be there either
       tell_user(text(path.string(), " is not locked against other processes: the folder above it ",
                      "cannot be written"));
+    }
     return nullptr;
   }
   auto lock = std::make_shared<const FileLock>(file);
@@ -216,9 +228,10 @@ RunLock lock_run(const fs::path& path) {
     throw RunBusy(text(path.string(), " is being written by ", lock->holder()),
                   "wait until it has ended, or take another folder");
   }
-  if (!lock->is_certain())
+  if (!lock->is_certain()) {
     tell_user(text(path.string(), " lies on a file system without locks: see to it yourself ",
                    "that one process alone writes it"));
+  }
   locks[whole] = lock;
   return lock;
 }
@@ -228,8 +241,9 @@ void check_run_folder(const fs::path& path, Existing existing) {
   if (!is_there(path)) return;
   require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
   if (std::ranges::all_of(files_in(path), is_leftover) || was_never_finished(path)) return;
-  if (existing == Existing::refuse)
+  if (existing == Existing::refuse) {
     throw FolderTaken(path.string() + " exists already", "replace it, or take another folder");
+  }
   require(holds_run(path), path.string(),
           " is not empty and holds no run; only a run can be replaced");
 }

@@ -61,18 +61,21 @@ void for_each_line(const std::string& log, const fs::path& file, const std::stri
     take(std::move(line), end + 1);
   }
   if (!checked) note_unchecked(file);
-  if (begin < log.size())
+  if (begin < log.size()) {
     tell_user(text(file.string(), " ends in half a line, as a process leaves that is killed while ",
                    "it writes: that is left out"));
+  }
 }
 
 }  // namespace
 
 void count_logs(const Run& run, TensorFile& state) {
   std::map<std::string, Index> lines = run.lost;
-  for (const fs::path& log : files_in(run.path))
-    if (log.extension() == ".jsonl" && is_run_file(log))
+  for (const fs::path& log : files_in(run.path)) {
+    if (log.extension() == ".jsonl" && is_run_file(log)) {
       lines[log.filename().string()] += lines_in(log, std::numeric_limits<Index>::max());
+    }
+  }
   for (const auto& [name, count] : lines) state.metadata[text(kLines, name)] = text(count);
 }
 

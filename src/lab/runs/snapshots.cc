@@ -49,8 +49,9 @@ class Keeper {
   void keep(Index step) {
     const std::vector<Index> there = steps_in(file_);
     const bool wanted = std::ranges::binary_search(wanted_, step);
-    if (wanted && std::ranges::find(there, step) == there.end())
+    if (wanted && std::ranges::find(there, step) == there.end()) {
       store_parameters(run_.model, file_, prefix_of(step));
+    }
   }
 
   /// A run that was extended has kept steps that are not wanted any more: they are dropped where

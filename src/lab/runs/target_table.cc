@@ -14,11 +14,13 @@ Table target_table(const Evaluation& evaluation) {
                {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
                Column("accuracy", "accuracy", "share of targets that are right").fixed(4),
                Column("count", "targets", "that were judged").shown_as(Form::grouped).no_legend()}};
-  for (const TargetScore& target : evaluation.targets)
+  for (const TargetScore& target : evaluation.targets) {
     table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
-  if (evaluation.targets.size() > 1)
+  }
+  if (evaluation.targets.size() > 1) {
     table.note = text("all: loss ", std::setprecision(4), evaluation.loss, ", accuracy ",
                       evaluation.accuracy, " of ", evaluation.count, " targets");
+  }
   return table;
 }
 

@@ -65,9 +65,10 @@ Json prune_on_the_way(const Run& run, Index examples) {
   for (std::size_t i = 0; i < kept.steps.size(); ++i) {
     const Transformer now = kept.model(run, i);
     Json judged = Json::array();
-    for (const double share : kShares)
+    for (const double share : kShares) {
       judged.push_back(judge(pruned_model(now, without(now, *run.task, examples, share)), *run.task,
                              {.examples = examples}));
+    }
     stages.push_back(Json::object({{"step", kept.steps[i]}, {"by_share", std::move(judged)}}));
   }
   return stages;
@@ -146,8 +147,9 @@ std::vector<Table> michel_tables() {
               .title =
                   "4. loss of the weights kept while it trained, pruned by importance (train "
                   "--keep-weights)"};
-  for (std::size_t i = 0; i < kShares.size(); ++i)
+  for (std::size_t i = 0; i < kShares.size(); ++i) {
     steps.columns.push_back({text("by_share.", i, ".loss"), text(100 * kShares[i], "% gone")});
+  }
   Table timing = timing_table();
   timing.title = "5. half of the heads removed";
   std::vector<Table> tables = {heads, one, curve, steps, timing};

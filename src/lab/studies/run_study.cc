@@ -29,8 +29,9 @@ using Modules = std::vector<RunStudy::Module>;
 /// Returns the number of cells of all patterns of one example.
 double cells_of(const Modules& modules) {
   double cells = 1;
-  for (const RunStudy::Module& module : modules)
+  for (const RunStudy::Module& module : modules) {
     cells += static_cast<double>(module.heads * module.queries * module.keys);
+  }
   return cells;
 }
 
@@ -49,8 +50,9 @@ Modules empty_modules(const Transformer& model, const Batch& examples) {
     module.columns = (module.keys + module.by - 1) / module.by;
     module.mean_pattern.resize(module.heads * module.rows * module.columns);
     if (examples.size < 2) continue;  // nothing can be resampled
-    for (const std::size_t donor : ablation_donors(examples, place.kind, 0))
+    for (const std::size_t donor : ablation_donors(examples, place.kind, 0)) {
       module.donors.push_back(static_cast<std::int32_t>(donor));
+    }
   }
   return modules;
 }
@@ -63,8 +65,9 @@ std::vector<float> losses_of(const Run& run, const Batch& examples) {
   });
   const std::vector<double> targets = targets_by_example(examples);
   std::vector<float> means;
-  for (std::size_t b = 0; b < sums.size(); ++b)
+  for (std::size_t b = 0; b < sums.size(); ++b) {
     means.push_back(static_cast<float>(targets[b] > 0 ? sums[b] / targets[b] : NAN));
+  }
   return means;
 }
 
@@ -77,8 +80,9 @@ void add_means_of_one(const Transformer& model, const Batch& example, Modules& m
     const Index rows = example.queries_of(modules[m].kind, 0), width = z.size(2);
     std::vector<float>& mean = modules[m].mean_output;
     mean.assign(width, 0);
-    for (Index at = 0; at < rows * width; ++at)
+    for (Index at = 0; at < rows * width; ++at) {
       mean[at % width] += static_cast<float>(z.data()[at]) / static_cast<float>(rows);
+    }
   }
 }
 
@@ -87,9 +91,11 @@ void study_held_out(const Run& run, const Batch& examples, RunStudy& study) {
   if (examples.size == 1) add_means_of_one(run.model, examples, study.modules);
   if (examples.size >= 2) {
     const Ablation means(run.model, examples, {.kind = AblationKind::mean});
-    for (std::size_t m = 0; m < study.modules.size(); ++m)
-      if (const Tensor& z = means.replacement(m); z.defined())
+    for (std::size_t m = 0; m < study.modules.size(); ++m) {
+      if (const Tensor& z = means.replacement(m); z.defined()) {
         study.modules[m].mean_output.assign(z.values().begin(), z.values().end());
+      }
+    }
   }
   study.evaluation = evaluate(run.model, *run.task, {.examples = examples.size});
 }
@@ -117,8 +123,9 @@ void add_patterns(const ModelCaptures& captures, const Batch& part, Modules& mod
     for (Index b = 0; b < part.size; ++b) {
       const Index queries = part.queries_of(module.kind, b);
       for (Index row = 0; row * module.by < queries; ++row) ++seen[m][row];
-      for (Index h = 0; h < module.heads; ++h)
+      for (Index h = 0; h < module.heads; ++h) {
         add_pooled(module, h, queries, captures.attention[m].pattern_of(h, b));
+      }
     }
   }
 }
@@ -143,8 +150,9 @@ void study_patterns(const Transformer& model, const Batch& examples, Modules& mo
 
 /// Adds the rows every - 1, 2 every - 1 ... of a matrix with rows of this width.
 void append_rows(std::span<const Scalar> matrix, Index width, Index every, std::vector<float>& to) {
-  for (std::size_t at = (every - 1) * width; at < matrix.size(); at += every * width)
+  for (std::size_t at = (every - 1) * width; at < matrix.size(); at += every * width) {
     to.insert(to.end(), matrix.begin() + at, matrix.begin() + at + width);
+  }
 }
 
 void study_check(const Run& run, const Batch& examples, RunStudy& study) {
@@ -153,28 +161,33 @@ void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   const bool slow = run.model.config().operations() > kSlowOperations;
   study.checked = std::min(slow ? 1 : kChecked, examples.size);
   Index shortest = c.length;
-  for (const RunStudy::Module& module : study.modules)
+  for (const RunStudy::Module& module : study.modules) {
     shortest = std::min(shortest, module.queries);
+  }
   while (static_cast<double>(study.checked) * (cells_of(study.modules) + logits) >
              kCheckedNumbers * static_cast<double>(study.check_every) &&
-         2 * study.check_every <= shortest)
+         2 * study.check_every <= shortest) {
     study.check_every *= 2;
+  }
   const Index every = study.check_every;
   for (Index b = 0; b < study.checked; ++b) {
     const Activations activations(run.model, examples.rows(b, b + 1));
     append_rows(activations.logits().values(), c.targets * c.outputs(), every, study.logits);
-    for (std::size_t m = 0; m < study.modules.size(); ++m)
-      for (Index h = 0; h < study.modules[m].heads; ++h)
+    for (std::size_t m = 0; m < study.modules.size(); ++m) {
+      for (Index h = 0; h < study.modules[m].heads; ++h) {
         append_rows(activations.captures().attention[m].pattern_of(h), study.modules[m].keys, every,
                     study.modules[m].check);
+      }
+    }
   }
 }
 
 Transformer in_half(const Transformer& model) {
   Transformer rounded = model.clone();
   rounded.visit([](const std::string&, const Tensor& parameter) {
-    for (Index i = 0; i < parameter.count(); ++i)
+    for (Index i = 0; i < parameter.count(); ++i) {
       parameter.data()[i] = float_of_half(half_of(parameter.data()[i]));
+    }
   });
   return rounded;
 }
@@ -228,8 +241,9 @@ std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples)
     const Activations activations(run.model, batch.rows(b, b + 1));
     for (std::size_t m = 0; m < all.size(); ++m) {
       const Tensor& pattern = activations.captures().attention[m].pattern;
-      if (pattern.defined())
+      if (pattern.defined()) {
         all[m].insert(all[m].end(), pattern.values().begin(), pattern.values().end());
+      }
     }
   }
   return all;

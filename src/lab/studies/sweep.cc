@@ -36,8 +36,9 @@ std::string folder_name(std::string name) {
 /// Returns "heads=4,seed=2": the values of the settings in `shown`.
 std::string name_of(const std::vector<Value>& values, const std::set<std::string>& shown) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : values)
+  for (const auto& [name, value] : values) {
     if (shown.contains(name)) parts.push_back(name + "=" + value);
+  }
   return folder_name(parts.empty() ? "all" : join(parts, ","));
 }
 
@@ -109,9 +110,11 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
   std::vector<std::vector<Value>> all = {{}};
   for (const SweepAxis& axis : grid) {
     std::vector<std::vector<Value>> longer;
-    for (const std::vector<Value>& values : all)
-      for (const std::string& value : axis.values)
+    for (const std::vector<Value>& values : all) {
+      for (const std::string& value : axis.values) {
         longer.emplace_back(values).emplace_back(axis.name, value);
+      }
+    }
     all = std::move(longer);
   }
   return all;
@@ -162,8 +165,9 @@ std::string first_difference(RunConfig there, RunConfig wanted) {
   const Settings found = settings_of(there), asked = settings_of(wanted);
   for (const Setting& setting : asked.all()) {
     const Json have = found.find(setting.name)->get(), want = setting.get();
-    if (have != want)
+    if (have != want) {
       return text(setting.name, " is ", have.dump(), " there and ", want.dump(), " here");
+    }
   }
   return "";
 }
@@ -195,10 +199,11 @@ std::vector<std::string> sweep_values(const std::string& list) {
   std::vector<std::string> values;
   for (const std::string_view part : split(list, ',')) {
     const bool parameter = part.substr(0, part.find(':')).find('=') != part.npos;
-    if (parameter && !values.empty())
+    if (parameter && !values.empty()) {
       values.back().append(",").append(part);
-    else
+    } else {
       values.emplace_back(part);
+    }
   }
   return values;
 }
@@ -206,9 +211,11 @@ std::vector<std::string> sweep_values(const std::string& list) {
 std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs::path& folder) {
   const std::vector<SweepAxis> grid = completed(given);
   std::set<std::string> of_family;  // the settings that the name of a family shows
-  for (const SweepAxis& axis : grid)
-    if (axis.values.size() > 1 && axis.name != "heads" && axis.name != "seed")
+  for (const SweepAxis& axis : grid) {
+    if (axis.values.size() > 1 && axis.name != "heads" && axis.name != "seed") {
       of_family.insert(axis.name);
+    }
+  }
   std::set<std::string> of_group = of_family;
   of_group.insert("heads");
   std::set<std::string> of_cell = of_group;
@@ -225,8 +232,14 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs
     in_context("cell " + cell.name, [&] {
       const bool other = cells.empty() || but_seed != group;
       const fs::path run = folder / cell.name;
-      if (other) of_seeds = config_of(values, {}), kept = folder.empty();
-      if (!kept && is_there(run / "config.json")) of_seeds = config_of(values, run), kept = true;
+      if (other) {
+        of_seeds = config_of(values, {});
+        kept = folder.empty();
+      }
+      if (!kept && is_there(run / "config.json")) {
+        of_seeds = config_of(values, run);
+        kept = true;
+      }
       cell.config = of_seeds;
       settings_of(cell.config.train).set_text("seed", values.back().second);
     });
@@ -234,8 +247,9 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs
     require(names.insert(cell.name).second, "the grid has the cell ", cell.name, " twice");
     cells.push_back(std::move(cell));
   }
-  if (folder.empty())
+  if (folder.empty()) {
     require_different(cells, false);  // a sweep that is there is read as it was made
+  }
   return cells;
 }
 
@@ -260,8 +274,9 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   const bool known = std::ranges::count(all["grids"].items(), axes) > 0;
   const std::vector<SweepCell> cells = sweep_cells(grid);
   const auto is_made = [&](const SweepCell& c) { return is_there(folder / c.name / "cell.json"); };
-  if (!known || !std::ranges::all_of(cells, is_made))  // else collect_sweep checks them
+  if (!known || !std::ranges::all_of(cells, is_made)) {  // else collect_sweep checks them
     for (const SweepCell& cell : cells) cell_state(folder, cell);
+  }
   if (known) return;
   if (is_there(file)) {  // the new cells may be those of the sweep in another spelling
     std::vector<SweepCell> together = kept_cells(folder);
@@ -284,10 +299,12 @@ std::vector<SweepCell> kept_cells(const fs::path& folder) {
   std::set<std::string> names;
   for (const Json& axes : all.at("grids").items()) {
     SweepGrid grid;
-    for (const auto& [name, values] : axes.members())
+    for (const auto& [name, values] : axes.members()) {
       grid.push_back({name, texts_of(values.items(), &Json::string)});
-    for (SweepCell& cell : sweep_cells(grid, folder))
+    }
+    for (SweepCell& cell : sweep_cells(grid, folder)) {
       if (names.insert(cell.name).second) cells.push_back(std::move(cell));
+    }
   }
   return cells;
 }

@@ -84,7 +84,8 @@ struct Family {
       });
     };
     for (const std::size_t i : members) {
-      losses.emplace_back(), accuracies.emplace_back();
+      losses.emplace_back();
+      accuracies.emplace_back();
       for (std::size_t s = 0; s < groups[i].seeds.size(); ++s) {
         if (!all_have(groups[i].seeds[s])) continue;
         losses.back().push_back(groups[i].losses[s]);

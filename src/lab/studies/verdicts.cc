@@ -141,8 +141,9 @@ Words of_changes() {
 /// Words for comparisons.
 Words of_comparisons() {
   std::string margins;
-  for (const Measure& measure : measures())
+  for (const Measure& measure : measures()) {
     margins += text(margins.empty() ? "" : ", ", measure.name, " ", measure.margin);
+  }
   const Tested told{kFlips, kHolmArms, "the count of seeds that is named"};
   const Tested equal{kTwoOneSided, kHolmArms, kMeanOfSeeds};
   return {

@@ -108,9 +108,10 @@ Ablation::Ablation(const HeadedModel& model, Batch examples, const AblationOptio
       options_(options),
       targets_(targets_by_example(examples_)),
       target_count_(std::accumulate(targets_.begin(), targets_.end(), 0.0)) {
-  if (examples_.size < 2)
+  if (examples_.size < 2) {
     throw Error(text("an ablation needs at least two examples, got ", examples_.size),
                 "use more examples, or a task with more held-out data");
+  }
   require(options_.batch >= 1, "an ablation needs batches of 1 or more, got ", options_.batch);
   require(target_count_ > 0, "the examples have no target at all, so no loss can change");
   find_replacements();
@@ -126,10 +127,11 @@ void Ablation::find_replacements() {
     const Activations activations(model_, part, false, false);
     for (std::size_t m = 0; m < modules_.size(); ++m) {
       const Tensor& z = activations.captures().attention[m].z;
-      if (mean && z.defined())
+      if (mean && z.defined()) {
         sums[m].add(z, part, modules_[m].kind);
-      else
+      } else {
         outputs[m].push_back(z);
+      }
     }
   });
   const NoGrad no_grad;
@@ -180,8 +182,9 @@ ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unch
         std::ranges::count_if(modules_, is_encoder);  // the stream at the end of the encoder
     hooks.residual[read] = unchanged.residual[read];
   }
-  for (std::size_t m = 0; m < modules_.size() && m <= first; ++m)
+  for (std::size_t m = 0; m < modules_.size() && m <= first; ++m) {
     hooks.z.push_back(unchanged.attention[m].z);
+  }
   return hooks;
 }
 
@@ -194,8 +197,9 @@ struct Ablation::Part {
 
   Part(const Ablation& of_, const Batch& examples_, Index first)
       : of(of_), examples(examples_), replacements(of_.replacements_) {
-    for (Tensor& one : replacements)
+    for (Tensor& one : replacements) {
       if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, first + examples.size);
+    }
   }
   /// Returns the logits with this set ablated, by a pass that begins at the first head of
   /// `earliest`.
@@ -234,8 +238,9 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
 /// Returns the largest absolute value.
 static double largest_in(const Tensor& tensor) {
   double largest = 0;
-  for (const Scalar value : tensor.values())
+  for (const Scalar value : tensor.values()) {
     largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
   return largest;
 }
 
@@ -260,10 +265,12 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
                    without_b = part.logits({b}, both, &norms);
       add_losses(without_a + without_b - whole, examples, first, 1, all[p].independent);
       add_losses(whole, examples, first, 1, all[p].whole);
-      for (const auto& [logits, times] : {std::pair(without_a, 1), {without_b, 1}, {whole, -1}})
+      for (const auto& [logits, times] : {std::pair(without_a, 1), {without_b, 1}, {whole, -1}}) {
         add_losses(logits, examples, first, times, all[p].apart);
-      for (const Tensor& logits : {joint, whole, without_a, without_b})
+      }
+      for (const Tensor& logits : {joint, whole, without_a, without_b}) {
         all[p].largest_logit = std::max(all[p].largest_logit, largest_in(logits));
+      }
     });
     steps.done();
   });

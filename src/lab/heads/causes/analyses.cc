@@ -21,10 +21,11 @@ Finding attribute(const Run& run, Index examples) {
 Finding patch(const Run& run, Index examples) {
   const Batch all = held_out_examples(*run.task, 2 * examples).batch;
   const Index n = std::min(examples, all.size / 2);
-  if (n == 0)
+  if (n == 0) {
     throw Error(text("patch needs two different sequences, and the task has ", all.size,
                      " held-out example"),
                 "use a task with more held-out data");
+  }
   return finding_of(patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n)));
 }
 

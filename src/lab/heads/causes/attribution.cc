@@ -48,10 +48,11 @@ std::vector<Part> parts_of(const Transformer& model, const ModelCaptures& captur
     if (name.starts_with("encoder.")) continue;  // writes the stream that is read across
     const auto module = std::ranges::find(modules, name, &AttentionModule::name);
     const Index layer = module - modules.begin();
-    if (module != modules.end())
+    if (module != modules.end()) {
       add_attention(*module, layer, captures.attention[layer].z, parts);
-    else
+    } else {
       parts.push_back({name.ends_with(".mlp") ? name : name.substr(name.rfind('.') + 1), x});
+    }
   }
   return parts;
 }
@@ -82,8 +83,9 @@ struct Unembedding {
   double above_mean(const Scalar* row, Index k, Index token) const {
     const Scalar* block = row + k * outputs;
     double mean = 0;
-    for (Index v = 0; centred && v < outputs; ++v)
+    for (Index v = 0; centred && v < outputs; ++v) {
       mean += static_cast<double>(block[v]) / static_cast<double>(outputs);
+    }
     return static_cast<double>(block[token]) - mean;
   }
 
@@ -146,8 +148,9 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
       const Tensor& x = parts[p].x;
       result.shares[p].push_back(scale * dot(x.data() + at % x.count(), direction.u));
     }
-    for (std::size_t i = 0; i < biases.size(); ++i)
+    for (std::size_t i = 0; i < biases.size(); ++i) {
       result.shares[parts.size() + i].push_back(direction.*biases[i].second);
+    }
     result.rows.push_back(row);
   }
   return result;

@@ -25,8 +25,9 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
     for (std::size_t i = 0; i < found.rows.size(); ++i) {
       const std::size_t k = found.rows[i] % K;
       ++counts[k];
-      for (std::size_t p = 0; p < found.parts.size(); ++p)
+      for (std::size_t p = 0; p < found.parts.size(); ++p) {
         report.shares[p][k] += found.shares[p][i];
+      }
     }
   });
   report.logits.resize(K);
@@ -51,8 +52,9 @@ Finding finding_of(const AttributionReport& report) {
     sums.push_back(text(report.targets[k], " ", report.logits[k]));
   }
   if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");
-  for (std::size_t p = 0; p < report.parts.size(); ++p)
+  for (std::size_t p = 0; p < report.parts.size(); ++p) {
     table.rows.push_back(row_with({report.parts[p]}, Json(report.shares[p]).items()));
+  }
   return {.about = stamped({{"attention", report.attention},
                             {"examples", report.examples},
                             {"targets", report.targets},

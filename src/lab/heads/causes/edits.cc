@@ -62,8 +62,9 @@ std::vector<HeadEdits> gates_for(const HeadedModel& model, std::span<const HeadI
   Index layer = 0;
   for (const auto& numbers : model.head_numbers()) {
     Tensor gate = Tensor::zeros({std::ssize(numbers)});
-    for (std::size_t h = 0; h < numbers.size(); ++h)
+    for (std::size_t h = 0; h < numbers.size(); ++h) {
       gate.data()[h] = std::ranges::count(kept, HeadId{layer, numbers[h]}) > 0 ? 1 : 0;
+    }
     edits.push_back({.gate = gate});
     ++layer;
   }

@@ -27,8 +27,9 @@ namespace {
 class HiddenEdges {
  public:
   explicit HiddenEdges(const ModelCaptures& captures) : modules_(captures.attention) {
-    for (const AttentionCaptures& in : modules_)
+    for (const AttentionCaptures& in : modules_) {
       edits_.push_back({.hidden_edges = Flags(in.pattern.defined() ? in.pattern.count() : 0)});
+    }
   }
 
   /// Index of an edge in the pattern [B, H, T, S] of its attention layer.
@@ -85,8 +86,9 @@ Edges random_edges(const HiddenEdges& edges, const std::vector<CapturedHead>& he
     const HiddenEdges::Edge first = edges.edge(head, query.at, 0);
     for (Index key = 0; key < keys; ++key) {
       const HiddenEdges::Edge edge{first.module, first.place + key};
-      if (edges.weight(edge) > 0 && std::ranges::count(query.at.keys, key) == 0)
+      if (edges.weight(edge) > 0 && std::ranges::count(query.at.keys, key) == 0) {
         pool.push_back(edge);
+      }
     }
   }
   random.shuffle(std::span(pool));
@@ -102,8 +104,9 @@ std::string EdgeTest::verdict() const {
   if (!gold.enough()) return gold.lacking();
   if (is_significant() && !is_large()) return "small";
   if (is_significant() && !is_fair()) return "no fair control";
-  if (heads.size() == 1 && lift >= kOwnerLift)
+  if (heads.size() == 1 && lift >= kOwnerLift) {
     return is_cause() ? "cause" : "pattern and cause disagree";
+  }
   if (heads.size() == 1 && is_cause()) return "cause without pattern";
   return is_cause() ? "cause" : "no cause";
 }
@@ -116,8 +119,9 @@ RelationTargets targets_of(const Task& task, const Example& example, std::size_t
   for (Index b = 0; b < chosen.size; ++b) {
     for (Index t = 0; t < chosen.length; ++t) {
       const bool is_query = !example.gold[relation].keys(b, t).empty();
-      for (Index k = 0; k < chosen.targets_per_position; ++k)
+      for (Index k = 0; k < chosen.targets_per_position; ++k) {
         if (!is_query || (named && names[k] != asked.name)) chosen.target(b, t, k) = -1;
+      }
     }
   }
   const bool none = chosen.target_count() == 0 && example.gold[relation].queries() >= kFewestPaired;
@@ -150,9 +154,11 @@ EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
 void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
   const Relation& asked = relations_[trial.relation];
   const std::vector<AttentionModule> modules = model_.attention_modules();
-  for (const HeadId& head : all_heads(model_))
-    if (modules[head.module].kind == asked.kind)
+  for (const HeadId& head : all_heads(model_)) {
+    if (modules[head.module].kind == asked.kind) {
       trial.all.push_back({head.module, place_of(model_, head)});
+    }
+  }
   for (const HeadId& head : heads) {
     trial.heads.push_back({head.module, place_of(model_, head)});
     const AttentionModule& module = modules[head.module];
@@ -172,8 +178,9 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   EdgeTest test{.heads = heads, .targets = trial.examples.target_count(), .asks = asked.own};
   test.gold.examples = judged;
   if (!test.gold.enough()) return test;
-  for (std::vector<double>* sums : {&trial.whole, &trial.gold, &trial.control})
+  for (std::vector<double>* sums : {&trial.whole, &trial.gold, &trial.control}) {
     sums->resize(trial.examples.size);
+  }
   for_parts(trial.examples, options_.batch,
             [&](const Batch& part, Index first) { add_part(part, first, trial); });
   const double queries = std::max(1.0, trial.queries);
@@ -194,10 +201,13 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   std::vector<TestedQuery> queries =
       tested_queries(example_.gold[trial.relation], first, first + part.size);
   HiddenEdges gold(whole.captures());
-  for (TestedQuery& query : queries)
-    for (const CapturedHead& head : trial.heads)
-      for (const std::int32_t key : query.at.keys)
+  for (TestedQuery& query : queries) {
+    for (const CapturedHead& head : trial.heads) {
+      for (const std::int32_t key : query.at.keys) {
         query.mass += gold.hide(gold.edge(head, query.at, key));
+      }
+    }
+  }
   add_without(gold, 1, trial.gold);
   trial.mass += gold.mass();
   trial.queries += static_cast<double>(queries.size());
@@ -212,8 +222,9 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
       const Key of_query = key.fold(draw).fold(first + query.at.b).fold(query.at.t);
       drawn[i] = random_edges(random, trial.all, keys, query, Generator(of_query));
     });
-    for (const Edges& edges : drawn)
+    for (const Edges& edges : drawn) {
       for (const HiddenEdges::Edge& edge : edges) random.hide(edge);
+    }
     add_without(random, share, trial.control);
     trial.control_mass += share * random.mass();
   }
@@ -289,8 +300,9 @@ static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
 
 Finding finding_of(const EdgeReport& report) {
   Table table = edges_table();
-  for (const EdgeReport::Row& row : report.relations)
+  for (const EdgeReport::Row& row : report.relations) {
     for (const EdgeTest& test : row.tests) table.rows.push_back(row_of(row, test));
+  }
   return {.about = stamped({{"attention", report.attention},
                             {"examples", report.options.examples},
                             {"draws", report.options.draws},

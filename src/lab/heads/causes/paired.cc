@@ -45,8 +45,9 @@ Json::Array cells_of(const PairedChange& change) {
 
 std::string PairedChange::lacking() const {
   if (examples < kFewestPaired) return text("too few (", examples, ")");
-  if (carried < kFewestPaired)
+  if (carried < kFewestPaired) {
     return text("carried by ", std::lround(std::floor(carried)), " examples");
+  }
   return enough() ? "" : text("too skewed (", fixed(std::abs(skew), 2), ")");
 }
 
@@ -59,8 +60,9 @@ Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Arr
 /// Returns whether no example changes by more than rounding.
 static bool is_rounding(std::span<const double> after, std::span<const double> before,
                         std::span<const double> targets, double resolution) {
-  for (std::size_t i = 0; i < targets.size(); ++i)
+  for (std::size_t i = 0; i < targets.size(); ++i) {
     if (std::abs(after[i] - before[i]) > resolution * targets[i]) return false;
+  }
   return true;
 }
 
@@ -152,15 +154,17 @@ Finding judge_until_carried(const Task& task, Index examples,
   Finding found = judge(examples);
   if (examples != kPairedExamples) return found;
   while (examples < kMostPaired && at_most_different(task, 2 * examples) == 2 * examples &&
-         few_carry(found))
+         few_carry(found)) {
     found = judge(examples *= 2);
+  }
   return found;
 }
 
 std::vector<double> targets_by_example(const Batch& examples) {
   std::vector<double> targets;
-  for (Index b = 0; b < examples.size; ++b)
+  for (Index b = 0; b < examples.size; ++b) {
     targets.push_back(static_cast<double>(examples.rows(b, b + 1).target_count()));
+  }
   return targets;
 }
 

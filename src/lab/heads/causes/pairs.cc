@@ -63,8 +63,9 @@ std::vector<AskedRelation> asked_relations(const Transformer& model, const Task&
   std::vector<AskedRelation> all;
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
     HeadSet owners;
-    for (const HeadScores& head : scores.heads)
+    for (const HeadScores& head : scores.heads) {
       if (head.relations[r].owns()) owners.push_back(head);
+    }
     if (owners.empty()) continue;
     auto [examples, own] = targets_of(task, example, r);
     if (!own || examples.target_count() == 0) {
@@ -163,8 +164,9 @@ void find_costs(const Transformer& model, const AskedRelation& relation,
   std::vector<HeadPair> pairs;
   for (HeadPairReport& row : rows) {
     if (row.relation != relation.name || !PairSide::is_sure(row.of_first.share) ||
-        !PairSide::is_sure(row.of_second.share))
+        !PairSide::is_sure(row.of_second.share)) {
       continue;
+    }
     asked.push_back(&row);
     pairs.emplace_back(row.first, row.second);
   }
@@ -188,8 +190,9 @@ PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
   require(heads.size() >= 2, "pairs of heads need two heads, the model has ", heads.size());
   const Ablation ablation(model, examples, options);
   std::vector<HeadPair> pairs;
-  for (std::size_t i = 0; i < heads.size(); ++i)
+  for (std::size_t i = 0; i < heads.size(); ++i) {
     for (std::size_t j = i + 1; j < heads.size(); ++j) pairs.emplace_back(heads[i], heads[j]);
+  }
   const std::int64_t alone_passes = 1 + std::ssize(heads);
   const std::int64_t pair_passes = 4 * std::ssize(pairs);
   Steps steps(alone_passes + pair_passes);
@@ -318,15 +321,17 @@ Finding finding_of(const PairsReport& report) {
   const std::vector<HeadPairReport> rows = sorted(report.pairs);
   const auto told = std::ranges::count_if(rows, [](const auto& row) { return place_of(row) < 2; });
   table.most = std::max(table.most, static_cast<std::size_t>(told));
-  if (rows.size() > table.most)
+  if (rows.size() > table.most) {
     table.note += text("; ", table.most, " of ", rows.size(), " rows are shown");
+  }
   if (!report.unasked.empty()) table.note += "\n" + report.unasked;
   for (const HeadPairReport& pair : rows) {
     Json::Array row = row_with({pair.first, pair.second, pair.joint, pair.sum, pair.independent},
                                cells_of(pair.interaction),
                                {pair.relation.empty() ? Json() : Json(pair.relation)});
-    for (const PairSide* side : {&pair.of_first, &pair.of_second})
+    for (const PairSide* side : {&pair.of_first, &pair.of_second}) {
       row = row_with(row_with(row, cells_of(side->share)), cells_of(side->rise));
+    }
     table.rows.push_back(row_with(row, cells_of(pair.beyond),
                                   {pair.beyond_share, pair.redundant(), pair.verdict()}));
   }

@@ -60,8 +60,9 @@ HeadEdits put_head(const Tensor& z, Index heads, Index place) {
 Tensor put_position(const Tensor& stream, const Tensor& other, Index t) {
   Tensor patched = stream.clone();
   const Index T = stream.size(1), C = stream.size(2);
-  for (Index b = 0; b < stream.size(0); ++b)
+  for (Index b = 0; b < stream.size(0); ++b) {
     std::copy_n(other.data() + (b * T + t) * C, C, patched.data() + (b * T + t) * C);
+  }
   return patched;
 }
 

@@ -37,16 +37,18 @@ std::string vector_text(const Row& values) {
 /// Returns "1 x 0 + 1 x 1".
 std::string products_text(const Row& q, const Row& k) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < q.size(); ++i)
+  for (std::size_t i = 0; i < q.size(); ++i) {
     parts.push_back(short_number(q[i]) + " x " + short_number(k[i]));
+  }
   return join(parts, " + ");
 }
 
 /// Returns "q3 k3 = 1.24".
 std::string largest_product(const Row& q, const Row& k) {
   std::size_t largest = 0;
-  for (std::size_t i = 0; i < q.size(); ++i)
+  for (std::size_t i = 0; i < q.size(); ++i) {
     if (std::abs(q[i] * k[i]) > std::abs(q[largest] * k[largest])) largest = i;
+  }
   return text("q", largest, " k", largest, " = ", fixed(q[largest] * k[largest], 4));
 }
 
@@ -60,8 +62,9 @@ Json vector_or_length(const Row& v, bool whole) {
 /// Returns one row of a matrix, divided at the columns of each head: "1 0 | 1 0".
 std::string cut_row(const std::vector<HeadSteps>& heads, Matrix HeadSteps::*part, Index t) {
   std::vector<std::string> parts;
-  for (const HeadSteps& head : heads)
+  for (const HeadSteps& head : heads) {
     parts.push_back(join(texts_of(row_of(head.*part, t), short_number), " "));
+  }
   return join(parts, " | ");
 }
 
@@ -101,9 +104,10 @@ Table inputs_table(const ShownHeads& shown) {
       .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
                     H * heads[0].v.columns(),
                     "]: ", H > 1 ? "each head has its own columns, between bars" : "one head")};
-  for (Index t = 0; t < T; ++t)
+  for (Index t = 0; t < T; ++t) {
     table.rows.push_back({shown.queries[t], cut_row(heads, &HeadSteps::q, t),
                           cut_row(heads, &HeadSteps::k, t), cut_row(heads, &HeadSteps::v, t)});
+  }
   return table;
 }
 
@@ -126,8 +130,9 @@ void add_head_tables(std::vector<Table>& tables, const ShownHeads& shown, std::s
       Column("output", whole ? "output" : "|output|", "weights times values, or its length")
           .fixed(4)
           .no_legend());
-  for (Index t = 0; t < head.output.rows(); ++t)
+  for (Index t = 0; t < head.output.rows(); ++t) {
     weights.rows[t].push_back(vector_or_length(row_of(head.output, t), whole));
+  }
   for (Table* table : {&tables[tables.size() - 2], &tables.back()}) table->name += text(".", h + 1);
 }
 
@@ -153,9 +158,10 @@ std::string uniform_text(const ShownHeads& shown) {
 Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
   const Matrix z = concatenated(shown.heads), y = z * W_O;
   std::vector<std::string> changes;
-  for (std::size_t h = 0; h < shown.heads.size(); ++h)
+  for (std::size_t h = 0; h < shown.heads.size(); ++h) {
     changes.push_back(text("without ", shown.names[h], " by ",
                            fixed(change_when_silent(shown.heads, h, W_O), 4)));
+  }
   Table table{.name = "mixed",
               .columns = {{"token", "token"},
                           Column("concatenated", "concatenated",
@@ -168,9 +174,10 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
                             shape_text(W_O), ", which mixes them"),
               .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
                            fixed(norm(y), 4), ".", uniform_text(shown))};
-  for (Index t = 0; t < z.rows(); ++t)
+  for (Index t = 0; t < z.rows(); ++t) {
     table.rows.push_back(
         {shown.queries[t], four_decimals(row_of(z, t)), four_decimals(row_of(y, t))});
+  }
   return table;
 }
 
@@ -214,8 +221,9 @@ Table steps_table(const ShownHeads& shown, std::size_t h, Index t) {
   const Row q = row_of(head.q, t), scaled = row_of(head.scaled, t),
             weights = row_of(head.weights, t);
   double largest = -INFINITY;
-  for (std::size_t s = 0; s < weights.size(); ++s)
+  for (std::size_t s = 0; s < weights.size(); ++s) {
     if (weights[s] > 0) largest = std::max(largest, scaled[s]);
+  }
   for (Index s = 0; s < std::ssize(weights); ++s) {
     if (weights[s] == 0) continue;
     const Row k = row_of(head.k, s), v = row_of(head.v, s);
@@ -248,10 +256,12 @@ std::vector<Table> query_tables(const ShownHeads& shown, Index query) {
   require(0 <= query && query < std::ssize(shown.queries), "there is no query ", query, ": the ",
           shown.queries.size(), " are counted from 0");
   std::vector<Table> tables;
-  for (std::size_t h = 0; h < shown.heads.size(); ++h)
+  for (std::size_t h = 0; h < shown.heads.size(); ++h) {
     tables.push_back(steps_table(shown, h, query));
-  for (std::size_t h = 0; h + 1 < tables.size(); ++h)  // the last one's legend applies to all
+  }
+  for (std::size_t h = 0; h + 1 < tables.size(); ++h) {  // the last one's legend applies to all
     for (Column& column : tables[h].columns) column.in_legend = false;
+  }
   return tables;
 }
 

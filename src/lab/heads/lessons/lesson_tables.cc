@@ -111,8 +111,9 @@ Table corrections_table() {
                           {"fact", "what is so"},
                           {"source", "by"}},
               .title = "What articles say, and what is so"};
-  for (const auto& [topic, claim, fact, source] : kCorrections)
+  for (const auto& [topic, claim, fact, source] : kCorrections) {
     table.rows.push_back({topic, claim, fact, source});
+  }
   return table;
 }
 
@@ -120,8 +121,9 @@ Table known_patterns_table() {
   Table table{.name = "patterns",
               .columns = {{"name", "pattern"}, {"meaning", "what is scored"}},
               .title = "Patterns to know"};
-  for (const ScoreEntry& score : score_table())
+  for (const ScoreEntry& score : score_table()) {
     if (score.from.known.rule != nullptr) table.rows.push_back({score.name, score.meaning});
+  }
   return table;
 }
 
@@ -131,9 +133,10 @@ Json lessons_json() {
   Json::Array patterns;
   for (const auto& [name, meaning, from, decimals] : score_table()) {
     const auto& [rule, first, last] = from.known;
-    if (rule != nullptr)
+    if (rule != nullptr) {
       patterns.push_back(
           Json::object({{"name", name}, {"rule", rule}, {"from", first}, {"to", last}}));
+    }
   }
   return Json::object({{"worlds", worlds}, {"patterns", patterns}});
 }

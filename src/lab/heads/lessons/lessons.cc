@@ -26,10 +26,12 @@ Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
   Matrix weights(scaled.rows(), S);
   for (Index t = 0; t < scaled.rows(); ++t) {
     double largest = -INFINITY, sum = 0;
-    for (Index s = 0; s < S; ++s)
+    for (Index s = 0; s < S; ++s) {
       if (sees(t, s)) largest = std::max(largest, scaled(t, s));
-    for (Index s = 0; s < S; ++s)
+    }
+    for (Index s = 0; s < S; ++s) {
       if (sees(t, s)) sum += weights(t, s) = std::exp(scaled(t, s) - largest);
+    }
     for (Index s = 0; s < S && sum > 0; ++s) weights(t, s) /= sum;
   }
   return weights;
@@ -43,9 +45,10 @@ Matrix matrix_of(const Json& json, const char* name, Index expected) {
   const Index columns = std::ssize(rows[0].items());
   require(0 < columns && columns <= kMostWidth, name, " is ", columns, " wide: 1 to ", kMostWidth,
           " can be shown");
-  for (const Json& row : rows)
+  for (const Json& row : rows) {
     require(std::ssize(row.items()) == columns, name, " has a row of ", row.items().size(),
             " numbers after one of ", columns);
+  }
   return {expected, columns, [&](Index i, Index j) { return rows[i].items()[j].number(); }};
 }
 
@@ -87,8 +90,9 @@ Matrix concatenated(std::span<const HeadSteps> heads) {
   Matrix all(heads.empty() ? 0 : heads[0].output.rows(), width);
   Index first = 0;
   for (const HeadSteps& head : heads) {
-    for (Index t = 0; t < all.rows(); ++t)
+    for (Index t = 0; t < all.rows(); ++t) {
       for (Index j = 0; j < head.output.columns(); ++j) all(t, first + j) = head.output(t, j);
+    }
     first += head.output.columns();
   }
   return all;
@@ -97,9 +101,11 @@ Matrix concatenated(std::span<const HeadSteps> heads) {
 Matrix average_weights(std::span<const HeadSteps> heads) {
   require(!heads.empty(), "the average of no patterns");
   Matrix mean(heads[0].weights.rows(), heads[0].weights.columns());
-  for (const HeadSteps& head : heads)
-    for (Index t = 0; t < mean.rows(); ++t)
+  for (const HeadSteps& head : heads) {
+    for (Index t = 0; t < mean.rows(); ++t) {
       for (Index s = 0; s < mean.columns(); ++s) mean(t, s) += head.weights(t, s);
+    }
+  }
   return scaled_by(mean, 1 / static_cast<double>(heads.size()));
 }
 
@@ -124,8 +130,9 @@ double diversity_of(std::span<const HeadSteps> heads) {
     for (std::size_t b = a + 1; b < heads.size(); ++b) {
       const Matrix &p = heads[a].weights, &q = heads[b].weights;
       const Index S = p.columns();
-      for (Index t = 0; t < p.rows(); ++t, ++count)
+      for (Index t = 0; t < p.rows(); ++t, ++count) {
         total += jensen_shannon_distance(S, &p.values()[t * S], &q.values()[t * S]);
+      }
     }
   }
   return count > 0 ? total / static_cast<double>(count) : 0;

@@ -61,10 +61,12 @@ namespace {
 HeadPattern blank_pattern(const Task& task, const HeadId& head, AttentionKind kind,
                           const Batch& batch, Index b) {
   HeadPattern pattern{.head = head, .example = b};
-  for (const std::int32_t token : query_tokens(batch, kind, b))
+  for (const std::int32_t token : query_tokens(batch, kind, b)) {
     pattern.queries.push_back(task.token_text(token));
-  for (const std::int32_t token : key_tokens(batch, kind, b))
+  }
+  for (const std::int32_t token : key_tokens(batch, kind, b)) {
     pattern.keys.push_back(task.token_text(token));
+  }
   return pattern;
 }
 
@@ -113,9 +115,11 @@ std::vector<HeadPattern> patterns_on(const HeadedModel& model, const Task& task,
         patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
     pattern.normalises = kind_of(module.attention->function).normalises;
     set_weights(pattern, activations);
-    for (std::size_t r = 0; r < examples.gold.size(); ++r)
-      if (relations[r].kind == kind)
+    for (std::size_t r = 0; r < examples.gold.size(); ++r) {
+      if (relations[r].kind == kind) {
         pattern.gold.push_back(cells_of(examples.gold[r], pattern, relations[r].name));
+      }
+    }
   }
   return patterns;
 }
@@ -135,8 +139,9 @@ const GoldCells* HeadPattern::gold_of(std::string_view relation) const {
   const GoldCells* best = nullptr;
   for (const GoldCells& cells : gold) {
     if (cells.relation == relation) return &cells;
-    if (relation.empty() && (best == nullptr || cells.mass > best->mass) && cells.mass >= 0)
+    if (relation.empty() && (best == nullptr || cells.mass > best->mass) && cells.mass >= 0) {
       best = &cells;
+    }
   }
   return best;
 }
@@ -171,8 +176,9 @@ Json to_json(const HeadPattern& pattern) {
   Json::Array gold;
   for (const GoldCells& cells : pattern.gold) {
     std::vector<std::vector<Index>> of_queries(pattern.queries.size());
-    for (std::size_t i = 0; i < cells.cells.size(); ++i)
+    for (std::size_t i = 0; i < cells.cells.size(); ++i) {
       if (cells.cells[i] != 0) of_queries[i / keys].push_back(static_cast<Index>(i % keys));
+    }
     gold.push_back(
         Json::object({{"relation", cells.relation}, {"mass", cells.mass}, {"keys", of_queries}}));
   }
@@ -199,8 +205,9 @@ Matrix block_of(const Tensor& x, Index b, Index rows, Index block, Index width) 
 std::vector<char> visible_cells(const AttentionPlace& place, Index T, Index S) {
   const AttentionMask mask{.causal = place.causal, .window = place.window};
   std::vector<char> cells;
-  for (Index i = 0; i < T * S && (mask.causal || mask.window > 0); ++i)
+  for (Index i = 0; i < T * S && (mask.causal || mask.window > 0); ++i) {
     cells.push_back(mask.sees(0, i / S, i % S));
+  }
   return cells;
 }
 
@@ -242,8 +249,9 @@ double largest_difference(const HeadSteps& steps, const Activations& activations
   double largest = 0;
   for (Index t = 0; t < steps.weights.rows(); ++t) {
     const Scalar* row = pattern.data() + (b * pattern.size(1) + t) * pattern.size(2);
-    for (Index s = 0; s < steps.weights.columns(); ++s)
+    for (Index s = 0; s < steps.weights.columns(); ++s) {
       largest = std::max(largest, std::abs(steps.weights(t, s) - static_cast<double>(row[s])));
+    }
   }
   return largest;
 }

@@ -31,13 +31,18 @@ Index nearest_of(Keys candidates, Index t) {
 /// Returns the offset that finds most disjoint queries of split A; the shortest of equals.
 Index best_offset_of(const QuerySet& set) {
   std::map<Index, Index> hits;
-  for (const EligibleQuery& query : set.queries)
-    for (const std::int32_t key : query.keys)
+  for (const EligibleQuery& query : set.queries) {
+    for (const std::int32_t key : query.keys) {
       hits[key - query.t] += query.disjoint && split_of(query.b) == 0;
+    }
+  }
   Index best = 0, most = 0;
-  for (const auto& [offset, count] : hits)
-    if (count > most || (count == most && std::abs(offset) < std::abs(best)))
-      best = offset, most = count;
+  for (const auto& [offset, count] : hits) {
+    if (count > most || (count == most && std::abs(offset) < std::abs(best))) {
+      best = offset;
+      most = count;
+    }
+  }
   return best;
 }
 
@@ -66,8 +71,9 @@ std::vector<Index> cycles_of(Index count, Generator random) {
   random.shuffle(std::span(next));
   for (Index first = 0; first < count; ++first) {
     if (next[first] < 0) continue;
-    for (Index item = first; next[item] >= 0; item = std::exchange(next[item], -1))
+    for (Index item = first; next[item] >= 0; item = std::exchange(next[item], -1)) {
       cycles.push_back(item);
+    }
     cycles.push_back(-1);
   }
   return cycles;
@@ -94,8 +100,9 @@ void rotate(const Group& group, const std::vector<Index>& cycles, Give&& give) {
 /// Draws `count` different keys of the visible ones, or all of them.
 std::vector<std::int32_t> draw_keys(std::size_t count, SeenKeys seen, Generator& random) {
   std::set<std::int32_t> keys;
-  while (keys.size() < std::min(count, static_cast<std::size_t>(seen.count())))
+  while (keys.size() < std::min(count, static_cast<std::size_t>(seen.count()))) {
     keys.insert(static_cast<std::int32_t>(seen.first + random.below(seen.count())));
+  }
   return {keys.begin(), keys.end()};
 }
 
@@ -188,8 +195,10 @@ std::shared_ptr<const PermutedGold> PermutedGold::of(const QuerySet& set, Index 
   };
   thread_local std::map<std::uint64_t, Drawn> kept;
   auto& [from, gold] = kept[key.fold(permutations).value];
-  if (gold == nullptr || from != drawn_from)
-    gold = std::make_shared<PermutedGold>(set, permutations, key), from = std::move(drawn_from);
+  if (gold == nullptr || from != drawn_from) {
+    gold = std::make_shared<PermutedGold>(set, permutations, key);
+    from = std::move(drawn_from);
+  }
   return gold;
 }
 
@@ -214,10 +223,11 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
   for_blocks([&](Index begin, Index end) {
     for (Index p = begin; p < end; ++p) {
       const std::vector<Index> cycles = cycles_of(examples, Generator(key.fold(p)));
-      for (const auto& [place, group] : groups)
+      for (const auto& [place, group] : groups) {
         rotate(group, cycles, [&](Index to, Index from) {
           set_of_[to * permutations_ + p] = single_ ? keys_[from] : static_cast<std::int32_t>(from);
         });
+      }
     }
   });
 }
@@ -247,9 +257,10 @@ void PermutedGold::add_set(std::span<const std::int32_t> keys) {
 
 void PermutedGold::add_masses(Index judged, const Scalar* weights, std::span<double> sums) const {
   const std::int32_t* single = set_of_.data() + judged * permutations_;
-  for (std::size_t p = 0; p < sums.size(); ++p)
+  for (std::size_t p = 0; p < sums.size(); ++p) {
     sums[p] += single_ ? static_cast<double>(weights[single[p]])
                        : mass_on(keys(judged, static_cast<Index>(p)), weights);
+  }
 }
 
 Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) const {
@@ -261,8 +272,9 @@ Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) co
   for (const EligibleQuery& query : judged) add(truth, query.keys);
   std::vector<std::uint64_t> hashes(permutations_, kBasis);
   for_blocks([&](Index begin, Index end) {
-    for (Index j = 0; j < std::ssize(judged); ++j)
+    for (Index j = 0; j < std::ssize(judged); ++j) {
       for (Index p = begin; p < end; ++p) add(hashes[p], keys(j, p));
+    }
   });
   std::set<std::uint64_t> seen(hashes.begin(), hashes.end());
   seen.erase(truth);
@@ -305,8 +317,9 @@ Gold pattern_gold(const ScoreEntry& score, const Mask& mask, std::span<const Tok
   Gold gold;
   for_pattern_queries(mask, facts, [&](Index b, const PatternQuery& query) {
     std::vector<std::int32_t> wanted;
-    for (Index s = 0; s < std::ssize(query.keys); ++s)
+    for (Index s = 0; s < std::ssize(query.keys); ++s) {
       if (score.from.weight(query, s) > 0) wanted.push_back(static_cast<std::int32_t>(s));
+    }
     if (!wanted.empty() && wanted.size() < query.keys.size()) gold.add(b, query.t, wanted);
   });
   return gold;

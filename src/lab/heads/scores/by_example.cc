@@ -34,8 +34,9 @@ ExampleMasses masses_by_example(const HeadedModel& model, const Task& task, Inde
   const std::vector<Relation> relations = task.relations();
   const bool causal = model.shape().architecture != Architecture::encoder;
   std::vector<QuerySet> sets;
-  for (std::size_t r = 0; r < relations.size(); ++r)
+  for (std::size_t r = 0; r < relations.size(); ++r) {
     sets.push_back(relation_queries(example, relations, r, causal));
+  }
   const std::vector<HeadId> heads = all_heads(model);
   const auto modules = model.attention_modules();
   ExampleMasses masses{std::ssize(relations), std::ssize(heads), count, {}};
@@ -44,13 +45,15 @@ ExampleMasses masses_by_example(const HeadedModel& model, const Task& task, Inde
     const Activations activations(model, part);
     for (std::size_t h = 0; h < heads.size(); ++h) {
       Tensor pattern = activations.pattern(heads[h]);
-      if (!kind_of(modules[heads[h].module].attention->function).normalises)
+      if (!kind_of(modules[heads[h].module].attention->function).normalises) {
         pattern = normalised_rows(pattern);
+      }
       for (std::size_t r = 0; r < sets.size(); ++r) {
         if (sets[r].kind != modules[heads[h].module].kind) continue;
-        for (Index b = first; b < first + part.size; ++b)
+        for (Index b = first; b < first + part.size; ++b) {
           masses.values[(r * heads.size() + h) * count + b] =
               static_cast<float>(mean_mass(sets[r].of(b, b + 1), pattern, first));
+        }
       }
     }
   });

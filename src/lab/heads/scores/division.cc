@@ -97,10 +97,12 @@ double error_of(const SharedQuery& query, const Parts& all, const Parts* known) 
 double spread_of(const std::vector<SharedQuery>& queries) {
   Parts all;
   double squares = 0;
-  for (const SharedQuery& query : queries)
+  for (const SharedQuery& query : queries) {
     if (query.judged) all.add(query);
-  for (const SharedQuery& query : queries)
+  }
+  for (const SharedQuery& query : queries) {
     if (query.judged) squares += error_of(query, all, nullptr);
+  }
   return std::sqrt(squares / (all.weight * static_cast<double>(all.sum.size())));
 }
 
@@ -154,8 +156,9 @@ std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r)
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const HeadScores& head = report.heads[h];
     if (head.relations[r].lift >= least && head.chosen_on[r].lift >= least &&
-        head.relations[r].p < kOwnerP)
+        head.relations[r].p < kOwnerP) {
       heads.push_back(h);
+    }
   }
   return heads;
 }
@@ -210,8 +213,9 @@ std::vector<Division::Class> classes_of(const std::vector<SharedQuery>& queries,
   }
   std::vector<Division::Class> all;
   for (auto& [label, one] : classes) {
-    for (std::vector<double>* sums : {&one.mass, &one.rise})
+    for (std::vector<double>* sums : {&one.mass, &one.rise}) {
       for (double& sum : *sums) sum = ratio(sum, one.queries);
+    }
     all.push_back(std::move(one));
   }
   return all;
@@ -250,7 +254,10 @@ double likeness(const Division& a, const Division& b) {
     const auto other = std::ranges::find(b.classes, one.name, &Division::Class::name);
     if (other == b.classes.end()) continue;
     const std::size_t i = most(one.mass), j = most(other->mass);
-    ++both[{i, j}], ++in_a[i], ++in_b[j], ++classes;
+    ++both[{i, j}];
+    ++in_a[i];
+    ++in_b[j];
+    ++classes;
   }
   const auto pairs = [](const auto& counts) {
     double sum = 0;

@@ -53,8 +53,9 @@ struct PatternSums::HeadRows {
   /// Calls visit(b, t, visible keys) for every row.
   template <class Visit>
   void for_rows(Visit&& visit) const {
-    for (Index b = first; b < end; ++b)
+    for (Index b = first; b < end; ++b) {
       for (Index t = 0; t < mask.batch.queries_of(mask.kind, b); ++t) visit(b, t, mask.seen(b, t));
+    }
   }
 
   /// Adds the sums without ground truth: the average pattern of split A, sums over the rows of
@@ -68,8 +69,9 @@ struct PatternSums::HeadRows {
         return;
       }
       ++sums.pattern_rows[t];
-      for (Index s = seen.first; s < seen.end; ++s)
+      for (Index s = seen.first; s < seen.end; ++s) {
         sums.pattern[t * length + s] += static_cast<double>(weights[s]);
+      }
     });
   }
 
@@ -80,8 +82,9 @@ struct PatternSums::HeadRows {
       const Scalar* out = z.data() + ((b - first) * z.size(1) + t) * all + place * width;
       for (Index i = 0; i < width && split_of(b) == 1; ++i) {
         const auto factor = static_cast<double>(out[i]);
-        for (Index j = i; j < width; ++j)
+        for (Index j = i; j < width; ++j) {
           sums.gram[i * width + j] += factor * static_cast<double>(out[j]);
+        }
       }
     });
   }
@@ -162,8 +165,9 @@ void PatternSums::add_row_sums(const std::vector<HeadRows>& rows, const ModelCap
     as_computed.for_rows([&](Index b, Index t, SeenKeys seen) {
       if (split_of(b) != 1) return;
       const Scalar* weights = as_computed.row(b, t);
-      for (Index s = seen.first; s < seen.end; ++s)
+      for (Index s = seen.first; s < seen.end; ++s) {
         head.row_sums += static_cast<double>(weights[s]);
+      }
     });
   }
 }
@@ -180,8 +184,9 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
       split.mass_all += mass;
       if (!query.disjoint) continue;
       const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.seen.end));
-      if (!hits.by_query.empty())
+      if (!hits.by_query.empty()) {
         hits.by_query[&query - gold.set.queries.data()] = {static_cast<float>(mass), hit};
+      }
       split.mass += mass;
       split.top1 += hit;
       split.top1_offset_wrong += hit && !query.offset_right;
@@ -196,9 +201,11 @@ void PatternSums::add_largest_masses(const std::vector<HeadRows>& rows) {
     const QuerySet& set = asked_[q].set;
     for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
       double largest = 0;
-      for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
-        if (set.kind == heads_[h].kind)
+      for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h) {
+        if (set.kind == heads_[h].kind) {
           largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
+        }
+      }
       largest_masses_[q] += largest;
     }
   });
@@ -230,9 +237,10 @@ double PatternSums::distance(std::size_t a, std::size_t b) const {
 void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r) {
   const Index permutations = gathered.asked()[asked].permuted->permutations();
   std::vector<double> largest(permutations);
-  for (const HeadSums& head : gathered.heads())
+  for (const HeadSums& head : gathered.heads()) {
     std::ranges::transform(largest, head.hits[asked].permuted, largest.begin(),
                            [](double a, double b) { return std::max(a, b); });
+  }
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const double mass = gathered.heads()[h].hits[asked].splits[1].mass * (1 - 1e-12);
     const auto reached =

@@ -3,65 +3,22 @@
 // converts them to scores. All choices (the head of a relation, the best offset, the average
 // pattern, the assignment) are made on split A; reported numbers come from split B. Labels follow
 // Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
-// score_table.cc, scores_json.cc and scores_finding.cc.
+// labels.cc, score_table.cc, scores_json.cc and scores_finding.cc.
 #include "headlab/heads/scores.h"
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <map>
-#include <numeric>
 
 #include "headlab/base/error.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/scores/head_sums.h"
+#include "heads/scores/labels.h"
 
 namespace headlab {
 namespace {
 
 constexpr Index kFewestPermutations = 199;
-constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1,
-                 kRareShare = 0.5;  // thresholds of labels
-
-/// Examples with the scored queries: first the relations, then, for each kind of attention of the
-/// model, the keys of the rows of score_table().
-struct ScoringJob {
-  Example example;
-  std::vector<Relation> relations;
-  const HeadedModel& model;
-  bool causal = model.shape().architecture != Architecture::encoder;
-  std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `asked`
-  std::deque<Gold> gold{};                          // a deque: `asked` points to its elements
-  std::vector<AskedGold> asked{};
-
-  void add_relations(Index permutations) {
-    for (std::size_t r = 0; r < relations.size(); ++r)
-      asked.push_back(asked_relation(r, permutations));
-  }
-  AskedGold asked_relation(std::size_t r, Index permutations) const {
-    const Index window = widest_window(model, relations[r].kind);
-    const QuerySet set = relation_queries(example, relations, r, causal, window);
-    const Key key = Key{}.fold("permutations").fold(relations[r].name);
-    return {set, PermutedGold::of(set, permutations, key)};
-  }
-
-  void add_patterns(const Task& task) {
-    const std::vector<TokenFacts> facts = facts_of(example.batch, task);
-    for (const AttentionModule& module : model.attention_modules()) {
-      if (module.attention->heads.empty() || patterns.contains(module.kind)) continue;
-      patterns[module.kind] = asked.size();
-      const Mask mask{example.batch, module.kind, causal};
-      for (const ScoreEntry& row : score_table()) {
-        if (row.from.weight == nullptr) continue;
-        gold.push_back(pattern_gold(row, mask, facts));
-        const QuerySet set = lone_queries(gold.back(), mask);
-        asked.push_back({set, std::make_shared<PermutedGold>(set, 0, Key{})});
-      }
-    }
-  }
-};
 
 // ---- one head on the ground truth of relations --------------------------------------------------
 
@@ -105,8 +62,9 @@ RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySe
     const double offset = ratio(facts.offset_right, facts.disjoint);
     score.null = std::max({score.null, offset, position_null(head, set, split)});
   }
-  if (score.null < 1 && facts.disjoint > 0)
+  if (score.null < 1 && facts.disjoint > 0) {
     score.lift = (score.mass - score.null) / (1 - score.null);
+  }
   return score;
 }
 
@@ -134,86 +92,12 @@ std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool 
     double& value = values.emplace_back(kUndefined);
     if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
     if (row.from.weight == nullptr || !all) continue;
-    if (const Index queries = job.asked[pattern].set.splits[1].disjoint; queries > 0)
+    if (const Index queries = job.asked[pattern].set.splits[1].disjoint; queries > 0) {
       value = ratio(head.hits[pattern].splits[1].mass, queries);
+    }
     ++pattern;
   }
   return values;
-}
-
-/// Returns the pattern whose keys have most of the head's attention.
-std::string like_of(const std::vector<double>& values) {
-  double most = 0.5;
-  std::string like;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (score_table()[i].from.weight != nullptr && values[i] > most)
-      most = values[i], like = score_table()[i].name;
-  return like;
-}
-
-Index rows_with_a_choice(const HeadSums& head) {
-  return std::accumulate(head.offsets.begin(), head.offsets.end(), Index{0});
-}
-
-/// Returns the offsets of the largest weights, the most frequent first.
-std::vector<HeadScores::Offset> offsets_of(const HeadSums& head) {
-  const Index length = std::ssize(head.pattern_rows);
-  std::vector<HeadScores::Offset> offsets;
-  Index seen = 0;
-  for (Index i = 0; i < std::ssize(head.offsets); ++i) {
-    seen += head.seen_changes[i];
-    if (head.offsets[i] > 0)
-      offsets.push_back({i - length, ratio(head.offsets[i], seen), head.offsets[i]});
-  }
-  std::ranges::stable_sort(offsets, std::greater<>(), &HeadScores::Offset::count);
-  return offsets;
-}
-
-/// Returns a label with the number of queries on which it is based: "rare (212)".
-std::string label_text(const std::string& label, Index queries) {
-  return text(label, " (", queries, ")");
-}
-
-/// Adds "positional -1" if nearly all argmaxes have this offset, among the rows that see such a
-/// key: a head that attends 3 back is positional, although the first three positions have nothing 3
-/// back. These rows must be half of all, or the few that see a far key would decide.
-void add_positional(const HeadSums& head, std::vector<std::string>& labels) {
-  const Index length = std::ssize(head.pattern_rows), all = rows_with_a_choice(head);
-  Index seen = 0;
-  for (Index i = 0; i < std::ssize(head.offsets); ++i) {
-    seen += head.seen_changes[i];
-    if (seen > 0 && 2 * seen >= all && ratio(head.offsets[i], seen) >= kPositionalShare)
-      labels.push_back(label_text(text("positional ", i > length ? "+" : "", i - length), seen));
-  }
-}
-
-/// Returns whether the argmax finds the ground truth of a set 10 points more often than the best
-/// offset.
-bool beats_offset(double top1, const QuerySet& set) {
-  const QuerySet::Facts& facts = set.splits[1];
-  return facts.examples >= kFewestExamples &&
-         top1 >= ratio(facts.offset_right, facts.disjoint) + kSyntacticGain;
-}
-
-std::vector<std::string> labels_of(const HeadScores& scores, const HeadSums& head,
-                                   const ScoringJob& job, std::size_t pattern) {
-  std::vector<std::string> labels;
-  if (job.example.batch.size / 2 >= kFewestExamples) add_positional(head, labels);
-  for (std::size_t r = 0; r < job.relations.size(); ++r) {
-    const RelationScore& score = scores.relations[r];
-    if (!job.relations[r].positional && score.enough() &&
-        beats_offset(score.top1, job.asked[r].set))
-      labels.push_back(label_text("syntactic " + job.relations[r].name, score.queries));
-  }
-  for (const ScoreEntry& row : score_table()) {
-    if (row.from.weight == nullptr) continue;
-    const QuerySet& set = job.asked[pattern].set;
-    const double top1 = ratio(head.hits[pattern].splits[1].top1, set.splits[1].disjoint);
-    if (row.from.label && top1 >= kRareShare && beats_offset(top1, set))
-      labels.push_back(label_text(row.name, set.splits[1].disjoint));
-    ++pattern;
-  }
-  return labels;
 }
 
 // ---- all heads ----------------------------------------------------------------------------------
@@ -230,9 +114,11 @@ void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& g
     head.offsets = offsets_of(sums);
     head.labels = labels_of(head, sums, job, pattern);
   }
-  for (std::size_t a = 0; all && a < report.heads.size(); ++a)
-    for (std::size_t b = 0; b < report.heads.size(); ++b)
+  for (std::size_t a = 0; all && a < report.heads.size(); ++a) {
+    for (std::size_t b = 0; b < report.heads.size(); ++b) {
       report.distances.push_back(gathered.distance(a, b));
+    }
+  }
 }
 
 /// Draws more permutations for relations that a head may own and that chance has not reached once,
@@ -288,8 +174,9 @@ RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered,
   const QuerySet::Facts& facts = gold.set.splits[1];
   const GoldHits::Split& sums = gathered.heads()[winner.best].hits[r].splits[1];
   winner.offset = baseline(facts, facts.offset_right, sums.top1_offset_wrong);
-  if (gold.set.has_candidates)
+  if (gold.set.has_candidates) {
     winner.nearest = baseline(facts, facts.nearest_right, sums.top1_nearest_wrong);
+  }
   return winner;
 }
 
@@ -299,9 +186,11 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
     return gathered.heads()[h].kind == report.relations[r].relation.kind;
   };
   std::vector<double> values;
-  for (std::size_t r = 0; r < report.relations.size(); ++r)
-    for (std::size_t h = 0; h < report.heads.size(); ++h)
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    for (std::size_t h = 0; h < report.heads.size(); ++h) {
       values.push_back(possible(r, h) ? report.heads[h].chosen_on[r].mass : -1);
+    }
+  }
   const std::vector<Index> head_of =
       best_assignment(std::ssize(report.relations), std::ssize(report.heads), values);
   Index owned = 0;
@@ -329,14 +218,16 @@ void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
     double best_on_a = -1;
     for (const HeadSums& head : gathered.heads()) {
       const auto& splits = head.hits[r].splits;
-      if (head.kind != set.kind || splits[0].mass <= best_on_a || set.splits[1].disjoint == 0)
+      if (head.kind != set.kind || splits[0].mass <= best_on_a || set.splits[1].disjoint == 0) {
         continue;
+      }
       best_on_a = splits[0].mass;
       winner.mass_untrained = ratio(splits[1].mass, set.splits[1].disjoint);
     }
-    if (winner.mass_untrained < 1)
+    if (winner.mass_untrained < 1) {
       winner.lift_untrained =
           (report.best_score(r).mass - winner.mass_untrained) / (1 - winner.mass_untrained);
+    }
   }
 }
 
@@ -345,8 +236,12 @@ void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
 double diversity_of(const HeadsReport& report) {
   double sum = 0;  // over all ordered pairs, and each head with itself, which is 0
   Index pairs = -std::ssize(report.heads);
-  for (const double distance : report.distances)
-    if (std::isfinite(distance)) sum += distance, ++pairs;
+  for (const double distance : report.distances) {
+    if (std::isfinite(distance)) {
+      sum += distance;
+      ++pairs;
+    }
+  }
   return ratio(sum, pairs);
 }
 
@@ -374,8 +269,10 @@ HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsO
   decide_owners(report, job, model, options);
   for (std::size_t r = 0; r < relations; ++r) {
     report.relations.push_back(winner_of(report, gathered, r, job.relations[r]));
-    if (auto division = division_of({report, gathered, job.example, task, model, options.rises}, r))
+    if (auto division =
+            division_of({report, gathered, job.example, task, model, options.rises}, r)) {
       report.divisions.push_back(std::move(*division));
+    }
   }
   fill_assignment(report, gathered);
   if (options.untrained != nullptr) compare_with_untrained(report, job, options);

@@ -97,8 +97,9 @@ std::string notes_on(const HeadsReport& report, bool all) {
       fixed_keys.push_back(winner.relation.name);
       continue;
     }
-    if (winner.exchanges < report.permutations)
+    if (winner.exchanges < report.permutations) {
       few_exchanges.push_back(text(winner.relation.name, " (", winner.exchanges, ")"));
+    }
   }
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
     return note_on(what, names, all || names.size() <= kManyRelations);

@@ -17,8 +17,9 @@ void append(Json& object, Json::Object members) {
 
 static Json to_json(const RelationScore& score) {
   Json json = Json::object();
-  for (const ScoreEntry& row : score_table())
+  for (const ScoreEntry& row : score_table()) {
     if (row.from.relation != nullptr) json[row.name] = row.from.relation(score);
+  }
   append(json, {{"mass_all", score.mass_all},
                 {"null", score.null},
                 {"queries", score.queries},
@@ -78,8 +79,9 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
   }
   Json json = head_json(head, std::move(always));
   Json& scores = json["scores"] = Json::object();
-  for (std::size_t r = 0; r < report.relations.size(); ++r)
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
     scores[report.relations[r].relation.name] = head.relations[r];
+  }
   if (report.distances.empty()) return json;
   append(json, std::move(others));
   const std::optional<HeadsReport::Nearest> nearest = report.nearest_to(h);
@@ -112,11 +114,14 @@ Json division_to_json(const HeadsReport& report, const Division& division) {
 
 Json to_json(const HeadsReport& report) {
   Json::Array relations, heads, distances;
-  for (std::size_t r = 0; r < report.relations.size(); ++r)
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
     relations.push_back(relation_to_json(report, r));
+  }
   for (std::size_t h = 0; h < report.heads.size(); ++h) heads.push_back(head_to_json(report, h));
-  for (auto row = report.distances.begin(); row != report.distances.end(); row += std::ssize(heads))
+  for (auto row = report.distances.begin(); row != report.distances.end();
+       row += std::ssize(heads)) {
     distances.push_back(std::vector<double>(row, row + std::ssize(heads)));
+  }
   Json json =
       stamped({{"attention", report.attention},
                {"examples", report.examples},

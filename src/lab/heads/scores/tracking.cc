@@ -26,13 +26,15 @@ Json head_to_json(const HeadScores& head, const std::vector<RelationWinner>& rel
 Json line_of(Index step, const HeadsReport& report) {
   Json::Object best;
   Json::Array heads, divisions;
-  for (const RelationWinner& winner : report.relations)
+  for (const RelationWinner& winner : report.relations) {
     best.emplace_back(winner.relation.name, HeadId(report.heads[winner.best]));
+  }
   for (const HeadScores& head : report.heads) heads.push_back(head_to_json(head, report.relations));
-  for (const Division& one : report.divisions)
+  for (const Division& one : report.divisions) {
     divisions.push_back(Json::object({{"relation", report.relations[one.relation].relation.name},
                                       {"by", one.by()},
                                       {"explained", one.kinds[one.best].explained}}));
+  }
   return stamped({{"step", step},
                   {"examples", report.examples},
                   {"attention", report.attention},
@@ -54,8 +56,9 @@ double lift_in(const Json& line, const HeadId& id, const std::string& relation) 
 /// Returns the kind of class by which heads split a relation in a line; "" if they do not share it.
 std::string division_in(const Json& line, const std::string& relation) {
   const Json* divisions = line.find("divisions");  // older logs have none
-  for (const Json& one : divisions != nullptr ? divisions->items() : Json::Array())
+  for (const Json& one : divisions != nullptr ? divisions->items() : Json::Array()) {
     if (one.at("relation").string() == relation) return one.at("by").string();
+  }
   return "";
 }
 
@@ -63,9 +66,11 @@ RelationHistory history_of(const std::string& relation, const Json& best,
                            const std::vector<Json>& lines) {
   RelationHistory history{.name = relation, .best = head_of(best)};
   history.by = division_in(lines.back(), relation);
-  for (const Json& line : lines)
-    if (history.parted < 0 && !history.by.empty() && division_in(line, relation) == history.by)
+  for (const Json& line : lines) {
+    if (history.parted < 0 && !history.by.empty() && division_in(line, relation) == history.by) {
       history.parted = line.at("step").integer();
+    }
+  }
   for (const Json& line : lines) history.lifts.push_back(lift_in(line, history.best, relation));
   const double last = history.lifts.back();
   const auto born = std::ranges::find_if(history.lifts, [&](double x) { return x >= last / 2; });
@@ -98,11 +103,13 @@ HeadsHistory read_heads_history(const Run& run) {
   }
   HeadsHistory history;
   try {
-    for (const Json& name : lines.back().at("attention").items())
+    for (const Json& name : lines.back().at("attention").items()) {
       history.attention.push_back(name.string());
+    }
     for (const Json& line : lines) history.steps.push_back(line.at("step").integer());
-    for (const auto& [relation, best] : lines.back().at("best").members())
+    for (const auto& [relation, best] : lines.back().at("best").members()) {
       history.relations.push_back(history_of(relation, best, lines));
+    }
   } catch (const Error& error) {
     throw Error(text(heads_log_file(run).string(), ": ", error.what()),
                 "the file is damaged: train the run again");

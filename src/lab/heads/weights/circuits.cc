@@ -213,8 +213,8 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
   }
   std::vector<Composition> all;
   std::vector<std::array<std::size_t, 2>> pairs;  // pairs of readers
-  for (std::size_t i = 0; i < readers.size(); ++i)
-    for (std::size_t j = 0; j < readers.size(); ++j)
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    for (std::size_t j = 0; j < readers.size(); ++j) {
       for (const char kind : {'Q', 'K', 'V'}) {
         const HeadId &from = readers[i].head, &to = readers[j].head;
         if (from.module >= to.module) break;
@@ -222,6 +222,8 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
         all.push_back({from, to, kind});
         pairs.push_back({i, j});
       }
+    }
+  }
   compare(readers, pairs, options, all);
   return all;
 }
@@ -280,8 +282,9 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   require_tokens(model);
   CircuitsReport report{module_names(model), options, {}, compositions_of(model, options)};
   const Tensor U = unembedding(model);
-  for (const HeadId& head : all_heads(model))
+  for (const HeadId& head : all_heads(model)) {
     report.heads.push_back(summary_of(model, head, options.distance, U));
+  }
   return report;
 }
 

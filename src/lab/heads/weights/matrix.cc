@@ -147,14 +147,23 @@ std::vector<Index> rows_of_columns(Index rows, Index columns, const Cost& cost) 
         if (done[c]) continue;
         const Index r = row_of[column];
         const double reduced = cost(r, c) - row_potential[r] - column_potential[c];
-        if (reduced < least[c]) least[c] = reduced, before[c] = column;
-        if (least[c] < step) step = least[c], nearest = c;
+        if (reduced < least[c]) {
+          least[c] = reduced;
+          before[c] = column;
+        }
+        if (least[c] < step) {
+          step = least[c];
+          nearest = c;
+        }
       }
-      for (Index c = 0; c <= columns; ++c)
-        if (done[c])
-          row_potential[row_of[c]] += step, column_potential[c] -= step;
-        else
+      for (Index c = 0; c <= columns; ++c) {
+        if (done[c]) {
+          row_potential[row_of[c]] += step;
+          column_potential[c] -= step;
+        } else {
           least[c] -= step;
+        }
+      }
       column = nearest;
     }
     for (; column != 0; column = before[column]) row_of[column] = row_of[before[column]];
@@ -171,10 +180,11 @@ constexpr Index kDoubles = kVectorBytes / static_cast<Index>(sizeof(double));
 template <class Number>
 inline Doubles lanes(const Number* from, Index count) {
   Doubles values{};
-  if (count >= kDoubles)
+  if (count >= kDoubles) {
     for (Index i = 0; i < kDoubles; ++i) values[i] = static_cast<double>(from[i]);
-  else
+  } else {
     for (Index i = 0; i < count; ++i) values[i] = static_cast<double>(from[i]);
+  }
   return values;
 }
 
@@ -188,8 +198,9 @@ inline Doubles log_of(Doubles x) {
   Doubles r = z * 1.479819860511658591e-01 + 1.531383769920937332e-01;
   for (const double c :
        {1.818357216161805012e-01, 2.222219843214978396e-01, 2.857142874366239149e-01,
-        3.999999999940941908e-01, 6.666666666666735130e-01})
+        3.999999999940941908e-01, 6.666666666666735130e-01}) {
     r = r * z + c;
+  }
   const Doubles half = f * f / 2, power = __builtin_convertvector(k, Doubles);
   return power * 6.93147180369123816490e-01 -
          (half - (s * (half + r * z) + power * 1.90821492927058770002e-10) - f);
@@ -209,8 +220,9 @@ Matrix Matrix::transposed() const {
 Json to_json(const Matrix& matrix) {
   Json::Array rows;
   const std::vector<double>& values = matrix.values();
-  for (auto row = values.begin(); row != values.end(); row += matrix.columns())
+  for (auto row = values.begin(); row != values.end(); row += matrix.columns()) {
     rows.emplace_back(Json::Array(row, row + matrix.columns()));
+  }
   return rows;
 }
 
@@ -219,8 +231,9 @@ Matrix operator*(const Matrix& a, const Matrix& b) {
           " rows");
   Matrix result(a.rows(), b.columns());
   for (Index i = 0; i < a.rows(); ++i) {
-    for (Index k = 0; k < a.columns(); ++k)
+    for (Index k = 0; k < a.columns(); ++k) {
       for (Index j = 0; j < b.columns(); ++j) result(i, j) += a(i, k) * b(k, j);
+    }
   }
   return result;
 }
@@ -243,8 +256,9 @@ double sandwich_norm(const Matrix& gram_x, const Matrix& m, const Matrix& gram_y
 std::vector<Complex> eigenvalues(const Matrix& matrix) {
   require(matrix.rows() == matrix.columns(), "eigenvalues need a square matrix, got ",
           matrix.rows(), " x ", matrix.columns());
-  for (const double value : matrix.values())
+  for (const double value : matrix.values()) {
     require(std::isfinite(value), "a matrix with ", value, " has no eigenvalues");
+  }
   return Iteration(hessenberg(matrix)).run();
 }
 
@@ -265,12 +279,14 @@ template double jensen_shannon_distance(Index, const double*, const double*);
 
 double effective_rank(const Matrix& gram) {
   std::vector<double> singular;
-  for (const Complex& value : eigenvalues(gram))  // real, and below 0 by rounding alone
+  for (const Complex& value : eigenvalues(gram)) {  // real, and below 0 by rounding alone
     singular.push_back(std::sqrt(std::max(0.0, value.real())));
+  }
   const double sum = std::accumulate(singular.begin(), singular.end(), 0.0);
   double entropy = 0;
-  for (const double value : singular)
+  for (const double value : singular) {
     if (value > 0) entropy -= value / sum * std::log(value / sum);
+  }
   return sum > 0 ? std::exp(entropy) : 0;
 }
 
@@ -284,8 +300,9 @@ std::vector<Index> best_assignment(Index rows, Index columns, std::span<const do
     return column <= columns ? -values[(row - 1) * columns + column - 1] : 0;
   });
   std::vector<Index> column_of(rows, -1);
-  for (Index column = 1; column <= columns; ++column)
+  for (Index column = 1; column <= columns; ++column) {
     if (row_of[column] != 0) column_of[row_of[column] - 1] = column - 1;
+  }
   return column_of;
 }
 
