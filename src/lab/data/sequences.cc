@@ -245,6 +245,19 @@ LineReader::Line LineReader::read_tokens(const Json& json) {
   return line;
 }
 
+Index LineReader::unasked_queries(const std::vector<Lists>& truth, const Line& line) {
+  Index unasked = 0;
+  for (const Lists& list : truth) {
+    if (list.size() == 0) continue;
+    for_queries(list[0], [&](Index t, auto) {
+      bool asked = false;
+      for (std::size_t i = 0; i < line.targets.size(); i += 3) asked |= line.targets[i] == t;
+      unasked += !asked;
+    });
+  }
+  return unasked;
+}
+
 void LineReader::read(const Json& json, Sequences& into) {
   if (const Json* header = json.find("header")) {
     for (const auto& member : json.members()) {
@@ -264,15 +277,7 @@ void LineReader::read(const Json& json, Sequences& into) {
   };
   read_lists("truth", one.gold);
   read_lists("candidates", one.candidates);
-  for (const Lists& list : one.gold) {
-    if (list.size() > 0) {
-      for_queries(list[0], [&](Index t, auto) {
-        bool asked = false;
-        for (std::size_t i = 0; i < line.targets.size(); i += 3) asked |= line.targets[i] == t;
-        unasked_ += !asked;
-      });
-    }
-  }
+  unasked_ += unasked_queries(one.gold, line);
   header_.length = std::max(header_.length, std::ssize(line.tokens));
   header_.source_length = std::max(header_.source_length, std::ssize(line.source));
   for (auto* lists : {&one.gold, &one.candidates}) {  // relations that the line does not name

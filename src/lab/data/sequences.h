@@ -106,6 +106,8 @@ class LineReader {
                                                                 const Line& line);
   void read_header(const Json& header);
   Line read_tokens(const Json& json);
+  /// Returns how many queries of the ground truth have no target on their line.
+  static Index unasked_queries(const std::vector<Lists>& truth, const Line& line);
 
   Header header_;
   Json given_;                                // the header as it stood

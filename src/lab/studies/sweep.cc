@@ -172,6 +172,18 @@ std::string first_difference(RunConfig there, RunConfig wanted) {
   return "";
 }
 
+/// Returns the settings that the name of a family shows: those with several values, without the
+/// number of heads and the seed.
+std::set<std::string> settings_of_families(const std::vector<SweepAxis>& grid) {
+  std::set<std::string> settings;
+  for (const SweepAxis& axis : grid) {
+    if (axis.values.size() > 1 && axis.name != "heads" && axis.name != "seed") {
+      settings.insert(axis.name);
+    }
+  }
+  return settings;
+}
+
 }  // namespace
 
 ReadAtOnce read_at_once(const Task& task) {
@@ -210,12 +222,7 @@ std::vector<std::string> sweep_values(const std::string& list) {
 
 std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs::path& folder) {
   const std::vector<SweepAxis> grid = completed(given);
-  std::set<std::string> of_family;  // the settings that the name of a family shows
-  for (const SweepAxis& axis : grid) {
-    if (axis.values.size() > 1 && axis.name != "heads" && axis.name != "seed") {
-      of_family.insert(axis.name);
-    }
-  }
+  const std::set<std::string> of_family = settings_of_families(grid);
   std::set<std::string> of_group = of_family;
   of_group.insert("heads");
   std::set<std::string> of_cell = of_group;

@@ -148,9 +148,8 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
       const Tensor& x = parts[p].x;
       result.shares[p].push_back(scale * dot(x.data() + at % x.count(), direction.u));
     }
-    for (std::size_t i = 0; i < biases.size(); ++i) {
-      result.shares[parts.size() + i].push_back(direction.*biases[i].second);
-    }
+    std::size_t of_bias = parts.size();
+    for (const auto& bias : biases) result.shares[of_bias++].push_back(direction.*bias.second);
     result.rows.push_back(row);
   }
   return result;
