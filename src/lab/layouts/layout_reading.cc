@@ -20,7 +20,7 @@ std::string shown(const Json& value) {
   return whole.substr(0, end) + "...";
 }
 
-const KnownKey* known_key(const Layout& layout, std::string_view name) {
+const KnownKey* known_key(const ModelLayout& layout, std::string_view name) {
   for (const std::span<const KnownKey> table : {layout.known, layout.shared}) {
     const auto found = std::ranges::find(table, name, &KnownKey::name);
     if (found != table.end()) return &*found;
@@ -28,12 +28,12 @@ const KnownKey* known_key(const Layout& layout, std::string_view name) {
   return nullptr;
 }
 
-bool is_setting(const Layout& layout, std::string_view name) {
+bool is_setting(const ModelLayout& layout, std::string_view name) {
   return std::ranges::find(layout.keys, name, &NamedSetting::theirs) != layout.keys.end();
 }
 
 /// Returns whether a row names a key inside the object `name`.
-bool is_object_of_keys(const Layout& layout, const std::string& name) {
+bool is_object_of_keys(const ModelLayout& layout, const std::string& name) {
   const auto inside = [begin = name + "."](const auto& row, auto member) {
     return std::string_view(row.*member).starts_with(begin);
   };
@@ -63,7 +63,7 @@ std::string accepted_text(const KnownKey& key, const TransformerConfig& config) 
   return join(values, " or ");
 }
 
-void check_key(const Layout& layout, const std::string& name, const Json& value,
+void check_key(const ModelLayout& layout, const std::string& name, const Json& value,
                const TransformerConfig& config) {
   if (is_setting(layout, name)) return;
   const KnownKey* key = known_key(layout, name);
@@ -79,7 +79,7 @@ void check_key(const Layout& layout, const std::string& name, const Json& value,
 
 /// Returns the keys of config.json with their values; of an object whose keys have rows,
 /// "object.key".
-std::vector<Json::Member> all_keys(const Layout& layout, const Json& json) {
+std::vector<Json::Member> all_keys(const ModelLayout& layout, const Json& json) {
   std::vector<Json::Member> keys;
   for (const auto& [name, value] : json.members()) {
     const bool is_object = is_object_of_keys(layout, name);
@@ -94,7 +94,7 @@ std::vector<Json::Member> all_keys(const Layout& layout, const Json& json) {
   return keys;
 }
 
-void check_ignored(const Layout& layout, const std::vector<Json::Member>& keys,
+void check_ignored(const ModelLayout& layout, const std::vector<Json::Member>& keys,
                    const std::string& name) {
   if (is_setting(layout, name) || known_key(layout, name) != nullptr) {
     throw Error(text("cannot ignore the key ", name, ": headlab knows what it means"),
@@ -190,7 +190,7 @@ Json value_at(const Json& json, std::string_view key) {
   return found->is_object() ? value_at(*found, key.substr(dot + 1)) : Json();
 }
 
-const Family* family_of(const Layout& layout, const Json& json) {
+const Family* family_of(const ModelLayout& layout, const Json& json) {
   if (layout.families.empty()) return nullptr;
   const Json type = value_at(json, "model_type"), classes = value_at(json, "architectures");
   require(classes.is_null() || classes.is_array(), "architectures is ", shown(classes),
@@ -222,7 +222,7 @@ const Family* family_of(const Layout& layout, const Json& json) {
   return &*found;
 }
 
-void check_keys(const Layout& layout, const Json& json, const TransformerConfig& config,
+void check_keys(const ModelLayout& layout, const Json& json, const TransformerConfig& config,
                 const std::vector<std::string>& ignored) {
   const std::vector<Json::Member> keys = all_keys(layout, json);
   for (const std::string& name : ignored) check_ignored(layout, keys, name);
@@ -231,7 +231,7 @@ void check_keys(const Layout& layout, const Json& json, const TransformerConfig&
   }
 }
 
-std::vector<Index> windows_of(const Layout& layout, const Json& json,
+std::vector<Index> windows_of(const ModelLayout& layout, const Json& json,
                               const TransformerConfig& config) {
   if (layout.own_names) return local_windows(json, config);
   return known_key(layout, "sliding_window") != nullptr ? sliding_windows(json, config)

@@ -27,7 +27,7 @@ Json our_value(const NamedSetting& key, const Json& value) {
 }
 
 /// Returns headlab's value as a layout's value.
-Json their_value(const Layout& layout, const NamedSetting& key, const Json& value) {
+Json their_value(const ModelLayout& layout, const NamedSetting& key, const Json& value) {
   if (key.if_null != nullptr && value == Json(key.if_null)) return Json();
   bool has_words = false;
   for (const Word& word : kWords) {
@@ -89,7 +89,7 @@ Json pruned_of(const TransformerConfig& config, const AttentionPlace& place) {
 }
 
 /// Throws an Error that names what config.json does not say of a model.
-void require_sayable(const Layout& layout, const Json& json, TransformerConfig config) {
+void require_sayable(const ModelLayout& layout, const Json& json, TransformerConfig config) {
   TransformerConfig said = description_of(layout, json, config.biases).config;
   config = shortest(config);
   const Settings ours = settings_of(config), theirs = settings_of(said);
@@ -125,7 +125,7 @@ std::string hint_without(const NamedSetting& key) {
 }
 
 /// Sets what the keys name. Error for a key that is missing, or two that do not agree.
-void set_named(const Layout& layout, const Json& json, TransformerConfig& config) {
+void set_named(const ModelLayout& layout, const Json& json, TransformerConfig& config) {
   constexpr std::string_view kNeeded[] = {"layers", "heads", "d_model", "length", "vocab"};
   const Settings settings = settings_of(config);
   std::vector<const NamedSetting*> used;
@@ -218,7 +218,7 @@ void set_task(const Json& json, TransformerConfig& config) {
 }
 
 /// Keys of export that are not one setting each.
-void add_more_keys(const Layout& layout, const TransformerConfig& config, Json& json) {
+void add_more_keys(const ModelLayout& layout, const TransformerConfig& config, Json& json) {
   const std::vector<Index>& window = config.window;
   const Index widest = *std::ranges::max_element(window);
   if (layout.own_names) {
@@ -255,7 +255,7 @@ void add_more_keys(const Layout& layout, const TransformerConfig& config, Json& 
 
 }  // namespace
 
-Description description_of(const Layout& layout, const Json& json, bool file_has_biases,
+Description description_of(const ModelLayout& layout, const Json& json, bool file_has_biases,
                            const std::vector<std::string>& ignored) {
   Description about;
   about.family = family_of(layout, json);
@@ -287,7 +287,7 @@ Description description_of(const Layout& layout, const Json& json, bool file_has
   return about;
 }
 
-Json json_of(const Layout& layout, const TransformerConfig& config) {
+Json json_of(const ModelLayout& layout, const TransformerConfig& config) {
   TransformerConfig full = shortest(config);
   full.d_head = full.d_head_of(0);
   const Settings settings = settings_of(full);

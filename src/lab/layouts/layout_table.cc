@@ -77,7 +77,7 @@ constexpr HarmlessTensor kTransformerLensHarmless[] = {{"blocks.*.attn.mask", kM
                                                        {"blocks.*.attn.rotary_sin", kAngles},
                                                        {"blocks.*.attn.rotary_cos", kAngles}};
 
-const Layout kLayoutTable[] = {
+const ModelLayout kLayoutTable[] = {
     {.name = "huggingface-gpt2",
      .known_by = "n_positions",
      .settings = "activation=gelu tied=true",
@@ -167,7 +167,7 @@ constexpr Word kWordTable[] = {
 
 }  // namespace
 
-const std::span<const Layout> kLayouts = kLayoutTable;
+const std::span<const ModelLayout> kLayouts = kLayoutTable;
 const std::span<const Word> kWords = kWordTable;
 
 }}  // namespace headlab

@@ -77,7 +77,7 @@ struct HarmlessTensor {
   const char *name, *why;
 };
 
-struct Layout {
+struct ModelLayout {
   const char *name, *known_by;  // a key that no other layout has
   const char* settings;         // settings that their config.json need not name
   std::span<const NamedSetting> keys;
@@ -106,7 +106,7 @@ struct Word {
 
 // ---- layout_table.cc
 
-extern const std::span<const Layout> kLayouts;
+extern const std::span<const ModelLayout> kLayouts;
 extern const std::span<const Word> kWords;
 
 // ---- layout_keys.cc
@@ -130,10 +130,10 @@ struct Description {
 /// Reads config.json. `file_has_biases` counts if the keys do not say it; keys named in `ignored`
 /// are passed over. Errors name the key and its value: a key that no table has, a value that
 /// headlab does not compute, a family that was not checked, a key in `ignored` that is not unknown.
-Description description_of(const Layout& layout, const Json& json, bool file_has_biases,
+Description description_of(const ModelLayout& layout, const Json& json, bool file_has_biases,
                            const std::vector<std::string>& ignored = {});
 /// config.json of a model. Error that names the settings which the layout cannot say.
-Json json_of(const Layout& layout, const TransformerConfig& config);
+Json json_of(const ModelLayout& layout, const TransformerConfig& config);
 
 // ---- layout_reading.cc
 
@@ -141,13 +141,13 @@ Json json_of(const Layout& layout, const TransformerConfig& config);
 Json value_at(const Json& json, std::string_view key);
 /// Returns the row of the family that model_type and architectures name; null if the layout has
 /// none. Error if it is not in the table.
-const Family* family_of(const Layout& layout, const Json& json);
+const Family* family_of(const ModelLayout& layout, const Json& json);
 /// Throws an Error for a key that headlab does not know or whose value it does not compute.
-void check_keys(const Layout& layout, const Json& json, const TransformerConfig& config,
+void check_keys(const ModelLayout& layout, const Json& json, const TransformerConfig& config,
                 const std::vector<std::string>& ignored);
 /// Sliding windows of the layers, 0 for none, as `sliding_window` and `layer_types` (Hugging Face)
 /// or `use_local_attn`, `window_size` and `attn_types` (TransformerLens) say.
-std::vector<Index> windows_of(const Layout& layout, const Json& json,
+std::vector<Index> windows_of(const ModelLayout& layout, const Json& json,
                               const TransformerConfig& config);
 
 }}  // namespace headlab

@@ -30,11 +30,11 @@ std::pair<std::string, std::string> starred(const std::string& name) {
 }
 
 /// Returns the name with the layout's prefix.
-std::string prefixed(const Layout& layout, const std::string& name) {
+std::string prefixed(const ModelLayout& layout, const std::string& name) {
   return name.starts_with("lm_head") ? name : layout.prefix + name;
 }
 
-std::string without_prefix(const Layout& layout, std::string name) {
+std::string without_prefix(const ModelLayout& layout, std::string name) {
   for (const std::string_view prefix :
        {std::string_view("_orig_mod."), std::string_view(layout.prefix)}) {
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
@@ -43,7 +43,7 @@ std::string without_prefix(const Layout& layout, std::string name) {
 }
 
 /// Returns the tensor of the embedding, which all layouts have.
-std::string embedding_name(const Layout& layout) {
+std::string embedding_name(const ModelLayout& layout) {
   const auto found = std::ranges::find(layout.places, std::string_view("embed.W_E"), &Place::ours);
   return found == layout.places.end() ? "embed.W_E" : prefixed(layout, found->theirs);
 }
@@ -53,7 +53,7 @@ std::string described(const std::string& name, const std::vector<std::int64_t>& 
 }
 
 /// Error with a few faults, and the number of the others.
-[[noreturn]] void refuse(const Layout& layout, std::vector<std::string> faults) {
+[[noreturn]] void refuse(const ModelLayout& layout, std::vector<std::string> faults) {
   const std::size_t more = faults.size() > 5 ? faults.size() - 4 : 0;
   if (more > 0) faults.resize(4);
   throw Error(text("the tensors do not fit config.json, which is ", layout.name,
@@ -61,7 +61,7 @@ std::string described(const std::string& name, const std::vector<std::int64_t>& 
 }
 
 /// Returns whether the model with this config.json has the tensor of a place.
-bool exists(const Layout& layout, const Place& place, const std::string& pattern,
+bool exists(const ModelLayout& layout, const Place& place, const std::string& pattern,
             const Description& about) {
   const bool has_group =
       place.group == BiasGroup::always || std::ranges::count(about.biases, place.group) > 0;
@@ -72,7 +72,7 @@ bool exists(const Layout& layout, const Place& place, const std::string& pattern
 
 /// TransformerLens computes f(x W_gate) (x W_in) + b_in where we compute (f(x W_gate + b_gate) (x
 /// W_in + b_in)): they agree only if these biases are 0.
-bool means_another_bias(const Layout& layout, const std::string& pattern,
+bool means_another_bias(const ModelLayout& layout, const std::string& pattern,
                         const TransformerConfig& config) {
   const bool is_gated = config.d_ff > 0 && kind_of(config.activation).matrices == 3;
   const bool is_one = pattern == "blocks.*.mlp.b_gate" || pattern == "blocks.*.mlp.b_in";
@@ -97,7 +97,7 @@ Index Parameter::place(Index r, Index c) const {
   return form == Form::transposed ? c * rows() + r : r * columns() * parts + c;
 }
 
-std::vector<Parameter> parameters_of(const Layout& layout, const Transformer& model,
+std::vector<Parameter> parameters_of(const ModelLayout& layout, const Transformer& model,
                                      const Description& about) {
   const TransformerConfig& config = model.config();
   const bool has_halves =
@@ -131,14 +131,14 @@ std::vector<Parameter> parameters_of(const Layout& layout, const Transformer& mo
   return all;
 }
 
-Parameter repeated_embedding(const Layout& layout, const Transformer& model) {
+Parameter repeated_embedding(const ModelLayout& layout, const Transformer& model) {
   return {.name = "embed.W_E",
           .theirs = layout.unembedding,
           .values = model.embedding(),
           .form = layout.own_names ? Form::transposed : Form::same};
 }
 
-StoredModel::StoredModel(const fs::path& path, const Layout& layout)
+StoredModel::StoredModel(const fs::path& path, const ModelLayout& layout)
     : layout_(layout), reader_(path) {
   for (const StoredTensor& tensor : reader_.header().tensors) {
     const std::string name = prefixed(layout, without_prefix(layout, tensor.name));

@@ -46,18 +46,18 @@ struct Parameter {
 };
 
 /// Returns all parameters of a model that config.json describes.
-std::vector<Parameter> parameters_of(const Layout& layout, const Transformer& model,
+std::vector<Parameter> parameters_of(const ModelLayout& layout, const Transformer& model,
                                      const Description& about);
 
 /// Returns the tensor of the unembedding of a tied model: a copy of the embedding.
-Parameter repeated_embedding(const Layout& layout, const Transformer& model);
+Parameter repeated_embedding(const ModelLayout& layout, const Transformer& model);
 
 /// A file of theirs while it is read: tensors by the names that the table has, with the prefixes
 /// that Python packages add or leave out.
 class StoredModel {
  public:
   /// Errors: those of TensorReader; two tensors whose names differ only in their prefix.
-  StoredModel(const std::filesystem::path& path, const Layout& layout);
+  StoredModel(const std::filesystem::path& path, const ModelLayout& layout);
 
   /// Null if there is none.
   const StoredTensor* find(const std::string& name) const;
@@ -82,7 +82,7 @@ class StoredModel {
   bool repeats(const StoredTensor& E, const StoredTensor& U, const std::string& embedding,
                const std::string& unembedding) const;
 
-  const Layout& layout_;
+  const ModelLayout& layout_;
   TensorReader reader_;
   std::map<std::string, std::string> names_;     // in the table: in the file
   std::map<std::string, std::string> repeated_;  // tensors that repeat a parameter: the reason

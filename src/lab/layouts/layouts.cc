@@ -20,20 +20,22 @@ namespace fs = std::filesystem;
 
 constexpr const char* kArrays = "npz";
 
-const Layout& layout_named(std::string_view name) {
-  return named("layout", name, kLayouts, &Layout::name);
+const ModelLayout& layout_named(std::string_view name) {
+  return named("layout", name, kLayouts, &ModelLayout::name);
 }
 
 /// Returns the layout whose key config.json has, or whose family it names.
-const Layout& layout_of(const Json& json, const fs::path& config_file) {
+const ModelLayout& layout_of(const Json& json, const fs::path& config_file) {
   const Json type = json.is_object() ? value_at(json, "model_type") : Json();
-  const auto has_key = [&](const Layout& one) { return json.find(one.known_by) != nullptr; };
-  const auto has_family = [&](const Layout& one) {
+  const auto has_key = [&](const ModelLayout& one) { return json.find(one.known_by) != nullptr; };
+  const auto has_family = [&](const ModelLayout& one) {
     return std::ranges::any_of(one.families, [&](const Family& family) {
       return type == Json(family.model_type);
     });
   };
-  const auto known_by = [](const Layout& one) { return text(one.known_by, " (", one.name, ")"); };
+  const auto known_by = [](const ModelLayout& one) {
+    return text(one.known_by, " (", one.name, ")");
+  };
   auto found = kLayouts.end();
   if (json.is_object()) found = std::ranges::find_if(kLayouts, has_family);
   if (json.is_object() && found == kLayouts.end()) found = std::ranges::find_if(kLayouts, has_key);
@@ -67,7 +69,7 @@ bool is_zero(const Parameter& one) {
 }
 
 /// Returns the parameters that a file of the layout holds. Error for one that it cannot hold.
-std::vector<Parameter> written_parameters(const Layout& layout, const Transformer& model,
+std::vector<Parameter> written_parameters(const ModelLayout& layout, const Transformer& model,
                                           const Description& about) {
   std::vector<Parameter> written;
   for (const Parameter& one : parameters_of(layout, model, about)) {
@@ -83,7 +85,7 @@ std::vector<Parameter> written_parameters(const Layout& layout, const Transforme
   return written;
 }
 
-void write_tensors(const Layout& layout, const Transformer& model, const Description& about,
+void write_tensors(const ModelLayout& layout, const Transformer& model, const Description& about,
                    const fs::path& path) {
   TensorFile file;
   file.metadata["format"] = "pt";
@@ -157,7 +159,7 @@ void begin_export(const fs::path& folder, const std::string& settings) {
 }  // namespace
 
 std::vector<LayoutName> layouts() {
-  return mapped(kLayouts, [](const Layout& one) {
+  return mapped(kLayouts, [](const ModelLayout& one) {
     return LayoutName{one.name, one.python, one.remark};
   });
 }
@@ -179,7 +181,7 @@ ImportedModel import_model(const fs::path& path, const std::vector<std::string>&
                 "it holds the number of heads and other sizes, under the names of the layout");
   }
   const Json json = Json::parse(read_file(config_file), config_file.string());
-  const Layout& layout = layout_of(json, config_file);
+  const ModelLayout& layout = layout_of(json, config_file);
   StoredModel theirs = in_context(path.string(), [&] { return StoredModel(path, layout); });
   Description about = in_context(config_file.string(), [&] {
     return description_of(layout, json, theirs.has_biases(), ignored);
@@ -209,7 +211,7 @@ void export_model(const Transformer& model, std::string_view name, const fs::pat
     write_arrays(model, folder / "model.npz");
     return;
   }
-  const Layout& layout = layout_named(name);
+  const ModelLayout& layout = layout_named(name);
   const Json json = json_of(layout, config);
   const Description about = description_of(layout, json, config.biases);
   begin_export(folder, json.dump(2) + "\n");
