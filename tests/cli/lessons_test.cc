@@ -107,12 +107,70 @@ TEST_F(Learning, TakesNumbersOfYourOwn) {
   }
 }
 
+/// The words that a newcomer types first. The first line of an answer is a definition, which names
+/// no column, flag or run.
+TEST_F(Learning, DefinesWordsOfANewcomer) {
+  for (const char* line : {"attention",
+                           "head",
+                           "attention head",
+                           "query",
+                           "key",
+                           "value",
+                           "multi-head",
+                           "Multi-Head",
+                           "residual",
+                           "residual stream",
+                           "logit",
+                           "logits",
+                           "embedding",
+                           "embeddings",
+                           "transformer",
+                           "causal mask",
+                           "mask",
+                           "layer norm",
+                           "LayerNorm",
+                           "epoch",
+                           "W_Q",
+                           "W_K",
+                           "W_V",
+                           "W_O",
+                           "softmax",
+                           "token",
+                           "position",
+                           "feed-forward",
+                           "MLP",
+                           "dropout",
+                           "loss",
+                           "gradient",
+                           "learning rate",
+                           "optimizer",
+                           "seed",
+                           "batch",
+                           "accuracy",
+                           "encoder",
+                           "decoder",
+                           "task",
+                           "step",
+                           "run",
+                           "checkpoint",
+                           "overfitting",
+                           "perplexity",
+                           "vocabulary",
+                           "interval"}) {
+    const std::string said = done(with({"explain"}, typed(line))).out;
+    const std::string first = said.substr(0, said.find(": "));
+    EXPECT_EQ(first.find(", a "), std::string::npos) << line << "\n" << said;
+    EXPECT_GT(said.size(), first.size() + 20) << line;
+  }
+  EXPECT_EQ(done({"explain", "Layer-Norm"}).out, done({"explain", "layer norm"}).out);
+}
+
 TEST_F(Learning, RefusesWhatIsNotThere) {
   done(tiny({"--out", "a"}));
   for (const char* line :
        {"explain five-tokens --query dog", "explain five-tokens --query 5",
         "explain five-tokens --heads 3", "explain five-tokens --head 0.0", "explain five-tokens a",
-        "explain attention", "explain mistakes --query 1", "explain five-token",
+        "explain attention --head 0.1", "explain mistakes --query 1", "explain five-token",
         "explain attention a --head 0.9", "explain attention a --query 999",
         "explain attention a --query -1", "explain attention a --heads 2",
         "explain attention --file own.json --example 1", "explain lift --query 1",

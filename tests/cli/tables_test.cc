@@ -71,8 +71,8 @@ TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {
   done(tiny({"--out", "a"}));
   EXPECT_TRUE(holds(done({"eval", "a"}).out, "loss: held out, in nats per target: 0 is perfect"));
   EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16"}).out, "lift: how far the mass lies"));
-  for (const char* word : {"query", "softmax", "nats", "gold", "lr", "d_model", "residual stream"})
-    EXPECT_TRUE(holds(done({"explain", word}).out, std::string(word) + ", a ")) << word;
+  for (const char* word : {"query", "softmax", "nats", "gold", "d_model", "residual stream"})
+    EXPECT_TRUE(holds(done({"explain", word}).out, std::string(word) + ": ")) << word;
   for (const char* flag : {"permutations", "keep", "gate-steps", "methods", "track_heads"})
     EXPECT_TRUE(holds(done({"explain", flag}).out, ", a flag of ")) << flag;
   EXPECT_EQ(run({"explain", "lifft"}).status, 2);

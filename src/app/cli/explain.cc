@@ -4,9 +4,11 @@
 // themselves, so new rows are explained automatically. Without arguments it lists the lessons. Read
 // next: heads/lessons.h.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/terms.h"
 #include "headlab/report/finding_text.h"
 #include "report/findings.h"
 
@@ -16,6 +18,8 @@ namespace {
 struct LessonFlags {
   Index heads = 0, example = 0;
   std::string query, head, file;
+
+  bool operator==(const LessonFlags&) const = default;
 
   Flags settings() {
     Flags s;
@@ -152,16 +156,6 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
            shape(", v", steps.v), shape(", weights", steps.weights), "\n\n"));
 }
 
-Result explain_attention(const Invocation& call, const LessonFlags& flags) {
-  if (call.positionals().size() > 1) return show_run(call, flags);
-  if (flags.file.empty()) {
-    throw UsageError("explain attention needs a run, or a file with numbers of your own",
-                     "for example: headlab explain attention runs/full");
-  }
-  return show_world(call, flags,
-                    world_of(Json::parse(read_file(flags.file), flags.file), flags.file));
-}
-
 Result explain_mistakes(const Invocation& call, const LessonFlags&) {
   Table table = corrections_table();
   table.shown = false;
@@ -172,6 +166,16 @@ Result explain_mistakes(const Invocation& call, const LessonFlags&) {
   }
   return reproducible(call, Finding{.about = stamped({{"topic", "mistakes"}}), .tables = {table}},
                       said);
+}
+
+Result attention_lesson(const Invocation& call, const LessonFlags& flags) {
+  if (call.positionals().size() > 1) return show_run(call, flags);
+  if (flags.file.empty()) {
+    throw UsageError("cannot use flags of explain attention: a run is missing, or a file",
+                     "for example: headlab explain attention runs/full");
+  }
+  return show_world(call, flags,
+                    world_of(Json::parse(read_file(flags.file), flags.file), flags.file));
 }
 
 struct Lesson {
@@ -187,7 +191,7 @@ constexpr Lesson kLessons[] = {
      show_lesson},
     {"cat-sleeps", "the same for \"Cat sleeps\", where one head is worth two", "", show_lesson},
     {"attention", "one query of a run's head; or numbers of your own, from --file", "RUN",
-     explain_attention},
+     attention_lesson},
     {"mistakes", "what articles on attention get wrong", "", explain_mistakes},
 };
 
@@ -195,7 +199,23 @@ constexpr Lesson kLessons[] = {
 
 struct Meaning {
   std::string word, kind, text;
+  std::string see{};  // a command
 };
+
+/// Adds the definitions of words, which come first: those of the dictionary, then those of the
+/// lessons that it does not have.
+void add_terms(std::vector<Meaning>& all) {
+  const auto add = [&](std::string_view words, const std::string& meaning, const char* see) {
+    for (const std::string_view word : split(words, ',')) {
+      std::string name(word.substr(word.find_first_not_of(' ')));
+      if (std::ranges::find(all, name, &Meaning::word) == all.end()) {
+        all.push_back({std::move(name), "a term", meaning, see});
+      }
+    }
+  };
+  for (const Term& term : dictionary()) add(term.words, term.definition, term.see);
+  for (const auto& [words, meaning] : glossary()) add(words, meaning, "");
+}
 
 /// Adds each flag once for all commands in which it has the same meaning.
 void add_flags(std::vector<Meaning>& all) {
@@ -216,19 +236,23 @@ void add_flags(std::vector<Meaning>& all) {
 
 void add_columns(std::vector<Meaning>& all) {
   std::set<std::string> titles;
-  for (const Column& column : all_columns()) {
-    all.push_back({column.title, "a column", column.meaning});
+  const std::vector<ListedColumn> columns = all_columns();
+  for (const auto& [column, results] : columns) {
+    all.push_back({column.title, "a column of " + join(results, ", "), column.meaning});
     titles.insert(column.title);
   }
-  for (const Column& column : all_columns()) {  // which may have another name in CSV
-    if (const std::string name = csv_names(column)[0]; !titles.contains(name)) {
-      all.push_back({name, text("a column of CSV, in text '", column.title, "'"), column.meaning});
-    }
+  for (const auto& [column, results] : columns) {  // which may have another name in CSV
+    const std::string name = csv_names(column)[0];
+    if (titles.contains(name)) continue;
+    all.push_back(
+        {name, text("a column of CSV of ", join(results, ", "), ", in text '", column.title, "'"),
+         column.meaning});
   }
 }
 
 std::vector<Meaning> meanings() {
   std::vector<Meaning> all;
+  add_terms(all);
   add_columns(all);
   for (const ScoreEntry& score : score_table()) {
     all.push_back({score.name, "a score of heads", score.meaning});
@@ -243,11 +267,6 @@ std::vector<Meaning> meanings() {
   }
   add(prune_table(), "a pruning method");
   add(task_table(), "a task");
-  for (const auto& [terms, meaning] : glossary()) {
-    for (const std::string_view term : split(terms, ',')) {
-      all.push_back({std::string(term.substr(term.find_first_not_of(' '))), "a term", meaning});
-    }
-  }
   add(kNorms, "a kind of norm");
   add(kActivations, "a kind of feed-forward network");
   add(kPositions, "how a model knows positions");
@@ -261,17 +280,35 @@ std::vector<Meaning> meanings() {
   return all;
 }
 
-/// Returns the name of a flag as a setting: a flag is typed with hyphens.
-std::string as_setting(std::string word) {
-  std::ranges::replace(word, '-', '_');
+/// Returns a word in small letters with hyphens and spaces as underscores, in which "Layer norm"
+/// and "layer-norm", or the flag --d-model and the column d_model, are the same.
+std::string plain(std::string word) {
+  for (char& letter : word) {
+    if (letter == '-' || letter == ' ') {
+      letter = '_';
+    } else if (letter >= 'A' && letter <= 'Z') {
+      letter = static_cast<char>(letter - 'A' + 'a');
+    }
+  }
   return word;
 }
 
-/// Returns whether some meaning is that of `word`, or of `word` as a flag.
+/// Returns the word of the meanings that was typed: exactly this one, or one that is the same but
+/// for capitals, hyphens and the plural. Nothing if there is none.
+std::optional<std::string> known_word(const std::vector<Meaning>& all, const std::string& typed) {
+  if (std::ranges::find(all, typed, &Meaning::word) != all.end()) return typed;
+  const std::string singular = typed.ends_with('s') ? typed.substr(0, typed.size() - 1) : typed;
+  for (const std::string& word : {typed, singular}) {
+    const auto found = std::ranges::find_if(all, [&](const Meaning& one) {
+      return plain(one.word) == plain(word);
+    });
+    if (found != all.end()) return found->word;
+  }
+  return {};
+}
+
 bool is_known(const std::vector<Meaning>& all, const std::string& word) {
-  return std::ranges::any_of(all, [&](const Meaning& one) {
-    return one.word == word || one.word == as_setting(word);
-  });
+  return known_word(all, word).has_value();
 }
 
 using Words = std::vector<std::string>;
@@ -287,7 +324,8 @@ Words terms_of(const std::vector<Meaning>& all, const Words& words) {
       return join(Words(begin, begin + static_cast<std::ptrdiff_t>(count)), " ");
     };
     while (count > 1 && !is_known(all, term())) --count;
-    if (std::ranges::find(kLessons, term(), &Lesson::name) != std::end(kLessons)) {
+    const bool is_lesson = std::ranges::find(kLessons, term(), &Lesson::name) != std::end(kLessons);
+    if (is_lesson && !is_known(all, term())) {
       throw UsageError(text("cannot explain ", term(), " together with words: it is a lesson"),
                        text("headlab explain ", term()));
     }
@@ -309,13 +347,16 @@ Result explain_words(const std::vector<std::string>& words) {
   std::string shown;
   Json explained = Json::array();
   for (const std::string& term : terms_of(all, words)) {
-    const bool as_typed = std::ranges::find(all, term, &Meaning::word) != all.end();
-    const std::string word = as_typed ? term : as_setting(term);
+    const std::string word = *known_word(all, term);
     Json found = Json::array();
-    for (const auto& [name, kind, meaning] : all) {
+    for (const auto& [name, kind, meaning, see] : all) {
       if (name != word) continue;
-      shown += wrapped(text(name, ", ", kind, ": ", meaning), "  ", 80);
-      found.push_back(Json::object({{"kind", kind}, {"meaning", meaning}}));
+      const bool is_term = kind == "a term";
+      shown += wrapped(text(name, is_term ? "" : ", " + kind, ": ", meaning), "  ", 80);
+      if (!see.empty()) shown += text("  see: headlab ", see, "\n");
+      Json entry = Json::object({{"kind", kind}, {"meaning", meaning}});
+      if (!see.empty()) entry["see"] = "headlab " + see;
+      found.push_back(std::move(entry));
     }
     explained.push_back(Json::object({{"word", word}, {"meanings", std::move(found)}}));
   }
@@ -337,8 +378,8 @@ Result list_lessons() {
   }
   return {.json = stamped({{"topics", std::move(entries)}}),
           .text = text(shown,
-                       "\nfor example: headlab explain five-tokens --query sat\nor a word of "
-                       "any table: headlab explain lift\n")};
+                       "\nfor example: headlab explain five-tokens --query sat\nor a word, "
+                       "such as those of any table: headlab explain lift\n")};
 }
 
 }  // namespace
@@ -348,8 +389,10 @@ Result explain(Invocation& call) {
   call.read(flags.settings());
   if (call.positionals().empty()) return list_lessons();
   const auto lesson = std::ranges::find(kLessons, call.positionals()[0], &Lesson::name);
-  if (lesson == std::end(kLessons)) {
-    const std::string typed = join(call.positionals(), " ");
+  const std::string typed = join(call.positionals(), " ");
+  const bool is_word = lesson != std::end(kLessons) && lesson->explain == attention_lesson &&
+                       flags == LessonFlags{} && is_known(meanings(), typed);
+  if (lesson == std::end(kLessons) || is_word) {
     Words words;
     for (const std::string_view word : split(typed, ' ')) {
       if (!word.empty()) words.emplace_back(word);

@@ -55,7 +55,9 @@ std::vector<Listed> listed(const std::string& what) {
           {task.name, task.summary, "--task " + spec_text(task.name, task.parameters()), &task});
     }
   } else if (what == "columns") {
-    for (const Column& column : all_columns()) rows.push_back({column.title, column.meaning});
+    for (const ListedColumn& listed : all_columns()) {
+      rows.push_back({listed.column.title, listed.column.meaning});
+    }
   } else if (what == "kinds") {
     rows = listed_kinds();
   } else if (what == "scores") {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "headlab/base/error.h"
 #include "headlab/bench/bench.h"
@@ -318,21 +317,27 @@ std::string keys_of(const FindingEntry& entry) {
   return keys_text(keys);
 }
 
-std::vector<Column> all_columns() {
-  std::vector<Column> all;
-  std::set<std::string> seen;
+std::vector<ListedColumn> all_columns() {
+  std::vector<ListedColumn> all;
+  const auto add = [&](const Column& column, const std::string& result) {
+    if (column.meaning.empty()) return;
+    const auto same = std::ranges::find_if(all, [&](const ListedColumn& listed) {
+      return listed.column.title == column.title && listed.column.meaning == column.meaning;
+    });
+    if (same == all.end()) {
+      all.push_back({column, {result}});
+    } else if (same->results.back() != result) {
+      same->results.push_back(result);
+    }
+  };
   for (const FindingEntry& entry : finding_table()) {
     if (entry.shape == nullptr) {
       continue;
     }
     const Finding shape = entry.shape();
+    const std::string result = entry.name.substr(0, entry.name.find('.'));
     for (const Table& table : shape.tables) {
-      for (const Column& column : table.columns) {
-        const bool is_new = seen.insert(column.title + ": " + column.meaning).second;
-        if (!column.meaning.empty() && is_new) {
-          all.push_back(column);
-        }
-      }
+      for (const Column& column : table.columns) add(column, result);
     }
   }
   return all;

@@ -39,7 +39,12 @@ const std::vector<FindingEntry>& finding_table();
 std::string keys_of(const FindingEntry& entry);
 /// Returns the glossary of the lessons: a term ("query, q") with a short and an exact definition.
 std::vector<std::array<std::string, 2>> glossary();
+/// A column, and the results in which it stands: "heads", "curve".
+struct ListedColumn {
+  Column column;
+  std::vector<std::string> results{};
+};
 /// Returns every column of every table, once for each title and meaning.
-std::vector<Column> all_columns();
+std::vector<ListedColumn> all_columns();
 
 }  // namespace headlab
