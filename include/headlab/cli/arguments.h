@@ -102,6 +102,19 @@ bool is_common(std::string_view setting);
 /// Returns the flags in their groups, a line for each if it fits in 80 columns; common flags are
 /// left out.
 std::string flags_help(const Flags& flags);
+/// A flag as help shows it ("--d-model N"), and its meaning with the default.
+struct FlagHelp {
+  std::string flag, meaning;
+};
+/// Flags with the title of their group; "" if there is only one group.
+struct FlagGroupHelp {
+  std::string title;
+  std::vector<FlagHelp> flags{};
+};
+/// Returns what flags_help shows, group by group.
+std::vector<FlagGroupHelp> flag_groups(const Flags& flags);
+/// Returns the flags of settings as help shows them.
+std::vector<FlagHelp> flags_of(const std::vector<Setting>& settings, const Flags& flags);
 /// Returns lines for some settings, at most 80 columns wide.
 std::string settings_help(const std::vector<Setting>& settings, const Flags& flags);
 
@@ -124,6 +137,7 @@ struct HelpWanted {
   std::string text;
   std::vector<Setting>
       flags{};  // names, placeholders and help only: the variables that they set no longer exist
+  std::vector<FlagGroupHelp> groups{};  // the flags in groups, without the common ones
 };
 
 /// One call of a command: its words, their order, and their meaning.

@@ -109,7 +109,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   const bool shows_tables = !command_.tables || !command_.tables->empty();
   if (!shows_tables) refuse_table_flags();
   settings_.append(common_.settings(shows_tables));
-  if (common_.help) throw HelpWanted{help(more_help), settings_.all()};
+  if (common_.help) throw HelpWanted{help(more_help), settings_.all(), flag_groups(settings_)};
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {

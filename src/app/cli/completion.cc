@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/manual.h"
 
 namespace headlab::cli {
 namespace {
@@ -132,33 +133,6 @@ std::string endings(const std::string& line) {
     }
   }
   return found;
-}
-
-/// Returns a character as escaped in a man page.
-std::string escaped(char c) {
-  if (c == '\\') return "\\e";
-  if (c == '-') return "\\-";
-  return std::string(1, c);
-}
-
-/// Returns the man page: the help of the program and of each command, unchanged.
-std::string manual() {
-  std::string page = text(".TH HEADLAB 1 \"\" \"headlab ", version(),
-                          "\"\n.SH NAME\nheadlab \\- a laboratory for attention heads\n");
-  const auto add = [&](const std::string& title, const std::string& help) {
-    page += text(".SH ", title, "\n.nf\n");
-    for (const std::string_view line : split(help, '\n')) {
-      page += "\\&";  // so that none is taken for a command
-      for (const char c : line) page += escaped(c);
-      page += "\n";
-    }
-    page += ".fi\n";
-  };
-  add("DESCRIPTION", program_help());
-  for (const Command& command : commands()) {
-    add(text("headlab ", command.name), help_of(command).text);
-  }
-  return page;
 }
 
 /// Returns the script for a shell, the man page, or the completions of a line.

@@ -196,6 +196,23 @@ std::string settings_help(const std::vector<Setting>& settings, const Flags& fla
   return help;
 }
 
+std::vector<FlagHelp> flags_of(const std::vector<Setting>& settings, const Flags& flags) {
+  std::vector<FlagHelp> all;
+  for (const Setting& setting : settings) {
+    all.push_back({usage_of(setting).flag.substr(2), meaning_of(setting, flags)});
+  }
+  return all;
+}
+
+std::vector<FlagGroupHelp> flag_groups(const Flags& flags) {
+  std::vector<FlagGroupHelp> all;
+  const std::vector<ShownGroup> groups = groups_of(flags, flags.all());
+  for (const ShownGroup& group : groups) {
+    all.push_back({groups.size() == 1 ? "" : group.title, flags_of(group.settings, flags)});
+  }
+  return all;
+}
+
 std::string flags_help(const Flags& flags) {
   std::string help;
   const std::vector<ShownGroup> groups = groups_of(flags, flags.all());

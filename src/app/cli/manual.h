@@ -1,0 +1,12 @@
+// The man page, from the tables of commands, flags and files: `headlab completion man`. Read next:
+// manual.cc.
+#pragma once
+
+#include <string>
+
+namespace headlab::cli {
+
+/// Returns the man page in troff with the macros of man(7).
+std::string manual();
+
+}  // namespace headlab::cli
