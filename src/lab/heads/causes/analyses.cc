@@ -38,9 +38,10 @@ Finding shape_of() {
 
 const std::vector<Analysis>& analyses() {
   static const std::vector<Analysis> all = {
-      {"patch", "patching.json", "what brings an answer back", 64, patch, shape_of<PatchReport>},
+      {"patch", "patching.json", "activation patching: which activations restore the right answer",
+       64, patch, shape_of<PatchReport>},
       {"attribute", "attribution.json",
-       "what each part of a model adds to the right answer's logit", 512, attribute,
+       "direct logit attribution: what each part adds to the right answer's logit", 512, attribute,
        [] { return finding_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); }},
   };
   return all;
