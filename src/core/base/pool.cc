@@ -1,16 +1,20 @@
 // The pool: free blocks in lists by size class, eight per power of two, so that allocating and
 // freeing take a few instructions and each step finds the blocks of the one before. A size seen for
-// the first time is requested from the system, and its blocks stay until pool_release. Small blocks
-// are cut from larger ones. Large ones are whole pages that begin at a page boundary, with all
-// arrays at the same offset, to avoid 4K aliasing (a load some bytes ahead of a store, modulo 4096,
-// waits for it). Read next: src/core/tensor/tape.cc, its main user.
+// the first time is requested from the system, and its blocks stay until pool_release. Blocks of
+// less than a page are cut from larger ones. All others are whole pages, with all arrays at the
+// same offset in a page, to avoid 4K aliasing (a load some bytes ahead of a store, modulo 4096,
+// waits for it). The system is asked for huge pages (2 MB): with pages of 4 KB, rows of a matrix
+// lie on different pages, and no hardware prefetcher crosses the end of one. Read next:
+// src/core/tensor/tape.cc, its main user.
 #include "headlab/base/pool.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -23,18 +27,41 @@ namespace {
 constexpr std::size_t kUnit = 64;  // alignment, and the unit of sizes
 constexpr std::size_t kSteps = 8;  // size classes per power of two
 constexpr std::size_t kPage = 4096;
-constexpr std::align_val_t kAlignment{kPage};
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kCut = 16 * kPage;  // small blocks are cut from blocks of this size
+/// Blocks below the size of a huge page are cut from ranges of this size.
+constexpr std::size_t kRange = 32 * kHugePage;
 
 struct FreeBlock {
   FreeBlock* next;
 };
 
+/// Returns pages from the system that begin with a huge page, or null. Pages take memory once they
+/// are used.
+char* map_pages(std::size_t bytes) {
+  void* range = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(range);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(range) % kHugePage;
+  if (before > 0) munmap(begin, before);
+  munmap(begin + before + bytes, kHugePage - before);
+  return begin + before;
+}
+
+/// Asks for huge pages. A system that has none uses small ones.
+void prefer_huge_pages([[maybe_unused]] char* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+}
+
 /// A size class: the bytes of its blocks, and its index among the lists.
 struct SizeClass {
   std::size_t bytes, index;
+  std::size_t asked;  // bytes that the caller uses
 
-  explicit SizeClass(std::size_t wanted) {
+  explicit SizeClass(std::size_t wanted) : asked(wanted) {
     require(wanted < (std::size_t{1} << 40), "out of memory: ", wanted, " bytes were asked for");
     bytes = std::max(wanted, kUnit);
     const std::size_t step =
@@ -64,7 +91,7 @@ class Pool {
     for (std::size_t bytes = kPage; bytes < kMost; bytes = SizeClass(bytes + 1).bytes) {
       FreeBlock*& list = lists_[SizeClass(bytes).index];
       while (list != nullptr) {
-        ::operator delete(std::exchange(list, list->next), kAlignment);
+        munmap(std::exchange(list, list->next), bytes);
         statistics.bytes_held -= bytes;
       }
     }
@@ -77,9 +104,10 @@ class Pool {
     static const std::size_t limit = machine_memory();
     const std::size_t bytes = of.is_small() ? kCut : of.bytes;
     if (statistics.bytes_held + bytes > limit) release();
-    void* memory = statistics.bytes_held + bytes > limit
-                       ? nullptr
-                       : ::operator new(bytes, kAlignment, std::nothrow);
+    char* memory = nullptr;
+    if (statistics.bytes_held + bytes <= limit) {
+      memory = bytes < kHugePage ? cut_from_range(bytes) : map_block(of);
+    }
     if (memory == nullptr) {
       throw Error(text("out of memory: ", bytes >> 20, " MB more were needed"),
                   "use a smaller batch, length or model");
@@ -87,12 +115,36 @@ class Pool {
     statistics.bytes_held += bytes;
     ++statistics.system_allocations;
     for (std::size_t at = 0; at + of.bytes <= bytes; at += of.bytes) {
-      give(static_cast<char*>(memory) + at, of);
+      give(memory + at, of);
     }
+  }
+
+  /// Returns whole pages from the current range, or from a new one if they do not fit; or null.
+  char* cut_from_range(std::size_t bytes) {
+    if (range_left_ < bytes) {
+      range_ = map_pages(kRange);
+      range_left_ = range_ == nullptr ? 0 : kRange;
+      if (range_ == nullptr) return nullptr;
+      prefer_huge_pages(range_, kRange);
+    }
+    range_left_ -= bytes;
+    return std::exchange(range_, range_ + bytes);
+  }
+
+  /// Returns a block with pages of its own, or null. The bytes that fill up its class are never
+  /// used, so they must not lie on a huge page that is mostly theirs.
+  static char* map_block(const SizeClass& of) {
+    char* const memory = map_pages(of.bytes);
+    if (memory == nullptr) return nullptr;
+    const std::size_t filled = std::min(of.bytes, of.asked + of.asked / 16);
+    prefer_huge_pages(memory, filled / kHugePage * kHugePage);
+    return memory;
   }
 
   static constexpr std::size_t kMost = std::size_t{1} << 40;
   std::array<FreeBlock*, 36 * kSteps> lists_{};
+  char* range_ = nullptr;  // the next pages to cut
+  std::size_t range_left_ = 0;
 };
 
 /// Returns the pool. It is never destroyed, because tensors with static lifetime may outlive any

@@ -158,15 +158,20 @@ void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutp
 void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
   const Index blocks = (p.queries + kQueries - 1) / kQueries;
   const Index heads = p.options.heads, sequences = p.batch * heads;
-  // If there are fewer than four heads per thread, a head is shared by several tasks. Each takes
-  // every cuts-th block of queries: under a causal mask later blocks see more keys and take longer,
-  // so every task gets as many late ones as early ones.
+  // A task takes all heads of a sequence if there are enough sequences: neighbouring heads write
+  // next to each other, and two threads there would pass cache lines back and forth. If there are
+  // fewer than four heads per thread, a head is shared by several tasks. Each takes every cuts-th
+  // block of queries: under a causal mask later blocks see more keys and take longer, so every task
+  // gets as many late ones as early ones.
+  const Index together = heads_per_task(p.batch, heads);
   const Index cuts = sequences < 4 * thread_count() ? std::min<Index>(blocks, thread_count()) : 1;
-  parallel_for(sequences * cuts, [&](Index task) {
-    const Index sequence = task / cuts;
+  parallel_for(sequences / together * cuts, [&](Index task) {
+    const Index first = task / cuts * together;
     const Buffers buffers(p);
-    for (Index block = task % cuts; block < blocks; block += cuts) {
-      attend(QueryBlock(p, sequence / heads, sequence % heads, block * kQueries), buffers, out);
+    for (Index sequence = first; sequence < first + together; ++sequence) {
+      for (Index block = task % cuts; block < blocks; block += cuts) {
+        attend(QueryBlock(p, sequence / heads, sequence % heads, block * kQueries), buffers, out);
+      }
     }
   });
 }

@@ -204,8 +204,12 @@ void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, I
 }  // namespace
 
 void attention_backward(const AttentionProblem& p, const AttentionBackward& g) {
-  parallel_for(p.batch * p.kv_heads,
-               [&](Index task) { differentiate_keys(p, g, task / p.kv_heads, task % p.kv_heads); });
+  const Index together = heads_per_task(p.batch, p.kv_heads);
+  parallel_for(p.batch * p.kv_heads / together, [&](Index task) {
+    for (Index i = task * together; i < (task + 1) * together; ++i) {
+      differentiate_keys(p, g, i / p.kv_heads, i % p.kv_heads);
+    }
+  });
 }
 
 }}  // namespace headlab

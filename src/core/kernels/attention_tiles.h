@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "headlab/base/pool.h"
+#include "headlab/base/threads.h"
 #include "kernels/attention.h"
 #include "kernels/dropout.h"
 #include "kernels/tile.h"
@@ -18,6 +19,13 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 inline constexpr Index kQueries = kTileColumns;  // of a block: the lanes of a tile
 inline constexpr Index kKeys = 128;              // of a tile, which is then 16 KB and stays in L1
 inline constexpr Scalar kHidden = -std::numeric_limits<Scalar>::infinity();
+
+/// Returns how many heads of a sequence one task takes: all of them if every thread gets four
+/// sequences or more, otherwise one.
+inline Index heads_per_task(Index batch, Index heads) {
+  const bool enough = batch >= 4 * thread_count();
+  return enough ? std::max<Index>(1, heads) : 1;
+}
 
 /// Query block [t, t + count) of one head of one sequence.
 struct QueryBlock {

@@ -48,10 +48,33 @@ void pack_b_panel(const ConstMatrix& b, Index k, Index columns, Scalar* panel) {
     transpose_copy(columns, k, {b.data, b.column_stride}, {panel, kTileColumns});
     return;
   }
+  if (b.column_stride == 1 && columns == kTileColumns) {
+    constexpr Index kRowsAhead =
+        8;  // the hardware prefetcher does not follow rows that are far apart
+    for (Index i = 0; i < k; ++i) {
+      const Scalar* row = b.data + i * b.row_stride;
+      const Scalar* ahead = row + kRowsAhead * b.row_stride;
+      unrolled<kTileColumns / kLanes>([&](auto v) {
+        __builtin_prefetch(ahead + v * kLanes);
+        store(panel + i * kTileColumns + v * kLanes, load(row + v * kLanes));
+      });
+    }
+    return;
+  }
   for (Index i = 0; i < k; ++i) {
     const Scalar* row = b.data + i * b.row_stride;
     for (Index j = 0; j < columns; ++j) panel[i * kTileColumns + j] = row[j * b.column_stride];
   }
+}
+
+/// Copies `count` scalars and prefetches those at `ahead`.
+void copy_and_prefetch(Index count, const Scalar* from, const Scalar* ahead, Scalar* to) {
+  Index i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    __builtin_prefetch(ahead + i);
+    store(to + i, load(from + i));
+  }
+  for (; i < count; ++i) to[i] = from[i];
 }
 
 /// Smallest number of columns of C for which a row-major A with an unsuitable stride is packed.
@@ -96,10 +119,14 @@ PanelA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
   if (by_rows) {
     transpose_copy(m, k, {at(g.a, i, p), g.a.row_stride}, packed);
   } else {
+    constexpr Index kColumnsAhead = 4;
     for (Index step = 0; step < k; ++step) {
       const Scalar* column = at(g.a, i, p + step);
-      for (Index row = 0; row < m; ++row) {
-        packed.data[step * packed.stride + row] = column[row * g.a.row_stride];
+      Scalar* to = packed.data + step * packed.stride;
+      if (g.a.row_stride == 1) {
+        copy_and_prefetch(m, column, column + kColumnsAhead * g.a.column_stride, to);
+      } else {
+        for (Index row = 0; row < m; ++row) to[row] = column[row * g.a.row_stride];
       }
     }
   }
