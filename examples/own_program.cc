@@ -8,7 +8,7 @@
 
 using headlab::Index;
 
-/// What followed the last time that this token stood here?
+/// The token that followed the last time that this token stood here?
 struct Successor {
   Index length = 16, vocab = 6;
 

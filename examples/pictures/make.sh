@@ -1,7 +1,7 @@
 #!/bin/bash
 # make.sh [PROGRAM [FOLDER]]: makes the pictures of README.md and examples/RESULTS.md again: those of
-# the results by the commands that stand below them there, page.png by the last lines here, where a
-# browser is installed. PROGRAM: build/headlab of this project; FOLDER: where to put them, else beside
+# the results by the commands that are printed below them there, page.png by the last lines here, where a
+# browser is installed. PROGRAM: build/headlab of this project; FOLDER: where to put them, else next to
 # this script. made_with.txt says which program made them: the same one makes the same bytes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

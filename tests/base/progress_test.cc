@@ -11,7 +11,7 @@ namespace headlab { namespace {
 
 using Seen = std::vector<std::pair<double, std::int64_t>>;
 
-/// What is told while it lives.
+/// Calls that the watcher gets while it exists.
 struct Watched {
   Watched() {
     watch_steps([this](double done, std::int64_t all) { seen.emplace_back(done, all); });

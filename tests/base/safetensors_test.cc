@@ -319,7 +319,7 @@ TEST(TensorFile, NamesAMissingTensorAndTheNearest) {
             "there is no tensor 'scaler' | there is 'scalar'");
 }
 
-/// What holds for every file that is accepted.
+/// Properties of every file that is accepted.
 void expect_consistent(const TensorFile& file) {
   std::set<std::string> names;
   for (const StoredTensor& tensor : file.tensors) {

@@ -1,4 +1,4 @@
-// What is written lasts: a file is on the disk before its name is, and the name before the call
+// Durability of writes: a file is on the disk before its name is, and the name before the call
 // returns. The system's fsync is watched: this program's own stands in front of it.
 #include <sys/stat.h>
 #include <sys/syscall.h>

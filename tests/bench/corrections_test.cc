@@ -1,4 +1,4 @@
-// What the table of corrections says is so, is so: each figure in it is computed here, by the
+// The table of corrections is right: each figure in it is computed here, by the
 // functions that lessons and the terminal use, and must stand in the text to its last digit.
 #include <gtest/gtest.h>
 

@@ -27,7 +27,7 @@ TEST_F(OnTheBench, LosesWhatTheProgramLosesWithoutAHead) {
   expect_loss(ablation.at("loss").number());
 }
 
-/// What a reader is about to press stays where it is: before, during and after a measurement.
+/// Controls stay where it is: before, during and after a measurement.
 TEST_F(OnTheBench, KeepsItsGatesInPlaceWhileItMeasures) {
   for (const int width : {1280, 320}) {
     tab().resize(width, 800);

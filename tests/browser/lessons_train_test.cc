@@ -1,5 +1,5 @@
 // The lessons that need trained models: the knee, diversity over seeds, all models on one input,
-// controls in which nobody owns anything. Read next: lessons.h.
+// controls in which no head owns a relation. Read next: lessons.h.
 #include "browser/lessons.h"
 
 namespace headlab::browser { namespace {

@@ -12,7 +12,7 @@ class PageOfARun : public OnPage {
   const Study& study = the_study();
   fs::path full = study.path("full/report.html");
 
-  /// What the card of a head that is clicked says under a name.
+  /// The text of the card of a clicked head under a name.
   std::string fact(const std::string& head, const std::string& name) {
     click("#grid [data-head='" + head + "']");
     return tab().text(
@@ -207,7 +207,7 @@ TEST_F(PageOfARun, ShowsEveryFindingByItsOwnDescription) {
   const Json files = tab().evaluate(
       "[...document.querySelectorAll('#pick-file option')].map((option) => option.value)");
   EXPECT_GE(files.items().size(), 5u);
-  const std::regex tedious(  // or a p below the least, or what is 0 but for rounding
+  const std::regex tedious(  // or a p below the least, or a number that is 0 up to rounding
       R"([1-9]\d*\.\d{6}|0\.[1-9]\d{5}|^1\.00e|^−0\.?0*$|e−(8|9|1\d))");
   for (const Json& file : files.items()) {
     choose("pick-file", file.string());
@@ -360,7 +360,7 @@ TEST_F(PageOfARun, ShowsMapsOfStepsWhoseWeightsItLacks) {
   EXPECT_NE(tab().text(map), early) << "each step has its own";
 }
 
-/// Of what was in the readout nothing is said of the next view.
+/// The readout of one view does not appear in the next.
 TEST_F(PageOfARun, ForgetsWhatWasReadOut) {
   open(full, "#view=bench");
   EXPECT_NE(readout(), "");

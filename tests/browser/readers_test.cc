@@ -7,7 +7,7 @@
 
 namespace headlab::browser { namespace {
 
-/// What a button of a picture saves, instead of saving it.
+/// Records the picture that a button saves, instead of saving it.
 constexpr const char* kCatchFiles =
     "globalThis.files = []; URL.createObjectURL = (blob) => (files.push(blob.text()), 'blob:x'); "
     "URL.revokeObjectURL = () => {}; HTMLAnchorElement.prototype.click = () => {};";
@@ -39,7 +39,7 @@ class Readers : public OnPage {
 };
 
 TEST_F(Readers, WhoPreferDarkGetDarkPaperAndItsOwnEndOfTheScale) {
-  const auto corner = [&] {  // of a pattern, where nobody looks
+  const auto corner = [&] {  // of a pattern, that no reader points at
     return tab().text(
         "[...document.getElementById('pattern').getContext('2d').getImageData(340, 80, 1, "
         "1).data]");
@@ -131,7 +131,7 @@ TEST_F(Readers, WhoListenGetATableBehindEveryPicture) {
   EXPECT_FALSE(there("figure:has(#pattern) details .term")) << "the tokens p, k and d are no terms";
 }
 
-/// In one column, what comes next to who listens stands below, or beside, what came before.
+/// In one column, what comes next to who listens is below or next to what came before.
 TEST_F(Readers, WhoListenHearThePageInTheOrderOfReading) {
   tab().resize(320, 640);
   open(full);

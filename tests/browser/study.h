@@ -1,6 +1,6 @@
-// What the tests of the page look at: runs that the program trains once for all tests, with every
-// file that a page can hold, and the pages of them. Small enough for a few seconds; large enough
-// that some heads own a relation. Read next: page_test.cc.
+// Runs and pages for the tests of the page: runs that the program trains once for all tests, with
+// every file that a page can hold, and the pages of them. Small enough for a few seconds; large
+// enough that some heads own a relation. Read next: page_test.cc.
 #pragma once
 
 #include <set>

@@ -172,7 +172,7 @@ class Tab {
     }
     return urls;
   }
-  /// What went wrong in the page: exceptions, errors on its console, what its policy refused.
+  /// Errors of the page: exceptions, errors on its console, what its policy refused.
   std::vector<std::string> complaints() {
     std::vector<std::string> found;
     for (const Json& event : browser_.take("Runtime.exceptionThrown", session_))

@@ -58,7 +58,7 @@ class Walks : public OnPage {
     return pages[static_cast<std::size_t>(walk) % pages.size()];
   }
 
-  /// The page contradicts nobody: not the program, not itself.
+  /// The page contradicts neither the program nor itself.
   void expect_agreement(const std::string& path) {
     if (there("#agrees")) {
       EXPECT_FALSE(shows("#agrees", "✗")) << path << words("#agrees");
@@ -84,7 +84,7 @@ class Walks : public OnPage {
     EXPECT_FALSE(shows("#view", "undefined") || shows("#view", "NaN")) << path << words("#view");
   }
 
-  /// What heads look like, and what the model answers.
+  /// The look of heads and the answers of the model.
   std::string heads() {
     return tab().text(
         "[...document.querySelectorAll('#grid .cell')].map((cell) => cell.className + "

@@ -1,4 +1,4 @@
-// What builds owe to each other. Bits are promised for one binary alone: compilers and processors
+// Agreement of builds. Bits are promised for one binary alone: compilers and processors
 // round differently. A run says which build made it and goes on with any other; and how far two
 // builds are apart after 100 steps is bounded here, where HEADLAB_OTHER_BUILD names the program of
 // a second one. Read next: src/lab/runs/run.cc.

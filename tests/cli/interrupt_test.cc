@@ -117,7 +117,7 @@ TEST_F(Interrupt, TheSecondTimeEndsAtOnce) {
   Process process(talkative({"--out", "a"}), waiting());
   ASSERT_TRUE(process.wait_for("step 1/"));
   if (!process.wait_until_blocked()) GTEST_SKIP() << "pipes are large here";
-  process.signal(SIGINT);  // it cannot come to an end: nobody reads what it says
+  process.signal(SIGINT);  // it cannot come to an end: no process reads its output
   bool ended = false;
   for (int i = 0; i < 1000 && !ended; ++i) {
     ended = process.ends_within(20);
@@ -164,7 +164,7 @@ TEST_F(Interrupt, OfAnAnalysisLeavesNothing) {
   }
 }
 
-/// What would take minutes, in this process and in others, and what it says first.
+/// Commands that would take minutes, in this process and in others, and what it says first.
 const std::pair<const char*, const char*> kLong[] = {
     {"a: l0", "curve a --methods l0 --gate-steps 1000000 --sizes 1"},
     {"a: subset", "curve a --methods l0,subset --gate-steps 1000000 --sizes 1 --threads 2"},

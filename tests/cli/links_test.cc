@@ -87,7 +87,7 @@ TEST_F(LinksInARun, OfFoldersAreRefused) {
   link("sub", "../../victim");
   EXPECT_EQ(run({"heads", "r/a", "--out", "r/a/sub/x.json"}).status, 1);
   EXPECT_TRUE(fs::is_empty(folder.path() / "victim"));
-  // Names beside the run that a replacement uses.
+  // Names next to the run that a replacement uses.
   write("victim/config.json", file("r/a/config.json"));
   for (const char* name : {"r/a.being-replaced", "r/a.being-replaced.aside"}) {
     fs::create_symlink("../victim", folder.path() / name);

@@ -109,7 +109,7 @@ const std::vector<Mistake> kSizes = {
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, Mistakes, testing::ValuesIn(kSizes), name_of_mistake);
 
-/// What would be passed over in silence is refused, with the flag that it belongs to.
+/// Flags that would have no effect are refused, with the flag that it belongs to.
 const std::vector<Mistake> kUnused = {
     {"GridOfOneHead", "pattern a 0.1 --grid", 2, "--grid|one head"},
     {"RelationOfAGrid", "pattern a --grid --relation same", 2, "--relation|with --grid"},

@@ -7,7 +7,7 @@
 
 namespace headlab::cli { namespace {
 
-/// What each flag is given that is no switch.
+/// The value of each flag that is not a switch.
 const std::string kValues =
     "--accumulate=2 --activation=relu --activations=f.npz --batch=4 --beta1=.5 --beta2=.5 "
     "--budget=.5 --clip=.01 "
@@ -50,7 +50,7 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
     write_file(folder.path() / "c.json", R"({"lr": 0.02})");
   }
 
-  /// What remains of a call on a fresh copy of the run: status, words, and the files that it left.
+  /// The result of a call on a fresh copy of the run: status, words, and the files that it left.
   Outcome left_by(const Words& words) {
     for (const char* name : {"w", "o", "f"}) fs::remove_all(folder.path() / name);
     fs::copy(folder.path() / "a", folder.path() / "w", fs::copy_options::recursive);
@@ -88,7 +88,7 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
     return flags;
   }
 
-  /// Of every command; --textbook trains for half a minute.
+  /// Arguments for every command; --textbook trains for half a minute.
   const std::set<std::string> shared_ = {"--json", "--csv",     "--latex", "--table",   "--quiet",
                                          "--help", "--threads", "--jobs",  "--textbook"};
 };

@@ -34,7 +34,7 @@ inline Words typed(const std::string& line) {
   return words;
 }
 
-/// What a process left behind. `status` is the exit status, or -N if signal N ended it.
+/// The result of a process. `status` is the exit status, or -N if signal N ended it.
 struct Outcome {
   int status = 0;
   std::string out, err;
@@ -164,7 +164,7 @@ class Process {
     std::array<char, 4096> buffer{};
     const ssize_t count = read(end.fd, buffer.data(), buffer.size());
     if (count <= 0)
-      end.fd = -1;  // the end, or (EIO) a terminal that nobody writes to any more
+      end.fd = -1;  // the end, or (EIO) a terminal whose writers are gone
     else
       into.append(buffer.data(), static_cast<std::size_t>(count));
   }
@@ -274,7 +274,7 @@ class Program : public testing::Test {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome;
   }
-  /// For a program that must wait, where it says much, while nobody reads it.
+  /// For a program that must wait, where it says much, while no process reads it.
   ProcessOptions waiting() const { return {.folder = folder.path(), .small_pipe = true}; }
   std::string file(const std::string& name) const { return read_file(folder.path() / name); }
   /// A finding: without its checksum, which is compared.

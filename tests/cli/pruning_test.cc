@@ -11,8 +11,8 @@ namespace headlab::cli { namespace {
 class Curves : public Program {
  protected:
   Curves() { done(tiny({"--out", "a"})); }
-  /// What a command found of the run: the only one of the `list` in the JSON that it prints. Checks
-  /// that this is the file that it leaves, and the only one.
+  /// The result of a command on the run: the only one of the `list` in the JSON that it prints.
+  /// Checks that this is the file that it leaves, and the only one.
   Json kept_in(const std::string& name, const Words& words, const char* list) const {
     const auto before = contents(folder.path() / "a");
     const Json json = done(with(words, {"--json"})).json();
@@ -45,7 +45,7 @@ std::set<std::string> kinds_of(const Json& json) {
   return kinds;
 }
 
-/// What one has and the other lacks.
+/// Elements that one has and the other lacks.
 Words only_in(const std::set<std::string>& one, const std::set<std::string>& other) {
   Words words;
   std::ranges::set_difference(one, other, std::back_inserter(words));

@@ -91,7 +91,7 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
   EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0: ")) << outcome.err;
   expect_parts(outcome.out,
                {"missing: 1 of 2 trials", "failed: 1 of these, 1 because they diverged"});
-  // Those who collect learn of it, until the cell is made.
+  // `--collect` reports it until the cell is made.
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   ASSERT_EQ(json.at("failed").items().size(), 1u);
   EXPECT_TRUE(json.at("failed").items()[0].at("diverged").boolean());
@@ -232,7 +232,7 @@ TEST_F(SweepCommand, IsComparedGroupByGroupAndMethodByMethod) {
   EXPECT_EQ(run({"compare", "s", "--measure", "los"}).status, 2);
 }
 
-/// What README.md says of two things is printed by the command beside it.
+/// The commands of README.md print the results that it states.
 TEST_F(SweepCommand, IsComparedByTheCommandsOfTheReadme) {
   done(grid({"--heads", "1,4,8", "--out", "sweeps/knee"}));
   done(typed(

@@ -1,4 +1,4 @@
-// What tables say: every column of every command can be looked up, every table can be had for other
+// Tables: every column of every command can be looked up, every table can be had for other
 // programs, and lists of tasks, runs and words. Read next: words_test.cc.
 #include "cli/program.h"
 #include "headlab/base/table.h"
@@ -9,7 +9,7 @@ namespace headlab::cli { namespace {
 
 using Tables = Program;
 
-/// What can be asked of a run `a`, in an order in which each finds what it needs; then `more`.
+/// Commands on a run `a`, in an order in which each finds what it needs; then `more`.
 std::vector<Words> analyses_and(const std::vector<Words>& more) {
   std::vector<Words> all;
   for (const char* line :
@@ -41,7 +41,7 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
   }
 }
 
-/// What prints a table or long words, of the runs a and b.
+/// Commands that print a table or long texts, of the runs a and b.
 constexpr std::string_view kPrinting =
     "heads a --examples 30 --all|pattern a 0.1|"
     "pattern a --grid|history a|heads a --scores|ablate a --examples 30|"

@@ -1,4 +1,4 @@
-// What a user must not lose or be told wrongly: two writers, empty values, results whose file
+// Safety of results: two writers, empty values, results whose file
 // cannot be written, hang-ups, prunings that were killed, words that come from files. Read next:
 // damage_test.cc.
 #include <sys/resource.h>
@@ -12,7 +12,7 @@ namespace headlab::cli { namespace {
 
 using Trust = Program;
 
-/// A training that says something after every step: it waits while nobody reads.
+/// A training that says something after every step: it waits while no process reads.
 Words slow(const Words& more) {
   return with(tiny({"--eval-every", "1", "--eval-examples", "1", "--steps", "300"}), more);
 }

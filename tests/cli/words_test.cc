@@ -61,7 +61,7 @@ TEST_F(Talk, BenchTakesHeadsThatAreLeft) {
         R"({"blocks.0.attn":{"heads":[0,2]}})", "--json"});
 }
 
-/// What other programs call it: the answer is one suggestion.
+/// Names from other programs: the answer is one suggestion.
 TEST_F(Talk, WordsOfOtherProgramsAreAnsweredWithOurs) {
   const std::vector<std::pair<Words, std::string>> others = {
       {{"train", "--epochs", "3"}, "'--steps'"},
@@ -167,7 +167,7 @@ struct Options {
   }
 };
 
-/// What a command that takes these options understands.
+/// Options as a command parses them.
 struct Call {
   Command command;
   Invocation invocation;

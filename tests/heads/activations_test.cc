@@ -1,4 +1,4 @@
-// Heads by name: what is found is what captures hold, whatever was pruned beside it.
+// Heads by name: activations are found by name, whichever heads were pruned.
 #include "headlab/heads/activations.h"
 
 #include <cmath>

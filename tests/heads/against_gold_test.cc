@@ -1,5 +1,5 @@
-// What is said of a relation beside its best head's mass: baselines of readers without a model, the
-// same model before training, and who does what one to one.
+// Facts about a relation in addition to the mass of its best head: baselines of readers without a
+// model, the same model before training, and who does what one to one.
 #include <cmath>
 
 #include "headlab/heads/scores.h"
@@ -111,7 +111,7 @@ TEST_F(Assigned, LiftOverTheUntrainedModelIsThatOfItsBestHead) {
   const HeadsReport over_skilled = report_of({kUniform}, &skilled);
   EXPECT_EQ(over_skilled.relations[0].mass_untrained, 1);
   EXPECT_TRUE(std::isnan(over_skilled.relations[0].lift_untrained));
-  EXPECT_TRUE(std::isnan(report_of({1}).relations[0].lift_untrained));  // nobody asked
+  EXPECT_TRUE(std::isnan(report_of({1}).relations[0].lift_untrained));  // no query
 }
 
 }  // namespace

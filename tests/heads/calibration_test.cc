@@ -47,8 +47,8 @@ Keys without(std::span<const std::int32_t> keys, std::span<const std::int32_t> l
   return kept;
 }
 
-/// A task whose sequences carry the gold of each other, at the same positions, but for what is true
-/// of a sequence itself: few distinct sequences share many of their edges.
+/// A task whose sequences carry the gold of each other, at the same positions, except for what is
+/// true of a sequence itself: few distinct sequences share many of their edges.
 class Shuffled : public TaskAround {
  public:
   Shuffled(const Task& task, Key key) : TaskAround(task), key_(key) {}
@@ -287,7 +287,7 @@ TEST(Power, OfDivisionsRisesWithWhatIsDivided) {
   }
 }
 
-/// What a head of a pair built by hand writes is scaled down.
+/// The output of one head of a pair built by hand is scaled down.
 Transformer quieter(Transformer model, Index heads, double strength) {
   const Tensor& W = model.attention(1).O.W;  // the last head's rows come last
   for (Index i = W.count() - W.count() / heads; i < W.count(); ++i)

@@ -69,7 +69,7 @@ TEST(Eigenvalues, OfATriangleAreItsDiagonalUnderAnySimilarity) {
 }
 
 TEST(Eigenvalues, OfAPathAreKnown) {
-  // The matrix with 2 on the diagonal and -1 beside it has 2 - 2 cos(pi k / (n + 1)).
+  // The matrix with 2 on the diagonal and -1 next to it has 2 - 2 cos(pi k / (n + 1)).
   constexpr Index n = 12;
   const Matrix path(n, n, [](Index i, Index j) {
     return i == j ? 2 : std::abs(i - j) == 1 ? -1 : 0;
@@ -104,7 +104,8 @@ TEST(Eigenvalues, OfDefectiveAndOfZeroMatricesAreFoundToo) {
   expect_spectrum(eigenvalues(turn), {1, -1, Complex(0, 1), Complex(0, -1)}, 1e-12);
 }
 
-/// Small ones beside a large one: what is negligible depends on the neighbours, not on the largest.
+/// Small ones next to a large one: what is negligible depends on the neighbours, not on the
+/// largest.
 TEST(Eigenvalues, OfGradedMatricesAreAllFound) {
   Matrix m(3, 3);
   m(0, 0) = 1e10;
@@ -206,7 +207,7 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
   }
 }
 
-/// Of the queries and keys that a pass compares, divided by the scales of what they read.
+/// Products of the queries and keys of a pass, divided by the scales of what they read.
 TEST(TokenCircuits, OfRotaryPositionsAreThoseOfADistance) {
   const Transformer model = random_model(small_config("layers=1 block=llama"));
   const Batch batch = random_batch(model.config(), 1, 6);

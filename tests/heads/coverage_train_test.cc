@@ -116,7 +116,7 @@ TEST(Coverage, OfHiddenGoldEdges) {
   }
 }
 
-/// What two heads cost beyond what each costs, and beyond the sum of their effects.
+/// The cost of two heads beyond the cost of each, and beyond the sum of their effects.
 TEST(Coverage, OfPairsOfTrainedHeads) {
   for (const char* spec : {kRelations, kInduction}) {
     const auto task = make_task(spec);

@@ -1,4 +1,4 @@
-// By what heads divide a relation, where it is known: heads built by hand of which each does a
+// Splits of relations that are known: heads built by hand of which each does a
 // part, and heads that do the same.
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/scores.h"
@@ -118,11 +118,11 @@ TEST_F(Divided, LikeAnotherWhicheverHeadDoesWhat) {
   const Division* divisions[] = {reports[0].division_of(0), reports[1].division_of(0),
                                  reports[2].division_of(0)};
   EXPECT_EQ(likeness(*divisions[0], *divisions[1]), 1);
-  // Of 9 positions 5 and 4 against 3 and 6; 2, 1 and 3, 3 in common.
+  // 9 positions, 5 and 4 against 3 and 6; 2, 1 and 3, 3 in common.
   EXPECT_NEAR(likeness(*divisions[0], *divisions[2]), (7 - 16.0 * 18 / 36) / (17 - 8), 1e-12);
 }
 
-/// What a class costs is found again by silencing the head on the class's targets alone.
+/// The cost of a class equals that of ablating the head on the class's targets alone.
 TEST_F(Divided, SaysWhatEachClassCosts) {
   Transformer halves = model(1);
   for (Index t = 0; t < kLength; ++t) blind(halves, t % 2, t);

@@ -27,7 +27,7 @@ TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {
     EXPECT_EQ(owner.mass, 1);
     EXPECT_GT(owner.gold.low, std::log(9.0));
     EXPECT_GT(owner.difference.low, 1);
-    // What comes before is read by the other head; nobody asks for it where it stands.
+    // The other head reads the token before; no query asks for it there.
     EXPECT_EQ(owner.verdict(), r == 0 ? "cause" : "has no targets of its own");
     EXPECT_EQ(owner.is_cause(), r == 0);
   }

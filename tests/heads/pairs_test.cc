@@ -42,7 +42,7 @@ TEST_F(PairsOfInduction, OfWhichEitherIsEnoughAreRedundant) {
   EXPECT_NEAR(pair.interaction.change, 0, 1e-4);  // their effects on the logits add up
   EXPECT_EQ(pair.verdict(), "redundant");
   EXPECT_EQ(report.pairs[0].verdict(), "");                             // the head that both read
-  EXPECT_EQ(ablate_pairs(model, examples(80)).pairs[2].verdict(), "");  // nobody asked for what
+  EXPECT_EQ(ablate_pairs(model, examples(80)).pairs[2].verdict(), "");  // no query asks for these
 }
 
 /// One count from the first step to the last: a second one would begin after "0:00 left".
@@ -92,8 +92,8 @@ TEST(Pairs, OfOneLayerDependOnEachOtherThroughNothing) {
   }
 }
 
-/// What two heads cost apart: logits to which each one's effect is added, with layer norms that
-/// divide as they do with both silenced.
+/// The cost of two heads separately: logits to which each one's effect is added, with layer norms
+/// that divide as they do with both silenced.
 TEST(Pairs, AreComparedAtTheScalesWithBothSilenced) {
   for (const char* kinds : {"", "block=llama kv_heads=1 window=3+0", "features=3 positions=none"}) {
     const TransformerConfig config = small_config(kinds);

@@ -162,7 +162,7 @@ TEST(PermutedGold, SaysHowFewExchangesThereAre) {
   EXPECT_EQ(PermutedGold(content_of(constant), 199, Key{6}).different(), 0);
 }
 
-/// Tokens and gold are drawn apart, anew for each seed: no head can know the gold. Patterns are
+/// Tokens and gold are drawn separately for each seed: no head can know the gold. Patterns are
 /// those of random models.
 class Unrelated : public Scripted {
  public:

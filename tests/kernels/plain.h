@@ -1,4 +1,4 @@
-// What the fast kernels compute, to be read: a product entry by entry, softmax, cross-entropy and
+// The fast kernels' results, computed plainly: a product entry by entry, softmax, cross-entropy and
 // layer norm row by row, attention one score at a time; before each gradient stands the line of the
 // forward pass that it comes from. gemm.cc, rows.cc, attention.cc and attention_backward.cc are
 // tested against them. Sums run in double, in the order of the terms.

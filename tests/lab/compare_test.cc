@@ -26,7 +26,7 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
   EXPECT_NEAR(cell(found, "ratio").items()[0].number(), std::exp(mean), 1e-12);
   EXPECT_EQ(cell(found, "wins").integer(), 9);
   EXPECT_EQ(cell(found, "seeds").integer(), 10);
-  // Of 1,024 ways those with all nine one way, whichever way the tenth.
+  // Among 1,024 ways, those with all nine one way, whichever way the tenth.
   EXPECT_EQ(cell(found, "p").number(), 4 / 1024.0);
   EXPECT_EQ(cell(found, "verdict").string(), "lower in 9 of 10 seeds");
   EXPECT_EQ(Json(found.table("seeds").cells("loss")).items().size(), 20u);

@@ -1,4 +1,4 @@
-// What a sweep reports of cells whose results are known: means, intervals, comparisons, and what is
+// Reports of sweeps whose trials have known results: means, intervals, comparisons, and what is
 // missing. The cells are runs that were never trained, with a cell.json written by hand.
 #include "headlab/lab/sweep.h"
 
@@ -12,7 +12,7 @@
 
 namespace headlab { namespace {
 
-/// What a cell is said to have reached.
+/// The result that a trial reports.
 struct Reached {
   double loss = 0, accuracy = 0;
   Index head = 0;  // of the one relation; -1: none
@@ -97,7 +97,7 @@ std::vector<Reached> seeds_of(double loss, double accuracy, int count = 8) {
   return all;
 }
 
-/// What a report says of its only comparison.
+/// The text of a report on its only comparison.
 std::string verdict_in(const SweepReport& report) {
   return finding_of(report).table("comparisons").cells("verdict").at(0).string();
 }

@@ -228,7 +228,7 @@ TEST_F(Training, IsNotMadeTwice) {
   const fs::path cell = folder_ / "a" / cell_.name;
   const std::string state = read_file(cell / "state.safetensors");
   Json result = read_json(cell / "cell.json");
-  result["loss"] = 42;  // would be written anew with the cell
+  result["loss"] = 42;  // would be written again with the cell
   write_json(cell / "cell.json", result);
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);

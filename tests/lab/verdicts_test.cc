@@ -35,7 +35,7 @@ std::string rule_of(const std::string& verdict) {
   return found;
 }
 
-/// What is between quotes in the functions of a file that put verdicts into words.
+/// Text between quotes in the functions of a file that put verdicts into words.
 std::vector<std::string> literals_of_verdicts(const std::string& source) {
   static const std::regex kFunction(
       R"(\n(?:static )?std::string (?:\w+::)?(?:verdict|verdict_of|sentence|lacking)\([^]*?\n\})");
@@ -65,7 +65,7 @@ TEST(LabFindings, HaveTheColumnsOfTheGoldenFile) {
 
 /// Read from the sources, so that a new word without a rule is noticed.
 TEST(VerdictWords, AreAllThatVerdictsSay) {
-  // What stands between the words of a verdict and passes none.
+  // Text between the words of a verdict.
   const std::set<std::string> joints = {
       " key",      " keys",       " at once",
       " seed",     " seeds",      " and ",

@@ -30,7 +30,8 @@ TEST(Generation, KeepsThePromptAndAddsTokens) {
   for (std::int32_t token : tokens) EXPECT_TRUE(token >= 0 && token < 7);
 }
 
-/// What generate() must write at temperature 0: the last config.length tokens, read anew each time.
+/// The tokens that generate() must write at temperature 0: the last config.length tokens, read
+/// again each time.
 Tokens read_anew(const Transformer& model, Tokens tokens, Index count) {
   const Index length = model.config().length;
   for (Index i = 0; i < count; ++i) {
@@ -77,7 +78,7 @@ TEST(Generation, KeepsTheKeysThatAreSeenAndNoMore) {
   EXPECT_EQ(kept("window=20"), 2 * 12 * 16);
 }
 
-/// The ops that a token behind `before` others runs, with the numbers that each one reads, but for
+/// The ops that a token behind `before` others runs, with the numbers that each one reads, without
 /// those that attention reads.
 std::vector<std::pair<std::string, Index>> ops_behind(const Transformer& model, Index before) {
   ModelCache cache(model.config(), model.config().length);

@@ -1,6 +1,6 @@
-// What import understands of a config.json and of a file's tensors: keys that it reads, passes over
-// or refuses, families, and matrices that are there twice. A test changes one thing in a fixture.
-// Read next: src/lab/layouts/layout_keys.cc, the table of keys.
+// Keys that import understands of a config.json and of a file's tensors: keys that it reads, passes
+// over or refuses, families, and matrices that are there twice. A test changes one thing in a
+// fixture. Read next: src/lab/layouts/layout_keys.cc, the table of keys.
 #include <functional>
 
 #include "support/stored_models.h"

@@ -15,7 +15,7 @@ using Inputs = const std::vector<Tensor>&;
 constexpr Key kDropoutKey{11};
 
 using Shapes = std::vector<Shape>;
-/// What the inputs of a case are drawn from, uniformly.
+/// The range from which the inputs of a case are drawn, uniformly.
 struct Range {
   double low = -1, high = 1;
 };

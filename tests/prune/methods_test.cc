@@ -95,7 +95,7 @@ std::vector<double> found_by(const PruneMethod& method, const PruneProblem& prob
   return found;
 }
 
-/// What is best for the answers of one split is not best for those of the other.
+/// The best subset for the answers of one split is not the best for those of the other.
 TEST_P(EveryMethod, ChoosesOnTrainingExamplesAndOnNoOthers) {
   const std::shared_ptr<const Task> task = make_task(task_->spec());
   const auto mirrored = std::make_shared<Mirrored>(task);
@@ -138,7 +138,7 @@ TEST_P(EveryMethod, RefusesMoreHeadsThanThereAre) {
   }
 }
 
-/// What a method says that it costs, and how many sequences go forward at least and at most when it
+/// The cost that a method states, and how many sequences go forward at least and at most when it
 /// keeps 3 of 6 heads on 70 examples, or trains for 20 or 30 steps of 4.
 struct StatedCost {
   const char* words;

@@ -108,7 +108,7 @@ TEST_F(PrunedRun, FinetuningLowersTheLoss) {
             result.after.loss);
 }
 
-/// What the file says is what the model is after fine-tuning, not what it was before.
+/// The file describes the model after fine-tuning, not what it was before.
 TEST_F(PrunedRun, RecordIsThatOfTheFinetunedModel) {
   const PruneResult result = prune("pruned", {.keep = 2, .finetune = 30});
   const Json record = read_json(folder_ / "pruned" / "prune.json");

@@ -191,7 +191,7 @@ TEST_F(Score, EntropyAndConfidenceAreMeansOverQueriesOfTheirRow) {
   expect_relative(scores("confidence"), confidence, 1e-5);
 }
 
-/// What the program computes with gates of a model of other kinds: the rise of the loss without a
+/// Results of the program with gates of a model of other kinds: the rise of the loss without a
 /// head, and its slope.
 TEST(KindsOfScores, AreThoseOfTheFormulasForEveryBlock) {
   const auto task = make_task("patches");

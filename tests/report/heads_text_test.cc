@@ -1,4 +1,4 @@
-// What heads do, as a reader of the terminal sees it.
+// Results on heads as a reader of the terminal sees it.
 #include <cmath>
 #include <map>
 
@@ -12,7 +12,7 @@
 
 namespace headlab { namespace heads_text_tests {
 
-/// Two heads and `count` relations: head 3 does the first, nobody the others.
+/// Two heads and `count` relations: head 3 does the first, no head the others.
 HeadsReport report_of(std::size_t count) {
   HeadsReport report;
   report.attention = {"blocks.0.attn"};

@@ -1,6 +1,6 @@
 // The rules of the page's modules, under node:  node --expose-internals modules_test.mjs
 // Layers (no arrow up, no circle), exports that are used, no name twice in the script that they are
-// joined to, no name that nobody declares, at most 40 lines a function, 100 columns a line. Node's
+// joined to, no name that is not declared, at most 40 lines a function, 100 columns a line. Node's
 // own parser reads them. Prints a line for each problem.
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
@@ -135,7 +135,7 @@ function circle(name, path) {
 circle('app', []);
 for (const name of modules.keys()) expect(done.has(name), `app.js does not reach ${name}.js`);
 
-/// What tests take: imports of those under node, and words of those in the browser.
+/// Names that tests use: imports of those under node, and words of those in the browser.
 const tests = ['report', 'browser'].flatMap((kind) => {
   const place = new URL(`../${kind}/`, import.meta.url);
   const files = fs.readdirSync(place, {withFileTypes: true}).filter((entry) => entry.isFile());
@@ -145,7 +145,7 @@ for (const {name, exported} of modules.values())
   for (const word of exported) {
     const taken = [...modules.values()].some((m) =>
       m.imports.some(({from, names: list}) => from === name && list.includes(word)));
-    expect(taken || new RegExp(`\\b${word}\\b`).test(tests), `${name}.js exports ${word} for nobody`);
+    expect(taken || new RegExp(`\\b${word}\\b`).test(tests), `${name}.js exports ${word} without a user`);
   }
 
 for (const problem of problems.slice(0, Number(process.argv[2] || 40))) console.log(problem);

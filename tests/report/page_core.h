@@ -1,5 +1,6 @@
-// What the tests of the model in the page share: runs with random or trained weights, what the
-// program computes of them, and node, which holds the page against it. Read next: core_test.mjs.
+// Helpers for the tests of the model in the page share: runs with random or trained weights, what
+// the program computes of them, and node, which holds the page against it. Read next:
+// core_test.mjs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 
 namespace headlab {
 
-/// What a command prints, and whether it ends well.
+/// The output of a command, and whether it ends well.
 struct Told {
   bool well = false;
   std::string text;
@@ -48,7 +49,7 @@ class PageCore : public testing::Test {
   void expect_same(const std::vector<fs::path>& runs, const Json& expected) {
     expect_read(make_page(runs), "core_test.mjs", expected);
   }
-  /// The same of any page, by one of the scripts beside this file.
+  /// The same of any page, by one of the scripts next to this file.
   void expect_read(const Page& page, const std::string& script, const Json& expected) {
     const std::string html = (folder_ / "page.html").string();
     const std::string json = (folder_ / "expected.json").string();

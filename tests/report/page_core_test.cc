@@ -200,7 +200,8 @@ TEST_F(PageCore, SilencesHeadsOfBothStacksAsAblationDoes) {
   expect_same({run.path}, expected);
 }
 
-/// What hiding the gold edges of each relation in one head costs on the relation's targets.
+/// The cost of masking the ground-truth edges of each relation in one head costs on the relation's
+/// targets.
 Json edge_tests(const TrainedRun& run) {
   Json tests = Json::array();
   const EdgeExperiment experiment(run.model, *run.task, {.examples = 512});  // as the page holds

@@ -12,7 +12,7 @@ class TextNode {
   }
 }
 
-/// What a canvas was told: [name, ...arguments] for each call, and the values that were set.
+/// Calls on a canvas: [name, ...arguments] for each call, and the values that were set.
 export function recorder() {
   const calls = [];
   const context = new Proxy({calls}, {

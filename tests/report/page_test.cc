@@ -92,7 +92,7 @@ void write_finding(const TrainedRun& run, Index step, const std::string& weights
   write_file(run.path / "heads.json", finding.dump());
 }
 
-/// What a page says of a file of its first run.
+/// The text of a page on a file of its first run.
 Json file_in(const Page& page, const std::string& name) {
   const Json facts = facts_in(page.html);
   for (const Json& file : facts.at("runs").items()[0].at("files").items())

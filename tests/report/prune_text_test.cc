@@ -1,4 +1,4 @@
-// What pruning did, as a reader of the terminal sees it.
+// Results of pruning as a reader of the terminal sees it.
 #include <gtest/gtest.h>
 
 #include "headlab/prune/prune.h"

@@ -12,7 +12,7 @@ namespace headlab { namespace {
 
 class SameSvg : public PageCore {
  protected:
-  /// What the page writes of a picture, which it makes of `p`.
+  /// The file that the page writes of a picture, which it makes of `p`.
   std::string svg_by_page(const Json& p, const std::string& made) const {
     const std::string page = HEADLAB_SOURCE_DIR "/src/app/report/page/";
     write_file(folder_ / "p.json", p.dump());

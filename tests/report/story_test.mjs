@@ -1,4 +1,4 @@
-// What a page says and what its keys do, in a document of its own under node:
+// The sentences of a page and what its keys do, in a document of its own under node:
 //   node story_test.mjs PAGE.html EXPECTED.json
 // EXPECTED: {"checks": [{"hash", "id", "holds": [words], "lacks": [words]}], "keys"}. With "keys" the
 // grid of heads is walked by keyboard. Prints a line for each problem; the exit status is 1 if there

@@ -1,4 +1,4 @@
-// What the views of a page are made of and needs no document, under node:
+// The parts of the views of a page, made of and needs no document, under node:
 //   node views_test.mjs [FOLDER]
 // the address and its state, colours and their contrasts, pictures as SVG, tables as CSV. Prints a
 // line for each problem; the exit status is 1 if there is any. Writes its pictures into FOLDER, where
@@ -257,7 +257,7 @@ for (let one = 0; one < 20; ++one) {
 }
 expect(drawnEdges.size === 3, `all pairs of three come about: ${[...drawnEdges].join(' ')}`);
 
-// ---- the axes of points on a line, and of some beside it
+// ---- the axes of points on a line, and of some next to it
 const {axes, share} = pca(Float64Array.of(3, 4, -3, -4, -0.4, 0.3, 0.4, -0.3), 4, 2);
 const found = [...axes[0], ...axes[1], ...share].map((number) => number.toFixed(4)).join();
 expect(found === '0.6000,0.8000,0.8000,-0.6000,0.9901,0.0099', `axes of points: ${found}`);

@@ -1,4 +1,4 @@
-// What holds for the framework as a whole: its header, and its size.
+// Rules for the framework as a whole: its header, and its size.
 // Read next: src/core/README.md; tree_test.cc, the rules that hold for every file.
 #include <set>
 

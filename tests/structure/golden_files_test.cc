@@ -1,4 +1,4 @@
-// What holds for the golden files of texts, tests/LAYER/golden/NAME.EXT: a test of the same layer
+// Rules for the golden files of texts, tests/LAYER/golden/NAME.EXT: a test of the same layer
 // names each of them as "LAYER/NAME.EXT" (or "LAYER/NAME", if it adds the extension), and together
 // they are small. How tests compare with them: support/golden_text.h.
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ struct Source {
   std::vector<std::string> lines;
 };
 
-/// What is wrong, one sentence each, with file and line. Empty if nothing is.
+/// Violations, one sentence each, with file and line. Empty if nothing is.
 using Problems = std::vector<std::string>;
 
 inline std::string at(const Source& file, std::size_t line, const std::string& what) {

@@ -1,4 +1,4 @@
-// What an Error says, for tests that want to hear it.
+// The message of an Error, for tests that want to hear it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace headlab {
 
-/// What the Error says that `body` throws, "message | hint"; fails if it throws none.
+/// The message of the Error that `body` throws, "message | hint"; fails if it throws none.
 template <class Body>
 std::string error_of(Body&& body) {
   try {

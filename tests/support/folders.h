@@ -1,4 +1,4 @@
-// What tests of files need: a folder that goes with the test, and a disk that is full.
+// Helpers for tests of files: a folder that goes with the test, and a disk that is full.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// What the tests of train/ and of the layers behind it share: a folder that goes when the test
-// ends, a run that trains in a blink, and what of a run must be equal bit for bit: everything but
-// times.
+// Helpers of the tests of train/ and of the layers behind it share: a folder that goes when the
+// test ends, a run that trains in a blink, and what of a run must be equal bit for bit: everything
+// but times.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace headlab {
 
 namespace fs = std::filesystem;
 
-/// Runs of toy size are fastest on one thread, most of all beside other work; what they compute
+/// Runs of toy size are fastest on one thread, above all when other programs run; what they compute
 /// does not depend on it (Trainer.ComputesTheSameBitsOnAnyNumberOfThreads).
 inline const bool kOnOneThread = (set_thread_count(1), true);
 
@@ -54,7 +54,7 @@ inline std::string timeless_metrics(const Run& run) {
   return all;
 }
 
-/// The names of the files in a folder, sorted; but for the locks of runs, which live as long as a
+/// The names of the files in a folder, sorted, without the locks of runs, which live as long as a
 /// Run does.
 inline std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;

@@ -20,7 +20,7 @@ inline std::vector<TaskEntry> complete_tasks() {
   return all;
 }
 
-/// What is another task in everything but its examples.
+/// Another task in everything but its examples.
 class TaskAround : public Task {
  public:
   explicit TaskAround(const Task& task) : task_(task) {}

@@ -1,4 +1,4 @@
-// What the tests of the engine share: random tensors and comparisons with a tolerance. Everything
+// Helpers of the tests of the engine: random tensors and comparisons with a tolerance. Everything
 // is made from keys, so a failure is the same on every run and machine.
 #pragma once
 

@@ -18,7 +18,7 @@ std::string program(Index b) {
   return shown(task(), sample().batch, b, 0, sample().batch.length_of(b));
 }
 
-/// What an interpreter finds out about a program.
+/// The result of an interpreter about a program.
 struct Reading {
   std::vector<std::string> answers;
   KeySets definition, origin, name;

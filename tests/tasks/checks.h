@@ -1,4 +1,4 @@
-// What the tests of all tasks share: the message of an error, and the checks that hold for any
+// Helpers of the tests of all tasks: the message of an error, and the checks that hold for any
 // task: same key same batch, ids in range, gold that can be seen and that holds the answer. Read
 // next: table_test.cc.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace headlab {
 
-/// What make_task says about a specification; "" if it makes a task.
+/// The message of make_task for a specification; "" if it makes a task.
 inline std::string refusal(const std::string& spec) {
   try {
     make_task(spec);
@@ -59,7 +59,7 @@ inline std::vector<std::string> words_of(const Task& task, const Batch& batch, I
   return words;
 }
 
-/// What sequence b has to predict, position by position; "" where there is no target.
+/// The targets of sequence b, position by position; "" where there is no target.
 inline std::vector<std::string> answers_of(const Task& task, const Batch& batch, Index b) {
   std::vector<std::string> answers;
   for (Index t = 0; t < batch.length_of(b); ++t) {

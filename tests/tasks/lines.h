@@ -29,7 +29,7 @@ class FromLines : public testing::Test {
   std::unique_ptr<Task> task_of(const std::string& lines) const {
     return task_in("all.jsonl", lines);
   }
-  /// What is said of a file whose second line is this.
+  /// The message for a file whose second line is this.
   std::string said_of(const std::string& line) const {
     return error_of([&] { task_of(kLine + "\n" + line + "\n"); });
   }

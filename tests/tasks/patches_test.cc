@@ -71,7 +71,7 @@ TEST(Patches, AreNoisyByTheSeedAlone) {
   Index grey = 0;
   for (Index i = 0; i < kCount * kLength; ++i) {
     if (task->token_text(most.tokens[i]).back() == '-') continue;
-    const double value = most.vectors[(i * 9 + 3) * 3];  // beside the centre: grey
+    const double value = most.vectors[(i * 9 + 3) * 3];  // next to the centre: grey
     squares += value * value, ++grey;
   }
   EXPECT_NEAR(squares / static_cast<double>(grey), 0.25, 0.05);  // of 1,200 numbers: 5 sigma

@@ -56,8 +56,8 @@ TEST(Relations, NamesFollowTheOrderAskedFor) {
   EXPECT_TRUE(relations[1].positional);
 }
 
-// Of 400 x 16 tokens each of the 16 is expected 400 times, with standard deviation 19.4: a band of
-// five of them.
+// Each of the 16 among 400 x 16 tokens is expected 400 times, with standard deviation 19.4: a band
+// of five of them.
 TEST(Relations, TokensAreUniform) {
   std::vector<int> counts(16);
   for (const std::int32_t token : sample().batch.tokens) ++counts[static_cast<std::size_t>(token)];

@@ -1,4 +1,4 @@
-// What the tasks are for, seen in trained models: where one query needs two keys, two heads share
+// The purpose of the tasks, seen in trained models: where one query needs two keys, two heads share
 // the work and one fails; where nothing is to be found, no head is said to have found it. One seed
 // of each recommended model. Read next: tests/prune/flagship_train_test.cc.
 #include "headlab/heads/scores.h"

@@ -191,7 +191,7 @@ TEST_F(FromLines, HideAShareOfTheirTargets) {
     ASSERT_GT(here, 0);
     hidden += here;
   }
-  // Of three words each is hidden with .15; where none is, one: 3 x .15 + .85^3 a sentence.
+  // Each of three words is hidden with .15; where none is, one: 3 x .15 + .85^3 a sentence.
   EXPECT_NEAR(static_cast<double>(hidden) / count, 1.064, 4 * .5 / std::sqrt(count));
   EXPECT_EQ(task->decode(task->encode("b fox a")), "b <unk> a");
   expect_contains(error_of([&] { task_of(R"({"header":{"hidden":0.5}})" + ("\n" + line)); }),

@@ -1,4 +1,4 @@
-// What holds for every task, run over the table, so that a new row is tested as soon as it is
+// Properties of every task, run over the table, so that a new row is tested as soon as it is
 // there: streams, ranges, gold, names, text form, recommended settings. Read next: one of the files
 // for a single task.
 #include "headlab/tasks/table.h"

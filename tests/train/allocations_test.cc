@@ -1,4 +1,4 @@
-// After the second step nobody asks for memory: every operator new of this program is counted while
+// After the second step no memory is requested: every operator new of this program is counted while
 // a model trains. Pool, scratch memory of kernels, tape, keys and optimizer must find what they
 // need in what they have. Read next: src/core/base/pool.cc.
 #include <atomic>

@@ -1,4 +1,4 @@
-// Cells are made once, whoever makes them; what fails or dies keeps no other from being made.
+// Each cell is made once, by any process; what fails or dies keeps no other from being made.
 #include "headlab/train/cells.h"
 
 #include <unistd.h>

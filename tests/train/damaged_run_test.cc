@@ -9,7 +9,7 @@ namespace headlab { namespace {
 class DamagedRun : public testing::Test {
  protected:
   DamagedRun() : run_(create_run(folder_ / "run", tiny_config())) {}
-  /// What opening the run, and training it, says.
+  /// The message of opening the run and of training it, says.
   std::string refusal() {
     return error_of([&] {
       TrainedRun run = open_run(run_.path);

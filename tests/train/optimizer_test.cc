@@ -78,7 +78,7 @@ TrainConfig config_of(OptimizerKind kind) {
 
 class EveryOptimizer : public testing::TestWithParam<OptimizerKind> {
  protected:
-  /// Steps a matrix and a vector kSteps times, beside their references.
+  /// Steps a matrix and a vector kSteps times, next to their references.
   void compare(TrainConfig config) {
     Tensor matrix = random_leaf({5, 7}, Key{1}), vector = random_leaf({11}, Key{2});
     Optimizer optimizer(config);

@@ -48,7 +48,8 @@ TEST_F(RunFolder, IsNotFreeIfItsConfigWasLostAfterTraining) {
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
 
-/// What is left where the file system cannot exchange folders and the process dies in between.
+/// The files that are left where the file system cannot exchange folders and the process dies in
+/// between.
 TEST_F(RunFolder, ComesBackIfItWasSetAsideAndNothingTookItsPlace) {
   const TrainedRun old = create_run(folder / "run", tiny_config());
   fs::rename(folder / "run", folder / "run.being-replaced.aside");
@@ -188,7 +189,8 @@ TEST_F(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
 }
 
 TEST_F(RunFolder, FinishesAReplacementThatWasKilled) {
-  // Killed after the exchange: what was beside the run is the old one, with a file of the user's.
+  // Killed after the exchange: the folder next to the run is the old one, with a file of the
+  // user's.
   create_run(folder / "run", tiny_config());
   const TrainedRun old = create_run(folder / "run.being-replaced", tiny_config());
   write(old.path / "notes.txt", "mine");

@@ -182,7 +182,7 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSaysWhere) {
 }
 
 TEST(Trainer, NamesTheTensorThroughWhichItDiverges) {
-  // Of a post-norm model without layers nothing holds the logits.
+  // A post-norm model without layers does not limit its logits.
   Bench bench(
       tiny_config("optimizer=sgd lr=1000 clip=0 warmup=0 decay=10 norm_place=post layers=0"));
   expect_error([&] { bench.trainer.run(); }, {"is not finite at step", "gradient of embed.W_E"});

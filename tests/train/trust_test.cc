@@ -13,7 +13,7 @@ namespace headlab { namespace {
 
 // ---- one writer
 
-/// A lock that another process holds, as far as this one can tell.
+/// A lock that another process holds, as this one sees it.
 fs::path lock_file(const TemporaryFolder& folder) { return folder / ".run.lock"; }
 
 using LockOfARun = InAFolder;

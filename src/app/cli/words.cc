@@ -110,8 +110,8 @@ std::string plain(std::string word) {
   return word;
 }
 
-/// Returns the word of the meanings that was typed: exactly this one, or one that is the same but
-/// for capitals, hyphens and the plural. Nothing if there is none.
+/// Returns the word of the meanings that was typed: exactly this one, or one that differs only in
+/// capitals, hyphens and the plural. Nothing if there is none.
 std::optional<std::string> known_word(const std::vector<Meaning>& all, const std::string& typed) {
   if (std::ranges::find(all, typed, &Meaning::word) != all.end()) return typed;
   const std::string singular = typed.ends_with('s') ? typed.substr(0, typed.size() - 1) : typed;

@@ -1,6 +1,6 @@
 // Snapshots are gathered in memory and written with the run's state, just before it: writing the
-// file anew for each of them would cost more than the training of a small model.
-// Read next: run.cc.
+// file again for each of them would cost more than the training of a small model. Read next:
+// run.cc.
 #include "runs/snapshots.h"
 
 #include <algorithm>

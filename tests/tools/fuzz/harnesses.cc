@@ -179,8 +179,8 @@ inline void finding(std::string_view bytes) {
   must(to_json(finding_of(written)) == written);
 }
 
-/// What pages and curves read again of what analyses have kept: "run" with the reports of a run,
-/// "curve" and "subsets" as cells hold them, "lesson" as a user gives it.
+/// Files that pages and curves read again of what analyses have kept: "run" with the reports of a
+/// run, "curve" and "subsets" as cells hold them, "lesson" as a user gives it.
 inline void kept(std::string_view bytes) {
   Json json = damaged(bytes);
   const auto tried = [](const auto& read) {

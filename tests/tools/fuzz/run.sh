@@ -25,7 +25,7 @@ cmake -S "$here/../../.." -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DC
   -DHEADLAB_THREADS=OFF -DHEADLAB_NATIVE=OFF -DHEADLAB_TESTS=OFF -DHEADLAB_FUZZ=ON >/dev/null
 cmake --build "$folder" -j "${JOBS:-$(nproc)}" --target fuzzers
 
-# What is freed stays in a small quarantine, which fits into the processor's cache.
+# Freed memory stays in a small quarantine, which fits into the processor's cache.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=8}
 attack() {
   local name=$1 log=fuzz_$1.log begin=$SECONDS runs label bytes

@@ -1,5 +1,5 @@
-// What the independent reading (read_run.py) needs of a run and cannot read from its folder: the
-// examples, which follow from streams of random numbers, and what headlab says of them. Writes
+// Data that the independent reading (read_run.py) needs of a run and cannot read from its folder:
+// the examples, which follow from streams of random numbers, and what headlab says of them. Writes
 // FOLDER/given.safetensors and FOLDER/said.json.
 //
 //   independent_reading RUN FOLDER [EXAMPLES]
@@ -80,7 +80,7 @@ Finding patched(const Run& run, const Batch& held_out) {
       patch_activations(run.model, held_out.rows(0, half), held_out.rows(half, 2 * half)));
 }
 
-/// What sweeps and comparisons say of the losses and accuracies of ten seeds.
+/// Texts of sweeps and comparisons: what they say of the losses and accuracies of ten seeds.
 Json statistics_json(const std::vector<double>& losses, const std::vector<double>& others) {
   std::vector<double> shares, differences = log_ratios(losses, others);
   for (const double loss : losses) shares.push_back(std::exp(-loss));
@@ -98,7 +98,7 @@ Json statistics_json(const std::vector<double>& losses, const std::vector<double
                        {"holm", holm({pair.p, 0.01, 0.04, 0.03, 0.5})}});
 }
 
-/// What `explain attention` says of the last head on the first example.
+/// The result of `explain attention` for the last head on the first example.
 Json explained(const Run& run, const Activations& activations, const Batch& batch) {
   return to_json(steps_of(run.model, activations, batch, all_heads(run.model).back()));
 }

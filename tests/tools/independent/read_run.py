@@ -210,7 +210,7 @@ class Model:
                 self.modules.append((f"{stack}blocks.{i}.cross_attn", 2, layer))
         self.heads = [(m, h) for m, (name, _, layer) in enumerate(self.modules)
                       for h in self.left(name, layer)]
-        # What a pass leaves behind, and what is done to it: see logits.
+        # Tensors recorded in a pass, and interventions: see logits.
         self.patterns, self.deviations, self.written = [], [], {}
         self.silenced, self.given, self.hidden = frozenset(), None, {}
         self.z, self.put = {}, {}  # by module: what its heads put out; and what is put in its place
@@ -511,7 +511,7 @@ def remember(key, compute):
     return known[key]
 
 
-# What said.json holds beside numbers that a definition gives.
+# Entries of said.json in addition to numbers that a definition gives.
 NOT_COMPARED = {
     r"\.(seconds|sets_per_s)$": "times",
     r"(^step_count|\.(draws|layer|head|seed|examples|permutations|kind|schema))$": "what was asked for",

@@ -13,7 +13,7 @@
 # others, and left out where it does not compile at all. Each bug is shown to the programs of its
 # layer (test_NAME, test_NAME_f64, test_NAME_train; for scripts of the page test_report and
 # test_browser), short tests first, until one fails or takes several times as long as usual. Prints who
-# noticed each; the status is 0 even if NOBODY did, for some bugs change nothing that can be seen.
+# noticed each; the status is 0 even if NO TEST did, for some bugs change nothing that can be seen.
 # --list only shows what is drawn.
 import argparse, concurrent.futures, json, os, pathlib, random, re, shutil, subprocess, sys, tempfile
 
@@ -252,7 +252,7 @@ class Judge:
             for tests, usual in self.parts[name]:
                 if self.fails(name, number, int(15 + 3 * usual), "--gtest_fail_fast", "--gtest_filter=" + tests):
                     return name if tests[0] == "-" else f"{name} {tests}"
-        return "NOBODY"
+        return "NO TEST"
 
     def judged_alone(self, bug):
         """The same of a bug that is built by itself; None if it does not compile."""
@@ -294,7 +294,7 @@ def main():
     for number in sorted(set(range(len(bugs))) - set(asleep)):
         if who := judge.judged_alone(bugs[number]):
             said.append(show(number, who))
-    print(f"{len(said)} bugs tried, {said.count('NOBODY')} survive; {len(bugs) - len(said)} did not compile")
+    print(f"{len(said)} bugs tried, {said.count('NO TEST')} survive; {len(bugs) - len(said)} did not compile")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# headlab beside PyTorch at its best, interleaved on this machine: for each configuration the ratio of
+# headlab and PyTorch at its best, interleaved on this machine: for each configuration the ratio of
 # the medians over ROUNDS rounds (3 unless set) of headlab, PyTorch, headlab; the ratios of single
-# rounds from lowest to highest; and headlab's share of the FMA peak measured beside it (median).
+# rounds from lowest to highest; and headlab's share of the FMA peak measured in the same run (median).
 # BENCH=forward compares forward passes without gradients in place of training steps; BLOCK=llama
 # models of llama blocks, whose gated networks are 2/3 as wide, so that the operations are as many.
 # usage: [ROUNDS=N] [BENCH=forward] compare.sh PATH-TO-headlab [config ...]

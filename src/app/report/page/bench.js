@@ -1,5 +1,5 @@
 // One bench for experiments with the model itself: a gate for each head with what it costs now,
-// sets of heads, edges to hide, tokens to type, and the loss beside what the program found.
+// sets of heads, edges to hide, tokens to type, and the loss next to what the program found.
 import {idOfPair, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_reports.js';
 import {digits} from './charts.js';
 import {

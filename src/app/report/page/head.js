@@ -1,6 +1,6 @@
-// One head: its card; its pattern with the truth drawn on it, and beside it that of another head,
+// One head: its card; its pattern with the truth drawn on it, and next to it that of another head,
 // or its own before training or pruning; why a query looks where it looks, product by product; what
-// the head then writes; its scores beside chance, over training; its queries and keys in a plane.
+// the head then writes; its scores and chance, over training; its queries and keys in a plane.
 import {attentionFunctionOf} from './core_kinds.js';
 import {keysSeen} from './core_model.js';
 import {pca} from './core_numbers.js';
@@ -22,7 +22,7 @@ import {
   tokensOf, zoomBy,
 } from './pattern.js';
 
-// ---- beside ----------------------------------------------------------------------------------
+// ---- the second pattern ----------------------------------------------------------------------------------
 
 /// Candidates for side-by-side comparison with the chosen head: [value, words]; the most similar
 /// head first.
@@ -45,7 +45,7 @@ function comparisonChoices() {
   ];
 }
 
-/// The pattern that stands beside, {head, map, title}; or null.
+/// The second pattern, {head, map, title}; or null.
 function besideNow(x) {
   const {b} = app.state;
   if (!b || !comparisonChoices().some(([value]) => value === b)) return null;
@@ -71,7 +71,7 @@ function besidePicture(width) {
     head: other.head, values: other.map, title: other.title, rel: relation(x), lock: x,
     say: (t, s) => {
       const [a, b] = values(t, s);
-      return `query ${t}, key ${s}: ${x.at} ${digits(a)}, beside ${digits(b)}, difference ` +
+      return `query ${t}, key ${s}: ${x.at} ${digits(a)}, other ${digits(b)}, difference ` +
         `${digits(a - b)}`;
     },
   });
@@ -142,7 +142,7 @@ function writesNode(x) {
     ['question', 'raises most', 'lowers most'], rows)];
 }
 
-/// Attention on the right keys of each relation, beside chance.
+/// Attention on the right keys of each relation, and chance.
 function truthBars(width, x) {
   const rows = scoresOf(x).filter(({score}) => score.mass != null);
   if (!rows.length)
@@ -273,8 +273,8 @@ function chooseKey(r) {
 /// A button that opens a second pattern, and once it is open the list of what it shows.
 function comparisonControls() {
   const open = () => go({b: comparisonChoices()[1][0]});
-  const opener = button('Beside …', open, {id: 'beside-open'});
-  const which = choice('beside', 'Beside', comparisonChoices, (v) => go({b: v || null}),
+  const opener = button('Compare with …', open, {id: 'beside-open'});
+  const which = choice('beside', 'Compared with', comparisonChoices, (v) => go({b: v || null}),
     () => app.state.b);
   live(() => {
     which.hidden = !app.state.b;

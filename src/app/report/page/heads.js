@@ -1,4 +1,4 @@
-// Facts about a head as sentences: its role beside chance, what it costs, who does it too, when
+// Facts about a head as sentences: its role compared with chance, what it costs, who does it too, when
 // it was born, up to which size it is kept. The card, the grid and the scenes say the same
 // because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
 import {idOfPair, subsetLoss} from './core_reports.js';
@@ -336,7 +336,7 @@ function focusCell(grid, cell) {
   say(cell.getAttribute('aria-label'));
 }
 
-/// The grid beside the card of the head that is pointed at, or chosen.
+/// The grid next to the card of the head that is pointed at, or chosen.
 export function headGrid() {
   let pointed = null;
   const known = (x) => headsOf().find((y) => y.at === x?.at);

@@ -1,6 +1,6 @@
 // Patterns to know by name, drawn with noise, the answer under each; and the run's heads that are
-// nearest to them. Then whether it is true: what a picture suggests beside chance and cost, and
-// controls in which nobody does anything, though somebody is always first.
+// nearest to them. Then whether it is true: what a picture suggests, with chance and cost, and
+// controls in which no head does anything, though one is always first.
 import {randomFrom, shuffled} from './core_numbers.js';
 import {idOfPair, idOf} from './core_reports.js';
 import {range} from './draw.js';
@@ -114,7 +114,7 @@ function guessWords(guess, right) {
   return right ? 'Your guess is right. ' : 'Your guess is not borne out. ';
 }
 
-/// The guess beside the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
+/// The guess and the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
 function truthTable(head) {
   const rows = scoresOf(head).filter(({score}) => score.mass != null);
   if (!rows.length)
@@ -148,7 +148,7 @@ const taskOfControl = () => controlNow().task.split(':')[0];
 const firstHeads = ({scores}) =>
   scores.relations.map(({name, best, owner}) => ({
     ...best, p: best.p_holm ?? best.p, name, at: idOf(best),
-    owner: owner ? idOfPair(owner) : 'nobody',
+    owner: owner ? idOfPair(owner) : 'no head',
   }));
 
 function trainedControlPicture(width, control) {
@@ -188,8 +188,8 @@ function controlPicture(width) {
       name: 'control', title: 'Eight heads that attend at random',
       sentence: `Head ${made.head + 1} is first with a lift of ${fixed(made.best, 3)}; the best ` +
         `of eight does as well on ${fixed(100 * made.p, 0)} % of shuffled truths (p = ` +
-        `${fixed(made.p, 3)}): ${made.p < 0.01 ? 'a false alarm, one in a hundred is' : 'nobody ' +
-        'does it'}.`,
+        `${fixed(made.p, 3)}): ${made.p < 0.01 ? 'a false alarm, one in a hundred is' : 'no head ' +
+        'has this role'}.`,
     },
   });
 }

@@ -1,4 +1,4 @@
-// The loss of what is switched on, over the held-out examples, beside what the program found.
+// The loss of what is switched on, over the held-out examples, next to what the program found.
 import {evaluateSteps} from './core_losses.js';
 import {drive} from './core_pass.js';
 import {idOfPair, idOf, subsetLoss} from './core_reports.js';
@@ -96,7 +96,7 @@ export async function measure() {
 /// Shows how far the measurement is, where the open view has a dial.
 export let showMeasured = () => {};
 
-/// The dial beside the losses by question. It keeps its height and, until the next result is there,
+/// The dial next to the losses by question. It keeps its height and, until the next result is there,
 /// faded, the last: what stands below never moves under the pointer. `tell` is called with it.
 export function dial(options, tell = () => {}) {
   const result = el('div', {id: 'live-result'});

@@ -75,7 +75,7 @@ export function link(words, act, props) {
 }
 
 /// A list that shows `value()`, where there is one; `act` gets what the reader chooses. Options are
-/// [value, words], or a function that gives them anew.
+/// [value, words], or a function that returns them.
 export function choice(id, name, options, act, value) {
   const list = el('select', {id, onchange: (event) => act(event.target.value)});
   const fill = (all) =>
@@ -89,7 +89,7 @@ export function choice(id, name, options, act, value) {
   return el('label', null, name, ' ', list);
 }
 
-/// A slider that stands at `value()`, with that in words beside it.
+/// A slider that stands at `value()`, with the value as text next to it.
 export function sliderOf(id, name, {value, act, words = String, ...props}) {
   const slider = el('input', {
     type: 'range', id, ...props, oninput: (event) => act(Number(event.target.value)),
