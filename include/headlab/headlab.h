@@ -31,6 +31,7 @@
 // runs: a training as a folder.
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
+#include "headlab/train/single_targets.h"
 
 // heads: analysis of attention heads.
 #include "headlab/heads/activations.h"
@@ -46,6 +47,7 @@
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/heads/transfer.h"
 
 // prune: choosing and removing heads.
 #include "headlab/prune/curve.h"

@@ -35,7 +35,7 @@ std::vector<Command> table = with_analyses({
     {"train", kTrain, "train a model on a task",
      "headlab train --task relations --heads 8 --out runs/full", "", train, TableNames{}},
     {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval,
-     TableNames{"targets"}},
+     TableNames{"summary", "positions", "answers", "targets"}},
     {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample, TableNames{}},
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
      "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", "", sweep,

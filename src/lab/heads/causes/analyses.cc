@@ -9,6 +9,7 @@
 
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/patching.h"
+#include "headlab/heads/transfer.h"
 #include "headlab/train/evaluate.h"
 
 namespace headlab {
@@ -29,6 +30,10 @@ Finding patch(const Run& run, Index examples) {
   return finding_of(patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n)));
 }
 
+Finding transfer(const Run& run, Index examples) {
+  return finding_of(find_transfer(run, examples));
+}
+
 template <class Report>
 Finding shape_of() {
   return finding_of(Report());
@@ -42,6 +47,8 @@ const std::vector<Analysis>& analyses() {
       {"attribute", "attribution.json",
        "what each part of a model adds to the right answer's logit", 512, attribute,
        [] { return finding_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); }},
+      {"transfer", "transfer.json", "which heads kept their role after `train --from`", 512,
+       transfer, shape_of<TransferReport>},
   };
   return all;
 }
