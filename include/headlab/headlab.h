@@ -40,6 +40,7 @@
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/gold_edges.h"
+#include "headlab/heads/lens.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/heads/paired.h"

@@ -144,6 +144,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
                {"patching", patched(run, held_out)},
                {"explain", explained(run, activations, example.batch)},
                {"step_count", kSteps}});
+  said["lens"] = finding_of(read_lens(run.model, *run.task, examples));
   const auto losses = Ablation(run.model, held_out).losses(std::vector<HeadSet>{{}, {heads[0]}});
   const auto ten = [](const std::vector<double>& all) {
     return std::vector<double>(all.begin(), all.begin() + 10);

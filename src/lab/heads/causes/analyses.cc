@@ -8,6 +8,7 @@
 #include "headlab/base/error.h"
 
 #include "headlab/heads/attribution.h"
+#include "headlab/heads/lens.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/transfer.h"
 #include "headlab/train/evaluate.h"
@@ -17,6 +18,14 @@ namespace {
 
 Finding attribute(const Run& run, Index examples) {
   return finding_of(attribute_logits(run.model, *run.task, examples));
+}
+
+Table attribute_examples(const Run& run, Index examples) {
+  return attributed_examples(run.model, *run.task, examples);
+}
+
+Finding lens(const Run& run, Index examples) {
+  return finding_of(read_lens(run.model, *run.task, examples));
 }
 
 Finding patch(const Run& run, Index examples) {
@@ -46,7 +55,10 @@ const std::vector<Analysis>& analyses() {
       {"patch", "patching.json", "what brings an answer back", 64, patch, shape_of<PatchReport>},
       {"attribute", "attribution.json",
        "what each part of a model adds to the right answer's logit", 512, attribute,
-       [] { return finding_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); }},
+       [] { return finding_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); },
+       "examples", attribute_examples},
+      {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,
+       lens, shape_of<LensReport>},
       {"transfer", "transfer.json", "which heads kept their role after `train --from`", 512,
        transfer, shape_of<TransferReport>},
   };
