@@ -10,7 +10,7 @@ namespace headlab::cli {
 
 using Body = Result(Invocation& call);
 /// Functions of the commands, each in the file of its name.
-Body train, eval, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
+Body train, eval, patch, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
     reproduce, page, sweep, compare, bench, cost, list, explain, show, runs, start, completion,
     import_command, export_command;
 
@@ -76,6 +76,8 @@ std::vector<Command> table = with_analyses({
     {"circuits", kWhy, "what the weights of heads match, copy and read",
      "headlab circuits runs/full", "RUN", circuits,
      TableNames{"heads", "compositions", "trigrams"}},
+    {"patch", kWhy, "which activations restore or break an answer, in both directions",
+     "headlab patch runs/full", "RUN", patch, TableNames{"heads", "nodes", "estimates", "paths"}},
     {"prune", kRemove, "remove heads and show what it costs",
      "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune,
      TableNames{"models", "timing"}},

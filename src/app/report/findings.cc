@@ -15,7 +15,9 @@
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/lessons.h"
+#include "headlab/heads/node_patching.h"
 #include "headlab/heads/pairs.h"
+#include "headlab/heads/patching.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/lab/compare.h"
 #include "headlab/lab/reproduce.h"
@@ -75,6 +77,12 @@ Finding paper_found() {
 
 Finding comparison_found() {
   return compare_arms(std::vector<Arm>{{"a", {0}, {1}}, {"reference", {0}, {1}}});
+}
+
+Finding patching_found() {
+  Finding found = finding_of(PatchReport());
+  for (Table& table : node_tables({})) found.tables.push_back(std::move(table));
+  return found;
 }
 
 Finding curves_found() { return {.tables = curve_tables({}, {})}; }
@@ -165,6 +173,12 @@ const std::vector<FindingEntry> kFindings = {
      .command = "circuits RUN",
      .views = {"findings"},
      .shape = found_by<CircuitsReport>},
+    {.name = "patching.json",
+     .meaning = "what `patch` found",
+     .command = "patch RUN",
+     .views = {"findings"},
+     .shape = patching_found,
+     .keys = {{"figures", {{"name"}, {"title"}}}}},
     {.name = "curve.json",
      .meaning = "what `curve` found",
      .command = "curve RUN",

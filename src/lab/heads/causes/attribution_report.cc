@@ -12,7 +12,7 @@ namespace headlab {
 
 namespace {
 
-constexpr Index kBatch = 64;
+constexpr Index kAttributedBatch = 64;
 
 /// Sums of shares by example, for each part and target.
 class ShareSums {
@@ -55,12 +55,13 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
                            .examples = at_most_different(task, examples)};
   const std::size_t K = report.targets.size();
   ShareSums sums(K, report.examples);
-  for_parts(held_out_examples(task, examples).batch, kBatch, [&](const Batch& part, Index first) {
-    if (part.target_count() == 0) return;
-    const Attribution found = attribute_logits(model, part);
-    report.parts = found.parts;
-    sums.add(found, part, first);
-  });
+  for_parts(held_out_examples(task, examples).batch, kAttributedBatch,
+            [&](const Batch& part, Index first) {
+              if (part.target_count() == 0) return;
+              const Attribution found = attribute_logits(model, part);
+              report.parts = found.parts;
+              sums.add(found, part, first);
+            });
   report.logits.resize(K);
   for (std::size_t p = 0; p < report.parts.size(); ++p) {
     for (auto* all : {&report.shares, &report.low, &report.high}) all->emplace_back(K);
@@ -85,20 +86,22 @@ Table attributed_examples(const Transformer& model, const Task& task, Index exam
                Column("share", "share", "added to the right answer's logit above the mean logit")
                    .no_legend()}};
   const std::vector<std::string> names = task.target_names();
-  for_parts(held_out_examples(task, examples).batch, kBatch, [&](const Batch& part, Index first) {
-    if (part.target_count() == 0) return;
-    const Attribution found = attribute_logits(model, part);
-    for (std::size_t i = 0; i < found.rows.size(); ++i) {
-      const Index row = found.rows[i];
-      const Index at = row / part.targets_per_position;
-      const std::string& name = names[static_cast<std::size_t>(row % part.targets_per_position)];
-      for (std::size_t p = 0; p < found.parts.size(); ++p) {
-        table.rows.push_back({first + at / part.length, at % part.length, name,
-                              task.answer_text(part.targets[row]), found.parts[p],
-                              found.shares[p][i]});
-      }
-    }
-  });
+  for_parts(held_out_examples(task, examples).batch, kAttributedBatch,
+            [&](const Batch& part, Index first) {
+              if (part.target_count() == 0) return;
+              const Attribution found = attribute_logits(model, part);
+              for (std::size_t i = 0; i < found.rows.size(); ++i) {
+                const Index row = found.rows[i];
+                const Index at = row / part.targets_per_position;
+                const std::string& name =
+                    names[static_cast<std::size_t>(row % part.targets_per_position)];
+                for (std::size_t p = 0; p < found.parts.size(); ++p) {
+                  table.rows.push_back({first + at / part.length, at % part.length, name,
+                                        task.answer_text(part.targets[row]), found.parts[p],
+                                        found.shares[p][i]});
+                }
+              }
+            });
   return table;
 }
 

@@ -6,16 +6,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "headlab/base/error.h"
+#include "headlab/heads/edits.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/evaluate.h"
 
 namespace headlab {
 namespace {
-
-using Written = ModelCaptures::Written;
 
 /// Returns the norm after an attention sublayer of a post-norm model.
 const NormLayer& norm_after(const Transformer& model, const std::string& sublayer) {
@@ -27,15 +27,16 @@ const NormLayer& norm_after(const Transformer& model, const std::string& sublaye
 }
 
 /// Returns what the sublayers of one block wrote, in order.
-std::vector<Written> written_by(const ModelCaptures& captures, const std::string& block) {
-  std::vector<Written> parts;
-  for (const Written& part : captures.written) {
+std::vector<ModelCaptures::Written> written_by(const ModelCaptures& captures,
+                                               const std::string& block) {
+  std::vector<ModelCaptures::Written> parts;
+  for (const ModelCaptures::Written& part : captures.written) {
     if (part.name.starts_with(block)) parts.push_back(part);
   }
   return parts;
 }
 
-struct Sums {
+struct LensSums {
   double loss = 0, right = 0, rank = 0;
   Index count = 0;
 
@@ -45,10 +46,10 @@ struct Sums {
   }
 };
 
-/// Sums over the targets of all examples.
-class Reading {
+/// LensSums over the targets of all examples.
+class LensReading {
  public:
-  Reading(std::size_t places, Index examples)
+  LensReading(std::size_t places, Index examples)
       : losses_(places, std::vector<double>(static_cast<std::size_t>(examples))) {}
 
   /// Adds the targets of a part of the examples at one place.
@@ -66,7 +67,7 @@ class Reading {
       const bool is_right = std::ranges::max_element(x) - x.begin() == target;
       const Index position = row / K % part.length;
       for (const Index at : {Index{-1}, position}) {
-        Sums& sums = sums_[{at, place, row % K}];
+        LensSums& sums = sums_[{at, place, row % K}];
         sums.loss += static_cast<double>(losses.data()[row]);
         sums.right += is_right ? 1 : 0;
         sums.rank += 1 + static_cast<double>(larger);
@@ -77,7 +78,7 @@ class Reading {
 
   /// Returns the means over all targets at a place.
   LensMeans means(std::size_t place) const {
-    Sums all;
+    LensSums all;
     for (const auto& [key, sums] : sums_) {
       if (key.position >= 0 || key.place != place) continue;
       all.loss += sums.loss;
@@ -107,7 +108,7 @@ class Reading {
     Index k;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  std::map<Place, Sums> sums_;
+  std::map<Place, LensSums> sums_;
   std::vector<std::vector<double>> losses_;  // by place: of each example, summed over its targets
 };
 
@@ -124,7 +125,7 @@ std::vector<LensStream> lens_streams(const Transformer& model, const ModelCaptur
   for (Index layer = 0; layer < config.layers; ++layer) {
     const std::string block = text(stack, "blocks.", layer, ".");
     Tensor x = residual(before + layer);
-    std::vector<Written> parts = written_by(captures, block);
+    std::vector<ModelCaptures::Written> parts = written_by(captures, block);
     if (kind == StreamKind::other) parts = {{text(stack, "blocks.", layer), {}}};
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
       x = x + parts[i].x;
@@ -149,7 +150,7 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
   LensReport report{.attention = module_names(model),
                     .targets = task.target_names(),
                     .examples = all.size};
-  std::optional<Reading> reading;
+  std::optional<LensReading> reading;
   for_parts(all, model.shape().at_once(kBatch, all.length), [&](const Batch& part, Index first) {
     ModelCaptures captures;
     captures.wants_patterns = false;
@@ -176,7 +177,7 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
 }
 
 /// Returns the columns of means.
-static std::vector<Column> mean_columns() {
+static std::vector<Column> lens_columns() {
   return {{"loss", "loss", "if the model ended here, nats per target"},
           Column("accuracy", "accuracy", "share of targets with the largest logit").fixed(4),
           Column("rank", "rank", "mean rank of the target's logit: 1 is the largest").fixed(2)};
@@ -186,14 +187,14 @@ static Json::Array cells_of(const LensMeans& means) {
   return {means.loss, means.accuracy, means.rank};
 }
 
-static Table cells_table(const LensReport& report, bool by_position) {
+static Table lens_cells_table(const LensReport& report, bool by_position) {
   Table table{by_position ? "positions" : "by_target",
               {Column("place", "after", "the sublayer before this place in the stream")}};
   if (by_position) {
     table.append({Column("position", "position", "of the query, from 0").no_legend()});
   }
   table.append({Column("target", "target", "name of the target").no_legend()});
-  table.append(mean_columns());
+  table.append(lens_columns());
   table.append({Column("count", "targets", "number of them").shown_as(Form::grouped).no_legend()});
   for (const LensCell& cell : by_position ? report.by_position : report.by_target) {
     Json::Array row = {report.places[cell.place].name};
@@ -209,7 +210,7 @@ static Table cells_table(const LensReport& report, bool by_position) {
 Finding finding_of(const LensReport& report) {
   Table places{"places",
                {Column("place", "after", "the sublayer before this place in the stream")}};
-  places.append(mean_columns());
+  places.append(lens_columns());
   places.append(change_columns("difference.", "difference",
                                "change of the loss by this sublayer, nats per target"));
   for (const LensPlace& one : report.places) {
@@ -217,7 +218,7 @@ Finding finding_of(const LensReport& report) {
     places.rows.push_back(row_with(row, cells_of(one.change)));
   }
   return {.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
-          .tables = {places, cells_table(report, false), cells_table(report, true)}};
+          .tables = {places, lens_cells_table(report, false), lens_cells_table(report, true)}};
 }
 
 }  // namespace headlab
