@@ -74,5 +74,28 @@ TEST_F(Instruments, TrainingFromARunKeepsItsModelAndComparesRoles) {
   expect_parts(run(typed("transfer b")).err, {"other weights"});
 }
 
+TEST_F(Instruments, PatchTakesOwnInputsAndPaths) {
+  done(
+      typed("train --task relations:length=8,vocab=6,classes=3,relations=1+same --heads 2 "
+            "--d-model 8 --layers 2 --steps 5 --out a"));
+  const Json own =
+      done(Words{"patch", "a", "--paths", "--json", "--input", "a b c d", "--corrupted", "b b c d"})
+          .json();
+  EXPECT_EQ(own.at("pairs"), Json(1));
+  EXPECT_FALSE(own.at("paths").items().empty());
+  EXPECT_EQ(run(typed("patch a --input a")).status, 2);
+  EXPECT_EQ(run(typed("patch a --corrupted a")).status, 2);
+  const Json held_out = done(typed("patch a --examples 32 --json")).json();
+  EXPECT_EQ(held_out.at("estimates").items().size(), 2u * 6);
+  EXPECT_TRUE(held_out.at("nodes").items()[0].at("effect").at("low").is_number());
+}
+
+TEST_F(Instruments, AttributeListsSingleExamples) {
+  done(tiny({"--out", "a"}));
+  const std::string csv = done(typed("attribute a --examples 4 --csv --table examples")).out;
+  expect_parts(csv, {"example,position,target,answer,part,share\n0,", ",embedding,"});
+  EXPECT_EQ(kept("a/attribution.json").find("examples")->is_number(), true);
+}
+
 }  // namespace
 }  // namespace headlab::cli

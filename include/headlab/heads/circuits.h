@@ -42,13 +42,13 @@ TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index
 struct CircuitSummary {
   HeadId head;
   double matches = 0;  // share of tokens that score highest for themselves
-  /// Sum of eigenvalues / sum of |eigenvalues| of qk: 1 if tokens attend to themselves (and to
-  /// similar ones), -1 if they attend to others.
-  double matching = 0;
   std::vector<double>
       copying;                 // by target, empty for a head of the encoder and if outputs are
                                // no tokens: sum of eigenvalues / sum of |eigenvalues| of ov's block
   std::vector<double> copies;  // by target: share of tokens that raise their own logit most
+  /// Sum of eigenvalues / sum of |eigenvalues| of qk: 1 if tokens attend to themselves (and to
+  /// similar ones), -1 if they attend to others.
+  double matching = 0;
 };
 
 /// The tokens by which a head acts most, as [source] ... [destination] -> [out]: a destination

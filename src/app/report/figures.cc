@@ -297,23 +297,6 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
                  plots, width);
 }
 
-RunLosses losses_of(std::string name, const std::vector<Json>& log) {
-  RunLosses losses{.name = std::move(name)};
-  for (const Json& line : log) {
-    const auto number = [&](const char* key) {
-      const Json* value = line.find(key);
-      return value != nullptr && value->is_number() ? value->number() : kUndefined;
-    };
-    losses.steps.push_back(line.at("step").integer());
-    losses.losses.push_back(number("loss"));
-    losses.training.push_back(number("train_loss"));
-    losses.accuracies.push_back(number("accuracy"));
-    losses.training_accuracies.push_back(number("train_accuracy"));
-    losses.weight_norms.push_back(number("weight_norm"));
-  }
-  return losses;
-}
-
 /// Adds a line over the steps to a plot, without values that are not known.
 static void add_line(Plot& plot, const std::string& name, const std::vector<Index>& steps,
                      const std::vector<double>& values) {

@@ -1,5 +1,6 @@
 // The weights of a run with the lowest held-out loss: best.safetensors, and the name RUN@best under
-// which every command reads them. Private to src/lab/runs. Read next: best_weights.cc.
+// which every command reads them. Private to src/lab/runs.
+// Read next: best_weights.cc.
 #pragma once
 
 #include <filesystem>

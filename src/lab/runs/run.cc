@@ -146,6 +146,13 @@ void require_config(const Run& run, Index step) {
               text("put it back: the state of step ", step, " is saved"));
 }
 
+/// Returns tokens per second over some steps; 0 if they took no time.
+double speed_of(const RunConfig& config, Index steps, double seconds) {
+  const double tokens = static_cast<double>(steps * config.train.batch) *
+                        static_cast<double>(config.model.tokens_per_sequence());
+  return seconds > 0 ? tokens / seconds : 0;
+}
+
 /// Returns the task of a run. Error if it asks for another model, or has other data, than the
 /// config says.
 std::unique_ptr<Task> task_of(const RunConfig& config) {
@@ -325,7 +332,6 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   const RunCallbacks callbacks = keep_weights(run, trainer.step(), given);
   const Index first_step = trainer.step();
   const double first_second = trainer.seconds();
-
   TrainCallbacks inner = callbacks;
   inner.save = [&] {
     save_state(run, trainer, callbacks);
@@ -351,10 +357,7 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   result.finished = trainer.run(inner) || !result.ended.empty();
   result.steps = run.step = trainer.step();
   result.seconds = trainer.seconds() - first_second;
-  const double tokens =
-      static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
-      static_cast<double>(run.config.model.tokens_per_sequence());
-  result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
+  result.tokens_per_s = speed_of(run.config, trainer.step() - first_step, result.seconds);
   if (!result.finished || result.held_out.count == 0) {
     result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});
   }

@@ -2,6 +2,7 @@
 // because attribution.cc, which needs no task, is also built and tested in double. Read next:
 // attribution.cc.
 #include <algorithm>
+#include <limits>
 
 #include "headlab/heads/activations.h"
 #include "headlab/heads/attribution.h"
@@ -37,6 +38,12 @@ class ShareSums {
 
   /// Returns the mean share of a part per target, with its interval. Shares are not rounded to 0.
   PairedChange mean(std::size_t part, std::size_t k) const {
+    if (examples_ < 2) {
+      PairedChange single;
+      single.change = sums_[part][k][0] / std::max(1.0, counts_[k][0]);
+      single.low = single.high = std::numeric_limits<double>::quiet_NaN();
+      return single;
+    }
     const std::vector<double> none(examples_);
     return paired_change(sums_[part][k], none, counts_[k], {}, 0);
   }

@@ -227,6 +227,7 @@ FlowReport find_flow(const Transformer& model, const Task& task, Index examples)
     sums.add(example, b, attention_rollout(layers), attention_flow(layers));
   }
   sums.finish(report);
+  if (all.size < 2) return report;  // a cost needs two examples
   const EdgeExperiment experiment(model, task, {.examples = kPairedExamples});
   const std::vector<HeadId> heads = all_heads(model);
   for (std::size_t r = 0; r < report.relations.size() && !heads.empty(); ++r) {

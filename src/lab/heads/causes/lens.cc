@@ -167,7 +167,7 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
   const std::vector<double> targets = targets_by_example(all);
   for (std::size_t place = 0; place < report.places.size(); ++place) {
     report.places[place].means = reading->means(place);
-    if (place == 0) continue;
+    if (place == 0 || all.size < 2) continue;
     report.places[place].change =
         paired_change(reading->losses(place), reading->losses(place - 1), targets);
   }

@@ -123,6 +123,8 @@ class Patching {
   /// base; `captures` receives its tensors.
   Tensor pass_with_sender(const HeadId& from, ModelCaptures& captures) const;
   void estimate_heads(const std::vector<Tensor>& gradients, std::vector<PatchedNode>& nodes) const;
+  void estimate_rest(const ModelCaptures& captures, std::vector<PatchedNode>& nodes) const;
+  Tensor gradient_of_difference(const Tensor& logits) const;
 
   const Transformer& model_;
   std::vector<AttentionModule> modules_;
@@ -221,6 +223,39 @@ void Patching::estimate_heads(const std::vector<Tensor>& gradients,
   }
 }
 
+/// Estimates of networks and streams, whose tensors in `captures` have gradients.
+void Patching::estimate_rest(const ModelCaptures& captures, std::vector<PatchedNode>& nodes) const {
+  const double whole = donor() - base();
+  const auto written = [](const ModelCaptures& all, const std::string& name) {
+    return std::ranges::find(all.written, name, &ModelCaptures::Written::name)->x;
+  };
+  for (PatchedNode& node : nodes) {
+    if (node.kind == PatchNode::mlp) {
+      const Tensor x = written(captures, node.place);
+      const Tensor other = written(donor_.captures(), node.place);
+      node.estimate = product_sum(x.grad(), other, x, 0, x.size(-1)) / whole;
+    }
+    if (node.kind == PatchNode::stream) {
+      const auto place = static_cast<std::size_t>(std::stol(node.place.substr(7)));
+      const Tensor& x = captures.residual[place];
+      const Tensor& other = donor_.captures().residual[place];
+      const Tensor moved = with_position(x.detach(), other, node.position);
+      node.estimate = product_sum(x.grad(), moved, x, 0, x.size(-1)) / whole;
+    }
+  }
+}
+
+/// Returns dM/dlogits: M is the mean logit difference.
+Tensor Patching::gradient_of_difference(const Tensor& logits) const {
+  const Tensor direction = Tensor::zeros(logits.shape());
+  const auto share = static_cast<Scalar>(1 / static_cast<double>(contrasts_.size()));
+  for (const Contrast& one : contrasts_) {
+    direction.data()[one.row * outputs() + one.clean] += share;
+    direction.data()[one.row * outputs() + one.corrupted] -= share;
+  }
+  return direction;
+}
+
 void Patching::estimate(std::vector<PatchedNode>& nodes) const {
   const Transformer copy = model_.clone();  // its parameters get gradients
   ModelCaptures captures;
@@ -233,34 +268,13 @@ void Patching::estimate(std::vector<PatchedNode>& nodes) const {
   for (ModelCaptures::Written& part : captures.written) {
     if (part.name.ends_with(".mlp")) part.x.retain_grad();
   }
-  const Tensor direction = Tensor::zeros(logits.shape());
-  const auto share = static_cast<Scalar>(1 / static_cast<double>(contrasts_.size()));
-  for (const Contrast& one : contrasts_) {
-    direction.data()[one.row * outputs() + one.clean] += share;
-    direction.data()[one.row * outputs() + one.corrupted] -= share;
-  }
-  backward(logits, direction);
+  backward(logits, gradient_of_difference(logits));
   std::vector<Tensor> gradients;
   for (const AttentionCaptures& layer : captures.attention) {
     gradients.push_back(layer.z.defined() ? layer.z.grad() : Tensor());
   }
   estimate_heads(gradients, nodes);
-  const double whole = donor() - base();
-  for (PatchedNode& node : nodes) {
-    if (node.kind == PatchNode::mlp) {
-      const auto named = [&](const ModelCaptures& all) {
-        return std::ranges::find(all.written, node.place, &ModelCaptures::Written::name)->x;
-      };
-      const Tensor x = named(captures);
-      node.estimate = product_sum(x.grad(), named(donor_.captures()), x, 0, x.size(-1)) / whole;
-    }
-    if (node.kind != PatchNode::stream) continue;
-    const auto place = static_cast<std::size_t>(std::stol(node.place.substr(7)));
-    const Tensor& x = captures.residual[place];
-    const Tensor moved =
-        with_position(x.detach(), donor_.captures().residual[place], node.position);
-    node.estimate = product_sum(x.grad(), moved, x, 0, x.size(-1)) / whole;
-  }
+  estimate_rest(captures, nodes);
 }
 
 Tensor Patching::pass_with_sender(const HeadId& from, ModelCaptures& captures) const {

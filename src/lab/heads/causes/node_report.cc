@@ -15,6 +15,9 @@ constexpr PatchNode kAllNodes[] = {PatchNode::q,       PatchNode::k,      PatchN
                                    PatchNode::pattern, PatchNode::output, PatchNode::mlp,
                                    PatchNode::stream};
 
+/// Two points lie on a line whatever the estimates are.
+constexpr std::size_t kFewestCorrelated = 3;
+
 Json cell_of(const Interval& interval) {
   return Json::Array{interval.mean, interval.low, interval.high};
 }
@@ -71,7 +74,8 @@ Table estimates_table(const std::vector<PatchDirection>& directions) {
         estimates.push_back(node.estimate);
       }
       if (effects.empty()) continue;
-      const Json correlation = effects.size() < 2 ? Json() : Json(pearson(effects, estimates));
+      const Json correlation =
+          effects.size() < kFewestCorrelated ? Json() : Json(pearson(effects, estimates));
       table.rows.push_back({direction.name, name_of(kind), effects.size(), correlation});
     }
   }
