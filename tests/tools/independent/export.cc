@@ -76,8 +76,7 @@ void add_training(TensorFile& file, const Run& run) {
 /// The held-out examples in two halves, of which one is patched into the other.
 Finding patched(const Run& run, const Batch& held_out) {
   const Index half = held_out.size / 2;
-  return finding_of(
-      patch_activations(run.model, held_out.rows(0, half), held_out.rows(half, 2 * half)));
+  return patch_finding(run.model, held_out.rows(0, half), held_out.rows(half, 2 * half));
 }
 
 /// What sweeps and comparisons say of the losses and accuracies of ten seeds.

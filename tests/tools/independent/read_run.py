@@ -524,6 +524,8 @@ NOT_COMPARED = {
     r"^heads\.divisions": "hand-built heads that divide have tests of their own",
     r"^circuits\.compositions\[\]\.(random|percentile)$": "random matrices, which are drawn",
     r"^circuits\.(distance|attention)$": "what was asked for",
+    r"^patching\.nodes\[\]\.(estimate|position|place)$": "tests/heads holds estimates against effects",
+    r"^patching\.nodes\[\]\.effect": "of networks and streams: tests/heads; of heads, see compare_nodes",
     r"^patching\.(residual|attention)\b": "residual streams: tests/heads holds them against a pass",
     r"\.(rank|map|offsets|patterns)\b": "sums over rows: tests/heads holds them against formulas",
     r"^curve\.subsets": "judged on more examples than are handed over",
@@ -900,7 +902,7 @@ def compare_lens(model, batch, said):
 
         def hold(where, cell):
             for what, value in means(where).items():
-                near = 1e-5 if what == "loss" else 3 / max(1, where.sum())  # equal logits
+                near = 1e-5 if what == "loss" else 1e-9
                 compare("lens: " + what, value, cell[what], near * max(1, value))
             if "count" in cell:
                 compare("lens: count", where.sum(), cell["count"], 0)
@@ -935,7 +937,7 @@ def compare_attribution(model, batch, said):
             for end, theirs in ((low, part["low"][k]), (high, part["high"][k])):
                 mark(theirs)
                 if theirs is not None and end is not None:
-                    compare("attribution's interval", end, theirs, 2e-3 * max(1, abs(end)))
+                    compare("attribution's interval", end, theirs, 1e-5 * max(1, abs(end)))
     parts = [means[part["name"]] for part in said["parts"]]
     compare("attributed logits", np.sum(parts, 0), said["logits"], 1e-4)
     compare("examples", batch.size, said["examples"], 0)
@@ -1238,6 +1240,60 @@ def compare_patching(model, batch, said):
         found = (difference(corrupted) - ends["corrupted"]) / (ends["clean"] - ends["corrupted"])
         compare("patching", found, head["restored"], 1e-4 * max(1, abs(found)))
     model.put = {}
+    compare_nodes(model, halves, differ, said)
+
+
+def compare_nodes(model, halves, differ, said):
+    """Each head's q, k, v, pattern and output of one half in a pass of the other half."""
+    def run(of):
+        logits = model.logits(of).value
+        right, wrong = (np.take_along_axis(logits, np.maximum(one.targets, 0)[..., None], -1)[..., 0]
+                        for one in halves)
+        return np.where(differ, right - wrong, 0).sum((1, 2))
+    for direction, base, donor in (("restore", halves[1], halves[0]), ("break", halves[0], halves[1])):
+        kept = []
+        for of in (donor, base):
+            model.put, model.z, model.qkv = {}, {}, {}
+            kept.append((run(of), dict(model.z), dict(model.qkv), list(model.patterns)))
+        (d, z_d, qkv_d, p_d), (b, z_b, qkv_b, p_b) = kept
+        for node in said["nodes"]:
+            if node["direction"] != direction or node["of"] is None:
+                continue
+            m, h = node["of"]
+            mark(node["of"])
+            i = [other for module, other in model.heads if module == m].index(h)
+            q, k, v = (t[:, i] for t in qkv_b[m])
+            other_q, other_k, other_v = (t[:, i] for t in qkv_d[m])
+            own, other = p_b[m][:, i], p_d[m][:, i]
+
+            def attend(q, k):
+                scores = np.where(own > 0, q @ np.swapaxes(k, 1, 2) / math.sqrt(q.shape[-1]), -np.inf)
+                weights = np.exp(scores - np.maximum(scores.max(-1, keepdims=True), -1e300))
+                return weights / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
+            z = {"q": lambda: attend(other_q, k) @ v, "k": lambda: attend(q, other_k) @ v,
+                 "v": lambda: own @ other_v, "pattern": lambda: other @ v,
+                 "output": lambda: z_d[m][:, i]}[node["node"]]()
+            model.put = {m: {i: z[:, None]}}
+            part = run(base) - b
+            model.put = {}
+            effect = part.sum() / (d - b).sum()
+            compare("patching: nodes", effect, node["effect"]["mean"], 1e-5 * max(1, abs(effect)))
+            n = len(part)
+            if n == 32:  # 2.0395 is the 97.5% point of Student's t with 31 degrees of freedom
+                e = part - effect * (d - b)
+                half = 2.0395134464 * math.sqrt(n / (n - 1) * (e ** 2).sum()) / abs((d - b).sum())
+                for end, value in (("low", effect - half), ("high", effect + half)):
+                    compare("patching: interval", value, node["effect"][end],
+                            1e-4 * max(1, abs(value)))
+    for row in said["estimates"]:
+        of = [n for n in said["nodes"] if (n["direction"], n["node"]) == (row["direction"], row["node"])]
+        compare("patching: nodes of a kind", len(of), row["count"], 0)
+        if row["correlation"] is not None:
+            effects, estimates = ([float(x) for x in column] for column in
+                                  ([n["effect"]["mean"] for n in of], [n["estimate"] for n in of]))
+            constant = np.std(effects) == 0 or np.std(estimates) == 0
+            ours = 0 if constant else np.corrcoef(effects, estimates)[0, 1]
+            compare("patching: correlation", ours, row["correlation"], 1e-6)
 
 
 def compare_statistics(said):
