@@ -5,6 +5,7 @@
 #include "headlab/heads/patching.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
+#include "heads/causes/node_values.h"
 #include "support/errors.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
@@ -41,6 +42,18 @@ TEST_P(NodesOf, OutputsAndStreamsAreThoseOfPatchActivations) {
     if (node.kind == PatchNode::stream) found.push_back(node.effect.mean);
   }
   expect_near(found, streams, 1e-4);
+}
+
+/// Without a change, the outputs computed for patched nodes are those of the model.
+TEST_P(NodesOf, OutputsOfUnchangedInputsAreThoseOfTheModel) {
+  const Activations activations(model_, clean_);
+  const std::vector<AttentionModule> modules = model_.attention_modules();
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    const AttentionCaptures& own = activations.captures().attention[m];
+    const HeadInputs inputs = head_inputs(*modules[m].attention, own);
+    expect_near(attend(modules[m], inputs, clean_), own.z, 1e-5);
+    expect_near(attend_with(modules[m], own.pattern, inputs.v), own.z, 1e-5);
+  }
 }
 
 /// Breaking is restoring with the two inputs exchanged.
