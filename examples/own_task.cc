@@ -21,7 +21,7 @@ struct Largest {
   }
   headlab::TaskShape shape() const { return {.vocab = vocab, .length = length}; }
   std::vector<headlab::Relation> relations() const {
-    return {{.name = "largest", .description = "where the largest token so far stands"}};
+    return {{.name = "largest", .description = "position of the largest token so far"}};
   }
   std::vector<std::string> target_names() const { return {"largest"}; }
 

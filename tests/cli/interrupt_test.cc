@@ -158,7 +158,7 @@ TEST_F(Interrupt, OfAnAnalysisLeavesNothing) {
     Process process(typed(line), waiting());
     const Outcome outcome = process.signalled(said, SIGINT);
     EXPECT_EQ(outcome.status, 130) << line;
-    EXPECT_TRUE(holds(outcome.err, "interrupted: what was not finished is not kept\n")) << line;
+    EXPECT_TRUE(holds(outcome.err, "interrupted: unfinished results are not kept\n")) << line;
     EXPECT_FALSE(fs::exists(folder.path() / "b"));
     EXPECT_EQ(contents(folder.path() / "a"), before);
   }
@@ -183,7 +183,7 @@ TEST_F(Interrupt, OfWorkInCellsStopsItAtOnceAndLeavesNoProcess) {
       EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
       if (signal == SIGKILL) continue;
       EXPECT_EQ(outcome.status, 130);
-      EXPECT_TRUE(holds(outcome.err, "interrupted; what is done is kept\n")) << outcome.err;
+      EXPECT_TRUE(holds(outcome.err, "interrupted; finished results are kept\n")) << outcome.err;
     }
 }
 

@@ -102,7 +102,7 @@ TEST_F(Pictures, ThatCannotBeWrittenAreASentence) {
 
 TEST_F(Pictures, MarkARelationOfTheHead) {
   expect_parts(done({"pattern", "a", "0.2", "--relation", "back3"}).out,
-               {"gold: back3, mean weight on it 0."});
+               {"ground truth: back3, mean weight on it 0."});
   expect_refused(run({"pattern", "a", "0.2", "--relation", "bakc3"}), 2, {"bakc3", "back3"});
 }
 

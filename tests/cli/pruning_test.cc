@@ -263,7 +263,7 @@ TEST_P(PruningMistakes, AreAnsweredInASentenceAndChangeNothing) {
 const std::vector<Mistake> kMistakes = {
     {"KeepMoreThanThereAre", "prune a --keep 5 --out b", 2, "the model has 4 heads|from 0 to 4"},
     {"KeepLessThanTheMinimum", "prune a --keep 2 --per-layer-min 3 --out b", 2,
-     "2 heads cannot stay: the modules keep 3 at least|--per-layer-min"},
+     "2 heads cannot stay: the attention layers keep 3 at least|--per-layer-min"},
     {"DropMoreThanAll", "prune a --drop 101 --out b", 2, "drop|got 101"},
     {"DropBelowTheMinimum", "prune a --drop 50 --per-layer-min 3 --out b", 1,
      "2 heads cannot stay|keep 3"},
@@ -276,7 +276,7 @@ const std::vector<Mistake> kMistakes = {
     {"CurveOfNoMethod", "curve a --methods greedy,gredy", 2, "'gredy'|'greedy'"},
     {"CurveOfTooManyHeads", "curve a --sizes 2,5", 2, "5 heads cannot stay|4 heads"},
     {"CurveBelowTheMinimum", "curve a --sizes 2 --per-layer-min 3", 2,
-     "2 heads cannot stay: the modules keep 3 at least|--per-layer-min"},
+     "2 heads cannot stay: the attention layers keep 3 at least|--per-layer-min"},
     {"CurveOfSizesThatAreNone", "curve a --sizes two", 2, "sizes|two"},
     {"CurveThatIsTooLarge", "curve large --methods exhaustive", 1, "17 heads|2^17"},
     {"CurveWithoutALoss", "curve silent --methods lrp --examples 1", 1, "no loss to judge"},

@@ -20,11 +20,11 @@ TEST_F(SweepCommand, MakesTheGridOnceAndSaysWhatCameOut) {
   EXPECT_EQ(json.at("groups").items().size(), 2u);
   EXPECT_EQ(json.at("missing").items().size(), 0u);
   EXPECT_EQ(kept("s/sweep.json"), json);
-  EXPECT_TRUE(holds(first.err, "cell 4 of 4, heads=4,seed=1: loss ")) << first.err;
+  EXPECT_TRUE(holds(first.err, "job 4 of 4, heads=4,seed=1: loss ")) << first.err;
   const auto before = contents(folder.path() / "s");
   const Outcome again = done(grid({"--out", "s", "--json"}));
   EXPECT_EQ(again.json(), json);
-  EXPECT_FALSE(holds(again.err, "cell ")) << again.err;
+  EXPECT_FALSE(holds(again.err, "job ")) << again.err;
   EXPECT_EQ(contents(folder.path() / "s"), before);
   done({"heads", "s/heads=4,seed=0"});  // a cell is a run
 }
@@ -33,8 +33,8 @@ TEST_F(SweepCommand, TrainsOnWhatAProgramPrints) {
   if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
   const std::string task = "command:python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   const Words words = grid({"--task", task, "--seeds", "1", "--out", "s"});
-  EXPECT_TRUE(holds(done(words).err, "cell 2 of 2"));
-  EXPECT_FALSE(holds(done(words).err, "cell ")) << "what is there is made again";
+  EXPECT_TRUE(holds(done(words).err, "job 2 of 2"));
+  EXPECT_FALSE(holds(done(words).err, "job ")) << "what is there is made again";
 }
 
 TEST_F(SweepCommand, GivenTwiceAtOnceMakesTheSame) {
@@ -52,13 +52,13 @@ TEST_F(SweepCommand, CollectsWhatIsThereAndNamesTheRest) {
     fs::remove_all(folder.path() / "s" / cell);
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   EXPECT_EQ(json.at("missing").dump(), R"(["heads=1,seed=0","heads=4,seed=0","heads=4,seed=1"])");
-  EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 3 of 4 cells"));
+  EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 3 of 4 trials"));
 }
 
 TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
   const Words words = grid({"--steps", "30,20000", "--heads", "1", "--seeds", "1", "--out", "s"});
   Process process(words, {.folder = folder.path()});
-  ASSERT_TRUE(process.wait_for("cell 1 of 2"));
+  ASSERT_TRUE(process.wait_for("job 1 of 2"));
   const fs::path second = folder.path() / "s" / "heads=1,steps=20000,seed=0";
   for (int waited = 0; waited < 20'000 && !fs::exists(second / "metrics.jsonl"); ++waited)
     usleep(1000);
@@ -66,8 +66,8 @@ TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 130);
   expect_parts(outcome.err, {"heads=1,steps=20000,seed=0: interrupted, and saved",
-                             "hint: to go on, give the same command again: headlab sweep"});
-  EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 1 of 2 cells"));
+                             "hint: give the same command again to continue: headlab sweep"});
+  EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 1 of 2 trials"));
 }
 
 TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
@@ -90,7 +90,7 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0: ")) << outcome.err;
   expect_parts(outcome.out,
-               {"missing: 1 of 2 cells", "failed: 1 of these, 1 because they diverged"});
+               {"missing: 1 of 2 trials", "failed: 1 of these, 1 because they diverged"});
   // Those who collect learn of it, until the cell is made.
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   ASSERT_EQ(json.at("failed").items().size(), 1u);
@@ -143,11 +143,11 @@ TEST_F(SweepCommand, IsPrunedGroupByGroup) {
   const auto curves = [&](const Words& words) { return run(with(words, flags)); };
   const Outcome group = curves({"curve", "s/heads=4"});
   EXPECT_EQ(group.json().at("runs").integer(), 2);
-  EXPECT_TRUE(holds(group.err, "cell ")) << group.err;
+  EXPECT_TRUE(holds(group.err, "job ")) << group.err;
   EXPECT_TRUE(holds(group.json().at("command").string(), "headlab curve s/heads=4 --methods"));
   // Its runs by name are the same, and made already.
   const Outcome named = curves({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1"});
-  EXPECT_FALSE(holds(named.err, "cell ")) << named.err;
+  EXPECT_FALSE(holds(named.err, "job ")) << named.err;
   EXPECT_EQ(named.json().at("methods"), group.json().at("methods"));
   fs::remove(folder.path() / "s/heads=4,seed=1/cell.json");
   EXPECT_EQ(curves({"curve", "s/heads=4"}).json().at("runs").integer(), 1) << "what is finished";
@@ -179,7 +179,7 @@ TEST_F(SweepCommand, WaitsForWhatAnotherProcessIsMaking) {
   fs::create_directories(folder.path() / "s");
   auto lock = std::make_unique<FileLock>(folder.path() / "s" / ".heads=4,seed=1.lock");
   Process process(grid({"--out", "s", "--threads", "1"}), {.folder = folder.path()});
-  ASSERT_TRUE(process.wait_for("waiting for cells that other processes make: 1"));
+  ASSERT_TRUE(process.wait_for("waiting for jobs of other processes: 1"));
   lock.reset();
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 0);
@@ -247,7 +247,7 @@ TEST_F(SweepCommand, IsComparedByTheCommandsOfTheReadme) {
     std::string command = readme.substr(at + 1, end - at - 1);
     std::ranges::replace(command, '\n', ' ');
     if (holds(command, "sweeps/a")) command = "compare sweeps/knee/heads=1 sweeps/knee/heads=4";
-    EXPECT_TRUE(holds(done(typed(command)).out, "the seeds say")) << command;
+    EXPECT_TRUE(holds(done(typed(command)).out, "conclusion")) << command;
     at = readme.find("`compare ", end);
   }
   EXPECT_GT(commands, 0) << "README.md shows no `compare` command";

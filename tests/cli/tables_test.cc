@@ -70,7 +70,8 @@ TEST_F(Tables, FitTheTerminal) {
 TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {
   done(tiny({"--out", "a"}));
   EXPECT_TRUE(holds(done({"eval", "a"}).out, "loss: held out, in nats per target: 0 is perfect"));
-  EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16"}).out, "lift: how far the mass lies"));
+  EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16"}).out,
+                    "lift: attention mass above the baseline"));
   for (const char* word : {"query", "softmax", "nats", "gold", "d_model", "residual stream"})
     EXPECT_TRUE(holds(done({"explain", word}).out, std::string(word) + ": ")) << word;
   for (const char* flag : {"permutations", "keep", "gate-steps", "methods", "track_heads"})
@@ -181,7 +182,7 @@ TEST_F(Tables, ArePatternsOfOnesOwnInput) {
             4u);
   const std::string shown = done({"pattern", "a", "0.1", "--input", "a b"}).out;
   EXPECT_TRUE(holds(shown, "your input")) << shown;
-  EXPECT_TRUE(holds(shown, "gold: ")) << "the truth of these tokens: " << shown;
+  EXPECT_TRUE(holds(shown, "ground truth: ")) << "the truth of these tokens: " << shown;
   done({"pattern", "a", "all", "--input", "a b", "--csv", "--table", "weights 0.1"});
   done({"pattern", "a", "all", "--input", "a b a c", "--npy", "all.npy"});
   EXPECT_TRUE(holds(file("all.npy"), "'shape': (4, 4, 4, )"));

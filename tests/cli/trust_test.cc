@@ -94,7 +94,9 @@ TEST_F(Trust, AnInterruptedCurveKeepsWhatItHasAndSaysHowToGoOn) {
   Process process(words, waiting());  // its 1,000 lines fill the pipe many times
   const Outcome outcome = process.signalled("random, draw 5", SIGINT);
   EXPECT_EQ(outcome.status, 130);
-  expect_parts(outcome.err, {"the same command again: headlab curve a --methods magnitude,"});
+  expect_parts(
+      outcome.err,
+      {"hint: give the same command again to continue: headlab curve a --methods magnitude,"});
   EXPECT_FALSE(fs::exists(folder.path() / "a" / "curve.json"));
   // The same command goes on, and takes the parts that are finished.
   const Outcome again = done(words);

@@ -45,7 +45,7 @@ TEST_F(Divided, ByPosition) {
     EXPECT_LT(one.mass[1 - does], 0.6) << one.name;
   }
   const std::string sentence = report.sentence(*division);
-  EXPECT_EQ(sentence, "0.0 and 0.1 share `back1`: by position (1 of it), together 1");
+  EXPECT_EQ(sentence, "0.0 and 0.1 implement `back1`: by position (1 of it), together 1");
   const Json json = to_json(report).at("divisions").items()[0];
   EXPECT_EQ(json.at("by").string(), "position");
   EXPECT_EQ(json.at("classes").items()[0].at("mass").items().size(), 2u);
@@ -104,7 +104,7 @@ TEST_F(Divided, AllAlike) {
   const HeadsReport report = report_of(alike);
   const Division* division = report.division_of(0);
   ASSERT_NE(division, nullptr);
-  EXPECT_EQ(division->how(), "all alike") << report.sentence(*division);
+  EXPECT_EQ(division->how(), "not split") << report.sentence(*division);
   EXPECT_NEAR(division->spread, 0, 1e-3);
   EXPECT_GT(std::ranges::max(division->kinds, {}, &Division::Kind::p).p, 0.05);
 }

@@ -28,7 +28,7 @@ TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {
     EXPECT_GT(owner.gold.low, std::log(9.0));
     EXPECT_GT(owner.difference.low, 1);
     // What comes before is read by the other head; nobody asks for it where it stands.
-    EXPECT_EQ(owner.verdict(), r == 0 ? "cause" : "asks for nothing by itself");
+    EXPECT_EQ(owner.verdict(), r == 0 ? "cause" : "has no targets of its own");
     EXPECT_EQ(owner.is_cause(), r == 0);
   }
   // Without gold edges the induction head says the other tokens alike: the right one never.

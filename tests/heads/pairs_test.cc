@@ -72,9 +72,9 @@ TEST(TakingOver, IsSeenInAHeadThatDoesMoreWhenTheOtherIsGone) {
   EXPECT_GT(pair.of_second.rise.low, 0.25 * pair.of_first.share.change);
   EXPECT_FALSE(pair.redundant());
   EXPECT_FALSE(pair.first_takes_over());
-  EXPECT_EQ(pair.verdict(), "1.0 takes over");
+  EXPECT_EQ(pair.verdict(), "1.0 compensates");
   const Json row = Json(finding_of(report)).at("pairs").items()[0];
-  EXPECT_EQ(row.at("verdict").string(), "1.0 takes over");
+  EXPECT_EQ(row.at("verdict").string(), "1.0 compensates");
   EXPECT_EQ(row.at("of_second").at("rise").at("low").number(), pair.of_second.rise.low);
 }
 
@@ -179,7 +179,7 @@ TEST(Pairs, OfAFindingBeginWithThoseThatAreRedundant) {
   EXPECT_EQ(verdicts[0], Json("redundant"));
   EXPECT_EQ(table.cells("joint")[0].number(), 0.12) << "the costliest of them";
   EXPECT_EQ(verdicts[12], Json("redundant"));
-  EXPECT_EQ(verdicts[13], Json("2.1 takes over"));
+  EXPECT_EQ(verdicts[13], Json("2.1 compensates"));
   EXPECT_EQ(table.cells("joint")[14].number(), 20);
   EXPECT_NE(table.note.find("14 of 34 rows are shown"), std::string::npos);
   EXPECT_NE(table.column("of_first.share").meaning.find("logits per target"), std::string::npos);

@@ -50,7 +50,7 @@ TEST(Compare, SaysNothingWhereTheSeedsDoNotTell) {
   const Finding five =
       compare_arms(std::vector<Arm>{arm("a", {1, 1, 1, 1, 1}), arm("b", {.1, .2, .1, .1, .1})});
   EXPECT_EQ(cell(five, "p").number(), 0.0625);
-  EXPECT_EQ(cell(five, "verdict").string(), "not told apart");
+  EXPECT_EQ(cell(five, "verdict").string(), "inconclusive");
   EXPECT_EQ(cell(five, "seeds_to_tell").integer(), 6);
   EXPECT_NE(five.table("comparisons").note.find("5 seeds reach p 0.0625 at best"),
             std::string::npos);
@@ -67,7 +67,7 @@ TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
     return cell(compare_arms(std::vector<Arm>{arm("a", x), arm("b", y)}, options), "verdict");
   };
   EXPECT_EQ(verdict(a, near), Json("equal within 1.25"));
-  EXPECT_EQ(verdict(a, far), Json("not told apart"));
+  EXPECT_EQ(verdict(a, far), Json("inconclusive"));
   options.measure = "accuracy";
   const std::vector<double> high(6, 0.99), same(6, 0.992);
   EXPECT_EQ(verdict(high, same), Json("higher in 6 of 6 seeds")) << "told apart, however little";
@@ -97,7 +97,7 @@ TEST(Compare, CorrectsForAllThatAreAsked) {
   EXPECT_EQ(cell(found, "p").number(), 1 / 64.0);
   EXPECT_EQ(cell(found, "p_holm").number(), 4 / 64.0);
   EXPECT_EQ(cell(found, "seeds_to_tell").number(), 8) << "4 / 128 < .05";
-  EXPECT_EQ(cell(found, "verdict").string(), "not told apart");
+  EXPECT_EQ(cell(found, "verdict").string(), "inconclusive");
 }
 
 TEST(Compare, PairsTheSeedsThatBothHave) {
@@ -119,7 +119,7 @@ TEST(Compare, TakesChanceForADifferenceAtMostAsOftenAsItSays) {
     const Finding found = compare_arms(
         std::vector<Arm>{arm("a", losses[0]), arm("b", losses[1]), arm("c", losses[2])});
     const Json::Array verdicts = found.table("comparisons").cells("verdict");
-    told += std::ranges::count(verdicts, Json("not told apart")) < std::ssize(verdicts);
+    told += std::ranges::count(verdicts, Json("inconclusive")) < std::ssize(verdicts);
   }
   EXPECT_LE(told, 50) << "of 1,000 experiments in which the arms are the same";
   EXPECT_GE(told, 10) << "the test is not idle";

@@ -135,7 +135,7 @@ TEST_F(Sweep, HasNoWordWhereTheSeedsDoNotTell) {
         collect({{"1", seeds_of(0.9, 0.7, seeds)}, {"2", seeds_of(0.01, 1, seeds)}});
     EXPECT_FALSE(report.comparisons.at(0).several_win);
     EXPECT_FALSE(report.comparisons[0].enough);
-    EXPECT_TRUE(holds(verdict_in(report), "is not told by ")) << verdict_in(report);
+    EXPECT_TRUE(holds(verdict_in(report), "is not decided by ")) << verdict_in(report);
     EXPECT_FALSE(holds(verdict_in(report), "enough")) << verdict_in(report);
     EXPECT_FALSE(holds(verdict_in(report), "gain nothing")) << verdict_in(report);
   }

@@ -97,7 +97,7 @@ TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
 /// However a value is spelt, it is one setting.
 TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
   const auto refused = [](const std::vector<SweepAxis>& axes) {
-    expect_error([&] { sweep_cells(tiny_grid(axes)); }, {"one cell twice", "same settings"});
+    expect_error([&] { sweep_cells(tiny_grid(axes)); }, {"one trial twice", "same settings"});
   };
   refused({{"lr", {"0.01", "1e-2"}}});
   refused({{"dropout", {"0", "0.0"}}});
@@ -108,7 +108,7 @@ TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
       [] {
         sweep_cells({{"task", {"memoryless", "memoryless:length=16"}}, {"d_model", {"8"}}});
       },
-      {"one cell twice"});
+      {"one trial twice"});
   EXPECT_EQ(sweep_cells(tiny_grid({{"layers", {"2"}}, {"heads", {"2", "2+1"}}})).size(), 2u);
 }
 
@@ -119,7 +119,7 @@ TEST(SweepGrid, RefusesAnotherSpellingOfACellThatIsThere) {
       [&] {
         add_grid(folder / "sweep", tiny_grid({{"lr", {"1e-2", "0.03"}}}));
       },
-      {"one cell twice", "lr=0.01", "lr=1e-2"});
+      {"one trial twice", "lr=0.01", "lr=1e-2"});
   add_grid(folder / "sweep", tiny_grid({{"lr", {"0.01", "0.03"}}}));
   EXPECT_EQ(kept_cells(folder / "sweep").size(), 3u);
 }

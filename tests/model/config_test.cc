@@ -121,9 +121,9 @@ TEST(Config, KnowsWhichHeadsAModuleCanKeep) {
   expect_invalid(keeping(small_config(), "blocks.0.attn", {1, 1}),
                  {"blocks.0.attn", "head 1 twice"});
   expect_invalid(keeping(small_config(), "blocks.2.attn", {0}),
-                 {"no module blocks.2.attn", "2 layers"});
+                 {"no attention layer blocks.2.attn", "2 layers"});
   expect_invalid(keeping(small_encoder_decoder(), "blocks.0.attn", {0}),
-                 {"no module blocks.0.attn", "3 layers"});
+                 {"no attention layer blocks.0.attn", "3 layers"});
 }
 
 TEST(ConfigSettings, ComeBackFromJson) {

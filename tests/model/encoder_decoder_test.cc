@@ -200,7 +200,7 @@ TEST_P(EncoderDecoder, RefusesWhatDoesNotFit) {
                {"sources have 10 positions", "at most 9"});
   expect_error([&] { model().forward(Batch::make(1, 7, 1, 9)); }, {"7 positions", "at most 6"});
   expect_error([&] { model().forward(batch_, {}, {.edits = std::vector<HeadEdits>(3)}); },
-               {"3 attention modules", "has 5"});
+               {"3 attention layers", "has 5"});
   const Transformer decoder = random_model(small_config());
   expect_error([&] { decoder.forward(batch_); }, {"no encoder-decoder"});
   batch_.source_token(1, 2) = 7;

@@ -99,14 +99,14 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
                {"the model reads tokens", "holds vectors of 3 numbers"});
   expect_error([&] { model.loss(Batch::make(1, 6, 2)); }, {"2 targets", "the model 1"});
   expect_error([&] { model.forward(batch, {}, {.edits = std::vector<HeadEdits>(3)}); },
-               {"3 attention modules", "has 2"});
+               {"3 attention layers", "has 2"});
   batch.token(0, 2) = 7;
   expect_error([&] { model.forward(batch); }, {"id 7", "position 2"});
 }
 
 TEST(Transformer, RefusesAModuleThatItLacks) {
   Transformer model = random_model(small_config());
-  expect_error([&] { model.attention(2); }, {"no attention module 2", "has 2"});
+  expect_error([&] { model.attention(2); }, {"no attention layer 2", "has 2"});
 }
 
 std::map<std::string, std::vector<double>> gradients_of(Transformer& model) {

@@ -13,7 +13,7 @@ struct Case {
   TransformerConfig config;
 };
 
-/// The heads of a whole model whose bit is set, bit by bit through the attention modules.
+/// The heads of a whole model whose bit is set, bit by bit through the attention layers.
 Kept kept_of(const Transformer& model, unsigned mask) {
   Kept kept;
   for (const auto& heads : model.head_numbers()) {
@@ -137,7 +137,7 @@ TEST(WithHeads, KeepsTheDropoutOfTheHeadsThatAreLeft) {
 
 TEST(WithHeads, NeedsHeadsForEveryModule) {
   const Transformer model = random_model(small_config());
-  expect_error([&] { model.with_heads({{0}}); }, {"1 attention modules", "has 2"});
+  expect_error([&] { model.with_heads({{0}}); }, {"1 attention layers", "has 2"});
   expect_error([&] { model.with_heads({{0}, {7}}); }, {"head 7"});
 }
 

@@ -161,7 +161,7 @@ TEST(Captures, RefuseHeadsThatAreNotThere) {
   expect_error([&] { captures.pattern_of(0); }, {"no pattern"});
   captures.wants_pattern = true;
   attn.forward(input(), input(), {}, {}, {.captures = &captures});
-  expect_error([&] { captures.pattern_of(2); }, {"place 2"});
+  expect_error([&] { captures.pattern_of(2); }, {"index 2"});
   expect_error([&] { captures.pattern_of(0, 2); }, {"sequence 2"});
   expect_error([&] { captures.output_of(2); }, {"slice"});
 }

@@ -150,7 +150,7 @@ TEST_F(OwnModel, EditsOfAnotherNumberOfModulesAreRefused) {
   const Batch batch = task->make_batch(Key{}, 2, Split::validation);
   const std::vector<HeadEdits> three(3);
   expect_error([&] { model.forward(batch, {}, {.edits = three}); },
-               {"head edits are for 3 attention modules, but the model has 2"});
+               {"interventions are for 3 attention layers, but the model has 2"});
 }
 
 TEST_F(OwnModel, FilesHoldItsParameters) {

@@ -203,14 +203,14 @@ TEST_F(PrunedRun, RefusesWhatCannotBeDoneAndWritesNothing) {
 TEST_F(PrunedRun, RefusesToKeepAHeadTwiceOrOneThatIsGone) {
   using Heads = std::vector<HeadId>;
   expect_error([&] { remove_heads(run_.model, Heads{{0, 1}, {0, 1}}); }, {"head 1", "twice"});
-  expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"no attention module 2"});
+  expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"no attention layer 2"});
   const Transformer pruned = remove_heads(run_.model, Heads{{0, 1}, {1, 0}});
   expect_error([&] { remove_heads(pruned, Heads{{0, 2}}); }, {"head 2", "cannot be kept"});
 }
 
 TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {
   expect_error([&] { prune("out", {.drop = 60, .settings = {.per_layer_min = 2}}); },
-               {"2 heads cannot stay: the modules keep 4"});
+               {"2 heads cannot stay: the attention layers keep 4"});
   EXPECT_EQ(prune("out", {.drop = 20, .settings = {.per_layer_min = 2}}).kept.size(), 4u);
 }
 

@@ -59,7 +59,7 @@ TEST(Heatmap, MarksGoldWithoutColour) {
             "a │█■░░│ 0.90\n"
             "b │██░□│ 0.80\n"
             "\n"
-            "■ gold, found  □ gold, missed\n");
+            "■ ground truth, found  □ ground truth, missed\n");
 }
 
 TEST(Heatmap, MarksGoldInNarrowCells) {
@@ -73,7 +73,11 @@ TEST(Heatmap, MarksGoldInNarrowCells) {
 TEST(Heatmap, NeedsGoldForEachCell) {
   const std::vector<Scalar> weights(4);
   const std::vector<char> gold(3);
-  expect_error([&] { heatmap(weights, {"a", "b"}, {"a", "b"}, {.gold = gold}); }, {"gold of 3"});
+  expect_error(
+      [&] {
+        heatmap(weights, {"a", "b"}, {"a", "b"}, {.gold = gold});
+      },
+      {"ground truth of 3"});
 }
 
 TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {

@@ -54,7 +54,7 @@ TEST_F(FromLines, TellTheLineAndWhatWasExpected) {
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1":[0,0]}}})", "one key twice"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1":[]}}})", "has no key"},
       {R"({"tokens":["a"],"targets":[],"source":["a"]})", "a source, where lines before"},
-      {R"({"header":{}})", "a header stands on the first line"}};
+      {R"({"header":{}})", "a header must be the first line"}};
   for (const auto& [line, expected] : faults) {
     expect_contains(said_of(line), expected);
     expect_contains(said_of(line), "all.jsonl:2");
@@ -154,7 +154,7 @@ TEST_F(FromLines, BeginWhereTheFirstLineWithTextIs) {
 TEST_F(FromLines, HeadersStandAloneAndNameEachThingOnce) {
   const std::pair<const char*, const char*> headers[] = {
       {R"({"header":{},"tokens":[1,2],"targets":[null,2]})",
-       "stands alone on its line, but here is 'tokens'"},
+       "must be alone on its line, but here is 'tokens'"},
       {R"({"truth":{},"header":{}})", "but here is 'truth'"},
       {R"({"header":{"relations":[{"name":"a"},{"name":"b"},{"name":"a"}]}})",
        "relations: 'a' is there twice"},

@@ -160,10 +160,10 @@ struct Division {
   std::string by() const {
     return spread >= kAlike && kinds[best].divides() ? kinds[best].name : "";
   }
-  /// Returns "by token of the key", "all alike" or "by nothing that is known".
+  /// Returns "by token of the key", "not split" or "by no known class".
   std::string how() const {
     if (!by().empty()) return "by " + by();
-    return spread < kAlike ? "all alike" : "by nothing that is known";
+    return spread < kAlike ? "not split" : "by no known class";
   }
 };
 
@@ -200,7 +200,7 @@ struct HeadsReport {
   std::optional<Nearest> nearest_to(std::size_t h) const;
   /// Returns the distribution of relation r over heads; nullptr if one head has it alone.
   const Division* division_of(std::size_t r) const;
-  /// Returns a sentence: "0.0 and 0.1 share `larger`: by token of the key (.81 of it), together
+  /// Returns a sentence: "0.0 and 0.1 implement `larger`: by token of the key (.81 of it), together
   /// .99".
   std::string sentence(const Division& division) const;
 };

@@ -9,7 +9,7 @@
 namespace headlab {
 
 struct VerdictWord {
-  std::string words;  // separated by commas, as in reports: "shares it,heads share it"
+  std::string words;  // separated by commas, as in reports: "lower,higher"
   std::string rule;
   std::string test;        // statistical test; "none" if the rule considers sizes alone
   std::string correction;  // correction for multiple tests; "none" if there is no correction

@@ -41,7 +41,7 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
   const std::vector<HeadSet> sets = {{}, set};
   const auto losses = ablation.losses(sets);
   Table table{"set",
-              {Column("heads", "heads", "that are silenced together").no_legend(),
+              {Column("heads", "heads", "to ablate together").no_legend(),
                Column("loss", "loss", "nats per target").no_legend()}};
   table.append(change_columns("", "change", "rise of the loss in nats per target"));
   table.rows = {row_with({join(texts_of(set, head_text), " "), ablation.mean(losses[1])},

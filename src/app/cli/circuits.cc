@@ -85,7 +85,7 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   if (!qk && !circuits.ov.defined()) {
     throw UsageError(text("--matrix ov: head ", flags.head,
                           " is one of the encoder, and writes to no logit"),
-                     "--matrix qk shows what it looks at");
+                     "--matrix qk shows which tokens it attends to");
   }
   const Tensor& matrix = qk ? circuits.qk : circuits.ov;
   const std::vector<std::string> tokens = texts_of_tokens(run);

@@ -14,7 +14,8 @@ Body train, eval, patch, sample, heads, pattern, history, ablate, circuits, anal
     reproduce, page, sweep, compare, bench, cost, list, explain, show, runs, start, completion,
     import_command, export_command;
 
-constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
+constexpr const char *kTrain = "training", *kLook = "inspection", *kWhy = "causal analysis",
+                     *kRemove = "pruning";
 
 /// Commands of the table of analyses, before those that remove heads.
 std::vector<Command> with_analyses(std::vector<Command> all) {
@@ -40,51 +41,48 @@ std::vector<Command> table = with_analyses({
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
      "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", "", sweep,
      TableNames{"groups", "results", "roles", "comparisons"}},
-    {"compare", kTrain, "runs, groups or pruning methods seed by seed: is it more than chance?",
+    {"compare", kTrain, "compare runs, groups or pruning methods over seeds, with tests",
      "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", "ARM [ARM ...]", compare},
-    {"runs", kTrain, "the runs in folders, a line for each", "headlab runs runs", "[DIR ...]", runs,
-     TableNames{"runs"}},
-    {"import", kTrain, "a model that was trained elsewhere, as a run",
+    {"runs", kTrain, "list runs", "headlab runs runs", "[DIR ...]", runs, TableNames{"runs"}},
+    {"import", kTrain, "read a model that was trained elsewhere as a run",
      "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command,
      TableNames{}},
-    {"export", kTrain, "a run as others store models",
+    {"export", kTrain, "write a run in another checkpoint format",
      "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command,
      TableNames{}},
-    {"bench", kTrain, "time a training step beside the machine's limits",
+    {"bench", kTrain, "time training steps against the machine's limits",
      "headlab bench step --config toy", "BENCHMARK", bench},
-    {"show", kLook, "an example of a task with its truth, and what its settings mean",
+    {"show", kLook, "show an example of a task with its ground truth, and its settings",
      "headlab show relations", "TASK", show},
-    {"heads", kLook, "which head does what: scores of all heads on all relations",
-     "headlab heads runs/full", "RUN [RUN ...]", heads,
-     TableNames{"heads", "relations", "divisions", "classes"}},
-    {"pattern", kLook, "what one head or all of them look at, on an example or your own input",
+    {"heads", kLook, "score every head on every relation", "headlab heads runs/full",
+     "RUN [RUN ...]", heads, TableNames{"heads", "relations", "divisions", "classes"}},
+    {"pattern", kLook, "attention patterns of one head or all, on an example or your own input",
      "headlab pattern runs/full 0.2", "RUN [LAYER.HEAD|all]", pattern, TableNames{"weights"}},
-    {"history", kLook, "when the role of each head emerged (after `train --track-heads`)",
+    {"history", kLook, "when each role emerged in training (after `train --track-heads`)",
      "headlab history runs/full", "RUN", history, TableNames{"relations", "lifts"}},
-    {"page", kLook, "one HTML file in which the run lives: heads, truth, and the model itself",
+    {"page", kLook, "write a run as one interactive HTML file that works offline",
      "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page, TableNames{"parts"}},
-    {"explain", kLook, "attention step by step, on small sentences and on runs; what a word means",
+    {"explain", kLook, "explain a word, or attention step by step on an example or a run",
      "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
-    {"list", kLook, "list tasks, kinds of model parts, scores, verdicts, methods, columns, files",
+    {"list", kLook, "list tasks, model parts, scores, conclusions, methods, columns, files",
      "headlab list tasks", "tasks|kinds|scores|verdicts|methods|columns|files", list},
-    {"completion", kLook, "for a shell: completes commands, flags and values; and the manual",
+    {"completion", kLook, "print a completion script for a shell, or the man page",
      "headlab completion bash", "bash|zsh|fish|man|words [LINE]", completion, TableNames{}},
-    {"cost", kLook, "what attention costs: parameters, operations, memory, the cache of generation",
+    {"cost", kLook, "parameters, operations and memory of attention",
      "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
-    {"ablate", kWhy, "what it costs to silence heads", "headlab ablate runs/full", "RUN", ablate,
+    {"ablate", kWhy, "ablate heads and measure the loss", "headlab ablate runs/full", "RUN", ablate,
      TableNames{"heads", "set", "pairs", "relations"}},
-    {"circuits", kWhy, "what the weights of heads match, copy and read",
-     "headlab circuits runs/full", "RUN", circuits,
-     TableNames{"heads", "compositions", "trigrams"}},
-    {"patch", kWhy, "which activations restore or break an answer, in both directions",
+    {"circuits", kWhy, "QK and OV circuits, from the weights alone", "headlab circuits runs/full",
+     "RUN", circuits, TableNames{"heads", "compositions", "trigrams"}},
+    {"patch", kWhy, "activation patching: which activations restore or break an answer",
      "headlab patch runs/full", "RUN", patch, TableNames{"heads", "nodes", "estimates", "paths"}},
-    {"prune", kRemove, "remove heads and show what it costs",
+    {"prune", kRemove, "remove heads and measure the loss",
      "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune,
      TableNames{"models", "timing"}},
-    {"curve", kRemove, "compare pruning methods: loss against heads kept, beside the best subset",
+    {"curve", kRemove, "compare pruning methods with each other and with the best subset",
      "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve,
      TableNames{"points", "methods", "choices", "losses"}},
-    {"reproduce", kRemove, "the pruning experiments of two papers, on a run",
+    {"reproduce", kRemove, "repeat the pruning experiments of two papers on a run",
      "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce,
      TableNames{"ablation.heads", "one_head_per_layer", "curve.methods", "timing", "by_step",
                 "over_runs", "rows", "drift"}},
@@ -126,8 +124,9 @@ static std::string common_flags_help() {
 
 std::string program_help() {
   std::string help =
-      "headlab: train toy transformers, see what each attention head does, remove those\n"
-      "that do nothing.\n\nbegin with these commands (headlab COMMAND --help says more):\n";
+      "headlab: train toy transformers, measure what each attention head does, and\n"
+      "remove heads that are not needed.\n\nbegin with these commands (headlab COMMAND --help says "
+      "more):\n";
   for (const char* name : {"start", "train", "heads", "page"}) {
     help += text("  ", find_command(name).example, "\n");
   }

@@ -73,9 +73,9 @@ Result list_verdicts() {
   Table table{"verdicts",
               {Column("name", "name", "the words, as reports say them").no_legend(),
                Column("rule", "rule", "when they are said").no_legend(),
-               Column("test", "test", "by which chance is judged").no_legend(),
+               Column("test", "test", "test against chance").no_legend(),
                Column("correction", "correction", "for how many tests at once").no_legend(),
-               Column("about", "about", "what the conclusion is about").no_legend()}};
+               Column("about", "about", "subject of the conclusion").no_legend()}};
   Json entries = Json::array();
   std::string shown;
   std::size_t width = 0;
@@ -110,9 +110,9 @@ Result list(Invocation& call) {
   Json entries = Json::array();
   std::string shown;
   Table table{what,
-              {Column("name", "name", "what is listed").no_legend(),
-               Column("summary", "summary", "what it is").no_legend(),
-               Column("usage", "usage", "how it is asked for").no_legend()}};
+              {Column("name", "name", "name").no_legend(),
+               Column("summary", "summary", "meaning").no_legend(),
+               Column("usage", "usage", "flag or setting").no_legend()}};
   for (const auto& [name, summary, usage, task] : rows) {
     table.rows.push_back({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));

@@ -53,7 +53,7 @@ std::string commands_section() {
   std::string page = ".SH COMMANDS\n";
   const char* group = "";
   for (const Command& command : commands()) {
-    if (command.want != group) page += text(".SS \"To ", escaped(command.want), "\"\n");
+    if (command.want != group) page += text(".SS \"", escaped(command.want), "\"\n");
     group = command.want;
     page += item(bold(command.name), command.summary);
   }

@@ -1,5 +1,6 @@
-// The man page, from the tables of commands, flags and files: `headlab completion man`. Read next:
-// manual.cc.
+// The man page, from the tables of commands, flags and files. `headlab completion man` prints it;
+// the test in tests/cli/words_test.cc holds its sections and its width. The sections are in
+// manual.cc. Read next: manual.cc.
 #pragma once
 
 #include <string>

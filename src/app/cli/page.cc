@@ -20,12 +20,12 @@ struct PageFlags {
     s.group("output");
     s.string("out", out, "page to write (default: RUN/report.html)", "FILE");
     s.real("budget", options.megabytes, 0.1, 1000,
-           "largest size in MB; the page names what is left out");
+           "largest size in MB; the page lists parts that are left out");
     s.group("what");
     s.integer("examples", options.examples, 1, 512, "examples to look at");
     s.boolean("weights", options.weights, "embed the model");
-    s.boolean("textbook", textbook, "seven lessons on small models instead of a run");
-    s.boolean("check", check, "write nothing; show what the page would hold");
+    s.boolean("textbook", textbook, "write the lessons on small models instead of a run");
+    s.boolean("check", check, "write nothing; list the parts of the page");
     s.excludes({"out"}, {flag_given("check")});
     return s;
   }

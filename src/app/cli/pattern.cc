@@ -42,7 +42,7 @@ struct PatternFlags {
     s.integer("example", example, 0, 65535, "held-out example to show");
     s.string("input", input, "your own input instead: tokens separated by spaces");
     s.group("how");
-    s.boolean("grid", grid, "small patterns of all heads, with what they own");
+    s.boolean("grid", grid, "small patterns of all heads, with the relations that they own");
     s.string("relation", relation, "relation to mark; the best-fitting one if empty", "NAME");
     s.integer("examples", examples, 0, 1 << 24,
               "held-out examples to score (0: 512) or to write (0: 1)");
@@ -112,7 +112,7 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Patte
               ":\na row for each position, a column for each position it may look at;\n"
               "at its end the row's largest weight\n",
               gold == nullptr ? ""
-                              : text("gold: ", gold->relation, ", mean weight on it ",
+                              : text("ground truth: ", gold->relation, ", mean weight on it ",
                                      fixed(gold->mass, 3), "\n"),
               "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
 }

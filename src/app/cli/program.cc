@@ -228,7 +228,7 @@ int run_and_report(const std::vector<std::string>& words) {
   } catch (const Error& error) {
     return report(error.what(), error.hint(), 1);
   } catch (const Stopped&) {
-    complain("interrupted: what was not finished is not kept");
+    complain("interrupted: unfinished results are not kept");
     return 130;
   } catch (const std::bad_alloc&) {
     return report("out of memory", "use a smaller batch, length or model", 1);

@@ -114,10 +114,10 @@ Table runs_table() {
            .no_legend(),
        Column("step", "step", "of training, so far").no_legend(),
        Column("steps", "of", "steps in all").no_legend(),
-       Column("seed", "seed", "of what is drawn").no_legend(),
+       Column("seed", "seed", "of the picture").no_legend(),
        Column("loss", "loss", "held out, nats per target").no_legend(),
        Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
-       Column("remarks", "remarks", "what to know of it").no_legend()}};
+       Column("remarks", "remarks", "remarks").no_legend()}};
   for (const Setting& setting : shown_settings.all()) {
     if (setting.shorthand) continue;
     table.columns.push_back(

@@ -18,7 +18,7 @@ struct SampleFlags {
     s.string("prompt", prompt, "text or tokens to continue (default: a held-out token)");
     s.string("source", source, "source of an encoder-decoder (default: a held-out one)");
     s.integer("tokens", options.tokens, 1, 1 << 20,
-              "tokens to add; an encoder-decoder: all it has room for");
+              "tokens to add (encoder-decoders: as many as fit)");
     s.string("stop", stop, "stop after this token", "TOKEN");
     s.group("how");
     s.real("temperature", options.temperature, 0, 100,
@@ -68,7 +68,7 @@ Result sample(Invocation& call) {
   Result result{.json = stamped({{"text", out}, {"seed", flags.seed}, {"command", call.again()}}),
                 .text = out + "\n",
                 .note = everywhere ? ""
-                                   : "note: this task answers only some positions; what stands at "
+                                   : "note: this task answers only some positions; tokens at "
                                      "others means nothing",
                 .quotes_data = true};
   if (config.has_source()) {

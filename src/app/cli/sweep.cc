@@ -36,9 +36,9 @@ struct SweepFlags {
     s.string("out", out, "folder of the sweep (default: sweeps/TASK)", "DIR");
     picture.add_to(s);
     s.group("what");
-    s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 to N-1 of every cell (or --seed 3,5,8)");
-    s.string("config", base, "config.json with settings of all cells", "FILE");
-    s.boolean("collect", collect, "train nothing; show what is there and what is missing");
+    s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 to N-1 of every trial (or --seed 3,5,8)");
+    s.string("config", base, "config.json with settings of all trials", "FILE");
+    s.boolean("collect", collect, "train nothing; list finished and missing trials");
     s.group("how");
     add_jobs(s, jobs);
     s.excludes({"seeds"}, {flag_given("seed")});
@@ -145,7 +145,7 @@ std::string missing_text(std::vector<std::string> names, const std::vector<CellF
     names.emplace_back("...");
   }
   std::string said =
-      text("\nmissing: ", missing, " of ", cells, " cells: ", join(names, " "), "\n");
+      text("\nmissing: ", missing, " of ", cells, " trials: ", join(names, " "), "\n");
   if (failures.empty()) return said;
   const auto diverged = std::ranges::count(failures, true, &CellFailure::diverged);
   said += text("failed: ", failures.size(), " of these, ", diverged, " because they diverged\n");
@@ -162,7 +162,7 @@ Result show(const Invocation& call, const SweepFlags& flags, const std::vector<S
   const bool none = report.groups.empty();
   Result result =
       reproducible(call, found, none ? std::vector<Table>() : found.tables,
-                   (none ? "no cell is finished yet\n" : "") +
+                   (none ? "no trial is finished yet\n" : "") +
                        missing_text(report.missing, report.failed, report.cells) + "\n");
   const RunLock lock = lock_sweep(flags.out);  // a hundred processes may end at once
   keep_as(std::filesystem::path(flags.out) / "sweep.json", result);

@@ -26,7 +26,7 @@ void on_signal(int signal) {
 }
 
 void end_at_once(int) {
-  constexpr std::string_view kWord = "interrupted: what was not finished is not kept\n";
+  constexpr std::string_view kWord = "interrupted: unfinished results are not kept\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWord.data(), kWord.size());
   _exit(130);
 }

@@ -68,7 +68,7 @@ CellsMade make_shown(Index jobs, const std::vector<Cell>& cells) {
     const double left =
         took / static_cast<double>(done) * static_cast<double>(std::ssize(cells) - done);
     const std::string rest = text(", ", std::ssize(cells) - done, " to do, ", clock_text(left));
-    note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
+    note(text("job ", i + 1, " of ", cells.size(), ", ", cells[i].name,
               trouble.empty() ? "" : ": " + trouble,
               took > 1 && left > 0 && !interrupted() ? rest + " left of all" : ""));
   };
@@ -85,7 +85,8 @@ Json work_settings(const Invocation& call) {
 
 Result stopped_result(const Invocation& call) {
   return {.note =
-              "interrupted; what is done is kept\nhint: to go on, give the same command again: " +
+              "interrupted; finished results are kept\nhint: give the same command again to "
+              "continue: " +
               call.again(),
           .status = 130};
 }

@@ -263,10 +263,10 @@ Picture history_figure(const HeadsHistory& history, double width) {
     births.push_back(text(relation.name, " at step ", relation.born));
   }
   std::ranges::sort(plot.across, {}, &Across::x);
-  return plotted("When each role was born",
-                 births.empty() ? "No role was born."
+  return plotted("When each role emerges",
+                 births.empty() ? "No role emerges."
                                 : text("Lift of the best head of each relation over training; "
-                                       "born, at the dashed lines: ",
+                                       "Emergence steps (dashed lines): ",
                                        join(births, ", "), "."),
                  {plot}, width);
 }

@@ -161,7 +161,7 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
 /// Throws an Error for a picture without items.
 static void require_drawn(const Picture& picture) {
   if (!picture.items.empty()) return;
-  throw Error("no relation is divided by classes: there is nothing to draw",
+  throw Error("cannot draw the split: no relation is split by classes",
               "`headlab pattern RUN` and `headlab history RUN` have pictures");
 }
 

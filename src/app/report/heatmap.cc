@@ -152,7 +152,7 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
   require(weights.size() == destinations.size() * sources.size(), "a heatmap of ",
           destinations.size(), " x ", sources.size(), " cells got ", weights.size(), " weights");
   require(options.gold.empty() || options.gold.size() == weights.size(), "a heatmap of ",
-          weights.size(), " cells got gold of ", options.gold.size());
+          weights.size(), " cells got ground truth of ", options.gold.size());
   const std::size_t labels = widths_of(destinations).first;
   const Layout layout(labels, sources.size(), options.width, widths_of(sources).second);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
@@ -165,7 +165,7 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
            joined(rows.cells(t, layout.pool), layout.cell) + "│ " +
            fixed(largest_of(rows.row(t)), 2) + "\n";
   }
-  return out + (options.gold.empty() ? "" : "\n■ gold, found  □ gold, missed\n");
+  return out + (options.gold.empty() ? "" : "\n■ ground truth, found  □ ground truth, missed\n");
 }
 
 // ---- many small ones ----------------------------------------------------------------------------

@@ -50,7 +50,7 @@ PageSweep read_sweep(const std::filesystem::path& folder) {
     list.push_back(std::move(run));
   }
   if (sweep.runs.empty()) {
-    throw Error(text("no cell of the sweep in ", folder.string(), " is finished"),
+    throw Error(text("no trial of the sweep in ", folder.string(), " is finished"),
                 "go on with it first");
   }
   return sweep;

@@ -142,7 +142,7 @@ class Verdict {
         say(text("Without any fine-tuning the best ", point.at("kept").integer(), " of ",
                  curve.at("heads").integer(), " are enough (loss ",
                  significant(point.at("loss").number()),
-                 "): at most 1 % of what silencing all heads costs. "),
+                 "): at most 1 % of the cost of ablating all heads. "),
             {{"view", "prune"}});
       }
     }

@@ -57,7 +57,7 @@ void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& valu
     if (given.find(',') != given.npos && !given.starts_with('[')) {
       std::string layers = given;
       std::ranges::replace(layers, ',', '+');
-      throw Error(text(name, " ", given, ": a comma stands between the values of a sweep"),
+      throw Error(text(name, " ", given, ": commas separate the values of a sweep"),
                   text(name, " of several layers are joined by +: ", layers));
     }
     set(json);
@@ -124,7 +124,7 @@ void add_shape(Settings& s, TransformerConfig& c) {
   s.integer("length", c.length, 1, 1 << 20, "longest sequence");
   s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
   Settings one;
-  one.integer("features", c.features, 0, 1 << 16, "numbers of a vector in place of a token");
+  one.integer("features", c.features, 0, 1 << 16, "numbers of a vector instead of a token");
   add_rare(s, one, 0);
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
   Settings answers;
@@ -153,12 +153,12 @@ void validate_attention(const TransformerConfig& c) {
   for (const auto& [module, kept] : c.attention) {
     const auto place = std::find_if(places.begin(), places.end(),
                                     [&name = module](const auto& p) { return p.name == name; });
-    require(place != places.end(), "attention: there is no module ", module, " in a model of ",
-            c.all_layers(), " layers");
+    require(place != places.end(), "attention: there is no attention layer ", module,
+            " in a model of ", c.all_layers(), " layers");
     const Index born = c.heads_of(place->layer);
     for (std::int32_t head : kept) {
-      require(head < born, "attention.", module, " keeps head ", head, " but was born with ", born,
-              " heads");
+      require(head < born, "attention.", module, " keeps head ", head, " but was created with ",
+              born, " heads");
       require(std::count(kept.begin(), kept.end(), head) == 1, "attention.", module, " names head ",
               head, " twice");
     }
@@ -268,7 +268,7 @@ void TransformerConfig::validate() const {
   require(!tied || answers == 0, "tied needs outputs that are tokens, but the model has ", answers,
           " answers of its own for a vocabulary of ", vocab);
   require(features == 0 || (!tied && !has_source()),
-          "vectors in place of tokens need a model that is not tied and reads no source");
+          "vectors instead of tokens need a model that is not tied and reads no source");
   const PositionKind& kind = kind_of(positions);
   require(d_model % kind.multiple == 0, kind.name, " positions need a d_model that divides by ",
           kind.multiple, ", got ", d_model);
@@ -308,7 +308,8 @@ Settings settings_of(TransformerConfig& c) {
   s.boolean("tied", c.tied, "unembed with the transpose of the embedding");
   s.real("dropout", c.dropout, 0, 0.95, "dropout probability");
   s.choice("init", c.init, {"uniform", "gpt2"}, "recipe of the initial values");
-  s.add({"attention", "JSON", "heads that are left in modules that lost some (written by prune)",
+  s.add({"attention", "JSON",
+         "heads that are left in attention layers that lost some (written by prune)",
          [&c](const Json& json) { attention_from_json(c, json); },
          [&c] { return attention_to_json(c); }});
   s.mark_decided({"architecture", "vocab", "length", "source_length", "features", "targets",

@@ -18,8 +18,8 @@ AttentionHooks ModelHooks::of(std::size_t module) const {
 }
 
 void ModelHooks::begin(std::size_t modules) const {
-  require(edits.empty() || edits.size() == modules, "head edits are for ", edits.size(),
-          " attention modules, but the model has ", modules);
+  require(edits.empty() || edits.size() == modules, "interventions are for ", edits.size(),
+          " attention layers, but the model has ", modules);
   if (captures == nullptr) return;
   AttentionCaptures fresh;
   fresh.wants_pattern = captures->wants_patterns;

@@ -222,8 +222,8 @@ MultiHeadAttention& Transformer::attention(std::size_t module) {
       if (block.has_cross && block.module + 1 == module) return block.cross_attn;
     }
   }
-  throw Error(text("there is no attention module ", module, ": the model has ",
-                   attention_modules().size()));
+  throw Error(
+      text("there is no attention layer ", module, ": the model has ", attention_modules().size()));
 }
 
 Linear Transformer::unembedding() const {
@@ -237,7 +237,7 @@ Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>
   Transformer smaller = clone();
   const std::vector<AttentionPlace> places = config_.attention_places();
   require(kept.size() == places.size(), "heads to keep are named for ", kept.size(),
-          " attention modules, but the model has ", places.size());
+          " attention layers, but the model has ", places.size());
   smaller.config_.attention.clear();
   for (std::size_t i = 0; i < places.size(); ++i) {
     MultiHeadAttention& attention = smaller.attention(i);

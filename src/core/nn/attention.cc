@@ -27,7 +27,7 @@ Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
   const bool per_head = g.shape() == Shape{heads};
   const bool per_example = g.shape() == Shape{B, heads};
   require(per_head || per_example || g.shape() == Shape{B, T, heads},
-          "head edits: the gate must be [", heads, "], [", B, ", ", heads, "] or [", B, ", ", T,
+          "interventions: the gate must be [", heads, "], [", B, ", ", heads, "] or [", B, ", ", T,
           ", ", heads, "], got ", g.shape());
   const Index gates_b = per_head ? 1 : B;
   const Index gates_t = per_head || per_example ? 1 : T;
@@ -80,7 +80,7 @@ std::span<const Scalar> AttentionCaptures::pattern_of(Index place, Index b) cons
   const Index H = pattern.size(1);
   const Index T = pattern.size(2);
   const Index S = pattern.size(3);
-  require(0 <= place && place < H && 0 <= b && b < B, "there is no head at place ", place,
+  require(0 <= place && place < H && 0 <= b && b < B, "there is no head at index ", place,
           " for sequence ", b, " in patterns ", pattern.shape());
   return {pattern.data() + (b * H + place) * T * S, static_cast<std::size_t>(T * S)};
 }

@@ -167,8 +167,10 @@ constexpr PositionKind kPositionTable[] = {
     {"sinusoidal", "sines and cosines are added to the embedding (Vaswani et al. 2017)", false, 2,
      1, sinusoidal_positions, nullptr},
     {"none", "only the causal mask tells them (Haviv et al. 2022)", false, 1, 1, no_table, nullptr},
-    {"rotary", "queries and keys are turned: scores know distances (Su et al. 2021)", false, 1, 2,
-     no_table, rotary_table},
+    {"rotary",
+     "queries and keys are rotated by their positions, so scores depend on distances (Su et al. "
+     "2021)",
+     false, 1, 2, no_table, rotary_table},
     {"alibi", "scores fall with distance, by 2^(-8 h/H) in head h of H (Press et al. 2021)", false,
      1, 1, no_table, nullptr, alibi_slope},
 };

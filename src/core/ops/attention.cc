@@ -150,7 +150,7 @@ Tensor dropout_tensor(const Shape& shape, const AttentionOptions& o) {
 }  // namespace
 
 Tensor rotary_table(Index length, Index d_head, double base) {
-  require(d_head % 2 == 0, "rotary positions turn pairs of numbers, and a head of width ", d_head,
+  require(d_head % 2 == 0, "rotary positions rotate pairs of numbers, and a head of width ", d_head,
           " has one over");
   Tensor table = Tensor::empty({2, length, d_head});
   for (Index t = 0; t < length; ++t) {

@@ -33,7 +33,7 @@ struct Brackets {
   }
   TaskShape shape() const { return {Architecture::decoder, 2 * types, length}; }
   std::vector<Relation> relations() const {
-    return {{"opener", "the innermost open bracket, where it stands 2 or more back"}};
+    return {{"opener", "the innermost open bracket, if it is 2 or more back"}};
   }
   Index needed_heads() const { return 2; }  // one in each of two layers
   std::vector<std::string> target_names() const { return {"closer"}; }

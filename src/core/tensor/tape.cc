@@ -183,7 +183,7 @@ void Tape::push(Pass& pass, const Tensor& tensor) {
   if (!tensor.requires_grad()) return;
   Node& node = *tensor.node();
   if (node.queued_) return;
-  require(!node.consumed_, "backward: the graph behind `", node.name_,
+  require(!node.consumed_, "backward: the graph of `", node.name_,
           "` was freed by an earlier backward; run the forward pass again");
   if (node.is_leaf() || node.retain_gradient_) {
     pass.kept.push_back({tensor, node.gradient_ ? tensor.grad().clone() : Tensor()});

@@ -175,7 +175,7 @@ std::vector<Column> generation_columns() {
               .fixed(3),
           Column("attention_ms", "attention", "median ms of it that attention takes").fixed(3),
           Column("other_ms", "the rest", "median ms of it that all else takes").fixed(3),
-          Column("anew_ms", "read anew", "ms where all tokens are read for the last one").fixed(3),
+          Column("anew_ms", "read again", "ms where all tokens are read for the last one").fixed(3),
           Column("kept_mb", "kept MB", "10^6 bytes of keys and values").fixed(3)};
 }
 
@@ -252,9 +252,9 @@ Finding bench_ops(const BenchOptions& options) {
 }
 
 constexpr Benchmark kBenchmarks[] = {
-    {"step", "a training step beside the machine's limits", bench_step},
+    {"step", "a training step against the machine's limits", bench_step},
     {"forward", "a forward pass alone, as analyses make them", bench_forward},
-    {"ops", "every op of a training step, beside the machine's limits", bench_ops},
+    {"ops", "every op of a training step, against the machine's limits", bench_ops},
     {"generation", "a token after 64, 256 ... --length others; preset: 4096, --batch 1",
      bench_generation},
 };

@@ -33,11 +33,11 @@ double total(const Modules& modules, const Count& count) {
   return exact(sum);
 }
 
-/// Returns the same text for all modules, or "by module".
+/// Returns the same text for all modules, or "by attention layer".
 std::string common(const Modules& modules,
                    const std::function<std::string(const AttentionPlaceSizes&)>& of) {
   for (const AttentionPlaceSizes& module : modules) {
-    if (of(module) != of(modules[0])) return "by module";
+    if (of(module) != of(modules[0])) return "by attention layer";
   }
   return modules.empty() ? "-" : of(modules[0]);
 }
@@ -172,7 +172,7 @@ std::vector<AttentionPlaceSizes> modules_of(const CostOptions& o) {
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.kv_heads > s.heads || s.heads % s.kv_heads != 0) {
     throw Error(text(s.kv_heads, " blocks of keys and values cannot be shared by ", s.heads,
-                     " heads alike"),
+                     " heads the same way"),
                 "`kv_heads` must divide `heads`");
   }
   std::vector<AttentionPlaceSizes> modules;
@@ -359,7 +359,7 @@ Table published_cost() {
                           {"kv_heads", "K, V", "blocks of keys and values"},
                           {"d_head", "d_head", "d_model / heads where the source names none"},
                           {"layers", "layers"},
-                          Column("parameters", "weights", "of one attention module, no biases")
+                          Column("parameters", "weights", "of one attention layer, no biases")
                               .shown_as(Form::grouped),
                           Column("cache_bytes", "cache/token",
                                  "bytes of all layers in fp16; none where nothing is generated")

@@ -40,7 +40,7 @@ struct Assign {
             4 * longest + 2 * queries};
   }
   std::vector<Relation> relations() const {
-    return {{"definition", "what stands right of = where the variable is defined"},
+    return {{"definition", "the token right of = where the variable is defined"},
             {"origin", "the digit at the end of a chain of definitions"},
             {"name", "the variable left of =, for the token right of it", true}};
   }

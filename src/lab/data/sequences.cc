@@ -173,7 +173,7 @@ std::vector<std::int32_t> LineReader::truth_of(const Json& queries, const Relati
             line.queries(relation.kind) - 1);
     const Index most = causal ? t : line.keys(relation.kind) - 1;
     std::vector<std::int32_t>& list = sorted[t];
-    require(list.empty(), "the query ", t, " stands there twice");
+    require(list.empty(), "the query ", t, " is there twice");
     for (const Json& key : keys.items()) {
       const std::int64_t at = key.integer();
       require(at >= 0 && at <= most, "query ", t, " cannot see key ", at,
@@ -207,7 +207,7 @@ std::map<std::size_t, std::vector<std::int32_t>> LineReader::truth_of_all(const 
 /// Takes over what a header says.
 void LineReader::read_header(const Json& header) {
   require(!began_ || header == given_,
-          "a header stands on the first line, and is the same in all files");
+          "a header must be the first line, and the same in all files");
   if (!began_) {
     const std::optional<Architecture> architecture = architecture_;
     *this = LineReader(Header::of(header));
@@ -261,7 +261,7 @@ Index LineReader::unasked_queries(const std::vector<Lists>& truth, const Line& l
 void LineReader::read(const Json& json, Sequences& into) {
   if (const Json* header = json.find("header")) {
     for (const auto& member : json.members()) {
-      require(member.first == "header", "a header stands alone on its line, but here is '",
+      require(member.first == "header", "a header must be alone on its line, but here is '",
               member.first, "' too: give the sequence a line of its own");
     }
     return read_header(*header);

@@ -184,7 +184,7 @@ constexpr KnownKey kNanoKnownTable[] = {
 
 // ---- Llama and its relatives
 
-constexpr const char* kPlainRotary = "headlab turns all pairs by base^(-2i/D) a position";
+constexpr const char* kPlainRotary = "headlab rotates all pairs by base^(-2i/D) a position";
 
 constexpr KnownKey kLlamaKnownTable[] = {
     {"attention_dropout", harmless, "", kTraining},
@@ -202,7 +202,7 @@ constexpr KnownKey kLlamaKnownTable[] = {
     {"rope_parameters.type", only, R"(["default", null])", kPlainRotary},
     {"rope_parameters.partial_rotary_factor", only, "[1, null]", kPlainRotary},
     {"partial_rotary_factor", only, "[1, null]", kPlainRotary},
-    {"rope_interleaved", only, "[false, null]", "the family decides which pairs are turned"},
+    {"rope_interleaved", only, "[false, null]", "the family decides which pairs are rotated"},
     {"use_mrope", only, "[false, null]", kPlainRotary},
     {"no_rope_layers", only, "[null]", "every layer has rotary positions"}};
 
@@ -250,7 +250,7 @@ double width_of_head(const TransformerConfig& config) {
 constexpr KnownKey kTransformerLensKnownTable[] = {
     {"gated_mlp", read, "", "says whether the feed-forward network has W_gate"},
     {"attn_only", read, "", "says that there is no feed-forward network"},
-    {"rotary_adjacent_pairs", read, "", "says which pairs are turned"},
+    {"rotary_adjacent_pairs", read, "", "says which pairs are rotated"},
     {"use_local_attn", read, "", "says that there are windows"},
     {"window_size", read, "", "is the number of positions that a query sees"},
     {"attn_types", read, "", "says which layers have a window"},

@@ -194,7 +194,7 @@ class CurveWork {
     for (std::size_t i = 1; i + (searched_ ? 1 : 0) < cells_.size(); ++i) {
       curve.methods.push_back(read_as<MethodCurve>(found(i)));
       require(curve.methods.back().points.size() == sizes_.size(), cells_[i].file.string(),
-              " is damaged: delete it, and it is made again");
+              " is damaged: delete it; the next call computes it again");
     }
     add_regrets(curve);
     if (searched_) curve.subsets = read_as<SubsetTable>(found(cells_.size() - 1));

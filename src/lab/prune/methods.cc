@@ -62,8 +62,9 @@ void check_sizes(const PruneProblem& problem, std::span<const Index> sizes) {
   for (const Index size : sizes) {
     if (size < fewest || size > heads) {
       throw Error(text(size, " heads cannot stay: ",
-                       size < 0 || size > heads ? text("the model has ", heads, " heads")
-                                                : text("the modules keep ", fewest, " at least")),
+                       size < 0 || size > heads
+                           ? text("the model has ", heads, " heads")
+                           : text("the attention layers keep ", fewest, " at least")),
                   text("from ", fewest, " to ", heads, " can, with `per_layer_min` as it is"));
     }
   }

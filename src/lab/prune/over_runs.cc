@@ -154,7 +154,7 @@ Table choices_table() {
             "mean loss above that of the best subset of the same size where that was chosen: 0 is "
             "best"},
            Column("rank_correlation", "rank corr",
-                  "Spearman's, of how long a head is kept with what silencing it costs")
+                  "Spearman's, of how long a head is kept with the cost of ablating it")
                .fixed(2),
            {"knee", "used", kUsedHeads},
            {"needed", "needed", kNeededHeads},
@@ -179,7 +179,7 @@ Table points_table() {
            {"choosing_loss", "loss where chosen", "on the examples that heads are chosen on"},
            {"finetuned.loss", "fine-tuned", "loss after training on without the others"},
            {"from_scratch.loss", "from scratch",
-            "loss of as many heads in each layer, trained anew for as many steps"},
+            "loss of a model with as many heads in each layer, trained for as many steps"},
            Column("recall", "owners kept", "share of relations with an owner that keep one")
                .fixed(2),
            Column("precision", "with a role", "share of heads kept that own a relation").fixed(2),
@@ -291,7 +291,8 @@ static std::string schedules_text(const CurveOverRuns& all) {
   for (const MethodOverRuns& method : all.methods) {
     if (!method.schedule) continue;
     const std::string one =
-        text("\nSchedule: fine-tuned, from scratch and unpruned alike, ", *method.schedule, ".");
+        text("\nSchedule of all arms (fine-tuned, from scratch, unpruned): ", *method.schedule,
+             ".");
     if (said.find(one) == std::string::npos) said += one;
   }
   return said;
@@ -307,7 +308,7 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
   if (several) {
     points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
     points.note =
-        "The best method of a size is picked from all, and p accounts for that: flips are judged "
+        "The best method of a size is picked from all, and p accounts for that: flips are compared "
         "by the largest difference from any other method. A - marks that method. A ratio of 1 "
         "without an interval, with a p of 1, means that both removed the same heads in every "
         "run. " +

@@ -113,7 +113,7 @@ Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
 Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept) {
   std::vector<std::vector<std::int32_t>> numbers(model.head_numbers().size());
   for (const HeadId& head : kept) {
-    require(head.module >= 0 && head.module < std::ssize(numbers), "there is no attention module ",
+    require(head.module >= 0 && head.module < std::ssize(numbers), "there is no attention layer ",
             head.module);
     numbers[head.module].push_back(head.head);
   }

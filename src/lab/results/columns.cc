@@ -147,7 +147,8 @@ Column column_of_schema_1(const Json& description) {
 }  // namespace
 
 const Column kHeadColumn =
-    Column("head", "head", "LAYER.HEAD: attention modules and the heads of each as born, from 0")
+    Column("head", "head",
+           "LAYER.HEAD: attention layer and original index of the head, both from 0")
         .of(CellKind::head, {"layer", "head"})
         .no_legend();
 

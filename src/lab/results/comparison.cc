@@ -221,8 +221,9 @@ std::vector<Column> ratio_columns(const std::string& key, const std::string& tit
           .fixed(2)
           .no_legend(),
       Column(key + ".p", "p", "by flipping signs of seeds, in every way").no_legend(),
-      Column(key + ".p_holm", "Holm's p", "the same where all are asked at once").no_legend(),
-      Column(key + ".told_apart", "told apart", "by p < .05 of Holm").no_legend()};
+      Column(key + ".p_holm", "Holm's p", "p after Holm's correction for all comparisons")
+          .no_legend(),
+      Column(key + ".told_apart", "different", "p below .05 after Holm's correction").no_legend()};
 }
 
 std::string seeds_plan(std::size_t seeds, std::size_t comparisons) {
@@ -233,7 +234,7 @@ std::string seeds_plan(std::size_t seeds, std::size_t comparisons) {
   const double least = least_p(seeds) * static_cast<double>(comparisons);
   if (seeds >= needed) {
     return text(count, ": p can reach ", number_text(std::min(1.0, least)), " in ", tests,
-                " after Holm's correction, so differences can be told apart");
+                " after Holm's correction, so a difference can be shown");
   }
   const std::string takes =
       comparisons == 1 ? "it takes 6" : text("it takes ", needed, ", and 6 for two arms");
@@ -250,7 +251,8 @@ std::string chance_text(std::int64_t seeds) {
               " flipping the signs of seeds, two-sided, and Holm's p is that where all are ",
               "asked at once. ", interval, seeds,
               seeds == 1 ? " seed reaches p " : " seeds reach p ",
-              least_p(static_cast<std::size_t>(seeds)), " at best. Below .05 they are told apart; ",
+              least_p(static_cast<std::size_t>(seeds)),
+              " at best. Below .05 they are called different; ",
               "above it they are not, which does not make them equal.");
 }
 

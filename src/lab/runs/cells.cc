@@ -82,7 +82,7 @@ End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
     failure.diverged = dynamic_cast<const NotFinite*>(&error) != nullptr;
   } catch (const std::bad_alloc&) {
     failure.error = "out of memory";
-    failure.hint = "make fewer cells side by side";
+    failure.hint = "use fewer --jobs";
   }
   try {
     make_directories(failure_file(cell).parent_path());
@@ -147,7 +147,7 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
       if (end == End::busy) busy.push_back(i);
     }
     if (!again && !busy.empty()) {
-      tell_user(text("waiting for cells that other processes make: ", busy.size()));
+      tell_user(text("waiting for jobs of other processes: ", busy.size()));
     }
     left = std::exchange(busy, {});
   }
@@ -195,7 +195,7 @@ Index jobs_in_memory(const std::vector<Cell>& cells, Index jobs, double memory) 
   if (memory == 0) memory = static_cast<double>(machine_memory());
   if (static_cast<double>(jobs) * largest <= memory) return jobs;
   const Index fit = std::max<Index>(1, static_cast<Index>(memory / largest));
-  tell_user(text("cells at once: ", fit, " of ", jobs, ", for memory holds no more"));
+  tell_user(text("jobs at once: ", fit, " of ", jobs, ", for memory holds no more"));
   return fit;
 }
 
@@ -225,7 +225,7 @@ std::optional<Json> kept_in(const Cell& cell) {
   const Json* decided_by = found.is_object() ? found.find(kDecidedBy) : nullptr;
   if (!cell.decided_by.is_null() && (decided_by == nullptr || *decided_by != cell.decided_by)) {
     throw Error(cell.file.string() + " holds something else than its name says",
-                "delete it, and it is made again");
+                "delete it; the next call computes it again");
   }
   return found;
 }

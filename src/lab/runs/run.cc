@@ -63,7 +63,7 @@ void check_identity(const Run& run, const TensorFile& file, const fs::path& path
   if (said == file.metadata.end() || !file.checked) {
     note_unchecked(path);
   } else if (said->second != identity_of(run.config)) {
-    throw Error(text(path.string(), " does not belong to the config.json beside it"),
+    throw Error(text(path.string(), " does not belong to the config.json next to it"),
                 "one of the two has changed since; use the pair that was written together");
   }
 }
@@ -160,7 +160,7 @@ std::unique_ptr<Task> task_of(const RunConfig& config) {
   std::unique_ptr<Task> task = fit_to_task(fitted);
   if (!config.model.serves(fitted.model.shape()) || fitted.data_hash != config.data_hash) {
     throw Error(text("the task ", config.task, " is no longer what this run was trained on"),
-                "its data file, or config.json, has changed; restore it, or train anew");
+                "its data file, or config.json, has changed; restore it, or train again");
   }
   return task;
 }

@@ -92,7 +92,7 @@ Judged left_by(const Pruned& pruned, const fs::path& run) {
   }
   throw Error(text("nothing ", pruned.stage, pruned.stage.empty() ? "" : " ", "is there of ",
                    pruned.method, " at ", *pruned.kept, " heads in ", run.string()),
-              "make the curve again with this size");
+              "compute the curve again with this size");
 }
 
 Judged reached_by(const fs::path& path) {

@@ -26,7 +26,7 @@ std::string direction_of(const Comparison& one) {
   const std::string counted = text(" in ", std::max(seeds_that_way, seeds_against), " of ",
                                    found.seeds, found.seeds == 1 ? " seed" : " seeds");
   if (seeds_that_way >= seeds_against) return text(lower ? low : high, counted);
-  return text("told apart: ", lower ? high : low, counted, ", ", lower ? low : high, " on average");
+  return text("different: ", lower ? high : low, counted, ", ", lower ? low : high, " on average");
 }
 
 std::string verdict_of(const Comparison& one, double margin) {
@@ -40,7 +40,7 @@ std::string verdict_of(const Comparison& one, double margin) {
   }
   if (!said.empty()) return said;
   if (one.found.seeds == 0) return "no seed has a number in both";
-  return one.equal_holm < 0.05 ? text("equal within ", margin) : "not told apart";
+  return one.equal_holm < 0.05 ? text("equal within ", margin) : "inconclusive";
 }
 
 using enum Measure::By;
@@ -160,7 +160,7 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
        Column("reference_mean", "reference", "mean of the reference over the same seeds").hidden(),
        Column("p", "p").hidden(),
        {"p_holm", "p",
-        "two-sided, by flipping signs of seeds, corrected by Holm for all that are asked"},
+        "two-sided, by flipping signs of seeds, with Holm's correction for all comparisons"},
        Column("effect_size", "effect",
               "mean of the differences (of ratios: of logarithms) / their standard deviation")
            .fixed(2),
@@ -168,7 +168,7 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
         "seeds with which 8 of 10 experiments would tell a difference of this effect"},
        Column("p_equal", "p of equal").hidden(),
        Column("p_equal_holm", "Holm's p of equal").hidden(),
-       {"verdict", "the seeds say",
+       {"verdict", "conclusion",
         text(by_role ? "earlier or later" : "lower or higher",
              " by p < .05, with the number of seeds; equal by two one-sided tests within the "
              "margin, corrected by Holm")}});

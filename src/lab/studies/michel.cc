@@ -126,12 +126,12 @@ constexpr const char* kPublished[] = {
 std::vector<Table> michel_tables() {
   Table heads = finding_of(AblationReport()).tables[0], curve = points_table();
   heads.name = "ablation.heads";
-  heads.title = "1. one head silenced at a time";
+  heads.title = "1. one head ablated at a time";
   Table one{
       .name = "one_head_per_layer",
       .columns =
           {Column("module", "only one head left in", "all others being whole").no_legend(),
-           Column("in_sample", "best head", "chosen on the examples it is judged on")
+           Column("in_sample", "best head", "chosen on the examples on which it is scored")
                .of(CellKind::head),
            Column("change_in_sample", "change of loss", "when it alone stays")
                .shown_as(Form::signed_number),
@@ -140,7 +140,7 @@ std::vector<Table> michel_tables() {
                .shown_as(Form::signed_number)},
       .title = "2. one head left in a layer"};
   curve.name = "curve.methods";
-  curve.title = "3. heads removed by importance, beside the order of single ablations";
+  curve.title = "3. heads removed by importance, compared with the order of single ablations";
   curve.grids = {{"loss after removal", "method", "kept", "loss"}};
   Table steps{.name = "by_step",
               .columns = {Column("step", "trained steps", "when it was pruned").no_legend()},

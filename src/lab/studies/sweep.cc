@@ -88,7 +88,7 @@ void require_different(const std::vector<SweepCell>& cells, bool several_grids) 
     const std::string shown = several_grids ? shown_in(cell.name) : "";
     const auto [known, is_new] = names.emplace(shown + settings_as_read(cell.config), cell.name);
     if (is_new || known->second == cell.name) continue;
-    throw Error(text("the grid has one cell twice: ", known->second, " and ", cell.name,
+    throw Error(text("the grid has one trial twice: ", known->second, " and ", cell.name,
                      " are the same settings"),
                 "leave one of the two spellings out");
   }
@@ -236,7 +236,7 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs
     SweepCell cell{name_of(values, of_cell), name_of(values, of_group), name_of(values, of_family),
                    of_seeds};
     const std::vector<Value> but_seed(values.begin(), values.end() - 1);
-    in_context("cell " + cell.name, [&] {
+    in_context("trial " + cell.name, [&] {
       const bool other = cells.empty() || but_seed != group;
       const fs::path run = folder / cell.name;
       if (other) {
@@ -251,7 +251,7 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs
       settings_of(cell.config.train).set_text("seed", values.back().second);
     });
     group = but_seed;
-    require(names.insert(cell.name).second, "the grid has the cell ", cell.name, " twice");
+    require(names.insert(cell.name).second, "the grid has the trial ", cell.name, " twice");
     cells.push_back(std::move(cell));
   }
   if (folder.empty()) {
@@ -299,7 +299,7 @@ std::vector<SweepCell> kept_cells(const fs::path& folder) {
   const fs::path file = folder / "grid.json";
   if (!is_there(file)) {
     throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
-                "a sweep writes it there before its first cell");
+                "a sweep writes it there before its first trial");
   }
   const Json all = grids_in(file);
   std::vector<SweepCell> cells;

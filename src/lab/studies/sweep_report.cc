@@ -60,9 +60,9 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!std::ranges::equal(results[i].roles, results[0].roles, {}, &SweepRole::relation,
                             &SweepRole::relation)) {
-      throw Error(text("the cells ", cells[0]->name, " and ", cells[i]->name,
+      throw Error(text("the trials ", cells[0]->name, " and ", cells[i]->name,
                        " have scores of different relations"),
-                  "delete the cell.json of the damaged one, and it is made again");
+                  "delete the cell.json of the damaged one; the sweep computes it again");
     }
   }
   for (std::size_t r = 0; r < results[0].roles.size(); ++r) {
@@ -247,7 +247,7 @@ static std::string reason_of(const SweepComparison& c) {
 static std::string verdict_of(const SweepReport& report, const SweepComparison& c) {
   const std::string seeds = text(c.loss.seeds, c.loss.seeds == 1 ? " seed" : " seeds");
   const std::string& single = report.groups[c.one].name;
-  std::string said = text("whether several heads beat one is not told by ", seeds);
+  std::string said = text("whether several heads beat one is not decided by ", seeds);
   if (c.best == c.one) said = single + " has the lowest mean loss";
   if (c.best != c.one && c.one_is_equal) {
     said = "several heads gain nothing over one" + reason_of(c);
@@ -264,7 +264,7 @@ static std::string verdict_of(const SweepReport& report, const SweepComparison& 
 
 static Table comparisons_columns() {
   Table table{"comparisons",
-              {Column("family", "cells", "groups that differ in heads alone").no_legend(),
+              {Column("family", "trials", "groups that differ in heads alone").no_legend(),
                Column("one", "one head").hidden(),
                {"best", "best", "the group with the lowest mean loss"}}};
   table.append(ratio_columns("loss", "loss of one head"));
@@ -285,7 +285,7 @@ static Table comparisons_columns() {
        Column("enough", "enough").hidden(), Column("equal_parameters", "equal parameters").hidden(),
        Column("keys_at_once", "keys").hidden(), Column("relations_at_once", "relations").hidden(),
        Column("several_win", "several win").hidden(),
-       Column("verdict", "what the seeds tell").no_legend()});
+       Column("verdict", "conclusion over seeds").no_legend()});
   return table;
 }
 
@@ -310,7 +310,7 @@ static Table comparisons_of(const SweepReport& report) {
 
 /// Returns a row for each trial, and one for each relation of a group.
 static std::vector<Table> rows_of(const SweepReport& report) {
-  const Column group = Column("group", "cells").no_legend();
+  const Column group = Column("group", "trials").no_legend();
   Table seeds{"results",
               {group,
                {"seed", "seed"},
@@ -351,7 +351,7 @@ Finding finding_of(const SweepReport& report) {
   found.tables.push_back(table_of(
       found.about,
       {"groups",
-       {Column("name", "cells", "runs that differ by the seed alone").no_legend(),
+       {Column("name", "trials", "runs that differ by the seed alone").no_legend(),
         Column("seeds", "seeds", "runs that the means are over").hidden(),
         Column("parameters", "parameters", "numbers that training sets").shown_as(Form::grouped),
         interval_column("loss", "loss", "geometric mean over seeds, 95% interval on logarithms"),

@@ -44,25 +44,26 @@ Words of_roles() {
   const Tested owner{kPermutations, kHolmRelations, kOneModel};
   const Tested single{kPermutations, kNone, kOneModel};
   const Tested size{kNone, kNone, kOneModel};
-  return {owner("owns",
-                text("lift of ", kOwnerLift, " or more, and p below ", kOwnerP,
-                     " after Holm's correction for the number of relations, on examples on which "
-                     "the head was not chosen")),
-          owner("does it,does", "the relation's best head owns it, (*), and does not share it"),
-          single("shares it,shares,heads share it",
-                 text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
-                      Division::kLeastLift, ", of ", Division::kLeastPart,
-                      " of the best one's, and p below ", kOwnerP)),
-          single("divided by",
-                 text("which of the heads that share a relation does it is told by classes of "
-                      "queries: they explain ",
-                      Division::kLeastExplained,
-                      " of the variance of the heads' shares on other examples, p below ", kOwnerP,
-                      " by shuffled classes")),
-          size("all alike", text("heads share a relation and their shares differ by less than ",
-                                 Division::kAlike, " between queries (standard deviation)")),
-          size("by nothing that is known",
-               "heads share a relation, and no classes that are tried tell which of them does it")};
+  return {
+      owner("owns",
+            text("lift of ", kOwnerLift, " or more, and p below ", kOwnerP,
+                 " after Holm's correction for the number of relations, on examples on which "
+                 "the head was not chosen")),
+      owner("owner", "the relation's best head owns it, (*), and it is not distributed over heads"),
+      single("several heads",
+             text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
+                  Division::kLeastLift, ", of ", Division::kLeastPart,
+                  " of the best one's, and p below ", kOwnerP)),
+      single("split by", text("of a distributed relation: the head that attends to the keys "
+                              "depends on the class of "
+                              "the query: classes explain ",
+                              Division::kLeastExplained,
+                              " of the variance of the heads' shares on other examples, p below ",
+                              kOwnerP, " by shuffled classes")),
+      size("not split", text("of a distributed relation: the heads' shares differ by less than ",
+                             Division::kAlike, " between queries (standard deviation)")),
+      size("by no known class",
+           "of a distributed relation: none of the classes that are tried explains the shares")};
 }
 
 /// Words for relations without an owner, and for emergence.
@@ -72,22 +73,24 @@ Words of_missing_roles() {
   return {
       owner("in part", text("no head owns the relation; so many have a lift above 0 with p below ",
                             kOwnerP, " after correction")),
-      owner("nobody does it", text("no head has a lift above 0 with p below ", kOwnerP)),
+      owner("no head", text("no head has a lift above 0 with p below ", kOwnerP)),
       owner("could be chance",
             text("lift of ", kOwnerLift, " or more, but p is ", kOwnerP,
                  " or more after Holm's correction for the number of relations")),
-      size("worse than chance", "the best head gives the gold less than the strongest null does"),
-      size("not judged",
+      size("worse than chance",
+           "the best head attends to the ground-truth keys less than the strongest baseline does"),
+      size("not tested",
            "every sequence has the same ground-truth keys, so permuted truth is no baseline"),
-      size("no head of its kind",
+      size("no attention of its kind",
            "the relation asks for a kind of attention, such as cross-attention, in which the model "
            "has no head"),
       size("too few",
            text("fewer than ", kFewestExamples, " examples ask for a relation, or fewer than ",
                 kFewestPaired, " have a target by which a loss is judged")),
-      size("born", text("of a role: the first scored step at which the lift of the relation's head "
-                        "reaches half of its last value, if that is ",
-                        kOwnerLift, " or more"))};
+      size("emerges",
+           text("of a role: the first scored step at which the lift of the relation's head "
+                "reaches half of its last value, if that is ",
+                kOwnerLift, " or more"))};
 }
 
 /// Words for causal effects.
@@ -100,16 +103,17 @@ Words of_causes() {
                  "more than hiding random edges does (p below ",
                  EdgeTest::kMostP, "), by ", EdgeTest::kLeast, " nats and ", EdgeTest::kLeastShare,
                  " of the cost in all heads together, with random edges that weigh ",
-                 EdgeTest::kLeastControl, " of the gold ones or more")),
+                 EdgeTest::kLeastControl, " of the ground-truth edges or more")),
       cause("no cause", "the same was tested, and one of these conditions does not hold"),
       cause("cause without pattern", text("a cause, though the head's lift is below ", kOwnerLift)),
       cause("pattern and cause disagree", text("lift of ", kOwnerLift, " or more, and no cause")),
       size("small", "a cause in all but its size"),
-      size("no fair control", text("a cause but for its control: random edges weigh less than ",
-                                   EdgeTest::kLeastControl, " of the gold ones")),
-      size("asks for nothing by itself",
-           "the relation's queries have no targets of their own: what is read there is used later, "
-           "and no loss tells it")};
+      size("no fair control", text("a cause without a fair control: random edges weigh less than ",
+                                   EdgeTest::kLeastControl, " of the ground-truth edges")),
+      size("has no targets of its own",
+           "the relation's queries have no targets of their own: later layers use what is read "
+           "there, "
+           "so no loss measures it")};
 }
 
 /// Words for reported changes, and for heads that compensate for others.
@@ -126,13 +130,12 @@ Words of_changes() {
                               " examples carry it: (sum |d|)^2 / sum d^2 over the changes d")),
       pair("redundant",
            text("both heads add to the right logit directly, the one with less ", Pair::kLeastShare,
-                " of the other's share or more, and both silenced cost ", Pair::kLeast,
+                " of the other's share or more, and ablating both costs ", Pair::kLeast,
                 " nats or more beyond the sum of each alone (p below .001), which is ",
-                Pair::kLeastBeyond,
-                " of all that both cost, at the same scales of all layer norms")),
-      pair("takes over",
+                Pair::kLeastBeyond, " of the cost of both, at the same scales of all layer norms")),
+      pair("compensates",
            text("a head's direct share of the right logit rises when the relation's "
-                "owner is silenced, by ",
+                "owner is ablated, by ",
                 Pair::kLeastRise,
                 " of the owner's share or more (p below .001), at the same scales of all "
                 "layer norms"))};
@@ -148,16 +151,16 @@ Words of_comparisons() {
   const Tested equal{kTwoOneSided, kHolmArms, kMeanOfSeeds};
   return {
       told(
-          "lower,higher,earlier,later,told apart",
+          "lower,higher,earlier,later,different",
           "p is below .05 after correction: swapping the arms within seeds seldom makes as large a "
           "mean difference. The words name the seeds that lie on this side; the mean may lie on "
           "the other side if a seed fails, and is then named too. `sweep` and `curve` decide by "
           "the "
-          "same test; where the best of several is picked, flips are judged by the largest "
+          "same test; where the best of several is picked, flips are compared by the largest "
           "difference from any"),
       told("on average",
            "the mean lies on the other side than most seeds, because a few differ by much"),
-      equal("not told apart", "p after correction is .05 or more: no claim that two are equal"),
+      equal("inconclusive", "p after correction is .05 or more: no claim that two are equal"),
       equal("equal within", text("the difference lies within the margin that is named, each test "
                                  "with p below .05 after correction: a factor for losses and steps "
                                  "(",
@@ -196,13 +199,13 @@ Words of_numbers_of_heads() {
           loss("must read",
                "by the ground truth of the task: the most keys of all relations at one "
                "query; said where several relations, or a single key, explain the result"),
-          loss("not told by", "neither: the seeds tell no difference, and no equality"),
+          loss("not decided by", "neither: the seeds show no difference, and no equality"),
           size_of_mean("the lowest mean loss",
                        "no group with more heads has a lower geometric mean of the loss"),
           accuracy("enough",
                    text("the fewest heads that are as accurate as the best within ", kGain,
-                        ", or the best, if all with fewer are told to have more loss; "
-                        "nothing where the seeds tell neither")),
+                        ", or the best, if all with fewer have more loss by the test; "
+                        "nothing if the seeds show neither")),
           size_of_mean("used", kUsedHeads),
           size_of_mean("needed", kNeededHeads)};
 }

@@ -282,7 +282,7 @@ std::size_t rows_in(std::span<const Json> reports) {
   for (const Json& report : reports) rows.push_back(report.at("rows").items().size());
   for (const std::size_t one : rows) {
     require(one == rows[0], "reports with ", rows[0], " and ", one,
-            " rows cannot be averaged: make them anew with the same settings");
+            " rows cannot be averaged: compute them again with the same settings");
   }
   return rows[0];
 }

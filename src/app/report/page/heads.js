@@ -136,7 +136,7 @@ export function factsOf(x) {
         `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
     ],
     same.length && [
-      best && sharedBy(x).includes(best.name) ? 'shares it with' : 'does it too',
+      best && sharedBy(x).includes(best.name) ? 'distributed over' : 'also in',
       listed(same.map((y) => y.at)),
     ],
     cost != null && ['without it', `loss ${signed(cost)} nats`],
@@ -146,7 +146,7 @@ export function factsOf(x) {
         (partner.verdict ? `, ${partner.verdict}` : ''),
     ],
     alone != null && ['alone', `loss ${digits(alone, 3)} with all others off`],
-    born != null && ['born', `at step ${born}`],
+    born != null && ['emerged', `at step ${born}`],
     kept && ['kept', keptWords(kept)],
     ...prunedRuns().map((r) => [
       `in ${r.name}`, `${r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +

@@ -135,7 +135,7 @@ function findingOf(main, owners) {
 /// A sentence on the second head if it has the role of the main one.
 function partnerWords(second, role, {shared, same}) {
   if (!same) return '';
-  return shared ? ` ${second.at} shares its work.` : ` ${second.at} does its work as well.`;
+  return shared ? ` ${second.at} has part of the same role.` : ` ${second.at} has the same role.`;
 }
 
 /// A sentence on the step before a head's emergence, which is null if there is none.
@@ -175,7 +175,7 @@ function scenes() {
     },
     born != null && {
       set: {...start, step: early},
-      say: () => `${main.at} was born at step ${born}, while the model was trained.` +
+      say: () => `The role of ${main.at} emerged at step ${born} of the training.` +
         earlyWords(early),
     },
   ].filter(Boolean);
@@ -259,7 +259,7 @@ function play(node) {
     const stop = at < 0 || at + 1 >= steps.length || !node.isConnected;
     const crossed = !stop && births().find((b) => b.born > steps[at] && b.born <= steps[at + 1]);
     if (!stop) go({step: steps[at + 1]});
-    if (crossed) say(`${crossed.name} is born: step ${crossed.born}, head ${crossed.best}.`);
+    if (crossed) say(`${crossed.name} emerges: step ${crossed.born}, head ${crossed.best}.`);
     if (!stop && !crossed) return;
     clearInterval(playing);
     set(false);

@@ -326,12 +326,12 @@ AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
 Finding finding_of(const AblationReport& report) {
   Table table{"heads", {kHeadColumn, Column("loss", "loss", "nats per target").no_legend()}};
   table.append(change_columns("", "change",
-                              "rise of the loss in nats per target when the head is silenced",
+                              "rise of the loss in nats per target when the head is ablated",
                               {.p = true}));
   table.columns.push_back({"lacking", "no interval", "why a change has none"});
   table.note = report.note();
   Figure map{"map",
-             "what it costs to silence a head: a row for each attention module, a column for each "
+             "cost of ablating a head: a row for each attention layer, a column for each "
              "head"};
   for (const HeadAblation& one : report.heads) {
     table.rows.push_back(

@@ -44,7 +44,7 @@ Finding shape_of() {
 const std::vector<Analysis>& analyses() {
   static const std::vector<Analysis> all = {
       {"attribute", "attribution.json",
-       "what each part of a model adds to the right answer's logit", 512, attribute,
+       "direct logit attribution: what each part adds to the right answer's logit", 512, attribute,
        [] { return finding_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); },
        "examples", attribute_examples},
       {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,

@@ -100,7 +100,7 @@ Edges random_edges(const HiddenEdges& edges, const std::vector<CapturedHead>& he
 }  // namespace
 
 std::string EdgeTest::verdict() const {
-  if (!asks) return "asks for nothing by itself";
+  if (!asks) return "has no targets of its own";
   if (!gold.enough()) return gold.lacking();
   if (is_significant() && !is_large()) return "small";
   if (is_significant() && !is_fair()) return "no fair control";
@@ -147,7 +147,7 @@ EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
       example_(held_out_examples(task, options.examples)),
       options_(options) {
   require(options.examples >= 2 && options.batch >= 1 && options.draws >= 1,
-          "a test of gold edges on ", options.examples, " examples with ", options.draws,
+          "a test of ground-truth edges on ", options.examples, " examples with ", options.draws,
           " draws of random edges cannot be made");
 }
 
@@ -266,24 +266,25 @@ static Table edges_table() {
                               .no_legend(),
                           Column("of", "head", "in which edges are hidden, or all").no_legend(),
                           Column("lift", "lift",
-                                 "how far the mass lies above the null: 1 is perfect")
+                                 "attention mass above the baseline: 0 is chance, 1 is perfect")
                               .fixed(2),
                           Column("mass", "mass", "the attention that was hidden").fixed(2)},
-              .title = "what it costs to hide exactly a relation's edges",
+              .title = "cost of masking exactly a relation's edges (attention knockout)",
               .inner = "tests"};
   table.append(
       change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
   table.append({Column("share", "share", "of the cost in all heads together").percent(1)});
-  table.append(change_columns("control.", "random",
-                              "the cost of hiding random edges, of the weight beside it"));
   table.append(
-      {Column("control_mass", "its mass", "the attention that was hidden there").hidden(),
-       Column("control_ratio", "weight", "of the random edges, as a share of the gold ones")
-           .fixed(2),
-       Column("targets", "targets", "that were judged").shown_as(Form::grouped)});
+      change_columns("control.", "random",
+                     "the cost of masking random edges, of the weight in the next column"));
+  table.append({Column("control_mass", "its mass", "the attention that was hidden there").hidden(),
+                Column("control_ratio", "weight",
+                       "of the random edges, as a share of the ground-truth edges")
+                    .fixed(2),
+                Column("targets", "targets", "that were scored").shown_as(Form::grouped)});
   table.append(change_columns("difference.", "difference", "cost - random", {.change = false}));
   table.append({Column("cause", "cause", "whether these edges are a cause").hidden(),
-                Column("verdict", "verdict", "what the numbers say").no_legend()});
+                Column("verdict", "verdict", "conclusion").no_legend()});
   return table;
 }
 

@@ -25,7 +25,7 @@ std::vector<Column> change_columns(const std::string& prefix, const std::string&
           .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
           .shown_as(Form::signed_number)
           .hidden_unless(shown.change),
-      Column(prefix + "p", "p", "how often chance alone changes as much; not told below 1e-6")
+      Column(prefix + "p", "p", "how often chance alone changes as much; not shown below 1e-6")
           .shown_as(Form::p_value)
           .hidden_unless(shown.p),
       Column(prefix + "examples", "examples", "with a target: what the change rests on").hidden(),

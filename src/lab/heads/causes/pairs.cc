@@ -33,8 +33,8 @@ bool HeadPairReport::takes_over(const PairSide& side, const PairSide& gone) {
 std::string HeadPairReport::verdict() const {
   std::vector<std::string> words;
   if (redundant()) words.emplace_back("redundant");
-  if (first_takes_over()) words.push_back(head_text(first) + " takes over");
-  if (second_takes_over()) words.push_back(head_text(second) + " takes over");
+  if (first_takes_over()) words.push_back(head_text(first) + " compensates");
+  if (second_takes_over()) words.push_back(head_text(second) + " compensates");
   return join(words, ", ");
 }
 
@@ -252,12 +252,12 @@ static std::vector<Column> joint_columns() {
   return {
       Column("first", "first", "a head").of(CellKind::head).no_legend(),
       Column("second", "second", "and another").of(CellKind::head).no_legend(),
-      Column("joint", "both", "rise of the loss when both are silenced, nats")
+      Column("joint", "both", "rise of the loss when both are ablated, nats")
           .shown_as(Form::signed_number),
-      Column("sum", "sum", "of the rises with each silenced alone").shown_as(Form::signed_number),
+      Column("sum", "sum", "of the rises with each ablated alone").shown_as(Form::signed_number),
       Column("independent", "independent",
              "the rise if each one's effect on the logits were added, at the scales of the "
-             "layer norms with both silenced")
+             "layer norms with both ablated")
           .shown_as(Form::signed_number)};
 }
 
@@ -273,7 +273,7 @@ static std::vector<Column> columns_of_head(const std::string& key, const std::st
       change_columns(key + ".rise.", name + "'s rise",
                      text("growth of the ", name,
                           " head's direct logit when the other head, which owns the relation, is "
-                          "silenced, in logits per target"),
+                          "ablated, in logits per target"),
                      {.change = false});
   columns.insert(columns.end(), rise.begin(), rise.end());
   return columns;
@@ -283,7 +283,7 @@ static Table pairs_table(const PairsReport& report) {
   Table table{.name = "pairs",
               .columns = joint_columns(),
               .title =
-                  "pairs of heads: redundant ones first, then those in which one takes over, "
+                  "pairs of heads: redundant ones first, then those in which one compensates, "
                   "then those that cost most",
               .note = report.note(),
               .most = 12};
@@ -297,7 +297,7 @@ static Table pairs_table(const PairsReport& report) {
                               {.change = false}));
   table.append({Column("beyond_share", "of both", "beyond, as a share of their cost").hidden(),
                 Column("redundant", "redundant", "whether both know it").hidden(),
-                Column("verdict", "verdict", "what the numbers say").no_legend()});
+                Column("verdict", "verdict", "conclusion").no_legend()});
   return table;
 }
 

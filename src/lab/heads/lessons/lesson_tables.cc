@@ -82,7 +82,8 @@ constexpr Correction kCorrections[] = {
      "a single head inside a transformer has its W_O too: 4 d^2 for any number of heads",
      "Vaswani et al. 2017, table 3 (A)"},
     {"cost", "attention takes time in N^2 d",
-     "that leaves out the four projections, 8 N d^2 operations beside 4 N^2 d: up to N = 2 d they "
+     "that leaves out the four projections, 8 N d^2 operations, next to 4 N^2 d: up to N = 2 d "
+     "they "
      "are the larger part",
      "counted"},
     {"cost", "the number of heads must divide d_model: 512 / 7 raises an error",
@@ -108,9 +109,9 @@ Table corrections_table() {
   Table table{.name = "corrections",
               .columns = {Column("topic", "topic").hidden(),
                           {"claim", "they say"},
-                          {"fact", "what is so"},
+                          {"fact", "what is true"},
                           {"source", "by"}},
-              .title = "What articles say, and what is so"};
+              .title = "Common mistakes, and what is true"};
   for (const auto& [topic, claim, fact, source] : kCorrections) {
     table.rows.push_back({topic, claim, fact, source});
   }

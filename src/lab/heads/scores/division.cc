@@ -282,7 +282,7 @@ std::string HeadsReport::sentence(const Division& division) const {
       texts_of(division.heads, [&](std::size_t h) { return head_text(heads[h]); });
   const std::string last = names.back();
   names.pop_back();
-  return text(join(names, ", "), " and ", last, " share `",
+  return text(join(names, ", "), " and ", last, " implement `",
               relations[division.relation].relation.name, "`: ", division.how(),
               division.by().empty()
                   ? ""

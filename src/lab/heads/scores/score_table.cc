@@ -58,14 +58,15 @@ double rank(const HeadSums& head) {
 
 constexpr ScoreEntry kScores[] = {
     {"mass",
-     "mean attention on the gold keys, over eligible queries that share no key with another "
+     "mean attention on the ground-truth keys, over queries that share no key with another "
      "relation",
      {.relation = [](const RelationScore& score) { return score.mass; }}},
     {"top1",
-     "share of these queries whose largest weight lies on a gold key",
+     "share of these queries whose largest weight lies on a ground-truth key",
      {.relation = [](const RelationScore& score) { return score.top1; }, .hidden = true}},
     {"lift",
-     "(mass - null) / (1 - null), of the strongest null: 1 for a perfect head, 0 for the null",
+     "attention mass above the strongest baseline: (mass - baseline) / (1 - baseline); 1 for a "
+     "perfect head, 0 for the baseline",
      {.relation = [](const RelationScore& score) { return score.lift; }}},
     {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values"},
     {"mass_any_head",

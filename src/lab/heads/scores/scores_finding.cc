@@ -23,10 +23,10 @@ constexpr std::size_t kManyRelations = 16;  // more do not fit a screen
 std::string verdict(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
-  if (winner.fixed_keys && score.enough()) return "not judged: every sequence has the same keys";
-  if (report.division_of(r) != nullptr) return winner.owned ? "shares it" : "heads share it";
-  if (winner.owned) return "does it";
-  if (winner.candidates == 0) return "no head of its kind of attention";
+  if (winner.fixed_keys && score.enough()) return "not tested: every sequence has the same keys";
+  if (report.division_of(r) != nullptr) return "several heads";
+  if (winner.owned) return "owner";
+  if (winner.candidates == 0) return "no attention of its kind";
   if (!score.enough()) return text("too few (", score.examples, ")");
   if (score.lift >= kOwnerLift) return "could be chance: p is not below .01 after correction";
   if (score.lift < 0) return "worse than chance";
@@ -34,7 +34,7 @@ std::string verdict(const HeadsReport& report, std::size_t r) {
     return head.relations[r].p_holm < kOwnerP && head.relations[r].lift > 0;
   });
   if (in_part == 0) {
-    return "nobody does it";
+    return "no head";
   }
   return in_part == 1 ? "one head, in part" : text(in_part, " heads, each in part");
 }
@@ -54,7 +54,7 @@ std::string rises_of(const HeadsReport& report, const Division& division) {
     const auto mean = [&](bool most) {
       return queries[most] > 0 ? fixed(sum[most] / static_cast<double>(queries[most]), 2) : "-";
     };
-    said += text("; silencing ", head_text(report.heads[division.heads[h]]), " costs ", mean(true),
+    said += text("; ablating ", head_text(report.heads[division.heads[h]]), " costs ", mean(true),
                  " nats where it does most, ", mean(false), " elsewhere");
   }
   return said;
@@ -106,7 +106,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
   };
   return note(kFixedKeysNote, fixed_keys) +
          note(text("p cannot become small where few of ", report.permutations,
-                   " permutations of the gold differ"),
+                   " permutations of the ground truth differ"),
               few_exchanges) +
          divisions_text(report) +
          note(text("fewer than ", kFewestExamples, " examples ask for"), too_few) +
@@ -114,7 +114,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
               " relations", judged < std::ssize(report.relations) ? " that can be judged" : "",
               " have an owner",
               shared_own == 0 ? " of their own"
-                              : text(", but ", shared_own, " of them with others that share it"));
+                              : text(", ", shared_own, " of them distributed over several heads"));
 }
 
 /// Selects the rows to show: if there are many relations, those with an owner and the largest lift.

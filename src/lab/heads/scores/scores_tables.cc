@@ -109,7 +109,7 @@ class HeadColumns {
         shown_.scores, of_first_offset([](const Offset& offset) { return offset.share; }));
     add({"like", "most like", "the known pattern that has most of its attention, above .5"},
         shown_.scores, [](const HeadScores& head) { return Json(head.like); });
-    add({"labels", "labels", "what most of the largest weights have in common"}, shown_.scores,
+    add({"labels", "labels", "common offset of most of the largest weights"}, shown_.scores,
         [](const HeadScores& head) { return Json(head.labels); });
   }
 
@@ -123,7 +123,7 @@ class HeadColumns {
       columns_.push_back({column.hidden_unless(shown_.map || shown_.all), cell});
     };
     add_part(
-        Column("nearest", "nearest", "the head whose pattern is most alike").of(CellKind::head),
+        Column("nearest", "nearest", "the head with the most similar pattern").of(CellKind::head),
         [this](const HeadsReport::Nearest& nearest) {
           return HeadId(report_.heads[nearest.head]);
         });
@@ -214,7 +214,7 @@ void add_baselines(RelationColumns& columns, bool shown) {
 /// Adds the columns of the best head and its scores.
 void add_best_head(RelationColumns& columns, const HeadsReport& report) {
   columns.add_best(Column("best", "best head",
-                          "most mass on half of the examples; shown is what it does on the others")
+                          "the head with most mass on half of the examples, scored on the others")
                        .of(CellKind::head, {"best.layer", "best.head"}),
                    [&report](std::size_t r) {
                      return Json(HeadId(report.heads[report.relations[r].best]));
@@ -227,9 +227,10 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                         .fixed(3)
                         .no_legend(),
                     &RelationScore::top1);
-  columns.add_score(
-      Column("best.lift", "lift", "how far the mass lies above the null, 1 is perfect").fixed(3),
-      &RelationScore::lift);
+  columns.add_score(Column("best.lift", "lift",
+                           "attention mass above the baseline: 0 is chance, 1 is perfect")
+                        .fixed(3),
+                    &RelationScore::lift);
   columns.add_score(Column("best.null", "null", "the mass of the best answer that ignores content")
                         .fixed(3)
                         .no_legend(),
@@ -294,7 +295,7 @@ Table relations_table(const HeadsReport& report, const std::vector<std::string>&
               [](const RelationWinner& winner) { return Json(winner.relation.name); });
   add_best_head(columns, report);
   columns.push_back(
-      {Column("verdict", "verdict", "a head does a relation (*) from lift .3 with p below .01")
+      {Column("verdict", "verdict", "a head owns a relation (*) from lift .3 with p below .01")
            .of(CellKind::marked, {"verdict", "owned"}),
        [&](std::size_t r) {
          return Json(Json::Array{verdicts[r], report.relations[r].owned});
@@ -322,18 +323,18 @@ Table divisions_table(const HeadsReport& report, bool shown) {
              [&](const Division& one) {
                return Json(report.relations[one.relation].relation.name);
              }),
-      column("heads", "heads", "that share it",
+      column("heads", "heads", "over which it is distributed",
              [&](const Division& one) {
                return Json(
                    mapped(one.heads, [&](std::size_t h) -> HeadId { return report.heads[h]; }));
              }),
-      column("by", "divided by", "classes that tell which head does it",
+      column("by", "split by", "classes that explain which head attends",
              [](const Division& one) { return Json(one.by()); }),
       column("explained", "explained", "of the variance of the heads' shares, by these classes",
              [](const Division& one) { return Json(one.kinds[one.best].explained); }),
       column("p", "p", "how often shuffled classes explain as much",
              [](const Division& one) { return Json(one.kinds[one.best].p); }),
-      column("spread", "spread", "of the shares: below .1 they are all alike",
+      column("spread", "spread", "of the shares: below .1 the relation is not split",
              [](const Division& one) { return Json(one.spread); }),
       column("together", "together", "share of queries that one of these heads finds",
              [](const Division& one) { return Json(one.together); })};
@@ -356,7 +357,7 @@ Table classes_table(const HeadsReport& report) {
                           {"queries", "queries", "of this class"},
                           kHeadColumn,
                           {"mass", "mass", "mean attention on the relation's keys"},
-                          {"rise", "rise", "of the loss there when the head is silenced, nats"}},
+                          {"rise", "rise", "of the loss there when the head is ablated, nats"}},
               .shown = false};
   for (const Division& division : report.divisions) {
     for (const Division::Class& one : division.classes) {

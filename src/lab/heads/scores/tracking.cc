@@ -118,20 +118,20 @@ HeadsHistory read_heads_history(const Run& run) {
 }
 
 Finding finding_of(const HeadsHistory& history) {
-  Table births{.name = "relations",
-               .columns = {Column("name", "relation", "which keys a head must read").no_legend(),
-                           kHeadColumn,
-                           {"born", "born",
-                            "the first scored step at which the lift of the "
-                            "relation's head reaches half of its last value"},
-                           Column("lift", "lift", "at the last step").fixed(3).no_legend(),
-                           {"by", "divided by", "by what heads share it at the last step"},
-                           {"parted", "parted", "the first scored step at which they do so"},
-                           Column("lifts", "lift over training",
-                                  "at evenly spaced steps, from 0 to 1")
-                               .of(CellKind::sparkline)
-                               .no_legend()},
-               .note = "step by step: --csv --table lifts"};
+  Table births{
+      .name = "relations",
+      .columns = {Column("name", "relation", "which keys a head must read").no_legend(),
+                  kHeadColumn,
+                  {"born", "emerges",
+                   "the first scored step at which the lift of the "
+                   "relation's head reaches half of its last value"},
+                  Column("lift", "lift", "at the last step").fixed(3).no_legend(),
+                  {"by", "split by", "classes that explain which head attends, at the last step"},
+                  {"parted", "parted", "the first scored step at which they do so"},
+                  Column("lifts", "lift over training", "at evenly spaced steps, from 0 to 1")
+                      .of(CellKind::sparkline)
+                      .no_legend()},
+      .note = "step by step: --csv --table lifts"};
   Table lifts{"lifts", {Column("step", "step", "of training").hidden()}};
   for (const Index step : history.steps) lifts.rows.emplace_back(1, Json(step));
   for (const RelationHistory& one : history.relations) {

@@ -276,7 +276,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head, Index dis
   const Index distances = kind_of(model.config().positions).turning ? model.config().length : 1;
   require(0 <= distance && distance<distances, "circuits at distance ", distance, ": ", distances> 1
               ? text("the model has distances from 0 to ", distances - 1)
-              : "only rotary positions turn queries and keys by their distance");
+              : "only rotary positions rotate queries and keys");
   if (distance > 0 && turning.defined()) {
     const Index C = weights.Q.size(0), D = weights.Q.size(1);
     weights.Q = reshape(rotary(reshape(weights.Q, {C, 1, D}), turning, distance), {C, D});
