@@ -31,6 +31,7 @@
 // runs: a training as a folder.
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
+#include "headlab/train/single_targets.h"
 
 // heads: analysis of attention heads.
 #include "headlab/heads/activations.h"
@@ -38,14 +39,18 @@
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
+#include "headlab/heads/flow.h"
 #include "headlab/heads/gold_edges.h"
+#include "headlab/heads/lens.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/matrix.h"
+#include "headlab/heads/node_patching.h"
 #include "headlab/heads/paired.h"
 #include "headlab/heads/pairs.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/heads/transfer.h"
 
 // prune: choosing and removing heads.
 #include "headlab/prune/curve.h"

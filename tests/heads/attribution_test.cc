@@ -2,6 +2,8 @@
 // the answer has all of it.
 #include "headlab/heads/attribution.h"
 
+#include <cmath>
+#include <map>
 #include <numeric>
 
 #include "headlab/tasks/table.h"
@@ -63,6 +65,39 @@ TEST(Attribution, RefusesWhatIsNoSum) {
   const TransformerConfig one = small_config();
   expect_error([&] { attribute_logits(random_model(one), random_batch(one, 2, 5, 1.0)); },
                {"without targets"});
+}
+
+TEST(Attribution, SingleExamplesHaveTheMeansOfTheReportAndSumToTheirLogits) {
+  const auto task = make_task("relations:length=8,vocab=6,classes=3,relations=1+same");
+  TransformerConfig config = small_config("");
+  config.shape() = task->shape();
+  const Transformer model = random_model(config);
+  const AttributionReport report = attribute_logits(model, *task, 70);
+  const Table table = attributed_examples(model, *task, 70);
+  std::map<std::pair<std::string, std::string>, std::pair<double, double>> sums;  // by part, target
+  for (const Json::Array& row : table.rows) {
+    auto& [sum, count] = sums[{row[4].string(), row[2].string()}];
+    sum += row[5].number();
+    ++count;
+  }
+  for (std::size_t p = 0; p < report.parts.size(); ++p) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto& [sum, count] = sums[{report.parts[p], report.targets[k]}];
+      EXPECT_NEAR(report.shares[p][k], sum / count, 1e-9);
+      if (std::isnan(report.low[p][k])) continue;
+      EXPECT_LT(report.low[p][k], report.shares[p][k]);
+      EXPECT_GT(report.high[p][k], report.shares[p][k]);
+    }
+  }
+  const Batch batch = held_out_examples(*task, 70).batch;
+  const Tensor logits = model.forward(batch);
+  const Json::Array& first = table.rows[0];
+  const Index row = first[1].integer() * 2 + (first[2].string() == report.targets[0] ? 0 : 1);
+  double mean = 0;
+  double sum = 0;
+  for (Index v = 0; v < 6; ++v) mean += static_cast<double>(logits.data()[row * 6 + v]) / 6;
+  for (std::size_t p = 0; p < report.parts.size(); ++p) sum += table.rows[p][5].number();
+  EXPECT_NEAR(sum, static_cast<double>(logits.data()[row * 6 + batch.targets[row]]) - mean, 1e-4);
 }
 
 }  // namespace

@@ -304,5 +304,62 @@ TEST(Circuits, OfAnEncoderDecoderComposeWithinEachStream) {
   EXPECT_FALSE(report.heads[2].copying.empty());
 }
 
+/// With W_K = W_Q the scores between tokens are positive semidefinite; with W_K = -W_Q negative.
+TEST(Circuits, MatchingIsOneIfQueriesAndKeysAreEqualAndMinusOneIfTheyAreOpposite) {
+  for (const double sign : {1.0, -1.0}) {
+    Transformer model = random_model(small_config("norm=none"));
+    const MultiHeadAttention& a = model.attention(0);
+    for (Index i = 0; i < a.Q.W.count(); ++i) {
+      a.K.W.data()[i] = static_cast<Scalar>(sign) * a.Q.W.data()[i];
+    }
+    EXPECT_NEAR(find_circuits(model, {.draws = 10}).heads[0].matching, sign, 1e-6);
+  }
+}
+
+TEST(Circuits, SkipTrigramsAreTheLargestProductsOverAllTokens) {
+  const Transformer model = random_model(small_config("targets=2"));
+  const HeadId head{1, 1};
+  const TokenCircuits circuits = token_circuits(model, head);
+  const Index V = 7;
+  const auto above = [&](const Tensor& m, Index i, Index first, Index j) {
+    double mean = 0;
+    const Scalar* row = m.data() + i * m.size(1) + first;
+    for (Index v = 0; v < V; ++v) mean += static_cast<double>(row[v]) / static_cast<double>(V);
+    return static_cast<double>(row[j]) - mean;
+  };
+  for (Index k = 0; k < 2; ++k) {
+    double largest = 0;
+    for (Index s = 0; s < V; ++s) {
+      for (Index d = 0; d < V; ++d) {
+        for (Index o = 0; o < V; ++o) {
+          const double qk = above(circuits.qk, d, 0, s), ov = above(circuits.ov, s, k * V, o);
+          if (qk > 0 && ov > 0) largest = std::max(largest, qk * ov);
+        }
+      }
+    }
+    std::vector<SkipTrigram> found = skip_trigrams(model, head);
+    std::erase_if(found, [&](const SkipTrigram& one) { return one.target != k; });
+    ASSERT_FALSE(found.empty());
+    EXPECT_LE(found.size(), 5u);
+    EXPECT_NEAR(found[0].qk * found[0].ov, largest, 1e-6);
+    EXPECT_NEAR(found[0].qk, above(circuits.qk, found[0].destination, 0, found[0].source), 1e-6);
+  }
+}
+
+TEST(Circuits, CompositionsAreCorrectedOverAllPairs) {
+  const CircuitsReport report =
+      find_circuits(random_model(small_config("layers=3")), {.draws = 50});
+  std::vector<double> p;
+  for (const Composition& one : report.compositions) {
+    EXPECT_NEAR(one.p, std::max(1e-6, std::erfc(one.z / std::sqrt(2.0)) / 2), 1e-9);
+    EXPECT_GE(one.p_holm, one.p);
+    p.push_back(one.p);
+  }
+  const auto least = std::ranges::min_element(p) - p.begin();
+  EXPECT_NEAR(report.compositions[static_cast<std::size_t>(least)].p_holm,
+              std::min(1.0, p[static_cast<std::size_t>(least)] * static_cast<double>(p.size())),
+              1e-9);
+}
+
 }  // namespace
 }  // namespace headlab

@@ -19,6 +19,9 @@ struct Analysis {
   Index examples;       // default number of held-out examples
   Finding (*find)(const Run& run, Index examples);
   Finding (*shape)();  // result of an empty report: its tables and their columns
+  /// A large table that is computed only if --table names it, and that is in no file.
+  std::string single = "";
+  Table (*find_single)(const Run& run, Index examples) = nullptr;
 };
 const std::vector<Analysis>& analyses();
 

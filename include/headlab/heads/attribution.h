@@ -37,7 +37,9 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
 struct AttributionReport {
   std::vector<std::string> attention{}, parts{}, targets{};
   std::vector<std::vector<double>> shares{};  // [parts][targets]: mean over positions and examples
-  std::vector<double> logits{};               // [targets]: the sum of the shares
+  /// Ends of their 95% intervals over examples; NaN if there are too few (heads/paired.h).
+  std::vector<std::vector<double>> low{}, high{};
+  std::vector<double> logits{};  // [targets]: the sum of the shares
   Index examples = 0;
 };
 Finding finding_of(const AttributionReport& report);
@@ -46,5 +48,9 @@ Finding finding_of(const AttributionReport& report);
 /// held-out examples.
 AttributionReport attribute_logits(const Transformer& model, const Task& task,
                                    Index examples = 512);
+
+/// Returns the table "examples" with the contribution of each part at each single target: example,
+/// position, target, right answer, part, share.
+Table attributed_examples(const Transformer& model, const Task& task, Index examples = 512);
 
 }  // namespace headlab

@@ -14,6 +14,9 @@
 
 namespace headlab {
 
+/// Largest vocabulary of which all tokens are used; matrices over larger ones are not computed.
+inline constexpr Index kMostCircuitTokens = 4096;
+
 /// Weights of one head: W_Q, W_K [C, D], W_V [C, Dv] and W_O [Dv, C]. With grouped queries, W_K and
 /// W_V belong to the block that the head reads.
 struct HeadWeights {
@@ -43,6 +46,20 @@ struct CircuitSummary {
       copying;                 // by target, empty for a head of the encoder and if outputs are
                                // no tokens: sum of eigenvalues / sum of |eigenvalues| of ov's block
   std::vector<double> copies;  // by target: share of tokens that raise their own logit most
+  /// Sum of eigenvalues / sum of |eigenvalues| of qk: 1 if tokens attend to themselves (and to
+  /// similar ones), -1 if they attend to others.
+  double matching = 0;
+};
+
+/// The tokens by which a head acts most, as [source] ... [destination] -> [out]: a destination
+/// attends to a source, which raises the logit of an output. In a one-layer model these are its
+/// skip-trigrams (Elhage et al. 2021).
+struct SkipTrigram {
+  HeadId head;
+  Index target = 0;                                   // its index, if there are several
+  std::int32_t source = 0, destination = 0, out = 0;  // tokens, and an output
+  double qk = 0;  // score of the source for the destination, above its mean over sources
+  double ov = 0;  // logit that the source adds to the output, above its mean over outputs
 };
 
 /// Share of the output of head `from` that head `to` reads, if `from` writes the stream that `to`
@@ -55,6 +72,9 @@ struct Composition {
   double strength = 0;    // in [0, 1]
   double random = 0;      // mean over random pairs: normal matrices of the same shapes
   double percentile = 0;  // share of the random pairs that are weaker, in percent
+  double z = 0;           // (strength - random) / standard deviation over the random pairs
+  double p = 1;           // that a random pair is as strong, from z and the normal distribution
+  double p_holm = 1;      // p corrected over all pairs of the report (Holm)
 };
 
 struct CircuitOptions {
@@ -68,8 +88,16 @@ struct CircuitsReport {
   CircuitOptions options;
   std::vector<CircuitSummary> heads;
   std::vector<Composition> compositions;  // all pairs of heads in different layers
+  std::vector<SkipTrigram> trigrams{};    // the strongest of each head; none for large vocabularies
+  /// Texts of the tokens and of the outputs; numbers are shown if they are empty.
+  std::vector<std::string> tokens{}, answers{};
 };
 Finding finding_of(const CircuitsReport& report);
+/// Returns the skip-trigrams of a head with the largest qk * ov, at most `most` for each target,
+/// each with another source. None for a head of the encoder or a vocabulary of more than
+/// kMostCircuitTokens.
+std::vector<SkipTrigram> skip_trigrams(const Transformer& model, const HeadId& head,
+                                       Index distance = 0, Index most = 5);
 /// Analyses the circuits of all heads. Error for fewer than one draw.
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options = {});
 

@@ -32,7 +32,21 @@ struct Run {
   RunLock lock{};                       // held from the first write on
   Index step = 0;                       // step of these parameters; -1 if no state records it
   std::map<std::string, Index> lost{};  // lines that are missing from a log (metrics.jsonl ...)
+  bool best = false;  // whether these are the weights with the lowest held-out loss
 };
+
+/// The folder of a run as named on a command line, and whether RUN@best asks for its best weights.
+struct NamedRun {
+  std::filesystem::path path;
+  bool best = false;
+};
+/// Splits RUN@best. A folder that has this name itself is a run of its own.
+NamedRun named_run(const std::filesystem::path& path);
+/// Returns the name under which commands open these weights: the path, with @best for the best.
+std::string name_of(const Run& run);
+/// Returns the path of a result in the run's folder: NAME.json, or NAME@best.json for the best
+/// weights.
+std::filesystem::path finding_file(const Run& run, const std::string& name);
 
 /// Returns the table "targets": name, loss, accuracy and number of targets for each of the K
 /// targets.
@@ -50,9 +64,12 @@ std::filesystem::path config_file(const Run& run);
 std::filesystem::path metrics_file(const Run& run);
 std::filesystem::path state_file(const Run& run);
 std::filesystem::path model_file(const Run& run);
-/// Returns the path of best.safetensors: the parameters with the lowest held-out loss so far. Only
-/// runs of tasks that read a file have one, because only finite data can be overfitted.
+/// Returns the path of best.safetensors: the parameters with the lowest held-out loss so far. Runs
+/// of tasks that read a file have one, because finite data can be overfitted, and runs that stop
+/// early.
 std::filesystem::path best_file(const Run& run);
+/// Returns the reason why the training ended before its last step; "" if it did not, or went on.
+std::string ended_text(const Run& run);
 
 /// Held-out loss of a run that learns from finite data and has overfitted: it was lowest at
 /// `best_step` and has risen by 1% or more since, while the training loss fell.
@@ -119,6 +136,10 @@ using RunFiles = std::vector<std::pair<std::string, Json>>;
 /// model of another shape.
 Run create_run(const std::filesystem::path& path, RunConfig config, const Transformer& model,
                Existing existing = Existing::refuse, const RunFiles& files = {});
+/// Returns a copy of the weights of `source` as the beginning of another training, and sets
+/// config.model, config.from and config.from_weights. `config` must be fitted to its task. Error if
+/// the task requires a model of another shape.
+Transformer model_from(const Run& source, RunConfig& config);
 /// Writes a run assembled in memory to run.path, with the state of its trainer. Errors: RunBusy,
 /// those of check_run_folder.
 void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files = {});
@@ -147,13 +168,15 @@ RunConfig read_config(const std::filesystem::path& path);
 enum class Access { read, write, look };
 
 /// Reads config and parameters. Errors: no run at the path, damaged files, files that belong to
-/// different runs, or a data file that has changed.
+/// different runs, or a data file that has changed. RUN@best opens the weights with the lowest
+/// held-out loss, which cannot be written.
 Run open_run(const std::filesystem::path& path, Access access = Access::read);
 
 // ---- training a run
 
 struct TrainResult {
   bool finished = false;  // false if should_stop ended it
+  std::string ended{};    // the reason if early stopping ended it; then it is finished
   Index steps = 0;
   double seconds = 0;
   double tokens_per_s = 0;  // over all steps of this call

@@ -23,12 +23,18 @@ struct RunConfig {
   /// Maximum number of weight snapshots over training (snapshots.h); 0: none. Each takes the size
   /// of model.safetensors on disk and, until the run is saved, in memory.
   Index keep_weights = 0;
+  /// Early stopping: the number of evaluations in succession without a lower held-out loss after
+  /// which training ends; 0: never. The run then also keeps its best weights.
+  Index patience = 0;
   std::string parent;     // the run from which pruning created this one
   std::string data_hash;  // of the task's data file
   std::string pruning;    // the pruning that created it: "method=greedy keep=4 seed=0 ..."
   /// Values of `steps` before each extension of the run, in order: "3000 4000"; "?" if the run was
   /// extended before it reached them.
   std::string extended;
+  /// Name of the run whose weights this one began with (`train --from`), and their hash. Empty if
+  /// it began with initial values.
+  std::string from, from_weights;
   /// Layout of the imported model. Its initial values are not known, so nothing is compared with
   /// them. Empty if headlab initialised the model.
   std::string imported;

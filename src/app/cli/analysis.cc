@@ -17,8 +17,13 @@ Result analysis(Invocation& call) {
   call.read(settings, call.out_setting());
   const Run run = open_run(call.positionals()[0]);
   const Finding found = row.find(run, examples);
-  return finding(call, run, found,
-                 examples_text(*run.task, at_most_different(*run.task, examples)) + "\n", row.file);
+  const std::string judged =
+      examples_text(*run.task, at_most_different(*run.task, examples)) + "\n";
+  const bool wants_single = !row.single.empty() && call.value("table") == row.single;
+  if (!wants_single) return finding(call, run, found, judged, row.file);
+  Result result = finding(call, run, result_of(found, "\n" + judged), row.file);
+  result.tables.push_back(row.find_single(run, examples));
+  return result;
 }
 
 }  // namespace headlab::cli

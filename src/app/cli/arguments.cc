@@ -40,7 +40,11 @@ constexpr std::array<const char*, 3> kTableFlags = {"csv", "latex", "table"};
 /// Returns the names of the tables of a command; empty if they are known only when it is done.
 std::vector<std::string> table_names(const Command& command) {
   const auto analysis = std::ranges::find(analyses(), command.name, &Analysis::name);
-  if (analysis != analyses().end()) return texts_of(analysis->shape().tables, &Table::name);
+  if (analysis != analyses().end()) {
+    std::vector<std::string> names = texts_of(analysis->shape().tables, &Table::name);
+    if (!analysis->single.empty()) names.push_back(analysis->single);
+    return names;
+  }
   return command.tables.value_or(TableNames());
 }
 

@@ -119,7 +119,9 @@ Result circuits(Invocation& call) {
   if (!flags.head.empty()) parse_head("--head", flags.head);  // before anything slow
   const Run run = open_run(call.positionals()[0]);
   if (!flags.head.empty()) return show_matrix(call, run, flags);
-  const CircuitsReport report = find_circuits(run.model, flags.options);
+  CircuitsReport report = find_circuits(run.model, flags.options);
+  report.tokens = texts_of_tokens(run);
+  report.answers = texts_of_answers(run);
   return finding(call, run, finding_of(report),
                  text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
                       flags.options.seed, at_distance(run, flags.options.distance), "\n",

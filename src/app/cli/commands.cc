@@ -10,7 +10,7 @@ namespace headlab::cli {
 
 using Body = Result(Invocation& call);
 /// Functions of the commands, each in the file of its name.
-Body train, eval, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
+Body train, eval, patch, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
     reproduce, page, sweep, compare, bench, cost, list, explain, show, runs, start, completion,
     import_command, export_command;
 
@@ -36,7 +36,7 @@ std::vector<Command> table = with_analyses({
     {"train", kTrain, "train a model on a task",
      "headlab train --task relations --heads 8 --out runs/full", "", train, TableNames{}},
     {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval,
-     TableNames{"targets"}},
+     TableNames{"summary", "positions", "answers", "targets"}},
     {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample, TableNames{}},
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
      "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", "", sweep,
@@ -73,7 +73,9 @@ std::vector<Command> table = with_analyses({
     {"ablate", kWhy, "ablate heads and measure the loss", "headlab ablate runs/full", "RUN", ablate,
      TableNames{"heads", "set", "pairs", "relations"}},
     {"circuits", kWhy, "QK and OV circuits, from the weights alone", "headlab circuits runs/full",
-     "RUN", circuits, TableNames{"heads", "compositions"}},
+     "RUN", circuits, TableNames{"heads", "compositions", "trigrams"}},
+    {"patch", kWhy, "activation patching: which activations restore or break an answer",
+     "headlab patch runs/full", "RUN", patch, TableNames{"heads", "nodes", "estimates", "paths"}},
     {"prune", kRemove, "remove heads and measure the loss",
      "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune,
      TableNames{"models", "timing"}},

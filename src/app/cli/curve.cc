@@ -84,9 +84,10 @@ Result shown_curves(const Invocation& call, const RunsDone& done, const std::vec
                     const PictureFlags& picture) {
   const CurveOverRuns all = over_runs(curves);
   const Json means = to_json(all);
-  const std::string files = curves.size() == 1
-                                ? (std::filesystem::path(done.paths[0]) / "curve.json").string()
-                                : text("curve.json in each of the ", curves.size(), " runs");
+  const std::string files =
+      curves.size() == 1
+          ? finding_file(open_run(done.paths[0], Access::look), "curve.json").string()
+          : text("curve.json in each of the ", curves.size(), " runs");
   Result result = done.shown(call,
                              {{"task", curves[0].task},
                               {"needed", means.at("needed")},

@@ -11,53 +11,121 @@ namespace headlab::cli {
 
 namespace {
 
+struct EvalFlags {
+  Index examples = 512, early = 5, late = 50;
+  bool best = false;
+  TargetGroups by = TargetGroups::target;
+  std::string npy, logits, without;
+
+  Flags settings() {
+    Flags s;
+    s.string("without", without, "ablate these heads", "LAYER.HEAD[,...]");
+    s.integer("examples", examples, 1, 1 << 24, "held-out sequences");
+    s.boolean("best", best, "use the parameters with the lowest held-out loss");
+    s.choice("by", by, {"target", "position", "answer"}, "groups whose losses are shown");
+    s.integer("early", early, 1, 1 << 24, "first position of the in-context score, from 1");
+    s.integer("late", late, 1, 1 << 24, "second position of the in-context score");
+    s.group("output");
+    s.string("npy", npy, "sums and counts of losses [examples, targets, 2] (NumPy)", "FILE");
+    s.string("logits", logits, "logits [examples, positions, targets, outputs] (NumPy)", "FILE");
+    s.needs({"early", "late"}, {has_value("by", {"position"})});
+    return s;
+  }
+};
+
 void write_losses(const Invocation& call, const std::string& file, const Run& run,
                   const EvaluateOptions& options) {
+  if (file.empty()) return;
   const std::vector<float> losses = losses_by_example(run.model, *run.task, options);
   const Index targets = run.model.config().targets;
   const std::array<std::int64_t, 3> shape = {std::ssize(losses) / (2 * targets), targets, 2};
   write_out(call, file, npy_bytes(shape, losses));
 }
 
+void write_logits(const Invocation& call, const std::string& file, const Run& run,
+                  const AnsweredTargets& answered) {
+  if (file.empty()) return;
+  const TransformerConfig& config = run.model.config();
+  const std::array<std::int64_t, 4> shape = {answered.examples, answered.length, config.targets,
+                                             config.outputs()};
+  write_out(call, file, npy_bytes(shape, answered.logits));
+}
+
+/// Adds the table of groups and the in-context score; returns a line about the score.
+std::string add_groups(Finding& found, const Run& run, const EvalFlags& flags,
+                       const AnsweredTargets& answered) {
+  if (flags.by == TargetGroups::target) return "";
+  found.tables.push_back(grouped_table(*run.task, answered.targets, flags.by));
+  if (flags.by != TargetGroups::position) return "";
+  const std::optional<InContextScore> score = in_context_score(answered, flags.early, flags.late);
+  found.about["in_context"] = score ? to_json(*score) : Json();
+  if (!score) {
+    return text("\nin-context score: no example has targets at positions ", flags.early, " and ",
+                flags.late, "\n");
+  }
+  const Interval& d = score->difference;
+  return text("\nin-context score ", significant(d.mean), " (", significant(d.low), " to ",
+              significant(d.high), "): loss at position ", score->late, " less that at ",
+              score->early, ", over ", score->examples, " examples\n");
+}
+
+/// Moves the summary by target out of the way: --table targets shows single targets.
+void name_tables(const Invocation& call, const Run& run, const AnsweredTargets& answered,
+                 Result& result) {
+  result.tables[0].name = "summary";
+  if (call.value("table") != "targets") return;
+  result.tables.push_back(single_target_table(*run.task, answered.targets));
+}
+
+EvaluateOptions options_of(const Run& run, const EvalFlags& flags) {
+  std::vector<HeadId> kept = all_heads(run.model);
+  for (const HeadId& head : parse_heads("--without", flags.without, run.model)) {
+    std::erase(kept, head);
+  }
+  return {.examples = flags.examples,
+          .split = run.best ? Split::test : Split::validation,
+          .edits = gates_for(run.model, kept)};
+}
+
+/// Returns the answers to single targets if the result shows or writes them; else none.
+AnsweredTargets answered_if_asked(const Invocation& call, const Run& run, const EvalFlags& flags,
+                                  const EvaluateOptions& options) {
+  const bool writes_logits = !flags.logits.empty();
+  const bool shows = flags.by != TargetGroups::target || call.value("table") == "targets";
+  if (!shows && !writes_logits) return {};
+  return answer_targets(run.model, *run.task, options, writes_logits);
+}
+
 }  // namespace
 
 Result eval(Invocation& call) {
-  Index examples = 512;
-  Flags settings;
-  bool best = false;
-  std::string npy, without;
-  settings.string("without", without, "ablate these heads", "LAYER.HEAD[,...]");
-  settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
-  settings.boolean("best", best, "use the parameters with the lowest held-out loss");
-  settings.group("output");
-  settings.string("npy", npy, "sums and counts of losses [examples, targets, 2] (NumPy)", "FILE");
-
-  call.read(settings);
-  require_ending("--npy", npy, ".npy");
-  Run run = open_run(call.positionals()[0]);
-  require(!best || std::filesystem::exists(best_file(run)), run.path.string(),
-          " has its last parameters alone: tasks that read a file (text, file) keep the best");
-  if (best) read_model(best_file(run), run.model);
-  std::vector<HeadId> kept = all_heads(run.model);
-  for (const HeadId& head : parse_heads("--without", without, run.model)) std::erase(kept, head);
-  const Split split = best ? Split::test : Split::validation;
-  const EvaluateOptions options{.examples = examples,
-                                .split = split,
-                                .edits = gates_for(run.model, kept)};
+  EvalFlags flags;
+  call.read(flags.settings());
+  require_ending("--npy", flags.npy, ".npy");
+  require_ending("--logits", flags.logits, ".npy");
+  const std::string name = call.positionals()[0];
+  const bool adds_best = flags.best && !named_run(name).best;
+  const Run run = open_run(adds_best ? name + "@best" : name);
+  const EvaluateOptions options = options_of(run, flags);
   const Evaluation held_out = evaluate(run.model, *run.task, options);
-  if (!npy.empty()) write_losses(call, npy, run, options);
-  const Index judged = at_most_different(*run.task, examples, split);
+  const AnsweredTargets answered = answered_if_asked(call, run, flags, options);
+  write_losses(call, flags.npy, run, options);
+  write_logits(call, flags.logits, run, answered);
+  const Index judged = at_most_different(*run.task, flags.examples, options.split);
   Finding found{.about = stamped({{"loss", held_out.loss},
                                   {"accuracy", held_out.accuracy},
                                   {"examples", judged}}),
                 .tables = {target_table(held_out)}};
+  const std::string score = add_groups(found, run, flags, answered);
   if (const std::string data = run.task->about_data(); !data.empty()) found.about["data"] = data;
   const std::string bits = add_bits(found.about, run, held_out);
-  const std::string overfitting = best ? "" : overfitting_text(run);
+  const std::string overfitting = run.best ? "" : overfitting_text(run);
   if (!overfitting.empty()) found.about["overfitting"] = overfitting;
-  return reproducible(call, found,
-                      text(bits, "\n", examples_text(*run.task, judged, split), "\n",
-                           overfitting.empty() ? "" : wrapped(overfitting, "", 80)));
+  const std::string examples = examples_text(*run.task, judged, options.split);
+  const std::string shown = overfitting.empty() ? "" : wrapped(overfitting, "", 80);
+  Result result = reproducible(call, found, text(bits, score, "\n", examples, "\n", shown));
+  name_tables(call, run, answered, result);
+  return result;
 }
 
 std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {

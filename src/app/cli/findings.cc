@@ -100,7 +100,7 @@ std::unique_ptr<FileLock> lock_of(const fs::path& file) {
 /// Stores a result. Several commands may do so at once: each waits for the one before it.
 Result finding(const Invocation& call, const Run& run, Result found, const std::string& name) {
   const std::string out = call.value("out");
-  const fs::path file = out.empty() ? run.path / name : fs::path(out);
+  const fs::path file = out.empty() ? finding_file(run, name) : fs::path(out);
   const bool keeps = !out.empty() || !name.empty();
   const auto lock = keeps ? lock_of(file) : nullptr;
   found.json["options"] = deciding_settings(call);

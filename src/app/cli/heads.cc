@@ -81,7 +81,8 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   HeadsOptions options = flags.options;
   options.rises = true;
   std::optional<Transformer> untrained;
-  if (run.config.imported.empty()) untrained.emplace(initial_model(run.config));
+  const bool is_known = run.config.imported.empty() && run.config.from.empty();
+  if (is_known) untrained.emplace(initial_model(run.config));
   if (untrained) options.untrained = &*untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
   write_masses(call, flags.npy, run, options.examples);

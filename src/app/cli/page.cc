@@ -48,7 +48,7 @@ std::string training_command(const Run& run, const std::string& file) {
 std::string writer_of(const Run& run, const std::string& file) {
   std::string command = std::ranges::find(finding_table(), file, &FindingEntry::name)->command;
   if (command.empty()) return training_command(run, file);
-  return "headlab " + command.replace(command.find("RUN"), 3, shell_word(run.path.string()));
+  return "headlab " + command.replace(command.find("RUN"), 3, shell_word(name_of(run)));
 }
 
 }  // namespace

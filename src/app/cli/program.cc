@@ -19,7 +19,7 @@ namespace {
 
 /// Runs a command. The library's errors name settings and folders; here they become flags and
 /// commands.
-Result result_of(Invocation& call) {
+Result result_in_words(Invocation& call) {
   try {
     return call.command().run(call);
   } catch (const HelpWanted& help) {
@@ -153,7 +153,7 @@ void print_json(const Json& json) {
 Result carry_out(Invocation& call) {
   Result result;
   const StepsShown steps;
-  with_threads([&] { result = result_of(call); });
+  with_threads([&] { result = result_in_words(call); });
   if (result.json.is_object() && result.json.find("command") == nullptr) {
     result.json["command"] = call.again();
   }

@@ -59,7 +59,12 @@ Json settings_json(const RunConfig& config) {
 /// Returns a remark: "pruned from runs/full; heads.json describes earlier weights".
 std::string remarks(const Run& run, const std::vector<std::string>& outdated) {
   std::vector<std::string> parts;
-  if (run.step != run.config.train.steps) parts.emplace_back("not finished");
+  const std::string ended = ended_text(run);
+  if (!ended.empty()) {
+    parts.push_back("ended early: " + ended);
+  } else if (run.step != run.config.train.steps) {
+    parts.emplace_back("not finished");
+  }
   if (!run.config.parent.empty()) parts.push_back("pruned from " + run.config.parent);
   for (const std::string& sentence : lost_text(run)) parts.push_back(sentence);
   for (const std::string& name : outdated) parts.push_back(name + " describes earlier weights");

@@ -10,7 +10,7 @@ namespace headlab::cli {
 namespace {
 
 struct TrainFlags {
-  std::string out, resume, config;
+  std::string out, resume, config, from;
   bool force = false, profile = false;
 
   Flags settings() {
@@ -21,6 +21,7 @@ struct TrainFlags {
     s.boolean("profile", profile, "show the time of every op, forward and backward");
     s.group("what");
     s.string("resume", resume, "continue this run, bit for bit", "DIR");
+    s.string("from", from, "begin with the weights of this run, on any task", "RUN");
     s.string("config", config, "config.json to start from; flags override it", "FILE");
     return s;
   }
@@ -28,20 +29,25 @@ struct TrainFlags {
 
 /// Applies defaults, then the task's recommendation, then the config file; flags come last, with
 /// all others.
-RunConfig base_config(const std::string& file, const std::string& task) {
+RunConfig base_config(const std::string& file, const std::string& task, const std::string& from) {
   const Json settings = file.empty() ? Json::object() : Json::parse(read_file(file), file);
   require_known_version(settings, file);
   const auto apply_file = [&](RunConfig& config) {
     read_settings(config, settings, file);
     config.task = task.empty() ? config.task : task;
   };
+  const bool follows_source = !from.empty() && file.empty();
   RunConfig named;
+  if (follows_source) named.task = read_config(from).task;
   apply_file(named);
   const std::string parent = named.parent;
   RunConfig config = as_usage([&] { return recommended_config(named.task); });
   apply_file(config);
-  config.parent = config.pruning = config.extended = config.imported =
-      "";  // it begins from initial values
+  for (std::string* origin : {&config.parent, &config.pruning, &config.extended, &config.imported,
+                              &config.from, &config.from_weights}) {
+    origin->clear();  // the new run has its own
+  }
+  if (!from.empty()) config.model = read_config(from).model;
   if (!parent.empty()) {
     note(text("note: ", file, " was made by pruning ", parent,
               "; its heads are now trained from new initial values"));
@@ -86,6 +92,7 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
        {"seed", run.config.train.seed},
        {"run", run.path.string()},
        {"command", command.empty() ? Json() : Json(command)}});
+  if (!trained.ended.empty()) json["ended"] = trained.ended;
   const std::string bits = add_bits(json, run, trained.held_out);
   const std::string data = run.task->about_data();
   if (!data.empty()) json["data"] = data;
@@ -98,7 +105,9 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
               text(text_of(Finding{.tables = {target_table(trained.held_out)}},
                            {.width = stdout_width()}),
                    bits, "\n", run.path.string(), ": ", trained.steps, " steps, seed ",
-                   run.config.train.seed, speed, "\n", data.empty() ? "" : "data: " + data + "\n",
+                   run.config.train.seed, speed, "\n",
+                   trained.ended.empty() ? "" : "ended early: " + trained.ended + "\n",
+                   data.empty() ? "" : "data: " + data + "\n",
                    command.empty() ? "" : "again: " + command + replaced_text(run.path) + "\n")};
 }
 
@@ -168,14 +177,34 @@ std::string help_of(const Invocation& call) {
                       : "\n" + task_help(spec);
 }
 
+/// Throws a UsageError for settings of the model if the weights of a run decide them.
+void refuse_model_settings(const Invocation& call, RunConfig config) {
+  if (!call.given("from")) return;
+  for (const std::string& name : settings_of(config.model).names()) {
+    if (call.given(name) || call.given("no_" + name)) {
+      throw UsageError(text(flag_of(name), " cannot be combined with --from: the model is that of ",
+                            call.value("from")),
+                       "leave one of them out");
+    }
+  }
+}
+
+/// Returns the model before the first step: the weights of the run `from`, or initial values.
+Transformer beginning_of(const std::string& from, RunConfig& config) {
+  if (from.empty()) return initial_model(config);
+  return model_from(open_run(from), config);
+}
+
 Result train_new_run(Invocation& call) {
   TrainFlags flags;
-  RunConfig config = base_config(call.value("config"), call.value("task"));
+  const std::string from = call.wants_help() ? "" : call.value("from");
+  RunConfig config = base_config(call.value("config"), call.value("task"), from);
+  refuse_model_settings(call, config);
   call.read(flags.settings(), flags_of(config), call.wants_help() ? help_of(call) : "");
   const std::string task_given = config.task;
   std::unique_ptr<Task> task = fitted_task(config);
   if (flags.out.empty()) flags.out = std::string("runs/") + find_task(config.task).name;
-  Transformer model = initial_model(config);
+  Transformer model = beginning_of(flags.from, config);
   Run run{flags.out, std::move(config), std::move(task), std::move(model)};
   Trainer trainer(run.model, *run.task, run.config.train);
   write_new_run(run, trainer, Existing{flags.force});
@@ -196,7 +225,9 @@ Result train_new_run(Invocation& call) {
 std::string command_of(const Run& run, const std::string& steps) {
   const std::string out = " --out " + shell_word(run.path.string());
   if (run.config.parent.empty()) {
-    return program_call() + " train --config " + shell_word(config_file(run).string()) +
+    const std::string from =
+        run.config.from.empty() ? "" : " --from " + shell_word(run.config.from);
+    return program_call() + " train --config " + shell_word(config_file(run).string()) + from +
            (steps.empty() ? "" : " --steps " + shell_word(steps)) + out;
   }
   if (run.config.pruning.empty()) return "";
@@ -210,6 +241,12 @@ std::string command_of(const Run& run, const std::string& steps) {
   return command + out;
 }
 
+/// Returns how often early stopping has ended the training of a run.
+Index times_ended(const Run& run) {
+  const std::vector<Json> log = read_log(metrics_file(run), identity_of(run.config));
+  return std::ranges::count_if(log, [](const Json& line) { return line.find("ended") != nullptr; });
+}
+
 /// Returns the commands that reproduce a resumed run, perhaps extended beyond its plan: the one
 /// that created it, and one for each time it was resumed.
 std::string again_of(const Run& run) {
@@ -217,6 +254,11 @@ std::string again_of(const Run& run) {
   if (extended.find('?') != extended.npos) return "";
   std::vector<std::string> steps = texts_of(split(extended, ' '), std::identity());
   std::string command = command_of(run, steps[0]);
+  const Index ended = times_ended(run);
+  if (ended > 0 && !extended.empty()) return "";  // the record does not hold the order of the two
+  for (Index time = 0; time < ended && !command.empty(); ++time) {
+    command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()));
+  }
   if (extended.empty() || command.empty()) return command;
   steps.push_back(text(run.config.train.steps));
   for (std::size_t i = 1; i < steps.size(); ++i) {
@@ -228,7 +270,7 @@ std::string again_of(const Run& run) {
 
 /// Resumes a run, which keeps all its settings except those that change none of its past steps.
 void refuse_settings_of_new_runs(const Invocation& call, const Settings& settings) {
-  std::vector<std::string> refused = {"out", "config", "force"};
+  std::vector<std::string> refused = {"out", "config", "force", "from"};
   for (const std::string& name : settings.names()) {
     if (std::ranges::count(resumable_settings(), name) == 0) {
       refused.insert(refused.end(), {name, "no_" + name});

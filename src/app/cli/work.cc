@@ -110,8 +110,9 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
   std::vector<fs::path> written;
   for (const std::string& path : work.paths) {
     std::error_code ignored;
-    if (work.force) fs::remove_all(fs::path(path) / "cells", ignored);
-    if (access(path.c_str(), W_OK) == 0) written.emplace_back(path);
+    const fs::path folder = named_run(path).path;
+    if (work.force) fs::remove_all(folder / "cells", ignored);
+    if (access(folder.c_str(), W_OK) == 0) written.emplace_back(path);
   }
   RunsDone done;
   work.keeping = {true, interrupted};

@@ -297,18 +297,31 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
                  plots, width);
 }
 
-RunLosses losses_of(std::string name, const std::vector<Json>& log) {
-  RunLosses losses{.name = std::move(name)};
-  for (const Json& line : log) {
-    const auto number = [&](const char* key) {
-      const Json* value = line.find(key);
-      return value != nullptr && value->is_number() ? value->number() : kUndefined;
-    };
-    losses.steps.push_back(line.at("step").integer());
-    losses.losses.push_back(number("loss"));
-    losses.training.push_back(number("train_loss"));
+/// Adds a line over the steps to a plot, without values that are not known.
+static void add_line(Plot& plot, const std::string& name, const std::vector<Index>& steps,
+                     const std::vector<double>& values) {
+  Series& series = plot.series.emplace_back(Series{.name = name, .radius = 0});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) series.samples.push_back({double(steps[i]), values[i]});
   }
-  return losses;
+}
+
+/// Adds plots of the accuracies and of the norm of the weights, if the log has them.
+static void add_measure_plots(const RunLosses& run, std::vector<Plot>& plots) {
+  const auto is_known = [](double value) { return std::isfinite(value); };
+  if (std::ranges::any_of(run.training_accuracies, is_known)) {
+    Plot& plot = plots.emplace_back();
+    plot.x = {.label = "step", .low = 0};
+    plot.y = {.label = "accuracy", .low = 0, .high = 1};
+    add_line(plot, "held out", run.steps, run.accuracies);
+    add_line(plot, "training", run.steps, run.training_accuracies);
+  }
+  if (std::ranges::any_of(run.weight_norms, is_known)) {
+    Plot& plot = plots.emplace_back();
+    plot.x = {.label = "step", .low = 0};
+    plot.y = {.label = "norm of the weights", .low = 0};
+    add_line(plot, "", run.steps, run.weight_norms);
+  }
 }
 
 Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
@@ -330,11 +343,14 @@ Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
   }
   const bool one = runs.size() == 1;
   if (one) add(runs[0], "training", runs[0].training);
+  std::vector<Plot> plots;
   if (one) plot.y.label = "loss, nats";
+  plots.push_back(std::move(plot));
+  if (one) add_measure_plots(runs[0], plots);
   return plotted(one ? "Loss over training" : "Held-out loss over training",
                  text("At the end: ", join(last, ", "),
                       one ? "; that of training is the mean over the steps before." : "."),
-                 {plot}, width);
+                 plots, width);
 }
 
 bool differs_in_heads(const SweepReport& report) {

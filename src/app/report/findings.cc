@@ -15,7 +15,9 @@
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/lessons.h"
+#include "headlab/heads/node_patching.h"
 #include "headlab/heads/pairs.h"
+#include "headlab/heads/patching.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/lab/compare.h"
 #include "headlab/lab/reproduce.h"
@@ -77,6 +79,12 @@ Finding comparison_found() {
   return compare_arms(std::vector<Arm>{{"a", {0}, {1}}, {"reference", {0}, {1}}});
 }
 
+Finding patching_found() {
+  Finding found = finding_of(PatchReport());
+  for (Table& table : node_tables({})) found.tables.push_back(std::move(table));
+  return found;
+}
+
 Finding curves_found() { return {.tables = curve_tables({}, {})}; }
 
 const std::vector<FindingEntry> kFindings = {
@@ -99,6 +107,9 @@ const std::vector<FindingEntry> kFindings = {
               {"accuracy"},
               {"targets", {{"name"}, {"loss"}, {"accuracy"}, {"count"}}},
               {"train_loss"},
+              {"train_accuracy"},
+              {"weight_norm"},
+              {"ended"},
               {"lr"},
               {"gradient_norm"},
               {"seconds"},
@@ -118,7 +129,7 @@ const std::vector<FindingEntry> kFindings = {
      .meaning = "parameters, moments and counters: all that resuming needs"},
     {.name = "model.safetensors", .meaning = "the parameters, by name"},
     {.name = "best.safetensors",
-     .meaning = "those with the lowest held-out loss, where a task reads a file"},
+     .meaning = "the parameters with the lowest held-out loss (RUN@best)"},
     {.name = "snapshots.safetensors",
      .meaning = "the parameters at some steps of training",
      .views = {"story"}},
@@ -162,6 +173,12 @@ const std::vector<FindingEntry> kFindings = {
      .command = "circuits RUN",
      .views = {"findings"},
      .shape = found_by<CircuitsReport>},
+    {.name = "patching.json",
+     .meaning = "what `patch` found",
+     .command = "patch RUN",
+     .views = {"findings"},
+     .shape = patching_found,
+     .keys = {{"figures", {{"name"}, {"title"}}}}},
     {.name = "curve.json",
      .meaning = "what `curve` found",
      .command = "curve RUN",

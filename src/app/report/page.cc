@@ -125,8 +125,10 @@ class PageMaker {
   std::size_t place_of(const Run& wanted) const {
     std::error_code ignored;
     std::size_t i = 0;
-    while (i < runs_.size() &&
-           !std::filesystem::equivalent(runs_[i].run.path, wanted.path, ignored)) {
+    const auto is_wanted = [&](const Run& run) {
+      return run.best == wanted.best && std::filesystem::equivalent(run.path, wanted.path, ignored);
+    };
+    while (i < runs_.size() && !is_wanted(runs_[i].run)) {
       ++i;
     }
     return i;

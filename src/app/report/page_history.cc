@@ -91,12 +91,12 @@ Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history
 Json run_reports(const Run& run) {
   Json reports = Json::object();
   for (const FindingEntry& entry : finding_table()) {
-    const std::filesystem::path file = run.path / entry.name;
+    const std::filesystem::path file = finding_file(run, entry.name);
     if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
     if (!is_outdated(run, report)) {
       const auto typed = [&] { return with_typed_columns(std::move(report)); };
-      reports[file.stem().string()] = in_context(file.string(), typed);
+      reports[std::filesystem::path(entry.name).stem().string()] = in_context(file.string(), typed);
     }
   }
   return reports;
@@ -106,8 +106,10 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
   std::vector<PageSource> list;
   for (const FindingEntry& entry : finding_table()) {
     if (entry.views.empty()) continue;
-    const std::filesystem::path file = run.path / entry.name;
-    PageSource& row = list.emplace_back(PageSource{run.path.string(), entry.name, is_there(file)});
+    const bool is_result = entry.name.ends_with(".json");
+    const std::filesystem::path file =
+        is_result ? finding_file(run, entry.name) : run.path / entry.name;
+    PageSource& row = list.emplace_back(PageSource{name_of(run), entry.name, is_there(file)});
     row.views = entry.views;
     row.command = options.writer ? options.writer(run, entry.name) : "";
     if (!row.present || file.extension() != ".json") continue;
@@ -136,7 +138,7 @@ Json run_figures(const Run& run, const Json& facts) {
     figures["births"] = history_figure(read_heads_history(run)).data;
   }
   if (const Json* report = facts.at("reports").find("curve")) {
-    in_context((run.path / "curve.json").string(), [&] {
+    in_context(finding_file(run, "curve.json").string(), [&] {
       const Curve curve = read_as<Curve>(*report);
       figures["curve"] = curve_figure(over_runs(std::span(&curve, 1))).data;
     });

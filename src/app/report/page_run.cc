@@ -241,7 +241,7 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
 
 Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, PageBlocks& blocks) {
   const PagePlan plan = plan_for(run, for_all);
-  Json facts = Json::object({{"name", run.path.string()},
+  Json facts = Json::object({{"name", name_of(run)},
                              {"config", config_facts(run.config)},
                              {"parameters", run.model.parameter_count()},
                              {"modules", modules_facts(run)},

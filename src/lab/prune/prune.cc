@@ -31,7 +31,9 @@ Batch timed_examples(const Task& task) {
 RunConfig pruned_config(const Run& run, const Transformer& pruned, const PruneOptions& options) {
   RunConfig config = run.config;
   config.model = pruned.config();
-  config.parent = run.path.string();
+  config.parent = name_of(run);
+  config.from = config.from_weights = "";  // the weights are those of the parent
+  config.patience = 0;                     // fine-tuning takes the steps that it is given
   config.pruning = pruning_text(options);
   config.extended = "";
   config.train = finetuning(run.config.train, options.finetune, options.lr);

@@ -203,7 +203,7 @@ Index jobs_in_memory(const std::vector<Cell>& cells, Index jobs, double memory) 
 
 Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
                  std::function<Json()> make) {
-  Cell cell{.name = run.path.string() + ": " + name};
+  Cell cell{.name = name_of(run) + ": " + name};
   cell.make = [make = std::move(make), should_stop = keeping.should_stop] {
     const StepsAsked asked([&] { stop_if(should_stop); });
     return make();

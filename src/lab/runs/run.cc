@@ -5,10 +5,11 @@
 #include "headlab/train/run.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "headlab/base/build.h"
 #include "headlab/model/checkpoint.h"
+#include "runs/best_weights.h"
+#include "runs/early_stop.h"
 #include "runs/run_folder.h"
 #include "runs/run_logs.h"
 #include "runs/snapshots.h"
@@ -145,17 +146,11 @@ void require_config(const Run& run, Index step) {
               text("put it back: the state of step ", step, " is saved"));
 }
 
-bool keeps_best(const Run& run) { return run.task->different(Split::train) > 0; }
-
-/// Returns the lowest held-out loss in the run's metrics, whose parameters best.safetensors holds;
-/// infinite where there is no such file.
-double lowest_loss(const Run& run) {
-  double lowest = std::numeric_limits<double>::infinity();
-  if (!is_there(best_file(run))) return lowest;
-  for (const Json& line : read_log(metrics_file(run), identity_of(run.config))) {
-    lowest = std::min(lowest, line.at("loss").number());
-  }
-  return lowest;
+/// Returns tokens per second over some steps; 0 if they took no time.
+double speed_of(const RunConfig& config, Index steps, double seconds) {
+  const double tokens = static_cast<double>(steps * config.train.batch) *
+                        static_cast<double>(config.model.tokens_per_sequence());
+  return seconds > 0 ? tokens / seconds : 0;
 }
 
 /// Returns the task of a run. Error if it asks for another model, or has other data, than the
@@ -197,6 +192,14 @@ Run import_run(const fs::path& path, RunConfig config, Transformer model, Existi
   return run;
 }
 
+Transformer model_from(const Run& source, RunConfig& config) {
+  require_serves(source.model, config);
+  config.model = source.model.config();
+  config.from = name_of(source);
+  config.from_weights = weights_hash(source.model);
+  return source.model.clone();
+}
+
 void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files) {
   write_folder(run, existing, files, [&] {
     save_state(run, trainer);
@@ -233,6 +236,8 @@ std::vector<std::string> outdated_findings(const Run& run) {
   const std::string hash = weights_hash(run.model);
   std::vector<std::string> names;
   for (const fs::path& file : files_in(run.path)) {
+    const bool is_of_best = file.stem().string().ends_with("@best");
+    if (is_of_best != run.best) continue;
     if (file.extension() != ".json" || file == config_file(run) || !is_run_file(file)) continue;
     try {
       const Json finding = Json::parse(read_file(file), file.string());
@@ -246,7 +251,8 @@ std::vector<std::string> outdated_findings(const Run& run) {
   return names;
 }
 
-RunConfig read_config(const fs::path& path) {
+RunConfig read_config(const fs::path& name) {
+  const fs::path path = named_run(name).path;
   const fs::path file = path / "config.json";
   if (!is_there(path)) recover(path);
   std::error_code failed;
@@ -264,7 +270,17 @@ RunConfig read_config(const fs::path& path) {
   return config;
 }
 
-Run open_run(const fs::path& path, Access access) {
+Run open_run(const fs::path& name, Access access) {
+  const auto& [path, best] = named_run(name);
+  if (best && access == Access::write) {
+    throw Error(text("cannot write ", name.string(), ": training goes on from the last weights"),
+                "name the run without @best, or begin a new run with `headlab train --from`");
+  }
+  if (best) {
+    Run run = open_run(path, access);
+    load_best(run);
+    return run;
+  }
   RunLock lock = access == Access::write && is_there(path) ? lock_run(path) : nullptr;
   RunConfig config = read_config(path);
   config.train.validate();
@@ -316,7 +332,6 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   const RunCallbacks callbacks = keep_weights(run, trainer.step(), given);
   const Index first_step = trainer.step();
   const double first_second = trainer.seconds();
-
   TrainCallbacks inner = callbacks;
   inner.save = [&] {
     save_state(run, trainer, callbacks);
@@ -325,22 +340,24 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   };
   TrainResult result;
   double best = lowest_loss(run);
+  EarlyStop early_stop(run);
   inner.on_evaluation = [&](const EvaluationRecord& record) {
-    append_log(run, metrics_file(run), to_json(record));
+    result.ended = early_stop.after(record);
+    append_log(run, metrics_file(run), metrics_line(run, record, result.ended));
     result.held_out = record.held_out;
     if (keeps_best(run) && record.held_out.loss < best) {
       best = record.held_out.loss;
-      write_model(best_file(run), run.model);
+      save_best(run, record.last.step);
     }
     if (callbacks.on_evaluation) callbacks.on_evaluation(record);
   };
-  result.finished = trainer.run(inner);
+  inner.should_stop = [&] {
+    return !result.ended.empty() || (callbacks.should_stop && callbacks.should_stop());
+  };
+  result.finished = trainer.run(inner) || !result.ended.empty();
   result.steps = run.step = trainer.step();
   result.seconds = trainer.seconds() - first_second;
-  const double tokens =
-      static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
-      static_cast<double>(run.config.model.tokens_per_sequence());
-  result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
+  result.tokens_per_s = speed_of(run.config, trainer.step() - first_step, result.seconds);
   if (!result.finished || result.held_out.count == 0) {
     result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});
   }

@@ -42,6 +42,8 @@ Settings settings_of(RunConfig& config) {
                 "steps between scores of all heads (0: never)");
       s.integer("keep_weights", config.keep_weights, 0, 10'000,
                 "times during training to keep weights (0: none)");
+      s.integer("patience", config.patience, 0, 1'000'000'000,
+                "evaluations without a lower loss that end it (0: off)");
     }
     s.add(std::move(setting));
   }
@@ -50,7 +52,10 @@ Settings settings_of(RunConfig& config) {
   s.string("pruning", config.pruning, "how this run was made from its parent");
   s.string("extended", config.extended, "steps planned before the run went on further");
   s.string("imported", config.imported, "layout of the model that was imported");
-  s.mark_decided({"parent", "data_hash", "pruning", "extended", "imported"});
+  s.string("from", config.from, "the run whose weights this one began with");
+  s.string("from_weights", config.from_weights, "hash of those weights");
+  s.mark_decided(
+      {"parent", "data_hash", "pruning", "extended", "imported", "from", "from_weights"});
   return s;
 }
 
@@ -75,7 +80,8 @@ Settings user_settings_of(RunConfig& config) {
 
 const std::vector<std::string>& resumable_settings() {
   static const std::vector<std::string> names = {"steps",      "eval_every",  "eval_examples",
-                                                 "save_every", "track_heads", "keep_weights"};
+                                                 "save_every", "track_heads", "keep_weights",
+                                                 "patience"};
   return names;
 }
 

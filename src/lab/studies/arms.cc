@@ -221,7 +221,7 @@ std::vector<Arm> arms_named(const std::string& name, const std::vector<fs::path>
   return {arm_of(name, runs, pruned, measure)};
 }
 
-bool is_run(const fs::path& path) { return fs::exists(path / "config.json"); }
+bool is_run(const fs::path& path) { return fs::exists(named_run(path).path / "config.json"); }
 
 /// Trials of a sweep that differ only in their seeds.
 struct Group {

@@ -76,8 +76,7 @@ void add_training(TensorFile& file, const Run& run) {
 /// The held-out examples in two halves, of which one is patched into the other.
 Finding patched(const Run& run, const Batch& held_out) {
   const Index half = held_out.size / 2;
-  return finding_of(
-      patch_activations(run.model, held_out.rows(0, half), held_out.rows(half, 2 * half)));
+  return patch_finding(run.model, held_out.rows(0, half), held_out.rows(half, 2 * half));
 }
 
 /// Texts of sweeps and comparisons: what they say of the losses and accuracies of ten seeds.
@@ -144,6 +143,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
                {"patching", patched(run, held_out)},
                {"explain", explained(run, activations, example.batch)},
                {"step_count", kSteps}});
+  said["lens"] = finding_of(read_lens(run.model, *run.task, examples));
   const auto losses = Ablation(run.model, held_out).losses(std::vector<HeadSet>{{}, {heads[0]}});
   const auto ten = [](const std::vector<double>& all) {
     return std::vector<double>(all.begin(), all.begin() + 10);

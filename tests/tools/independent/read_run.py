@@ -213,6 +213,7 @@ class Model:
         # Tensors recorded in a pass, and interventions: see logits.
         self.patterns, self.deviations, self.written = [], [], {}
         self.silenced, self.given, self.hidden = frozenset(), None, {}
+        self.sublayers = {}  # by name: what each sublayer wrote, [B, T, C]
         self.z, self.put = {}, {}  # by module: what its heads put out; and what is put in its place
         self.qkv = {}  # by module: [B, H, T, width] each
 
@@ -292,7 +293,9 @@ class Model:
             self.written[f"{m}.{h}"] = z.value[:, i] @ W_O[i * Dv:(i + 1) * Dv]
         if name + ".b_O" in self.p:
             self.written[name + ".b_O"] = self.p[name + ".b_O"].value
-        return self.linear(z.transpose(0, 2, 1, 3).reshape(B, T, H * Dv), name + ".", "_O")
+        y = self.linear(z.transpose(0, 2, 1, 3).reshape(B, T, H * Dv), name + ".", "_O")
+        self.sublayers[name] = y.value
+        return y
 
     def network(self, x, prefix):
         kind, inner = self.c["activation"], self.linear(x, prefix, "_in")
@@ -301,7 +304,7 @@ class Model:
         else:
             inner = activation(inner, kind)
         y = self.linear(inner, prefix, "_out")
-        self.written[prefix[:-1]] = y.value
+        self.written[prefix[:-1]] = self.sublayers[prefix[:-1]] = y.value
         return y
 
     def stack(self, prefix, x, modules, mask, cross=None):
@@ -521,6 +524,8 @@ NOT_COMPARED = {
     r"^heads\.divisions": "hand-built heads that divide have tests of their own",
     r"^circuits\.compositions\[\]\.(random|percentile)$": "random matrices, which are drawn",
     r"^circuits\.(distance|attention)$": "what was asked for",
+    r"^patching\.nodes\[\]\.(estimate|position|place)$": "tests/heads holds estimates against effects",
+    r"^patching\.nodes\[\]\.effect": "of networks and streams: tests/heads; of heads, see compare_nodes",
     r"^patching\.(residual|attention)\b": "residual streams: tests/heads holds them against a pass",
     r"\.(rank|map|offsets|patterns)\b": "sums over rows: tests/heads holds them against formulas",
     r"^curve\.subsets": "judged on more examples than are handed over",
@@ -830,12 +835,109 @@ def shares_of(model, batch):
     return shares
 
 
+def interval_of_mean(d, targets):
+    """Hall's interval of sum(d) / sum(targets) over examples (compare_change); None without one."""
+    n, count = len(d), targets.sum()
+    if count == 0:
+        return None, None
+    e = d - d.sum() / count * targets
+    skew = (e ** 3).sum() / (e ** 2).sum() ** 1.5 if e.any() else 0
+    error = math.sqrt(n / (n - 1) * (e ** 2).sum()) / count * (1 + abs(skew))
+    ends = []
+    for normal in (1.959963984540054, -1.959963984540054):
+        roots = np.roots([skew ** 2 / 27, skew / 3, 1, skew / 6 - normal])
+        ends.append(d.sum() / count - roots[np.abs(roots.imag).argmin()].real * error)
+    return tuple(ends)
+
+
+def lens_places(model, batch):
+    """(name, logits [B, T, K, V]) after the embedding and each sublayer of the stack that answers."""
+    answers = model.logits(batch).value
+    prefix = "decoder." if model.encoder_decoder else ""
+    post = model.c["norm_place"] == "post"
+    W = model.p["embed.W_E"].value.T if model.c["tied"] else model.p["unembed.W_U"].value
+    b = model.p["unembed.b_U"].value if "unembed.b_U" in model.p else 0
+    centres = model.c["norm"] == "layer"
+
+    def normed(x, name):
+        if model.c["norm"] == "none":
+            return x
+        y = centred(x, centres) / deviation_of(x, centres) * model.p[name + ".w"].value
+        return y + model.p[name + ".b"].value if name + ".b" in model.p else y
+
+    def logits_of(x):
+        y = (x if post else normed(x, prefix + "ln_final")) @ W + b
+        return y.reshape(answers.shape)
+    x = model.written["embedding"] + model.written["positions"]
+    places = [("embedding", logits_of(x))]
+    for i in range(model.c["layers"]):
+        block = f"{prefix}blocks.{i}."
+        parts = [("attn", "ln1")] + [("cross_attn", "ln_cross")] * model.encoder_decoder
+        parts += [("mlp", "ln2")] * bool(model.c["d_ff"])
+        for name, ln in parts:
+            x = x + model.sublayers[block + name]
+            x = normed(x, block + ln) if post else x
+            places.append((block + name, logits_of(x)))
+    return places
+
+
+def compare_lens(model, batch, said):
+    places = lens_places(model, batch)
+    targets = batch.targets >= 0
+    compare("examples", batch.size, said["examples"], 0)
+    compare("lens: places", len(places), len(said["places"]), 0)
+    cells = {(c["place"], c["position"], c["target"]): c for c in said["positions"]}
+    totals = {(c["place"], c["target"]): c for c in said["by_target"]}
+    names, before = sorted({key[1] for key in totals}), None
+    names = list(dict.fromkeys(c["target"] for c in said["by_target"]))
+    for (name, logits), theirs in zip(places, said["places"]):
+        compare("lens: names", name != theirs["place"], 0, 0)
+        chosen = np.take_along_axis(logits, np.maximum(batch.targets, 0)[..., None], -1)
+        losses = cross_entropy(V(logits), batch.targets)[1]
+        ranks, right = 1 + (logits > chosen).sum(-1), logits.argmax(-1) == batch.targets
+
+        def means(where):
+            return {"loss": losses[where].mean(), "accuracy": right[where].mean(),
+                    "rank": ranks[where].mean()}
+
+        def hold(where, cell):
+            for what, value in means(where).items():
+                near = 1e-5 if what == "loss" else 1e-9
+                compare("lens: " + what, value, cell[what], near * max(1, value))
+            if "count" in cell:
+                compare("lens: count", where.sum(), cell["count"], 0)
+        hold(targets, theirs)
+        if before is not None:
+            compare_change("lens: difference", losses.sum((1, 2)) - before, targets.sum((1, 2)),
+                           theirs["difference"], 1e-5 * max(1, losses.max()))
+        else:
+            mark(list(theirs["difference"].values()))
+        before = losses.sum((1, 2))
+        for k, target in enumerate(names):
+            at = np.zeros_like(targets)
+            at[..., k] = targets[..., k]
+            hold(at, totals[name, target])
+            for t in range(batch.length):
+                here = np.zeros_like(at)
+                here[:, t] = at[:, t]
+                if here.any():
+                    mark(cells[name, t, target]["position"])
+                    hold(here, cells[name, t, target])
+
+
 def compare_attribution(model, batch, said):
     model.logits(batch)
     shares, counts = shares_of(model, batch), (batch.targets >= 0).sum((0, 1))
     means = {name: share.sum((0, 1)) / np.maximum(1, counts) for name, share in shares.items()}
     for part in said["parts"]:
         compare("attribution", means[part["name"]], part["shares"], 1e-4)
+        for k in range(batch.K):
+            counts_k = (batch.targets[..., k] >= 0).sum(1)
+            low, high = interval_of_mean(shares[part["name"]][..., k].sum(1), counts_k)
+            for end, theirs in ((low, part["low"][k]), (high, part["high"][k])):
+                mark(theirs)
+                if theirs is not None and end is not None:
+                    compare("attribution's interval", end, theirs, 1e-5 * max(1, abs(end)))
     parts = [means[part["name"]] for part in said["parts"]]
     compare("attributed logits", np.sum(parts, 0), said["logits"], 1e-4)
     compare("examples", batch.size, said["examples"], 0)
@@ -1059,6 +1161,8 @@ def compare_circuits(model, said):
         near = 1.5 / len(tokens)  # two keys that score the same
         matches = ((E @ Q @ K.T @ E.T).argmax(1) == tokens).mean()
         compare("circuits: matches", matches, head["matches"], near)
+        values = np.linalg.eigvals(K.T @ E.T @ E @ Q)
+        compare("circuits: matching", values.sum().real / abs(values).sum(), head["matching"], 1e-4)
         if model.modules[head["layer"]][1] == 1:  # the encoder writes to no logit
             continue
         if model.c.get("answers"):  # no token is an answer
@@ -1076,6 +1180,34 @@ def compare_circuits(model, said):
         written = V_from @ O_from
         norms = np.linalg.norm(written) * np.linalg.norm(read)
         compare("circuits: strength", np.linalg.norm(written @ read) / norms, one["strength"], 1e-5)
+
+
+    z = np.array([one["z"] for one in said["compositions"]], float)
+    p = np.maximum(1e-6, [math.erfc(x / math.sqrt(2)) / 2 for x in z])
+    mark([one["z"] for one in said["compositions"]])
+    order, largest = np.argsort(p, kind="stable"), 0.0
+    for i, place in enumerate(order):
+        largest = max(largest, min(1.0, p[place] * (len(p) - i)))
+        compare("circuits: corrected p", largest, said["compositions"][place]["p_holm"], 1e-5)
+    for one in said["trigrams"]:
+        compare_trigram(model, one, E, W_U)
+
+
+def compare_trigram(model, one, E, W_U):
+    """The destination and the output on which a source has most effect, and how much."""
+    mark([one["layer"], one["head"], one["target"]])
+    Q, K, W_V, O = weights_of(model, one["layer"], one["head"])
+    outputs = model.c.get("answers") or model.c["vocab"]
+    U = W_U[:, one["target"] * outputs:(one["target"] + 1) * outputs]
+    qk, ov = E @ Q @ K.T @ E.T / math.sqrt(Q.shape[1]), E @ W_V @ O @ U
+    qk, ov = qk - qk.mean(1, keepdims=True), ov - ov.mean(1, keepdims=True)
+    source = one["source"]
+    mark([one["source"], one["destination"], one["out"]])
+    compare("circuits: trigram", qk[:, source].max(), one["qk"], 1e-5 * max(1, abs(qk).max()))
+    compare("circuits: trigram", ov[source].max(), one["ov"], 1e-5 * max(1, abs(ov).max()))
+    compare("circuits: trigram", qk[one["destination"], source], one["qk"], 1e-5 * max(1, abs(qk).max()))
+    compare("circuits: trigram", ov[source, one["out"]], one["ov"], 1e-5 * max(1, abs(ov).max()))
+    compare("circuits: product", one["qk"] * one["ov"], one["product"], 1e-6)
 
 
 def compare_patching(model, batch, said):
@@ -1108,6 +1240,60 @@ def compare_patching(model, batch, said):
         found = (difference(corrupted) - ends["corrupted"]) / (ends["clean"] - ends["corrupted"])
         compare("patching", found, head["restored"], 1e-4 * max(1, abs(found)))
     model.put = {}
+    compare_nodes(model, halves, differ, said)
+
+
+def compare_nodes(model, halves, differ, said):
+    """Each head's q, k, v, pattern and output of one half in a pass of the other half."""
+    def run(of):
+        logits = model.logits(of).value
+        right, wrong = (np.take_along_axis(logits, np.maximum(one.targets, 0)[..., None], -1)[..., 0]
+                        for one in halves)
+        return np.where(differ, right - wrong, 0).sum((1, 2))
+    for direction, base, donor in (("restore", halves[1], halves[0]), ("break", halves[0], halves[1])):
+        kept = []
+        for of in (donor, base):
+            model.put, model.z, model.qkv = {}, {}, {}
+            kept.append((run(of), dict(model.z), dict(model.qkv), list(model.patterns)))
+        (d, z_d, qkv_d, p_d), (b, z_b, qkv_b, p_b) = kept
+        for node in said["nodes"]:
+            if node["direction"] != direction or node["of"] is None:
+                continue
+            m, h = node["of"]
+            mark(node["of"])
+            i = [other for module, other in model.heads if module == m].index(h)
+            q, k, v = (t[:, i] for t in qkv_b[m])
+            other_q, other_k, other_v = (t[:, i] for t in qkv_d[m])
+            own, other = p_b[m][:, i], p_d[m][:, i]
+
+            def attend(q, k):
+                scores = np.where(own > 0, q @ np.swapaxes(k, 1, 2) / math.sqrt(q.shape[-1]), -np.inf)
+                weights = np.exp(scores - np.maximum(scores.max(-1, keepdims=True), -1e300))
+                return weights / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
+            z = {"q": lambda: attend(other_q, k) @ v, "k": lambda: attend(q, other_k) @ v,
+                 "v": lambda: own @ other_v, "pattern": lambda: other @ v,
+                 "output": lambda: z_d[m][:, i]}[node["node"]]()
+            model.put = {m: {i: z[:, None]}}
+            part = run(base) - b
+            model.put = {}
+            effect = part.sum() / (d - b).sum()
+            compare("patching: nodes", effect, node["effect"]["mean"], 1e-5 * max(1, abs(effect)))
+            n = len(part)
+            if n == 32:  # 2.0395 is the 97.5% point of Student's t with 31 degrees of freedom
+                e = part - effect * (d - b)
+                half = 2.0395134464 * math.sqrt(n / (n - 1) * (e ** 2).sum()) / abs((d - b).sum())
+                for end, value in (("low", effect - half), ("high", effect + half)):
+                    compare("patching: interval", value, node["effect"][end],
+                            1e-4 * max(1, abs(value)))
+    for row in said["estimates"]:
+        of = [n for n in said["nodes"] if (n["direction"], n["node"]) == (row["direction"], row["node"])]
+        compare("patching: nodes of a kind", len(of), row["count"], 0)
+        if row["correlation"] is not None:
+            effects, estimates = ([float(x) for x in column] for column in
+                                  ([n["effect"]["mean"] for n in of], [n["estimate"] for n in of]))
+            constant = np.std(effects) == 0 or np.std(estimates) == 0
+            ours = 0 if constant else np.corrcoef(effects, estimates)[0, 1]
+            compare("patching: correlation", ours, row["correlation"], 1e-6)
 
 
 def compare_statistics(said):
@@ -1306,6 +1492,7 @@ def check(model, config, batches, given, said, about=None):
         "ablation": lambda: compare_ablation(model, held_out, said),
         "edges": lambda: compare_edges(model, held_out, gold, said),
         "attribution": lambda: compare_attribution(model, held_out, said["attribution"]),
+        "lens": lambda: compare_lens(model, held_out, said["lens"]),
         "pairs": lambda: compare_pairs(model, held_out, gold, said),
         "circuits": lambda: compare_circuits(model, said["circuits"]),
         "patching": lambda: compare_patching(model, held_out, said["patching"]),

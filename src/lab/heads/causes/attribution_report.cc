@@ -2,6 +2,7 @@
 // because attribution.cc, which needs no task, is also built and tested in double. Read next:
 // attribution.cc.
 #include <algorithm>
+#include <limits>
 
 #include "headlab/heads/activations.h"
 #include "headlab/heads/attribution.h"
@@ -10,34 +11,105 @@
 
 namespace headlab {
 
+namespace {
+
+constexpr Index kAttributedBatch = 64;
+
+/// Sums of shares by example, for each part and target.
+class ShareSums {
+ public:
+  ShareSums(std::size_t targets, Index examples)
+      : targets_(targets), examples_(static_cast<std::size_t>(examples)) {
+    counts_.resize(targets_, std::vector<double>(examples_));
+  }
+
+  void add(const Attribution& found, const Batch& part, Index first) {
+    sums_.resize(found.parts.size(),
+                 std::vector<std::vector<double>>(targets_, std::vector<double>(examples_)));
+    for (std::size_t i = 0; i < found.rows.size(); ++i) {
+      const Index row = found.rows[i];
+      const auto k = static_cast<std::size_t>(row) % targets_;
+      const auto example =
+          static_cast<std::size_t>(first + row / part.targets_per_position / part.length);
+      ++counts_[k][example];
+      for (std::size_t p = 0; p < sums_.size(); ++p) sums_[p][k][example] += found.shares[p][i];
+    }
+  }
+
+  /// Returns the mean share of a part per target, with its interval. Shares are not rounded to 0.
+  PairedChange mean(std::size_t part, std::size_t k) const {
+    if (examples_ < 2) {
+      PairedChange single;
+      single.change = sums_[part][k][0] / std::max(1.0, counts_[k][0]);
+      single.low = single.high = std::numeric_limits<double>::quiet_NaN();
+      return single;
+    }
+    const std::vector<double> none(examples_);
+    return paired_change(sums_[part][k], none, counts_[k], {}, 0);
+  }
+
+ private:
+  std::size_t targets_, examples_;
+  std::vector<std::vector<std::vector<double>>> sums_;  // [parts][targets][examples]
+  std::vector<std::vector<double>> counts_;             // [targets][examples]
+};
+
+}  // namespace
+
 AttributionReport attribute_logits(const Transformer& model, const Task& task, Index examples) {
-  constexpr Index kBatch = 64;
   AttributionReport report{.attention = module_names(model),
                            .targets = task.target_names(),
                            .examples = at_most_different(task, examples)};
   const std::size_t K = report.targets.size();
-  std::vector<double> counts(K);
-  for_parts(held_out_examples(task, examples).batch, kBatch, [&](const Batch& part, Index) {
-    if (part.target_count() == 0) return;
-    const Attribution found = attribute_logits(model, part);
-    report.parts = found.parts;
-    report.shares.resize(found.parts.size(), std::vector<double>(K));
-    for (std::size_t i = 0; i < found.rows.size(); ++i) {
-      const std::size_t k = found.rows[i] % K;
-      ++counts[k];
-      for (std::size_t p = 0; p < found.parts.size(); ++p) {
-        report.shares[p][k] += found.shares[p][i];
-      }
-    }
-  });
+  ShareSums sums(K, report.examples);
+  for_parts(held_out_examples(task, examples).batch, kAttributedBatch,
+            [&](const Batch& part, Index first) {
+              if (part.target_count() == 0) return;
+              const Attribution found = attribute_logits(model, part);
+              report.parts = found.parts;
+              sums.add(found, part, first);
+            });
   report.logits.resize(K);
-  for (std::vector<double>& shares : report.shares) {
+  for (std::size_t p = 0; p < report.parts.size(); ++p) {
+    for (auto* all : {&report.shares, &report.low, &report.high}) all->emplace_back(K);
     for (std::size_t k = 0; k < K; ++k) {
-      shares[k] /= std::max(1.0, counts[k]);
-      report.logits[k] += shares[k];
+      const PairedChange mean = sums.mean(p, k);
+      report.shares[p][k] = mean.change;
+      report.low[p][k] = mean.low;
+      report.high[p][k] = mean.high;
+      report.logits[k] += mean.change;
     }
   }
   return report;
+}
+
+Table attributed_examples(const Transformer& model, const Task& task, Index examples) {
+  Table table{"examples",
+              {Column("example", "example", "its index among the held-out ones").no_legend(),
+               Column("position", "position", "of the query, from 0").no_legend(),
+               Column("target", "target", "name of the target").no_legend(),
+               Column("answer", "answer", "the right output").no_legend(),
+               Column("part", "part", "the embedding, a head, a bias or a network").no_legend(),
+               Column("share", "share", "added to the right answer's logit above the mean logit")
+                   .no_legend()}};
+  const std::vector<std::string> names = task.target_names();
+  for_parts(held_out_examples(task, examples).batch, kAttributedBatch,
+            [&](const Batch& part, Index first) {
+              if (part.target_count() == 0) return;
+              const Attribution found = attribute_logits(model, part);
+              for (std::size_t i = 0; i < found.rows.size(); ++i) {
+                const Index row = found.rows[i];
+                const Index at = row / part.targets_per_position;
+                const std::string& name =
+                    names[static_cast<std::size_t>(row % part.targets_per_position)];
+                for (std::size_t p = 0; p < found.parts.size(); ++p) {
+                  table.rows.push_back({first + at / part.length, at % part.length, name,
+                                        task.answer_text(part.targets[row]), found.parts[p],
+                                        found.shares[p][i]});
+                }
+              }
+            });
+  return table;
 }
 
 Finding finding_of(const AttributionReport& report) {
@@ -45,15 +117,23 @@ Finding finding_of(const AttributionReport& report) {
               {{"name", "part", "the embedding, a head, a bias or a feed-forward network"}},
               {},
               "what each part adds to the right answer's logit above the mean logit: mean, in "
-              "logits, by target"};
+              "logits, by target, with 95% intervals over examples"};
   std::vector<std::string> sums;
   for (std::size_t k = 0; k < report.targets.size(); ++k) {
-    table.columns.push_back(element_column("shares", k, report.targets[k]).fixed(3));
+    const std::string place = text(".", k);
+    table.columns.push_back(
+        element_column("shares", k, report.targets[k])
+            .of(CellKind::interval, {"shares" + place, "low" + place, "high" + place})
+            .fixed(3));
     sums.push_back(text(report.targets[k], " ", report.logits[k]));
   }
   if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");
   for (std::size_t p = 0; p < report.parts.size(); ++p) {
-    table.rows.push_back(row_with({report.parts[p]}, Json(report.shares[p]).items()));
+    Json::Array row = {report.parts[p]};
+    for (std::size_t k = 0; k < report.targets.size(); ++k) {
+      row.emplace_back(Json::Array{report.shares[p][k], report.low[p][k], report.high[p][k]});
+    }
+    table.rows.push_back(std::move(row));
   }
   return {.about = stamped({{"attention", report.attention},
                             {"examples", report.examples},

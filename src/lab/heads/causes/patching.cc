@@ -9,43 +9,10 @@
 #include "headlab/base/progress.h"
 #include "headlab/heads/activations.h"
 #include "headlab/tensor/tape.h"
+#include "heads/causes/contrasts.h"
 
 namespace headlab {
 namespace {
-
-/// Two columns of a row of logits [B*T*K, V] whose difference is evaluated.
-struct Contrast {
-  Index row, clean, corrupted;
-};
-
-/// Returns the positions at which both have a target and these differ. Errors: different shapes; no
-/// such target.
-std::vector<Contrast> contrasts_of(const Batch& clean, const Batch& corrupted) {
-  const bool alike = clean.shape() == corrupted.shape() &&
-                     clean.targets.size() == corrupted.targets.size() &&
-                     clean.source_length == corrupted.source_length;
-  require(alike, "patching needs clean and corrupted inputs of the same shape, got ", clean.shape(),
-          " and ", corrupted.shape());
-  std::vector<Contrast> contrasts;
-  for (std::size_t i = 0; i < clean.targets.size(); ++i) {
-    const Index a = clean.targets[i], b = corrupted.targets[i];
-    if (a >= 0 && b >= 0 && a != b) contrasts.push_back({static_cast<Index>(i), a, b});
-  }
-  require(!contrasts.empty(),
-          "the clean and the corrupted inputs ask for the same answers: there is nothing to "
-          "restore");
-  return contrasts;
-}
-
-/// Returns the mean logit difference.
-double difference(const Tensor& logits, Index outputs, const std::vector<Contrast>& contrasts) {
-  double sum = 0;
-  for (const Contrast& one : contrasts) {
-    const Scalar* row = logits.data() + one.row * outputs;
-    sum += static_cast<double>(row[one.clean]) - static_cast<double>(row[one.corrupted]);
-  }
-  return sum / static_cast<double>(contrasts.size());
-}
 
 /// Returns the interventions of an attention layer that replace one head's z by `z` [B, T, H*Dv] of
 /// the clean pass.
@@ -77,8 +44,8 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   PatchReport report{.attention = module_names(model),
                      .pairs = clean.size,
                      .targets = std::ssize(contrasts),
-                     .clean = difference(from.logits(), outputs, contrasts),
-                     .corrupted = difference(into.logits(), outputs, contrasts)};
+                     .clean = mean_difference(from.logits(), outputs, contrasts),
+                     .corrupted = mean_difference(into.logits(), outputs, contrasts)};
   require(report.clean != report.corrupted,
           "the model gives the clean and the corrupted inputs the same answers");
   const auto numbers = model.head_numbers();
@@ -86,7 +53,7 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   Steps steps(std::ssize(heads) + std::ssize(from.captures().residual) * clean.length);
   const auto restored = [&](const ModelHooks& hooks) {
     steps.done();
-    const double patched = difference(model.forward(corrupted, {}, hooks), outputs, contrasts);
+    const double patched = mean_difference(model.forward(corrupted, {}, hooks), outputs, contrasts);
     return (patched - report.corrupted) / (report.clean - report.corrupted);
   };
   for (const HeadId& head : heads) {

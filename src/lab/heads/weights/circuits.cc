@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <numbers>
 
+#include "headlab/base/comparison.h"
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
 #include "headlab/heads/matrix.h"
@@ -58,9 +61,8 @@ bool reads_what_is_written(AttentionKind from, AttentionKind to, char kind) {
   return (from == AttentionKind::encoder) == reads_encoder;
 }
 
-constexpr Index kMostTokens =
-    4096;  // up to this vocabulary all tokens are used; otherwise kSomeTokens
-constexpr Index kSomeTokens = 1024;
+constexpr Index kMostTokens = kMostCircuitTokens;
+constexpr Index kSomeTokens = 1024;  // used of a larger vocabulary
 
 /// Returns the share of the rows of left right, [V, V] for left [V, D] and right [D, V], whose
 /// largest element is on the diagonal. For large vocabularies some rows are computed, spread
@@ -87,6 +89,27 @@ void require_tokens(const Transformer& model) {
           "the model reads vectors: circuits over a vocabulary need a model that embeds tokens");
 }
 
+/// Returns the sum of the eigenvalues of a matrix divided by the sum of their sizes.
+double positive_share(const Matrix& matrix) {
+  double sum = 0;
+  double sizes = 0;
+  for (const std::complex<double>& value : eigenvalues(matrix)) {
+    sum += value.real();
+    sizes += std::abs(value);
+  }
+  return sizes > 0 ? sum / sizes : 0;
+}
+
+/// Returns W_K^T W_E^T W_E W_Q [D, D], whose eigenvalues are those of W_E W_Q W_K^T W_E^T that are
+/// not 0.
+Matrix matching_matrix(const Tensor& E, const HeadWeights& weights) {
+  if (E.size(0) > kMostTokens) {
+    return Matrix(matmul(transpose(matmul(E, weights.K)), matmul(E, weights.Q)));
+  }
+  const Matrix embedding(E);
+  return (embedding * Matrix(weights.K)).transposed() * (embedding * Matrix(weights.Q));
+}
+
 /// Computes the summary of a head. `U`: the unembedding.
 CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index distance,
                           const Tensor& U) {
@@ -95,7 +118,10 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index di
   const Tensor& E = model.embedding();
   const Tensor keys = transpose(matmul(E, turned.K)), values = matmul(E, weights.V);
   const Index V = model.config().vocab;
-  CircuitSummary summary{head, diagonal_share(matmul(E, turned.Q), keys, scale_of(turned)), {}, {}};
+  CircuitSummary summary;
+  summary.head = head;
+  summary.matches = diagonal_share(matmul(E, turned.Q), keys, scale_of(turned));
+  summary.matching = positive_share(matching_matrix(E, turned));
   if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
   if (model.config().answers > 0) return summary;                      // no token is an answer
   const auto small = [&](const Tensor& U_k, const Tensor& written) {   // O U E V, [Dv, Dv]
@@ -104,12 +130,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index di
   };
   for (Index k = 0; k < model.config().targets; ++k) {
     const Tensor U_k = slice(U, 1, k * V, (k + 1) * V), written = matmul(weights.O, U_k);
-    double sum = 0, sizes = 0;
-    for (const std::complex<double>& value : eigenvalues(small(U_k, written))) {
-      sum += value.real();
-      sizes += std::abs(value);
-    }
-    summary.copying.push_back(sizes > 0 ? sum / sizes : 0);
+    summary.copying.push_back(positive_share(small(U_k, written)));
     summary.copies.push_back(diagonal_share(values, written));
   }
   return summary;
@@ -200,7 +221,12 @@ void compare(const std::vector<Reader>& readers,
     for (const double other : *others[i]) one.random += other / count;
     const auto weaker = std::ranges::lower_bound(*others[i], one.strength) - others[i]->begin();
     one.percentile = 100 * static_cast<double>(weaker) / count;
+    const double spread = standard_deviation(*others[i]);
+    one.z = spread > 0 ? (one.strength - one.random) / spread : 0;
+    one.p = std::max(kLeastP, std::erfc(one.z / std::numbers::sqrt2) / 2);
   });
+  const std::vector<double> corrected = holm(mapped(all, &Composition::p));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].p_holm = corrected[i];
 }
 
 std::vector<Composition> compositions_of(const Transformer& model, const CircuitOptions& options) {
@@ -284,60 +310,10 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   const Tensor U = unembedding(model);
   for (const HeadId& head : all_heads(model)) {
     report.heads.push_back(summary_of(model, head, options.distance, U));
+    std::ranges::copy(skip_trigrams(model, head, options.distance),
+                      std::back_inserter(report.trigrams));
   }
   return report;
-}
-
-static Table circuits_table(const CircuitsReport& report) {
-  Table table{
-      "heads",
-      {kHeadColumn,
-       Column("matches", "matches",
-              "share of tokens (of more than 4,096, of 1,024 of them) that score highest for "
-              "themselves")
-           .fixed(2),
-       Column("copying", "copying",
-              "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
-              "copies tokens")
-           .fixed(2),
-       Column("copies", "copies",
-              "share of tokens whose own logit rises most when the head looks at them, by target")
-           .fixed(2)}};
-  for (const CircuitSummary& one : report.heads) {
-    table.rows.push_back({one.head, one.matches, one.copying, one.copies});
-  }
-  return table;
-}
-
-static Table compositions_table(const CircuitsReport& report) {
-  Table table{
-      .name = "compositions",
-      .columns =
-          {Column("from", "from", "the head that writes").of(CellKind::head).no_legend(),
-           Column("to", "to", "the head that reads").of(CellKind::head).no_legend(),
-           {"kind", "reads by", "queries (Q), keys (K) or values (V)"},
-           Column("strength", "strength",
-                  "norm of the product of both weights / product of the norms")
-               .fixed(3),
-           Column("random", "random", "the strength of random matrices of these shapes").fixed(3),
-           Column("percentile", "percentile", "share of these that are weaker, in percent")
-               .fixed(1)},
-      .title = "compositions, the strongest",
-      .most = 10,
-      .by = "strength"};
-  for (const Composition& one : report.compositions) {
-    table.rows.push_back(
-        {one.from, one.to, std::string(1, one.kind), one.strength, one.random, one.percentile});
-  }
-  return table;
-}
-
-Finding finding_of(const CircuitsReport& report) {
-  return {.about = stamped({{"attention", report.attention},
-                            {"distance", report.options.distance},
-                            {"draws", report.options.draws},
-                            {"seed", report.options.seed}}),
-          .tables = {circuits_table(report), compositions_table(report)}};
 }
 
 }  // namespace headlab

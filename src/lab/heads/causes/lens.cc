@@ -1,0 +1,224 @@
+// Streams between the sublayers of a block are not recorded; they follow from what each sublayer
+// wrote: x + attn(...) in pre-norm and parallel blocks, norm(x + attn(...)) in post-norm blocks.
+// The stream after a whole block is the recorded one, so that the last place agrees with the model
+// bit for bit. Read next: attribution.cc.
+#include "headlab/heads/lens.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/edits.h"
+#include "headlab/ops/ops.h"
+#include "headlab/tensor/tape.h"
+#include "headlab/train/evaluate.h"
+
+namespace headlab {
+namespace {
+
+/// Returns the norm after an attention sublayer of a post-norm model.
+const NormLayer& norm_after(const Transformer& model, const std::string& sublayer) {
+  const std::vector<AttentionModule> modules = model.attention_modules();
+  const auto module = std::ranges::find(modules, sublayer, &AttentionModule::name);
+  require(module != modules.end(), "cannot read the stream after ", sublayer,
+          ": it is no attention layer");
+  return *module->query_norm;
+}
+
+/// Returns what the sublayers of one block wrote, in order.
+std::vector<ModelCaptures::Written> written_by(const ModelCaptures& captures,
+                                               const std::string& block) {
+  std::vector<ModelCaptures::Written> parts;
+  for (const ModelCaptures::Written& part : captures.written) {
+    if (part.name.starts_with(block)) parts.push_back(part);
+  }
+  return parts;
+}
+
+struct LensSums {
+  double loss = 0, right = 0, rank = 0;
+  Index count = 0;
+
+  LensMeans means() const {
+    const double n = static_cast<double>(std::max<Index>(1, count));
+    return {loss / n, right / n, rank / n, count};
+  }
+};
+
+/// LensSums over the targets of all examples.
+class LensReading {
+ public:
+  LensReading(std::size_t places, Index examples)
+      : losses_(places, std::vector<double>(static_cast<std::size_t>(examples))) {}
+
+  /// Adds the targets of a part of the examples at one place.
+  void add(std::size_t place, const Tensor& logits, const Batch& part, Index first) {
+    add_losses(logits, part, first, 1, losses_[place]);
+    const Tensor losses = target_losses(logits, part);
+    const Index outputs = logits.count() / losses.count();
+    const Index K = part.targets_per_position;
+    for (Index row = 0; row < losses.count(); ++row) {
+      const std::int32_t target = part.targets[row];
+      if (target < 0) continue;
+      const std::span<const Scalar> x(logits.data() + row * outputs,
+                                      static_cast<std::size_t>(outputs));
+      const auto larger = std::ranges::count_if(x, [&](Scalar y) { return y > x[target]; });
+      const bool is_right = std::ranges::max_element(x) - x.begin() == target;
+      const Index position = row / K % part.length;
+      for (const Index at : {Index{-1}, position}) {
+        LensSums& sums = sums_[{at, place, row % K}];
+        sums.loss += static_cast<double>(losses.data()[row]);
+        sums.right += is_right ? 1 : 0;
+        sums.rank += 1 + static_cast<double>(larger);
+        ++sums.count;
+      }
+    }
+  }
+
+  /// Returns the means over all targets at a place.
+  LensMeans means(std::size_t place) const {
+    LensSums all;
+    for (const auto& [key, sums] : sums_) {
+      if (key.position >= 0 || key.place != place) continue;
+      all.loss += sums.loss;
+      all.right += sums.right;
+      all.rank += sums.rank;
+      all.count += sums.count;
+    }
+    return all.means();
+  }
+
+  /// Returns the means by target, of all positions together or of each.
+  std::vector<LensCell> cells(bool by_position) const {
+    std::vector<LensCell> cells;
+    for (const auto& [key, sums] : sums_) {
+      if ((key.position >= 0) != by_position) continue;
+      cells.push_back({key.place, key.position, key.k, sums.means()});
+    }
+    return cells;
+  }
+
+  const std::vector<double>& losses(std::size_t place) const { return losses_[place]; }
+
+ private:
+  struct Place {
+    Index position;
+    std::size_t place;
+    Index k;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  std::map<Place, LensSums> sums_;
+  std::vector<std::vector<double>> losses_;  // by place: of each example, summed over its targets
+};
+
+}  // namespace
+
+std::vector<LensStream> lens_streams(const Transformer& model, const ModelCaptures& captures) {
+  const NoGrad no_grad;
+  const TransformerConfig& config = model.config();
+  const StreamKind kind = kind_of(config.norm_place).stream;
+  const std::string stack = config.has_source() ? "decoder." : "";
+  const Index before = config.has_source() ? config.encoder_layers + 1 : 0;
+  const auto residual = [&](Index i) { return captures.residual[static_cast<std::size_t>(i)]; };
+  std::vector<LensStream> streams = {{"embedding", residual(before)}};
+  for (Index layer = 0; layer < config.layers; ++layer) {
+    const std::string block = text(stack, "blocks.", layer, ".");
+    Tensor x = residual(before + layer);
+    std::vector<ModelCaptures::Written> parts = written_by(captures, block);
+    if (kind == StreamKind::other) parts = {{text(stack, "blocks.", layer), {}}};
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+      x = x + parts[i].x;
+      if (kind == StreamKind::normalised) x = norm_after(model, parts[i].name).forward(x);
+      streams.push_back({parts[i].name, x});
+    }
+    streams.push_back({parts.back().name, residual(before + layer + 1)});
+  }
+  return streams;
+}
+
+Tensor lens_logits(const Transformer& model, const Tensor& stream) {
+  const NoGrad no_grad;
+  const bool has_norm = kind_of(model.config().norm_place).stream != StreamKind::normalised;
+  return model.unembedding().forward(has_norm ? model.final_norm().forward(stream) : stream);
+}
+
+LensReport read_lens(const Transformer& model, const Task& task, Index examples) {
+  constexpr Index kBatch = 64;
+  const NoGrad no_grad;
+  const Batch all = held_out_examples(task, examples).batch;
+  LensReport report{.attention = module_names(model),
+                    .targets = task.target_names(),
+                    .examples = all.size};
+  std::optional<LensReading> reading;
+  for_parts(all, model.shape().at_once(kBatch, all.length), [&](const Batch& part, Index first) {
+    ModelCaptures captures;
+    captures.wants_patterns = false;
+    model.forward(part, {}, {.captures = &captures});
+    const std::vector<LensStream> streams = lens_streams(model, captures);
+    if (!reading) {
+      reading.emplace(streams.size(), all.size);
+      for (const LensStream& stream : streams) report.places.push_back({stream.name});
+    }
+    for (std::size_t place = 0; place < streams.size(); ++place) {
+      reading->add(place, lens_logits(model, streams[place].x), part, first);
+    }
+  });
+  const std::vector<double> targets = targets_by_example(all);
+  for (std::size_t place = 0; place < report.places.size(); ++place) {
+    report.places[place].means = reading->means(place);
+    if (place == 0 || all.size < 2) continue;
+    report.places[place].change =
+        paired_change(reading->losses(place), reading->losses(place - 1), targets);
+  }
+  report.by_target = reading->cells(false);
+  report.by_position = reading->cells(true);
+  return report;
+}
+
+/// Returns the columns of means.
+static std::vector<Column> lens_columns() {
+  return {{"loss", "loss", "if the model ended here, nats per target"},
+          Column("accuracy", "accuracy", "share of targets with the largest logit").fixed(4),
+          Column("rank", "rank", "mean rank of the target's logit: 1 is the largest").fixed(2)};
+}
+
+static Json::Array cells_of(const LensMeans& means) {
+  return {means.loss, means.accuracy, means.rank};
+}
+
+static Table lens_cells_table(const LensReport& report, bool by_position) {
+  Table table{by_position ? "positions" : "by_target",
+              {Column("place", "after", "the sublayer before this place in the stream")}};
+  if (by_position) {
+    table.append({Column("position", "position", "of the query, from 0").no_legend()});
+  }
+  table.append({Column("target", "target", "name of the target").no_legend()});
+  table.append(lens_columns());
+  table.append({Column("count", "targets", "number of them").shown_as(Form::grouped).no_legend()});
+  for (const LensCell& cell : by_position ? report.by_position : report.by_target) {
+    Json::Array row = {report.places[cell.place].name};
+    if (by_position) row.emplace_back(cell.position);
+    row.emplace_back(report.targets[static_cast<std::size_t>(cell.k)]);
+    table.rows.push_back(row_with(row, cells_of(cell.means), {cell.means.count}));
+  }
+  table.shown = !by_position;
+  if (!by_position) table.grids = {{"loss by target", "place", "target", "loss"}};
+  return table;
+}
+
+Finding finding_of(const LensReport& report) {
+  Table places{"places",
+               {Column("place", "after", "the sublayer before this place in the stream")}};
+  places.append(lens_columns());
+  places.append(change_columns("difference.", "difference",
+                               "change of the loss by this sublayer, nats per target"));
+  for (const LensPlace& one : report.places) {
+    const Json::Array row = row_with({one.name}, cells_of(one.means));
+    places.rows.push_back(row_with(row, cells_of(one.change)));
+  }
+  return {.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
+          .tables = {places, lens_cells_table(report, false), lens_cells_table(report, true)}};
+}
+
+}  // namespace headlab

@@ -1,0 +1,161 @@
+// Tables of node patching, and the pair of inputs that a user gives. Estimates are compared with
+// the true effects by kind of node, because they are good for some kinds and bad for others.
+// Read next: node_patching.cc.
+#include <algorithm>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/node_patching.h"
+#include "headlab/heads/patching.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab {
+namespace {
+
+constexpr PatchNode kAllNodes[] = {PatchNode::q,       PatchNode::k,      PatchNode::v,
+                                   PatchNode::pattern, PatchNode::output, PatchNode::mlp,
+                                   PatchNode::stream};
+
+/// Two points lie on a line whatever the estimates are.
+constexpr std::size_t kFewestCorrelated = 3;
+
+Json cell_of(const Interval& interval) {
+  return Json::Array{interval.mean, interval.low, interval.high};
+}
+
+Json cell_of(const std::optional<HeadId>& head) { return head ? to_json(*head) : Json(); }
+
+Column direction_column() {
+  return Column("direction", "direction",
+                "restore: clean values in the corrupted run; break: the reverse");
+}
+
+Table nodes_table(const std::vector<PatchDirection>& directions) {
+  Table table{.name = "nodes",
+              .columns = {direction_column(),
+                          {"node", "node", "kind of the value that is exchanged"},
+                          Column("of", "head", "LAYER.HEAD").of(CellKind::head).no_legend(),
+                          {"place", "place", "attention layer, network, or stream before a block"},
+                          Column("position", "position", "of a stream").no_legend(),
+                          interval_column("effect", "effect",
+                                          "share of the difference between clean and corrupted "
+                                          "that the node carries, with its 95% interval")
+                              .fixed(3),
+                          Column("estimate", "estimate",
+                                 "of attribution patching: gradient times difference")
+                              .fixed(3)},
+              .title = "nodes, those with the largest effect",
+              .most = 20,
+              .by = "effect"};
+  for (const PatchDirection& direction : directions) {
+    for (const PatchedNode& node : direction.nodes) {
+      table.rows.push_back({direction.name, name_of(node.kind), cell_of(node.head), node.place,
+                            node.position < 0 ? Json() : Json(node.position), cell_of(node.effect),
+                            node.estimate});
+    }
+  }
+  return table;
+}
+
+Table estimates_table(const std::vector<PatchDirection>& directions) {
+  Table table{"estimates",
+              {direction_column(),
+               {"node", "node", "kind of the value that is exchanged"},
+               Column("count", "nodes", "number of them").no_legend(),
+               Column("correlation", "correlation",
+                      "of the estimates of attribution patching with the effects (Pearson)")
+                   .fixed(3)}};
+  for (const PatchDirection& direction : directions) {
+    for (const PatchNode kind : kAllNodes) {
+      std::vector<double> effects;
+      std::vector<double> estimates;
+      for (const PatchedNode& node : direction.nodes) {
+        if (node.kind != kind) continue;
+        effects.push_back(node.effect.mean);
+        estimates.push_back(node.estimate);
+      }
+      if (effects.empty()) continue;
+      const Json correlation =
+          effects.size() < kFewestCorrelated ? Json() : Json(pearson(effects, estimates));
+      table.rows.push_back({direction.name, name_of(kind), effects.size(), correlation});
+    }
+  }
+  return table;
+}
+
+Table paths_table(const std::vector<PatchDirection>& directions) {
+  Table table{
+      .name = "paths",
+      .columns = {direction_column(),
+                  Column("from", "from", "the head that writes").of(CellKind::head).no_legend(),
+                  Column("to", "to", "the head that reads").of(CellKind::head).no_legend(),
+                  {"by", "by", "queries (q), keys (k), values (v), or the logits"},
+                  interval_column("effect", "effect",
+                                  "share of the difference that this path alone carries")
+                      .fixed(3)},
+      .title = "paths, those with the largest effect",
+      .most = 20,
+      .by = "effect"};
+  for (const PatchDirection& direction : directions) {
+    for (const PatchedPath& path : direction.paths) {
+      table.rows.push_back(
+          {direction.name, path.from, cell_of(path.to), path.by, cell_of(path.effect)});
+    }
+  }
+  return table;
+}
+
+/// Sets the target of the last position to the model's answer for each of the K targets.
+void answer_last(const Transformer& model, Batch& batch) {
+  const NoGrad no_grad;
+  const Tensor logits = model.forward(batch);
+  const Index outputs = model.config().outputs();
+  const Index last = batch.length_of(0) - 1;
+  for (Index k = 0; k < batch.targets_per_position; ++k) {
+    const Scalar* x = logits.data() + (last * batch.targets_per_position + k) * outputs;
+    batch.target(0, last, k) = static_cast<std::int32_t>(std::max_element(x, x + outputs) - x);
+  }
+}
+
+}  // namespace
+
+std::vector<Table> node_tables(const std::vector<PatchDirection>& directions) {
+  return {nodes_table(directions), estimates_table(directions), paths_table(directions)};
+}
+
+Finding patch_finding(const Transformer& model, const Batch& clean, const Batch& corrupted,
+                      bool paths) {
+  Finding found = finding_of(patch_activations(model, clean, corrupted));
+  std::vector<PatchDirection> directions;
+  for (const bool restores : {true, false}) {
+    directions.push_back(patch_nodes(model, clean, corrupted, restores, paths));
+  }
+  for (Table& table : node_tables(directions)) found.tables.push_back(std::move(table));
+  return found;
+}
+
+std::pair<Batch, Batch> own_pair(const Transformer& model, const Task& task,
+                                 const std::string& input, const std::string& corrupted) {
+  require(!model.config().has_source(), "an encoder-decoder reads two inputs, not one");
+  std::pair<Batch, Batch> pair;
+  for (const auto& [words, batch] :
+       {std::pair(&input, &pair.first), std::pair(&corrupted, &pair.second)}) {
+    const std::vector<std::int32_t> tokens = task.encode(*words);
+    require(!tokens.empty(), "the input has no token");
+    *batch = task.example_of(tokens).batch;
+  }
+  if (pair.first.length != pair.second.length) {
+    throw Error(text("cannot patch: the clean input has ", pair.first.length,
+                     " tokens and the corrupted one ", pair.second.length),
+                "give two inputs of the same length");
+  }
+  const bool has_targets = pair.first.target_count() > 0 && pair.second.target_count() > 0;
+  for (Batch* batch : {&pair.first, &pair.second}) {
+    if (!has_targets) {
+      std::ranges::fill(batch->targets, -1);
+      answer_last(model, *batch);
+    }
+  }
+  return pair;
+}
+
+}  // namespace headlab

@@ -1,0 +1,97 @@
+// Values of nodes in a recorded pass, and what the model would compute from changed ones. Nothing
+// here runs the model: a changed value is put back into it by the hooks of a forward pass.
+// Read next: node_patching.cc.
+#include "heads/causes/node_values.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+#include "headlab/ops/ops.h"
+
+namespace headlab {
+namespace {
+
+/// Returns blocks of `width` columns of x, one for each head.
+Tensor by_head(const Tensor& x, const Ids& block_of_head, Index width) {
+  std::vector<Tensor> parts;
+  for (const std::int32_t block : block_of_head) {
+    parts.push_back(slice(x, 2, block * width, (block + 1) * width));
+  }
+  return concat(parts, 2);
+}
+
+AttentionOptions options_of(const AttentionModule& module) {
+  const MultiHeadAttention& a = *module.attention;
+  AttentionOptions options;
+  options.heads = a.head_count();
+  if (!a.slopes.empty()) {
+    options.slopes = mapped(a.heads, [&](std::int32_t head) { return a.slopes[head]; });
+  }
+  return options;
+}
+
+/// Returns "blocks.0." of "blocks.0.mlp".
+std::string block_of(const std::string& sublayer) {
+  return sublayer.substr(0, sublayer.rfind('.') + 1);
+}
+
+/// Returns the norm of a block with the parameters of this name.
+NormLayer norm_named(const Transformer& model, const std::string& name) {
+  const TransformerConfig& config = model.config();
+  NormLayer norm(config.d_model, config.norm, config.biases);
+  norm.eps = static_cast<Scalar>(config.norm_eps);
+  model.visit([&](const std::string& parameter, const Tensor& value) {
+    if (parameter == name + ".w") norm.w = value;
+    if (parameter == name + ".b") norm.b = value;
+  });
+  return norm;
+}
+
+}  // namespace
+
+HeadInputs head_inputs(const MultiHeadAttention& a, const AttentionCaptures& captures) {
+  return {captures.q, by_head(captures.k, a.kv_head, a.d_head),
+          by_head(captures.v, a.kv_head, a.d_value)};
+}
+
+Tensor attend(const AttentionModule& module, const HeadInputs& inputs, const Batch& batch,
+              Tensor* pattern) {
+  AttentionOptions options = options_of(module);
+  const bool reads_tokens = module.kind == AttentionKind::self;
+  options.mask = {.causal = module.causal,
+                  .window = module.window,
+                  .lengths = reads_tokens ? batch.lengths : batch.source_lengths};
+  const auto compute = form_of(module.attention->function, options);
+  return compute(inputs.q, inputs.k, inputs.v, std::move(options), pattern);
+}
+
+Tensor attend_with(const AttentionModule& module, const Tensor& pattern, const Tensor& v) {
+  return weighted_values(pattern, v, options_of(module));
+}
+
+std::size_t stream_after(const Transformer& model, const std::string& mlp) {
+  for (const AttentionModule& module : model.attention_modules()) {
+    if (module.name == block_of(mlp) + "attn") return module.stream + 1;
+  }
+  throw Error(text("the model has no block of ", mlp));
+}
+
+Tensor stream_with(const Transformer& model, const ModelCaptures& captures, const std::string& mlp,
+                   const Tensor& y) {
+  const std::size_t after = stream_after(model, mlp);
+  const bool is_post = kind_of(model.config().norm_place).stream == StreamKind::normalised;
+  if (!is_post) {
+    const auto own = std::ranges::find(captures.written, mlp, &ModelCaptures::Written::name);
+    return captures.residual[after] + (y - own->x);
+  }
+  Tensor x = captures.residual[after - 1];
+  for (const AttentionModule& module : model.attention_modules()) {
+    if (!module.name.starts_with(block_of(mlp))) continue;
+    const auto own =
+        std::ranges::find(captures.written, module.name, &ModelCaptures::Written::name);
+    x = module.query_norm->forward(x + own->x);
+  }
+  return norm_named(model, block_of(mlp) + "ln2").forward(x + y);
+}
+
+}  // namespace headlab

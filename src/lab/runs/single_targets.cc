@@ -1,0 +1,154 @@
+// Answers to single targets, and their means over groups. The passes are those of `evaluate`, in
+// the same order, so that means over all targets agree with it. Read next:
+// src/core/train/evaluate.cc.
+#include "headlab/train/single_targets.h"
+
+#include <algorithm>
+#include <map>
+
+#include "headlab/base/error.h"
+#include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
+
+namespace headlab {
+namespace {
+
+/// Adds the targets of some examples, of which `first` is the first.
+void add_targets(const Tensor& logits, const Batch& part, Index first,
+                 std::vector<SingleTarget>& targets) {
+  const Index K = part.targets_per_position;
+  const Tensor losses = target_losses(logits, part);
+  const Index outputs = logits.count() / losses.count();
+  for (Index row = 0; row < losses.count(); ++row) {
+    const std::int32_t target = part.targets[row];
+    if (target < 0) continue;
+    const Scalar* x = logits.data() + row * outputs;
+    SingleTarget& one = targets.emplace_back();
+    one.k = row % K;
+    one.position = row / K % part.length;
+    one.example = first + row / K / part.length;
+    one.target = target;
+    one.predicted = static_cast<std::int32_t>(std::max_element(x, x + outputs) - x);
+    one.loss = static_cast<double>(losses.data()[row]);
+  }
+}
+
+struct GroupSums {
+  double loss = 0, right = 0;
+  Index count = 0;
+
+  void add(const SingleTarget& target) {
+    loss += target.loss;
+    right += target.predicted == target.target ? 1 : 0;
+    ++count;
+  }
+};
+
+/// Returns the columns of a group's means, after those that name it.
+std::vector<Column> mean_columns() {
+  return {{"loss", "loss", "mean of the group, in nats per target"},
+          Column("accuracy", "accuracy", "share of the group's targets that are right").fixed(4),
+          Column("count", "targets", "number in the group").shown_as(Form::grouped).no_legend()};
+}
+
+Json::Array mean_cells(const GroupSums& sums) {
+  const auto n = static_cast<double>(sums.count);
+  return {sums.loss / n, sums.right / n, sums.count};
+}
+
+}  // namespace
+
+AnsweredTargets answer_targets(const Model& model, const Task& task, const EvaluateOptions& options,
+                               bool logits) {
+  require(options.examples >= 1 && options.batch >= 1, "cannot evaluate ", options.examples,
+          " examples, ", options.batch, " at a time");
+  const NoGrad no_grad;
+  const ModelHooks hooks{.edits = options.edits};
+  const Batch all =
+      task.make_batch(streams::evaluated(options.key),
+                      at_most_different(task, options.examples, options.split), options.split);
+  AnsweredTargets answered{.targets = {}, .examples = all.size, .length = all.length};
+  const Index at_once = model.shape().at_once(options.batch, all.length);
+  for_parts(all, at_once, [&](const Batch& part, Index first) {
+    const Tensor found = model.forward(part, {}, hooks);
+    add_targets(found, part, first, answered.targets);
+    if (!logits) return;
+    answered.logits.insert(answered.logits.end(), found.values().begin(), found.values().end());
+  });
+  require(!answered.targets.empty(), "the held-out examples have no target at all");
+  return answered;
+}
+
+Table single_target_table(const Task& task, const std::vector<SingleTarget>& targets) {
+  Table table{"targets",
+              {Column("example", "example", "its index among the held-out ones").no_legend(),
+               Column("position", "position", "of the query, from 0").no_legend(),
+               Column("name", "target", "name of the target").no_legend(),
+               Column("answer", "answer", "the right output").no_legend(),
+               Column("predicted", "predicted", "the output with the largest logit").no_legend(),
+               Column("right", "right", "whether they are the same").no_legend(),
+               Column("loss", "loss", "of this target, in nats").no_legend()}};
+  const std::vector<std::string> names = task.target_names();
+  for (const SingleTarget& one : targets) {
+    table.rows.push_back({one.example, one.position, names[one.k], task.answer_text(one.target),
+                          task.answer_text(one.predicted), one.target == one.predicted, one.loss});
+  }
+  return table;
+}
+
+Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
+                    TargetGroups groups) {
+  const bool by_position = groups == TargetGroups::position;
+  Table table{by_position ? "positions" : "answers"};
+  table.columns = {by_position ? Column("position", "position", "of the query, from 0").no_legend()
+                               : Column("answer", "answer", "the right output").no_legend(),
+                   Column("name", "target", "name of the target").no_legend()};
+  table.append(mean_columns());
+  if (groups == TargetGroups::target) return table;
+  std::map<std::pair<Index, Index>, GroupSums> sums;  // by group and target
+  for (const SingleTarget& one : targets) {
+    sums[{by_position ? one.position : Index{one.target}, one.k}].add(one);
+  }
+  const std::vector<std::string> names = task.target_names();
+  for (const auto& [group, of_group] : sums) {
+    const Json named = by_position ? Json(group.first)
+                                   : Json(task.answer_text(static_cast<std::int32_t>(group.first)));
+    Json::Array row = {named, names[group.second]};
+    for (const Json& cell : mean_cells(of_group)) row.push_back(cell);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, Index early,
+                                               Index late) {
+  require(early >= 1 && late >= 1, "positions of the in-context score count from 1, got ", early,
+          " and ", late);
+  InContextScore score{.early = early, .late = std::min(late, answered.length)};
+  if (score.early >= score.late) return std::nullopt;
+  std::map<Index, std::pair<GroupSums, GroupSums>> sums;  // by example: at early, at late
+  for (const SingleTarget& one : answered.targets) {
+    if (one.position + 1 == score.early) sums[one.example].first.add(one);
+    if (one.position + 1 == score.late) sums[one.example].second.add(one);
+  }
+  std::vector<double> differences;
+  for (const auto& [example, both] : sums) {
+    const auto& [first, last] = both;
+    if (first.count == 0 || last.count == 0) continue;
+    differences.push_back(last.loss / static_cast<double>(last.count) -
+                          first.loss / static_cast<double>(first.count));
+  }
+  if (differences.empty()) return std::nullopt;
+  score.examples = std::ssize(differences);
+  score.difference = t_interval(differences);
+  return score;
+}
+
+Json to_json(const InContextScore& score) {
+  return Json::object({{"early", score.early},
+                       {"late", score.late},
+                       {"examples", score.examples},
+                       {"score", score.difference}});
+}
+
+}  // namespace headlab

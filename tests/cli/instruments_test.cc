@@ -1,0 +1,101 @@
+// Instruments on a command line: groups of targets, logits, early stopping, the best weights, and
+// training from a run. What they compute is tested in tests/train and tests/heads.
+#include "cli/program.h"
+#include "headlab/train/run.h"
+
+namespace headlab::cli { namespace {
+
+using Instruments = Program;
+
+TEST_F(Instruments, EvalShowsGroupsOfTargetsAndSingleOnes) {
+  done(tiny({"--out", "a"}));
+  const Json plain = done({"eval", "a", "--json"}).json();
+  const Json by = done(typed("eval a --by position --early 2 --late 4 --json")).json();
+  EXPECT_EQ(plain.at("targets"), by.at("targets"));
+  EXPECT_EQ(by.at("in_context").at("late"), Json(4));
+  EXPECT_FALSE(by.at("positions").items().empty());
+  EXPECT_FALSE(done(typed("eval a --by answer --json")).json().at("answers").items().empty());
+  const std::string csv = done(typed("eval a --examples 4 --csv --table targets")).out;
+  expect_parts(csv, {"example,position,name,answer,predicted,right,loss\n0,", "\n3,"});
+  const std::string summary = done(typed("eval a --csv")).out;
+  EXPECT_TRUE(summary.starts_with("name,loss,accuracy,count\n")) << summary;
+  EXPECT_EQ(run(typed("eval a --early 3")).status, 2);
+}
+
+TEST_F(Instruments, EvalWritesLogits) {
+  done(tiny({"--out", "a"}));
+  done(typed("eval a --examples 4 --logits l.npy"));
+  expect_parts(file("l.npy"), {"NUMPY", "'shape': (4, "});
+  EXPECT_EQ(run(typed("eval a --logits l.svg")).status, 2);
+}
+
+TEST_F(Instruments, BestWeightsAreReadByEveryCommand) {
+  done(
+      tiny({"--out", "a", "--steps", "40", "--eval-every", "2", "--lr", "0.3", "--patience", "3"}));
+  for (const std::string line :
+       {"eval a@best", "heads a@best --examples 16", "ablate a@best --examples 32",
+        "circuits a@best --draws 10", "attribute a@best --examples 16", "pattern a@best 0.0",
+        "patch a@best --examples 8", "export a@best --to headlab --out e"}) {
+    const Outcome outcome = run(typed(line));
+    EXPECT_TRUE(outcome.status == 0 || line.starts_with("export")) << line << outcome.err;
+  }
+  EXPECT_TRUE(fs::exists(folder / "a" / "heads@best.json"));
+  EXPECT_FALSE(fs::exists(folder / "a" / "heads.json"));
+  const Json best = done(typed("eval a --best --json")).json();
+  EXPECT_EQ(best.at("loss"), done(typed("eval a@best --json")).json().at("loss"));
+  const Outcome resume = run(typed("train --resume a@best"));
+  EXPECT_EQ(resume.status, 1);
+  expect_parts(resume.err, {"cannot write a@best", "without @best"});
+}
+
+TEST_F(Instruments, EarlyStoppingIsReportedAndResumed) {
+  const Outcome train = done(tiny({"--out", "a", "--steps", "40", "--eval-every", "2", "--lr", "0",
+                                   "--patience", "2", "--warmup", "0"}));
+  expect_parts(train.out, {"a: 6 steps", "ended early: no lower held-out loss in 2 evaluations"});
+  EXPECT_TRUE(holds(done({"runs", "."}).out, "ended early"));
+  expect_parts(done(typed("train --resume a")).out, {"a: 10 steps", "&& headlab train"});
+}
+
+TEST_F(Instruments, TrainingFromARunKeepsItsModelAndComparesRoles) {
+  const std::string task = "--task relations:length=8,vocab=6,classes=3,relations=";
+  done(typed("train " + task + "1+same --heads 2 --d-model 8 --steps 5 --out a"));
+  const Outcome from = done(typed("train --from a " + task + "2+same --steps 3 --seed 4 --out b"));
+  expect_parts(again_of(from.out), {"--from a"});
+  const Json config = kept("b/config.json");
+  EXPECT_EQ(config.at("from"), Json("a"));
+  EXPECT_EQ(config.at("d_model"), Json(8));
+  EXPECT_EQ(config.at("seed"), Json(4));
+  const Json roles = done(typed("transfer b --examples 32 --json")).json();
+  EXPECT_EQ(roles.at("heads").items().size(), 2u);
+  EXPECT_EQ(run(typed("train --from a --layers 3 --out c")).status, 2);
+  EXPECT_EQ(run(typed("train --from a --task copy --out c")).status, 1);
+  EXPECT_EQ(run(typed("transfer a")).status, 1);
+  done(typed("train --resume a --steps 6"));
+  expect_parts(run(typed("transfer b")).err, {"other weights"});
+}
+
+TEST_F(Instruments, PatchTakesOwnInputsAndPaths) {
+  done(
+      typed("train --task relations:length=8,vocab=6,classes=3,relations=1+same --heads 2 "
+            "--d-model 8 --layers 2 --steps 5 --out a"));
+  const Json own =
+      done(Words{"patch", "a", "--paths", "--json", "--input", "a b c d", "--corrupted", "b b c d"})
+          .json();
+  EXPECT_EQ(own.at("pairs"), Json(1));
+  EXPECT_FALSE(own.at("paths").items().empty());
+  EXPECT_EQ(run(typed("patch a --input a")).status, 2);
+  EXPECT_EQ(run(typed("patch a --corrupted a")).status, 2);
+  const Json held_out = done(typed("patch a --examples 32 --json")).json();
+  EXPECT_EQ(held_out.at("estimates").items().size(), 2u * 6);
+  EXPECT_TRUE(held_out.at("nodes").items()[0].at("effect").at("low").is_number());
+}
+
+TEST_F(Instruments, AttributeListsSingleExamples) {
+  done(tiny({"--out", "a"}));
+  const std::string csv = done(typed("attribute a --examples 4 --csv --table examples")).out;
+  expect_parts(csv, {"example,position,target,answer,part,share\n0,", ",embedding,"});
+  EXPECT_EQ(kept("a/attribution.json").find("examples")->is_number(), true);
+}
+
+}  // namespace
+}  // namespace headlab::cli

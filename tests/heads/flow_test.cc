@@ -1,0 +1,70 @@
+// Rollout and flow on matrices whose products and cuts are known by hand, and on a circuit built by
+// hand in which the answer comes from one position.
+#include "headlab/heads/flow.h"
+
+#include "headlab/tasks/table.h"
+#include "headlab/train/evaluate.h"
+#include "support/errors.h"
+#include "support/induction_pair.h"
+#include "support/models.h"
+
+namespace headlab { namespace {
+
+Matrix matrix_of(const std::vector<std::vector<double>>& rows) {
+  return {std::ssize(rows), std::ssize(rows[0]), [&](Index i, Index j) {
+            return rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+          }};
+}
+
+TEST(Flow, RolloutIsTheProductFromTheLastLayerToTheFirst) {
+  const Matrix first = matrix_of({{1, 0}, {0.25, 0.75}}), last = matrix_of({{1, 0}, {0.5, 0.5}});
+  const Matrix rollout = attention_rollout({first, last});
+  EXPECT_NEAR(rollout(1, 0), 0.5 + 0.5 * 0.25, 1e-12);
+  EXPECT_NEAR(rollout(1, 1), 0.5 * 0.75, 1e-12);
+}
+
+/// From position 1: to input 0 by 1 -> 0 -> 0 (min(0.5, 1)) and 1 -> 1 -> 0 (min(0.5, 0.25)), 0.75
+/// together; to input 1 by 1 -> 1 -> 1, min(0.5, 0.75) = 0.5.
+TEST(Flow, IsTheMinimumCutOfEachPairAndRowsSumToOne) {
+  const Matrix first = matrix_of({{1, 0}, {0.25, 0.75}}), last = matrix_of({{1, 0}, {0.5, 0.5}});
+  const Matrix flow = attention_flow({first, last});
+  EXPECT_NEAR(flow(1, 0), 0.75 / 1.25, 1e-9);
+  EXPECT_NEAR(flow(1, 1), 0.5 / 1.25, 1e-9);
+  EXPECT_NEAR(flow(0, 0), 1, 1e-9);
+}
+
+TEST(Flow, OfOneLayerIsItsAttention) {
+  const Matrix A = matrix_of({{1, 0, 0}, {0.4, 0.6, 0}, {0.2, 0.3, 0.5}});
+  const Matrix flow = attention_flow({A}), rollout = attention_rollout({A});
+  for (Index t = 0; t < 3; ++t) {
+    for (Index s = 0; s < 3; ++s) {
+      EXPECT_NEAR(flow(t, s), A(t, s), 1e-9);
+      EXPECT_NEAR(rollout(t, s), A(t, s), 1e-12);
+    }
+  }
+}
+
+TEST(Flow, ReportFindsTheKeysOfTheInductionHeadAndTheirCost) {
+  const auto task = make_task(kInduction);
+  const Transformer model = induction_pair(task->shape());
+  const FlowReport report = find_flow(model, *task, 8);
+  ASSERT_EQ(report.relations[0].relation, "induction");
+  EXPECT_GT(report.relations[0].rollout, 0.2);
+  EXPECT_GT(report.relations[0].rollout, report.relations[0].uniform);
+  EXPECT_GT(report.relations[0].cost.change, 1);
+  for (const auto& row : report.rollout) {
+    double sum = 0;
+    for (const double share : row) sum += share;
+    EXPECT_LE(sum, 1 + 1e-9);
+  }
+}
+
+TEST(Flow, RefusesAnEncoderDecoder) {
+  const auto task = make_task("reverse_cross");
+  TransformerConfig config = small_encoder_decoder();
+  config.shape() = task->shape();
+  expect_error([&] { find_flow(random_model(config), *task, 4); }, {"two streams"});
+}
+
+}  // namespace
+}  // namespace headlab
