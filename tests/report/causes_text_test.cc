@@ -104,6 +104,8 @@ TEST(AttributionText, EndsInTheSum) {
   report.parts = {"embedding", "0.0"};
   report.targets = {"next"};
   report.shares = {{0.25}, {8.0}};
+  report.low = {{0.2}, {7.5}};
+  report.high = {{0.3}, {8.5}};
   report.logits = {8.25};
   EXPECT_TRUE(
       holds(shown(finding_of(report), "report/attribution.txt"), "all parts together: next 8.25"));

@@ -87,7 +87,7 @@ TEST_F(DamagedRun, NamesTheMomentsThatAreMissing) {
 
 TEST_F(DamagedRun, NamesAStateOfAnotherModel) {
   edit_config("d_ff", 20);
-  expect_refusal("state.safetensors", "does not belong to the config.json beside it");
+  expect_refusal("state.safetensors", "does not belong to the config.json next to it");
 }
 
 TEST_F(DamagedRun, NamesTheTensorsThatAnOlderStateOfAnotherModelHas) {
