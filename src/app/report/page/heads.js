@@ -1,6 +1,6 @@
-// Facts about a head as sentences: its role compared with chance, its cost, other heads with the same
-// role, when it emerged, up to which size it is kept. The card, the grid and the scenes say the same
-// because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
+// Facts about a head as sentences: its role compared with chance, its cost, other heads with the
+// same role, when it emerged, up to which size it is kept. The card, the grid and the scenes say
+// the same because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
 import {idOfPair, subsetLoss} from './core_reports.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';
 import {digits, shaded} from './charts.js';

@@ -97,7 +97,8 @@ export async function measure() {
 export let showMeasured = () => {};
 
 /// The dial next to the losses by question. It keeps its height and, until the next result is
-/// there, shows the last one faded: nothing below moves under the pointer. `tell` is called with it.
+/// there, shows the last one faded: nothing below moves under the pointer. `tell` is called with
+/// it.
 export function dial(options, tell = () => {}) {
   const result = el('div', {id: 'live-result'});
   const panel = el('div', {class: 'columns dial'}, result,
