@@ -8,7 +8,8 @@ class Trace {
     Object.assign(this, {model, example, options, modules: [], residual: [], logits: null,
       exact: true, patterns: new Map()});
   }
-  /// The weights of a head, [Q * S] row-major; computed when first asked for. The latest are kept, up to 32 MB.
+  /// The weights of a head, [Q * S] row-major; computed when first asked for. The latest are kept,
+  /// up to 32 MB.
   pattern(m, place) {
     const key = m + '.' + place;
     const known = this.patterns.get(key) || this.modules[m].pattern(place);

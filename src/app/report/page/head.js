@@ -22,7 +22,7 @@ import {
   tokensOf, zoomBy,
 } from './pattern.js';
 
-// ---- the second pattern ----------------------------------------------------------------------------------
+// ---- the second pattern ----------------------------------------------------------------------
 
 /// Candidates for side-by-side comparison with the chosen head: [value, words]; the most similar
 /// head first.

@@ -1,5 +1,5 @@
-// Facts about a head as sentences: its role compared with chance, what it costs, who does it too, when
-// it was born, up to which size it is kept. The card, the grid and the scenes say the same
+// Facts about a head as sentences: its role compared with chance, what it costs, who does it too,
+// when it was born, up to which size it is kept. The card, the grid and the scenes say the same
 // because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
 import {idOfPair, subsetLoss} from './core_reports.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';

@@ -101,8 +101,9 @@ export function onMeasured(act) {
   showMeasured = act;
 }
 
-/// The dial next to the losses by question. It keeps its height and, until the next result is there,
-/// faded, the last: what stands below never moves under the pointer. `tell` is called with it.
+/// The dial next to the losses by question. It keeps its height and, until the next result is
+/// there, faded, the last: what stands below never moves under the pointer. `tell` is called with
+/// it.
 export function dial(options, tell = () => {}) {
   const result = el('div', {id: 'live-result'});
   const panel = el('div', {class: 'columns dial'}, result,

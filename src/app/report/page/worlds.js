@@ -217,8 +217,9 @@ export function distancesFromKnown(known, weights, tokens, causal = false) {
   });
 }
 
-/// The name of the pattern that weights resemble: of the patterns from which they are less than half of the distance of uniform attention, the one with the smallest share; else uniform, if they are
-/// nearer than .2; else ''.
+/// The name of the pattern that weights resemble: of the patterns from which they are less than
+/// half of the distance of uniform attention, the one with the smallest share; else
+/// uniform, if they are nearer than .2; else ''.
 export function likeOf(distances) {
   const others = distances.filter((x) => x.name !== 'uniform' && x.share < 0.5);
   if (others.length) return others.reduce((a, b) => (b.share < a.share ? b : a)).name;
