@@ -151,7 +151,7 @@ TEST_F(Cases, LongSequencesOfManyHeadsAnswerThePointer) {
   study.train("induction:length=1024", "a",
               {"--steps", "1", "--d-model", "96", "--layers", "4", "--heads", "12", "--batch", "1",
                "--eval-examples", "2", "--eval-every", "0"});
-  open(study.page("a", {"--examples", "1", "--no-weights"}));
+  open(study.page("a", {"--examples", "1", "--no-weights"}), "#view=story");
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 48);
   go_to("#view=head&h=0.3&ex=0");
   const double slow = tab().number(  // 19 of 20 moves, in the best of five rounds

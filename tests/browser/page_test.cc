@@ -35,7 +35,7 @@ TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
 }
 
 TEST_F(PageOfARun, OpensWithItsStory) {
-  open(full);
+  open(full, "#view=story");
   EXPECT_TRUE(shows("#answered", " of 4 right"));
   EXPECT_GT(tab().text("document.querySelector('#verdict-live a').getAttribute('href')").size(),
             1u);
@@ -45,7 +45,7 @@ TEST_F(PageOfARun, OpensWithItsStory) {
 }
 
 TEST_F(PageOfARun, ShowsThePointInScenes) {
-  open(full);
+  open(full, "#view=story");
   click("#scene-start");
   std::set<std::string> told = {words("#scene-words")};
   while (there("#scene-next")) {
@@ -64,7 +64,7 @@ TEST_F(PageOfARun, ShowsThePointInScenes) {
 }
 
 TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
-  open(full);
+  open(full, "#view=story");
   tab().evaluate("document.querySelector('#grid .cell[tabindex=\"0\"]').focus()");
   const auto focused = [&] { return tab().text("document.activeElement.dataset.head"); };
   for (const auto& [key, head] : {std::pair{"Home", "0.0"},
@@ -93,7 +93,7 @@ TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
 /// Each is answered by the story itself, or by the card of a head that is clicked.
 TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   study.done({"page", "full", "pruned", "--out", "both.html"});
-  open(study.path("both.html"));
+  open(study.path("both.html"), "#view=story");
   EXPECT_TRUE(shows("#question", "the token 1 back (back1)")) << "What is asked?";
   const Json relations = study.json("full/heads.json").at("relations");
   const std::string owner = at2(relations.items()[0].at("owner"));
@@ -239,7 +239,7 @@ TEST_F(PageOfARun, ShowsEveryFindingByItsOwnDescription) {
 }
 
 TEST_F(PageOfARun, OpensTheMeaningOfAWordInPlace) {
-  open(full);
+  open(full, "#view=story");
   tab().evaluate(
       "[...document.querySelectorAll('#card .term')].find((word) => word.textContent "
       "=== 'chance').focus()");
@@ -279,7 +279,7 @@ TEST_F(PageOfARun, SaysWhyItsModelDoesNotRun) {
   const std::size_t sum = html.find(">", html.find("id=\"checksum\"")) + 1;
   html.replace(sum, html.find("<", sum) - sum, std::to_string(hash));
   write_file(folder / "starry.html", html);
-  open(folder / "starry.html");
+  open(folder / "starry.html", "#view=story");
   EXPECT_TRUE(shows("#check", "cannot compute")) << words("#check");
   EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden")) << words("#banner");
   EXPECT_TRUE(there("#grid canvas")) << "mean patterns are there";
@@ -321,7 +321,7 @@ TEST_F(PageOfARun, FallsBackWithANoticeOnABadAddress) {
 }
 
 TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
-  open(full);
+  open(full, "#view=story");
   const std::string last = words("#grid");
   press_on("pick-step", "Home");
   EXPECT_NE(words("#grid"), last) << "maps and bars are of the step";
@@ -349,7 +349,7 @@ TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
 /// The page of a run that kept its weights, without them.
 TEST_F(PageOfARun, ShowsMapsOfStepsWhoseWeightsItLacks) {
   study.done({"page", "full", "--no-weights", "--out", "maps.html"});
-  open(study.path("maps.html"));
+  open(study.path("maps.html"), "#view=story");
   const char* map = "document.querySelector('#grid canvas').toDataURL()";
   const std::string last = tab().text(map);
   press_on("pick-step", "Home");
@@ -377,7 +377,7 @@ TEST_F(PageOfARun, TellsItsSettingsAsTheyTookEffect) {
 }
 
 TEST_F(PageOfARun, KeepsThePlacesOfRemovedHeads) {
-  open(study.path("pruned/report.html"));
+  open(study.path("pruned/report.html"), "#view=story");
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 4);
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell.gone').length"), 1);
   EXPECT_TRUE(shows("#grid .gone", "removed"));

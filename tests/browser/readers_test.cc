@@ -152,7 +152,7 @@ TEST_F(Readers, WhoListenHearThePageInTheOrderOfReading) {
 /// The card of a head that is tapped is in sight on a small screen too.
 TEST_F(Readers, WhoTapAHeadSeeItsCard) {
   tab().resize(320, 640);
-  open(full);
+  open(full, "#view=story");
   for (const char* head : {"0.0", "0.3"}) {
     click(std::string("#grid [data-head='") + head + "']");
     EXPECT_TRUE(words("#card").starts_with(head));
@@ -164,7 +164,7 @@ TEST_F(Readers, WhoTapAHeadSeeItsCard) {
 }
 
 TEST_F(Readers, ReachEverythingWithTab) {
-  open(full);
+  open(full, "#view=story");
   std::set<std::string> reached;
   for (int i = 0; i < 200; ++i) {
     tab().press("Tab");
@@ -293,9 +293,9 @@ TEST_F(Readers, GetTheSameCurveFromThePageAndTheProgram) {
 }
 
 TEST_F(Readers, GetTheSameLossesAndBirthsFromThePageAndTheProgram) {
-  open(full);
+  open(full, "#view=story");
   expect_same(svg_of("losses"), program({"runs", "full"}));
-  open(full);
+  open(full, "#view=story");
   expect_same(svg_of("births"), program({"history", "full"}));
 }
 
@@ -320,7 +320,7 @@ TEST_F(Readers, SeeTheHeadsThatTheProgramDraws) {
     const double x = std::stod((*at)[1]);
     shares.push_back((std::stod((*at)[2]) - x) / (std::stod((*at)[3]) - x));
   }
-  open(full);
+  open(full, "#view=story");
   const Json widths = tab().evaluate(
       "[...document.querySelectorAll('#grid .bar span')].map((bar) => "
       "parseFloat(bar.style.width) / 100)");

@@ -95,6 +95,18 @@ class Element {
       this.nodes.push(node instanceof Element ? node : new TextNode(node));
     }
   }
+  get parentNode() {
+    return this.parent;
+  }
+  get nextSibling() {
+    const all = this.parent?.nodes ?? [];
+    return all[all.indexOf(this) + 1] ?? null;
+  }
+  after(node) {
+    node.remove();
+    node.parent = this.parent;
+    this.parent.nodes.splice(this.parent.nodes.indexOf(this) + 1, 0, node);
+  }
   appendChild(node) {
     this.append(node);
     return node;
@@ -114,6 +126,9 @@ class Element {
   }
   getAttribute(name) {
     return this.attributes[name] ?? null;
+  }
+  removeAttribute(name) {
+    delete this.attributes[name];
   }
   addEventListener(name, act) {
     (this.listeners[name] ||= []).push(act);
@@ -189,6 +204,7 @@ function makeGlobals(hash) {
   globalThis.document = {
     body, documentElement: root, activeElement: body, title: '',
     createElement: (tag) => new Element(tag),
+    createElementNS: (_, tag) => new Element(tag),
     getElementById: (id) => body.querySelector(`#${id}`),
     querySelector: (selector) => body.querySelector(selector),
     querySelectorAll: (selector) => body.querySelectorAll(selector),

@@ -86,8 +86,6 @@ TEST(PageFiles, AreJoinedToOneScript) {
       << "what a module needs first";
 }
 
-TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 260'000u); }
-
 TEST(PageFiles, HaveAtMostFourHundredLines) {
   for (const PageFile& file : page_files())
     EXPECT_LE(std::ranges::count(file.text, '\n'), 400) << file.name;

@@ -4,7 +4,9 @@
 #include <iterator>
 
 #include "headlab/heads/scores.h"
+#include "headlab/tasks/table.h"
 #include "report/page_core.h"
+#include "report/page_html.h"
 #include "support/golden_text.h"
 
 namespace headlab { namespace {
@@ -102,6 +104,52 @@ TEST_F(PageStory, SaysWhatIsAskedWithoutWeights) {
               {says("#view=story&q=5", "answered", {"It says: ", "right."}, nothing),
                says("#view=story&q=2&tokens=1,2,3", "answered",
                     {"It says: ", "typed tokens is not known"}, nothing)});
+}
+
+/// Returns the task that the first screen is tested with: small, with the files of the project.
+std::string small_task(const std::string& name) {
+  const std::string data = std::string(HEADLAB_SOURCE_DIR) + "/datasets/";
+  if (name == "text") return "text:file=" + data + "fables.txt,length=16";
+  if (name == "file") return "file:train=" + data + "definitions.jsonl";
+  return name;
+}
+
+/// Tasks that need a file of tokens or a command of the user.
+bool needs_files_of_the_user(const std::string& name) {
+  return name == "tokens" || name == "command";
+}
+
+TEST_F(PageStory, FirstScreenTellsTheQuestionOfEveryTask) {
+  const Texts wrong = {"undefined", "NaN", "null", "[object"};
+  for (const TaskEntry& entry : task_table()) {
+    const std::string name(entry.name);
+    if (needs_files_of_the_user(name)) continue;
+    SCOPED_TRACE(name);
+    const bool own =
+        file_text("questions.js").find("\n  " + name + ": '") != std::string_view::npos;
+    EXPECT_TRUE(own || name == "relations" || name == "file") << "a task has its own sentence";
+    const fs::path run = random_run(two_layers_of_three(small_task(name))).path;
+    expect_said(make_page({run}),
+                {says("", "headline", {"heads"}, wrong), says("", "detail", {"model"}, wrong),
+                 says("", "drawer", {"Look closer", "Needed?"}, wrong),
+                 says("#view=first&scene=0&gates=0.0:0", "headline", {"Without head 0.0, "}, wrong),
+                 says("#view=first&gates=0.0:0", "detail", {"held-out examples", "the loss is"},
+                      wrong)});
+  }
+}
+
+TEST_F(PageStory, FirstScreenSaysWhatIsTrueOfAControl) {
+  expect_said(make_page({scored("memoryless:length=8,vocab=6")}),
+              {says("", "headline", {"a control task: there is nothing to find"}, {"own"})});
+  expect_said(make_page({scored(kFlagship)}),
+              {says("", "headline", {"6 heads; none owns a question"}, {"do the work"})});
+}
+
+TEST_F(PageStory, FirstScreenWithoutWeightsOffersNothingToBreak) {
+  const fs::path run = random_run(two_layers_of_three(kFlagship)).path;
+  expect_said(make_page({run}, {.weights = false}),
+              {says("", "headline", {"6 heads"}, {"Try to break it"}),
+               says("", "drawer", {"Look closer"}, {"Ablate", "undefined"})});
 }
 
 TEST_F(PageStory, GivesTheReasonOfEachNumberOfHeads) {

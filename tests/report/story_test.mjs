@@ -90,10 +90,10 @@ async function pressKeysOfThePage() {
   press(null, '?');
   expect(app.state.view === 'about', '? opens the list of keys');
   press(null, 'Escape');
-  expect(app.state.view === 'story', 'Escape goes back to the story');
+  expect(app.state.view === 'first', 'Escape goes back to the first screen');
   go({keys: 'off'});
   press(null, '?');
-  expect(app.state.view === 'story', 'keys can be switched off');
+  expect(app.state.view === 'first', 'keys can be switched off');
 }
 
 await settle();

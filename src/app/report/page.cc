@@ -83,7 +83,7 @@ class PageMaker {
   /// Leaves out the next part in turn; returns false if there is nothing more.
   bool make_poorer() {
     if (const Index snapshots = std::min(plan_.snapshots, most_snapshots()); snapshots > 1) {
-      plan_.snapshots = snapshots > 5 ? snapshots / 2 : 0;
+      plan_.snapshots = snapshots > 5 ? std::max<Index>(5, snapshots * 3 / 4) : 0;
     } else if (plan_.maps && most_snapshots() > 1) {
       plan_.maps = false;
     } else if (plan_.examples > 32) {

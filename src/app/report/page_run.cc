@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "report/page_parts.h"
@@ -184,22 +185,52 @@ void add_model(const Run& run, const RunStudy& study, const PagePlan& plan, Page
   add_replacements(study, plan, blocks, facts);
 }
 
-/// Returns the indices of at most `most` of `count` snapshots.
-std::vector<std::size_t> chosen_snapshots(std::size_t count, Index most) {
-  std::vector<std::size_t> places;
-  if (most < 2) return places;
-  const std::size_t kept = std::min(count, static_cast<std::size_t>(most));
-  for (std::size_t i = 0; i < kept; ++i) {
-    places.push_back(kept == 1 ? 0 : i * (count - 1) / (kept - 1));
+/// Returns the index of the snapshot whose step is nearest to `step`; the later one of equals.
+std::size_t nearest_snapshot(const std::vector<RunStudy::Snapshot>& snapshots, Index step) {
+  const auto distance = [&](const RunStudy::Snapshot& one) { return std::abs(one.step - step); };
+  const auto nearest = std::ranges::min_element(snapshots, [&](const auto& a, const auto& b) {
+    return distance(a) != distance(b) ? distance(a) < distance(b) : a.step > b.step;
+  });
+  return static_cast<std::size_t>(nearest - snapshots.begin());
+}
+
+/// Returns the steps at which relations emerged, by the history of a run; empty without one.
+std::vector<Index> emergence_steps(const Json& history) {
+  std::vector<Index> steps;
+  if (history.is_null()) return steps;
+  for (const auto& [name, relation] : history.at("relations").members()) {
+    if (relation.at("born").is_number()) steps.push_back(relation.at("born").integer());
   }
-  return places;
+  return steps;
+}
+
+/// Returns the indices of at most `most` snapshots, in order: the first, the last, those nearest to
+/// emergence steps, and then others at equal distances.
+std::vector<std::size_t> chosen_snapshots(const std::vector<RunStudy::Snapshot>& snapshots,
+                                          Index most, const std::vector<Index>& emergence) {
+  std::set<std::size_t> places;
+  if (most < 2 || snapshots.empty()) return {};
+  const std::size_t kept = std::min(snapshots.size(), static_cast<std::size_t>(most));
+  const auto add = [&](std::size_t place) {
+    if (places.size() < kept) places.insert(place);
+  };
+  add(0);
+  add(snapshots.size() - 1);
+  for (const Index step : emergence) add(nearest_snapshot(snapshots, step));
+  for (std::size_t i = 0; i < kept; ++i) {
+    add(kept == 1 ? 0 : i * (snapshots.size() - 1) / (kept - 1));
+  }
+  for (std::size_t i = 0; i < snapshots.size(); ++i) add(i);
+  return {places.begin(), places.end()};
 }
 
 /// Returns weights over training in 16 bits, half the bytes, and the resulting errors. Null if
 /// nothing was kept, or if it does not fit.
-Json snapshots_facts(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks) {
+Json snapshots_facts(const RunStudy& study, const PagePlan& plan, const Json& history,
+                     PageBlocks& blocks) {
   const std::vector<std::size_t> places =
-      chosen_snapshots(study.snapshots.size(), plan.weights ? plan.snapshots : 0);
+      chosen_snapshots(study.snapshots, plan.weights ? plan.snapshots : 0,
+                       emergence_steps(history));
   if (places.empty()) return {};
   Json steps = Json::array();
   Json losses = Json::array();
@@ -260,11 +291,11 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
   };
   losses["held_out"] = blocks.floats("losses", {plan.examples}, first(study.held_out_losses));
   losses["scored"] = blocks.floats("losses", {plan.examples}, first(study.scored_losses));
-  facts["snapshots"] = snapshots_facts(study, plan, blocks);
+  facts["history"] = run_history(run);
+  facts["snapshots"] = snapshots_facts(study, plan, facts.at("history"), blocks);
   if (facts["snapshots"].is_null() && plan.maps && study.snapshots.size() > 1) {
     facts["maps"] = maps_facts(study, blocks);
   }
-  facts["history"] = run_history(run);
   facts["reports"] = run_reports(run);
   facts["figures"] = run_figures(run, facts);
   return facts;

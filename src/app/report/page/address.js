@@ -44,7 +44,7 @@ const labels = numbers(/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?$/);
 /// Every key: how it is read and written, and what it is when the address does not say. A default
 /// of null means that the view chooses.
 const STATE_KEYS = {
-  v: [count, 1], view: [text(/^[a-z]{1,20}$/), 'story'], run: [count, 1],
+  v: [count, 1], view: [text(/^[a-z]{1,20}$/), null], run: [count, 1],
   ex: [{parse: (s) => (/^(typical|worst)$/.test(s) ? s : count.parse(s)), format: String},
     'typical'],
   h: [head, null], b: [text(/^(\d{1,3}\.\d{1,4}|start|parent)$/), null],

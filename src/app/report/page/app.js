@@ -15,6 +15,7 @@ import {
   nearestStep, noteAddress, onlyGate, relation, run, stepSlider, task, timeSteps, toggleGate,
   usable, working, writeAddress,
 } from './state.js';
+import {firstView} from './first.js';
 import {storyView} from './story.js';
 import {headView} from './head.js';
 import {benchView} from './bench.js';
@@ -90,6 +91,7 @@ function changed() {
 function buildControls(uses) {
   const bar = byId('controls');
   if (!app.page.runs.length) return bar.replaceChildren();
+  if (uses === null) return bar.replaceChildren();  // the view has its own
   const keys = new Set([...(uses.length || app.view.name !== 'learn' ? ['run'] : []), ...uses]);
   return bar.replaceChildren(
     ...[...keys].map((key) => CONTROLS[key]()).filter(Boolean),
@@ -104,8 +106,7 @@ const KEYS = [
   ['1–9', 'places, in their order'],
   ['Tab', 'regions; arrows, Home, End, Page keys move inside a picture or the grid'],
   ['Enter', 'open a head, or lock a query'],
-  ['Escape', 'unlock, or back to the story', () =>
-    go(app.state.q != null ? {q: null, k: null} : {view: app.views.find(isShown).name})],
+  ['Escape', 'unlock, or back to the first view; there, all heads on', () => leave()],
   ['x', 'switch this head off or on', () => toggleGate(chosen())],
   ['X', 'only this head, or all', () => onlyGate(chosen())],
   ['a', 'all heads on', () => go({gates: {}, hide: null})],
@@ -123,6 +124,10 @@ const KEYS = [
   ['+ − 0', 'zoom a pattern; or the wheel with Ctrl'],
   ['?', 'this list', () => go({view: 'about'})],
 ];
+function leave() {
+  if (app.view.reset) return app.view.reset();
+  return go(app.state.q != null ? {q: null, k: null} : {view: app.views.find(isShown).name});
+}
 const actionOf = (key) => KEYS.find(([name]) => name === key)?.[2];
 
 function stepTime(by) {
@@ -226,7 +231,7 @@ function readAddress() {
   if (app.page.facts.textbook && !/\brun=/.test(location.hash)) state.run = firstRun(state.lesson);
   noteAddress();
   if (!usable(state.view)) {
-    if (state.view !== defaultState().view) notices.push(`This page has no view ${state.view}.`);
+    if (state.view !== null) notices.push(`This page has no view ${state.view}.`);
     state.view = app.views.find(isShown)?.name;
   }
   const shown = app.page.runs[state.run - 1] || app.page.runs[0];
@@ -259,6 +264,7 @@ function navigation() {
 
 export function show(rebuild) {
   const {state} = app;
+  state.view ??= app.views.find(isShown)?.name;
   state.step = nearestStep(state.step);
   const root = document.documentElement;
   if (root.dataset.theme !== state.theme) forgetColors();
@@ -278,7 +284,8 @@ function build() {
   byId('meaning').hidden = true;
   say('');
   app.view = view;
-  buildControls(view.uses || []);
+  main.dataset.view = view.name;
+  buildControls(view.uses);
   main.replaceChildren(el('h2', {id: 'view-title', tabindex: -1}, view.title));
   view.build(main);
   app.figures.forEach((f) => f.draw());
@@ -336,10 +343,9 @@ function header() {
 
 export async function start() {
   app.page = loadPage((id) => byId(id).textContent);
-  const views = [
-    storyView, headView, benchView, findingsView,
-    learnView, aboutView,
-  ];
+  // a sweep opens with its knee
+  const opening = app.page.facts.sweep ? [storyView, firstView] : [firstView, storyView];
+  const views = [...opening, headView, benchView, findingsView, learnView, aboutView];
   Object.assign(app, {views, lessons: LESSONS, show});
   saved.about = () =>
     `headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
@@ -351,7 +357,10 @@ export async function start() {
   document.addEventListener('keydown', onKey);
   window.addEventListener('popstate', readAddress);
   window.addEventListener('hashchange', () => hasMoved() && readAddress());
-  window.addEventListener('resize', () => app.figures.forEach((f) => f.draw()));
+  window.addEventListener('resize', () => {
+    app.figures.forEach((f) => f.draw());
+    app.view.resized?.();
+  });
   for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print'])
     matchMedia(media).addEventListener('change', () => {
       forgetColors();

@@ -53,9 +53,14 @@ export function luminance(hex) {
 }
 
 /// 256 colours of a scale. `weight`: zero is the paper, so that nothing looks like nothing, and the
-/// map runs towards the other end of cividis; `sign`: blue below zero, orange above.
+/// map runs towards the other end of cividis; `sign`: blue below zero, orange above; `tint ROLE`:
+/// from the paper to the colour of a role.
 export function scaleColors(palette, kind) {
   const dark = luminance(palette.paper) < 0.2;
+  if (kind?.startsWith('tint ')) {
+    const stops = [palette.paper, palette[kind.slice('tint '.length)]];
+    return range(256, (i) => between(stops, i / 255));
+  }
   if (kind === 'sign') {
     const stops = [palette.low, palette.paper, palette.high];
     return range(256, (i) => between(stops, i / 255));
@@ -232,7 +237,8 @@ function svgItem(item, palette) {
   return `<path d="${d.join('')}${item.type === 'line' ? '' : 'z'}"${look}/>`;
 }
 
-const SVG_NAMES = 'http' + '://www.w3.org/2000/svg'; // names the language; nothing is fetched there
+/// Names the language; nothing is fetched there.
+export const SVG_NAMES = 'http' + '://www.w3.org/2000/svg';
 
 /// The picture as an SVG document; `about` (head, example, seed, command) goes into its metadata.
 export function svg(picture, palette, about) {

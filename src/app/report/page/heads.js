@@ -68,7 +68,7 @@ export const bestPoints = (r = run()) => {
 };
 
 /// The fewest heads with which it is still kept, when heads go one by one.
-function keptTo(x) {
+export function keptTo(x) {
   const points = bestPoints();
   const without = points.filter((p) => !p.heads.some((h) => idOfPair(h) === x.at));
   return points.length ? Math.max(-1, ...without.map((p) => p.kept)) + 1 : null;
@@ -236,7 +236,7 @@ export function moduleName({name, kind, heads, kvBlocks}) {
 
 /// The small map of a head, as an item of a picture without its place: the pattern on the example,
 /// of very long inputs, and of steps without weights, the mean pattern.
-function thumbnailOf(x) {
+export function thumbnailOf(x) {
   if (!trace() || task().length > 256 || mapStep() != null) {
     const {rows, columns: cols, weights: values} = run().thumbnail(x.m, x.place, mapStep());
     return shaded({values, rows, cols});

@@ -96,6 +96,11 @@ export async function measure() {
 /// Shows how far the measurement is, where the open view has a dial.
 export let showMeasured = () => {};
 
+/// Calls `act` whenever a measurement has new numbers, instead of filling a dial.
+export function onMeasured(act) {
+  showMeasured = act;
+}
+
 /// The dial next to the losses by question. It keeps its height and, until the next result is
 /// there, shows the last one faded: nothing below moves under the pointer. `tell` is called with
 /// it.

@@ -326,11 +326,17 @@ export function headName(x) {
     (owned.length ? ` ★ ${owned.join(', ')}` : '');
 }
 
-export function toggleGate(head) {
-  if (!head || !isLive()) return;
+/// The gates after a head is switched off, or on again.
+export function toggledGates(head) {
   const gates = {...app.state.gates};
   if (gates[head.at] === undefined) gates[head.at] = 0;
   else delete gates[head.at];
+  return gates;
+}
+
+export function toggleGate(head) {
+  if (!head || !isLive()) return;
+  const gates = toggledGates(head);
   go({gates});
   say(`Head ${head.at} is ${gates[head.at] === 0 ? 'off' : 'on'}.`);
 }

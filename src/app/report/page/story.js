@@ -333,7 +333,7 @@ function howManyNodes() {
 }
 
 export const storyView = {
-  name: 'story', place: 'Story', title: 'Story', uses: ['ex'],
+  name: 'story', place: 'Story', title: 'In full', uses: ['ex'],
   available: (page) => page.runs.length > 0,
   build(main) {
     const part = (title, nodes) =>

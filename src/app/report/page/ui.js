@@ -1,7 +1,7 @@
 // The document's side of a picture, and the few kinds of elements that all views are made of. Every
 // word of a run reaches the document as a text node: nothing here parses markup. A view makes its
 // elements once; what depends on the state is made by functions that refresh() calls again.
-import {SERIES, csv, hexOf, paint, svg} from './draw.js';
+import {SERIES, SVG_NAMES, csv, hexOf, paint, svg} from './draw.js';
 import {digits} from './charts.js';
 
 export const byId = (id) => document.getElementById(id);
@@ -16,6 +16,16 @@ export function el(tag, props, ...children) {
     else node.setAttribute(key, value === true ? '' : value);
   }
   node.append(...children.flat(9).filter((child) => child != null && child !== false));
+  return node;
+}
+
+/// An element of SVG; all properties are attributes.
+export function svgNode(tag, props, ...children) {
+  const node = document.createElementNS(SVG_NAMES, tag);
+  for (const [key, value] of Object.entries(props || {})) {
+    if (value != null) node.setAttribute(key, String(value));
+  }
+  node.append(...children.flat(9).filter(Boolean));
   return node;
 }
 
@@ -179,6 +189,9 @@ export function tableOf(caption, head, rows, most = 64) {
 
 // ---- colours -------------------------------------------------------------------------------
 
+/// The roles of the colours of questions in their order, and of what belongs to no question.
+export const QUESTION_COLORS = ['q0', 'q1', 'q2', 'q3', 'q4', 'none'];
+
 export let palettes = {};
 
 export function forgetColors() {
@@ -193,7 +206,7 @@ export function palette(scheme = '') {
   const found = {};
   for (const role of [
     'paper', 'panel', 'ink', 'muted', 'rule', 'edge', 'accent', 'good', 'bad', 'low', 'high',
-    ...SERIES,
+    ...QUESTION_COLORS, ...SERIES,
   ]) {
     probe.style.color = `var(--${role})`;
     found[role] = hexOf(getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number));

@@ -1,0 +1,143 @@
+// What the first screen shows: the example that opens it, its answers, and how many of them break
+// without the heads that are ablated. If the task has several targets, the answers are those at the
+// query; if it has one, those of the whole example. Read next: first_words.js.
+import {forwardPass} from './core_pass.js';
+import {lossesOf} from './core_losses.js';
+import {range, remember} from './draw.js';
+import {
+  app, baseTrace, chosen, example, exampleCount, exampleIndex, gateArray, go, headsOf, isLive,
+  memo, run, silenced, task, toggledGates, trace,
+} from './state.js';
+import {costOf} from './heads.js';
+import {busiestQuery, tokensOf} from './pattern.js';
+import {ownersOfQuestions} from './questions.js';
+
+/// The attention layer whose tokens are the example: the first of the decoder or of the model.
+const mainModule = () => run().modules.findIndex(({kind}) => kind === 'self');
+export const exampleTokens = () => tokensOf(Math.max(0, mainModule())).queries;
+export const queryNow = () => Math.min(app.state.q ?? busiestQuery(), exampleTokens().length - 1);
+
+const severalTargets = () => task().target_names.length > 1;
+
+/// The heads whose absence is tried: owners, or the costliest heads if there are none.
+function suspects() {
+  const owners = ownersOfQuestions();
+  if (owners.length) return owners.slice(0, 6);
+  return [...headsOf()].sort((a, b) => (costOf([b]) ?? 0) - (costOf([a]) ?? 0)).slice(0, 3);
+}
+
+/// The number of examples that are tried: as many as take some tenths of a second.
+function triedExamples(heads) {
+  const {length, source_length: S} = task();
+  const products = run().facts.parameters * (length + S) * (heads.length + 1);
+  return Math.min(exampleCount(), 48, Math.floor(2e8 / products));
+}
+
+/// The answers of a pass, by position: how many are right, and how many are wrong but right in
+/// `base`.
+function answersOf(pass, base) {
+  const K = task().target_names.length;
+  const {right} = remember(pass, 'answers', () => lossesOf(pass));
+  const before = base && remember(base, 'answers', () => lossesOf(base)).right;
+  const {targets} = pass.example;
+  return range(pass.example.length, (t) => {
+    const slots = range(K, (k) => t * K + k).filter((row) => targets?.[row] >= 0);
+    return {
+      asked: slots.length, right: slots.filter((row) => right[row]).length,
+      broken: before ? slots.filter((row) => before[row] && !right[row]).length : 0,
+    };
+  });
+}
+
+/// How many different keys the relations ask for at a query: arcs to one key look alike.
+const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
+  Array.from(shown.gold(r, t) || []))).size;
+
+/// What one example would show: at each query, which heads break an answer.
+function tellingQuery(index, heads) {
+  const shown = task().set('scored').example(index);
+  const base = forwardPass(run().model, shown);
+  const whole = answersOf(base, null);
+  const without = heads.map((x) => {
+    const pass = forwardPass(run().model, shown, {gates: gateArray(silenced([x])), base});
+    return answersOf(pass, base);
+  });
+  const valued = whole.map(({asked, right}, t) => {
+    const breakers = heads.filter((_, i) => without[i][t].broken > 0);
+    const single = heads.filter((_, i) => without[i][t].broken === 1).length;
+    const value = (right === asked ? 4 * asked : 0) + 2 * single + breakers.length +
+      distinctKeys(shown, t) + (t + 1) / whole.length / 2;
+    return {index, q: t, breakers, value};
+  });
+  return valued.filter(({breakers}) => breakers.length)
+    .reduce((a, b) => (a && a.value >= b.value ? a : b), null);
+}
+
+/// The example and the query that open the screen, with the heads that break an answer there; null
+/// if the page cannot run the model, or if no head breaks any answer.
+export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
+  const heads = suspects();
+  if (!isLive() || !heads.length) return null;
+  return range(triedExamples(heads)).map((index) => tellingQuery(index, heads)).filter(Boolean)
+    .reduce((a, b) => (a && a.value >= b.value ? a : b), null);
+});
+
+/// Moves to the telling example, unless the reader chose another one.
+export function openTelling() {
+  const {state} = app;
+  if (state.ex !== 'typical' || state.tokens.length) return;
+  const found = telling();
+  state.ex = found?.index ?? exampleIndex();
+  state.q ??= found?.q ?? null;
+}
+
+/// The counts of answers shown: {asked, right, broken, known}; null without a model.
+export function answerCounts() {
+  if (!trace()?.logits) return null;
+  if (!example().targets) return {asked: 0, right: 0, broken: 0, known: false};
+  const rows = answersOf(trace(), baseTrace());
+  const shown = severalTargets() ? [rows[queryNow()]].filter(Boolean) : rows;
+  const sum = (key) => shown.reduce((total, row) => total + row[key], 0);
+  return {asked: sum('asked'), right: sum('right'), broken: sum('broken'), known: true};
+}
+
+/// The positions with an answer that is wrong because of what is ablated.
+export function brokenPositions() {
+  if (!trace()?.logits || !example().targets) return new Set();
+  const rows = answersOf(trace(), baseTrace());
+  return new Set(range(rows.length).filter((t) => rows[t].broken > 0));
+}
+
+/// The state in which the screen opens.
+export const startState = () => {
+  const found = telling();
+  return {
+    gates: {}, hide: null, step: null, scene: 0, tokens: [], kept: null, repl: 'zero', k: null,
+    ...(found ? {ex: found.index, q: found.q} : {}),
+  };
+};
+
+export function ablate(x) {
+  if (!isLive()) return go({h: x.at});
+  return go({gates: toggledGates(x), h: x.at, scene: 0, hide: null});
+}
+
+/// The query of a question: in the encoder it is a token of the source.
+export function queryOfQuestion({kind}) {
+  if (kind !== 'encoder') return queryNow();
+  return Math.min(queryNow(), (example().sourceLength || 1) - 1);
+}
+
+/// The ground-truth keys of a question at its query; empty if nothing is asked or nothing is known.
+export const keysOf = (one) =>
+  Array.from((one.r >= 0 && example().gold(one.r, queryOfQuestion(one))) || []);
+
+/// The heads that are drawn in a lane: its owner and those that attend to the same keys; a question
+/// without a relation shows the chosen head.
+export function headsInLane(one) {
+  if (one.r < 0) return chosen() ? [chosen()] : [];
+  const names = [one.owner, ...one.others];
+  return headsOf().filter((x) => names.includes(x.at));
+}
+
+export const isAblated = (x) => app.state.gates[x.at] === 0;

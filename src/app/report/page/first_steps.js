@@ -1,0 +1,139 @@
+// The strip at the foot of the first screen: up to six steps, each of which changes what the screen
+// shows: heads, training step, drawer. A step is a row {name, title, set, because}; one whose heads
+// or weights do not exist is left out. Read next: first.js.
+import {idOfPair} from './core_reports.js';
+import {button, el} from './ui.js';
+import {app, go, headsOf, isLive, onlyHeads, run, silenced, timeSteps} from './state.js';
+import {bestPoints, bornAt, costOf, doneBy, listed, partnerOf} from './heads.js';
+import {ownersOfQuestions, questionOf, spoken} from './questions.js';
+import {startState, telling} from './first_state.js';
+
+const sameQuestion = (x, y) => {
+  const mine = doneBy(x).map((d) => d.name);
+  return doneBy(y).some((d) => mine.includes(d.name));
+};
+
+/// Whether another head, of no question of its own, attends to the same keys.
+const hasLookAlike = (x) => headsOf().some((y) => y.at !== x.at && sameQuestion(x, y) &&
+  !ownersOfQuestions().some((owner) => owner.at === y.at));
+
+/// The head whose absence is shown first: one that breaks an answer of the example, an owner if
+/// possible; without such an example the costliest head.
+function firstHead() {
+  const breakers = telling()?.breakers;
+  if (breakers?.length) return breakers.find(hasLookAlike) || breakers[0];
+  const cost = (x) => costOf([x]) ?? -1;
+  return [...headsOf()].sort((a, b) => cost(b) - cost(a))[0];
+}
+
+/// The two heads of the pair that costs most beyond the cost of each alone.
+function pairOfHeads() {
+  const owners = ownersOfQuestions();
+  const found = (owners.length ? owners : headsOf()).map((x) => ({x, partner: partnerOf(x)}))
+    .filter(({partner}) => partner);
+  const best = found.reduce((a, b) => (a && a.partner.beyond >= b.partner.beyond ? a : b), null);
+  return best && {x: best.x, y: best.partner.x};
+}
+
+/// A head that is not an owner: one that attends to the same keys as `x`, or any other.
+function spareHead(x) {
+  const owners = ownersOfQuestions();
+  const spare = headsOf().filter((y) => y.at !== x.at && !owners.some((o) => o.at === y.at));
+  const cost = (y) => costOf([y]) ?? 0;
+  const cheap = [...spare].sort((a, b) => cost(a) - cost(b));
+  return cheap.find((y) => sameQuestion(x, y)) || cheap[0] || null;
+}
+
+/// The smallest best set that holds a head for each key that a query needs, else the owners.
+function keptHeads() {
+  const owners = ownersOfQuestions();
+  if (owners.length > 1) return {heads: owners.map((x) => x.at), owners: true};
+  const wanted = run().task.needed ?? Math.ceil(headsOf().length / 2);
+  const best = bestPoints().find((p) => p.kept === wanted && p.heads.length);
+  return best ? {heads: best.heads.map(idOfPair), owners: false} : null;
+}
+
+/// A kept step before the first head emerged, or about the middle of them.
+function earlyStep(x) {
+  if (!run().steps.length || !isLive()) return null;
+  const before = timeSteps().slice(0, -1);
+  const born = bornAt(x);
+  const half = before.filter((step) => born != null && step >= born)[0];
+  return half ?? before.at(-1) ?? null;
+}
+
+const ablateTitle = (x) => {
+  const question = questionOf(x);
+  return question?.owner === x.at ? `Ablate the owner of ${spoken(question.name)}`
+    : `Ablate head ${x.at}`;
+};
+
+function pairSteps(pair) {
+  if (!pair) return [];
+  const {x, y} = pair;
+  const shared = doneBy(x).find((d) => doneBy(y).some((other) => other.name === d.name));
+  const about = shared ? `Heads ${x.at} and ${y.at} both attend to the keys of “${
+    spoken(shared.name)}”. ` : `Losing ${x.at} and ${y.at} costs more than the sum of both. `;
+  return [
+    {name: 'one-of-pair', title: 'Ablate one of a pair', because: about, h: x.at,
+      set: {gates: silenced([x])}},
+    {name: 'pair', title: 'Ablate both of the pair', because: about, h: x.at,
+      set: {gates: silenced([x, y])}},
+  ];
+}
+
+/// The steps of this run, in their order.
+export function stepRows() {
+  const x = headsOf().length && isLive() ? firstHead() : null;
+  if (!x) return [];
+  const spare = headsOf().length > 1 ? spareHead(x) : null;
+  const kept = keptHeads();
+  const early = earlyStep(x);
+  const rows = [
+    {name: 'owner', title: ablateTitle(x), because: '', h: x.at, set: {gates: silenced([x])}},
+    spare && {name: 'spare', h: spare.at, set: {gates: silenced([spare])},
+      title: sameQuestion(x, spare) ? 'Ablate a look-alike' : `Ablate head ${spare.at}`,
+      because: sameQuestion(x, spare) ? `Head ${spare.at} attends to the same keys. ` : ''},
+    ...pairSteps(pairOfHeads()),
+    kept && kept.heads.length < headsOf().length && {name: 'keep', h: kept.heads[0],
+      title: kept.owners ? `Keep the ${kept.heads.length} owners` : `Keep the best ${
+        kept.heads.length}`,
+      because: `Only ${listed(kept.heads)} are on. `, set: {gates: onlyHeads(kept.heads)}},
+    early != null && {name: 'earlier', title: `Go back to training step ${early}`, h: x.at,
+      because: '', set: {step: early}},
+  ];
+  return rows.filter(Boolean).slice(0, 6);
+}
+
+/// Moves to a step by its number; 0 is the start.
+export function toStep(number) {
+  const row = stepRows()[number - 1];
+  go({...startState(), ...(row ? {...row.set, h: row.h, scene: number} : {})});
+}
+
+export const stepRow = () => stepRows()[app.state.scene - 1] || null;
+
+/// The strip: {node, update}.
+export function stepStrip() {
+  const rows = stepRows();
+  if (!rows.length) return {node: el('div', {class: 'steps', hidden: true}), update() {}};
+  const by = (change) => () => toStep(app.state.scene + change);
+  const back = button('◂', by(-1), {'aria-label': 'Previous step', id: 'step-back'});
+  const next = button('▸', by(1), {'aria-label': 'Next step', id: 'step-next'});
+  const all = rows.map(({title}, i) => button('', () => toStep(i + 1), {
+    class: 'step', id: `step-${i + 1}`, 'aria-label': `Step ${i + 1}: ${title}`, title}));
+  all.forEach((node, i) => node.replaceChildren(el('i', null, String(i + 1)),
+    el('span', null, rows[i].title)));
+  const node = el('div', {class: 'steps', role: 'group', 'aria-label': 'Steps'}, back, all, next);
+  node.style.gridTemplateColumns = `2.5rem repeat(${rows.length}, 1fr) 2.5rem`;
+  const update = () => {
+    const {scene} = app.state;
+    all.forEach((one, i) => {
+      if (i + 1 === scene) one.setAttribute('aria-current', 'step');
+      else one.removeAttribute('aria-current');
+    });
+    back.disabled = scene < 1;
+    next.disabled = scene >= rows.length;
+  };
+  return {node, update};
+}

@@ -1,0 +1,175 @@
+// The first screen: it fits 1280 x 800, says what there is to see, and shows within an instant what
+// a click changes. On a small screen the drawer opens below the tapped head and covers none.
+// Read next: study.h.
+#include "browser/study.h"
+
+namespace headlab::browser { namespace {
+
+class FirstScreen : public OnPage {
+ protected:
+  const Study& study = the_study();
+  fs::path full = study.path("full/report.html");
+
+  /// The owner of the first relation, as "layer.head".
+  std::string owner() const {
+    const Json relations = study.json("full/heads.json").at("relations");
+    return at2(relations.items()[0].at("owner"));
+  }
+  std::string map_of(const std::string& head) const { return "#maps [data-head='" + head + "']"; }
+  /// The first head of the strip: its absence breaks an answer of the example.
+  std::string breaking_head() {
+    click("#step-1");
+    const std::string head = tab().text("Object.keys(app.state.gates)[0]");
+    tab().press("Escape");
+    wait();
+    return head;
+  }
+};
+
+TEST_F(FirstScreen, FitsWithoutScrollingAndSaysWhatThereIsToSee) {
+  tab().resize(1280, 800);
+  open(full);
+  EXPECT_EQ(tab().text("app.state.view"), "first");
+  EXPECT_TRUE(words("#headline").starts_with("4 heads; ")) << words("#headline");
+  EXPECT_TRUE(shows("#detail", "the model names the token 1 back")) << words("#detail");
+  EXPECT_LE(tab().number("document.documentElement.scrollHeight"), 800);
+  EXPECT_EQ(tab().number("document.querySelectorAll('#maps .map').length"), 4);
+  EXPECT_TRUE(
+      tab().holds("document.getElementById('step-1').getBoundingClientRect().bottom <= 800"));
+  EXPECT_EQ(tab().number("document.querySelectorAll('.lane').length"), 4);
+  EXPECT_EQ(tab().number("document.querySelectorAll('.drawer-column').length"), 4);
+}
+
+TEST_F(FirstScreen, ShowsWhatBreaksWhenAHeadIsClicked) {
+  open(full);
+  const std::string head = breaking_head();
+  const std::string before = words("#loss-now");
+  EXPECT_FALSE(there(".answer.bad")) << "the example opens with right answers";
+  click(map_of(head));
+  EXPECT_TRUE(words("#headline").starts_with("Without head " + head + ", "));
+  EXPECT_TRUE(shows("#headline", " break")) << words("#headline");
+  EXPECT_TRUE(there(".answer.bad"));
+  EXPECT_TRUE(there(".arc.off[data-head='" + head + "']")) << "its arc fades";
+  EXPECT_GT(number_in(words("#loss-now")), number_in(before));
+  EXPECT_TRUE(there(map_of(head) + "[aria-pressed='true']"));
+  EXPECT_TRUE(words("#drawer").starts_with(head));
+  click("#reset");
+  EXPECT_FALSE(there(".answer.bad"));
+  EXPECT_EQ(words("#loss-now"), before);
+}
+
+TEST_F(FirstScreen, AnswersAClickAtOnce) {
+  open(full);
+  const std::string head = owner();
+  double least = 1e9;
+  for (int i = 0; i < 6; ++i) {
+    least = std::min(least, tab().number("(() => { const start = performance.now(); "
+                                         "document.querySelector(\"" +
+                                         map_of(head) +
+                                         "\").click(); return performance.now() - start; })()"));
+    wait();
+  }
+  RecordProperty("click_ms", static_cast<int>(least));
+  EXPECT_LT(least, 300) << "ms";
+}
+
+TEST_F(FirstScreen, EachStepChangesTheScreen) {
+  open(full);
+  const auto screen = [&] { return words("#headline") + words("#detail") + words("#maps"); };
+  std::set<std::string> seen = {screen()};
+  const int steps = static_cast<int>(tab().number("document.querySelectorAll('.step').length"));
+  EXPECT_GE(steps, 4);
+  click("#next");
+  EXPECT_TRUE(there("#step-1[aria-current]")) << "the button takes the step that it names";
+  EXPECT_TRUE(there(".answer.bad"));
+  for (int step = 2; step <= steps; ++step) {
+    EXPECT_TRUE(seen.insert(screen()).second) << step << screen();
+    click("#step-next");
+  }
+  EXPECT_TRUE(seen.insert(screen()).second) << screen();
+  tab().press("Escape");
+  wait();
+  EXPECT_TRUE(seen.contains(screen())) << "Escape restores the start";
+}
+
+TEST_F(FirstScreen, TakesTypedTokensInPlace) {
+  open(full);
+  const std::string type =
+      "(() => { const tile = document.querySelectorAll('.tokens-row.example .tok')[3]; "
+      "tile.focus(); tile.value = tile.value === 'b' ? 'c' : 'b'; tile.dispatchEvent(new "
+      "Event('input', {bubbles: true})); return tile.value; })()";
+  const std::string typed = tab().text(type);
+  wait();
+  EXPECT_EQ(tab().text("document.querySelectorAll('.tokens-row.example .tok')[3].value"), typed);
+  EXPECT_EQ(tab().text("task().tokens[app.state.tokens[3]]"), typed);
+  EXPECT_TRUE(there("#answers .answer i")) << "the page knows the rule of this task";
+  const std::string unknown =
+      "(() => { const tile = document.querySelectorAll('.tokens-row.example .tok')[3]; tile.value "
+      "= '?'; tile.dispatchEvent(new Event('input', {bubbles: true})); return tile.value; })()";
+  EXPECT_EQ(tab().text(unknown), typed) << "no token of the task";
+}
+
+TEST_F(FirstScreen, HoveringMovesNothing) {
+  tab().resize(1280, 800);
+  open(full);
+  const char* places =
+      "[...document.querySelectorAll('.map, .drawer, .steps, .lane')].map((e) => { const b = "
+      "e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height].join(); }).join(' ')";
+  const std::string before = tab().text(places);
+  for (const char* head : {"0.0", "0.1", "0.2", "0.3"}) {
+    tab().evaluate("document.querySelector(\"" + map_of(head) +
+                   "\").dispatchEvent(new PointerEvent('pointerenter'))");
+    EXPECT_TRUE(words("#drawer").starts_with(head));
+    EXPECT_EQ(tab().text(places), before) << head;
+  }
+}
+
+TEST_F(FirstScreen, LeadsToTheHeadWithItsExample) {
+  open(full);
+  click(map_of("0.2"));
+  const std::string example = tab().text("String(exampleIndex())");
+  click("#look-closer");
+  EXPECT_TRUE(there("#pattern"));
+  EXPECT_EQ(tab().text("chosen().at"), "0.2");
+  EXPECT_EQ(tab().text("String(exampleIndex())"), example);
+  click("#view-first");
+  click("#tab-story");
+  EXPECT_TRUE(there("#verdict-live")) << "the story in full is one click away";
+}
+
+TEST_F(FirstScreen, OpensItsDrawerBelowTheTappedHead) {
+  tab().resize(390, 844);
+  open(full);
+  EXPECT_LE(tab().number("document.documentElement.scrollWidth"), 390);
+  EXPECT_TRUE(tab().holds("document.getElementById('drawer').hidden"));
+  for (const char* head : {"0.1", "0.3"}) {
+    click(map_of(head));
+    EXPECT_TRUE(words("#drawer").starts_with(head));
+    EXPECT_TRUE(tab().holds(
+        "(() => { const drawer = document.getElementById('drawer').getBoundingClientRect(), tapped "
+        "= document.querySelector(\"" +
+        map_of(head) +
+        "\").getBoundingClientRect(); return drawer.top >= tapped.bottom && [...document"
+        ".querySelectorAll('.map')].every((map) => { const b = map.getBoundingClientRect(); return "
+        "b.bottom <= drawer.top + 1 || b.top >= drawer.bottom - 1; }); })()"))
+        << head;
+  }
+}
+
+TEST_F(FirstScreen, MovesAmongItsMapsByKeyboard) {
+  open(full);
+  tab().evaluate("document.querySelector('#maps .map[tabindex=\"0\"]').focus()");
+  for (const auto& [key, head] :
+       {std::pair{"Home", "0.0"}, {"ArrowRight", "0.1"}, {"End", "0.3"}}) {
+    tab().press(key);
+    EXPECT_EQ(tab().text("document.activeElement.dataset.head"), head) << key;
+    EXPECT_TRUE(words("#drawer").starts_with(head));
+  }
+  tab().press("Enter");
+  wait();
+  EXPECT_EQ(tab().text("document.activeElement.dataset.head"), "0.3") << "the focus stays";
+  EXPECT_TRUE(there(map_of("0.3") + "[aria-pressed='true']"));
+}
+
+}  // namespace
+}  // namespace headlab::browser
