@@ -1,6 +1,8 @@
 // The first screen: it fits 1280 x 800, says what there is to see, and shows within an instant what
 // a click changes. On a small screen the drawer opens below the tapped head and covers none.
 // Read next: study.h.
+#include <cstdlib>
+
 #include "browser/study.h"
 
 namespace headlab::browser { namespace {
@@ -109,6 +111,40 @@ TEST_F(FirstScreen, TakesTypedTokensInPlace) {
   EXPECT_EQ(tab().text(unknown), typed) << "no token of the task";
 }
 
+/// Compares what the page says of a run with the run's files, by a script without code of the page.
+/// Returns its complaints.
+std::string contradictions(const fs::path& run, const Json& said) {
+  const TemporaryFolder folder;
+  write_file(folder / "said.json", said.dump());
+  const std::string command = "python3 \"" HEADLAB_SOURCE_DIR "/tests/report/sentences.py\" \"" +
+                              run.string() + "\" \"" + (folder / "said.json").string() + "\" > \"" +
+                              (folder / "out").string() + "\" 2>&1";
+  const int status = std::system(command.c_str());
+  const std::string out = read_file(folder / "out");
+  return status == 0 || !out.empty() ? out : "sentences.py failed";
+}
+
+TEST_F(FirstScreen, SaysNothingThatTheFilesContradict) {
+  if (std::system("python3 -c pass") != 0) GTEST_SKIP() << "there is no python3";
+  const Words small = {"--steps", "150", "--d-model", "16", "--heads", "2", "--track-heads", "50"};
+  for (const char* task : {"reverse_cross", "sort", "memoryless", "patches"}) {
+    study.train(task, task, small);
+    for (const char* command : {"heads", "curve", "page"}) study.done({command, task});
+  }
+  Json said;
+  for (const char* run : {"full", "pruned", "reverse_cross", "sort", "memoryless", "patches"}) {
+    open(study.path(run) / "report.html");
+    said = tab().evaluate(
+        "(() => { const words = (id) => document.getElementById(id).textContent; const said = "
+        "{headline: words('headline'), live: isLive(), drawer: {}}; for (const x of headsOf()) { "
+        "go({h: x.at}); said.drawer[x.at] = words('drawer'); } return said; })()");
+    EXPECT_EQ(contradictions(study.path(run), said), "") << run << said.dump();
+    wait();
+  }
+  said["headline"] = "7 heads; 7 do the work. Try to break it.";
+  EXPECT_NE(contradictions(study.path("patches"), said), "") << "the script can complain";
+}
+
 TEST_F(FirstScreen, HoveringMovesNothing) {
   tab().resize(1280, 800);
   open(full);
@@ -152,7 +188,11 @@ TEST_F(FirstScreen, OpensItsDrawerBelowTheTappedHead) {
         "\").getBoundingClientRect(); return drawer.top >= tapped.bottom && [...document"
         ".querySelectorAll('.map')].every((map) => { const b = map.getBoundingClientRect(); return "
         "b.bottom <= drawer.top + 1 || b.top >= drawer.bottom - 1; }); })()"))
-        << head;
+        << head
+        << tab().text(
+               "[...document.querySelectorAll('.map, .drawer')].map((e) => { const b "
+               "= e.getBoundingClientRect(); return `${e.id} ${b.top} ${b.bottom} "
+               "${e.hidden}`; }).join('; ')");
   }
 }
 

@@ -217,6 +217,35 @@ TEST_F(Pages, KeepSnapshotsInHalfTheBytes) {
   EXPECT_LT(snapshots.at("error").number(), 1e-2);
 }
 
+/// Weights of emergence steps are the last that a page leaves out.
+TEST_F(Pages, KeepTheWeightsOfEmergenceStepsWhenThereIsLittleRoom) {
+  const TrainedRun run = trained("a", tiny_config("keep_weights=12"));
+  const Json all = facts_in(make_page({run.path}).html).at("runs").items()[0];
+  const Json::Array& steps = all.at("snapshots").at("steps").items();
+  ASSERT_GT(steps.size(), 6u);
+  std::set<Index> wanted = {steps.front().integer(), steps.back().integer()};
+  for (const auto& [name, relation] : all.at("history").at("relations").members()) {
+    if (!relation.at("born").is_number()) continue;
+    const Index born = relation.at("born").integer();
+    const auto distance = [&](const Json& step) {
+      return std::pair(std::abs(step.integer() - born), -step.integer());
+    };
+    wanted.insert(std::ranges::min(steps, {}, distance).integer());
+  }
+  double megabytes = static_cast<double>(make_page({run.path}).html.size()) / 1e6;
+  std::set<Index> kept;
+  do {
+    megabytes -= 0.0005;
+    const Json one = facts_in(make_page({run.path}, {.megabytes = megabytes}).html);
+    const Json& snapshots = one.at("runs").items()[0].at("snapshots");
+    ASSERT_FALSE(snapshots.is_null()) << "a smaller set is tried before none";
+    kept.clear();
+    for (const Json& step : snapshots.at("steps").items()) kept.insert(step.integer());
+  } while (kept.size() == steps.size());
+  EXPECT_LT(kept.size(), steps.size());
+  EXPECT_TRUE(std::ranges::includes(kept, wanted));
+}
+
 TEST_F(Pages, KeepMapsOfStepsWhoseWeightsFindNoRoom) {
   const TrainedRun run = trained("a", tiny_config("keep_weights=4"));
   const auto size = static_cast<double>(make_page({run.path}).html.size());

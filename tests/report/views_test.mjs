@@ -90,7 +90,8 @@ palettes.forEach((palette, dark) => {
   };
   for (const role of ['ink', 'muted', 'accent', 'good', 'bad'])
     for (const ground of ['paper', 'panel']) check(role, ground, 4.5);
-  for (const role of ['edge', 'low', 'high', 's0', 's1', 's2', 's3', 's4', 's5', 's6'])
+  for (const role of ['t0', 't1', 't2', 't3', 't4']) check(role, 'paper', 4.5);
+  for (const role of ['q0', 'q1', 'q2', 'q3', 'q4', 'none', 'edge', 'low', 'high', 's0', 's1', 's2', 's3', 's4', 's5', 's6'])
     check(role, 'paper', 3);
   const scale = page.scaleColors(palette, 'weight');
   expect(scale[0] === palette.paper, 'zero is the paper');

@@ -361,7 +361,7 @@ export async function start() {
     app.figures.forEach((f) => f.draw());
     app.view.resized?.();
   });
-  for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print'])
+  for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
     matchMedia(media).addEventListener('change', () => {
       forgetColors();
       show(false);

@@ -76,7 +76,7 @@ function drawerPart() {
     node.className = drawerClass(known);
     node.replaceChildren(...drawerNodes(known).filter(Boolean));
   };
-  return {node, show, update: () => show(null), peek: (x) => x?.at !== drawn && show(x),
+  return {node, show, update: () => show(null), peek: (x) => (x?.at !== drawn || node.hidden) && show(x),
     leave: () => shown && show(null)};
 }
 

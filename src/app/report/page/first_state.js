@@ -10,7 +10,7 @@ import {
 } from './state.js';
 import {costOf} from './heads.js';
 import {busiestQuery, tokensOf} from './pattern.js';
-import {ownersOfQuestions} from './questions.js';
+import {ownersOfQuestions, pairOfHeads} from './questions.js';
 
 /// The attention layer whose tokens are the example: the first of the decoder or of the model.
 const mainModule = () => run().modules.findIndex(({kind}) => kind === 'self');
@@ -54,19 +54,19 @@ const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
   Array.from(shown.gold(r, t) || []))).size;
 
 /// What one example would show: at each query, which heads break an answer.
-function tellingQuery(index, heads) {
+function tellingQuery(index, heads, pair) {
   const shown = task().set('scored').example(index);
   const base = forwardPass(run().model, shown);
   const whole = answersOf(base, null);
-  const without = heads.map((x) => {
-    const pass = forwardPass(run().model, shown, {gates: gateArray(silenced([x])), base});
-    return answersOf(pass, base);
-  });
+  const answersWithout = (off) =>
+    answersOf(forwardPass(run().model, shown, {gates: gateArray(silenced(off)), base}), base);
+  const without = heads.map((x) => answersWithout([x]));
+  const both = pair && answersWithout([pair.x, pair.y]);
   const valued = whole.map(({asked, right}, t) => {
     const breakers = heads.filter((_, i) => without[i][t].broken > 0);
     const single = heads.filter((_, i) => without[i][t].broken === 1).length;
     const value = (right === asked ? 4 * asked : 0) + 2 * single + breakers.length +
-      distinctKeys(shown, t) + (t + 1) / whole.length / 2;
+      (both?.[t].broken ? 3 : 0) + distinctKeys(shown, t) + (t + 1) / whole.length / 2;
     return {index, q: t, breakers, value};
   });
   return valued.filter(({breakers}) => breakers.length)
@@ -78,8 +78,9 @@ function tellingQuery(index, heads) {
 export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
   const heads = suspects();
   if (!isLive() || !heads.length) return null;
-  return range(triedExamples(heads)).map((index) => tellingQuery(index, heads)).filter(Boolean)
-    .reduce((a, b) => (a && a.value >= b.value ? a : b), null);
+  const pair = pairOfHeads();
+  return range(triedExamples(heads)).map((index) => tellingQuery(index, heads, pair))
+    .filter(Boolean).reduce((a, b) => (a && a.value >= b.value ? a : b), null);
 });
 
 /// Moves to the telling example, unless the reader chose another one.
@@ -91,14 +92,19 @@ export function openTelling() {
   state.q ??= found?.q ?? null;
 }
 
+/// The counts of answers of a pass: those at the query if there are several targets, else all.
+export function countsAt(pass, query, base = null) {
+  const rows = answersOf(pass, base);
+  const shown = severalTargets() ? [rows[query]].filter(Boolean) : rows;
+  const sum = (key) => shown.reduce((total, row) => total + row[key], 0);
+  return {asked: sum('asked'), right: sum('right'), broken: sum('broken')};
+}
+
 /// The counts of answers shown: {asked, right, broken, known}; null without a model.
 export function answerCounts() {
   if (!trace()?.logits) return null;
   if (!example().targets) return {asked: 0, right: 0, broken: 0, known: false};
-  const rows = answersOf(trace(), baseTrace());
-  const shown = severalTargets() ? [rows[queryNow()]].filter(Boolean) : rows;
-  const sum = (key) => shown.reduce((total, row) => total + row[key], 0);
-  return {asked: sum('asked'), right: sum('right'), broken: sum('broken'), known: true};
+  return {...countsAt(trace(), queryNow(), baseTrace()), known: true};
 }
 
 /// The positions with an answer that is wrong because of what is ablated.

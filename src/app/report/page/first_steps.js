@@ -1,12 +1,15 @@
 // The strip at the foot of the first screen: up to six steps, each of which changes what the screen
 // shows: heads, training step, drawer. A step is a row {name, title, set, because}; one whose heads
 // or weights do not exist is left out. Read next: first.js.
+import {forwardPass} from './core_pass.js';
 import {idOfPair} from './core_reports.js';
 import {button, el} from './ui.js';
-import {app, go, headsOf, isLive, onlyHeads, run, silenced, timeSteps} from './state.js';
-import {bestPoints, bornAt, costOf, doneBy, listed, partnerOf} from './heads.js';
-import {ownersOfQuestions, questionOf, spoken} from './questions.js';
-import {startState, telling} from './first_state.js';
+import {
+  app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, silenced, task, timeSteps,
+} from './state.js';
+import {bestPoints, costOf, doneBy, listed} from './heads.js';
+import {ownersOfQuestions, pairOfHeads, questionOf, spoken} from './questions.js';
+import {countsAt, startState, telling} from './first_state.js';
 
 const sameQuestion = (x, y) => {
   const mine = doneBy(x).map((d) => d.name);
@@ -19,20 +22,12 @@ const hasLookAlike = (x) => headsOf().some((y) => y.at !== x.at && sameQuestion(
 
 /// The head whose absence is shown first: one that breaks an answer of the example, an owner if
 /// possible; without such an example the costliest head.
-function firstHead() {
+function firstHead(pair) {
   const breakers = telling()?.breakers;
-  if (breakers?.length) return breakers.find(hasLookAlike) || breakers[0];
+  const others = (breakers || []).filter((x) => x.at !== pair?.x.at && x.at !== pair?.y.at);
+  if (breakers?.length) return others.find(hasLookAlike) || others[0] || breakers[0];
   const cost = (x) => costOf([x]) ?? -1;
   return [...headsOf()].sort((a, b) => cost(b) - cost(a))[0];
-}
-
-/// The two heads of the pair that costs most beyond the cost of each alone.
-function pairOfHeads() {
-  const owners = ownersOfQuestions();
-  const found = (owners.length ? owners : headsOf()).map((x) => ({x, partner: partnerOf(x)}))
-    .filter(({partner}) => partner);
-  const best = found.reduce((a, b) => (a && a.partner.beyond >= b.partner.beyond ? a : b), null);
-  return best && {x: best.x, y: best.partner.x};
 }
 
 /// A head that is not an owner: one that attends to the same keys as `x`, or any other.
@@ -53,14 +48,17 @@ function keptHeads() {
   return best ? {heads: best.heads.map(idOfPair), owners: false} : null;
 }
 
-/// A kept step before the first head emerged, or about the middle of them.
-function earlyStep(x) {
-  if (!run().steps.length || !isLive()) return null;
-  const before = timeSteps().slice(0, -1);
-  const born = bornAt(x);
-  const half = before.filter((step) => born != null && step >= born)[0];
-  return half ?? before.at(-1) ?? null;
-}
+/// The last kept step at which an answer of the opening example is wrong; null if there is none.
+const earlyStep = memo(() => `${app.state.run} ${isLive()}`, () => {
+  const found = telling();
+  if (!run().steps.length || !found || isSlow()) return null;
+  const shown = task().set('scored').example(found.index);
+  const isWrong = (step) => {
+    const {asked, right} = countsAt(forwardPass(run().modelAt(step), shown), found.q);
+    return right < asked;
+  };
+  return timeSteps().slice(0, -1).findLast(isWrong) ?? null;
+});
 
 const ablateTitle = (x) => {
   const question = questionOf(x);
@@ -82,27 +80,35 @@ function pairSteps(pair) {
   ];
 }
 
-/// The steps of this run, in their order.
+function keptWordsOf(names) {
+  if (names.length === 1) return `Only head ${names[0]} is on. `;
+  return names.length > 6 ? `${names.length} heads are on. ` : `Only ${listed(names)} are on. `;
+}
+
+/// The steps of this run, in their order; each changes something else.
 export function stepRows() {
-  const x = headsOf().length && isLive() ? firstHead() : null;
+  const pair = pairOfHeads();
+  const x = headsOf().length && isLive() ? firstHead(pair) : null;
   if (!x) return [];
   const spare = headsOf().length > 1 ? spareHead(x) : null;
   const kept = keptHeads();
-  const early = earlyStep(x);
+  const early = earlyStep();
   const rows = [
     {name: 'owner', title: ablateTitle(x), because: '', h: x.at, set: {gates: silenced([x])}},
     spare && {name: 'spare', h: spare.at, set: {gates: silenced([spare])},
       title: sameQuestion(x, spare) ? 'Ablate a look-alike' : `Ablate head ${spare.at}`,
       because: sameQuestion(x, spare) ? `Head ${spare.at} attends to the same keys. ` : ''},
-    ...pairSteps(pairOfHeads()),
+    ...pairSteps(pair),
     kept && kept.heads.length < headsOf().length && {name: 'keep', h: kept.heads[0],
       title: kept.owners ? `Keep the ${kept.heads.length} owners` : `Keep the best ${
         kept.heads.length}`,
-      because: `Only ${listed(kept.heads)} are on. `, set: {gates: onlyHeads(kept.heads)}},
+      because: keptWordsOf(kept.heads), set: {gates: onlyHeads(kept.heads)}},
     early != null && {name: 'earlier', title: `Go back to training step ${early}`, h: x.at,
       because: '', set: {step: early}},
   ];
-  return rows.filter(Boolean).slice(0, 6);
+  const shown = rows.filter(Boolean);
+  const same = (a, b) => JSON.stringify(a.set) === JSON.stringify(b.set);
+  return shown.filter((row, i) => shown.findIndex((one) => same(one, row)) === i);
 }
 
 /// Moves to a step by its number; 0 is the start.

@@ -3,7 +3,7 @@
 // Read next: first_lanes.js.
 import {idOfPair, ownerOf} from './core_reports.js';
 import {app, headsOf, memo, run, task} from './state.js';
-import {doneBy, listed} from './heads.js';
+import {costOf, doneBy, listed, partnerOf} from './heads.js';
 
 /// The most lanes that fit on the first screen.
 const MOST_LANES = 5;
@@ -87,3 +87,16 @@ export function questionOf(x) {
 /// The heads that own a question, each once.
 export const ownersOfQuestions = () =>
   headsOf().filter((x) => questions().some((one) => one.owner === x.at));
+
+/// The two heads of the pair that costs most beyond the cost of each alone, a redundant pair if
+/// there is one; the head that costs less comes first.
+export function pairOfHeads() {
+  const owners = ownersOfQuestions();
+  const found = (owners.length ? owners : headsOf()).map((x) => ({x, partner: partnerOf(x)}))
+    .filter(({partner}) => partner);
+  const value = ({partner}) => partner.beyond + (partner.verdict === 'redundant' ? 1000 : 0);
+  const best = found.reduce((a, b) => (a && value(a) >= value(b) ? a : b), null);
+  if (!best) return null;
+  const [x, y] = [best.x, best.partner.x].sort((a, b) => (costOf([a]) ?? 0) - (costOf([b]) ?? 0));
+  return {x, y};
+}
