@@ -112,6 +112,20 @@ TEST_F(Readers, CanPrintWhatIsOpen) {
   EXPECT_TRUE(tab().holds("getComputedStyle(document.getElementById('views')).display === 'none'"));
 }
 
+TEST_F(Readers, PrintTheFirstScreenWithItsMapsAndTokens) {
+  tab().resize(1280, 800);
+  open(full);
+  tab().prefer({}, "print");
+  for (const char* part : {".map canvas", ".tok", "#drawer", ".arc", "#headline"})
+    EXPECT_TRUE(
+        tab().holds(std::string("document.querySelector('") + part + "').getClientRects().length"))
+        << part;
+  for (const char* control : {"#next", ".steps", "#views"})
+    EXPECT_FALSE(tab().holds(std::string("document.querySelector('") + control +
+                             "').getClientRects().length"))
+        << control;
+}
+
 TEST_F(Readers, WhoListenFindANameForEverything) {
   open(full);
   for (const std::string view : kViews) {

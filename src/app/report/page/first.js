@@ -76,8 +76,10 @@ function drawerPart() {
     node.className = drawerClass(known);
     node.replaceChildren(...drawerNodes(known).filter(Boolean));
   };
-  return {node, show, update: () => show(null), peek: (x) => (x?.at !== drawn || node.hidden) && show(x),
-    leave: () => shown && show(null)};
+  const peek = (x) => {
+    if (x.at !== drawn || node.hidden) show(x);
+  };
+  return {node, update: () => show(null), peek, leave: () => shown && show(null)};
 }
 
 function fill(main) {

@@ -1,10 +1,10 @@
 // The drawer of the first screen: one head in four columns of fixed height: the keys it attends to,
 // whether it is needed, when it emerged, and up to which size of the model it is kept. All numbers
-// are of the trained run, but for the row of weights. Read next: first_steps.js.
+// describe the trained run, except the row of weights. Read next: first_steps.js.
 import {idOfPair} from './core_reports.js';
 import {digits} from './charts.js';
 import {button, code, el, link, svgNode} from './ui.js';
-import {app, go, headsOf, isLive, run, scoresOf, trace} from './state.js';
+import {app, go, headsOf, isLive, run, scoresOf, task, trace} from './state.js';
 import {formatHash} from './address.js';
 import {
   bestPoints, bornAt, costOf, doneBy, keptTo, lossWithout, partnerOf, signed,
@@ -25,6 +25,8 @@ const bestOf = (x) => doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - 
 
 function attendsWords(x) {
   const best = bestOf(x);
+  if (!task().relations.length)
+    return [el('b', null, 'No ground truth:'), ' the task names no keys. Below: the weights.'];
   if (!best) return [el('b', null, 'Not scored.'), ' This writes scores: ',
     code(`headlab heads ${run().name}`)];
   const {mass, null: chance} = best.score;
@@ -174,7 +176,7 @@ const COLUMNS = [
   ['Survives pruning?', survivesWords, survivesPicture],
 ];
 
-/// What the drawer shows of a head.
+/// The contents of the drawer for a head.
 export function drawerNodes(x) {
   if (!x) return [el('p', null, 'There is no such head.')];
   const place = {view: 'head', h: x.at};

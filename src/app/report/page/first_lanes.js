@@ -121,7 +121,7 @@ function keysInLane(one) {
   if (!x) return [];
   const row = rowOf(patternOf(trace(), x.m, x.place), queryOfQuestion(one));
   return range(row.length).sort((a, b) => row[b] - row[a]).slice(0, 3)
-    .filter((s) => row[s] >= 0.05);
+    .filter((s, i) => i === 0 || row[s] >= 0.05);
 }
 
 function arcOf(one, x, key, {size, height}) {
@@ -225,7 +225,9 @@ function answerOf(one, answers) {
     '–');
   if (answer) {
     const mark = answer.ok ? '✓' : '✗';
-    const state = answer.right === null ? '' : ` ${answer.ok ? 'good' : 'bad'}`;
+    const isLong = [...answer.said].length > 6;  // with two marks of direction
+    const judged = answer.right === null ? '' : ` ${answer.ok ? 'good' : 'bad'}`;
+    const state = judged + (isLong ? ' long' : '');
     chip = el('div', {class: `answer${state}`, title: answer.right && `right: ${answer.right}`},
       answer.said, answer.right === null ? '' : el('i', null, mark));
   }

@@ -1,4 +1,4 @@
-// What the first screen shows: the example that opens it, its answers, and how many of them break
+// The state of the first screen: the example that opens it, its answers, and how many of them break
 // without the heads that are ablated. If the task has several targets, the answers are those at the
 // query; if it has one, those of the whole example. Read next: first_words.js.
 import {forwardPass} from './core_pass.js';
@@ -53,7 +53,7 @@ function answersOf(pass, base) {
 const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
   Array.from(shown.gold(r, t) || []))).size;
 
-/// What one example would show: at each query, which heads break an answer.
+/// The query of one example that shows most: the heads without which an answer breaks there.
 function tellingQuery(index, heads, pair) {
   const shown = task().set('scored').example(index);
   const base = forwardPass(run().model, shown);

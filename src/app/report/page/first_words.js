@@ -34,7 +34,7 @@ export function factsOfScreen() {
   return {
     heads: headsOf().length, owners, suffice: ownersSuffice(owners), off,
     scored: Boolean(run().reports.heads), control: task().control, live: isLive(),
-    shared: (run().reports.heads?.divisions || []).length > 0,
+    asks: task().relations.length > 0, shared: (run().reports.heads?.divisions || []).length > 0,
     answers: answerCounts(), step: app.state.step, typed: app.state.tokens.length > 0,
     question: questionSentence(), result: measured.waiting ? null : measured.result,
     before: run().facts.evaluation, examples: task().set('held_out').size,
@@ -73,7 +73,7 @@ export const HEADLINES = [
       `a question.${f.live ? ' Try to break it.' : ''}`},
   {name: 'shared', when: (f) => f.shared,
     text: (f) => `${heads(f.heads)} share the work.${f.live ? ' Try to break it.' : ''}`},
-  {name: 'no-owner', when: (f) => f.scored,
+  {name: 'no-owner', when: (f) => f.scored && f.asks,
     text: (f) => `${heads(f.heads)}; none owns a question.${f.live ? ' Try to break it.' : ''}`},
   {name: 'plain', when: () => true,
     text: (f) => `${heads(f.heads)}.${f.live ? ' Try to break it.' : ''}`},

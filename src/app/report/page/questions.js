@@ -8,7 +8,7 @@ import {costOf, doneBy, listed, partnerOf} from './heads.js';
 /// The most lanes that fit on the first screen.
 const MOST_LANES = 5;
 
-/// What each task asks, with its own verb. Tasks without a row are described by their relations.
+/// The question of each task, with its own verb. Relations describe the tasks without a row.
 const ASKED = {
   induction: 'After a token that was seen before, the model continues the segment that it began.',
   copy: 'After the separator, the model writes the symbols again.',
