@@ -109,7 +109,7 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   const std::string on = fact(owner, "on back1");
   EXPECT_NEAR(number_in(on.substr(on.find(", p ") + 4)), score.at("p_holm").number(), 1e-4)
       << "one p everywhere";
-  EXPECT_GT(number_in(fact(owner, "born")), 0) << "When was it born?";
+  EXPECT_GT(number_in(fact(owner, "emerged")), 0) << "When was it born?";
   EXPECT_TRUE(fact(owner, "kept").starts_with("among the best ")) << "Is it needed as it is?";
   const Json alone = study.json("full/curve.json").at("subsets").at("losses").items()[1U << h];
   EXPECT_NEAR(number_in(fact(owner, "alone")), alone.number(), 5e-3) << "What would it do alone?";
@@ -229,7 +229,7 @@ TEST_F(PageOfARun, ShowsEveryFindingByItsOwnDescription) {
   for (std::size_t i = 1; i < sorted.size(); ++i)
     EXPECT_GE(number_in(sorted[i - 1][1]), number_in(sorted[i][1]));
   EXPECT_TRUE(shows("#finding figcaption", "loss")) << "and draws it";
-  EXPECT_EQ(caption("map-0").substr(0, 28), "what it costs to silence a h") << "a map of all heads";
+  EXPECT_EQ(caption("map-0").substr(0, 24), "cost of ablating a head:") << "a map of all heads";
   EXPECT_EQ(table("map-0")[0].size(), 5u);
   tab().evaluate("document.querySelector('#finding th .term').focus()");
   EXPECT_TRUE(shows("#meaning", "LAYER.HEAD")) << words("#meaning");

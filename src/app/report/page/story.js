@@ -227,19 +227,22 @@ function scenePanel() {
 
 // ---- the heads over training -----------------------------------------------------------------
 
-/// A figure of the program over training, with a line at the step that is looked at.
-function overTraining(name, again) {
+/// A figure of the program over training, with a line at the step that is looked at: its i-th plot.
+function overTraining(name, again, i = 0) {
   let picture = null;
   return figure((width) => {
     const {[name]: drawn} = run().facts.figures;
     const {step} = app.state;
-    if (!(drawn?.plots[0].series[0]?.points.length > 1)) return null;
+    if (!(drawn?.plots[i].series[0]?.points.length > 1)) return null;
     const lines = step == null ? [] : [{x: step, name: `step ${step}`, strong: true}];
-    picture = programPlot(drawn, width, {name, lines});
+    picture = programPlot(drawn, width, {name, lines, i});
     return picture;
-  }, {id: name, most: 620, again, choose: (r, c) => timeSteps().length > 1 &&
+  }, {id: i > 0 ? `${name}-${i}` : name, most: 620, again, choose: (r, c) => timeSteps().length > 1 &&
     go({step: nearestStep(picture.marks.point(r, c)[0])})});
 }
+
+/// The plots of a figure of the program; one of nothing if there is no figure.
+const plotsOf = (name) => run().facts.figures[name]?.plots ?? [null];
 
 let playing = 0;
 
@@ -295,7 +298,8 @@ function headsNodes() {
       })),
     el('p', {class: 'again'}, 'again: ', code(`headlab pattern ${run().name} --grid --svg FILE`)),
     el('div', {class: 'columns'},
-      overTraining('losses', `headlab runs ${run().name} --svg FILE`),
+      plotsOf('losses').map((_, i) =>
+        overTraining('losses', `headlab runs ${run().name} --svg FILE`, i)),
       overTraining('births', `headlab history ${run().name} --svg FILE`)),
   ];
 }
