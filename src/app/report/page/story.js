@@ -237,8 +237,9 @@ function overTraining(name, again, i = 0) {
     const lines = step == null ? [] : [{x: step, name: `step ${step}`, strong: true}];
     picture = programPlot(drawn, width, {name, lines, i});
     return picture;
-  }, {id: i > 0 ? `${name}-${i}` : name, most: 620, again, choose: (r, c) => timeSteps().length > 1 &&
-    go({step: nearestStep(picture.marks.point(r, c)[0])})});
+  }, {id: i > 0 ? `${name}-${i}` : name, most: 620, again,
+    choose: (r, c) => timeSteps().length > 1 &&
+      go({step: nearestStep(picture.marks.point(r, c)[0])})});
 }
 
 /// The plots of a figure of the program; one of nothing if there is no figure.
