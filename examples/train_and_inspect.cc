@@ -37,10 +37,10 @@ int main() {
 
 // prints:
 // 22720 parameters, held-out loss 0.0..., accuracy ...
-// back1  head 0... gives it 0.9... of its attention: does it
-// back3  head 0... gives it 0.9... of its attention: does it
-// back5  head 0... gives it 0.9... of its attention: does it
-// same   head 0... gives it 0.9... of its attention: does it
+// back1  head 0... gives it 0.9... of its attention: owner
+// back3  head 0... gives it 0.9... of its attention: owner
+// back5  head 0... gives it 0.9... of its attention: owner
+// same   head 0... gives it 0.9... of its attention: owner
 //    m i b p b f b l c h
 // m │██                  │ 1.00
 // i │...██...│ ...
