@@ -572,8 +572,18 @@ def compare(what, ours, theirs, allowed):
     if theirs is None:
         theirs = math.nan
     difference = float(np.max(np.abs(np.asarray(ours, float) - np.asarray(theirs, float))))
-    before = worst.get(what, (0.0, allowed))[0]
-    worst[what] = (difference if math.isnan(difference) else max(before, difference), allowed)
+    found = (difference, allowed)
+    if what not in worst or excess(*found) > excess(*worst[what]):
+        worst[what] = found
+
+
+def excess(difference, allowed):
+    """The difference in units of what is allowed: above 1 is a fault. Not a number is the largest fault."""
+    if math.isnan(difference):
+        return math.inf
+    if allowed == 0:
+        return 0.0 if difference == 0 else math.inf
+    return difference / allowed
 
 
 def truth_of(task, batch):

@@ -15,6 +15,8 @@ for candidate in python3 /usr/bin/python3; do
   "$candidate" -c 'import numpy' 2>/dev/null && { python=$candidate; break; }
 done
 [[ -n $python ]] || { echo "skipped: there is no Python with NumPy"; exit 77; }
+export PYTHONDONTWRITEBYTECODE=1
+"$python" "$here/compare_test.py"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
