@@ -3,10 +3,9 @@
 #include <filesystem>
 #include <iterator>
 
-#include "headlab/heads/scores.h"
 #include "headlab/tasks/table.h"
-#include "report/page_core.h"
 #include "report/page_html.h"
+#include "report/page_story.h"
 #include "support/golden_text.h"
 
 namespace headlab { namespace {
@@ -45,38 +44,6 @@ TEST_F(PageViews, KeepTheirAddressesColoursAndPicturesInOrder) {
   EXPECT_EQ(std::distance(begin(files), end(files)), std::ssize(kPictures));
 }
 
-RunConfig two_layers_of_three(const std::string& task) {
-  RunConfig config;
-  config.task = task;
-  config.model.layers = 2;
-  config.model.heads = {3};
-  config.model.d_model = 12;
-  config.model.d_ff = 8;
-  return config;
-}
-
-using Texts = std::vector<std::string>;
-
-/// At an address of the page, the words of an element hold some texts and lack others.
-Json says(const std::string& hash, const std::string& id, const Texts& holds,
-          const Texts& lacks = {}) {
-  return Json::object({{"hash", hash}, {"id", id}, {"holds", holds}, {"lacks", lacks}});
-}
-
-class PageStory : public PageCore {
- protected:
-  /// A run with random weights whose heads were scored.
-  fs::path scored(const std::string& task) {
-    const TrainedRun run = random_run(two_layers_of_three(task));
-    write_json(run.path / "heads.json",
-               finding_of(score_heads(run.model, *run.task, {.examples = 64})));
-    return run.path;
-  }
-  void expect_said(const Page& page, const Json::Array& checks) {
-    expect_read(page, "story_test.mjs", Json::object({{"checks", checks}}));
-  }
-};
-
 constexpr const char* kFlagship = "relations:length=8,vocab=6,classes=3,relations=1+same";
 
 TEST_F(PageStory, GridAndPageObeyTheirKeys) {
@@ -104,6 +71,31 @@ TEST_F(PageStory, SaysWhatIsAskedWithoutWeights) {
               {says("#view=story&q=5", "answered", {"It says: ", "right."}, nothing),
                says("#view=story&q=2&tokens=1,2,3", "answered",
                     {"It says: ", "typed tokens is not known"}, nothing)});
+}
+
+/// Writes sequences of two tokens and an answer, whose keys are always the first two positions.
+void write_sums(const fs::path& file) {
+  std::string lines;
+  for (int a = 0; a < 20; ++a) {
+    for (int b = 0; b < 20; ++b) {
+      lines += text(R"({"tokens":[)", a, ",", b, R"(,40],"targets":[null,null,)", a + b,
+                    R"(],"truth":{"digits":{"2":[0,1]}}})", "\n");
+    }
+  }
+  write_file(file, lines);
+}
+
+TEST_F(PageStory, SaysThatRelationsWithFixedKeysAreNotTested) {
+  write_sums(folder_ / "sums.jsonl");
+  const Page page = make_page({scored("file:train=" + (folder_ / "sums.jsonl").string())});
+  const Texts wrong = {"none owns", "No head is the owner", "nobody", "no head found"};
+  EXPECT_NE(page.html.find("Not tested, because every sequence has the same keys: digits."),
+            std::string::npos);
+  expect_said(page, {says("", "headline", {"6 heads", "every sequence has the same keys"}, wrong),
+                     says("", "view", {"not tested"}, wrong),
+                     says("#view=story", "verdict-live", {"Not tested"}, wrong),
+                     says("#view=story&scene=2", "scene-words",
+                          {"No head can be tested: every sequence has the same keys"}, wrong)});
 }
 
 /// Returns the task that the first screen is tested with: small, with the files of the project.

@@ -1,7 +1,7 @@
 // The sentences of a page and what its keys do, in a document of its own under node:
 //   node story_test.mjs PAGE.html EXPECTED.json
-// EXPECTED: {"checks": [{"hash", "id", "holds": [words], "lacks": [words]}], "keys"}. With "keys" the
-// grid of heads is walked by keyboard. Prints a line for each problem; the exit status is 1 if there
+// EXPECTED: {"checks": [{"hash", "id", "holds": [words], "lacks": [words], "facts"}], "keys"}. "facts"
+// replace facts of the page from this check on. With "keys" the grid of heads is walked by keyboard. Prints a line for each problem; the exit status is 1 if there
 // is any.
 import fs from 'node:fs';
 import {openPage} from './page_document.mjs';
@@ -28,9 +28,17 @@ async function goTo(hash) {
   await settle();
 }
 
-async function check({hash = '', id, holds = [], lacks = []}) {
+/// The words of an element; of a picture, which has none, its label.
+function wordsAt(id) {
+  const found = document.getElementById(id);
+  if (!found) return `nothing at ${id}`;
+  return found.textContent || found.getAttribute('aria-label') || '';
+}
+
+async function check({hash = '', id, holds = [], lacks = [], facts = {}}) {
+  Object.assign(app.page.facts, facts);
   await goTo(hash);
-  const said = words(id) ?? `nothing at ${id}`;
+  const said = wordsAt(id);
   for (const part of holds) expect(said.includes(part), `${hash} #${id} lacks "${part}": ${said}`);
   for (const part of lacks) expect(!said.includes(part), `${hash} #${id} holds "${part}": ${said}`);
 }

@@ -181,7 +181,8 @@ struct HeadsReport {
   Index different = 0;  // number of different examples of the task; 0 if unlimited
   Index permutations = 0;
   std::vector<Division> divisions{};  // one for each relation that heads share
-  /// Share of the relations with enough examples for a conclusion whose assigned head owns them.
+  /// Share of the relations that can be judged (is_judged) whose assigned head owns them; NaN if
+  /// there are none.
   double specialization = kUndefined;
   /// Mean Jensen-Shannon distance of patterns, [heads, heads]; NaN between kinds of attention.
   /// index of the head
@@ -190,6 +191,11 @@ struct HeadsReport {
   /// Returns the score of the best head for relation r.
   const RelationScore& best_score(std::size_t r) const {
     return heads[relations[r].best].relations[r];
+  }
+  /// Returns whether enough examples ask for relation r, with keys that are not the same in every
+  /// sequence.
+  bool is_judged(std::size_t r) const {
+    return best_score(r).enough() && !relations[r].fixed_keys;
   }
   struct Nearest {
     std::size_t head = 0;  // its index

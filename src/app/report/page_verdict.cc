@@ -23,7 +23,10 @@ class Verdict {
       say(text("Which head does what has not been scored: headlab heads ",
                shell_word(run_.at("name").string()), " scores it. "));
     }
-    from("heads", [&](const Json& heads) { say_owners(heads); });
+    from("heads", [&](const Json& heads) {
+      say_owners(heads);
+      say_untested(heads);
+    });
     from("curve", [&](const Json& curve) { say_what_can_go(curve); });
     from("prune", [&](const Json& prune) { say_what_went(prune); });
     return std::move(pieces_);
@@ -92,6 +95,12 @@ class Verdict {
     return found == divisions->items().end() ? nullptr : &found->at("sentence");
   }
 
+  /// Returns whether the report says that no head can be tested on a relation.
+  static bool is_untested(const Json& relation) {
+    const Json* verdict = relation.find("verdict");  // older files have none
+    return verdict != nullptr && verdict->string().starts_with("not tested");
+  }
+
   /// Adds "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)", then shared relations
   /// and those without a head.
   void say_owners(const Json& heads) {
@@ -104,6 +113,7 @@ class Verdict {
     std::size_t count = 0;
     for (const Json& relation : heads.at("relations").items()) {
       const std::string name = relation.at("name").string();
+      if (is_untested(relation)) continue;
       const std::vector<std::string> who = doers(heads, name);
       if (const Json* sentence = shared(heads, relation.at("name"))) {
         say(text(count++ == 0 ? "" : "; ", sentence->string()),
@@ -125,6 +135,15 @@ class Verdict {
       say(text(count == 0 ? "No head owns a relation: nobody does " : "Nobody does ",
                join(missing, ", "), ". "));
     }
+  }
+
+  void say_untested(const Json& heads) {
+    std::vector<std::string> untested;
+    for (const Json& relation : heads.at("relations").items()) {
+      if (is_untested(relation)) untested.push_back(relation.at("name").string());
+    }
+    if (untested.empty()) return;
+    say(text("Not tested, because every sequence has the same keys: ", join(untested, ", "), ". "));
   }
 
   /// Adds the smallest number of heads of the best method that keeps most of the loss, and the

@@ -723,7 +723,8 @@ def compare_heads(model, batch, given, said):
         compare_distances(model, judge, place, heads, i, said["heads"]["distances"])
     compare_chance(judge, found, heads, relations, said["heads"]["permutations"])
     compare_winners(found, heads, relations)
-    judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10]
+    judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10
+              and not r["verdict"].startswith("not tested")]
     if judged:
         compare("specialization", np.mean([r["assigned_owns"] for r in judged]),
                 said["heads"]["specialization"], 1e-9)

@@ -24,6 +24,14 @@ export function ownerOf(run, relation) {
   return {m, place: run.modules[m].placeOf(born), born};
 }
 
+/// Whether heads.json says that no head can be tested on a relation, because every sequence has the
+/// same keys.
+export function isUntested(run, relation) {
+  const name = run.task.relations[relation]?.name;
+  const row = run.reports.heads?.relations.find((entry) => entry.name === name);
+  return Boolean(row?.verdict?.startsWith('not tested'));
+}
+
 /// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of
 /// kept]}.
 export const subsetsOf = (r) => r?.reports.curve?.subsets || null;

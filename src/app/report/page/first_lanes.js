@@ -2,6 +2,7 @@
 // question with an arc from the query to its keys, and the model's answer.
 // Read next: first_loss.js, first_maps.js.
 import {range} from './draw.js';
+import {isUntested} from './core_reports.js';
 import {el, svgNode, visible} from './ui.js';
 import {chosen, example, go, run, task, trace, where} from './state.js';
 import {percent} from './heads.js';
@@ -188,7 +189,7 @@ function nameOf(one) {
   });
   const others = shown.length > 4 ? ` +${shown.length - 4}` : '';
   const meaning = task().relations[one.r]?.description;
-  let said = 'no head found';
+  let said = isUntested(run(), one.r) ? 'not tested' : 'no head found';
   if (shown.length) said = shown[0].at === one.owner || one.r < 0 ? 'head' : 'shared by';
   return el('div', {class: `lane-name c${one.color}`, title: meaning},
     el('b', {class: 'question'}, spoken(one.name)),

@@ -1,7 +1,7 @@
 // The sentences of the first screen as rows: {name, when, text}. The first row whose condition
 // holds is shown. Conditions and texts read one object of facts, so that a test can compute the
 // same facts from the files of a run. Read next: first_steps.js.
-import {idOfPair} from './core_reports.js';
+import {idOfPair, isUntested} from './core_reports.js';
 import {digits} from './charts.js';
 import {app, headsOf, isLive, model, run, task} from './state.js';
 import {listed, lossWithout, percent} from './heads.js';
@@ -34,7 +34,9 @@ export function factsOfScreen() {
   return {
     heads: headsOf().length, owners, suffice: ownersSuffice(owners), off,
     scored: Boolean(run().reports.heads), control: task().control, live: isLive(),
-    asks: task().relations.length > 0, shared: (run().reports.heads?.divisions || []).length > 0,
+    asks: task().relations.length > 0,
+    untested: task().relations.every((_, r) => isUntested(run(), r)),
+    shared: (run().reports.heads?.divisions || []).length > 0,
     answers: answerCounts(), step: app.state.step, typed: app.state.tokens.length > 0,
     question: questionSentence(), result: measured.waiting ? null : measured.result,
     before: run().facts.evaluation, examples: task().set('held_out').size,
@@ -73,6 +75,8 @@ export const HEADLINES = [
       `a question.${f.live ? ' Try to break it.' : ''}`},
   {name: 'shared', when: (f) => f.shared,
     text: (f) => `${heads(f.heads)} share the work.${f.live ? ' Try to break it.' : ''}`},
+  {name: 'not-tested', when: (f) => f.scored && f.asks && f.untested,
+    text: (f) => `${heads(f.heads)}, which cannot be tested: every sequence has the same keys.`},
   {name: 'no-owner', when: (f) => f.scored && f.asks,
     text: (f) => `${heads(f.heads)}; none owns a question.${f.live ? ' Try to break it.' : ''}`},
   {name: 'plain', when: () => true,

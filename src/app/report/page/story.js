@@ -1,7 +1,7 @@
 // The story of a run, which opens first: what is asked, drawn on one example; what came out, in one
 // sentence; the heads over training; how many are enough, with the rule of each answer. A button
 // shows the point in six scenes. A sweep begins with its knee. Read next: heads.js; bench.js.
-import {idOfPair} from './core_reports.js';
+import {idOfPair, isUntested} from './core_reports.js';
 import {digits} from './charts.js';
 import {
   button, choice, code, dynamic, el, explained, figure, link, live, note, say, tableOf,
@@ -128,6 +128,9 @@ function findingOf(main, owners) {
   const hasRole = doneBy(main).length > 0 || sharedBy(main).length > 0;
   if (owners.length || !relations.length || !scored || hasRole)
     return `Head ${main.at} ${roleOf(main)}. Below the tokens: where it looks.`;
+  if (relations.every((_, r) => isUntested(run(), r)))
+    return 'No head can be tested: every sequence has the same keys. Below the tokens: where ' +
+      `${main.at} looks.`;
   return 'No head is the owner of a relation: none attends to its keys far more than chance ' +
     `would. Below the tokens: where ${main.at} looks.`;
 }

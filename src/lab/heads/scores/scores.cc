@@ -196,7 +196,7 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
   Index owned = 0;
   Index judged = 0;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    judged += report.best_score(r).enough() ? 1 : 0;
+    judged += report.is_judged(r) ? 1 : 0;
     const auto h = static_cast<std::size_t>(head_of[r]);
     if (head_of[r] < 0 || !possible(r, h)) continue;
     report.relations[r].assigned = h;

@@ -88,7 +88,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
     const RelationScore& best = report.best_score(r);
     own += winner.assigned_owns;
     shared_own += winner.assigned_owns && report.division_of(r) != nullptr;
-    judged += best.enough();
+    judged += report.is_judged(r);
     if (!best.enough()) {
       too_few.push_back(text(winner.relation.name, " (", best.examples, ")"));
       continue;
