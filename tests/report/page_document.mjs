@@ -107,6 +107,13 @@ class Element {
     node.parent = this.parent;
     this.parent.nodes.splice(this.parent.nodes.indexOf(this) + 1, 0, node);
   }
+  /// A copy of the element with its attributes and all that is in it.
+  cloneNode() {
+    const copy = new Element(this.tag);
+    Object.assign(copy.attributes, this.attributes);
+    copy.append(...this.nodes.map((node) => node.cloneNode?.() ?? node.textContent));
+    return copy;
+  }
   appendChild(node) {
     this.append(node);
     return node;
@@ -225,6 +232,18 @@ function makeGlobals(hash) {
   }
 }
 
+/// The static texts of lessons: a section for each, of which only the title is kept.
+function addLessons(html) {
+  const lessons = document.getElementById('lessons');
+  for (const [, id, words] of html.matchAll(/<section id="(lesson-[a-z]+)">\s*<h3[^>]*>([^<]*)</g)) {
+    const section = new Element('section'), title = new Element('h3');
+    section.setAttribute('id', id);
+    title.append(words);
+    section.append(title);
+    lessons.append(section);
+  }
+}
+
 /// Opens a page of the program. Gives {app, go, words(id), press(element or null, key)}.
 export async function openPage(html, hash = '') {
   makeGlobals(hash);
@@ -234,6 +253,7 @@ export async function openPage(html, hash = '') {
     script.append(text);
     document.body.append(script);
   }
+  addLessons(html);
   const {start} = await import('../../src/app/report/page/app.js');
   const {app, go} = await import('../../src/app/report/page/state.js');
   await start();
