@@ -125,31 +125,6 @@ TEST_F(PageCore, ComputesAnswersThatAreNoTokens) {
   }
 }
 
-TEST_F(PageCore, ComputesAllCombinationsOfKinds) {
-  const char* shapes[][2] = {{kRelations, ""},
-                             {kRelations, "kv_heads=2 window=3+0"},
-                             {"patches:width=4,height=2", "window=2"},
-                             {kTwoStacks, "encoder_layers=1 window=2+0+3"}};
-  for (const auto& [task, shape] : shapes) {
-    SCOPED_TRACE(task);
-    std::vector<fs::path> runs;
-    for (const std::string& kinds : all_kinds()) {
-      const bool is_known = kinds.find("attention_function=doubled") == std::string::npos &&
-                            kinds.find("norm_place=bare") == std::string::npos;
-      const bool has_source = std::string(task) == kTwoStacks;
-      if (!is_known || (has_source && !allow_a_source(kinds))) continue;
-      if (runs.size() == 100) {  // a page holds the weights of so many
-        expect_same(runs, few_examples());
-        runs.clear();
-      }
-      RunConfig config = config_of(task);
-      settings_of(config.model).set_all_text(text("heads=4 ", kinds, " ", shape));
-      runs.push_back(random_run(config, text("run", runs.size())).path);
-    }
-    expect_same(runs, few_examples());
-  }
-}
-
 /// Pages of models that the page's own model does not know.
 struct PageOfUnknownModel : PageCore {
   void expect_stored_patterns(const std::string& settings, const std::string& kind,

@@ -1,6 +1,8 @@
-// The oracle of the live model: every subset of the heads of a trained model, silenced with zeros
-// and with means, costs in the page what it costs in the program. Read next: page_core_test.cc.
+// The live model of a page where it takes minutes: every subset of the heads of a trained model,
+// ablated with zeros and with means, costs in the page what it costs in the program; and so does
+// every combination of kinds of parts. Read next: page_core_test.cc.
 #include "report/page_core.h"
+#include "support/tasks.h"
 
 namespace headlab { namespace {
 
@@ -16,6 +18,32 @@ TEST_F(PageCore, SilencesEverySubsetOfATrainedModel) {
   expected["cases"] = silenced_cases(run, all_sets(run.model), 2);
   expected["whole"] = true;
   expect_same({run.path}, expected);
+}
+
+TEST_F(PageCore, ComputesAllCombinationsOfKinds) {
+  const std::string relations = "relations:length=8,vocab=6,classes=3,relations=1+same";
+  const std::string two_stacks = "reverse_cross";
+  const std::string shapes[][2] = {{relations, ""},
+                                   {relations, "kv_heads=2 window=3+0"},
+                                   {"patches:width=4,height=2", "window=2"},
+                                   {two_stacks, "encoder_layers=1 window=2+0+3"}};
+  for (const auto& [task, shape] : shapes) {
+    SCOPED_TRACE(task);
+    std::vector<fs::path> runs;
+    for (const std::string& kinds : all_kinds()) {
+      if (task == two_stacks && !allow_a_source(kinds)) continue;
+      if (runs.size() == 100) {  // a page holds the weights of so many
+        expect_same(runs, few_examples());
+        runs.clear();
+      }
+      RunConfig config;
+      config.task = task;
+      settings_of(config.model)
+          .set_all_text(text("layers=2 d_model=8 d_ff=12 heads=4 ", kinds, " ", shape));
+      runs.push_back(random_run(config, text("run", runs.size())).path);
+    }
+    expect_same(runs, few_examples());
+  }
 }
 
 }  // namespace
