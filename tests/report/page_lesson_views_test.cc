@@ -22,8 +22,7 @@ RunConfig one_layer(Index heads) {
   return config;
 }
 
-/// The facts of a sweep as far as the lessons read them: a group of models for each number of
-/// heads.
+/// The facts of a sweep that the lessons read: a group of models for each number of heads.
 Json sweep_of(const std::map<Index, std::vector<double>>& diversities) {
   Json groups = Json::array();
   for (const auto& [heads, seeds] : diversities) {
