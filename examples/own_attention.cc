@@ -1,7 +1,7 @@
 // Attention by a formula of your own: a function from q, k, v to the outputs of the heads, and a
 // row of the table. Here a weight is the square of a positive score, and 0 for a negative one. Its
 // gradient is checked, a model trains with it, its heads are scored, and those that it does not
-// need are removed. Read next: src/core/nn/attention_functions.cc, where the built-in ones stand.
+// need are removed. Read next: src/core/nn/attention_functions.cc, which has the built-in ones.
 #include <cstdio>
 
 #include "headlab/headlab.h"

@@ -1,7 +1,7 @@
 // An op of your own: compute the output, then `record` how the gradient goes back. Here swish,
 // y = x s with s = 1 / (1 + e^-x), and dy/dx = s + y (1 - s). `gradcheck` compares the two by
 // central differences (link headlab::headlab_f64 for checks to 1e-8). Read next:
-// include/headlab/tensor/tape.h and src/core/ops/arithmetic.cc, where the built-in ones stand.
+// include/headlab/tensor/tape.h and src/core/ops/arithmetic.cc, which has the built-in ones.
 #include <cmath>
 #include <cstdio>
 

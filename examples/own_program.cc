@@ -8,7 +8,7 @@
 
 using headlab::Index;
 
-/// The token that followed the last time that this token stood here?
+/// A task: predict the token that followed the last occurrence of the current token.
 struct Successor {
   Index length = 16, vocab = 6;
 
@@ -34,7 +34,7 @@ struct Successor {
   }
 };
 
-/// A pruning method: the heads of the first modules stay.
+/// A pruning method: the heads of the first attention layers stay.
 std::vector<double> first(const headlab::PruneProblem& problem, headlab::PassCount&) {
   std::vector<double> scores;
   for (const headlab::HeadId& head : headlab::all_heads(problem.model))
@@ -51,14 +51,15 @@ int main(int count, char** values) {
                                                    .summary = "what followed this token last time",
                                                    .recommended = "layers=2 heads=2 steps=600"})},
        .scores = {{.name = "gain",
-                   .meaning = "mass above the null",
+                   .meaning = "attention mass above the baseline",
                    .from = {.relation =
                                 [](const headlab::RelationScore& s) { return s.mass - s.null; }}}},
-       .methods = {{.name = "first",
-                    .kind = headlab::MethodKind::score,
-                    .summary = "the heads of the first modules stay; no pass",
-                    .source = "",
-                    .scores = first}}});
+       .methods = {
+           {.name = "first",
+            .kind = headlab::MethodKind::score,
+            .summary = "keeps the heads of the first attention layers; needs no forward pass",
+            .source = "",
+            .scores = first}}});
 }
 // prints:
 // successor, a task: what followed this token last time

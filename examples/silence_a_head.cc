@@ -33,7 +33,7 @@ void silence_each(const MultiHeadAttention& attention, const Tensor& x) {
     HeadEdits edits{.gate = Tensor::full({2}, 1)};
     edits.gate.data()[head] = 0;
     const Tensor change = y - attention.forward(x, x, {}, {}, {.edits = &edits});
-    print_norms(head == 0 ? "silence head 1" : "silence head 2", change);
+    print_norms(head == 0 ? "ablate head 1" : "ablate head 2", change);
     rest = rest - change;
   }
   print_norms("neither", rest);
@@ -61,11 +61,11 @@ int main() {
 // prints:
 // W_O is the identity
 // output            1.3913  2.0527  1.4408  1.4408  all 3.2095
-// silence head 1    1.3913  2.0527  0.0000  0.0000  all 2.4798
-// silence head 2    0.0000  0.0000  1.4408  1.4408  all 2.0376
+// ablate head 1     1.3913  2.0527  0.0000  0.0000  all 2.4798
+// ablate head 2     0.0000  0.0000  1.4408  1.4408  all 2.0376
 // neither           0.0000  0.0000  0.0000  0.0000  all 0.0000
 // W_O mixes
 // output            3.0115  0.8301  0.3332  0.6572  all 3.2095
-// silence head 1    1.6059  0.7041  1.6059  0.7041  all 2.4798
-// silence head 2    1.4182  0.2543  1.4182  0.2543  all 2.0376
+// ablate head 1     1.6059  0.7041  1.6059  0.7041  all 2.4798
+// ablate head 2     1.4182  0.2543  1.4182  0.2543  all 2.0376
 // neither           0.0000  0.0000  0.0000  0.0000  all 0.0000

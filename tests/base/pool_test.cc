@@ -1,4 +1,4 @@
-// The pool as a library of its own: blocks, containers and scratch memory. What training asks of it
+// The pool as a library of its own: blocks, containers and scratch memory. Its use in training
 // is tested with tensors (tests/tensor/tensor_test.cc) and steps (tests/train/allocations_test.cc).
 #include "headlab/base/pool.h"
 

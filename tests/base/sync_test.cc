@@ -1,5 +1,6 @@
 // Durability of writes: a file is on the disk before its name is, and the name before the call
-// returns. The system's fsync is watched: this program's own stands in front of it.
+// returns. Calls of fsync are counted by a function of this program that
+// replaces it.
 #include <sys/stat.h>
 #include <sys/syscall.h>
 

@@ -198,8 +198,8 @@ TEST_F(Threads, PassOnWhatABodyThrows) {
   EXPECT_EQ(ran, 1);
 }
 
-/// Loops of 64 tasks in which `fails` says who has no memory; each ends with the exception, and the
-/// next loop runs as if nothing had been.
+/// Loops of 64 tasks in which `fails` selects the tasks without memory; each ends with the
+/// exception, and the next loop runs as if nothing had been.
 template <class Fails>
 void expect_thrown(const Fails& fails) {
   const auto caller = std::this_thread::get_id();

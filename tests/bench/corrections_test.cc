@@ -1,5 +1,5 @@
 // The table of corrections is right: each figure in it is computed here, by the
-// functions that lessons and the terminal use, and must stand in the text to its last digit.
+// functions that lessons and the terminal use, and must be in the text to its last digit.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -175,7 +175,7 @@ TEST_F(PageOfARun, LocksACellOpensItsRowAndUnlocks) {
   EXPECT_TRUE(caption("row").starts_with("Why query 5")) << "of a zoomed pattern";
 }
 
-/// Who owns a relation adds most to the logit of its answer.
+/// The owner of a relation adds most to the logit of its answer.
 TEST_F(PageOfARun, DrawsWhatEachHeadAddsToAnAnswer) {
   const std::string owner =
       at2(study.json("full/heads.json").at("relations").items()[0].at("owner"));

@@ -1,5 +1,5 @@
 // The page for everyone: dark, printed, narrow, without motion, without scripts, by keyboard and by
-// name; and whatever stands in a token, it stays text. Read next: cases_test.cc.
+// name; and every token stays text. Read next: cases_test.cc.
 #include <cstring>
 #include <regex>
 
@@ -245,7 +245,7 @@ TEST_F(Readers, SavePicturesThatParse) {
 }
 
 /// The lines and dots of a chart with their colours, each at places from 0 to 1 within its frame,
-/// which is the rule that goes down and then to the right. Of a dot its middle.
+/// which is the rule that goes down and then to the right. A dot is its middle.
 std::vector<std::pair<std::string, std::vector<double>>> drawn_in(const std::string& svg) {
   static const std::regex mark(
       R"re(<(?:path d="([^"]*)"|circle (cx="[^"]*" cy="[^"]*")[^>]*) fill="([^"]*)"(?: stroke="([^"]*)")?)re");
@@ -284,7 +284,7 @@ std::set<std::string> texts_in(std::string svg) {
 }
 
 /// The same lines and dots in the same colours at the same places, in the same order, and all words
-/// of the program's picture. Of several plots the marks of the first one are compared: the program
+/// of the program's picture. If there are several plots, the first ones are compared: the program
 /// draws them in one picture, the page in one each; `first` is the page's first.
 void expect_same(const std::string& page, const std::string& program,
                  const std::string& first = "") {

@@ -1,7 +1,7 @@
-// How fast a page is: the best of some tries, with room for a busy machine. A page of the usual
-// size opens and answers before its reader can wait; one of a model of 0.8 million parameters works
-// in slices, so that it can always be scrolled; one of 3 million answers within a second. Read
-// next: study.h.
+// The speed of a page: the best of some tries, with a margin for a busy machine. A page of the
+// usual size opens and answers before its reader can wait; one of a model of 0.8 million parameters
+// works in slices, so that it can always be scrolled; one of 3 million answers within a second.
+// Read next: study.h.
 #include <limits>
 
 #include "browser/study.h"

@@ -1,5 +1,5 @@
 // The commands that ask for causes: their keys, their files, and that they only read the model.
-// What they compute is tested in tests/heads.
+// Their computations are tested in tests/heads.
 #include "cli/program.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/train/run.h"
@@ -30,7 +30,7 @@ TEST_P(Questions, ArePrintedKeptAndOnlyReadTheModel) {
   const auto before = contents(folder.path() / "a");
   Words words = GetParam().words;
   words.insert(words.begin() + 1, "a");
-  expect_parts(done(words).out, {"\nagain: headlab " + words[0]});
+  expect_parts(done(words).out, {"\ncommand: headlab " + words[0]});
   const Json json = done(with(words, {"--json"})).json();
   for (const std::string& key : GetParam().keys) EXPECT_NE(json.find(key), nullptr) << key;
   EXPECT_EQ(json, kept(std::string("a/") + GetParam().name));
@@ -86,11 +86,12 @@ TEST_F(Causes, CircuitsSayOfWhichDistanceTheyAreWherePositionsTurnQueries) {
   done(tiny({"--out", "a"}));
   done(tiny({"--out", "r", "--positions", "rotary"}));
   EXPECT_FALSE(holds(done({"circuits", "a", "--draws", "10"}).out, "--distance"));
-  expect_parts(done({"circuits", "r", "--draws", "10"}).out, {"queries stand 0 after their keys"});
+  expect_parts(done({"circuits", "r", "--draws", "10"}).out,
+               {"queries are 0 positions after their keys"});
   expect_parts(done({"circuits", "r", "--draws", "10", "--distance", "2"}).out,
-               {"queries stand 2 after their keys"});
+               {"queries are 2 positions after their keys"});
   expect_parts(done({"circuits", "r", "--head", "0.1", "--matrix", "qk"}).out,
-               {"queries stand 0 after their keys"});
+               {"queries are 0 positions after their keys"});
 }
 
 TEST_F(Causes, AttributionRefusesPostNorm) {

@@ -130,7 +130,7 @@ TEST_F(Import, OneHeldOutExampleIsEnoughForAPageAndTooFewForPatch) {
         "tokens:file=all.bin,validation=one.bin,test=one.bin,length=8"});
   for (const char* command : {"page", "heads", "eval", "attribute", "circuits"})
     done({command, "a"});
-  expect_refused(run({"patch", "a"}), 1, {"patch needs two different sequences"});
+  expect_refused(run({"patch", "a"}), 1, {"cannot patch: it needs two different sequences"});
   expect_refused(run({"ablate", "a"}), 1, {"an ablation needs at least two examples, got 1"});
 }
 

@@ -1,5 +1,5 @@
 // Instruments on a command line: groups of targets, logits, early stopping, the best weights, and
-// training from a run. What they compute is tested in tests/train and tests/heads.
+// training from a run. Their computations are tested in tests/train and tests/heads.
 #include "cli/program.h"
 #include "headlab/train/run.h"
 

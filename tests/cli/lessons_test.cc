@@ -14,7 +14,7 @@ TEST_F(Learning, ListsItsTopicsAndEachIsThere) {
     const std::string name = topic.at("name").string();
     Words words = {"explain", name};
     if (topic.at("takes").string() == "RUN") words.push_back("a");
-    EXPECT_TRUE(holds(done(words).out, "again: headlab explain " + name)) << name;
+    EXPECT_TRUE(holds(done(words).out, "command: headlab explain " + name)) << name;
     EXPECT_NE(done(with(words, {"--json"})).json().find("command"), nullptr) << name;
   }
 }
@@ -53,9 +53,9 @@ TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
   EXPECT_FALSE(holds(all, "said:")) << "what articles get wrong was not asked for";
   const std::string sat = done({"explain", "five-tokens", "--query", "sat"}).out;
   EXPECT_TRUE(holds(sat, "1 x 1 + 1 x 1  2.0000  1.4142  1.0000  0.3673")) << sat;
-  EXPECT_EQ(sat.substr(0, sat.find("again")), [&] {
+  EXPECT_EQ(sat.substr(0, sat.find("command: ")), [&] {
     const std::string by_number = done({"explain", "five-tokens", "--query", "2"}).out;
-    return by_number.substr(0, by_number.find("again"));
+    return by_number.substr(0, by_number.find("command: "));
   }());
   const Json json = done({"explain", "five-tokens", "--json"}).json();
   EXPECT_NEAR(json.at("heads").items()[0].at("weights").items()[2].items()[2].number(), .3673,

@@ -69,7 +69,7 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
     std::istringstream lines(said);
     for (std::string line; std::getline(lines, line);) {
       const bool timed =
-          std::ranges::any_of(Words{"again:", "per second", "tokens/s", "\"command\"", "seconds",
+          std::ranges::any_of(Words{"command:", "per second", "tokens/s", "\"command\"", "seconds",
                                     "per_s", "ms"},
                               [&](const std::string& part) { return holds(line, part); });
       if (!timed) kept += line + "\n";

@@ -1,6 +1,6 @@
 // `headlab page` as a user calls it: what it writes and says, what it leaves alone, and a sentence
-// for everything that cannot be done, with the old page still there. What a page holds is tested in
-// tests/report. Read next: src/app/cli/page.cc.
+// for everything that cannot be done, with the old page still there. The content of pages is tested
+// in tests/report. Read next: src/app/cli/page.cc.
 #include "cli/program.h"
 
 namespace headlab::cli { namespace {
@@ -13,7 +13,7 @@ TEST_F(Pages, AreWrittenBesideTheRunAndNameWhatIsMissing) {
   expect_parts(done({"page", "a"}).out,
                {"weights", "a/report.html", "headlab heads a", "headlab curve a",
                 "--keep-weights 40 --out a-tracked && headlab page a-tracked",
-                "again: headlab page a\n"});
+                "command: headlab page a\n"});
   EXPECT_EQ(file("a/report.html").rfind("<!doctype html>\n<!-- headlab page", 0), 0u);
   auto after = contents(folder.path() / "a");
   EXPECT_EQ(after.erase("report.html"), 1u);

@@ -24,7 +24,8 @@ TEST_F(Patterns, HeadsNamesTheCommandForFlagsThatMoved) {
   for (const auto& [before, now] : moved) {
     const Outcome outcome = run(typed(before));
     EXPECT_EQ(outcome.status, 2) << before;
-    EXPECT_TRUE(holds(outcome.err, " is a command now: headlab " + now + "\n")) << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, " is a command now\nhint: headlab " + now + "\n"))
+        << outcome.err;
     done(typed(now));
   }
   const Outcome input = run({"heads", "a", "--input", "a b"});

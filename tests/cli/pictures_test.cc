@@ -1,5 +1,6 @@
 // Commands that leave pictures: `--svg` and `--pdf`, the grid of heads, and what a terminal is
-// shown. What is in a picture is tested in tests/report.
+// shown. The content of pictures is tested in
+// tests/report.
 #include "cli/program.h"
 
 namespace headlab::cli { namespace {
@@ -13,7 +14,7 @@ class Pictures : public Program {
 TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
   const Words words = typed("pattern a 0.2 --svg p.svg --pdf p.pdf --width 60mm");
   const Outcome outcome = done(words);
-  const std::string again = "again: headlab pattern a 0.2 --svg p.svg --pdf p.pdf --width 60mm";
+  const std::string again = "command: headlab pattern a 0.2 --svg p.svg --pdf p.pdf --width 60mm";
   expect_parts(outcome.out, {again + "\npicture: p.svg\npicture: p.pdf\ncaption: Head 0.2 on "});
   EXPECT_TRUE(holds(file("p.svg"), "<metadata>" + again + "</metadata>"));
   EXPECT_TRUE(holds(file("p.pdf"), again));
@@ -97,7 +98,7 @@ TEST_F(Pictures, ThatCannotBeWrittenAreASentence) {
   const Outcome outcome = run({"pattern", "a", "--grid", "--svg", "none/p.svg"});
   EXPECT_EQ(outcome.status, 1);
   expect_sentence(outcome.err, {"none/p.svg"});
-  EXPECT_TRUE(holds(outcome.out, "again: ")) << "the result is shown all the same";
+  EXPECT_TRUE(holds(outcome.out, "command: ")) << "the result is shown all the same";
 }
 
 TEST_F(Pictures, MarkARelationOfTheHead) {

@@ -283,9 +283,9 @@ class Program : public testing::Test {
   TemporaryFolder folder;
 };
 
-/// The line after `again: `, as it was before it was folded.
+/// The line after `command: `, as it was before it was folded.
 inline std::string again_of(const std::string& out) {
-  const std::string mark = "again:";
+  const std::string mark = "command:";
   std::string line = out.substr(std::min(out.find(mark) + mark.size(), out.size()));
   for (const auto& [folded, whole] : {std::pair{" \\\n    ", " "}, {"\n  # ", "  # "}})
     for (std::size_t at; (at = line.find(folded)) != line.npos;)

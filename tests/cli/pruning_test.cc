@@ -1,5 +1,6 @@
 // `curve` and `reproduce`, told by the program alone, and what they and `prune` refuse: one
-// sentence each, and nothing is written. What they compute is tested in tests/prune and tests/lab.
+// sentence each, and nothing is written. Their computations are tested in tests/prune and
+// tests/lab.
 #include <cmath>
 #include <set>
 
@@ -27,7 +28,7 @@ class Curves : public Program {
   }
 };
 
-/// The kinds of all values of a JSON document, by where they stand: members by name, items of a
+/// The kinds of all values of a JSON document, by their place: members by name, items of a
 /// list as one. A null says nothing, and a single run has no interval.
 void add_kinds(const Json& json, const std::string& at, std::set<std::string>& kinds) {
   const bool of_interval =
@@ -85,7 +86,7 @@ TEST_F(Curves, KeepTheSizesThatAreAskedFineTunedAndFromScratch) {
   const Json& method = json.at("methods").items()[0];
   EXPECT_TRUE(holds(method.at("schedule").string(), "30")) << method.at("schedule").dump();
   for (const Json& point : points) EXPECT_NE(point.find("unpruned"), nullptr);
-  // Where gates are trained first, their steps count too.
+  // If gates are trained first, their steps count too.
   const Json gated = done(typed("curve a --methods l0 --gate-steps 5 --sizes 1 --finetune 3 "
                                 "--from-scratch --examples 16 --json"))
                          .json()
@@ -101,7 +102,7 @@ TEST_F(Curves, KeepTheSizesThatAreAskedFineTunedAndFromScratch) {
 TEST_F(Curves, ShowEveryMethodThatNeedsNoTrainingAndHowToMakeThemAgain) {
   const Outcome text = done({"curve", "a", "--examples", "16", "--seed", "3"});
   expect_parts(text.out, {"\nloss after removal\n", "exhaustive", "lrp", "regret",
-                          "again: headlab curve a --examples 16 --seed 3\n"});
+                          "command: headlab curve a --examples 16 --seed 3\n"});
   EXPECT_FALSE(holds(text.out, "\nsubset")) << text.out;
   EXPECT_TRUE(holds(text.err, "greedy")) << text.err;
 }
@@ -129,7 +130,7 @@ TEST_F(Curves, ReproduceMichelShowsHisNumbersBesideOurs) {
   EXPECT_EQ(json.at("by_step").items().size(), 0u) << "a run without --keep-weights";
   EXPECT_EQ(json.at("timing").items().size(), 4u);
   expect_parts(done(words).out,
-               {"published (another model: WMT", "again: headlab reproduce michel a"});
+               {"published (another model: WMT", "command: headlab reproduce michel a"});
 }
 
 TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
@@ -263,10 +264,10 @@ TEST_P(PruningMistakes, AreAnsweredInASentenceAndChangeNothing) {
 const std::vector<Mistake> kMistakes = {
     {"KeepMoreThanThereAre", "prune a --keep 5 --out b", 2, "the model has 4 heads|from 0 to 4"},
     {"KeepLessThanTheMinimum", "prune a --keep 2 --per-layer-min 3 --out b", 2,
-     "2 heads cannot stay: the attention layers keep 3 at least|--per-layer-min"},
+     "cannot keep 2 heads: the attention layers keep 3 at least|--per-layer-min"},
     {"DropMoreThanAll", "prune a --drop 101 --out b", 2, "drop|got 101"},
     {"DropBelowTheMinimum", "prune a --drop 50 --per-layer-min 3 --out b", 1,
-     "2 heads cannot stay|keep 3"},
+     "cannot keep 2 heads|keep 3"},
     {"TwoSizes", "prune a --keep 2 --drop 50 --out b", 2, "--drop cannot be combined with --keep"},
     {"ExhaustiveSearchThatIsTooLarge", "prune large --keep 2 --method exhaustive --out b", 1,
      "17 heads has 2^17 subsets|greedy"},
@@ -274,16 +275,16 @@ const std::vector<Mistake> kMistakes = {
      "no loss to judge heads by"},
     {"SearchWithoutALoss", "prune silent --keep 1 --examples 1 --out b", 1, "no loss to judge"},
     {"CurveOfNoMethod", "curve a --methods greedy,gredy", 2, "'gredy'|'greedy'"},
-    {"CurveOfTooManyHeads", "curve a --sizes 2,5", 2, "5 heads cannot stay|4 heads"},
+    {"CurveOfTooManyHeads", "curve a --sizes 2,5", 2, "cannot keep 5 heads|4 heads"},
     {"CurveBelowTheMinimum", "curve a --sizes 2 --per-layer-min 3", 2,
-     "2 heads cannot stay: the attention layers keep 3 at least|--per-layer-min"},
+     "cannot keep 2 heads: the attention layers keep 3 at least|--per-layer-min"},
     {"CurveOfSizesThatAreNone", "curve a --sizes two", 2, "sizes|two"},
     {"CurveThatIsTooLarge", "curve large --methods exhaustive", 1, "17 heads|2^17"},
     {"CurveWithoutALoss", "curve silent --methods lrp --examples 1", 1, "no loss to judge"},
-    {"CurvesOfOtherSizes", "curve a large --methods greedy", 2, "17 heads, but a has 4|--sizes"},
-    {"CurveOfNoRun", "curve nowhere", 1, "no run at nowhere"},
+    {"CurvesOfOtherSizes", "curve a large --methods greedy", 2, "17 heads and a with 4|--sizes"},
+    {"CurveOfNoRun", "curve nowhere", 1, "no run found in 'nowhere'"},
     {"Paper", "reproduce voitta a", 2, "unknown paper 'voitta'|'voita'"},
-    {"PaperOfNoRun", "reproduce michel nowhere", 1, "no run at nowhere"},
+    {"PaperOfNoRun", "reproduce michel nowhere", 1, "no run found in 'nowhere'"},
     {"PaperWithoutARun", "reproduce michel", 2, "missing argument RUN"},
     {"PaperOnOneExample", "reproduce michel a --examples 1", 2, "examples|from 2"},
 };

@@ -1,6 +1,6 @@
-// The main story, told by the program alone: train, look, prune, resume, look again. What other
-// programs read (JSON) and what a user may rely on (the same numbers again) is checked here; what
-// goes wrong is in mistakes_test.cc and damage_test.cc.
+// The main story, told by the program alone: train, look, prune, resume, look again. The JSON that
+// other programs read is checked here, and that a repeated command gives the same numbers. Errors
+// are tested in mistakes_test.cc and damage_test.cc.
 #include "cli/program.h"
 #include "headlab/base/safetensors.h"
 
@@ -147,13 +147,13 @@ TEST_F(Story, ResumesARunOfAProgramBitForBit) {
   EXPECT_TRUE(holds(run(resume).err, "which you have not named"));
   const Outcome resumed = run(resume, {.environment = {"HEADLAB_COMMAND=" + command}});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
-  const std::string call = "again: HEADLAB_COMMAND='" + command + "' headlab ";
-  EXPECT_TRUE(holds(again_of(resumed.out), call.substr(7) + "train --config half/config.json"));
+  const std::string call = "command: HEADLAB_COMMAND='" + command + "' headlab ";
+  EXPECT_TRUE(holds(again_of(resumed.out), call.substr(9) + "train --config half/config.json"));
   for (int i = 0; i < 2; ++i) {  // the second replaces what the first has found
     const Outcome found = run({"heads", "half", "--out", "found.json"},
                               {.environment = {"HEADLAB_COMMAND=" + command}});
     EXPECT_EQ(found.status, 0) << found.err;
-    EXPECT_TRUE(holds("again: " + again_of(found.out), call + "heads half")) << found.out;
+    EXPECT_TRUE(holds("command: " + again_of(found.out), call + "heads half")) << found.out;
   }
   const auto values = [&](const char* name) {
     std::vector<std::string> bytes;

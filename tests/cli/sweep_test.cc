@@ -151,7 +151,7 @@ TEST_F(SweepCommand, IsPrunedGroupByGroup) {
   EXPECT_EQ(named.json().at("methods"), group.json().at("methods"));
   fs::remove(folder.path() / "s/heads=4,seed=1/cell.json");
   EXPECT_EQ(curves({"curve", "s/heads=4"}).json().at("runs").integer(), 1) << "what is finished";
-  expect_refused(curves({"curve", "s/heads=3"}), 1, {"no run at s/heads=3", "SWEEP/GROUP"});
+  expect_refused(curves({"curve", "s/heads=3"}), 1, {"no run found in 's/heads=3'", "SWEEP/GROUP"});
 }
 
 TEST_F(SweepCommand, NamesWhatPrunesInPlaceOfItsEarlierFlags) {

@@ -240,10 +240,10 @@ TEST_F(Tables, OfCurvesAreOfOneTask) {
   done(
       typed("train --task copy --steps 1 --d-model 8 --heads 4 --batch 4 --layers 1 "
             "--eval-examples 8 --out b"));
-  expect_refused(run({"curve", "a", "b", "--methods", "random"}), 2, {"was trained on copy"});
+  expect_refused(run({"curve", "a", "b", "--methods", "random"}), 2, {"trained on copy"});
 }
 
-/// Each key of the JSON, nested ones too, is among the words of the list; settings stand elsewhere.
+/// Each key of the JSON, nested ones too, is among the words of the list; settings are elsewhere.
 void expect_listed(const Json& json, const std::string& list, const std::string& where) {
   if (json.is_array())
     for (const Json& item : json.items()) expect_listed(item, list, where);

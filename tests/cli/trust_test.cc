@@ -38,7 +38,7 @@ TEST_F(Trust, AResultWhoseFileCannotBeWrittenIsShownAllTheSame) {
                              typed("curve a --examples 16 --judged 16 --methods magnitude")}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1);
-    EXPECT_TRUE(holds(outcome.out, "again: headlab " + words[0])) << outcome.out;
+    EXPECT_TRUE(holds(outcome.out, "command: headlab " + words[0])) << outcome.out;
     expect_parts(outcome.err, {"not kept: cannot write 'a/" + words[0] + ".json'"});
   }
 }
@@ -51,14 +51,14 @@ TEST_F(Trust, ATableWhoseFileCannotBeWrittenIsShownAllTheSame) {
   make_directories(folder.path() / "b" / "prune.json");
   const Outcome pruned = process.finish();
   EXPECT_EQ(pruned.status, 1);
-  EXPECT_TRUE(holds(pruned.out, "again: headlab prune")) << pruned.out << pruned.err;
+  EXPECT_TRUE(holds(pruned.out, "command: headlab prune")) << pruned.out << pruned.err;
   EXPECT_TRUE(holds(pruned.err, "error: cannot write 'b/prune.json'")) << pruned.err;
 
   make_directories(folder.path() / "s" / "sweep.json");
   const Outcome swept =
       run(typed("sweep --task copy --steps 2 --batch 2 --eval-examples 2 --d-model 8 --out s"));
   EXPECT_EQ(swept.status, 1);
-  EXPECT_TRUE(holds(swept.out, "again: headlab sweep")) << swept.out << swept.err;
+  EXPECT_TRUE(holds(swept.out, "command: headlab sweep")) << swept.out << swept.err;
   EXPECT_TRUE(holds(swept.err, "error: cannot write 's/sweep.json'")) << swept.err;
 }
 
@@ -169,7 +169,7 @@ TEST_F(Trust, OutWritesOverNoFileOfARunThatAnotherCommandMade) {
                              {"heads", "a", "--out", "a/report.html"}}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1) << words.back();
-    EXPECT_TRUE(holds(outcome.err, "belongs to a run")) << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "it belongs to a run")) << outcome.err;
     EXPECT_FALSE(holds(outcome.err, "replaced")) << outcome.err;
     EXPECT_EQ(contents(folder.path()), before) << words.back();
   }
@@ -214,7 +214,7 @@ TEST_F(Trust, NamesNeitherSteerATerminalNorMakeRows) {
   const std::string rows = done({"runs", "."}).out;
   EXPECT_EQ(rows.find("\nb"), rows.npos) << rows;
   const std::string again = done({"eval", name}).out;
-  EXPECT_TRUE(holds(again, "again: headlab eval $'a\\x1B]0;title\\x07\\x0Ab'\n")) << again;
+  EXPECT_TRUE(holds(again, "command: headlab eval $'a\\x1B]0;title\\x07\\x0Ab'\n")) << again;
 }
 
 TEST_F(Trust, AFlagGivenTwiceIsRefused) {

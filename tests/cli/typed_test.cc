@@ -17,18 +17,18 @@ TEST_F(Typed, ProgramBeginsTheCommandsOfResultsHelpAndHints) {
   done(tiny({"--out", "a"}));
   const std::string program = "build/headlab";
   const Outcome eval = typed_as(program, {"eval", "a"});
-  EXPECT_TRUE(holds(eval.out, "again: build/headlab eval a\n")) << eval.out;
+  EXPECT_TRUE(holds(eval.out, "command: build/headlab eval a\n")) << eval.out;
   expect_parts(typed_as(program, {"eval"}).err,
                {"hint: for example: build/headlab eval runs/full"});
   expect_parts(typed_as(program, {"eval", "--help"}).out,
                {"example: build/headlab eval", "usage: build/headlab eval RUN",
                 "(build/headlab --help)"});
   expect_parts(typed_as(program, {}).out, {"(build/headlab COMMAND --help", "build/headlab start"});
-  expect_parts(typed_as(program, {"heads", "a", "--grid"}).err, {"now: build/headlab pattern a"});
+  expect_parts(typed_as(program, {"heads", "a", "--grid"}).err, {"hint: build/headlab pattern a"});
   const Outcome train = typed_as(program, tiny({"--out", "b"}));
   EXPECT_TRUE(again_of(train.out).starts_with("build/headlab train --out b")) << train.out;
   const Outcome folder_with_spaces = typed_as("./my build/headlab", {"eval", "a"});
-  expect_parts(folder_with_spaces.out, {"again: './my build/headlab' eval a\n"});
+  expect_parts(folder_with_spaces.out, {"command: './my build/headlab' eval a\n"});
 }
 
 TEST_F(Typed, ProgramIsNotInJsonFilesAndTheManual) {
@@ -40,7 +40,7 @@ TEST_F(Typed, ProgramIsNotInJsonFilesAndTheManual) {
   const Json failure = typed_as(program, {"eval", "--json"}).json();
   EXPECT_EQ(failure.at("hint").string(), "for example: headlab eval runs/full");
   typed_as(program, {"pattern", "a", "0.1", "--svg", "p.svg"});
-  EXPECT_TRUE(holds(file("p.svg"), "again: headlab pattern a 0.1"));
+  EXPECT_TRUE(holds(file("p.svg"), "command: headlab pattern a 0.1"));
   for (const char* kind : {"man", "bash"})
     EXPECT_FALSE(holds(typed_as(program, {"completion", kind}).out, "build/headlab")) << kind;
 }
@@ -76,7 +76,7 @@ TEST_F(Typed, HelpGroupsFlagsAndShowsCommonOnesOnce) {
 TEST_F(Typed, FlagOfAnEarlierVersionHasItsNewName) {
   done(tiny({"--out", "a"}));
   const Outcome old = done({"ablate", "a", "--heads", "0.1,0.2", "--examples", "30"});
-  expect_parts(old.out, {"again: headlab ablate a --head 0.1,0.2 --examples 30\n"});
+  expect_parts(old.out, {"command: headlab ablate a --head 0.1,0.2 --examples 30\n"});
   expect_refused(run({"ablate", "a", "--heads", "0.1", "--head", "0.2"}), 2, {"--heads", "--head"});
   expect_refused(run({"ablate", "a", "--heads", "0.1", "--pairs"}), 2, {"--head", "with --pairs"});
 }

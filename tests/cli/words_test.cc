@@ -86,7 +86,7 @@ TEST_F(Talk, PatternsOfPathsExpandThemselves) {
   const Outcome both = done({"heads", "s/seed=?", "--examples", "16", "--json"});
   EXPECT_EQ(both.json().at("runs").dump(), R"(["s/seed=1","s/seed=2"])");
   EXPECT_EQ(both.json().at("command").string(), "headlab heads 's/seed=?' --examples 16");
-  EXPECT_TRUE(holds(run({"heads", "s/seed=[9]"}).err, "no run at s/seed=[9]"));
+  EXPECT_TRUE(holds(run({"heads", "s/seed=[9]"}).err, "no run found in 's/seed=[9]'"));
 }
 
 TEST_F(Talk, CommandsThatMakeAResultAgainAreFolded) {
@@ -95,8 +95,8 @@ TEST_F(Talk, CommandsThatMakeAResultAgainAreFolded) {
   const std::string out =
       done({"heads", other, "--examples", "16", "--permutations", "199", "--out", file, "--scores"})
           .out;
-  EXPECT_EQ(out.substr(out.find("again: ")),
-            "again: headlab heads 'a name with blanks' --examples 16 --permutations 199 \\\n"
+  EXPECT_EQ(out.substr(out.find("command: ")),
+            "command: headlab heads 'a name with blanks' --examples 16 --permutations 199 \\\n"
             "    --out " +
                 file + " \\\n    --scores\n");
 }
@@ -147,7 +147,7 @@ TEST_F(Talk, AResultThatCannotBeWrittenIsAnError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   for (const Words& words : {Words{"list", "tasks"}, Words{"--help"}, Words{"--version"},
                              Words{"list", "tasks", "--json"}}) {
-    expect_refused(run(words, {.out_file = "/dev/full"}), 1, {"could not be written"});
+    expect_refused(run(words, {.out_file = "/dev/full"}), 1, {"cannot write the result"});
   }
 }
 

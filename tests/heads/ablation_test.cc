@@ -40,7 +40,7 @@ TEST(Ablation, OfNothingIsTheLossOfEvaluate) {
   EXPECT_NEAR(loss, evaluate(model, *task, {.examples = 40}).loss, kTolerance);
 }
 
-/// Where heads are gone, a head's number is not its place.
+/// If heads were removed, the original index of a head is not its slot.
 TEST(Ablation, OfAPrunedModelSilencesTheHeadOfThatNumber) {
   TransformerConfig config = small_config("heads=4 layers=2");
   const Transformer whole = random_model(config);

@@ -1,5 +1,5 @@
-// How often verdicts are passed where nothing is to be found, and from which strength on what is
-// there is found. A few seeds by default, of those that chose no margin; the numbers in
+// The rate of conclusions on data without any effect, and the strength from which an effect is
+// found. A few seeds by default, of those that chose no margin; the numbers in
 // examples/RESULTS.md are of
 //   HEADLAB_SEEDS=200 build/test_heads --gtest_filter='Calibration.*:Power.*'
 // Gold is shuffled among the examples of a task, so that it has nothing to do with what heads look
@@ -73,7 +73,7 @@ class Shuffled : public TaskAround {
   Key key_;
 };
 
-/// How often something happened, with Wilson's 95% interval.
+/// The rate of an event, with Wilson's 95% interval.
 struct Rate {
   Index hits = 0, trials = 0;
 

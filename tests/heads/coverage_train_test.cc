@@ -20,7 +20,7 @@ namespace headlab { namespace {
 
 using Losses = std::vector<std::vector<double>>;
 
-/// How often intervals of draws hold the truth.
+/// The rate at which intervals of draws contain the truth.
 struct Held {
   Index held = 0, given = 0, draws = 0;
 
@@ -35,7 +35,8 @@ struct Held {
   }
 };
 
-/// How often the 95% intervals of a change, over draws from all examples, hold the change over all.
+/// Returns the rate at which the 95% intervals of a change, over draws from all examples, contain
+/// the change over all.
 Held coverage_of(const std::vector<double>& after, const std::vector<double>& before,
                  const std::vector<double>& targets) {
   constexpr Index kDraws = 2000;

@@ -75,7 +75,7 @@ TEST(PatternScores, AskForKeysBehindTheQueryInAnEncoder) {
   const Written task({0, 1, 3, 0}, Architecture::encoder);
   EXPECT_EQ(asked("next", task, false), "0:1 1:2 2:3");
   EXPECT_EQ(asked("same", task, false), "0:3 3:0");
-  EXPECT_EQ(asked("induction", task, false), "3:1");  // the token behind the query itself is no hit
+  EXPECT_EQ(asked("induction", task, false), "3:1");  // the token after the query itself is no hit
   EXPECT_EQ(asked("local", task, false), "0:012 3:123");
 }
 

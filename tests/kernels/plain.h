@@ -1,6 +1,6 @@
 // The fast kernels' results, computed plainly: a product entry by entry, softmax, cross-entropy and
-// layer norm row by row, attention one score at a time; before each gradient stands the line of the
-// forward pass that it comes from. gemm.cc, rows.cc, attention.cc and attention_backward.cc are
+// layer norm row by row, attention one score at a time; each gradient has the line of the
+// forward pass as a comment before it. gemm.cc, rows.cc, attention.cc and attention_backward.cc are
 // tested against them. Sums run in double, in the order of the terms.
 #pragma once
 
@@ -53,7 +53,7 @@ inline Row softmax_backward_plain(const Row& y, const Row& dy) {
   Row dx(y.size());
   for (std::size_t i = 0; i < y.size(); ++i)
     for (std::size_t j = 0; j < y.size(); ++j)
-      // forward: y[i] = exp(x[i]) / sum, where x[i] stands above, and each x[j] in the sum
+      // forward: y[i] = exp(x[i]) / sum, where x[i] is in the numerator, and each x[j] in the sum
       dx[j] += dy[i] * y[i] * ((i == j ? 1 : 0) - y[j]);
   return dx;
 }

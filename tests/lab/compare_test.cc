@@ -242,8 +242,12 @@ TEST(Compare, SaysOverWhichSeedsItsMeansAre) {
 
 TEST(Compare, RefusesWhatIsNoComparison) {
   const Arm a = arm("a", {1, 2}), other{"b", {7, 8}, {1, 2}};
-  expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"two arms or more"});
-  expect_error([&] { compare_arms(std::vector<Arm>{a, a}); }, {"named twice"});
+  expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"cannot compare a single arm"});
+  expect_error(
+      [&] {
+        compare_arms(std::vector<Arm>{a, a});
+      },
+      {"cannot compare the arm a with itself"});
   expect_error([&] { compare_arms(std::vector<Arm>{a, other}); }, {"no seed in common"});
   for (const auto& asked : {std::pair{CompareOptions{.reference = "c"}, "'c'"},
                             {CompareOptions{.margin = 0.5}, "factor above 1"}})
@@ -297,7 +301,7 @@ TEST_F(Arms, AreGroupsOfASweepAndRuns) {
   const std::string both = s + "/heads=1,seed=4+" + s + "/heads=2,seed=9";
   EXPECT_EQ(arms_of(both, find_measure("loss")).at(0).values, (std::vector<double>{4, 18}));
   expect_error([&] { arms_of(s + "/heads=1+" + s + "/heads=2", find_measure("loss")); },
-               {"two runs of seed 4"});
+               {"two of its runs have seed 4"});
 }
 
 TEST_F(Arms, NameSeedsThatAreNotFinished) {
@@ -328,9 +332,10 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
   EXPECT_EQ(arms_of(sweep_.string() + "/heads=2:greedy", find_measure("knee")).at(0).without,
             (std::vector<std::int64_t>{4, 9}));
   expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
-  expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"trained runs"});
-  expect_error([&] { values("s/heads=2:greedy@1", "born"); }, {"emerge in training"});
-  expect_error([&] { values("s/heads=2:greedy"); }, {"which size? As greedy@4"});
+  expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"it needs a trained run"});
+  expect_error([&] { values("s/heads=2:greedy@1", "born"); }, {"cannot compute emergence"});
+  expect_error([&] { values("s/heads=2:greedy"); },
+               {"without a number of heads: name it as greedy@4"});
   expect_error([&] { find_measure("lifts"); }, {"'lifts'", "'lift'"});
 }
 
@@ -338,13 +343,13 @@ TEST_F(Arms, AreRefusedWhereNothingIs) {
   const auto refused = [&](const std::string& name, const std::vector<std::string>& parts) {
     expect_error([&] { values(name); }, parts);
   };
-  refused("s/heads=3", {"no run at"});
-  refused("nowhere", {"no run at"});
-  refused("s/heads=1:greedy@1", {"no curve of"});
+  refused("s/heads=3", {"no run found"});
+  refused("nowhere", {"no run found"});
+  refused("s/heads=1:greedy@1", {"cannot read the curve of"});
   refused("s/heads=2:greedi@1", {"'greedi'", "'greedy'"});
-  refused("s/heads=2:greedy@2", {"of greedy at 2 heads"});
+  refused("s/heads=2:greedy@2", {"of greedy with 2 heads"});
   refused("s/heads=2:greedy@1:tuned", {"'tuned'"});
-  refused("s/heads=2:greedy@x", {"is no arm"});
+  refused("s/heads=2:greedy@x", {"cannot read the arm"});
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ thread_local int allowed = -1;  // allocations until one fails; below 0: all suc
 
 namespace headlab { namespace {
 
-/// How many allocations of `work` fail, one after the other, until there are no more.
+/// Fails the allocations of `work` one after the other, and returns their number.
 template <class Work>
 int failures_of(const Work& work) {
   for (int at = 0;; ++at) {

@@ -1,4 +1,4 @@
-// How often the conclusions of a sweep are wrong: trials with made-up losses and accuracies, of
+// The rate of wrong conclusions of a sweep: trials with made-up losses and accuracies, of
 // which the truth is known. A few experiments by default; the number in examples/RESULTS.md is of
 //   HEADLAB_SEEDS=200 build/test_lab --gtest_filter='Calibration.*'
 #include <cmath>

@@ -187,7 +187,7 @@ TEST(ReadAtOnce, CountsKeysAndNotSets) {
   EXPECT_EQ(read_at_once(*make_task("relations")).relations, 4);
 }
 
-// A p below .05 stands next to an interval of the ratio without 1, and the reverse.
+// A p below .05 is next to an interval of the ratio without 1, and the reverse.
 TEST_F(Sweep, HasNoIntervalThatContradictsItsP) {
   Generator random(Key{}.fold("one rule"));
   for (int trial = 0; trial < 20; ++trial) {
@@ -204,7 +204,7 @@ TEST_F(Sweep, HasNoIntervalThatContradictsItsP) {
   }
 }
 
-/// Where fewer heads are as bad as the margin, or as good as the best, words are seldom wrong.
+/// If fewer heads are as bad as the margin, or as good as the best, conclusions are seldom wrong.
 TEST_F(Sweep, SeldomSaysWhatIsNotSo) {
   Generator random(Key{}.fold("verdicts of sweeps"));
   int win = 0, enough = 0;

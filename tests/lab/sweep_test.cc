@@ -130,7 +130,7 @@ TEST(SweepGrid, IsReadAsItWasWritten) {
   add_grid(folder / "sweep", grid);
   add_grid(folder / "sweep", grid);
   EXPECT_EQ(names_of(kept_cells(folder / "sweep")), names_of(sweep_cells(grid)));
-  expect_error([&] { kept_cells(folder / "elsewhere"); }, {"no sweep at", "grid.json"});
+  expect_error([&] { kept_cells(folder / "elsewhere"); }, {"no sweep found", "grid.json"});
 }
 
 TEST(SweepGrid, IsAddedToThoseThatAreThere) {

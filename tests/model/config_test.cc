@@ -1,4 +1,4 @@
-// The config: what does not fit is said in words, and what was written is read back.
+// The config: invalid settings give an error with a message, and a written config is read back.
 #include "headlab/model/config.h"
 
 #include "support/golden_text.h"

@@ -1,6 +1,6 @@
 // Drawing tokens: what a temperature, candidates, a key and a token to stop at decide; and the
-// cache of what was read, which changes no token and keeps no more than its windows see. That it
-// changes no logit, in all kinds of blocks, tests family_test.cc.
+// cache of what was read, which changes no token and keeps no more than its windows see.
+// family_test.cc tests that it changes no logit, in all kinds of blocks.
 #include "headlab/model/generation.h"
 
 #include <map>
@@ -78,7 +78,7 @@ TEST(Generation, KeepsTheKeysThatAreSeenAndNoMore) {
   EXPECT_EQ(kept("window=20"), 2 * 12 * 16);
 }
 
-/// The ops that a token behind `before` others runs, with the numbers that each one reads, without
+/// The ops that a token after `before` others runs, with the numbers that each one reads, without
 /// those that attention reads.
 std::vector<std::pair<std::string, Index>> ops_behind(const Transformer& model, Index before) {
   ModelCache cache(model.config(), model.config().length);

@@ -1,6 +1,6 @@
 // Block wirings: what `parallel` computes, made again from the layers by hand; the parameters that
-// a wiring does without; and a row of a program's own. That every row trains, loses heads, reads a
-// cache and has the same bits for any number of threads is tested in family_test.cc.
+// a wiring does without; and a row of a program's own. family_test.cc tests that every row trains,
+// loses heads, reads a cache and has the same bits for any number of threads.
 #include <map>
 
 #include "headlab/model/transformer.h"

@@ -1,5 +1,5 @@
 // Multi-head attention as articles compute it by hand: with the identity for every matrix, and how
-// many parameters it has. Their figures stand in tests/heads/lessons_test.cc, which holds this
+// many parameters it has. Their figures are in tests/heads/lessons_test.cc, which holds this
 // engine against them too.
 #include "headlab/nn/attention.h"
 #include "headlab/ops/ops.h"

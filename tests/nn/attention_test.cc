@@ -63,7 +63,7 @@ TEST(KeyValueCache, KeepsTheLastPositionsAndIsExtendedByOne) {
   EXPECT_THROW(cache.append_self(k, k, {}), Error);
   const SeenKeysAndValues seen = cache.append_self(next, next, {.causal = true});
   const Tensor kept = concat(std::vector<Tensor>{slice(k, 1, 3, 5), slice(k, 1, 0, 1)}, 1);
-  expect_near(seen.k, kept, 0);  // the next key stands where the oldest stood
+  expect_near(seen.k, kept, 0);  // the next key replaces the oldest one
   expect_near(seen.v, kept, 0);
   EXPECT_EQ(seen.mask.lengths, Ids(2, 3));
   EXPECT_FALSE(seen.mask.causal);

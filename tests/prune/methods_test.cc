@@ -128,13 +128,13 @@ TEST_P(EveryMethod, LeavesEachModuleItsMinimum) {
   }
   EXPECT_EQ(fewest_heads(two), 4);
   const std::vector<Index> fewer = {3};
-  expect_error([&] { choose_heads(two, GetParam(), fewer); }, {"3 heads cannot stay", "keep 4"});
+  expect_error([&] { choose_heads(two, GetParam(), fewer); }, {"cannot keep 3 heads", "keep 4"});
 }
 
 TEST_P(EveryMethod, RefusesMoreHeadsThanThereAre) {
   for (const Index size : {7, -1}) {
     expect_error([&] { choose_heads(problem(), GetParam(), size); },
-                 {text(size, " heads cannot stay: the model has 6")});
+                 {text("cannot keep ", size, " heads: the model has 6")});
   }
 }
 
@@ -265,8 +265,8 @@ TEST_F(Method, SaysWhichSizesDoNotFit) {
   one.settings.per_layer_min = 1;
   const std::vector<Index> fits = {2, 6}, small = {3, 1}, large = {7};
   EXPECT_NO_THROW(check_sizes(one, fits));
-  expect_error([&] { check_sizes(one, small); }, {"1 heads cannot stay", "keep 2 at least"});
-  expect_error([&] { check_sizes(one, large); }, {"7 heads cannot stay", "has 6 heads"});
+  expect_error([&] { check_sizes(one, small); }, {"cannot keep 1 heads", "keep 2 at least"});
+  expect_error([&] { check_sizes(one, large); }, {"cannot keep 7 heads", "has 6 heads"});
 }
 
 TEST_F(Method, GreedyRemovesTheHeadThatCostsLeastAgainAndAgain) {

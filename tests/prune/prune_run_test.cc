@@ -146,7 +146,7 @@ TEST_F(PrunedRun, RecordOfL0SaysWhichGatesClosed) {
   EXPECT_EQ(open.at("gate_steps").integer(), 4);
 }
 
-/// Which heads the gates chose, and which their rank did.
+/// The result separates heads that the gates chose from heads that their rank chose.
 TEST(PruneResult, CountsTheGatesThatClosedByThemselves) {
   PruneResult result;
   result.kept = {{0, 0}, {0, 1}};
@@ -193,8 +193,8 @@ TEST_F(PrunedRun, MayKeepAllHeads) {
 }
 
 TEST_F(PrunedRun, RefusesWhatCannotBeDoneAndWritesNothing) {
-  expect_error([&] { prune("out", {.keep = 6}); }, {"6 heads cannot stay", "has 5"});
-  expect_error([&] { prune("out", {.keep = -1}); }, {"-1 heads cannot stay"});
+  expect_error([&] { prune("out", {.keep = 6}); }, {"cannot keep 6 heads", "has 5"});
+  expect_error([&] { prune("out", {.keep = -1}); }, {"cannot keep -1 heads"});
   expect_error([&] { prune("out", {.method = "gready", .keep = 1}); }, {"'greedy'"});
   expect_error([&] { prune("out", {.keep = 1, .finetune = -5}); }, {"steps must be"});
   EXPECT_FALSE(fs::exists(folder_ / "out"));
@@ -210,14 +210,14 @@ TEST_F(PrunedRun, RefusesToKeepAHeadTwiceOrOneThatIsGone) {
 
 TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {
   expect_error([&] { prune("out", {.drop = 60, .settings = {.per_layer_min = 2}}); },
-               {"2 heads cannot stay: the attention layers keep 4"});
+               {"cannot keep 2 heads: the attention layers keep 4"});
   EXPECT_EQ(prune("out", {.drop = 20, .settings = {.per_layer_min = 2}}).kept.size(), 4u);
 }
 
 TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
   const std::string state = read_file(state_file(run_));
   create_run(folder_ / "taken", tiny_config());
-  expect_error([&] { prune("taken", {.keep = 1}); }, {"exists already", "replace it"});
+  expect_error([&] { prune("taken", {.keep = 1}); }, {"already exists", "replace it"});
   for (bool force : {false, true}) {
     expect_error([&] { prune("full", {.keep = 1, .force = force}); }, {"is the run itself"});
     expect_error(

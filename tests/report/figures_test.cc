@@ -1,5 +1,5 @@
 // Figures say what is in the results: titles, names, marks for gold and for chance, what is
-// missing. How items become SVG or PDF is tested in picture_test.cc.
+// missing. picture_test.cc tests how items become SVG or PDF.
 #include "headlab/report/figures.h"
 
 #include <algorithm>

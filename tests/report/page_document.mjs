@@ -1,5 +1,5 @@
 // A document for the page under node: enough of elements, selectors and events to open a page, press
-// its keys and read its words. Nothing is laid out: the cells of a grid stand in the rows that hold
+// its keys and read its words. Nothing is laid out: the cells of a grid are in the rows that hold
 // them, and a canvas keeps the list of what was drawn on it. openPage(html, hash) starts the page.
 import {pageTexts} from './page_of.mjs';
 

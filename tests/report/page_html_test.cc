@@ -70,7 +70,7 @@ TEST(HtmlPage, AllowsItsOwnScriptAndStyleAlone) {
   EXPECT_NE(policy.find("base-uri 'none'; form-action 'none'"), std::string::npos);
 }
 
-/// How often a part stands in a text.
+/// Counts the occurrences of a part in a text.
 int times(std::string_view whole, std::string_view part) {
   int count = 0;
   for (std::size_t at = 0; (at = whole.find(part, at)) != whole.npos; at += part.size()) ++count;

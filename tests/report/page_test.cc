@@ -1,5 +1,6 @@
 // Whole pages: the same bytes each time, whatever tokens say, within a budget, with a sentence for
-// what is missing or damaged. What the page computes is tested in page_core_test.cc. Read next:
+// what is missing or damaged. Computations of the page are tested in
+// page_core_test.cc. Read next:
 // headlab/report/page.h.
 #include "headlab/report/page.h"
 
@@ -149,7 +150,7 @@ TEST(Verdict, SaysThatHeadsShareWhatNoneDoesAlone) {
           "divisions":[{"relation":"larger","sentence":"0.0 and 0.1 share `larger`: all alike"}]})",
       "heads.json");
   const std::string said = verdict_with("heads", report);
-  EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike; 0.0 does a. Nobody does same."),
+  EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike; 0.0 owns a. No head owns same."),
             said.npos)
       << said;
   EXPECT_EQ(said.find("does larger"), said.npos) << said;
@@ -282,7 +283,7 @@ TEST_F(Pages, BringTheParentOfAPrunedRun) {
   const Page alone = make_page({path("b")});
   EXPECT_EQ(facts_in(alone.html).at("runs").items().size(), 1u);
   ASSERT_EQ(alone.left_out.size(), 1u);
-  EXPECT_NE(alone.left_out[0].find("there is no run"), std::string::npos);
+  EXPECT_NE(alone.left_out[0].find("no run found"), std::string::npos);
 }
 
 TEST_F(Pages, NameWhatIsDamaged) {

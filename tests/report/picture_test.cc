@@ -98,7 +98,7 @@ TEST(Svg, IsWellFormedWhateverTheTextsAre) {
       "</text><script>x</script>&\"' \x01\x1B \xEF\xBF\xBE \xE2\x80\xA8 \xF0\x9F\x98\x80";
   Picture picture = with({TextItem{.at = {1, 2}, .text = hostile, .turn = -90}});
   picture.title = picture.sentence = hostile;
-  const std::string document = svg(picture, "again: " + hostile);
+  const std::string document = svg(picture, "command: " + hostile);
   EXPECT_EQ(unbalanced(document), "");
   EXPECT_EQ(count(document, "<script"), 0u);
   EXPECT_EQ(count(document, "&lt;/text&gt;&lt;script&gt;x&lt;/script&gt;&amp;&quot;&#39; "), 5u);
@@ -108,9 +108,9 @@ TEST(Svg, IsWellFormedWhateverTheTextsAre) {
 }
 
 TEST(Svg, SaysWhatItShowsAndHowItWasMade) {
-  const std::string document = svg(with({}), "again: headlab heads a --grid");
+  const std::string document = svg(with({}), "command: headlab heads a --grid");
   for (const char* part : {"<title>t</title>", "<desc>s</desc>", "role=\"img\"", "aria-label=\"t\"",
-                           "<metadata>again: headlab heads a --grid</metadata>"})
+                           "<metadata>command: headlab heads a --grid</metadata>"})
     EXPECT_EQ(count(document, part), 1u) << part;
 }
 
@@ -173,11 +173,11 @@ TEST(Pdf, HoldsThePictureAtTheSizeOfPrint) {
       pdf(with({MapItem{{10, 10, 20, 10}, 1, 3, {1, kNaN, 0.5}},
                 RectItem{{0, 0, 5, 5}, {.fill = "s0"}},
                 DotItem{{9, 9}, 3, DotShape::circle, {.stroke = "ink", .dash = {2, 3}}}}),
-          "again: x");
+          "command: x");
   expect_whole(document);
   for (const char* part : {"/MediaBox [0 0 25.45 19.09]", "0 0.13 0.31 rg\n10 10 6.77 10 re f",
                            "23.33 10 6.67 10 re f", "0 0.45 0.7 rg\n0 30 m", "1 w [2 3 ] 0 d",
-                           "/Keywords (again: x)", "/Title (t)", "/BaseFont /Helvetica "})
+                           "/Keywords (command: x)", "/Title (t)", "/BaseFont /Helvetica "})
     EXPECT_EQ(count(document, part), 1u) << part << "\n" << document;
 }
 

@@ -20,7 +20,7 @@ class SameSvg : public PageCore {
                text("import fs from 'node:fs'; import {svg} from '", page, "draw.js'; ",
                     "import {divisionPicture} from '", page, "findings.js'; const p = JSON.parse(",
                     "fs.readFileSync(process.argv[2], 'utf8')); process.stdout.write(svg(", made,
-                    ", p.palette, 'again: x'));"));
+                    ", p.palette, 'command: x'));"));
     return told_by(
                text("node ", (folder_ / "write.mjs").string(), " ", (folder_ / "p.json").string()))
         .text;
@@ -108,7 +108,7 @@ TEST_F(SameSvg, ComesFromTheProgramAndThePage) {
        {DotShape::circle, DotShape::square, DotShape::diamond, DotShape::triangle, DotShape::cross})
     dots.items.push_back(DotItem{{9.127, 9.5}, 3.25, shape, {.fill = "s1", .stroke = "s2"}});
   for (const Picture& picture : {pattern_figure(pattern), history_figure(history), dots})
-    EXPECT_EQ(svg_by_page(picture_json(picture), "p"), svg(picture, "again: x"));
+    EXPECT_EQ(svg_by_page(picture_json(picture), "p"), svg(picture, "command: x"));
 }
 
 TEST_F(SameSvg, IsDrawnOfADivision) {
@@ -124,7 +124,7 @@ TEST_F(SameSvg, IsDrawnOfADivision) {
   EXPECT_EQ(svg_by_page(json,
                         "{...p, ...divisionPicture(p.division, 500), title: p.title, "
                         "sentence: p.sentence}"),
-            svg(picture, "again: x"));
+            svg(picture, "command: x"));
 }
 
 }}  // namespace headlab

@@ -122,7 +122,7 @@ const pictures = [
   }),
 ];
 
-// ---- names of columns stand at one height, their numbers above them
+// ---- names of columns are at one height, their numbers above them
 const wide = page.matrix({
   rowNames: ['a'], colNames: Array.from({length: 40}, (_, i) => 'abc'[i % 3]), numbers: true,
   values: new Float32Array(40), width: 700, about, say: () => '',
@@ -144,7 +144,7 @@ const seen = page.matrix({
 });
 expect(seen.items.filter((one) => one.fill === 'rgb(128,128,128)').length === 27, 'of all three');
 
-// ---- the number of a bar stands where no tick is; small weights of long inputs are shaded by root
+// ---- the number of a bar overlaps no tick; small weights of long inputs are shaded by root
 const beside = page.bars({
   about, width: 500, unit: 'mass', low: 0, high: 1, tickName: 'chance',
   rows: [{name: 'a', value: 0.001, tick: 0.2}, {name: 'b', value: 1, tick: 0.97}],
@@ -180,9 +180,9 @@ function illFormed(text) {
   return stack.length ? stack.join() : null;
 }
 for (const picture of pictures) {
-  const text = page.svg(picture, palettes[0], 'again: headlab <x>');
+  const text = page.svg(picture, palettes[0], 'command: headlab <x>');
   expect(illFormed(text) === null, `SVG of ${picture.name}: ${illFormed(text)}`);
-  expect(/<metadata>again: headlab &lt;x&gt;/.test(text), 'an SVG says how it came about');
+  expect(/<metadata>command: headlab &lt;x&gt;/.test(text), 'an SVG says how it came about');
   expect(Array.isArray(picture.table().rows), 'a picture has a table');
   for (let r = 0; r < picture.marks.rows; ++r)
     for (let c = 0; c < picture.marks.cols(r); ++c)

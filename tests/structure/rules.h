@@ -77,7 +77,7 @@ void expect_none(const std::vector<std::string>& roots, Rule rule) {
     for (const std::string& problem : rule(file)) ADD_FAILURE() << problem;
 }
 
-/// The folders of src/, in order: a folder includes itself and what stands before it.
+/// The folders of src/, in order: a folder includes itself and the folders before it.
 inline constexpr std::array<std::string_view, 18> kFolders = {
     "core/base",  "core/kernels", "core/tensor", "core/ops",    "core/nn",    "core/model",
     "core/tasks", "core/train",   "lab/results", "lab/layouts", "lab/data",   "lab/runs",

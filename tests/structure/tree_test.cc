@@ -1,8 +1,8 @@
 // Rules for every source file of headlab: layers, lengths, parameters, opening comments,
 // portability; and what may lie at the top level. Rules are functions from a file to the list of
 // what is wrong with it. They see text only and rely on clang-format having laid it out (the brace
-// that closes a function stands as far in as the line that began it), so none needs a parser. The
-// layers are those of the README, in order: a layer includes itself and what stands before it.
+// that closes a function is indented like the line that began it), so none needs a parser. The
+// layers are those of the README, in order: a layer includes itself and the layers before it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

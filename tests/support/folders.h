@@ -21,7 +21,7 @@ class TemporaryFolder {
     const auto prefix =
         std::filesystem::temp_directory_path() / ("headlab-" + std::to_string(getpid()) + "-");
     do path_ = prefix.string() + std::to_string(++count);
-    while (!std::filesystem::create_directory(path_));  // false: left behind by another process
+    while (!std::filesystem::create_directory(path_));  // false: left by another process
   }
   ~TemporaryFolder() {
     std::error_code ignored;

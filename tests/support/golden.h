@@ -54,7 +54,7 @@ class Golden {
   }
 
   /// A parameter's gradient. b_K adds one constant to a whole row of scores, so its true gradient
-  /// is 0: what stands there is rounding, bounded by that of W_K.
+  /// is 0. The file holds rounding, bounded by that of W_K.
   void expect_gradient(const Tensor& parameter, const std::string& name,
                        double tolerance = kGradientTolerance) const {
     const std::size_t at = name.rfind("b_K");

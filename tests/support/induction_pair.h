@@ -1,6 +1,6 @@
 // An exact induction circuit, built by hand: a head that copies the token before each position, and
-// heads of the next layer that look for the position whose previous token is this one, and say
-// what stands there. Pre-norm, so that logits can be attributed. The residual stream has a
+// heads of the next layer that look for the position whose previous token is this one, and predict
+// its token. Pre-norm, so that logits can be attributed. The residual stream has a
 // dimension for each position, token, previous token and token to say; every layer norm divides by
 // the same number at all positions, which weights undo. Read next: tests/heads/gold_edges_test.cc.
 #pragma once
@@ -16,7 +16,7 @@ namespace headlab {
 inline constexpr const char* kInduction =
     "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
 
-/// Where the parts of the residual stream begin.
+/// First dimensions of the parts of the residual stream.
 struct InductionStream {
   Index token, previous, said, width;
   explicit InductionStream(const TaskShape& shape)
@@ -44,8 +44,9 @@ inline void look_one_back(const MultiHeadAttention& attention, const TaskShape& 
   }
 }
 
-/// Layer 0: the previous-token head. Layer 1: `copies` equal induction heads. A logit that is said
-/// stands 40 above the others whatever the number of copies; without any, all logits are equal.
+/// Layer 0: the previous-token head. Layer 1: `copies` equal induction heads. The logit of
+/// the predicted token is 40 above the others for any number of copies; without copies all logits
+/// are equal.
 inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
   const InductionStream at(shape);
   TransformerConfig config;

@@ -1,6 +1,6 @@
-// Helpers of the tests of train/ and of the layers behind it share: a folder that goes when the
-// test ends, a run that trains in a blink, and what of a run must be equal bit for bit: everything
-// but times.
+// Helpers for the tests of train/ and of later layers: a folder that is deleted when the test ends,
+// a run that trains in milliseconds, and the parts of a run that must be equal bit for bit, which
+// are all except times.
 #pragma once
 
 #include <algorithm>

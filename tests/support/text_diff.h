@@ -163,7 +163,7 @@ inline std::vector<std::size_t> differences_of(const std::vector<Edit>& edits) {
   return differences;
 }
 
-/// Whether an edit is a change or stands within kContext lines of one.
+/// Marks edits that are changes or within kContext lines of one.
 inline std::vector<bool> near_changes(const std::vector<Edit>& edits) {
   std::vector<bool> near(edits.size(), false);
   for (std::size_t i = 0; i < edits.size(); ++i) {

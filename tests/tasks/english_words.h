@@ -59,7 +59,7 @@ inline std::size_t class_of(const std::string& noun) {
 /// A sentence as words (stems or endings), and what a reader finds in it. Places count words.
 struct Reading {
   std::vector<std::string> words;
-  std::vector<std::size_t> nouns, plain_nouns, others;  // all; not behind a preposition; behind one
+  std::vector<std::size_t> nouns, plain_nouns, others;  // all; not after a preposition; after one
   std::size_t verb = 0, pronoun = 0;
 
   explicit Reading(std::vector<std::string> sentence) : words(std::move(sentence)) {

@@ -11,7 +11,7 @@ constexpr Index kCount = 500;
 
 const Example& sample() { return sampled("induction", kCount).example; }
 
-/// Where the segments of sequence b begin, and their size, from the targets and the tokens.
+/// Starts and size of the segments of sequence b, from the targets and the tokens.
 struct Segments {
   Index first = -1, second = -1, size = 0;
 };

@@ -172,8 +172,8 @@ TEST(Backward, ThroughAPartThatWasFreedIsAnError) {
   expect_error([&] { backward(other); }, {"freed by an earlier backward", "`exp`"});
 }
 
-/// Two losses over a part that they share, out of ops of which one throws in its backward, behind
-/// what it adds to its input.
+/// Two losses over a part that they share, whose op throws in its backward pass after
+/// adding to the gradient of its input.
 struct Fragile {
   explicit Fragile(int place) : throws_at(place) {
     const Tensor shared = op(op(x) * y);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_example.sh SOURCE PROGRAM: runs an example and compares what it prints with the comment at
-# the end of its source: the lines after `// prints:`, line by line, exactly. Where a line says
-# `...`, anything may stand (times, say). Every example must have such a comment; CI runs this for
+# the end of its source: the lines after `// prints:`, line by line, exactly. If a line has
+# `...`, any text matches there (times, for example). Every example must have such a comment; CI runs this for
 # each.
 set -euo pipefail
 export LC_ALL=C

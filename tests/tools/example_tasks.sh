@@ -37,7 +37,7 @@ for fault in '1\ta\tb' '1\tthe\t_\tDET\t_\t_\t7\tdet\t_\t_' '1\tthe\t_\tDET\t_\t
   ! treebank <(printf '%b\n' "$fault") && grep -E ':[12]: a (word has|HEAD)' "$folder/words"
 done
 
-export OMP_NUM_THREADS=1  # they train beside each other
+export OMP_NUM_THREADS=1  # they train in parallel
 expect modular '$2 >= .99' "command:python3 examples/tasks/modular.py" &
 expect palindromes '$2 >= .99' "file:train=$folder/palindromes.jsonl" &
 expect people '$2 >= .99' "file:train=$folder/people.jsonl" &

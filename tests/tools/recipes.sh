@@ -130,7 +130,7 @@ expect PASSED build/test_prune --gtest_filter='*/last_first'
 expect 'how large a model is' "$program" --help
 expect 'headlab size' "$program" size --help
 
-# The formula. Of two tokens the second sees both: the last, or else the first.
+# The formula. With two tokens the second sees both: the last, or else the first.
 cat >cube.cc <<'END'
 #include <string_view>
 

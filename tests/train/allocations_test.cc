@@ -21,7 +21,7 @@ void* counted(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
-// Not inlined, or GCC sees a malloc behind a new and warns.
+// Not inlined: otherwise GCC sees that a new calls malloc, and warns.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return counted(size, 16);
 }
@@ -56,7 +56,7 @@ class TrainingSteps {
     model_.visit([&](const std::string& name, const Tensor& p) { optimizer_.add(name, p); });
   }
 
-  /// How often a step on sequences of `length` asked for memory.
+  /// Counts the allocations of a step on sequences of `length`.
   std::int64_t allocations_of(Index length, Index padding = 0) {
     Batch batch = random_batch(model_.config(), 3, length);
     if (padding > 0) batch.lengths = {static_cast<std::int32_t>(length - padding), 1, 2};

@@ -41,8 +41,8 @@ class DamagedRun : public testing::Test {
 
 TEST_F(DamagedRun, IsNoRunWithoutConfig) {
   fs::remove(config_file(run_));
-  EXPECT_NE(refusal().find("there is no run at"), std::string::npos);
-  expect_error([] { open_run("/no/such/place"); }, {"there is no run at"});
+  EXPECT_NE(refusal().find("no run found"), std::string::npos);
+  expect_error([] { open_run("/no/such/place"); }, {"no run found"});
 }
 
 TEST_F(DamagedRun, NamesATruncatedOrForeignConfig) {

@@ -1,4 +1,4 @@
-// Memory of a step: counted by hand, and refused in words where it cannot be.
+// Memory of a step: counted by hand, and refused with a message if there is not enough.
 #include "support/models.h"
 #include "support/runs.h"
 

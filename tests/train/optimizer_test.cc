@@ -176,7 +176,7 @@ TEST(Optimizer, ClipsByTheNormAndAMillionth) {
   EXPECT_NEAR(static_cast<double>(w.item()), -2e-6 / 3, 1e-12);
 }
 
-// The pieces of a large parameter end where it ends, whatever lies in memory behind it.
+// The pieces of a large parameter end where it ends, whatever lies in memory after it.
 TEST(Optimizer, TakesNoMoreThanTheParameter) {
   for (const Index count : {Index{1} << 12, Index{3} << 14, (Index{1} << 18) + 1}) {
     { const Tensor before = Tensor::full({4 * count}, 7); }  // leaves its sevens in the pool

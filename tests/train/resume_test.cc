@@ -38,7 +38,7 @@ pid_t in_child(Body&& body) {
   return child;
 }
 
-/// How the process ended: 0, its exit status, or minus the signal that killed it.
+/// Returns how a child process ended: its exit status, or minus the signal that killed it.
 int ending_of(pid_t child) {
   int status = 0;
   require(waitpid(child, &status, 0) == child, "cannot wait");

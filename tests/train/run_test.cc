@@ -33,7 +33,7 @@ TEST_F(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
 TEST_F(RunFolder, IsFreeIfAProcessDiedWhileItMadeIt) {
   create_run(folder / "run", tiny_config());
   fs::remove(folder / "run" / "config.json");  // it is written last
-  expect_error([&] { open_run(folder / "run"); }, {"there is no run"});
+  expect_error([&] { open_run(folder / "run"); }, {"no run found"});
   create_run(folder / "run", tiny_config());
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
@@ -43,7 +43,7 @@ TEST_F(RunFolder, IsNotFreeIfItsConfigWasLostAfterTraining) {
   const TrainResult result = train_run(run);
   EXPECT_NEAR(result.tokens_per_s * result.seconds, 60 * 4 * 8, 1e-6);
   fs::remove(folder / "run" / "config.json");
-  expect_error([&] { create_run(folder / "run", tiny_config()); }, {"exists already"});
+  expect_error([&] { create_run(folder / "run", tiny_config()); }, {"already exists"});
   create_run(folder / "run", tiny_config(), Existing::replace);
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
@@ -73,7 +73,7 @@ TEST_F(RunFolder, IsNotReplacedUnlessAsked) {
   TrainedRun run = create_run(folder / "run", tiny_config());
   const std::string state = read_file(state_file(run));
   RunConfig other = tiny_config("seed=1");
-  expect_error([&] { create_run(run.path, other); }, {"exists already", "replace it"});
+  expect_error([&] { create_run(run.path, other); }, {"already exists", "replace it"});
   EXPECT_EQ(read_file(state_file(run)), state);
   create_run(run.path, other, Existing::replace);
   EXPECT_NE(read_file(state_file(run)), state);
@@ -82,7 +82,7 @@ TEST_F(RunFolder, IsNotReplacedUnlessAsked) {
 TEST_F(RunFolder, MustBeAFolder) {
   write(folder / "run", "a file");
   for (Existing existing : {Existing::refuse, Existing::replace})
-    expect_error([&] { create_run(folder / "run", tiny_config(), existing); }, {"is no folder"});
+    expect_error([&] { create_run(folder / "run", tiny_config(), existing); }, {"is not a folder"});
   EXPECT_EQ(read_file(folder / "run"), "a file");
 }
 
@@ -133,7 +133,7 @@ TEST_F(RunFolder, IsReplacedWhileItIsTheCurrentOne) {
   const fs::path before = fs::current_path();
   fs::current_path(run.path);
   create_run(".", tiny_config(), Existing::replace);
-  EXPECT_TRUE(fs::exists("config.json"));  // who stands in it sees the new run
+  EXPECT_TRUE(fs::exists("config.json"));  // a process in this folder sees the new run
   fs::current_path(before);
   EXPECT_EQ(names_in(run.path), (std::vector<std::string>{"config.json", "model.safetensors",
                                                           "notes.txt", "state.safetensors"}));
@@ -228,7 +228,7 @@ TEST_F(ConfigOfARun, HoldsEverySettingAndTheVersion) {
   EXPECT_TRUE(json.at("headlab").is_string());
   RunConfig config;
   for (const std::string& name : settings_of(config).names()) {
-    // A block stands for other settings; the rest is written only if it differs from the usual.
+    // A block implies other settings; the rest is written only if it differs from the usual.
     const std::set<std::string> unwritten = {"block", "features", "norm_eps", "attention_function",
                                              "answers"};
     const bool left_out = unwritten.contains(name);

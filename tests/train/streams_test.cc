@@ -1,5 +1,5 @@
-// Which examples a training sees: those of the training split, others at every step, and nothing
-// random where a model is judged. Read next: trainer_test.cc.
+// The examples of a training run: from the training split, others at every step, and no randomness
+// in evaluations. Read next: trainer_test.cc.
 #include "headlab/train/streams.h"
 
 #include <set>

@@ -82,7 +82,7 @@ TEST(Identity, IsThatOfAllSettingsButThoseThatMayChange) {
   const std::string mine = identity_of(config);
   config.train.steps = 9999, config.train.save_every = 1;
   config.track_heads = 5;
-  config.extended = "6";  // a run that goes on is killed before its config says so, or behind that
+  config.extended = "6";  // a continued run is killed before or after its config is written
   EXPECT_EQ(identity_of(config), mine);
   config.train.seed = 1;
   EXPECT_NE(identity_of(config), mine);

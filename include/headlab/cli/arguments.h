@@ -118,8 +118,8 @@ std::vector<FlagHelp> flags_of(const std::vector<Setting>& settings, const Flags
 /// Returns lines for some settings, at most 80 columns wide.
 std::string settings_help(const std::vector<Setting>& settings, const Flags& flags);
 
-/// Flags that every command has. Those of tables (csv, latex, table) belong to commands that show
-/// tables.
+/// Flags that every command has. Only commands that show tables have the flags csv, latex and
+/// table.
 struct CommonFlags {
   bool json = false;
   bool csv = false;

@@ -26,7 +26,7 @@ struct Result {
   std::string note{};  // a line on stderr, after the result
   int status = 0;      // the exit status of the program
   /// Whether the text contains words of data or scripts. If so, it is printed unchanged, and only
-  /// lines that begin with "again: " name the program as it was typed.
+  /// lines that begin with "command: " name the program as it was typed.
   bool quotes_data = false;
   /// The error that prevented the result from being written to its file: reported after it, with
   /// exit status 1.

@@ -277,9 +277,9 @@ void Invocation::check_rules() const {
       return meets(condition, false);
     });
     if (!rules.needs.empty() && !is_met) {
-      throw UsageError(text(argument.flag, " goes with ",
+      throw UsageError(text("cannot use ", argument.flag, ": it needs ",
                             join(texts_of(rules.needs, text_of), ", ")),
-                       text("add that, or leave ", argument.flag, " out"));
+                       text("add it, or leave ", argument.flag, " out"));
     }
   }
 }

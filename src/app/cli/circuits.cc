@@ -31,7 +31,7 @@ struct CircuitFlags {
 /// Returns a note with the distance of the scores if the model has rotary positions.
 std::string at_distance(const Run& run, Index distance) {
   if (kind_of(run.model.config().positions).turning == nullptr) return "";
-  return text("; queries stand ", distance, " after their keys: --distance N for others");
+  return text("; queries are ", distance, " positions after their keys: --distance N for others");
 }
 
 /// Returns a sentence about the parts of this model's attention that scores from the weights leave
@@ -84,8 +84,8 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   const bool qk = flags.matrix == "qk";
   if (!qk && !circuits.ov.defined()) {
     throw UsageError(text("--matrix ov: head ", flags.head,
-                          " is one of the encoder, and writes to no logit"),
-                     "--matrix qk shows which tokens it attends to");
+                          " is in the encoder and writes to no logit"),
+                     "use --matrix qk to see which tokens it attends to");
   }
   const Tensor& matrix = qk ? circuits.qk : circuits.ov;
   const std::vector<std::string> tokens = texts_of_tokens(run);

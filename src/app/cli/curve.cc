@@ -57,12 +57,13 @@ std::size_t check_runs(const std::vector<std::string>& paths, CurveOptions& opti
     as_usage([&] { check_sizes(problem_of(run, options.settings), options.sizes); });
     const auto heads = all_heads(run.model).size(), others = all_heads(first.model).size();
     if (run.config.task != first.config.task) {
-      throw UsageError(text(path, " was trained on ", run.config.task, ", but ", paths[0], " on ",
-                            first.config.task),
-                       "means are over runs of one task: give each task a curve of its own");
+      throw UsageError(text("cannot average ", path, ", trained on ", run.config.task, ", with ",
+                            paths[0], ", trained on ", first.config.task),
+                       "run `headlab curve` once for each task");
     }
     if (heads != others && options.sizes.empty()) {
-      throw UsageError(text(path, " has ", heads, " heads, but ", paths[0], " has ", others),
+      throw UsageError(text("cannot average ", path, " with ", heads, " heads and ", paths[0],
+                            " with ", others),
                        "name sizes that all runs have: --sizes 1,2");
     }
   }

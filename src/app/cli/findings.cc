@@ -73,8 +73,9 @@ void require_own(const Invocation& call, const fs::path& file, bool json) {
                                ? program_call().size()
                                : std::min(said.find(' '), said.size());
   if (!said.substr(name).starts_with(text(" ", call.command().name, " "))) {
-    throw Error(file.string() + " belongs to a run, and this command did not make it",
-                "give the result a name of its own");
+    throw Error("cannot write " + file.string() +
+                    ": it belongs to a run, and another command made it",
+                "pass another file to --out");
   }
 }
 

@@ -66,7 +66,7 @@ void refuse_moved_flags(const Invocation& call, const MovedFlags& moved) {
     for (const std::string& run : call.positionals()) line += " " + shell_word(run);
     if (!head.empty() && !is_history) line += " " + shell_word(head);
     line += call.flags_again({"pattern", "head", "over_training"});
-    throw UsageError(text(flag_of(name), " is a command now: ", line));
+    throw UsageError(text("cannot use ", flag_of(name), ": it is a command now"), line);
   }
 }
 
@@ -124,9 +124,9 @@ Table runs_table() {
       "relations",
       {Column("relation", "relation", "keys to which a head would have to attend").no_legend(),
        Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
-       Column("lift", "lift", "of the best head, mean over runs").fixed(3).no_legend(),
-       Column("low", "low", "of the 95% interval of this mean").fixed(3).no_legend(),
-       Column("high", "high", "its other end").fixed(3).no_legend(),
+       Column("lift", "lift", "lift of the best head, mean over runs").fixed(3).no_legend(),
+       Column("low", "low", "lower end of the 95% interval of this mean").fixed(3).no_legend(),
+       Column("high", "high", "upper end of this interval").fixed(3).no_legend(),
        Column("shared", "shared", "share of the runs in which heads share it").fixed(2),
        {"divided", "divided", "how these heads divide it, in so many runs"},
        Column("alike", "alike",
@@ -153,8 +153,9 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
     owned.resize(names.size());
     divisions.resize(names.size());
     for (std::size_t r = 0; r < names.size(); ++r) {
-      require(names.size() == roles.rows.size() && roles.rows[r][0] == Json(names[r]), path,
-              " has other relations than ", call.positionals()[0]);
+      require(names.size() == roles.rows.size() && roles.rows[r][0] == Json(names[r]),
+              "cannot average ", path, ": its relations differ from those of ",
+              call.positionals()[0]);
       lifts[r].push_back(report.best_score(r).lift);
       owned[r].push_back(report.relations[r].owned ? 1 : 0);
       if (const Division* one = report.division_of(r)) divisions[r].push_back(*one);

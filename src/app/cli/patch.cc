@@ -28,7 +28,7 @@ std::pair<Batch, Batch> held_out_pair(const Run& run, Index examples) {
   const Batch all = held_out_examples(*run.task, 2 * examples).batch;
   const Index n = std::min(examples, all.size / 2);
   if (n == 0) {
-    throw Error(text("patch needs two different sequences, and the task has ", all.size,
+    throw Error(text("cannot patch: it needs two different sequences, and the task has ", all.size,
                      " held-out example"),
                 "use a task with more held-out data");
   }
@@ -41,7 +41,7 @@ Result patch(Invocation& call) {
   PatchFlags flags;
   call.read(flags.settings(), call.out_setting());
   if (!flags.input.empty() && flags.corrupted.empty()) {
-    throw UsageError("--input needs a corrupted input to compare with",
+    throw UsageError("cannot use --input: there is no corrupted input to compare with",
                      "add --corrupted with as many tokens");
   }
   const Run run = open_run(call.positionals()[0]);

@@ -61,9 +61,10 @@ struct PatternFlags {
 
 /// Returns the user's own input as an example of the task.
 Example own_example(const Run& run, const std::string& input) {
-  require(!run.model.config().has_source(), "an encoder-decoder reads two inputs, not one");
+  require(!run.model.config().has_source(),
+          "cannot use --input: an encoder-decoder reads two inputs, not one");
   const std::vector<std::int32_t> tokens = run.task->encode(input);
-  require(!tokens.empty(), "the input has no token");
+  require(!tokens.empty(), "cannot use --input: it has no token");
   return run.task->example_of(tokens);
 }
 
@@ -185,7 +186,8 @@ void check_flags(const PatternFlags& flags) {
     throw UsageError("--grid cannot be combined with one head: it shows all", "leave one out");
   }
   if (flags.examples > 0 && !flags.needs_scores() && flags.activations.empty()) {
-    throw UsageError("--examples changes nothing in the picture of one head", "leave it out");
+    throw UsageError("cannot use --examples: the picture of one head has no scores",
+                     "leave --examples out");
   }
   if (flags.examples > 0 && !flags.needs_scores() && !flags.input.empty()) {
     throw UsageError("--examples cannot be combined with --input: your input is one sequence",

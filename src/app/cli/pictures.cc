@@ -61,7 +61,7 @@ Result with_picture(const Invocation& call, const PictureFlags& flags, Result re
   if (!flags.wanted()) return result;
   Picture picture = make(flags.units());
   picture.printed = !flags.width.empty();
-  const std::string about = "again: " + call.again();
+  const std::string about = "command: " + call.again();
   const auto write = [&](const std::string& file, const std::string& bytes) {
     try {
       write_out(call, file, bytes);

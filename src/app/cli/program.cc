@@ -29,7 +29,7 @@ Result result_in_words(Invocation& call) {
         error.what(),
         "use --force to replace it, or another --out; `headlab train --resume` continues a run");
   } catch (const MissingRun& error) {
-    throw Error(error.what(), "give the folder that `headlab train --out` wrote");
+    throw Error(error.what(), "pass a folder created by `headlab train --out`");
   } catch (const UsageError& error) {
     throw UsageError(call.in_flags(error.what()), call.in_flags(error.hint()));
   } catch (const Error& error) {
@@ -96,14 +96,14 @@ std::string folded_command(std::string_view line) {
   return join(lines, " \\\n");
 }
 
-/// Returns the text with its command lines ("again: ...") folded. A comment after a command, such
+/// Returns the text with its command lines ("command: ...") folded. A comment after a command, such
 /// as "  # DIR is there now", gets a line of its own.
 std::string with_folded_commands(const std::string& shown) {
   constexpr std::size_t kWidth = 80;
   std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());
   for (std::string& line : lines) {
     const bool is_folded = line.find('\\') != line.npos;
-    if (!line.starts_with("again: ") || is_folded) continue;
+    if (!line.starts_with("command: ") || is_folded) continue;
     const std::size_t end = std::min(line.find("  # "), line.size());
     const std::string comment = line.substr(end);
     line.resize(end);
@@ -118,7 +118,7 @@ std::string shown_text(const Result& result) {
   if (!result.quotes_data) return with_folded_commands(as_typed(result.text));
   std::vector<std::string> lines = texts_of(split(result.text, '\n'), std::identity());
   for (std::string& line : lines) {
-    if (line.starts_with("again: ")) line = as_typed(line);
+    if (line.starts_with("command: ")) line = as_typed(line);
   }
   return with_folded_commands(join(lines, "\n"));
 }

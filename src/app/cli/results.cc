@@ -14,7 +14,7 @@ Result result_of(const Finding& finding, const std::string& words) {
 
 Result reproducible(const Invocation& call, Result result) {
   result.json["command"] = call.again();
-  result.text += "again: " + call.again() + "\n";
+  result.text += "command: " + call.again() + "\n";
   return result;
 }
 

@@ -16,14 +16,15 @@ namespace fs = std::filesystem;
 void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) {
   std::error_code failed, ignored;
   if (!fs::is_directory(folder, ignored) && ignored != std::errc::permission_denied) {
-    throw Error("there is no folder " + folder.string(), "name the one that holds your runs");
+    throw Error("cannot list runs: there is no folder " + folder.string(),
+                "name a folder with runs");
   }
   if (fs::exists(folder / "state.safetensors", ignored)) runs.insert(folder);
   std::vector<fs::path> below;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
   }
-  require(!failed, folder.string(), " cannot be read: ", failed.message());
+  require(!failed, "cannot read ", folder.string(), ": ", failed.message());
   for (const fs::path& path : below) {
     try {
       find_runs(path, runs, unread);
@@ -112,9 +113,9 @@ Table runs_table() {
        Column("parameters", "parameters", "numbers that training sets")
            .shown_as(Form::grouped)
            .no_legend(),
-       Column("step", "step", "of training, so far").no_legend(),
+       Column("step", "step", "steps trained so far").no_legend(),
        Column("steps", "of", "steps in all").no_legend(),
-       Column("seed", "seed", "of the picture").no_legend(),
+       Column("seed", "seed", "random seed of the run").no_legend(),
        Column("loss", "loss", "held out, nats per target").no_legend(),
        Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
        Column("remarks", "remarks", "remarks").no_legend()}};

@@ -183,7 +183,8 @@ Result sweep(Invocation& call) {
     flags.out = "sweeps/" + spec.substr(0, spec.find(':'));
   }
   if (std::filesystem::exists(flags.out + "/config.json")) {
-    throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
+    throw Error(text("cannot write a sweep to ", flags.out, ": it is a run"),
+                "name another folder");
   }
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells =

@@ -162,8 +162,7 @@ std::size_t stdout_width() {
 
 void print(const std::string& text) {
   write_all(stdout, text);
-  require(std::ferror(stdout) == 0 || errno == EPIPE,
-          "the result could not be written to the output");
+  require(std::ferror(stdout) == 0 || errno == EPIPE, "cannot write the result to the output");
 }
 
 void set_quiet(bool wanted) { quiet = wanted; }

@@ -108,7 +108,7 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
                    run.config.train.seed, speed, "\n",
                    trained.ended.empty() ? "" : "ended early: " + trained.ended + "\n",
                    data.empty() ? "" : "data: " + data + "\n",
-                   command.empty() ? "" : "again: " + command + replaced_text(run.path) + "\n")};
+                   command.empty() ? "" : "command: " + command + replaced_text(run.path) + "\n")};
 }
 
 /// Returns the result. An empty `command` means that no command reproduces the run; `said` becomes

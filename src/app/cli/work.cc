@@ -25,8 +25,8 @@ std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) 
   }
   const auto missing = std::ranges::find_if(made.missing, of_run);
   if (missing == made.missing.end()) return {};
-  return Error(*missing + " is not there: the process that made it died over it",
-               "give the command again");
+  return Error("cannot finish " + *missing + ": the process that computed it died",
+               "repeat the command");
 }
 
 std::string failures_text(const RunsDone& done) {

@@ -39,7 +39,7 @@ const std::vector<FindingEntry>& finding_table();
 std::string keys_of(const FindingEntry& entry);
 /// Returns the glossary of the lessons: a term ("query, q") with a short and an exact definition.
 std::vector<std::array<std::string, 2>> glossary();
-/// A column, and the results in which it stands: "heads", "curve".
+/// A column, and the results that contain it: "heads", "curve".
 struct ListedColumn {
   Column column;
   std::vector<std::string> results{};

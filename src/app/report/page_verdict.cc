@@ -101,7 +101,7 @@ class Verdict {
     return verdict != nullptr && verdict->string().starts_with("not tested");
   }
 
-  /// Adds "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)", then shared relations
+  /// Adds "3 of them do the work: 0.0 owns back3; 0.4 owns same (0.2 too)", then shared relations
   /// and those without a head.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
@@ -126,14 +126,14 @@ class Verdict {
         continue;
       }
       const std::vector<std::string> others(who.begin() + 1, who.end());
-      say(text(count++ == 0 ? "" : "; ", who[0], " does ", name,
+      say(text(count++ == 0 ? "" : "; ", who[0], " owns ", name,
                others.empty() ? "" : text(" (", join(others, ", "), " too)")),
           {{"head", who[0]}, {"relation", name}});
     }
     if (count > 0) say(". ");
     if (!missing.empty()) {
-      say(text(count == 0 ? "No head owns a relation: nobody does " : "Nobody does ",
-               join(missing, ", "), ". "));
+      say(text(count == 0 ? "No head owns a relation: " : "No head owns ", join(missing, ", "),
+               ". "));
     }
   }
 

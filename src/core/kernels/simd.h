@@ -1,8 +1,8 @@
 // Vectors of Scalar, through the vector extensions that GCC and Clang share: `a * b + c` on a Vec
 // is one instruction per register. The width is the target's, so the same source is AVX-512, AVX2,
-// SSE2 or NEON; a width that the target lacks would be split into scalars, hence the #if. Not
-// installed: files compiled for different targets must not share a Vec, so only the library's own
-// files may include this. Read next: vector_math.h, tile.h.
+// SSE2 or NEON; a width that the target lacks would be split into scalars, so an #if prevents it.
+// Not installed: files compiled for different targets must not share a Vec, so only the library's
+// own files may include this. Read next: vector_math.h, tile.h.
 #pragma once
 
 #include <algorithm>
@@ -63,8 +63,8 @@ inline Vec select(IntVec mask, Vec if_set, Vec otherwise) { return mask ? if_set
 inline Vec max(Vec a, Vec b) { return select(b > a, b, a); }  // keeps a NaN of a
 
 /// Calls body(0), body(1) ... body(N - 1), with each number as a constant: an array that is indexed
-/// only by constants becomes registers. This requires inlining, hence the attributes: without the
-/// inner one g++ 12 does not inline the closure when it tunes for Skylake-AVX512 and its
+/// only by constants becomes registers. This requires inlining, so both have attributes: without
+/// the inner one g++ 12 does not inline the closure when it tunes for Skylake-AVX512 and its
 /// successors, and the array goes through memory.
 template <int N, class Body>
 [[gnu::always_inline]] inline void unrolled(Body body) {

@@ -298,7 +298,7 @@ Settings settings_of(TransformerConfig& c) {
   add_kind(s, "norm_place", c.norm_place, block_wirings(), "how a block joins norms and sublayers");
   add_kind(s, "norm", c.norm, kNorms, "kind of norm");
   Settings eps;
-  eps.real("norm_eps", c.norm_eps, 1e-12, 1, "of norms: is added to the variance");
+  eps.real("norm_eps", c.norm_eps, 1e-12, 1, "added to the variance in norms");
   add_rare(s, eps, TransformerConfig().norm_eps);
   add_kind(s, "positions", c.positions, kPositions, "how the model knows positions");
   s.real("rotary_base", c.rotary_base, 1.001, 1e12, "pair i of D/2 rotates by base^(-2i/D)");

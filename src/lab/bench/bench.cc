@@ -129,8 +129,8 @@ Finding bench_passes(const BenchOptions& options, double passes, const std::func
        Column("peak_gflops", "peak GFLOP/s", "the machine's limit, measured in the same run")
            .fixed(1),
        Column("fraction_of_peak", "of peak", "GFLOP/s / peak: 1 is the limit").fixed(3),
-       Column("triad_gbs", "triad GB/s", "what the memory moves at most").fixed(1),
-       Column("peak_memory_mb", "memory MB", "most memory that the process had").fixed(0)});
+       Column("triad_gbs", "triad GB/s", "largest memory bandwidth").fixed(1),
+       Column("peak_memory_mb", "memory MB", "largest memory of the process").fixed(0)});
   found.tables[0].name = "";
   if (options.steps == 0) return found;
   const std::vector<double> ms = time_steps(run, options.steps);

@@ -151,7 +151,7 @@ Settings settings_of(CostOptions& o) {
   s.integer("d_head", o.d_head, 0, kMost, "width of a head; 0: floor(d_model / heads)");
   s.integer("d_value", o.d_value, 0, kMost, "width of its values; 0: d_head");
   s.integer("length", o.length, 1, 1 << 24, "tokens in a sequence");
-  s.integer("layers", o.layers, 1, 10000, "attention modules");
+  s.integer("layers", o.layers, 1, 10000, "attention layers");
   s.integer("batch", o.batch, 1, 100000, "sequences");
   s.boolean("biases", o.biases, "whether the four maps have biases");
   s.choice("attention_function", o.attention_function,
@@ -306,9 +306,9 @@ Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "kv_cache",
               .columns = with_kept(
                   {{"kind", "kind"}, {"kv_heads", "blocks of K, V", "heads may share them"}}),
-              .title = "what generation keeps of the tokens before: keys and values"};
+              .title = "keys and values cached during generation"};
   table.columns.push_back(
-      Column("share", "of multi-head", "share of what a block for each head takes").fixed(3));
+      Column("share", "of multi-head", "relative to keys and values for every head").fixed(3));
   double all = 0;
   const auto add = [&](const char* kind, const auto& blocks) {
     const double numbers = total(modules, [&](const AttentionPlaceSizes& m) {
@@ -326,15 +326,16 @@ Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
 }
 
 Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
-  Table table{.name = "complexity",
-              .columns = {{"part", "part of attention"},
-                          {"time", "time"},
-                          {"memory", "memory"},
-                          Column("operations", "operations", "of a forward pass here")
-                              .shown_as(Form::grouped),
-                          Column("share", "share", "of the operations of all parts").fixed(3)},
-              .title = "growth: with T = S tokens and d = C, at this size",
-              .note = "products of scores overtake the projections where T is above d (1 + G / H)"};
+  Table table{
+      .name = "complexity",
+      .columns = {{"part", "part of attention"},
+                  {"time", "time"},
+                  {"memory", "memory"},
+                  Column("operations", "operations", "operations of a forward pass at this size")
+                      .shown_as(Form::grouped),
+                  Column("share", "share", "share of the operations of all parts").fixed(3)},
+      .title = "growth: with T = S tokens and d = C, at this size",
+      .note = "products of scores overtake the projections where T is above d (1 + G / H)"};
   double all = 0;
   const std::vector<OpCount> counts = ops_of(modules);
   const auto add = [&](const char* part, const char* time, const char* memory,

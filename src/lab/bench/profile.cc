@@ -129,7 +129,7 @@ Table profile_table(const std::vector<ProfileRow>& rows, double steps, const Lim
                {"pass", "pass", "forward or backward"},
                {"calls", "calls"},
                Column("ms", "ms").fixed(1),
-               Column("share", "share", "of the whole time").fixed(3),
+               Column("share", "share", "share of the whole time").fixed(3),
                Column("gflops", "GFLOP/s").fixed(1),
                Column("fraction_of_peak", "of peak").fixed(3),
                Column("gbs", "GB/s").fixed(1),

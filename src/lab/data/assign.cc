@@ -1,7 +1,7 @@
 // Assign: toy code, "a=3;b=a;c=7;b?a?c?". Each statement defines a new variable, by a digit or by a
 // variable before it; then variables are asked for. Wherever one is used (right of =, before ?),
 // the target is its value. A chain of definitions has at most `depth` statements.
-// Truth: `definition`, what stands right of = where the used variable is defined; `origin`, the
+// Truth: `definition`, the token right of = where the used variable is defined; `origin`, the
 // digit at the end of its chain, asked where that is another place; `name`, the variable left of
 // =, asked at the token right of it, which has to know whose value it is.
 // Trap: two circuits give the same answer. Values may be handed on along the chain, and a use reads

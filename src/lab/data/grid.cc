@@ -23,7 +23,7 @@ struct Grid {
     s.integer("height", height, 2, 256, "rows");
     s.integer("colors", colors, 2, 1 << 16, "number of colours; the hidden pixel comes on top");
     s.choice("rule", rule, {"contrast", "mean"},
-             "of the pixel left and the negative of the one above, or of both as they are");
+             "mean of the left pixel and the negative of the upper one, or of both");
   }
   TaskShape shape() const { return {Architecture::encoder, colors + 1, width * height}; }
   std::vector<Relation> relations() const {

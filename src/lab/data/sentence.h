@@ -5,8 +5,8 @@
 //   sentence = [P NP ,] NP (P NP)^0-3 [adverb] verb [adverb] pronoun .    NP = determiner adj^0-2 N
 // The subject is the noun without a preposition. The pronoun "s" means the subject, like "itself",
 // and "h" the first other noun, here the king.
-// Traps that this avoids: the noun nearest to the verb is its subject only where no attractor
-// stands between, the subject is the first noun in only half of the sentences, and the pronoun
+// Traps that this avoids: the noun nearest to the verb is its subject only if no attractor
+// lies between, the subject is the first noun in only half of the sentences, and the pronoun
 // often means another noun; otherwise one offset, or one relation, would answer everything.
 // Read next: grammar.cc, which draws it; english.cc, which makes tokens and gold of it.
 #pragma once

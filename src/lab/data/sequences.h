@@ -110,7 +110,7 @@ class LineReader {
   static Index unasked_queries(const std::vector<Lists>& truth, const Line& line);
 
   Header header_;
-  Json given_;                                // the header as it stood
+  Json given_;                                // the header as given
   std::optional<Architecture> architecture_;  // that read_for named
   bool fixed_words_ = false, fixed_relations_ = false, began_ = false;
   bool numbers_ = true;  // all tokens so far were whole numbers

@@ -89,7 +89,7 @@ std::string lines_of(const Task& task, std::int64_t count, Key key) {
 
 std::string form_of_lines() {
   const std::vector<std::string> names = header_keys();
-  return R"(each line is a sequence; where something is asked stands a target, or an array:
+  return R"(each line is a sequence; a position with a question has a target, or an array:
   {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
    "truth": {"definition": {"3": [2]}}}
 `truth` holds by relation the keys that belong to a query, both as positions;

@@ -5,7 +5,7 @@
 //             vocab.json gives the words, for showing.
 //   repeated  other tokens | segment | the same segment, all of them uniform; a target where the
 //             next token is determined. The segment's length varies, so that no offset answers.
-// Truth: `previous`, the position before, an offset; `same`, where this token stood last;
+// Truth: `previous`, the position before, an offset; `same`, the last occurrence of this token;
 // `induction`, the position after that, whose token followed last time. Read next: token_file.h;
 // text.cc.
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 std::vector<Relation> relations_of_tokens() {
   return {{"previous", "the token before this one", true},
-          {"same", "where this token stood last"},
+          {"same", "the last occurrence of this token"},
           {"induction", "the token after the last occurrence of this one"}};
 }
 

@@ -61,11 +61,11 @@ void check_sizes(const PruneProblem& problem, std::span<const Index> sizes) {
   const Index fewest = fewest_heads(problem);
   for (const Index size : sizes) {
     if (size < fewest || size > heads) {
-      throw Error(text(size, " heads cannot stay: ",
+      throw Error(text("cannot keep ", size, " heads: ",
                        size < 0 || size > heads
                            ? text("the model has ", heads, " heads")
                            : text("the attention layers keep ", fewest, " at least")),
-                  text("from ", fewest, " to ", heads, " can, with `per_layer_min` as it is"));
+                  text("keep from ", fewest, " to ", heads, " heads, or change `per_layer_min`"));
     }
   }
 }

@@ -159,9 +159,9 @@ Table choices_table() {
            {"knee", "used", kUsedHeads},
            {"needed", "needed", kNeededHeads},
            Column("steps", "steps",
-                  "of training for each model, fine-tuned or from scratch, with those of gates")
+                  "training steps for each model, fine-tuned or from scratch, with those of gates")
                .shown_as(Form::grouped),
-           Column("sequences_forward", "forward", "sequences that went through the model to choose")
+           Column("sequences_forward", "forward", "sequences in forward passes to choose heads")
                .shown_as(Form::grouped),
            Column("sequences_backward", "backward", "sequences whose gradient was taken to choose")
                .shown_as(Form::grouped),
@@ -282,7 +282,7 @@ static Table methods_over_runs() {
                                       "mean loss above that of the best subset: 0 is best"),
                       {"knees", "used", text("in each run, ", kUsedHeads)},
                       {"needed", "needed", text("in each run, ", kNeededHeads)},
-                      Column("steps", "steps", "of training").shown_as(Form::grouped)}};
+                      Column("steps", "steps", "training steps").shown_as(Form::grouped)}};
 }
 
 /// Returns the schedule of each arm, a line for each different one; "" if nothing was trained.

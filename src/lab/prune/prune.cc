@@ -52,8 +52,8 @@ Choice within_rise(const PruneProblem& problem, const PruneMethod& method, doubl
     const PruneProblem judged{model, problem.task, {.examples = problem.settings.examples}};
     if (SubsetLoss(judged, cost)(choice.kept) <= limit) return choice;
   }
-  throw Error(text("no number of heads keeps the rise of the loss within ", rise),
-              "allow more, or take a method that does not train weights along");
+  throw Error(text("cannot keep the rise of the loss within ", rise, " with any number of heads"),
+              "allow a larger rise, or use a method that does not train the weights");
 }
 
 void refuse_own_folder(const Run& run, const std::filesystem::path& out) {
@@ -89,8 +89,10 @@ TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr) {
 Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
   const int given = options.keep.has_value() + options.drop.has_value() +
                     options.max_loss_rise.has_value() + !options.remove.empty();
-  require(given == 1, "one of keep, drop, max_loss_rise and remove says which heads stay, not ",
-          given, " of them");
+  require(given == 1,
+          "cannot choose heads: exactly one of keep, drop, max_loss_rise and "
+          "remove is needed, got ",
+          given);
   if (!options.remove.empty()) {
     Choice choice{.kept = all_heads(problem.model)};
     for (const HeadId& head : options.remove) {
@@ -103,8 +105,8 @@ Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
   if (options.max_loss_rise) return within_rise(problem, method, *options.max_loss_rise);
   if (options.keep) return choose_heads(problem, method, *options.keep);
   const double percent = *options.drop;
-  require(percent >= 0 && percent <= 100, percent,
-          " percent of the heads cannot go: from 0 to 100 can");
+  require(percent >= 0 && percent <= 100, "cannot remove ", percent,
+          " percent of the heads: expected 0 to 100");
   const auto heads = std::ssize(all_heads(problem.model));
   const auto gone = static_cast<Index>(percent / 100 * static_cast<double>(heads) + 1e-9);
   return choose_heads(problem, method, heads - gone);

@@ -1,4 +1,4 @@
-// The record of a pruned run. It names the stages of training that the run has behind it, by which
+// The record of a pruned run. It names the stages of training of the run, so that
 // they can be repeated with other heads or with all of them.
 // Read next: stages.cc; headlab/prune/prune.h, which declares the stages.
 #pragma once

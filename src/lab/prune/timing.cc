@@ -71,10 +71,11 @@ Table timing_table() {
            Column("full_ms", "full ms", "forward and backward of the whole model, median").fixed(3),
            Column("masked_ms", "masked ms", "with heads whose gates are 0").fixed(3),
            Column("removed_ms", "removed ms", "with these heads removed").fixed(3),
-           Column("attention_full_ms", "attention", "of the whole model, alone").fixed(3),
+           Column("attention_full_ms", "attention", "attention of the whole model, alone").fixed(3),
            Column("attention_removed_ms", "without", "attention with heads removed").fixed(3),
-           Column("attention_saved", "saved", "of the time of attention").percent(1),
-           Column("saved", "of all", "saved of the whole time").percent(1),
+           Column("attention_saved", "saved", "share of the time of attention that is saved")
+               .percent(1),
+           Column("saved", "of all", "share of the whole time that is saved").percent(1),
            Column("noise", "noise", "by how much repeated timings differ").percent(1)}};
 }
 

@@ -43,7 +43,7 @@ std::string prefix_of(const std::string& path) {
   return dot == path.npos ? "" : path.substr(0, dot + 1);
 }
 
-/// Schema 1: the paths that a key such as "gold.change,low,high" stood for.
+/// Schema 1: returns the paths that a key such as "gold.change,low,high" abbreviates.
 std::vector<std::string> joined_paths(const std::string& key) {
   const std::string prefix = prefix_of(key.substr(0, key.find(',')));
   std::vector<std::string> paths;
@@ -80,7 +80,7 @@ CellKind implied_cell(const std::string& key, const std::string& unit) {
   return key.find(',') == key.npos ? CellKind::plain : CellKind::marked;
 }
 
-/// Schema 1: the form that a number of digits and the unit stood for.
+/// Schema 1: returns the form that a number of digits and the unit imply.
 Form implied_form(std::int64_t digits, const std::string& unit) {
   constexpr std::int64_t kAutomatic = -1;
   constexpr std::int64_t kSigned = -2;

@@ -142,7 +142,7 @@ void note_other_build(const Run& run) {
 /// Throws an Error if config.json has been deleted.
 void require_config(const Run& run, Index step) {
   if (is_there(config_file(run))) return;
-  throw Error(text(config_file(run).string(), " has gone while the run trained"),
+  throw Error(text(config_file(run).string(), " disappeared while the run trained"),
               text("put it back: the state of step ", step, " is saved"));
 }
 
@@ -258,10 +258,10 @@ RunConfig read_config(const fs::path& name) {
   std::error_code failed;
   const bool there = fs::exists(file, failed);
   const bool absurd = failed == std::errc::filename_too_long;
-  require(!failed || absurd, path.string(), " cannot be read: ", failed.message());
+  require(!failed || absurd, "cannot read ", path.string(), ": ", failed.message());
   if (!there) {
-    throw MissingRun(text("there is no run at ", path.string(), " (no config.json)"),
-                     "give the folder that a training wrote");
+    throw MissingRun(text("no run found in '", path.string(), "' (config.json is missing)"),
+                     "pass a folder that a training run wrote");
   }
   RunConfig config;
   const Json json = Json::parse(read_file(file), file.string());

@@ -48,7 +48,7 @@ Settings settings_of(RunConfig& config) {
     s.add(std::move(setting));
   }
   s.string("parent", config.parent, "the run that this one was made from");
-  s.string("data_hash", config.data_hash, "of the task's data file");
+  s.string("data_hash", config.data_hash, "hash of the task's data file");
   s.string("pruning", config.pruning, "how this run was made from its parent");
   s.string("extended", config.extended, "steps planned before the run went on further");
   s.string("imported", config.imported, "layout of the model that was imported");

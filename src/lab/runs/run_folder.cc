@@ -239,13 +239,14 @@ RunLock lock_run(const fs::path& path) {
 void check_run_folder(const fs::path& path, Existing existing) {
   std::error_code ignored;
   if (!is_there(path)) return;
-  require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
+  require(fs::is_directory(path, ignored), "cannot write a run to ", path.string(),
+          ": it is not a folder");
   if (std::ranges::all_of(files_in(path), is_leftover) || was_never_finished(path)) return;
   if (existing == Existing::refuse) {
-    throw FolderTaken(path.string() + " exists already", "replace it, or take another folder");
+    throw FolderTaken("cannot write a run to " + path.string() + ": it already exists",
+                      "replace it, or name another folder");
   }
-  require(holds_run(path), path.string(),
-          " is not empty and holds no run; only a run can be replaced");
+  require(holds_run(path), "cannot replace ", path.string(), ": it is not empty and holds no run");
 }
 
 }  // namespace headlab

@@ -82,12 +82,12 @@ AnsweredTargets answer_targets(const Model& model, const Task& task, const Evalu
 Table single_target_table(const Task& task, const std::vector<SingleTarget>& targets) {
   Table table{"targets",
               {Column("example", "example", "its index among the held-out ones").no_legend(),
-               Column("position", "position", "of the query, from 0").no_legend(),
+               Column("position", "position", "position of the query, from 0").no_legend(),
                Column("name", "target", "name of the target").no_legend(),
                Column("answer", "answer", "the right output").no_legend(),
                Column("predicted", "predicted", "the output with the largest logit").no_legend(),
                Column("right", "right", "whether they are the same").no_legend(),
-               Column("loss", "loss", "of this target, in nats").no_legend()}};
+               Column("loss", "loss", "loss of this target, in nats").no_legend()}};
   const std::vector<std::string> names = task.target_names();
   for (const SingleTarget& one : targets) {
     table.rows.push_back({one.example, one.position, names[one.k], task.answer_text(one.target),
@@ -100,8 +100,9 @@ Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
                     TargetGroups groups) {
   const bool by_position = groups == TargetGroups::position;
   Table table{by_position ? "positions" : "answers"};
-  table.columns = {by_position ? Column("position", "position", "of the query, from 0").no_legend()
-                               : Column("answer", "answer", "the right output").no_legend(),
+  table.columns = {by_position
+                       ? Column("position", "position", "position of the query, from 0").no_legend()
+                       : Column("answer", "answer", "the right output").no_legend(),
                    Column("name", "target", "name of the target").no_legend()};
   table.append(mean_columns());
   if (groups == TargetGroups::target) return table;

@@ -48,7 +48,8 @@ std::optional<Pruned> split_off_pruned(std::string& name) {
     if (!is_method(pruned.method)) return std::nullopt;
   } else {
     if (size.empty() || size.size() > 6 || size.find_first_not_of("0123456789") != size.npos) {
-      throw Error(name + " is no arm", "what a method left is RUN:METHOD@KEPT, as runs/a:greedy@4");
+      throw Error("cannot read the arm " + name + ": the number of heads after @ is missing",
+                  "name a pruned run as RUN:METHOD@KEPT, such as runs/a:greedy@4");
     }
     if (!kStages.contains(pruned.stage)) {
       throw unknown_name("stage", pruned.stage, {"pruned", "finetuned", "from_scratch"});
@@ -62,8 +63,8 @@ std::optional<Pruned> split_off_pruned(std::string& name) {
 MethodCurve curve_by(const std::string& method, const fs::path& run) {
   const fs::path file = run / "curve.json";
   if (!fs::exists(file)) {
-    throw Error("there is no curve of " + run.string(),
-                "first: headlab curve " + shell_word(run.string()));
+    throw Error("cannot read the curve of " + run.string() + ": curve.json is missing",
+                "headlab curve " + shell_word(run.string()));
   }
   return in_context(file.string(), [&] {
     std::vector<std::string> known;
@@ -84,15 +85,16 @@ MethodCurve curve_by(const std::string& method, const fs::path& run) {
 
 Judged left_by(const Pruned& pruned, const fs::path& run) {
   const MethodCurve curve = curve_by(pruned.method, run);
-  require(pruned.kept.has_value(), "of ", pruned.method, " which size? As ", pruned.method, "@4");
+  require(pruned.kept.has_value(), "cannot compare ", pruned.method,
+          " without a number of heads: name it as ", pruned.method, "@4");
   for (const CurvePoint& point : curve.points) {
     if (const auto judged = kStages.at(pruned.stage)(point); judged && point.kept == *pruned.kept) {
       return *judged;
     }
   }
-  throw Error(text("nothing ", pruned.stage, pruned.stage.empty() ? "" : " ", "is there of ",
-                   pruned.method, " at ", *pruned.kept, " heads in ", run.string()),
-              "compute the curve again with this size");
+  throw Error(text("cannot find a ", pruned.stage, pruned.stage.empty() ? "" : " ", "model of ",
+                   pruned.method, " with ", *pruned.kept, " heads in ", run.string()),
+              "repeat `headlab curve` with this size");
 }
 
 Judged reached_by(const fs::path& path) {
@@ -111,7 +113,7 @@ Measured of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
 /// Returns the mean of number(role) over the roles of a trial, the relations of its task.
 template <double (*number)(const SweepRole&)>
 Measured of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
-  require(!pruned, "this measure is of trained runs, not of what a method left");
+  require(!pruned, "cannot compute this measure for a pruned model: it needs a trained run");
   const std::vector<double> values = mapped(read_cell(run).roles, number);
   return values.empty() ? Measured() : mean(values);
 }
@@ -121,7 +123,7 @@ double owned_of(const SweepRole& role) { return role.owned ? 1 : 0; }
 
 /// Returns the emergence step of each role in a run, as precisely as its scored steps allow.
 std::vector<Emergence> emergences_in(const fs::path& path, const std::optional<Pruned>& pruned) {
-  require(!pruned, "roles emerge in training, not in what a method left");
+  require(!pruned, "cannot compute emergence for a pruned model: it needs a trained run");
   const HeadsHistory history = read_heads_history(open_run(path));
   std::vector<Emergence> all;
   for (const RelationHistory& relation : history.relations) {
@@ -136,7 +138,8 @@ std::vector<Emergence> emergences_in(const fs::path& path, const std::optional<P
 template <auto number>
 Measured of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
   if (!pruned || pruned->kept) {
-    throw Error("this measure is of a method's whole curve", "name the method: RUN:METHOD");
+    throw Error("cannot compute this measure without a pruning method",
+                "name the method: RUN:METHOD");
   }
   return curve_by(pruned->method, run).*number;
 }
@@ -145,15 +148,15 @@ using enum Measure::By;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr Measure kMeasures[] = {
     {"loss", "on held-out examples", ratio, 1.25, 0, kNoLimit, of_judged<&Judged::loss>},
-    {"accuracy", "on held-out examples", share_difference, 0.005, 0, 1,
+    {"accuracy", "accuracy on held-out examples", share_difference, 0.005, 0, 1,
      of_judged<&Judged::accuracy>},
-    {"lift", "of each relation's head, mean over relations", difference, 0.05, -kNoLimit, 1,
+    {"lift", "lift of each relation's head, mean over relations", difference, 0.05, -kNoLimit, 1,
      of_roles<lift_of>},
     {"owned", "share of relations that own a head", share_difference, 0.05, 0, 1,
      of_roles<owned_of>},
     {"born", "step at which a role emerges", ratio, 1.25, 0, kNoLimit, nullptr, emergences_in},
-    {"regret", "of a method's curve above the best subsets, in nats", difference, 0.01, -kNoLimit,
-     kNoLimit, of_curve<&MethodCurve::regret>},
+    {"regret", "mean height of a method's curve above the best subsets, in nats", difference, 0.01,
+     -kNoLimit, kNoLimit, of_curve<&MethodCurve::regret>},
     {"used", kUsedHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::knee>},
     {"needed", kNeededHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::needed>},
     {"knee", "the older name of `used`", difference, 0.5, 0, kNoLimit,
@@ -166,7 +169,7 @@ double targets_of(const fs::path& run) {
 }
 
 void require_new_seed(bool is_new, const std::string& name, std::int64_t seed) {
-  require(is_new, name, " has two runs of seed ", seed, ": they would be no two seeds");
+  require(is_new, "cannot use the arm ", name, ": two of its runs have seed ", seed);
 }
 
 Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
@@ -266,7 +269,7 @@ std::vector<fs::path> runs_at(const std::string& place) {
     }
   }
   if (runs.empty()) {
-    throw Error("there is no run at " + place,
+    throw Error("no run found in '" + place + "'",
                 "an arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or one of these with "
                 ":METHOD@KEPT");
   }

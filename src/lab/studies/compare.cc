@@ -156,7 +156,7 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
        Column("seeds", "of", "seeds in which both have the number").no_legend(),
        Column("shared_seeds", "shared").hidden(),
        Column("seeds_of_either", "of either").hidden(),
-       Column("mean", "mean", "of the arm over the seeds that are compared").hidden(),
+       Column("mean", "mean", "mean of the arm over the seeds that are compared").hidden(),
        Column("reference_mean", "reference", "mean of the reference over the same seeds").hidden(),
        Column("p", "p").hidden(),
        {"p_holm", "p",
@@ -287,10 +287,11 @@ std::vector<std::string> names_of(std::span<const Arm> arms) {
     const auto same = [&](const Arm& other) {
       return other.name == arm.name && other.role == arm.role;
     };
-    require(std::ranges::count_if(arms, same) == 1, "the arm ", arm.name, " is named twice");
+    require(std::ranges::count_if(arms, same) == 1, "cannot compare the arm ", arm.name,
+            " with itself");
     if (std::ranges::count(names, arm.name) == 0) names.push_back(arm.name);
   }
-  require(names.size() >= 2, "there is nothing to compare: name two arms or more");
+  require(names.size() >= 2, "cannot compare a single arm: name two or more");
   return names;
 }
 

@@ -136,7 +136,8 @@ std::vector<Table> michel_tables() {
            Column("change_in_sample", "change of loss", "when it alone stays")
                .shown_as(Form::signed_number),
            Column("out_of_sample", "out of sample", "chosen on other examples").of(CellKind::head),
-           Column("change_out_of_sample", "change there", "of the loss, on held-out examples")
+           Column("change_out_of_sample", "change there",
+                  "change of the loss, on held-out examples")
                .shown_as(Form::signed_number)},
       .title = "2. one head left in a layer"};
   curve.name = "curve.methods";

@@ -61,7 +61,8 @@ SideBySide side_by_side(const Arm& arm, const Arm& reference, bool ratios) {
   const std::vector<std::int64_t> a = seeds_of(arm), b = seeds_of(reference);
   std::ranges::set_intersection(a, b, std::back_inserter(both.shared));
   std::ranges::set_union(a, b, std::back_inserter(both.either));
-  require(!both.shared.empty(), arm.name, " and ", reference.name, " have no seed in common");
+  require(!both.shared.empty(), "cannot compare ", arm.name, " with ", reference.name,
+          ": they have no seed in common");
   for (const std::int64_t seed : both.shared) {
     const std::optional<double> x = number_of(arm, seed);
     const std::optional<double> y = number_of(reference, seed);

@@ -298,8 +298,8 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
 std::vector<SweepCell> kept_cells(const fs::path& folder) {
   const fs::path file = folder / "grid.json";
   if (!is_there(file)) {
-    throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
-                "a sweep writes it there before its first trial");
+    throw Error(text("no sweep found in '", folder.string(), "' (grid.json is missing)"),
+                "pass a folder created by `headlab sweep --out`");
   }
   const Json all = grids_in(file);
   std::vector<SweepCell> cells;

@@ -219,7 +219,7 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
       }
     }
     const bool last = i + 1 == cells.size() || cells[i + 1].group != cells[i].group;
-    if (last && !members.empty()) {  // the seeds of a group stand side by side
+    if (last && !members.empty()) {  // the seeds of a group are side by side
       report.groups.push_back(group_of(members, results));
       members.clear();
       results.clear();
@@ -280,7 +280,8 @@ static Table comparisons_columns() {
     table.column(text("loss.", key)).form = Form::hidden;
   }
   table.append(
-      {Column("accuracy_gain", "accuracy", "of the best less that of one head")
+      {Column("accuracy_gain", "accuracy",
+              "accuracy of the best number of heads minus that of one head")
            .shown_as(Form::signed_number),
        Column("enough", "enough").hidden(), Column("equal_parameters", "equal parameters").hidden(),
        Column("keys_at_once", "keys").hidden(), Column("relations_at_once", "relations").hidden(),
@@ -321,7 +322,7 @@ static std::vector<Table> rows_of(const SweepReport& report) {
   Table roles{"roles",
               {group,
                {"relation", "relation"},
-               Column("lift", "lift", "of the relation's head, mean").fixed(3).no_legend(),
+               Column("lift", "lift", "lift of the relation's head, mean").fixed(3).no_legend(),
                interval_column("owned", "owned", "share of seeds in which it owns the relation")
                    .no_legend()}};
   for (const SweepGroup& one : report.groups) {

@@ -54,16 +54,16 @@ Words of_roles() {
              text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
                   Division::kLeastLift, ", of ", Division::kLeastPart,
                   " of the best one's, and p below ", kOwnerP)),
-      single("split by", text("of a distributed relation: the head that attends to the keys "
+      single("split by", text("for a distributed relation: the head that attends to the keys "
                               "depends on the class of "
                               "the query: classes explain ",
                               Division::kLeastExplained,
                               " of the variance of the heads' shares on other examples, p below ",
                               kOwnerP, " by shuffled classes")),
-      size("not split", text("of a distributed relation: the heads' shares differ by less than ",
+      size("not split", text("for a distributed relation: the heads' shares differ by less than ",
                              Division::kAlike, " between queries (standard deviation)")),
       size("by no known class",
-           "of a distributed relation: none of the classes that are tried explains the shares")};
+           "for a distributed relation: none of the tested classes explains the shares")};
 }
 
 /// Words for relations without an owner, and for emergence.
@@ -88,7 +88,7 @@ Words of_missing_roles() {
            text("fewer than ", kFewestExamples, " examples ask for a relation, or fewer than ",
                 kFewestPaired, " have a target by which a loss is judged")),
       size("emerges",
-           text("of a role: the first scored step at which the lift of the relation's head "
+           text("for a role: the first scored step at which the lift of the relation's head "
                 "reaches half of its last value, if that is ",
                 kOwnerLift, " or more"))};
 }
@@ -99,8 +99,8 @@ Words of_causes() {
   const Tested size{kNone, kNone, kOneModel};
   return {
       cause("cause",
-            text("hiding exactly the relation's edges raises the loss on its own targets, and "
-                 "more than hiding random edges does (p below ",
+            text("masking exactly the relation's edges raises the loss on its own targets, and "
+                 "more than masking random edges does (p below ",
                  EdgeTest::kMostP, "), by ", EdgeTest::kLeast, " nats and ", EdgeTest::kLeastShare,
                  " of the cost in all heads together, with random edges that weigh ",
                  EdgeTest::kLeastControl, " of the ground-truth edges or more")),
@@ -173,14 +173,14 @@ Words of_seeds() {
   return {count("fails in",
                 "so many seeds of the arm have no such number, against so many of the "
                 "reference; the counts are not tested"),
-          count("fails,fail", text("of a seed: its loss is more than ", kFailedTimes,
+          count("fails,fail", text("for a seed: its loss is more than ", kFailedTimes,
                                    " times the median of its arm, or its share more than ",
                                    kFailedShare, " below it")),
           count("never emerges",
-                "of a role: its lift is too low at the last step; it counts as later "
+                "for a role: its lift is too low at the last step; it counts as later "
                 "than every role that emerges by the last scored step"),
           count("by step",
-                "of a role: it is there at the first scored step and may have come earlier; "
+                "for a role: it is there at the first scored step and may have come earlier; "
                 "it counts as earlier than those that come after that step"),
           count("where both have one",
                 "the comparison is over the seeds in which both arms have the number"),
@@ -197,8 +197,8 @@ Words of_numbers_of_heads() {
                     " or more above that with one head, and one head has more loss, p below .05")),
           accuracy("gain nothing", text("one head is as accurate as the best within ", kGain)),
           loss("must read",
-               "by the ground truth of the task: the most keys of all relations at one "
-               "query; said where several relations, or a single key, explain the result"),
+               "the largest number of keys of all relations at one query, from the ground truth of "
+               "the task; stated if several relations, or a single key, explain the result"),
           loss("not decided by", "neither: the seeds show no difference, and no equality"),
           size_of_mean("the lowest mean loss",
                        "no group with more heads has a lower geometric mean of the loss"),

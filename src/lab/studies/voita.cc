@@ -198,14 +198,14 @@ constexpr const char* kVoitaPublished =
 Table voita_rows_table() {
   return {"rows",
           {{"lambda", "lambda", "the price of an open gate in nats"},
-           {"pruned.loss", "loss", "of what gates left; weights train along"},
+           {"pruned.loss", "loss", "loss with the gated heads; weights are trained too"},
            Column("pruned.accuracy", "accuracy").fixed(3),
            {"finetuned.loss", "fine-tuned", "loss after training on"},
            {"from_scratch.loss", "from scratch",
             "loss of these heads trained from initial values on the same schedule"},
            {"unpruned.loss", "unpruned",
             "loss of all heads, trained on without gates by the same schedule"},
-           Column("from_scratch.accuracy", "accuracy there", "of those heads").hidden(),
+           Column("from_scratch.accuracy", "accuracy there", "accuracy of those heads").hidden(),
            {"self", "self",
             "survivors in self-attention, in the encoder, and in "
             "cross-attention"},
@@ -256,7 +256,7 @@ Finding voita_found(const Json& report) {
   rows.note = kVoitaPublished;
   drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
   const Json& chosen = found.at(report.at("chosen").integer());
-  drift.title = text("2. who does what, before and after lambda ", chosen.at("lambda").number());
+  drift.title = text("2. roles of heads, before and after lambda ", chosen.at("lambda").number());
   return {.about = report, .tables = {table_of(report, rows), table_of(report, drift)}};
 }
 

@@ -102,8 +102,8 @@ inline void arrays(std::string_view bytes) {
   for (const std::int32_t token : tokens_in(bytes)) must(token >= 0);
 }
 
-/// Settings: a line such as "layers=2 lr=1e-3", task specs, and a whole config.json. What is
-/// accepted is written and read again as the same settings.
+/// Settings: a line such as "layers=2 lr=1e-3", task specs, and a whole config.json. Accepted
+/// input is written and read back as the same settings.
 inline void settings(std::string_view bytes) {
   if (bytes.empty()) return;
   const int kind = static_cast<unsigned char>(bytes[0]) % 3;

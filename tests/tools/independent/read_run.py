@@ -601,7 +601,7 @@ def truth_of(task, batch):
                  for t in range(len(row)) if key(relation, row, t) >= 0}
                 for relation in settings["relations"].split("+")]
     if name == "induction":
-        # Targets stand where a segment is repeated; the segment is what precedes the answers.
+        # Targets are where a segment is repeated; the segment is what precedes the answers.
         induction, previous = set(), set()
         for b, row in enumerate(rows):
             asked = [t for t in range(len(row)) if batch.targets[b, t, 0] >= 0]
@@ -1471,7 +1471,7 @@ def compare_steps(config, tensors, given, said):
     theirs = np.concatenate([given["trained." + name] for name in start])
     begin = np.concatenate([value.ravel() for value in start.values()])
     way, their_way = ours - begin, theirs - begin
-    # Where a gradient is hardly more than rounding, Adam's first steps follow its sign: those
+    # If a gradient is hardly more than rounding, Adam's first steps follow its sign: those
     # parameters differ, and the median does not see them.
     moved = np.abs(way) > 1e-3 * np.abs(way).max()
     compare(f"{steps} steps of {config['optimizer']}",

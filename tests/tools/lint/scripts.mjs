@@ -28,7 +28,7 @@ function assigns(node) {
   return node.type === 'UnaryExpression' && assigns(node.argument);
 }
 
-/// The rule that `node` breaks where it stands: in `field` of `parent`.
+/// Returns the rule that `node` breaks as the `field` of `parent`.
 function brokenRule(node, parent, field) {
   if (node.type === 'ConditionalExpression' && parent?.type === 'ConditionalExpression') {
     return 'nested conditional operator [nested-conditional]';

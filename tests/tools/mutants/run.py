@@ -3,14 +3,14 @@
 #
 #     tests/tools/mutants/run.py COPY BUILD [--draw N] [--seed TEXT] [--match REGEX] [--list]
 #
-# Rules make the bugs from the sources as they stand: an operator, a number or a condition becomes
+# Rules make the bugs from the current sources: an operator, a number or a condition becomes
 # another, a statement is left out. N of them are drawn by the seed, from src, include and the page's
 # scripts. COPY is a copy of the project, whose sources this program changes; BUILD a build of it by
 # Ninja, best with -DCMAKE_CXX_FLAGS=-w.
 #
 # All bugs are built at once, asleep: `a < b` becomes `(headlab_bug(7) ? (a <= b) : (a < b))`, and
-# HEADLAB_BUG=7 wakes one. What does not compile so, as a constant, is built by itself, after the
-# others, and left out where it does not compile at all. Each bug is shown to the programs of its
+# HEADLAB_BUG=7 wakes one. A bug that does not compile so, as a constant, is built by itself, after
+# the others, and left out if it does not compile at all. Each bug is shown to the programs of its
 # layer (test_NAME, test_NAME_f64, test_NAME_train; for scripts of the page test_report and
 # test_browser), short tests first, until one fails or takes several times as long as usual. Prints who
 # noticed each; the status is 0 even if NO TEST did, for some bugs change nothing that can be seen.
@@ -31,7 +31,7 @@ SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" 
          (" * ", " / "), (" / ", " * "), (" += ", " -= "), (" -= ", " += "), ("true", "false"), ("false", "true")]
 SHORT = 0.3  # seconds: a test that is shown to a bug before longer ones
 # No result: what is reserved, limits that nothing reaches, what a lesson leaves out of the lines that
-# it shows, and, in what draws, where things stand and how large they are: of its numbers only 0 and 1
+# it shows, and, in drawing code, positions and sizes: of its numbers only 0 and 1
 # become others.
 NO_RESULT = r"\breserve\(|1 << (1[6-9]|[23]\d)\b|\bsee\("
 DRAWS = r"src/app/report/(?!page/core_)"
@@ -134,7 +134,7 @@ def bugs_of(copy):
     return found
 
 
-# Folders of src whose tests stand in a folder of another name.
+# Folders of src whose tests are in a folder of another name.
 TESTED_AS = {"results": "base", "layouts": "model", "data": "tasks", "runs": "train", "studies": "lab",
              "scores": "heads", "causes": "heads", "weights": "heads", "lessons": "heads"}
 
@@ -237,7 +237,7 @@ class Judge:
             bound = f"ulimit -t {2 * limit}; "
             if "browser" not in name:  # a browser reserves more
                 bound += f"ulimit -v {MEMORY}; "
-            waits = 6 * limit  # what stands still, on a machine that others use
+            waits = 6 * limit  # a stuck test, on a machine that others use
             command = ["timeout", "-k", "1", str(waits), "bash", "-c", bound + 'exec "$0" "$@"',
                        os.path.join(self.build, name), "--gtest_brief=1", *options]
             wakes = {"HEADLAB_BUG": str(number), "NODE_OPTIONS": f"--require={self.place}/wake.cjs"}

@@ -186,7 +186,7 @@ function runNodes() {
     .map(([key, v]) => [key, String(v || (chosenBy[key] ?? v))]);
   return [
     el('h3', null, `Files of ${run().name}`),
-    tableOf('What the page shows, and what is missing', ['file', '', 'step', 'written by'],
+    tableOf('Files that the page shows, and missing ones', ['file', '', 'step', 'written by'],
       run().facts.files.map((f) => [
         f.file, fileState(f), f.step ?? '', writtenBy(f),
       ]),
@@ -212,13 +212,13 @@ const aboutView = {
         `One file, written by headlab ${facts.headlab}; nothing is fetched, stored or sent. `,
         dynamic('span', null, () => app.check?.sentence || '')),
       el('ul', null, (facts.left_out || []).map((one) => el('li', null, one))),
-      el('p', null, 'What the words mean: ', link('the glossary', () => go(words), {
+      el('p', null, 'Meanings of words: ', link('the glossary', () => go(words), {
         href: formatHash({...defaultState(), ...words}), id: 'to-words',
       })),
       ...(app.page.runs.length ? runNodes() : []),
       el('h3', null, 'Keys'), tableOf('Keys', ['keys', 'does'], KEYS.map((one) => one.slice(0, 2))),
       el('p', null, el('label', null, off, ' switch single-letter keys off')),
-      el('p', {class: 'again'}, 'this page again: ', code(facts.command)),
+      el('p', {class: 'again'}, 'command of this page: ', code(facts.command)),
     );
   },
 };

@@ -164,7 +164,7 @@ function tokenField() {
     oninput: () => {
       const words = single ? [...field.value] : field.value.trim().split(/\s+/).filter(Boolean);
       const ids = words.map((one) => known.get(one)).filter((v) => v !== undefined);
-      if (ids.length < words.length) say('What is no token of this task is left out.');
+      if (ids.length < words.length) say('Words that are no tokens of this task are left out.');
       if (ids.length) go({tokens: ids});
     },
   });
@@ -185,7 +185,7 @@ function tokenField() {
     button('As it was', () => go({tokens: []}), {id: 'as-it-was'}),
     dynamic('span', {class: 'small muted'}, () =>
       app.state.tokens.length && task().relations.length && !example().gold(0, 0)
-        ? 'What is right for typed tokens is not known for this task.' : ''),
+        ? 'The right answers to typed tokens are not known for this task.' : ''),
   );
 }
 

@@ -1,8 +1,8 @@
 // The page's charts as lists of items (paint() draws them): a matrix (patterns, distances, heads
 // by relations) and bars with intervals; plot.js has lines with dots and intervals. Each carries
 //
-//   name, title, sentence (what a reader who does not see it is told), width, height, items,
-//   table()  the numbers behind it, as {head, rows}
+//   name, title, sentence (for screen readers), width, height, items,
+//   table()  the numbers that it shows, as {head, rows}
 //   marks    {rows, cols(r), box(r, c), text(r, c), find(x, y)}: what pointer and arrow keys visit
 //
 // so that readout, keyboard, table and export work the same for all of them.
@@ -73,7 +73,7 @@ function legend(x, {kind, top, root}) {
   ];
 }
 
-/// Where the cells of a matrix lie: names are turned where they are wider than a column.
+/// Lays out the cells of a matrix. Names wider than a column are rotated.
 function gridOf(options) {
   const {rowNames, colNames, width, cell = 40, tall, leastTall = 0, rowBar, numbers} = options;
   const rows = rowNames.length;
@@ -92,7 +92,7 @@ function gridOf(options) {
   return {rows, cols, left, right, side, tall: high, shown, turned, above, box, room};
 }
 
-/// How many names there are for each that is drawn, if one takes `wanted` and has `room`.
+/// Returns n if every n-th name is drawn: a name needs the width `wanted` and has `room`.
 const labelStep = (room, wanted) =>
   [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * room >= wanted) || 2000;
 

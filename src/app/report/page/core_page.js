@@ -88,8 +88,8 @@ class Example {
   }
 }
 
-/// The target that a number of the block `targets` stands for: blocks hold no negative numbers, so
-/// the program stores target + 1, and 0 for none (src/app/report/page_task.cc). -1: no target.
+/// Decodes a number of the block `targets` to a target. Blocks hold no negative numbers, so the
+/// program stores target + 1, and 0 for none (src/app/report/page_task.cc). -1: no target.
 const targetOf = (stored) => stored - 1;
 
 class ExampleSet {

@@ -1,5 +1,5 @@
-// A pass through the model: what runs through it and what it leaves behind. Blocks that nothing has
-// changed are taken over from an earlier pass. Long passes run in slices.
+// A forward pass through the model, with the tensors recorded on the way. Unchanged blocks are
+// copied from an earlier pass. Long passes run in slices.
 import {Attention, cachedNumbers, linear} from './core_model.js';
 import {blockWirings} from './core_wirings.js';
 

@@ -35,7 +35,7 @@ export function isUntested(run, relation) {
 /// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of
 /// kept]}.
 export const subsetsOf = (r) => r?.reports.curve?.subsets || null;
-/// Where a set of kept heads stands among all of its size: {rank, of, loss, best, bits}.
+/// Ranks a set of kept heads among all sets of its size: {rank, of, loss, best, bits}.
 export function rankOfSet({losses}, kept) {
   const size = (bits) => bits.toString(2).replace(/0/g, '').length;
   const same = losses.map((loss, bits) => ({loss, bits})).filter((x) => size(x.bits) === size(kept))

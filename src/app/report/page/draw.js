@@ -1,6 +1,6 @@
 // Pictures. A picture is a list of simple items (map, rect, line, dot, text) whose colours are
-// names of roles; paint() puts the list on a canvas, svg() writes it as text, csv() writes the
-// table behind it. No item knows of the document, so the lists are made and tested without one.
+// names of roles; paint() puts the list on a canvas, svg() writes it as text, csv() writes its
+// table. No item knows of the document, so the lists are made and tested without one.
 // Charts make the lists; style.css says which colour a role has in light and in dark.
 
 /// cividis (Nuñez, Anderton, Renslow 2018) at nine equal steps: lightness rises all the way, and
@@ -72,8 +72,8 @@ export function scaleColors(palette, kind) {
   });
 }
 
-/// Where a value stands on its scale, 0 to 255. `root`: by its square root, for the small weights
-/// of long inputs. A value that is no number has no colour (-1).
+/// Returns the level of a value on its scale, 0 to 255. `root`: the level of its square root, for
+/// the small weights of long inputs. A value that is no number has no colour (-1).
 function levelOf(value, item) {
   if (Number.isNaN(value)) return -1;
   const top = item.top || 1;

@@ -23,7 +23,7 @@ const withSign = (number, words) => (number > 0 ? `+${words}` : words);
 const fixedDigits = (number, decimals) => (Math.abs(number) < 1e6
   ? number.toFixed(decimals).replace(/^-(?=[0.]+$)/, '').replace('-', '−') : digits(number));
 
-/// How numbers are shown, by the form of their column (base/table.h). Rounding errors of signed
+/// Number formats, by the form of the column (base/table.h). Rounding errors of signed
 /// numbers are shown as 0.
 const FORMS = {
   automatic: (number) => digits(number),
@@ -74,7 +74,7 @@ export function cellOf(row, column) {
   return {words: Array.isArray(value) ? listText(value, column) : valueText(value, column)};
 }
 
-/// The rows of a described table; those of `inner` stand in arrays of their own.
+/// Returns the rows of a described table. Rows of `inner` are in arrays of their own.
 function rowsOf(report, {name, inner}) {
   const found = valueAt(report, name) ?? [];
   const rows = Array.isArray(found) ? found : [found];
@@ -147,7 +147,7 @@ function shadesOf(width, report, {name, title}) {
 
 function tableNodes(report) {
   const {tables, command} = report;
-  if (!tables) return [note('An earlier version wrote this. ', code(command), ' writes it anew.')];
+  if (!tables) return [note('An earlier version wrote this. ', code(command), ' writes it again.')];
   return tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `finding-${i}`));
 }
 
@@ -161,7 +161,7 @@ export const findingsView = {
     const shown = () => (there.includes(app.state.file) ? app.state.file
       : there.find((name) => name === 'ablation') || there[0]);
     main.append(
-      el('p', null, 'What the program found and wrote into the folder of this run.'),
+      el('p', null, 'Results that the program wrote into the folder of this run.'),
       el('div', {class: 'controls'}, there.length > 0 &&
         choice('pick-file', 'Finding', there.map((name) => [name, name.replaceAll('_', ' ')]),
           (file) => go({file}), shown)),
@@ -189,7 +189,7 @@ export const findingsView = {
     if (missing.length)
       main.append(el('details', {id: 'missing'},
         el('summary', null, `${missing.length} more can be found`),
-        tableOf('What would be found, and by which command', ['file', 'command'],
+        tableOf('Missing results, and the commands that compute them', ['file', 'command'],
           missing.map((f) => [f.file, code(f.command)])),
       ));
   },
@@ -233,8 +233,8 @@ export function programPlot({title, sentence, plots}, width, {name, lines = [], 
   return plot({...one, width, lines: [...one.lines, ...lines], about: {name, title, sentence}});
 }
 
-/// How heads divide a relation, drawn as src/app/report/grid.cc draws it: the mass of the first on
-/// each class to the left of its name, of the others to the right.
+/// Draws how heads divide a relation, like src/app/report/grid.cc: the attention mass of the first
+/// head on each class to the left of its name, that of the other heads to the right.
 export function divisionPicture({heads, classes: all, relation, by, sentence}, width) {
   const names = 80;
   const gap = 10;

@@ -9,7 +9,7 @@ import {questions} from './questions.js';
 const LOWEST = -4.5;   // powers of ten
 const HIGHEST = 1;
 
-/// Where a loss lies on the scale, from 0 to `width`.
+/// Returns the position of a loss on the scale, from 0 to `width`.
 export function lossPlace(loss, width) {
   const share = (Math.log10(Math.max(loss, 1e-9)) - LOWEST) / (HIGHEST - LOWEST);
   return Math.max(0, Math.min(1, share)) * width;

@@ -49,7 +49,7 @@ function answersOf(pass, base) {
   });
 }
 
-/// How many different keys the relations ask for at a query: arcs to one key look alike.
+/// Counts the different keys that the relations ask for at a query: arcs to one key look alike.
 const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
   Array.from(shown.gold(r, t) || []))).size;
 

@@ -118,7 +118,7 @@ function rowPicture(width, x) {
 
 /// The head's addition to the logits at the locked query.
 function writesNode(x) {
-  if (!trace().exact) return note('What a head writes needs the weights, which are not here.');
+  if (!trace().exact) return note('The output of a head needs the weights, which are not here.');
   const [t] = lockedCell(x);
   const {queries, keys} = tokensOf(x.m);
   const made = headWrites(trace(), x.m, x.place, t);
@@ -128,8 +128,8 @@ function writesNode(x) {
   const from = tableOf(`Where query ${t} ${quoted(queries[t])} takes it from`,
     ['key', 'weight', 'weight × size of the value through W_O'], strongest);
   if (!made.logits)
-    return [from, note('Other parts stand between this head and the answer, so it has no logits ' +
-      'of its own. Switch it off to see what it is for.')];
+    return [from, note('Other parts lie between this head and the answer, so it has no logits ' +
+      'of its own. Switch it off to see its effect.')];
   const {outputs, target_names: names, answers} = task();
   const rows = names.map((name, k) => {
     const logits = made.logits.subarray(k * outputs, (k + 1) * outputs);
@@ -160,7 +160,7 @@ function truthBars(width, x) {
       name, value: score.mass, tick: score.null, strong: i === relation(x),
     })),
     about: {
-      name: `truth-${x.at}`, title: 'Beside chance',
+      name: `truth-${x.at}`, title: 'Compared with chance',
       sentence: `Over ${run().reports.heads?.examples ?? 'all scored'} examples. ` +
         (owned.length ? `${x.at} owns ${owned.join(', ')}.` : `${x.at} owns nothing.`),
     },
@@ -233,8 +233,8 @@ function planePicture(width, x) {
 
 const TABS = [
   ['row', 'Why there', rowPicture], ['flow', 'To the answer', flowPicture],
-  ['writes', 'What it writes', null],
-  ['truth', 'Beside chance', truthBars], ['time', 'Over training', liftPicture],
+  ['writes', 'Output', null],
+  ['truth', 'Compared with chance', truthBars], ['time', 'Over training', liftPicture],
   ['plane', 'Queries and keys', planePicture]];
 
 /// The note in place of a picture of the chosen head; false if nothing is missing.

@@ -10,7 +10,7 @@ import {lockedCell, patternOf, rowOf, tokensOf} from './pattern.js';
 
 /// The answer that the locked query gives, and what each head of a module has to do with it:
 /// {name, answer, flows: [{y, weights, adds}]}; `adds` is to the logit of the answer, above the
-/// mean of all logits. null where other parts stand between.
+/// mean of all logits. null if other parts lie between.
 function flowsOf(x, t) {
   const {target_names: names, relations, outputs, answers} = task();
   const k = Math.max(0, names.indexOf(relations[relation()]?.name));
@@ -27,7 +27,7 @@ function flowsOf(x, t) {
 }
 
 /// Lines as thick as attention from tokens to heads, and as what heads add from there to the
-/// answer. Of more than 32 tokens, those with the thickest lines.
+/// answer. If there are more than 32 tokens, only the thickest lines are drawn.
 function flowItems(width, {name, answer, flows}, {keys, at, chosenHead}) {
   const from = 64;
   const to = width - 110;

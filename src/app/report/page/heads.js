@@ -109,7 +109,7 @@ export function roleOf(x) {
     : `does nothing of what is scored: no lift reaches ${app.page.facts.owner.lift}`;
 }
 
-/// How far a run was trained again after pruning.
+/// States the number of fine-tuning steps after pruning.
 export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`;
 
 /// A clause about the fewest heads with which a head is still kept.
@@ -172,7 +172,7 @@ export function cardOf(x) {
         button('Look closer', () => go({view: 'head', h: x.at}), {id: 'card-open'}),
       isLive() && button(off ? `Switch ${x.at} on` : `Switch ${x.at} off`, () => toggleGate(x),
         {id: 'card-switch'}),
-      partner && button(`Beside ${partner.x.at}`,
+      partner && button(`Compare with ${partner.x.at}`,
         () => go({view: 'head', h: x.at, b: partner.x.at}), {id: 'card-beside'}),
     ),
   ];

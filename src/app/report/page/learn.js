@@ -1,4 +1,4 @@
-// Lessons by name: a text, which stands in the document for readers without scripts too
+// Lessons by name: a text, which the document holds for readers without scripts too
 // (lessons.html), and one thing to try. A lesson is {worlds, uses, build(main)}; what is tried is
 // kept in the address: `lesson`, `world`, `q`, and `lab`, the positions of a lesson's own controls.
 import {SERIES, range} from './draw.js';
@@ -45,7 +45,7 @@ export function lessonWorld() {
 export const headNames = (world, H = world.heads) =>
   world.names && H === world.heads ? world.names : range(H, (h) => String(h + 1));
 
-/// The query and the head that a lesson's controls stand at.
+/// The query and the head that a lesson's controls select.
 export const queryOf = (world) => Math.min(app.state.q ?? 0, world.tokens.length - 1);
 export const headOfLab = (H) => Math.min(lab('head'), H - 1);
 
@@ -81,7 +81,7 @@ export const queryChoice = (world) =>
   choice('lab-query', 'Query', world.tokens.map((words, t) => [t, `${t} ${words}`]),
     (v) => go({q: Number(v)}), () => queryOf(world));
 
-/// Buttons that move `lab.step`; place() is [where it stands, the last].
+/// Buttons that move `lab.step`; place() is [current step, last step].
 export const stepButtons = (place) =>
   [[-1, '◀ Back', 'step-back'], [1, 'Step ▶', 'step-next']].map(([by, words, id]) =>
     button(words, () => setLab({step: Math.min(Math.max(place()[0] + by, 0), place()[1])}), {id}),
@@ -90,7 +90,7 @@ export const stepButtons = (place) =>
 export const headChoice = (world, H = world.heads) =>
   labChoice('head', 'Head', headNames(world, H).map((name, h) => [h, name]));
 
-/// Whose columns, or rows, these are, in the colours of heads.
+/// Marks the columns, or rows, of each head in its colour.
 const tintItems = ({tints = [], rowTints = [], last}, box) => [
   ...tints.flatMap((h, c) => {
     const [x, top] = box(0, c);

@@ -1,5 +1,6 @@
 // Exercises, in the order of effort. An exercise is {ask, hint, check(words) -> {right, words}};
-// answers are computed when they are checked, never stored. Those that need a trained model say so.
+// answers are computed when they are checked, never stored. Exercises that need a trained model
+// say so.
 import {rankOfSet, subsetNames, subsetsOf} from './core_reports.js';
 import {digits} from './charts.js';
 import {button, code, el, note, tableOf} from './ui.js';
@@ -51,7 +52,7 @@ const numeric = (places, wanted, hint, more = '') => ({
   },
 });
 
-/// The first exercises; what they ask stands in lessons.html, in this order.
+/// The first exercises. Their questions are in lessons.html, in this order.
 const BY_HAND = [
   numeric(0, SOLUTIONS.parameters,
     'd = 12 × 64 = 768; four matrices of d² and four biases of d.',
@@ -91,8 +92,8 @@ function guessBoth() {
   const {x, y, one, other, both, beyond} = pairCost(all[0], all.at(-1));
   return {
     ask: `With all ${all.length} heads the loss is ${digits(whole)}; without ${x.at} it is ` +
-      `${digits(whole + one)}, without ${y.at} ${digits(whole + other)}. What is it without ` +
-      'both? (to 20 %)',
+      `${digits(whole + one)}, without ${y.at} ${digits(whole + other)}. How large is it ` +
+      'without both? (to 20 %)',
     hint: 'First guess: the rises add up. A head may do what the other did, and both cost more ' +
       'together; a head that needs the other, less.',
     check(words) {

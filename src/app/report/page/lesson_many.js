@@ -1,5 +1,5 @@
-// How many heads: the same width in 1, 2 or 4 heads; how diverse trained heads are; all trained
-// models on one input; and, folded, how many parameters that takes.
+// Lesson on the number of heads: the same width in 1, 2 or 4 heads; how diverse trained heads are;
+// all trained models on one input; and, folded, how many parameters that takes.
 import {forwardPass} from './core_pass.js';
 import {digits, grouped, rect, shaded, small, tableNumber, textWidth} from './charts.js';
 import {plot} from './plot.js';
@@ -42,7 +42,7 @@ function countTable() {
       made.matrices.map((x) => [x.name, `[${x.rows}, ${x.cols}]`, grouped(x.count)]))];
 }
 
-/// How many parameters attention has, and what that depends on.
+/// Shows the number of parameters of attention, and its dependence on sizes.
 function countNodes() {
   const known = [[512, 8], [768, 12], [512, 7], [4, 8]].map(([d, H]) =>
     button(`${d} / ${H}`, () => setLab({d, H, bias: 1}), {id: `count-${d}-${H}`}));
@@ -50,7 +50,7 @@ function countNodes() {
     el('h3', null, 'What do heads cost in parameters?'),
     controlRow(...COUNT_FIELDS.map(countField), labBox('bias', 'biases', 1), ...known),
     dynamic('div', {id: 'count'}, countTable),
-    el('p', {class: 'again'}, 'again: ', dynamic('code', null,
+    el('p', {class: 'again'}, 'command: ', dynamic('code', null,
       () => `headlab cost --d-model ${countNow().d} --heads ${countNow().H}`))];
 }
 
@@ -79,15 +79,15 @@ function splitTable(world) {
 const entropyCells = (weights) => [
   fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`];
 
-/// How diverse the heads of a run are, by heads.json.
+/// Returns the diversity of the heads of a run, from heads.json.
 function diversityOfRun({reports}) {
   const rows = reports.heads?.distances || [];
   const all = rows.flatMap((row, i) => row.slice(i + 1)).filter((v) => v != null);
   return {heads: rows.length, mean: all.reduce((a, b) => a + b, 0) / (all.length || 1), seeds: []};
 }
 
-/// How diverse trained heads are: of a sweep by the number of heads, with every seed and the
-/// interval over seeds; else of each run of the page.
+/// Shows the diversity of trained heads: for a sweep, against the number of heads, with every seed
+/// and the interval over seeds; otherwise for each run of the page.
 function trainedDiversity() {
   const groups = (app.page.facts.sweep?.groups || []).filter(
     (g) => g.diversity?.mean != null && headCount(g) >= 0);
@@ -108,7 +108,8 @@ function diversitySentence(trained) {
     ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
     : 'one model each, so there is no interval: a sweep has several seeds';
   const most = trained.reduce((a, b) => (b.mean > a.mean ? b : a));
-  return `By the number of heads: ${values.join(', ')} (${over}); largest with ${most.heads}.`;
+  return `Diversity for each number of heads: ${values.join(', ')} (${over}); ` +
+    `largest with ${most.heads}.`;
 }
 
 function diversityPicture(width) {

@@ -19,7 +19,8 @@ import {
   worldName,
 } from './learn.js';
 
-/// How many keys query t sees: of a run as its task has it, of a sentence by the switch.
+/// Returns the number of keys that query t sees. For a run its task decides, for a sentence the
+/// switch.
 function seenBy(world, t) {
   if (world.visible) return world.visible[t];
   return lab('mask', 0) ? t + 1 : world.keys.length;
@@ -110,7 +111,7 @@ export const numbersLesson = {
       el('div', {class: 'columns'}, dynamic('div', null, codeList),
         dynamic('div', {id: 'state'}, stateTables)),
       dynamic('div', {id: 'query-numbers'}, numbersTable),
-      el('p', {class: 'again'}, 'again: ', dynamic('code', null, numbersCommand)));
+      el('p', {class: 'again'}, 'command: ', dynamic('code', null, numbersCommand)));
   },
 };
 
@@ -132,7 +133,8 @@ function maskPicture(width, world) {
   });
 }
 
-/// How far each pattern moves when the tokens are shuffled: mean Jensen-Shannon distance of rows.
+/// Shows how far each pattern moves when the tokens are shuffled: mean Jensen-Shannon distance of
+/// rows.
 function movedTable() {
   if (!baseTrace()) return [];
   const original = forwardPass(run().model, task().set('scored').example(exampleIndex()));
@@ -145,7 +147,7 @@ function movedTable() {
     const matter = relation?.positional ? 'position' : 'content';
     return [x.at, name ?? '–', relation ? matter : '–', moved / (asked.length || 1)];
   });
-  return tableOf('How far each pattern moved: 0 not at all, .83 as far as can be',
+  return tableOf('Distance that each pattern moved: 0.83 is the largest possible',
     ['head', 'does', 'which is a matter of', 'moved by'], rows);
 }
 

@@ -135,7 +135,7 @@ function truthTable(head) {
       el('b', null, `Head ${head.at} does ${verdict}. `),
       guessWords(guess, right),
       cost != null && `Switched off, it costs ${digits(cost)} nats.`),
-    cost == null && lacking('ablation.json', 'What it costs is')];
+    cost == null && lacking('ablation.json', 'The cost of ablating it is')];
 }
 
 /// Trained controls: [{task, accuracy, scores: heads.json}].

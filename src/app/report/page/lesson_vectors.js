@@ -137,7 +137,7 @@ function deskPicture(width, world) {
 function deskNodes(world) {
   const changes = () => {
     const {heads, now, whole} = deskOutput(world);
-    return tableOf('What gates take from the output of all tokens', ['', 'L2 of the change'], [
+    return tableOf('Change of the output of all tokens by gates', ['', 'L2 of the change'], [
       ['now', fixed(l2(minus(whole, now)))],
       ...headNames(world).map((name, h) => [
         `head ${name} off`, fixed(lossOfSilence(heads, h, deskMixer(world)))])]);

@@ -176,7 +176,7 @@ function agreement(complete) {
     el('span', {class: mark.look, id: 'agrees'}, `${mark.words} (${from})`));
 }
 
-/// How much a loss differs from that of all heads on; 0 and null say nothing.
+/// Describes the difference of a loss from that of all heads on; "" for 0 and null.
 function riseWords(rise) {
   if (!rise) return 'nats per target';
   return `${rise > 0 ? '+' : ''}${digits(rise)} nats against all heads on`;
@@ -223,7 +223,7 @@ function relationBars(width) {
     width: Math.min(width, 560), unit: 'loss (nats)', tickName: before ? 'all heads on' : undefined,
     rows: parts.map((p, i) => ({name: p.name, value: p.loss, tick: before?.[i]?.loss})),
     about: {
-      name: 'live-by-relation', title: 'By question',
+      name: 'live-by-relation', title: 'Loss for each question',
       sentence: worst ? `Worst: ${worst.name}, ${digits(worst.loss, 3)} nats, ` +
         `${digits(100 * worst.accuracy, 3)} % right.` : '',
     },

@@ -218,7 +218,7 @@ function patternSentence({map, truth, rel, left, outside, queries, keys, locked}
     `its attention to key ${best} ${quoted(keys[best])}.${foundWords}${barWords}`;
 }
 
-/// Locks the cell of the chosen head's pattern that stands at this row and column of the picture.
+/// Locks the cell of the chosen head's pattern at this row and column of the picture.
 export function lockShown(r, c) {
   const {queries, keys} = tokensOf(chosen().m);
   const [r0, , c0] = windowOf(queries.length, keys.length);
@@ -260,7 +260,7 @@ export function busiestQuery() {
   return range(length).reduce((a, b) => (asked(b) >= asked(a) ? b : a), 0);
 }
 
-/// Where the tokens of a sentence lie: those of a source above those that ask.
+/// Lays out the tokens of a sentence: source tokens above query tokens.
 function sentenceOf(width, {t, head}) {
   const m = head?.m ?? askingModule();
   const {queries, keys} = tokensOf(m);

@@ -27,8 +27,8 @@ function logTicks(a, b) {
   return found.length ? found : [10 ** a, 10 ** b];
 }
 
-/// Where values lie on an axis that is drawn from one place to another, its ticks, and those that
-/// are numbered if one takes `room`, or as much as the last. As src/app/report/plot.cc has it.
+/// Returns the scale of an axis from `from` to `to`: positions of values, ticks, and the ticks with
+/// numbers, if a number needs `room`, or as much as the last one. Same as src/app/report/plot.cc.
 function scaleOf(axis, values, from, to, room) {
   const {log} = axis;
   const measure = (v) => (log ? Math.log10(Math.max(v, 1e-300)) : v);
@@ -133,7 +133,7 @@ function legendItems(series, left, width) {
 }
 
 /// Lines of points, drawn as src/app/report/plot.cc draws them. series: [{name, points: [[x, y,
-/// low, high]], line, hollow, thick, r, like, bar, color, shape, bold}]; one without points stands
+/// low, high]], line, hollow, thick, r, like, bar, color, shape, bold}]; one without points is
 /// in the legend alone. x, y: {label, log, low, high, ticks}; lines: [{x, name, color, strong}] go
 /// across the chart.
 export function plot({about, width, height, series, x, y, lines = [], say}) {

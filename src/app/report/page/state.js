@@ -238,7 +238,7 @@ export const trace = memo(
   },
 );
 
-/// How a file is written that is missing.
+/// Shows the command that writes a missing file.
 function writingNodes(command) {
   if (!command) return 'Nothing can write them for this run.';
   const isPage = command.includes('headlab page');
@@ -314,7 +314,7 @@ export function nearestStep(step) {
   return near === steps.at(-1) ? null : near;
 }
 
-/// The step whose mean patterns stand for those of the step that is looked at; null where the model
+/// The step whose mean patterns replace those of the selected step; null where the model
 /// itself is of that step, or there are none.
 export const mapStep = () => app.state.step == null || keepsWeights() || !run().facts.maps ? null
   : nearest(run().facts.maps.steps, app.state.step);

@@ -52,8 +52,8 @@ function answered(t) {
   if (!asked?.length) return 'Nothing is asked at this token.';
   if (!answers.length) {
     const right = asked.map((a) => `${a.name} ${a.right}`).join(', ');
-    return `Right: ${right}. What the model answers is not shown: the model does not run in this ` +
-      'page.';
+    return `Right: ${right}. The model's answer is not shown: the model does not run in ` +
+      'this page.';
   }
   const mark = (a) => (a.ok ? '✓' : `✗ (right: ${a.right})`);
   const said = known.map((a) => `${a.name} ${a.said} ${mark(a)}`).join(', ');
@@ -300,7 +300,7 @@ function headsNodes() {
       .map((d) => figure((width) => divisionPicture(d, width), {
         id: `division-${d.relation}`, most: 640, again: `headlab heads ${run().name} --svg FILE`,
       })),
-    el('p', {class: 'again'}, 'again: ', code(`headlab pattern ${run().name} --grid --svg FILE`)),
+    el('p', {class: 'again'}, 'command: ', code(`headlab pattern ${run().name} --grid --svg FILE`)),
     el('div', {class: 'columns'},
       plotsOf('losses').map((_, i) =>
         overTraining('losses', `headlab runs ${run().name} --svg FILE`, i)),
@@ -350,8 +350,8 @@ export const storyView = {
     if (!headsOf().length && !run().modules.length)
       return main.append(verdict(run()), note('This model has 0 layers, so it has no heads. Its ' +
         'loss is what embedding and unembedding alone can do.'));
-    part('What is asked', askedNodes());
-    part('What happened', [
+    part('The questions', askedNodes());
+    part('The result', [
       verdict(run()), lacking('heads.json', 'Scores of heads against the truth are'),
       isLive() && headsOf().length > 1 && scenePanel(),
     ]);

@@ -1,5 +1,5 @@
-// How many heads a task needs, from a sweep: the loss against the number of heads, and a table of
-// the groups of runs.
+// The number of heads that a task needs, from a sweep: the loss against the number of heads, and a
+// table of the groups of runs.
 import {digits} from './charts.js';
 import {code, el, figure, note, sliderOf, tableOf} from './ui.js';
 import {app, go, headsOf, run} from './state.js';

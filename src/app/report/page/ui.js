@@ -99,7 +99,7 @@ export function choice(id, name, options, act, value) {
   return el('label', null, name, ' ', list);
 }
 
-/// A slider that stands at `value()`, with the value as text next to it.
+/// A slider with the value `value()`, with the value as text next to it.
 export function sliderOf(id, name, {value, act, words = String, ...props}) {
   const slider = el('input', {
     type: 'range', id, ...props, oninput: (event) => act(Number(event.target.value)),
@@ -259,7 +259,7 @@ function drawFigure(self) {
   self.more.fill();
 }
 
-/// Behind one button: the table of a picture, its files, and the command that makes it.
+/// A button that opens the table of a picture, its files, and the command that makes it.
 function toolsOf(picture, command) {
   const content = el('div');
   const summary = el('summary', {'aria-label': 'Table, files and command of this picture'}, '⋯');
@@ -271,7 +271,7 @@ function toolsOf(picture, command) {
     content.replaceChildren(
       ...['SVG', 'PNG', 'CSV'].map((kind) => button(kind,
         () => save(picture(), kind.toLowerCase(), again), {'aria-label': `${kind} of ${title}`})),
-      again ? el('p', {class: 'again'}, 'again: ', code(again)) : '',
+      again ? el('p', {class: 'again'}, 'command: ', code(again)) : '',
       tableOf(title, table().head.map((words) => el('span', null, words)), table().rows),
     );
   };
@@ -363,7 +363,7 @@ function stepCursor(self, key) {
 
 /// Saves a picture. Exports are always in the light colours, and carry the page's link and command.
 export async function save(picture, kind, again) {
-  const about = again ? `again: ${again} · ${saved.about()}` : saved.about();
+  const about = again ? `command: ${again} · ${saved.about()}` : saved.about();
   const name = `${picture.name}.${kind}`;
   if (kind === 'svg') return download(name, 'image/svg+xml', svg(picture, palette('light'), about));
   if (kind === 'csv') return download(name, 'text/csv', csv(picture.table()));

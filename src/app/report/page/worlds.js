@@ -7,7 +7,7 @@ import {entropyOfRow, jsDistance, randomFrom} from './core_numbers.js';
 import {range} from './draw.js';
 
 /// Attention of one query over the keys that it sees. The lesson "every number" shows these lines
-/// as they stand here, without the calls of `see`, which record what is known after a line.
+/// exactly, without the calls of `see`, which record what is known after a line.
 // prettier-ignore
 export function attend(q, K, V, root = Math.sqrt(q.length), see = () => {}) {
   const row = [];
@@ -169,8 +169,9 @@ export function attentionSizes({d, H, bias = true}) {
 
 // ---- patterns to know ------------------------------------------------------------------------
 
-/// How a known pattern {name, rule, from, to} of src/lab/heads/scores/score_table.cc weighs key s
-/// for query t, before the row is divided by its sum over the keys that the query sees.
+/// The weight of key s for query t in a known pattern {name, rule, from, to} of
+/// src/lab/heads/scores/score_table.cc, before the row is divided by its sum over the
+/// keys that the query sees.
 const RULES = {
   near: ({from, to}, t, s) => (from <= s - t && s - t <= to ? 1 / (1 + Math.abs(s - t)) : 0),
   key: ({from}, t, s) => Number(s === from),
@@ -200,9 +201,9 @@ const askedOf = (ideal, causal) => range(ideal.length).filter((t) =>
 export const patternsOf = (known, tokens, causal) => [...known, UNIFORM]
     .filter((one) => askedOf(knownPattern(one, tokens, causal), causal).length);
 
-/// How far weights are from each of these patterns (mean Jensen-Shannon distance of the rows of
-/// which it speaks), how far uniform attention is, and the first as a share of the second:
-/// [{name, ideal, distance, uniform, share}].
+/// Returns the distance of weights from each of these patterns (mean Jensen-Shannon distance of the
+/// rows that the pattern defines), that of uniform attention, and the first as a share of the
+/// second: [{name, ideal, distance, uniform, share}].
 export function distancesFromKnown(known, weights, tokens, causal = false) {
   const even = knownPattern(UNIFORM, tokens, causal);
   return patternsOf(known, tokens, causal).map((pattern) => {

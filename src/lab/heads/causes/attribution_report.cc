@@ -86,7 +86,7 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
 Table attributed_examples(const Transformer& model, const Task& task, Index examples) {
   Table table{"examples",
               {Column("example", "example", "its index among the held-out ones").no_legend(),
-               Column("position", "position", "of the query, from 0").no_legend(),
+               Column("position", "position", "position of the query, from 0").no_legend(),
                Column("target", "target", "name of the target").no_legend(),
                Column("answer", "answer", "the right output").no_legend(),
                Column("part", "part", "the embedding, a head, a bias or a network").no_legend(),

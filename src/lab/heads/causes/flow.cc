@@ -239,7 +239,7 @@ FlowReport find_flow(const Transformer& model, const Task& task, Index examples)
 Finding finding_of(const FlowReport& report) {
   Table table{
       "relations",
-      {Column("relation", "relation", "of the task").no_legend(),
+      {Column("relation", "relation", "relation of the task").no_legend(),
        Column("queries", "queries", "number of them").no_legend(),
        Column("rollout", "rollout",
               "share of the ground-truth keys in the product of all "

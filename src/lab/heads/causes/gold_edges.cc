@@ -273,15 +273,16 @@ static Table edges_table() {
               .inner = "tests"};
   table.append(
       change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
-  table.append({Column("share", "share", "of the cost in all heads together").percent(1)});
+  table.append({Column("share", "share", "share of the cost in all heads together").percent(1)});
   table.append(
       change_columns("control.", "random",
-                     "the cost of masking random edges, of the weight in the next column"));
-  table.append({Column("control_mass", "its mass", "the attention that was hidden there").hidden(),
-                Column("control_ratio", "weight",
-                       "of the random edges, as a share of the ground-truth edges")
-                    .fixed(2),
-                Column("targets", "targets", "that were scored").shown_as(Form::grouped)});
+                     "the cost of masking random edges with the weight in the next column"));
+  table.append(
+      {Column("control_mass", "its mass", "attention mass of the masked random edges").hidden(),
+       Column("control_ratio", "weight",
+              "attention mass of the random edges relative to the ground-truth edges")
+           .fixed(2),
+       Column("targets", "targets", "number of scored targets").shown_as(Form::grouped)});
   table.append(change_columns("difference.", "difference", "cost - random", {.change = false}));
   table.append({Column("cause", "cause", "whether these edges are a cause").hidden(),
                 Column("verdict", "verdict", "conclusion").no_legend()});

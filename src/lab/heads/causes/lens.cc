@@ -191,7 +191,7 @@ static Table lens_cells_table(const LensReport& report, bool by_position) {
   Table table{by_position ? "positions" : "by_target",
               {Column("place", "after", "the sublayer before this place in the stream")}};
   if (by_position) {
-    table.append({Column("position", "position", "of the query, from 0").no_legend()});
+    table.append({Column("position", "position", "position of the query, from 0").no_legend()});
   }
   table.append({Column("target", "target", "name of the target").no_legend()});
   table.append(lens_columns());

@@ -35,13 +35,13 @@ Table nodes_table(const std::vector<PatchDirection>& directions) {
                           {"node", "node", "kind of the value that is exchanged"},
                           Column("of", "head", "LAYER.HEAD").of(CellKind::head).no_legend(),
                           {"place", "place", "attention layer, network, or stream before a block"},
-                          Column("position", "position", "of a stream").no_legend(),
+                          Column("position", "position", "position of a stream").no_legend(),
                           interval_column("effect", "effect",
                                           "share of the difference between clean and corrupted "
                                           "that the node carries, with its 95% interval")
                               .fixed(3),
                           Column("estimate", "estimate",
-                                 "of attribution patching: gradient times difference")
+                                 "estimate by attribution patching: gradient times difference")
                               .fixed(3)},
               .title = "nodes, those with the largest effect",
               .most = 20,
@@ -62,7 +62,7 @@ Table estimates_table(const std::vector<PatchDirection>& directions) {
                {"node", "node", "kind of the value that is exchanged"},
                Column("count", "nodes", "number of them").no_legend(),
                Column("correlation", "correlation",
-                      "of the estimates of attribution patching with the effects (Pearson)")
+                      "correlation of these estimates with the effects (Pearson)")
                    .fixed(3)}};
   for (const PatchDirection& direction : directions) {
     for (const PatchNode kind : kAllNodes) {

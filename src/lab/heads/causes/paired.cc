@@ -20,21 +20,24 @@ std::vector<Column> change_columns(const std::string& prefix, const std::string&
   const std::string change = prefix + "change";
   // "gold." names the object that holds the change: its interval is called "gold".
   const std::string key = prefix.empty() ? change : prefix.substr(0, prefix.size() - 1);
-  return {
-      Column(key, title, meaning + ", with its 95% interval")
-          .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
-          .shown_as(Form::signed_number)
-          .hidden_unless(shown.change),
-      Column(prefix + "p", "p", "how often chance alone changes as much; not shown below 1e-6")
-          .shown_as(Form::p_value)
-          .hidden_unless(shown.p),
-      Column(prefix + "examples", "examples", "with a target: what the change rests on").hidden(),
-      Column(prefix + "carried", "carried", "by so many of these examples").hidden(),
-      Column(
-          prefix + "skew", "skew",
-          text("of the examples' changes, divided by the root of their number; no interval above ",
-               kMostSkew))
-          .hidden()};
+  return {Column(key, title, meaning + ", with its 95% interval")
+              .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
+              .shown_as(Form::signed_number)
+              .hidden_unless(shown.change),
+          Column(prefix + "p", "p", "how often chance alone changes as much; not shown below 1e-6")
+              .shown_as(Form::p_value)
+              .hidden_unless(shown.p),
+          Column(prefix + "examples", "examples",
+                 "examples with a target, which the change is computed from")
+              .hidden(),
+          Column(prefix + "carried", "carried",
+                 "effective number of examples that carry the change")
+              .hidden(),
+          Column(prefix + "skew", "skew",
+                 text("skewness of the examples' changes, divided by the root of their number; no "
+                      "interval above ",
+                      kMostSkew))
+              .hidden()};
 }
 
 Json::Array cells_of(const PairedChange& change) {

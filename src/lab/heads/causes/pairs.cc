@@ -249,16 +249,16 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
 
 /// Returns the pair and the cost of both heads together.
 static std::vector<Column> joint_columns() {
-  return {
-      Column("first", "first", "a head").of(CellKind::head).no_legend(),
-      Column("second", "second", "and another").of(CellKind::head).no_legend(),
-      Column("joint", "both", "rise of the loss when both are ablated, nats")
-          .shown_as(Form::signed_number),
-      Column("sum", "sum", "of the rises with each ablated alone").shown_as(Form::signed_number),
-      Column("independent", "independent",
-             "the rise if each one's effect on the logits were added, at the scales of the "
-             "layer norms with both ablated")
-          .shown_as(Form::signed_number)};
+  return {Column("first", "first", "a head").of(CellKind::head).no_legend(),
+          Column("second", "second", "and another").of(CellKind::head).no_legend(),
+          Column("joint", "both", "rise of the loss when both are ablated, nats")
+              .shown_as(Form::signed_number),
+          Column("sum", "sum", "sum of the rises with each ablated alone")
+              .shown_as(Form::signed_number),
+          Column("independent", "independent",
+                 "the rise if each one's effect on the logits were added, at the scales of the "
+                 "layer norms with both ablated")
+              .shown_as(Form::signed_number)};
 }
 
 /// Adds the changes of one head of the pair; its values are at `key`, and text calls it `name`.
@@ -296,7 +296,7 @@ static Table pairs_table(const PairsReport& report) {
                               "the cost of both beyond the sum, on the relation's targets",
                               {.change = false}));
   table.append({Column("beyond_share", "of both", "beyond, as a share of their cost").hidden(),
-                Column("redundant", "redundant", "whether both know it").hidden(),
+                Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
                 Column("verdict", "verdict", "conclusion").no_legend()});
   return table;
 }

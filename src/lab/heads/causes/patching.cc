@@ -74,15 +74,15 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
 }
 
 Finding finding_of(const PatchReport& report) {
-  Table table{
-      "heads",
-      {kHeadColumn,
-       Column("restored", "restored", "of the difference between clean and corrupted").percent(1)},
-      {},
-      "",
-      text(report.pairs, " pairs of examples, ", report.targets,
-           " targets that differ; mean logit difference: clean ", report.clean, ", corrupted ",
-           report.corrupted)};
+  Table table{"heads",
+              {kHeadColumn,
+               Column("restored", "restored", "share of the difference between clean and corrupted")
+                   .percent(1)},
+              {},
+              "",
+              text(report.pairs, " pairs of examples, ", report.targets,
+                   " targets that differ; mean logit difference: clean ", report.clean,
+                   ", corrupted ", report.corrupted)};
   for (const PatchReport::Head& one : report.heads) table.rows.push_back({one.head, one.restored});
   return {.about = stamped({{"attention", report.attention},
                             {"pairs", report.pairs},

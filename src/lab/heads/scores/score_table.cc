@@ -73,7 +73,7 @@ constexpr ScoreEntry kScores[] = {
      "mean over queries of the largest mass that any head has: above that of the best head where "
      "heads share the relation"},
     {"p",
-     "share of permuted golds on which some head has as much mass",
+     "share of permuted ground truths on which some head has as much attention mass",
      {.relation = [](const RelationScore& score) { return score.p; }, .hidden = true}},
     {"p_holm",
      "p corrected for the number of relations (Holm)",

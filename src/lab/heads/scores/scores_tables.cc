@@ -105,7 +105,7 @@ class HeadColumns {
     add(element_column("offsets.0", 0, "argmax offset",
                        "the commonest key - query of the largest weights"),
         shown_.scores, of_first_offset([](const Offset& offset) { return offset.offset; }));
-    add(element_column("offsets.0", 1, "offset share", "of the queries with that offset"),
+    add(element_column("offsets.0", 1, "offset share", "share of the queries with that offset"),
         shown_.scores, of_first_offset([](const Offset& offset) { return offset.share; }));
     add({"like", "most like", "the known pattern that has most of its attention, above .5"},
         shown_.scores, [](const HeadScores& head) { return Json(head.like); });
@@ -239,7 +239,7 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                            "how often chance does as well, corrected by Holm for all")
                         .shown_as(Form::p_value),
                     &RelationScore::p_holm);
-  columns.add(Column("owner", "owner", "the best head where it does the relation")
+  columns.add(Column("owner", "owner", "the best head if it owns the relation")
                   .of(CellKind::head)
                   .hidden()
                   .no_legend(),
@@ -319,7 +319,7 @@ Table divisions_table(const HeadsReport& report, bool shown) {
                         [&report, cell](std::size_t d) { return cell(report.divisions[d]); }};
   };
   std::vector<FilledColumn> columns = {
-      column("relation", "relation", "that no head does alone",
+      column("relation", "relation", "relation that no head implements alone",
              [&](const Division& one) {
                return Json(report.relations[one.relation].relation.name);
              }),
@@ -330,11 +330,12 @@ Table divisions_table(const HeadsReport& report, bool shown) {
              }),
       column("by", "split by", "classes that explain which head attends",
              [](const Division& one) { return Json(one.by()); }),
-      column("explained", "explained", "of the variance of the heads' shares, by these classes",
+      column("explained", "explained",
+             "share of the variance of the heads' shares that these classes explain",
              [](const Division& one) { return Json(one.kinds[one.best].explained); }),
       column("p", "p", "how often shuffled classes explain as much",
              [](const Division& one) { return Json(one.kinds[one.best].p); }),
-      column("spread", "spread", "of the shares: below .1 the relation is not split",
+      column("spread", "spread", "spread of the shares: below 0.1 the relation is not split",
              [](const Division& one) { return Json(one.spread); }),
       column("together", "together", "share of queries that one of these heads finds",
              [](const Division& one) { return Json(one.together); })};
@@ -351,13 +352,14 @@ Table divisions_table(const HeadsReport& report, bool shown) {
 
 Table classes_table(const HeadsReport& report) {
   Table table{.name = "classes",
-              .columns = {{"relation", "relation", "that no head does alone"},
-                          {"by", "by", "what the classes are of"},
-                          {"class", "class", "of queries"},
-                          {"queries", "queries", "of this class"},
+              .columns = {{"relation", "relation", "relation that no head implements alone"},
+                          {"by", "by", "property that the classes group"},
+                          {"class", "class", "class of queries"},
+                          {"queries", "queries", "number of queries in this class"},
                           kHeadColumn,
                           {"mass", "mass", "mean attention on the relation's keys"},
-                          {"rise", "rise", "of the loss there when the head is ablated, nats"}},
+                          {"rise", "rise",
+                           "rise of the loss there when the head is ablated, nats"}},
               .shown = false};
   for (const Division& division : report.divisions) {
     for (const Division::Class& one : division.classes) {

@@ -132,7 +132,7 @@ Finding finding_of(const HeadsHistory& history) {
                       .of(CellKind::sparkline)
                       .no_legend()},
       .note = "step by step: --csv --table lifts"};
-  Table lifts{"lifts", {Column("step", "step", "of training").hidden()}};
+  Table lifts{"lifts", {Column("step", "step", "training step").hidden()}};
   for (const Index step : history.steps) lifts.rows.emplace_back(1, Json(step));
   for (const RelationHistory& one : history.relations) {
     births.rows.push_back({one.name, one.best,

@@ -12,14 +12,15 @@ static Json name_in(const std::vector<std::string>& names, std::int32_t number) 
 static Table trigrams_table(const CircuitsReport& report) {
   Table table{
       .name = "trigrams",
-      .columns = {kHeadColumn,
-                  Column("target", "target", "index of the target").no_legend(),
-                  {"source", "source", "token that is attended to"},
-                  {"destination", "destination", "token that attends to it most"},
-                  {"out", "out", "output whose logit rises most"},
-                  Column("qk", "qk", "score of the source above the mean of all sources").fixed(2),
-                  Column("ov", "ov", "logit added to `out` above the mean of all outputs").fixed(2),
-                  Column("product", "qk x ov", "by which they are chosen").fixed(2)},
+      .columns =
+          {kHeadColumn,
+           Column("target", "target", "index of the target").no_legend(),
+           {"source", "source", "token that is attended to"},
+           {"destination", "destination", "token that attends to it most"},
+           {"out", "out", "output whose logit rises most"},
+           Column("qk", "qk", "score of the source above the mean of all sources").fixed(2),
+           Column("ov", "ov", "logit added to `out` above the mean of all outputs").fixed(2),
+           Column("product", "qk x ov", "product of the two, which orders the rows").fixed(2)},
       .title = "skip-trigrams: [source] ... [destination] -> [out], the strongest",
       .most = 10,
       .by = "product"};
