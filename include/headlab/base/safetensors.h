@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,6 +83,7 @@ class TensorReader {
   };
   std::vector<std::string> add(const std::filesystem::path& file);
   void add_all(const std::filesystem::path& index);
+  std::optional<std::size_t> index_of(std::string_view name) const;
 
   TensorFile header_{.metadata = {}, .tensors = {}, .checked = true};
   std::vector<Place> places_;                           // of each tensor

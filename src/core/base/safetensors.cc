@@ -339,9 +339,14 @@ void TensorReader::add_all(const std::filesystem::path& index) {
   }
 }
 
-const StoredTensor* TensorReader::find(std::string_view name) const {
+std::optional<std::size_t> TensorReader::index_of(std::string_view name) const {
   const auto found = index_.find(std::string(name));
-  return found == index_.end() ? nullptr : &header_.tensors[found->second];
+  return found == index_.end() ? std::nullopt : std::optional(found->second);
+}
+
+const StoredTensor* TensorReader::find(std::string_view name) const {
+  const std::optional<std::size_t> index = index_of(name);
+  return index ? &header_.tensors[*index] : nullptr;
 }
 
 const StoredTensor& TensorReader::at(std::string_view name) const {
@@ -352,7 +357,7 @@ const StoredTensor& TensorReader::at(std::string_view name) const {
 std::vector<float> TensorReader::floats(std::string_view name) const {
   constexpr std::uint64_t kPiece = 1 << 20;
   const StoredTensor& tensor = at(name);
-  const auto& [file, begin, end] = places_[&tensor - header_.tensors.data()];
+  const auto& [file, begin, end] = places_[*index_of(name)];
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(tensor.count()));
   for (std::uint64_t at = begin; at < end; at += kPiece) {

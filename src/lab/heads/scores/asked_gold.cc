@@ -123,9 +123,11 @@ bool QuerySet::has_fixed_keys() const {
   return repeated;
 }
 
-std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
+QueryRange QuerySet::range_of(Index first, Index end) const {
   const auto from = std::ranges::lower_bound(queries, first, {}, &EligibleQuery::b);
-  return {from, std::ranges::lower_bound(from, queries.end(), end, {}, &EligibleQuery::b)};
+  const auto to = std::ranges::lower_bound(from, queries.end(), end, {}, &EligibleQuery::b);
+  return {static_cast<std::size_t>(from - queries.begin()),
+          static_cast<std::size_t>(to - queries.begin())};
 }
 
 Index widest_window(const HeadedModel& model, AttentionKind kind) {

@@ -59,6 +59,11 @@ struct EligibleQuery {
   bool offset_right = false, nearest_right = false;  // whether the two baselines find a key
 };
 
+/// Indices [first, end) of queries.
+struct QueryRange {
+  std::size_t first = 0, end = 0;
+};
+
 /// Queries of one relation. Split 0 has the even examples (A), split 1 the odd ones (B).
 struct QuerySet {
   struct Facts {
@@ -76,8 +81,8 @@ struct QuerySet {
   /// Returns whether each position that is a query in several sequences has the same keys in all of
   /// them, and there is such a position: then the position determines the keys, not the tokens.
   bool has_fixed_keys() const;
-  /// Returns the queries of the sequences [first, end).
-  std::span<const EligibleQuery> of(Index first, Index end) const;
+  /// Returns the indices in `queries` of those of the sequences [first, end).
+  QueryRange range_of(Index first, Index end) const;
 };
 
 /// Returns the split: a head is chosen on the even examples and evaluated on the odd ones.

@@ -42,16 +42,17 @@ std::vector<SharedQuery> shared_queries(const ScoredHeads& scored, std::size_t r
   std::vector<SharedQuery> queries;
   bool second = false;
   const Batch& batch = scored.example.batch;
-  for (const EligibleQuery& query : set.queries) {
+  for (std::size_t i = 0; i < set.queries.size(); ++i) {
+    const EligibleQuery& query = set.queries[i];
     if (!query.disjoint) continue;
     const Index key = query.keys[0];
-    const std::size_t i = &query - set.queries.data();
+    second = !second;
     SharedQuery one{.place = static_cast<std::size_t>(query.b * batch.length + query.t),
                     .classes = {key_tokens(batch, set.kind, query.b)[key],
                                 query_tokens(batch, set.kind, query.b)[query.t], query.t,
                                 key - query.t, query.b},
                     .judged = split_of(query.b) == 1,
-                    .second = second = !second,
+                    .second = second,
                     .found = false,
                     .mass = {},
                     .part = {},

@@ -177,7 +177,9 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
     const AskedGold& gold = asked_[q];
     if (gold.set.kind != head.kind) continue;
     GoldHits& hits = head.hits[q];
-    for (const EligibleQuery& query : gold.set.of(rows.first, rows.end)) {
+    const QueryRange range = gold.set.range_of(rows.first, rows.end);
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      const EligibleQuery& query = gold.set.queries[i];
       const Scalar* weights = rows.row(query.b, query.t);
       const double mass = mass_on(query.keys, weights);
       GoldHits::Split& split = hits.splits[split_of(query.b)];
@@ -185,7 +187,7 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
       if (!query.disjoint) continue;
       const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.seen.end));
       if (!hits.by_query.empty()) {
-        hits.by_query[&query - gold.set.queries.data()] = {static_cast<float>(mass), hit};
+        hits.by_query[i] = {static_cast<float>(mass), hit};
       }
       split.mass += mass;
       split.top1 += hit;
@@ -199,7 +201,9 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
 void PatternSums::add_largest_masses(const std::vector<HeadRows>& rows) {
   parallel_for(std::ssize(asked_), [&](Index q) {
     const QuerySet& set = asked_[q].set;
-    for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
+    const QueryRange range = set.range_of(rows[0].first, rows[0].end);
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      const EligibleQuery& query = set.queries[i];
       double largest = 0;
       for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h) {
         if (set.kind == heads_[h].kind) {
