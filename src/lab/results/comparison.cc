@@ -220,7 +220,7 @@ std::vector<Column> ratio_columns(const std::string& key, const std::string& tit
              "mean of the logarithms of the ratio / their standard deviation: .8 and more is large")
           .fixed(2)
           .no_legend(),
-      Column(key + ".p", "p", "p of a test that flips signs of seeds, in every way").no_legend(),
+      Column(key + ".p", "p", "p-value of the sign-flip test over seeds, exact").no_legend(),
       Column(key + ".p_holm", "Holm's p", "p after Holm's correction for all comparisons")
           .no_legend(),
       Column(key + ".told_apart", "different", "p below .05 after Holm's correction").no_legend()};

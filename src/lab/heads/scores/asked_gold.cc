@@ -130,6 +130,11 @@ QueryRange QuerySet::range_of(Index first, Index end) const {
           static_cast<std::size_t>(to - queries.begin())};
 }
 
+std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
+  const QueryRange range = range_of(first, end);
+  return std::span(queries).subspan(range.first, range.end - range.first);
+}
+
 Index widest_window(const HeadedModel& model, AttentionKind kind) {
   Index widest = 0;
   for (const AttentionModule& module : model.attention_modules()) {

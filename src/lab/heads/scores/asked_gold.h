@@ -83,6 +83,8 @@ struct QuerySet {
   bool has_fixed_keys() const;
   /// Returns the indices in `queries` of those of the sequences [first, end).
   QueryRange range_of(Index first, Index end) const;
+  /// Returns these queries.
+  std::span<const EligibleQuery> of(Index first, Index end) const;
 };
 
 /// Returns the split: a head is chosen on the even examples and evaluated on the odd ones.

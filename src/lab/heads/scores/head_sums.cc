@@ -201,9 +201,7 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
 void PatternSums::add_largest_masses(const std::vector<HeadRows>& rows) {
   parallel_for(std::ssize(asked_), [&](Index q) {
     const QuerySet& set = asked_[q].set;
-    const QueryRange range = set.range_of(rows[0].first, rows[0].end);
-    for (std::size_t i = range.first; i < range.end; ++i) {
-      const EligibleQuery& query = set.queries[i];
+    for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
       double largest = 0;
       for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h) {
         if (set.kind == heads_[h].kind) {
