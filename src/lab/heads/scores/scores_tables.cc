@@ -231,7 +231,8 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                            "attention mass above the baseline: 0 is chance, 1 is perfect")
                         .fixed(3),
                     &RelationScore::lift);
-  columns.add_score(Column("best.null", "null", "the mass of the best answer that ignores content")
+  columns.add_score(Column("best.null", "baseline",
+                           "attention mass of the best answer that ignores content")
                         .fixed(3)
                         .no_legend(),
                     &RelationScore::null);
