@@ -38,6 +38,7 @@
 #include "headlab/heads/analyses.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
+#include "headlab/heads/edges.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/flow.h"
 #include "headlab/heads/gold_edges.h"

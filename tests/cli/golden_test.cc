@@ -38,6 +38,7 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/help_attribute.txt", "attribute --help"},
     {"cli/help_lens.txt", "lens --help"},
     {"cli/help_flow.txt", "flow --help"},
+    {"cli/help_edges.txt", "edges --help"},
     {"cli/help_transfer.txt", "transfer --help"},
     {"cli/help_prune.txt", "prune --help"},
     {"cli/help_curve.txt", "curve --help"},

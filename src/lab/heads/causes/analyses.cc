@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "headlab/heads/attribution.h"
+#include "headlab/heads/edges.h"
 #include "headlab/heads/flow.h"
 #include "headlab/heads/lens.h"
 #include "headlab/heads/transfer.h"
@@ -20,6 +21,10 @@ Finding attribute(const Run& run, Index examples) {
 
 Table attribute_examples(const Run& run, Index examples) {
   return attributed_examples(run.model, *run.task, examples);
+}
+
+Finding edges(const Run& run, Index examples) {
+  return finding_of(find_edge_areas(run.model, *run.task, examples));
 }
 
 Finding flow(const Run& run, Index examples) {
@@ -51,6 +56,8 @@ const std::vector<Analysis>& analyses() {
        lens, shape_of<LensReport>},
       {"flow", "flow.json", "attention over all layers in one map (rollout and flow)", 32, flow,
        shape_of<FlowReport>},
+      {"edges", "edges.json", "which scores of edges (query, key) rank the ground truth first", 32,
+       edges, shape_of<EdgeAreaReport>},
       {"transfer", "transfer.json", "which heads kept their role after `train --from`", 512,
        transfer, shape_of<TransferReport>},
   };
