@@ -1,0 +1,170 @@
+"""What all studies share: calls of headlab, statistics over seeds and tasks, and tables.
+
+A study is a script next to this file. `HEADLAB` names the program [build/headlab]; `--small` runs
+the same code with fewer steps and seeds, in seconds, and its conclusions mean nothing; `--out DIR`
+is the folder of its runs [runs/studies/NAME]. Models that are already there are not trained again.
+"""
+import argparse
+import itertools
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import textwrap
+
+WIDTH = 80
+T975 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t, df 1 to 9
+
+
+class Study:
+    def __init__(self, name, title, seeds, small_seeds=1):
+        parser = argparse.ArgumentParser(description=title)
+        parser.add_argument("--small", action="store_true", help="fewer steps and seeds")
+        parser.add_argument("--out", help="folder of the runs [runs/studies/NAME]")
+        arguments = parser.parse_args()
+        self.title, self.small = title, arguments.small
+        self.seeds = small_seeds if self.small else seeds
+        folder = name + "-small" if self.small else name
+        self.folder = arguments.out or os.path.join("runs", "studies", folder)
+        self.program = os.environ.get("HEADLAB", "build/headlab")
+        self.command = ""  # the program of a `command:` task, which runs may start
+        self.claims = []
+        os.makedirs(self.folder, exist_ok=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def pick(self, full, small):
+        """`small` with --small, otherwise `full`."""
+        return small if self.small else full
+
+    def task_of(self, command):
+        """The task whose examples this program prints; runs on it may start the program again."""
+        self.command = command
+        return "command:" + command
+
+    def headlab(self, *arguments):
+        """Runs a command and returns its JSON."""
+        command = [self.program, *map(str, arguments), "--json", "--quiet"]
+        environment = {"HEADLAB_COMMAND": self.command, **os.environ}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+        return json.loads(done.stdout)
+
+    def train(self, name, *flags):
+        """Trains every seed of a sweep that is not there yet, and returns the folders by task."""
+        steps = ("--steps", self.pick(None, 30)) if self.small and "--steps" not in flags else ()
+        folder = self.path(name)
+        self.headlab("sweep", *flags, *steps, "--seeds", self.seeds, "--jobs", 1, "--out", folder)
+        runs = {}
+        for run in sorted(entry for entry in os.listdir(folder) if "seed=" in entry):
+            runs.setdefault(run.rsplit("seed=", 1)[0].rstrip(","), []).append(os.path.join(folder, run))
+        return runs
+
+    def emergence(self, run):
+        """The step at which each relation's role emerges; relations without such a step are left out."""
+        found = self.headlab("history", run)["relations"]
+        return {row["name"]: row["born"] for row in found if row["born"] not in (None, -1)}
+
+    def claim(self, source, says, found, holds, rule):
+        """Adds a row: what the paper says, what is found, and whether the printed rule holds."""
+        verdict = "yes" if holds else "no"
+        self.claims.append((source, says, found, "-" if self.small else verdict, rule))
+
+    def finish(self):
+        """Prints the table of claims, the rules, the seeds and the time."""
+        print(self.title + "\n")
+        if self.claims:
+            rows = [(str(i + 1), *row[:4]) for i, row in enumerate(self.claims)]
+            print_wrapped(["", "source", "the paper says", "found here", "holds"], rows,
+                          [1, 14, 25, 25, 5])
+            for i, row in enumerate(self.claims):
+                print_note(f"{i + 1} holds if {row[4]}.")
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        minutes = (used.ru_utime + used.ru_stime) / 60
+        print_note(f"Seeds: {self.seeds}. Processor time of this call: {minutes:.1f} minutes.")
+        if self.small:
+            print_note("This was --small: the models are not trained, so no conclusion holds.")
+
+
+def print_note(text):
+    print(textwrap.fill(text, WIDTH, subsequent_indent="  "))
+
+
+def print_wrapped(heads, rows, widths):
+    """Prints a table whose cells are wrapped to these widths."""
+    for row in [heads, ["-" * width for width in widths], *rows]:
+        cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths)]
+        for line in itertools.zip_longest(*cells, fillvalue=""):
+            print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+    print()
+
+
+def print_columns(heads, rows):
+    """Prints a table of one line a row: the first column to the left, the others to the right."""
+    table = [heads, *rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
+    for row in [heads, ["-" * width for width in widths], *rows]:
+        cells = [cell.ljust(width) if i == 0 else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+    print()
+
+
+def half_width(values):
+    """Half of the 95% interval of a mean by Student's t; 0 for a single value."""
+    n = len(values)
+    return T975[n - 2] * statistics.stdev(values) / n ** 0.5 if n > 1 else 0.0
+
+
+def interval(values, digits=2):
+    return f"{statistics.mean(values):.{digits}f} ± {half_width(values):.{digits}f}"
+
+
+def metrics(run):
+    """The evaluations of a run, in the order of steps."""
+    with open(os.path.join(run, "metrics.jsonl")) as lines:
+        return [json.loads(line) for line in lines]
+
+
+def span(values, digits=0):
+    """The median and the range; "never" if there is no value."""
+    values = [value for value in values if value is not None]
+    if not values:
+        return "never"
+    low, middle, high = min(values), statistics.median(values), max(values)
+    return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def sign_flip_p(differences):
+    """Two-sided p by all flips of signs: how often the mean is at least as far from 0."""
+    least = abs(sum(differences)) - 1e-12
+    flips = list(itertools.product((1, -1), repeat=len(differences)))
+    far = sum(abs(sum(s * d for s, d in zip(signs, differences))) >= least for signs in flips)
+    return far / len(flips)
+
+
+def holm(ps):
+    """p-values corrected by Holm, in the order given."""
+    order = sorted(range(len(ps)), key=lambda i: ps[i])
+    corrected, largest = [0.0] * len(ps), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[i]))
+        corrected[i] = largest
+    return corrected
+
+
+def ranks(values):
+    """Ranks from 1; equal values share the mean of their ranks."""
+    return [sum(y < x for y in values) + (1 + sum(y == x for y in values)) / 2 for x in values]
+
+
+def spearman(a, b):
+    """Spearman's rank correlation; 0 if either side is constant."""
+    a, b = ranks(a), ranks(b)
+    if len(set(a)) == 1 or len(set(b)) == 1:
+        return 0.0
+    return statistics.correlation(a, b)
