@@ -187,6 +187,21 @@ struct PictureFlags {
   double units() const;
 };
 
+/// Flags that name the files of patterns of any model, for commands that otherwise read a run.
+struct StoredPatternFlags {
+  StoredPatternFiles files;
+
+  void add_to(Flags& settings);
+  bool wanted() const { return !files.patterns.empty(); }
+  /// Reads the files. UsageError if a run is named too, or if tokens are missing.
+  StoredPatterns read(const Invocation& call) const;
+};
+
+/// Returns the scores of stored patterns, without the command that reproduces them. Without ground
+/// truth, the text has the scores that need none.
+Result scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
+                        const HeadsOptions& options, HeadsShown shown = {});
+
 /// Draws and writes the picture if one is requested, embeds the command that reproduces it, and
 /// adds its files and a caption to the result.
 Result with_picture(const Invocation& call, const PictureFlags& flags, Result result,
