@@ -69,7 +69,7 @@ class StoredModel final : public HeadedModel {
   std::vector<AttentionModule> attention_modules() const override {
     std::vector<AttentionModule> modules(layers_.size());
     for (std::size_t m = 0; m < modules.size(); ++m) {
-      modules[m].name = text("layers.", m);
+      modules[m].name = text("blocks.", m, input_.is_cross() ? ".cross_attn" : ".attn");
       modules[m].kind = input_.kind();
       modules[m].layer = static_cast<Index>(m);
       modules[m].queries = input_.queries;
