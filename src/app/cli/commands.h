@@ -120,6 +120,8 @@ void stop_with_parent(int parent);
 std::size_t stdout_width();
 
 void print(const std::string& text);
+/// Prints text for a reader, in colours if stdout is a terminal that has them.
+void print_shown(const std::string& text);
 /// Prints a line on stderr, unless the user asked for errors only.
 void note(const std::string& text);
 void set_quiet(bool quiet);
