@@ -18,7 +18,7 @@
 
 namespace headlab { namespace {
 
-constexpr const char* kTask = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
+constexpr const char* kModelTask = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
 
 /// Words of sequence b as JSON.
 Json words_of(const Task& task, const Batch& batch, Index b) {
@@ -56,7 +56,7 @@ class Stored : public testing::Test {
 /// Writes the patterns, tokens and ground truth of a model's examples.
 class OfAModel : public Stored {
  protected:
-  OfAModel() : task_(make_task(kTask)), model_(hand_built(task_->shape(), 3, {1, 3, kSame})) {}
+  OfAModel() : task_(make_task(kModelTask)), model_(hand_built(task_->shape(), 3, {1, 3, kSame})) {}
 
   StoredPatternFiles written(Index count) {
     const Example example = task_->make(streams::scored(), count, Split::validation);
