@@ -50,6 +50,7 @@
 #include "headlab/heads/pairs.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
+#include "headlab/heads/stored_patterns.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/heads/transfer.h"
 

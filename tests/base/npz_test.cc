@@ -1,7 +1,11 @@
 // Archives of whole numbers: a small one by hand, and every way in which one can be damaged.
 #include "results/npz.h"
 
+#include <array>
+#include <cmath>
+
 #include "headlab/base/files.h"
+#include "results/npy.h"
 #include "support/archives.h"
 #include "support/errors.h"
 #include "support/folders.h"
@@ -60,6 +64,58 @@ TEST(Npz, HeadersAreReadStrictly) {
     expect_error([text = header] { read_npy(npy_of(text)); }, {expected});
   }
   expect_error([] { read_npy(npy("|b1", "4,", "1234")); }, {"numpy.ascontiguousarray(array"});
+}
+
+TEST(Npy, ReadsFloatsOfEveryWidth) {
+  const std::string half = std::string("\0\x3C", 2) + std::string("\0\xB8", 2);  // 1 and -0.5
+  EXPECT_EQ(read_npy_floats(npy("<f2", "1, 2", half)).values, (std::vector<float>{1, -0.5F}));
+  EXPECT_EQ(read_npy_floats(npy("<f4", "1,", std::string("\0\0\xC0\x3F", 4))).values[0], 1.5F);
+  const std::string third = std::string("\x55\x55\x55\x55\x55\x55\xD5\x3F", 8);
+  EXPECT_EQ(read_npy_floats(npy("<f8", "1,", third)).values[0], 1 / 3.0F);
+  const auto array =
+      read_npy_floats(npy_bytes(std::array<std::int64_t, 2>{2, 1}, std::array<float, 2>{3, 4}));
+  EXPECT_EQ(array.shape, (std::vector<std::int64_t>{2, 1}));
+  EXPECT_EQ(array.values, (std::vector<float>{3, 4}));
+}
+
+TEST(Npy, HalvesThatAreNoNumbersStayNone) {
+  EXPECT_TRUE(std::isnan(read_npy_floats(npy("<f2", "1,", std::string("\0\x7E", 2))).values[0]));
+  EXPECT_TRUE(std::isinf(read_npy_floats(npy("<f2", "1,", std::string("\0\x7C", 2))).values[0]));
+}
+
+TEST(Npy, OtherElementsThanFloatsAreRefused) {
+  for (const char* kind : {"<i4", ">f4", "<f16", "|b1", "<c8", "|O", "<U1"}) {
+    expect_error([&] { read_npy_floats(npy(kind, "1,", "12345678")); },
+                 {kind, "numpy.ascontiguousarray(array, numpy.float32)"});
+  }
+  expect_error([] { read_npy_floats(npy("<f4", "2,", "1234")); }, {"less than its shape [2]"});
+  expect_error([] { read_npy_floats(npy("<f4", "1,", "12345678")); }, {"more than its shape [1]"});
+  expect_error([] { read_npy_floats("1234"); }, {"no array of NumPy"});
+}
+
+TEST(Npy, SurvivesEveryChangedByteAndEveryEnd) {
+  const std::string whole = npy("<f4", "2, 1", "12345678");
+  const auto tried = [](const std::string& bytes) {
+    try {
+      const FloatArray array = read_npy_floats(bytes);
+      EXPECT_LE(array.values.size() * 2, bytes.size());
+    } catch (const Error& error) {
+      EXPECT_FALSE(std::string(error.what()).empty());
+    }
+  };
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    tried(whole.substr(0, i));
+    for (int value = 0; value < 256; ++value) {
+      std::string changed = whole;
+      changed[i] = static_cast<char>(value);
+      tried(changed);
+    }
+  }
+}
+
+TEST(Npy, ShapesWithNothingHoldNothing) {
+  EXPECT_TRUE(read_npy_floats(npy("<f4", "1, 0, 2", "")).values.empty());
+  expect_error([] { read_npy_floats(npy("<f4", "1, 0, 2", "1234")); }, {"more than its shape"});
 }
 
 TEST(Npz, UnknownVersionsAndTooLargeNumbersAreRefused) {

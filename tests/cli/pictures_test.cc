@@ -41,6 +41,21 @@ TEST_F(Pictures, OfASweepShowItsCells) {
   EXPECT_TRUE(holds(file("s.svg"), "heads=1")) << file("s.svg");
 }
 
+TEST_F(Pictures, OfAComparisonJoinSeeds) {
+  done(tiny({"--out", "b", "--heads", "2"}));
+  const Outcome outcome = done(typed("compare a b --svg c.svg --pdf c.pdf"));
+  expect_parts(outcome.out, {"picture: c.svg", "caption: Comparison of loss", "a line joins"});
+  EXPECT_TRUE(holds(file("c.svg"), "log scale"));
+  EXPECT_TRUE(file("c.pdf").starts_with("%PDF"));
+}
+
+TEST_F(Pictures, SayThatFontsOfAPdfAreNotEmbedded) {
+  expect_parts(done({"pattern", "a", "0.2", "--pdf", "p.pdf"}).out,
+               {"fonts: the PDF embeds none", "rsvg-convert -f pdf"});
+  EXPECT_FALSE(holds(done({"pattern", "a", "0.2", "--svg", "p.svg"}).out, "fonts:"));
+  expect_parts(done({"pattern", "--help"}).out, {"to embed fonts: rsvg-convert -f pdf"});
+}
+
 TEST_F(Pictures, LeaveJsonAsItIs) {
   const Outcome outcome = done({"pattern", "a", "--grid", "--svg", "grid.svg", "--json"});
   EXPECT_EQ(outcome.json().at("patterns").items().size(), 4u);

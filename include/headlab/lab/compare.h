@@ -100,6 +100,8 @@ struct CompareOptions {
 /// value, that fail, or that are not finished. Errors: fewer than two arms, two of one name, an
 /// unknown measure or reference, no shared seed.
 Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options = {});
+/// Returns the mean of an arm over its seeds with its interval, as compare_arms states it.
+Interval mean_of_arm(const Arm& arm, const Measure& measure);
 /// Returns the failing seeds of an arm: those with a loss above kFailedTimes the median of the arm,
 /// or a share more than kFailedShare below it. Other measures and arms with fewer than 3 seeds have
 /// none.

@@ -13,6 +13,7 @@
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/lab/compare.h"
 #include "headlab/lab/sweep.h"
 #include "headlab/prune/curve.h"
 #include "headlab/report/heatmap.h"
@@ -75,6 +76,10 @@ RunLosses losses_of(std::string name, const std::vector<Json>& log);
 /// Draws held-out losses over training; for a single run both losses, both accuracies and the norm
 /// of the weights, if the log has them. Error: a run without an evaluation.
 Picture losses_figure(const std::vector<RunLosses>& runs, double width = 0);
+
+/// Draws the arms of a comparison side by side: means with intervals, and for each seed a line that
+/// joins its values. Error if no arm has a value.
+Picture compare_figure(std::span<const Arm> arms, const CompareOptions& options, double width = 0);
 
 /// Returns whether two groups differ only in heads.
 bool differs_in_heads(const SweepReport& report);

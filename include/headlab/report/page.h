@@ -11,6 +11,7 @@
 
 #include "headlab/base/members.h"
 #include "headlab/base/table.h"
+#include "headlab/heads/stored_patterns.h"
 #include "headlab/train/run.h"
 
 namespace headlab {
@@ -64,6 +65,15 @@ std::string missing_text(const Page& page);
 /// weights; never the data of the page's self-check, and never scores. Errors: no run; the errors
 /// of open_run; a damaged file of analysis.
 Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options = {});
+/// Title and scores of a page of stored patterns.
+struct StoredPage {
+  std::string name;  // title of the page
+  Json heads;        // scores of the heads: finding_of their report, with its command
+};
+/// Returns a page of stored patterns. Views that need a model are left out. If the page would be
+/// larger than options.megabytes, fewer examples are shown; all are scored.
+Page make_page(const StoredPatterns& patterns, const StoredPage& about,
+               const PageOptions& options = {});
 /// Returns the lessons alone, on sentences that can be computed by hand. Lessons that need trained
 /// models use those of the sweep in this folder (empty: they are left out). The page calls the
 /// sweep `name`, wherever its folder is, so that the printed command reproduces it.

@@ -120,6 +120,8 @@ void stop_with_parent(int parent);
 std::size_t stdout_width();
 
 void print(const std::string& text);
+/// Prints text for a reader, in colours if stdout is a terminal that has them.
+void print_shown(const std::string& text);
 /// Prints a line on stderr, unless the user asked for errors only.
 void note(const std::string& text);
 void set_quiet(bool quiet);
@@ -186,6 +188,21 @@ struct PictureFlags {
   /// or one without a file to write.
   double units() const;
 };
+
+/// Flags that name the files of patterns of any model, for commands that otherwise read a run.
+struct StoredPatternFlags {
+  StoredPatternFiles files;
+
+  void add_to(Flags& settings);
+  bool wanted() const { return !files.patterns.empty(); }
+  /// Reads the files. UsageError if a run is named too, or if tokens are missing.
+  StoredPatterns read(const Invocation& call) const;
+};
+
+/// Returns the scores of stored patterns, without the command that reproduces them. Without ground
+/// truth, the text has the scores that need none.
+Result scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
+                        const HeadsOptions& options, HeadsShown shown = {});
 
 /// Draws and writes the picture if one is requested, embeds the command that reproduces it, and
 /// adds its files and a caption to the result.

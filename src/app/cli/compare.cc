@@ -1,5 +1,5 @@
 // `headlab compare ARM ARM ...`: compares arms seed by seed and tests whether the difference could
-// be chance. Writes no file.
+// be chance. Writes no file but a picture, if one is requested.
 // Read next: lab/compare.h, which defines an arm.
 
 #include "cli/commands.h"
@@ -8,16 +8,19 @@ namespace headlab::cli {
 
 Result compare(Invocation& call) {
   CompareOptions options;
-  Settings s;
+  PictureFlags picture;
+  Flags s;
   s.string("measure", options.measure, join(texts_of(measures(), &Measure::name), ", "), "NAME");
   s.string("reference", options.reference, "arm to compare the others with (default: the first)",
            "ARM");
   s.real("margin", options.margin, 0, 1000,
          "smallest difference that counts (0: that of the measure)");
+  picture.add_to(s);
   call.read(s, {},
             "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP for each of\n"
             "its groups; with :METHOD@KEPT after it, what a pruning method left of each run,\n"
             "and for regret, used and needed :METHOD (`headlab curve` first)\n");
+  picture.units();
   require_known("measure", options.measure, texts_of(measures(), &Measure::name));
   const Measure& measure = find_measure(options.measure);
   std::vector<Arm> arms;
@@ -26,7 +29,8 @@ Result compare(Invocation& call) {
   }
   const Finding found = compare_arms(arms, options);
   for (const Json& one : found.about.at("notes").items()) note("note: " + one.string());
-  return reproducible(call, found);
+  return with_picture(call, picture, reproducible(call, found),
+                      [&](double units) { return compare_figure(arms, options, units); });
 }
 
 }  // namespace headlab::cli

@@ -1,16 +1,13 @@
 // `headlab completion`: shell completion and the man page. The script of a shell calls `completion
-// words LINE`; answers come from the tables of commands, flags, tasks, methods and benchmarks, and
-// from the folders that hold runs. Read next: arguments.h.
+// words LINE`; answers come from the tables of commands and flags, and for their values from
+// completion_values.cc. Read next: completion.h.
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "cli/completion.h"
 #include "cli/manual.h"
 
 namespace headlab::cli {
 namespace {
-
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
 
 /// Script for bash. bash splits a word at : and =, and replaces only the part after the last of
 /// them. It inserts words unchanged, so each is quoted first: a folder's name may contain any
@@ -41,56 +38,6 @@ if [[ $funcstack[1] == _headlab ]]; then _headlab "$@"; else compdef _headlab he
 constexpr const char* kFish =
     "complete -c headlab -a '(headlab completion words (commandline -cp | string collect))'\n";
 
-/// Returns folders of runs that begin with `begun`: in the folder that it names, and one level
-/// below.
-Words runs_after(const std::string& begun) {
-  const fs::path above = fs::path(begun).parent_path();
-  Words found;
-  std::error_code failed, ignored;
-  for (fs::recursive_directory_iterator at(above.empty() ? "." : above, failed), end;
-       !failed && at != end; at.increment(failed)) {
-    const fs::path path = above.empty() ? at->path().lexically_relative(".") : at->path();
-    const std::string name = path.string();
-    const bool fits = name.starts_with(begun);
-    const bool is_plain = harmless(name) == name;  // a name with newlines would be several answers
-    if (fits && is_plain && fs::exists(path / "config.json", ignored)) {
-      found.push_back(name.starts_with('-') ? "./" + name : name);  // else it looks like a flag
-    }
-    if (!fits || at.depth() == 1) at.disable_recursion_pending();
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-/// Returns the completions of one kind of value: a placeholder, or a literal word.
-Words values_of_kind(const std::string& kind, const std::string& begun) {
-  if (kind == "TASK") return texts_of(task_table(), &TaskEntry::name);
-  if (kind == "METHOD") return texts_of(prune_table(), &PruneMethod::name);
-  if (kind == "BENCHMARK") return texts_of(benchmarks(), &Benchmark::name);
-  if (kind == "RUN" || kind == "ARM" || kind == "DIR") return runs_after(begun);
-  const bool is_word = !kind.empty() && kind[0] >= 'a' && kind[0] <= 'z';
-  return is_word ? Words{kind} : Words{};
-}
-
-/// Returns the completions of a flag's value or an argument of one of these kinds: "pre|post",
-/// "[RUN".
-Words values_of(std::string_view kinds, const std::string& begun) {
-  Words all;
-  for (std::string_view kind : split(kinds.substr(0, kinds.find("[,")), '|')) {
-    while (kind.starts_with('[')) kind.remove_prefix(1);
-    while (kind.ends_with(']')) kind.remove_suffix(1);
-    const Words values = values_of_kind(std::string(kind), begun);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
-/// Returns the completions after a flag, by its name if that is more specific than its placeholder.
-std::string kind_of_value(const Setting& flag) {
-  if (flag.name == "task") return "TASK";
-  return flag.name == "method" || flag.name == "methods" ? "METHOD" : flag.placeholder;
-}
-
 /// Returns the possible next words after the words `before` of a command line.
 Words candidates(const Words& before, const std::string& begun) {
   if (before.empty()) return texts_of(commands(), &Command::name);
@@ -101,13 +48,13 @@ Words candidates(const Words& before, const std::string& begun) {
   for (const Setting& setting : help.flags) {
     flags.push_back(flag_of(setting.name));
     if (flags.back() == before.back() && setting.placeholder != "true|false") {
-      return values_of(kind_of_value(setting), begun);
+      return values_of(kind_of_value(setting), before, begun);
     }
   }
   if (begun.starts_with('-')) return flags;
   Words all;
   for (const std::string_view kinds : split(command->positionals, ' ')) {
-    for (const std::string& value : values_of(kinds, begun)) {
+    for (const std::string& value : values_of(kinds, before, begun)) {
       if (std::ranges::find(all, value) == all.end()) all.push_back(value);
     }
   }

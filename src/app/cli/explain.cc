@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/completion.h"
 #include "cli/words.h"
 #include "headlab/report/finding_text.h"
 #include "report/findings.h"
@@ -205,6 +206,8 @@ Result list_lessons() {
 }
 
 }  // namespace
+
+Words explain_topics() { return texts_of(kLessons, &Lesson::name); }
 
 Result explain(Invocation& call) {
   LessonFlags flags;

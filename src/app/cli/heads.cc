@@ -1,7 +1,7 @@
 // `headlab heads`: scores every head on every ground-truth relation. For several runs: in how many
-// of them each relation has an owner. The held-out examples are the same every time. Read next:
-// heads/scores.h; pattern.cc, which shows attention patterns; history.cc, which shows emergence
-// steps.
+// of them each relation has an owner. The held-out examples are the same every time. With
+// --patterns, the heads are those of any model. Read next: heads/scores.h; pattern.cc, which shows
+// attention patterns; history.cc, which shows emergence steps.
 #include <cmath>
 #include <optional>
 
@@ -16,6 +16,7 @@ struct HeadsFlags {
   HeadsShown shown;
   std::string npy;
   PictureFlags picture;
+  StoredPatternFlags stored;
 
   Flags settings() {
     Flags s;
@@ -30,6 +31,7 @@ struct HeadsFlags {
     s.group("output");
     s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);
+    stored.add_to(s);
     s.excludes({"scores", "map", "all", "npy", "svg", "pdf"}, {several_arguments()});
     return s;
   }
@@ -70,11 +72,25 @@ void refuse_moved_flags(const Invocation& call, const MovedFlags& moved) {
   }
 }
 
-void write_masses(const Invocation& call, const std::string& file, const Run& run, Index examples) {
-  if (file.empty()) return;
-  const ExampleMasses masses = masses_by_example(run.model, *run.task, examples);
+void write_masses(const Invocation& call, const HeadsFlags& flags, const HeadedModel& model,
+                  const Task& task) {
+  if (flags.npy.empty()) return;
+  const ExampleMasses masses = masses_by_example(model, task, flags.options.examples);
   const std::array<std::int64_t, 3> shape = {masses.relations, masses.heads, masses.examples};
-  write_out(call, file, npy_bytes(shape, masses.values));
+  write_out(call, flags.npy, npy_bytes(shape, masses.values));
+}
+
+Result show_stored(const Invocation& call, const HeadsFlags& flags) {
+  const StoredPatterns patterns = flags.stored.read(call);
+  Result shown = reproducible(call, scores_of_stored(call, patterns, flags.options, flags.shown));
+  write_masses(call, flags, patterns.model(), patterns.task());
+  if (const std::string out = call.value("out"); !out.empty()) {
+    write_out(call, out, shown.json.dump(2) + "\n");
+  }
+  if (!flags.picture.wanted()) return shown;
+  const HeadsReport report = score_heads(patterns, flags.options);
+  return with_picture(call, flags.picture, std::move(shown),
+                      [&](double units) { return divisions_figure(report, units); });
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
@@ -85,7 +101,7 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   if (is_known) untrained.emplace(initial_model(run.config));
   if (untrained) options.untrained = &*untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
-  write_masses(call, flags.npy, run, options.examples);
+  write_masses(call, flags, run.model, *run.task);
   Finding found = finding_of(report, {.all = true});
   found.about["seed"] = run.config.train.seed;
   found.about["settings"] = settings_of(run.config).to_json();
@@ -188,6 +204,10 @@ Result heads(Invocation& call) {
   refuse_moved_flags(call, moved);
   flags.picture.units();
   require_ending("--npy", flags.npy, ".npy");
+  if (flags.stored.wanted()) return show_stored(call, flags);
+  if (call.positionals().empty() || call.positionals()[0].empty()) {
+    throw UsageError("missing argument RUN", call.example());
+  }
   if (call.positionals().size() > 1) return show_runs(call, flags);
   Run run = open_run(call.positionals()[0]);
   return show_scores(call, run, flags);

@@ -1,6 +1,7 @@
 // `headlab page`: writes a run, several side by side, or a sweep as one HTML file that works
 // without a network and contains the model itself. The runs are only read. If a view needs data
-// that a run lacks, the command that writes it is printed. Read next: report/page.h.
+// that a run lacks, the command that writes it is printed. With --patterns, the page shows the
+// patterns of any model. Read next: report/page.h.
 
 #include <algorithm>
 
@@ -14,6 +15,7 @@ struct PageFlags {
   PageOptions options;
   std::string out;
   bool check = false, textbook = false;
+  StoredPatternFlags stored;
 
   Flags settings() {
     Flags s;
@@ -26,7 +28,9 @@ struct PageFlags {
     s.boolean("weights", options.weights, "embed the model");
     s.boolean("textbook", textbook, "write the lessons on small models instead of a run");
     s.boolean("check", check, "write nothing; list the parts of the page");
+    stored.add_to(s);
     s.excludes({"out"}, {flag_given("check")});
+    s.excludes({"weights", "textbook"}, {flag_given("patterns")});
     return s;
   }
 };
@@ -51,6 +55,35 @@ std::string writer_of(const Run& run, const std::string& file) {
   return "headlab " + command.replace(command.find("RUN"), 3, shell_word(name_of(run)));
 }
 
+Page page_of_stored(const Invocation& call, const PageFlags& flags) {
+  const StoredPatterns patterns = flags.stored.read(call);
+  Json heads = scores_of_stored(call, patterns, {}).json;
+  heads["command"] =
+      text(program_call(), " heads", call.flags_again({"out", "examples", "budget", "check"}));
+  const std::string name = std::filesystem::path(flags.stored.files.patterns).filename().string();
+  return make_page(patterns, {.name = name, .heads = heads}, flags.options);
+}
+
+Page page_of(const Invocation& call, const PageFlags& flags) {
+  if (flags.stored.wanted()) return page_of_stored(call, flags);
+  if (flags.textbook) return textbook(flags.options);
+  const std::vector<std::string>& names = call.positionals();
+  return make_page({names.begin(), names.end()}, flags.options);
+}
+
+/// Returns the file to write if --out names none. UsageError if there is no run.
+std::string default_file(const Invocation& call, const PageFlags& flags) {
+  const std::vector<std::string>& names = call.positionals();
+  if (flags.stored.wanted()) {
+    return std::filesystem::path(flags.stored.files.patterns).replace_extension(".html").string();
+  }
+  if (flags.textbook) return "textbook.html";
+  if (names.empty() || names[0].empty()) {
+    throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
+  }
+  return (std::filesystem::path(names[0]) / "report.html").string();
+}
+
 }  // namespace
 
 Result page(Invocation& call) {
@@ -63,15 +96,9 @@ Result page(Invocation& call) {
     throw UsageError(text("unexpected argument '", names[0], "': --textbook needs no run"),
                      "headlab page --textbook");
   }
-  if (!flags.textbook && (names.empty() || names[0].empty())) {
-    throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
-  }
-  if (flags.out.empty()) {
-    flags.out = flags.textbook ? "textbook.html"
-                               : (std::filesystem::path(names[0]) / "report.html").string();
-  }
-  const Page page = flags.textbook ? textbook(flags.options)
-                                   : make_page({names.begin(), names.end()}, flags.options);
+  const std::string otherwise = default_file(call, flags);
+  if (flags.out.empty()) flags.out = otherwise;
+  const Page page = page_of(call, flags);
   if (!flags.check) write_out(call, flags.out, page.html);
   Finding found = finding_of(page);
   found.about["path"] = flags.check ? Json() : Json(flags.out);

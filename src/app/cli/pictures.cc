@@ -8,7 +8,7 @@ namespace headlab::cli {
 void PictureFlags::add_to(Flags& settings) {
   settings.group("output");
   settings.string("svg", svg, "write the picture as SVG", "FILE");
-  settings.string("pdf", pdf, "write the picture as PDF", "FILE");
+  settings.string("pdf", pdf, "write as PDF; to embed fonts: rsvg-convert -f pdf FILE.svg", "FILE");
   settings.string("width", width, "lay it out for print", "84mm|174mm");
   settings.needs({"width"}, {flag_given("svg"), flag_given("pdf")});
 }
@@ -76,6 +76,11 @@ Result with_picture(const Invocation& call, const PictureFlags& flags, Result re
     if (const std::string lacking = lacking_text(picture); !lacking.empty()) note(lacking);
   }
   result.text += text("caption: ", picture.title, ". ", picture.sentence, "\n");
+  if (!flags.pdf.empty()) {
+    result.text +=
+        "fonts: the PDF embeds none; where they are needed, write --svg FILE.svg and run\n"
+        "  rsvg-convert -f pdf -o FILE.pdf FILE.svg\n";
+  }
   return result;
 }
 

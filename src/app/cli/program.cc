@@ -164,9 +164,8 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   Invocation call(find_command(name), words);
   const AllowedCommands allowed(call.tasks_named());  // no other word allows a program
   const Result result = carry_out(call);
-  if (!call.json()) {
-    print(harmless(call.wants_table() ? call.table_text(result.tables) : shown_text(result), true));
-  }
+  if (!call.json() && call.wants_table()) print(harmless(call.table_text(result.tables), true));
+  if (!call.json() && !call.wants_table()) print_shown(harmless(shown_text(result), true));
   if (call.json() && !result.json.is_null()) print_json(result.json);
   if (!result.note.empty()) note(result.note);
   if (result.unwritten) throw *result.unwritten;

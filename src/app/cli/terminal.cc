@@ -1,6 +1,7 @@
 // Signals and terminals, with POSIX. The signal handler does only what a handler may do: it sets a
 // flag, which training reads after every step, and restores the default action, so that a second
 // signal ends the process. Read next: train.cc.
+#include "cli/colour.h"
 #include "cli/commands.h"
 
 #include <sys/ioctl.h>
@@ -171,7 +172,15 @@ void note(const std::string& text) {
   if (!quiet) complain(harmless(text, true));
 }
 
-void complain(const std::string& text) { write_all(stderr, as_typed(text) + "\n"); }
+void complain(const std::string& text) {
+  const std::string shown = as_typed(text);
+  const bool in_colour = wants_colour() && is_terminal(STDERR_FILENO);
+  write_all(stderr, (in_colour ? coloured(shown) : shown) + "\n");
+}
+
+void print_shown(const std::string& text) {
+  print(wants_colour() && is_terminal(STDOUT_FILENO) ? coloured(text) : text);
+}
 
 StepsShown::StepsShown() {
   using Clock = std::chrono::steady_clock;

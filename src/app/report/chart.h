@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headlab/base/members.h"
+#include "headlab/base/statistics.h"
 #include "headlab/report/picture.h"
 
 namespace headlab {
@@ -84,6 +85,7 @@ struct Axis {
   bool logarithmic = false;             // its label says so
   std::optional<double> low{}, high{};  // ends of the axis; default: those of the data
   std::vector<double> ticks{};          // default: round numbers
+  std::vector<std::string> names{};     // names of the ticks, of x only; default: their numbers
 
   void members(auto&& f) {
     f("label", label), f("log", logarithmic), f("low", low), f("high", high), f("ticks", ticks);
@@ -109,6 +111,13 @@ struct Plot {
 };
 /// Cuts intervals on a logarithmic axis that continue below the plot at its lower edge.
 void end_intervals(Plot& plot);
+/// Returns a sample with its interval, if it has one.
+Sample with_interval(double x, const Interval& value);
+/// Adds the meaning of error bars to the legend.
+void explain_bars(std::vector<Series>& all);
+/// Returns a picture of plots, one below the other if they do not fit side by side, each with its
+/// letter if there are several.
+Picture plotted(std::string title, std::string sentence, std::vector<Plot> plots, double width);
 /// Adds a plot and sets the picture's size.
 void draw_plot(Picture& picture, const Plot& plot);
 

@@ -15,14 +15,6 @@
 namespace headlab {
 namespace {
 
-Item moved(Item item, const Point& by) {
-  const auto move = [&](Point& at) { at = {at.x + by.x, at.y + by.y}; };
-  if (auto* line = std::get_if<LineItem>(&item)) std::ranges::for_each(line->points, move);
-  if (auto* dot = std::get_if<DotItem>(&item)) move(dot->at);
-  if (auto* words = std::get_if<TextItem>(&item)) move(words->at);
-  return item;
-}
-
 // ---- one head -----------------------------------------------------------------------------------
 
 void outline_gold(Picture& picture, const MatrixPlaces& places, const HeadPattern& pattern,
@@ -79,55 +71,12 @@ std::vector<double> whole_ticks(const std::vector<Series>& series) {
   return ticks;
 }
 
-/// Returns a picture of plots, one below the other if they do not fit side by side, each with its
-/// letter if there are several.
-Picture plotted(std::string title, std::string sentence, std::vector<Plot> plots, double width) {
-  constexpr double kNarrow = 600;
-  constexpr double kHigh = 0.62;
-  Picture picture{.title = std::move(title), .sentence = std::move(sentence)};
-  std::ranges::for_each(plots, end_intervals);
-  picture.data =
-      Json::object({{"title", picture.title}, {"sentence", picture.sentence}, {"plots", plots}});
-  const double whole = width > 0 ? width : 720;
-  const bool beside = plots.size() > 1 && whole > kNarrow;
-  for (std::size_t i = 0; i < plots.size(); ++i) {
-    Plot plot = plots[i];
-    plot.width = beside ? whole / double(plots.size()) : whole;
-    plot.height = std::min(360.0, kHigh * plot.width) + 20;
-    Picture panel;
-    draw_plot(panel, plot);
-    const Point at = beside ? Point{plot.width * double(i), 0} : Point{0, picture.height};
-    if (plots.size() > 1) {
-      panel.items.push_back(TextItem{.at = {2, 8}, .text = panel_tag(i), .bold = true});
-    }
-    for (const Item& item : panel.items) picture.items.push_back(moved(item, at));
-    picture.height = beside ? std::max(picture.height, plot.height) : at.y + plot.height;
-  }
-  picture.width = whole;
-  return picture;
-}
-
 Plot curve_plot(std::vector<Series> series, std::optional<Index> needed, const std::string& loss) {
   Plot plot{.x = {.label = kKept, .ticks = whole_ticks(series)},
             .y = {.label = loss, .logarithmic = true},
             .series = std::move(series)};
   if (needed) plot.across.push_back({double(*needed), text("the task needs ", *needed)});
   return plot;
-}
-
-Sample with_interval(double x, const Interval& loss) {
-  if (!std::isfinite(loss.low)) return {x, loss.mean};
-  return {x, loss.mean, loss.low, loss.high};
-}
-
-/// Adds the meaning of error bars to the legend.
-void explain_bars(std::vector<Series>& all) {
-  const auto drawn = [](const Series& series) {
-    return std::ranges::any_of(series.samples, [](const Sample& s) { return s.low.has_value(); });
-  };
-  if (std::ranges::any_of(all, drawn)) {
-    all.push_back({.name = "mean, 95% interval", .line = false, .radius = 0, .bar = true});
-  }
 }
 
 /// Lines of means with intervals, and a small dot for each seed.

@@ -8,10 +8,7 @@
 #include <optional>
 #include <system_error>
 
-#include "base/digest.h"
 #include "headlab/base/text.h"
-#include "headlab/heads/lessons.h"
-#include "headlab/report/figures.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
 
@@ -177,13 +174,9 @@ class PageMaker {
 
   Json facts(PageBlocks& blocks) const {
     std::vector<std::size_t> task_of;
-    Json facts = stamped(
-        {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
+    Json facts = common_facts(title_, options_);
     if (textbook_) facts["textbook"] = true;
     if (sweep_) facts["sweep"] = sweep_->facts;
-    facts["lessons"] = lessons_json();
-    facts["typical"] = std::vector<std::string>(kTypicalMethods.begin(), kTypicalMethods.end());
-    facts["owner"] = Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}});
     facts["tasks"] = tasks(blocks, task_of);
     Json& runs = facts["runs"] = Json::array();
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -191,25 +184,6 @@ class PageMaker {
     }
     facts["left_out"] = left_out();
     return facts;
-  }
-
-  static std::string data_html(const Json& facts, const PageBlocks& blocks, Page& page) {
-    const std::string text_of_facts = json_for_html(facts.dump());
-    std::string html = text("<script type=\"application/json\" id=\"facts\">", text_of_facts,
-                            "</script>\n<script type=\"application/octet-stream\" id=\"checksum\">",
-                            fnv1a(text_of_facts), "</script>\n");
-    page.parts = {{"code", html_code_size()},
-                  {"lessons", lessons_html().size()},
-                  {"facts", text_of_facts.size()}};
-    for (const PageBlock& block : blocks.all()) {
-      const std::string encoded = base64(block.bytes);
-      html += text("<script type=\"application/octet-stream\" id=\"", block.id, "\">", encoded,
-                   "</script>\n");
-      auto part = std::ranges::find(page.parts, block.purpose, &PagePart::name);
-      if (part == page.parts.end()) part = page.parts.insert(part, PagePart{block.purpose});
-      part->bytes += encoded.size();
-    }
-    return html;
   }
 
   Page made() const {

@@ -24,9 +24,20 @@ struct PagePlan {
 
 /// Returns the task: tokens, relations, and its two sets of examples with their ground truth.
 Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks);
+/// Returns the task without sets of examples.
+Json task_facts(const Task& task);
+/// Returns a set of examples with its ground truth.
+Json set_facts(const Task& task, const Example& example, PageBlocks& blocks);
 
 /// Returns the run: its model, its numbers, its files.
 Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks);
+
+/// Returns the patterns of the displayed examples, [examples, H, Q, S] for each attention layer:
+/// all weights, or of long rows the largest.
+Json patterns_facts(const RunStudy& study, const std::vector<std::vector<Scalar>>& patterns,
+                    Index examples, PageBlocks& blocks);
+/// Returns the mean patterns of all heads by attention layer.
+Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks);
 
 /// Returns the files of analyses in the run's folder, unchanged; damaged ones are Errors.
 Json run_reports(const Run& run);
@@ -54,5 +65,11 @@ std::string lessons_html();
 /// Returns the part of a page that is shown without its scripts: the conclusions, maps of heads,
 /// and a table of scores.
 std::string static_html(const Json& run, const Json& task, const RunStudy& study);
+/// Returns the facts and blocks as elements of the document, and counts their sizes in
+/// `page.parts`.
+std::string data_html(const Json& facts, const PageBlocks& blocks, Page& page);
+/// Returns the keys of a page's facts that no run decides: the version, the command, the lessons
+/// and the thresholds of owners.
+Json common_facts(const std::string& title, const PageOptions& options);
 
 }  // namespace headlab

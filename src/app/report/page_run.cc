@@ -130,15 +130,6 @@ Json stored_facts(const RunStudy::Module& module, std::span<const Scalar> all, I
   return json;
 }
 
-Json patterns_facts(const Run& run, const RunStudy& study, Index examples, PageBlocks& blocks) {
-  const auto all = scored_patterns(run, examples);
-  Json json = Json::array();
-  for (std::size_t m = 0; m < all.size(); ++m) {
-    json.push_back(stored_facts(study.modules[m], all[m], examples, blocks));
-  }
-  return json;
-}
-
 /// Adds the replacements of ablated heads, by attention layer.
 void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                       Json& facts) {
@@ -177,7 +168,8 @@ PagePlan plan_for(const Run& run, PagePlan plan) {
 void add_model(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
                Json& facts) {
   if (!plan.weights) {
-    facts["patterns"] = patterns_facts(run, study, std::min(plan.shown, plan.examples), blocks);
+    const Index shown = std::min(plan.shown, plan.examples);
+    facts["patterns"] = patterns_facts(study, scored_patterns(run, shown), shown, blocks);
     return;
   }
   facts["weights"] = weights_facts(run.model, blocks);
@@ -270,6 +262,24 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
 
 }  // namespace
 
+Json patterns_facts(const RunStudy& study, const std::vector<std::vector<Scalar>>& patterns,
+                    Index examples, PageBlocks& blocks) {
+  Json json = Json::array();
+  for (std::size_t m = 0; m < patterns.size(); ++m) {
+    json.push_back(stored_facts(study.modules[m], patterns[m], examples, blocks));
+  }
+  return json;
+}
+
+Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks) {
+  Json thumbnails = Json::array();
+  for (const RunStudy::Module& module : study.modules) {
+    thumbnails.push_back(blocks.shares("thumbnails", {module.heads, module.rows, module.columns},
+                                       module.mean_pattern));
+  }
+  return thumbnails;
+}
+
 Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, PageBlocks& blocks) {
   const PagePlan plan = plan_for(run, for_all);
   Json facts = Json::object({{"name", name_of(run)},
@@ -280,11 +290,7 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
                              {"overfitting", overfitting_text(run)},
                              {"shown", std::min(plan.shown, plan.examples)}});
   add_model(run, study, plan, blocks, facts);
-  Json& thumbnails = facts["thumbnails"] = Json::array();
-  for (const RunStudy::Module& module : study.modules) {
-    thumbnails.push_back(blocks.shares("thumbnails", {module.heads, module.rows, module.columns},
-                                       module.mean_pattern));
-  }
+  facts["thumbnails"] = thumbnails_facts(study, blocks);
   Json& losses = facts["losses"] = Json::object();
   const auto first = [&](const std::vector<float>& all) {
     return std::span(all).first(std::min<std::size_t>(all.size(), plan.examples));

@@ -29,6 +29,30 @@ Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBl
 /// is none (-1). core_page.js reads it by targetOf().
 std::int32_t stored_target(std::int32_t target) { return target + 1; }
 
+/// Returns the texts of the numbers below `count`, each `#number` if it is not UTF-8.
+template <class TextOf>
+std::vector<std::string> texts_below(Index count, const TextOf& text_of) {
+  std::vector<std::string> texts;
+  for (std::int32_t number = 0; number < count; ++number) {
+    texts.push_back(text_of(number));
+    std::size_t position = 0;
+    if (!valid_utf8(texts.back(), position)) texts.back() = text("#", number);
+  }
+  return texts;
+}
+
+std::vector<std::string> token_texts(const Task& task) {
+  return texts_below(task.shape().vocab,
+                     [&](std::int32_t token) { return task.token_text(token); });
+}
+
+std::vector<std::string> answer_texts(const Task& task) {
+  return texts_below(task.shape().outputs(),
+                     [&](std::int32_t answer) { return task.answer_text(answer); });
+}
+
+}  // namespace
+
 Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   const Batch& batch = example.batch;
   const Index n = batch.size;
@@ -58,31 +82,7 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   return json;
 }
 
-/// Returns the texts of the numbers below `count`, each `#number` if it is not UTF-8.
-template <class TextOf>
-std::vector<std::string> texts_below(Index count, const TextOf& text_of) {
-  std::vector<std::string> texts;
-  for (std::int32_t number = 0; number < count; ++number) {
-    texts.push_back(text_of(number));
-    std::size_t position = 0;
-    if (!valid_utf8(texts.back(), position)) texts.back() = text("#", number);
-  }
-  return texts;
-}
-
-std::vector<std::string> token_texts(const Task& task) {
-  return texts_below(task.shape().vocab,
-                     [&](std::int32_t token) { return task.token_text(token); });
-}
-
-std::vector<std::string> answer_texts(const Task& task) {
-  return texts_below(task.shape().outputs(),
-                     [&](std::int32_t answer) { return task.answer_text(answer); });
-}
-
-}  // namespace
-
-Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
+Json task_facts(const Task& task) {
   constexpr const char* kArchitectures[] = {"decoder", "encoder", "encoder_decoder"};
   const TaskShape shape = task.shape();
   Json json =
@@ -102,6 +102,11 @@ Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
                     {"needed", task.needed_heads() > 0 ? Json(task.needed_heads()) : Json()}});
   const std::vector<std::string> answers = answer_texts(task);
   if (answers != token_texts(task)) json["answers"] = answers;
+  return json;
+}
+
+Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
+  Json json = task_facts(task);
   Json& sets = json["sets"] = Json::object();
   sets["held_out"] = set_facts(task, held_out_examples(task, plan.examples), blocks);
   sets["scored"] =

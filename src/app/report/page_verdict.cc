@@ -58,6 +58,7 @@ class Verdict {
       heads += module.at("heads").items().size();
     }
     const Json& held_out = run_.at("evaluation");
+    if (held_out.is_null()) return say(text(heads, heads == 1 ? " head. " : " heads. "));
     say(text(heads, heads == 1 ? " head" : " heads", ", loss ",
              significant(held_out.at("loss").number()), ", ",
              significant(100 * held_out.at("accuracy").number()), " % right. "));

@@ -183,7 +183,13 @@ void draw_axes(Picture& picture, const Plot& plot, const PlotPlaces& places) {
   }
   const double widest_tick = text_width(tick_text(places.x.ticks().back())) + 8;
   for (const double value : places.x.numbered(widest_tick)) {
+    if (!plot.x.names.empty()) break;
     add({places.x.at(value), top + h + 13}, tick_text(value), Anchor::middle);
+  }
+  const double room = w / static_cast<double>(std::max<std::size_t>(1, plot.x.names.size())) - 6;
+  for (std::size_t i = 0; i < plot.x.names.size(); ++i) {
+    const std::string name = shortened(plot.x.names[i], room);
+    add({places.x.at(plot.x.ticks[i]), top + h + 13}, name, Anchor::middle);
   }
   for (const double value : places.x.ticks()) {
     rule({places.x.at(value), top + h}, {places.x.at(value), top + h + 4}, "ink");

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace headlab {
 namespace {
@@ -183,7 +184,13 @@ std::uint16_t half_of(float value) {
 }
 
 float float_of_half(std::uint16_t half) {
-  const std::uint32_t exponent = half >> 10 & 31U, fraction = half & 1023U;
+  const std::uint32_t exponent = half >> 10 & 31U;
+  const std::uint32_t fraction = half & 1023U;
+  if (exponent == 31) {
+    const float infinite = std::numeric_limits<float>::infinity();
+    if (fraction != 0) return std::numeric_limits<float>::quiet_NaN();
+    return (half & 0x8000U) != 0 ? -infinite : infinite;
+  }
   const float size = exponent == 0 ? static_cast<float>(fraction) * 0x1p-24F
                                    : std::ldexp(static_cast<float>(1024 + fraction),
                                                 static_cast<int>(exponent) - 25);

@@ -1,12 +1,17 @@
-// Reading .npy files of whole numbers. The header is a Python dict; it is parsed strictly, with its
-// three keys in any order, because a header that is read loosely gives other numbers without a
-// message. Arrays in column order and big-endian ones are refused: NumPy converts them in one line.
-// Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.
-// Read next: npz.h, the archive of such files.
+// Reading .npy files of whole numbers and of floating-point numbers. The header is a Python dict;
+// it is parsed strictly, with its three keys in any order, because a header that is read loosely
+// gives other numbers without a message. Arrays in column order and big-endian ones are refused:
+// NumPy converts them in one line. Format:
+// numpy.org/doc/stable/reference/generated/numpy.lib.format. Read next: npz.h, the archive of such
+// files.
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <optional>
 
+#include "base/digest.h"
 #include "results/little_endian.h"
+#include "results/npy.h"
 #include "results/npz.h"
 
 namespace headlab {
@@ -14,6 +19,8 @@ namespace {
 
 constexpr const char* kConvert =
     "save it as numpy.ascontiguousarray(array, numpy.int32), which makes whole numbers, row by row";
+constexpr const char* kConvertFloats =
+    "save it as numpy.ascontiguousarray(array, numpy.float32), which makes floats, row by row";
 
 struct NpyHeader {
   std::optional<std::string> kind;  // "<i4"
@@ -49,7 +56,9 @@ class NpyHeaderParser {
     expect(':');
     if (key == "descr" && !header.kind) {
       skip_spaces();
-      if (rest_.starts_with('[')) throw Error("it holds records with named fields", kConvert);
+      if (rest_.starts_with('[')) {
+        throw Error("it holds records with named fields", "save one field as an array of its own");
+      }
       header.kind = quoted();
     } else if (key == "fortran_order" && !header.by_columns) {
       header.by_columns = truth();
@@ -181,31 +190,92 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text("[", join(texts_of(shape, [](std::int64_t size) { return text(size); }), ", "), "]");
 }
 
-WholeNumbers read_npy(std::string_view npy) {
+namespace {
+
+struct NpyParts {
+  NpyHeader header;
+  std::string_view elements;
+};
+
+NpyParts parts_of_npy(std::string_view npy) {
   require(npy.starts_with("\x93NUMPY"), "it is no array of NumPy");
-  const std::uint64_t version = number_at(npy, 6, 1), minor = number_at(npy, 7, 1);
+  const std::uint64_t version = number_at(npy, 6, 1);
+  const std::uint64_t minor = number_at(npy, 7, 1);
   require(version >= 1 && version <= 3 && minor == 0, "its format is version ", version, ".", minor,
           " of .npy, and headlab reads 1.0, 2.0 and 3.0");
   const std::size_t digits = version == 1 ? 2 : 4;
   const std::size_t size = number_at(npy, 8, digits);
   const NpyHeader header = NpyHeaderParser(bytes_at(npy, 8 + digits, size)).parse();
-  require_readable(header);
-  WholeNumbers array{*header.shape, npy.substr(8 + digits + size)};
-  const bool letters = (*header.kind)[1] == 'U';
-  const int stated = std::stoi(header.kind->substr(2));
-  array.width = letters ? 4 : stated;
-  array.has_sign = (*header.kind)[1] == 'i';
-  array.is_text = letters;
-  if (letters) array.shape.push_back(stated);
-  require(!array.shape.empty(), "it holds a single number, not an array");
-  std::size_t count = static_cast<std::size_t>(array.width);
-  for (const std::int64_t length : array.shape) {
+  return {header, npy.substr(8 + digits + size)};
+}
+
+/// Throws an Error unless an array of this shape and width has this number of bytes.
+void require_size(const std::vector<std::int64_t>& shape, int width, std::size_t bytes) {
+  require(!shape.empty(), "it holds a single number, not an array");
+  const bool is_empty = std::ranges::count(shape, 0) > 0;
+  std::size_t count = is_empty ? 0 : static_cast<std::size_t>(width);
+  for (const std::int64_t length : shape) {
     const auto many = static_cast<std::size_t>(length);
-    require(many == 0 || count <= array.bytes.size() / many, "it holds less than its shape ",
-            shape_text(array.shape));
+    require(is_empty || count <= bytes / many, "it holds less than its shape ", shape_text(shape));
     count *= many;
   }
-  require(count == array.bytes.size(), "it holds more than its shape ", shape_text(array.shape));
+  require(count == bytes, "it holds more than its shape ", shape_text(shape));
+}
+
+/// Returns the width of the elements of an array of floats. Error for other elements.
+int width_of_floats(const NpyHeader& header) {
+  const std::string& kind = *header.kind;
+  const bool is_known = kind == "<f2" || kind == "<f4" || kind == "<f8";
+  if (!is_known) {
+    throw Error(text("it holds no floating-point numbers <f2, <f4 or <f8 but ", kind),
+                kConvertFloats);
+  }
+  if (*header.by_columns) {
+    throw Error("it is stored column by column (fortran_order)", kConvertFloats);
+  }
+  return kind[2] - '0';
+}
+
+float float_at(std::string_view bytes, std::size_t i, int width) {
+  const auto size = static_cast<std::size_t>(width);
+  const std::uint64_t bits = number_at(bytes, i * size, size);
+  switch (width) {
+    case 2:
+      return float_of_half(static_cast<std::uint16_t>(bits));
+    case 4:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    default:
+      return static_cast<float>(std::bit_cast<double>(bits));
+  }
+}
+
+}  // namespace
+
+WholeNumbers read_npy(std::string_view npy) {
+  const NpyParts parts = parts_of_npy(npy);
+  require_readable(parts.header);
+  const std::string& kind = *parts.header.kind;
+  WholeNumbers array{*parts.header.shape, parts.elements};
+  const bool letters = kind[1] == 'U';
+  const int stated = std::stoi(kind.substr(2));
+  array.width = letters ? 4 : stated;
+  array.has_sign = kind[1] == 'i';
+  array.is_text = letters;
+  if (letters) array.shape.push_back(stated);
+  require_size(array.shape, array.width, array.bytes.size());
+  return array;
+}
+
+FloatArray read_npy_floats(std::string_view npy) {
+  const NpyParts parts = parts_of_npy(npy);
+  const int width = width_of_floats(parts.header);
+  FloatArray array{.shape = *parts.header.shape};
+  require_size(array.shape, width, parts.elements.size());
+  const std::size_t count = parts.elements.size() / static_cast<std::size_t>(width);
+  array.values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    array.values.push_back(float_at(parts.elements, i, width));
+  }
   return array;
 }
 

@@ -52,6 +52,14 @@ Interval mean_over_seeds(const std::vector<double>& values, const Measure& measu
   return within(sign_flip_interval(values), measure.least, measure.most);
 }
 
+}  // namespace
+
+Interval mean_of_arm(const Arm& arm, const Measure& measure) {
+  return mean_over_seeds(arm.values, measure, arm.targets);
+}
+
+namespace {
+
 /// Returns the common prefix of all names, in whole parts only.
 std::string common_beginning(std::span<const Arm> arms) {
   std::string_view common = arms[0].name;
@@ -105,7 +113,7 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
   for (const Arm& arm : arms) {
     Json mean;  // empty if no run has such a number
     if (!arm.values.empty()) {
-      const Interval found = mean_over_seeds(arm.values, measure, arm.targets);
+      const Interval found = mean_of_arm(arm, measure);
       mean = Json::Array{found.mean, found.low, found.high};
     }
     table.rows.push_back({arm.name, arm.role, arm.seeds.size(), arm.without.size(),

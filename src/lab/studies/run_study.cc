@@ -35,7 +35,7 @@ double cells_of(const Modules& modules) {
   return cells;
 }
 
-Modules empty_modules(const Transformer& model, const Batch& examples) {
+Modules empty_modules(const HeadedModel& model, const Batch& examples) {
   Modules modules;
   for (const AttentionModule& place : model.attention_modules()) {
     RunStudy::Module& module = modules.emplace_back();
@@ -130,7 +130,7 @@ void add_patterns(const ModelCaptures& captures, const Batch& part, Modules& mod
   }
 }
 
-void study_patterns(const Transformer& model, const Batch& examples, Modules& modules) {
+void add_mean_patterns(const HeadedModel& model, const Batch& examples, Modules& modules) {
   const double cells = cells_of(modules);
   const auto most = static_cast<Index>(std::clamp(kPatternCells / cells, 1.0, 512.0));
   const auto at_once = static_cast<Index>(std::clamp(kPatternCells / 8 / cells, 1.0, 64.0));
@@ -206,7 +206,7 @@ std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, const Batch& scored
     });
     snapshot.loss = evaluate(model, *run.task, {.examples = examples}).loss;
     snapshot.half_loss = evaluate(in_half(model), *run.task, {.examples = examples}).loss;
-    study_patterns(model, scored, snapshot.modules = empty_modules(model, scored));
+    add_mean_patterns(model, scored, snapshot.modules = empty_modules(model, scored));
   }
   return studied;
 }
@@ -226,7 +226,7 @@ RunStudy study_run(const Run& run) {
   const Batch scored = run.task->make_batch(streams::scored(), study.examples, Split::validation);
   study.modules = empty_modules(run.model, held_out);
   study_held_out(run, held_out, study);
-  study_patterns(run.model, scored, study.modules);
+  add_mean_patterns(run.model, scored, study.modules);
   study_check(run, scored, study);
   study.snapshot_examples = std::min(scored.size, std::max<Index>(8, study.examples / 8));
   study.snapshots = snapshots_of(run, scored.rows(0, study.snapshot_examples));
@@ -234,11 +234,18 @@ RunStudy study_run(const Run& run) {
   return study;
 }
 
-std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples) {
-  const Batch batch = run.task->make_batch(streams::scored(), examples, Split::validation);
-  std::vector<std::vector<Scalar>> all(run.model.attention_modules().size());
-  for (Index b = 0; b < examples; ++b) {
-    const Activations activations(run.model, batch.rows(b, b + 1));
+RunStudy study_patterns(const HeadedModel& model, const Batch& examples) {
+  RunStudy study;
+  study.examples = examples.size;
+  study.modules = empty_modules(model, examples);
+  add_mean_patterns(model, examples, study.modules);
+  return study;
+}
+
+std::vector<std::vector<Scalar>> patterns_on(const HeadedModel& model, const Batch& examples) {
+  std::vector<std::vector<Scalar>> all(model.attention_modules().size());
+  for (Index b = 0; b < examples.size; ++b) {
+    const Activations activations(model, examples.rows(b, b + 1));
     for (std::size_t m = 0; m < all.size(); ++m) {
       const Tensor& pattern = activations.captures().attention[m].pattern;
       if (pattern.defined()) {
@@ -247,6 +254,11 @@ std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples)
     }
   }
   return all;
+}
+
+std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples) {
+  return patterns_on(run.model,
+                     run.task->make_batch(streams::scored(), examples, Split::validation));
 }
 
 }  // namespace headlab

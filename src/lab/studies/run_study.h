@@ -47,7 +47,12 @@ struct RunStudy {
   std::vector<Snapshot> snapshots;
 };
 RunStudy study_run(const Run& run);
-/// Returns the patterns of the first scored examples, for each attention layer [examples, H, Q, S].
+/// Returns a study that has only the attention layers, with their mean patterns over these
+/// examples.
+RunStudy study_patterns(const HeadedModel& model, const Batch& examples);
+/// Returns the patterns on these examples, for each attention layer [examples, H, Q, S].
+std::vector<std::vector<Scalar>> patterns_on(const HeadedModel& model, const Batch& examples);
+/// Returns the patterns of the first scored examples of a run.
 std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples);
 
 }  // namespace headlab

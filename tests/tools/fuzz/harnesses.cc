@@ -35,6 +35,7 @@
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
 #include "report/page_parts.h"
+#include "results/npy.h"
 #include "tasks/language.h"
 
 namespace headlab::fuzz {
@@ -100,6 +101,13 @@ inline void sequences(std::string_view bytes) { place(bytes, "fuzz"); }
 inline void arrays(std::string_view bytes) {
   if (bytes.starts_with("PK")) return place(bytes, "fuzz.npz");
   for (const std::int32_t token : tokens_in(bytes)) must(token >= 0);
+}
+
+/// Floating-point arrays of NumPy: what is accepted can be written and has its shape again.
+inline void floats(std::string_view bytes) {
+  const FloatArray array = read_npy_floats(bytes);
+  const FloatArray again = read_npy_floats(npy_bytes(array.shape, array.values));
+  must(again.shape == array.shape && again.values.size() == array.values.size());
 }
 
 /// Settings: a line such as "layers=2 lr=1e-3", task specs, and a whole config.json. Accepted

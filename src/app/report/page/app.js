@@ -11,7 +11,7 @@ import {
 } from './ui.js';
 import {defaultState, formatHash, parseHash} from './address.js';
 import {
-  app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isShown,
+  app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isShown, isStored,
   nearestStep, noteAddress, onlyGate, relation, run, stepSlider, task, timeSteps, toggleGate,
   usable, working, writeAddress,
 } from './state.js';
@@ -47,7 +47,7 @@ const CONTROLS = {
   ex: () => exampleCount() > 0 && el('span', null,
       choice('pick-example', 'Example', exampleOptions,
         (v) => go({ex: /^\d/.test(v) ? Number(v) : v, tokens: [], q: null, k: null}),
-        () => app.state.ex),
+        () => (isStored() ? exampleIndex() : app.state.ex)),
       button('◀', () => stepExample(-1), {'aria-label': 'previous example', id: 'example-back'}),
       button('▶', () => stepExample(1), {'aria-label': 'next example', id: 'example-next'})),
   rel: () => headsOf().length > 0 && task().relations.length > 0 &&
@@ -60,9 +60,10 @@ const CONTROLS = {
 function exampleOptions() {
   const first = range(Math.min(exampleCount(), 16), (i) => [i, String(i)]);
   const here = exampleIndex();
+  const ranked = isStored() ? []
+    : [['typical', 'typical (median loss)'], ['worst', 'worst (highest loss)']];
   return [
-    ['typical', 'typical (median loss)'], ['worst', 'worst (highest loss)'], ...first,
-    ...(here < first.length ? [] : [[here, String(here)]]),
+    ...ranked, ...first, ...(here < first.length ? [] : [[here, String(here)]]),
   ];
 }
 
@@ -215,7 +216,7 @@ const aboutView = {
       el('p', null, 'Meanings of words: ', link('the glossary', () => go(words), {
         href: formatHash({...defaultState(), ...words}), id: 'to-words',
       })),
-      ...(app.page.runs.length ? runNodes() : []),
+      ...(app.page.runs.length && !isStored() ? runNodes() : []),
       el('h3', null, 'Keys'), tableOf('Keys', ['keys', 'does'], KEYS.map((one) => one.slice(0, 2))),
       el('p', null, el('label', null, off, ' switch single-letter keys off')),
       el('p', {class: 'again'}, 'command of this page: ', code(facts.command)),
@@ -299,7 +300,10 @@ async function checkModel() {
   const badge = byId('check');
   const withModel = app.page.runs.filter((r) => r.model);
   badge.hidden = !app.page.runs.length;
-  if (!withModel.length) {
+  if (isStored()) {
+    badge.textContent = 'patterns as they were given';
+    badge.className = 'small muted';
+  } else if (!withModel.length) {
     const unknown = app.page.runs.some((r) => r.unknown.length);
     const sentence = app.page.runs.map((r) => unknownAttention(r.config)).find(Boolean);
     const reason = unknown ? 'a model that this page cannot compute' : 'no weights';

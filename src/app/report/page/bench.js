@@ -222,7 +222,7 @@ function edgeNodes() {
 
 export const benchView = {
   name: 'bench', place: 'Experiment', title: 'Bench', uses: ['h', 'ex', 'rel', 'step'],
-  available: (page) => page.runs.length > 0,
+  available: (page) => page.runs.length > 0 && !page.facts.stored,
   stepBy: (by) => methodsOf().length && isLive() && keep({kept: Math.max(0, pointNow().kept + by)}),
   build(main) {
     if (!isLive()) return main.append(noModel());

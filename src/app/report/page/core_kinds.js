@@ -118,7 +118,7 @@ export const attentionFunctions = {
 export const attentionFunctionOf = (config) => config.attention_function ?? 'softmax';
 
 /// Whether the rows of a pattern sum to 1; not known of a function that is not here.
-export const normalises = (config) =>
+export const normalises = (config) => config.normalises ??
   Boolean(attentionFunctions[attentionFunctionOf(config)]?.normalises);
 
 /// gelu in its exact form; erf after Abramowitz and Stegun 7.1.26, to 1.5e-7.

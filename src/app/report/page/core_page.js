@@ -209,7 +209,7 @@ export class Run {
     Object.assign(this, {facts, page, name: facts.name, config: facts.config,
       task: page.tasks[facts.task], reports: facts.reports});
     this.modules = facts.modules.map((module, m) => new AttentionModule(module, m));
-    this.unknown = unknownKinds(facts.config);
+    this.unknown = page.facts.stored ? [] : unknownKinds(facts.config);
     this.live = Boolean(facts.weights) && !this.unknown.length;
     this.steps = facts.snapshots ? facts.snapshots.steps : [];
     this.models = new Map();
@@ -236,7 +236,7 @@ export class Run {
     });
   }
   losses(set) {
-    return this.page.blocks.read(this.facts.losses[set]);
+    return this.facts.losses[set] ? this.page.blocks.read(this.facts.losses[set]) : null;
   }
   /// The mean pattern of a head over examples, in at most 64 x 64 cells, at the end or after one of
   /// the steps of facts.maps.

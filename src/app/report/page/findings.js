@@ -6,7 +6,7 @@ import {SERIES, range} from './draw.js';
 import {bars, digits, grouped, label, matrix, rect, shortened, tableNumber} from './charts.js';
 import {plot} from './plot.js';
 import {aside, button, choice, code, dynamic, el, figure, note, tableOf, term} from './ui.js';
-import {app, go, run} from './state.js';
+import {app, go, isStored, run} from './state.js';
 
 // ---- tables ----------------------------------------------------------------------------------
 
@@ -152,7 +152,10 @@ function tableNodes(report) {
 }
 
 export const findingsView = {
-  name: 'findings', place: 'Experiment', title: 'Findings', uses: [],
+  name: 'findings', title: 'Findings', uses: [],
+  get place() {
+    return isStored() ? 'Scores' : 'Experiment';
+  },
   available: (page) => page.runs.length > 0,
   build(main) {
     const {reports, facts} = run();
@@ -161,7 +164,8 @@ export const findingsView = {
     const shown = () => (there.includes(app.state.file) ? app.state.file
       : there.find((name) => name === 'ablation') || there[0]);
     main.append(
-      el('p', null, 'Results that the program wrote into the folder of this run.'),
+      el('p', null, isStored() ? 'Scores that the program computed from the patterns.'
+        : 'Results that the program wrote into the folder of this run.'),
       el('div', {class: 'controls'}, there.length > 0 &&
         choice('pick-file', 'Finding', there.map((name) => [name, name.replaceAll('_', ' ')]),
           (file) => go({file}), shown)),

@@ -4,7 +4,7 @@
 import {idOfPair} from './core_reports.js';
 import {digits} from './charts.js';
 import {button, code, el, link, svgNode} from './ui.js';
-import {app, go, headsOf, isLive, run, scoresOf, task, trace} from './state.js';
+import {app, go, headsOf, isLive, isStored, run, scoresOf, task, trace} from './state.js';
 import {formatHash} from './address.js';
 import {
   bestPoints, bornAt, costOf, doneBy, keptTo, lossWithout, partnerOf, signed,
@@ -13,6 +13,7 @@ import {patternOf, rowOf, tokensOf} from './pattern.js';
 import {questionOf, questions, spoken} from './questions.js';
 import {lossPlace} from './first_loss.js';
 import {ablate, isAblated, keysOf, queryNow} from './first_state.js';
+import {STORED_COLUMNS} from './stored.js';
 
 const WIDTH = 240;
 const picture = (...children) =>
@@ -25,6 +26,8 @@ const bestOf = (x) => doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - 
 
 function attendsWords(x) {
   const best = bestOf(x);
+  if (!task().relations.length && isStored())
+    return [el('b', null, 'No ground truth.'), ' Below: the weights of the query.'];
   if (!task().relations.length)
     return [el('b', null, 'No ground truth:'), ' the task names no keys. Below: the weights.'];
   if (!best) return [el('b', null, 'Not scored.'), ' This writes scores: ',
@@ -170,8 +173,9 @@ function survivesPicture(x) {
 
 // ---- the drawer ------------------------------------------------------------------------------
 
+const ATTENDS = ['Attends to', attendsWords, attendsPicture];
 const COLUMNS = [
-  ['Attends to', attendsWords, attendsPicture], ['Needed?', neededWords, neededPicture],
+  ATTENDS, ['Needed?', neededWords, neededPicture],
   ['Emerged when?', emergedWords, emergedPicture],
   ['Survives pruning?', survivesWords, survivesPicture],
 ];
@@ -186,7 +190,7 @@ export function drawerNodes(x) {
         {id: 'drawer-switch'}),
       link('Look closer →', () => go(place), {id: 'look-closer',
         href: formatHash({...app.state, ...place})})),
-    ...COLUMNS.map(([title, say, draw]) =>
+    ...(isStored() ? [ATTENDS, ...STORED_COLUMNS] : COLUMNS).map(([title, say, draw]) =>
       el('div', {class: 'drawer-column'}, el('h4', null, title), el('p', null, say(x)), draw(x))),
   ];
 }

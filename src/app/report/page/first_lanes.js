@@ -4,7 +4,7 @@
 import {range} from './draw.js';
 import {isUntested} from './core_reports.js';
 import {el, svgNode, visible} from './ui.js';
-import {chosen, example, go, run, task, trace, where} from './state.js';
+import {chosen, example, go, isLive, isStored, run, task, trace, where} from './state.js';
 import {percent} from './heads.js';
 import {patternOf, rowOf, tokensOf} from './pattern.js';
 import {answersAt, measured} from './measure.js';
@@ -16,7 +16,8 @@ import {
 
 // ---- tokens ----------------------------------------------------------------------------------
 
-const isTyped = (row) => !example().vectors && (row === 'source') === Boolean(example().source);
+const isTyped = (row) =>
+  isLive() && !example().vectors && (row === 'source') === Boolean(example().source);
 
 /// The token that typed words name: exactly, by their last character, or the next one that begins
 /// with it; -1 if there is none.
@@ -301,10 +302,12 @@ export function lanesBoard() {
   const stack = laneStack();
   const scroller = el('div', {class: 'lanes-scroll'}, rows.source.node, rows.example.node,
     stack.node);
-  const loss = lossRow();
-  const node = el('div', {class: 'lanes-board'},
+  if (isStored()) answers.hidden = true;
+  const loss = isStored() ? {node: null, update() {}} : lossRow();
+  const node = el('div', {class: `lanes-board${isStored() ? ' no-answers' : ''}`},
     el('div', {class: 'board'}, names, scroller, answers), loss.node);
   const showMeasurement = () => {
+    if (isStored()) return;
     const said = answersAt(queryNow());
     const {source} = example();
     answers.replaceChildren(source ? el('div', {class: 'row-name'}) : '',
@@ -327,7 +330,8 @@ export function lanesBoard() {
 }
 
 function exampleName() {
-  const hint = isTyped('example') ? 'type to edit' : 'click to ask';
+  const asked = isStored() ? 'click a query' : 'click to ask';
+  const hint = isTyped('example') ? 'type to edit' : asked;
   return el('div', {class: 'row-name'}, el('b', {class: 'question'}, 'Example'),
     el('span', {class: 'lane-heads'}, hint));
 }

@@ -3,7 +3,7 @@
 // same facts from the files of a run. Read next: first_steps.js.
 import {idOfPair, isUntested} from './core_reports.js';
 import {digits} from './charts.js';
-import {app, headsOf, isLive, model, run, task} from './state.js';
+import {app, headsOf, isLive, isStored, model, run, task} from './state.js';
 import {listed, lossWithout, percent} from './heads.js';
 import {measured} from './measure.js';
 import {ownersOfQuestions, questionSentence, questions, spoken} from './questions.js';
@@ -33,7 +33,9 @@ export function factsOfScreen() {
   const off = headsOf().filter(isAblated).map((x) => x.at);
   return {
     heads: headsOf().length, owners, suffice: ownersSuffice(owners), off,
-    scored: Boolean(run().reports.heads), control: task().control, live: isLive(),
+    scored: Boolean(run().reports.heads),
+    tooFew: isStored() && run().reports.heads.examples < 20,
+    control: task().control, live: isLive(),
     asks: task().relations.length > 0,
     untested: task().relations.every((_, r) => isUntested(run(), r)),
     shared: (run().reports.heads?.divisions || []).length > 0,
@@ -77,6 +79,8 @@ export const HEADLINES = [
     text: (f) => `${heads(f.heads)} share the work.${f.live ? ' Try to break it.' : ''}`},
   {name: 'not-tested', when: (f) => f.scored && f.asks && f.untested,
     text: (f) => `${heads(f.heads)}, which cannot be tested: every sequence has the same keys.`},
+  {name: 'too-few', when: (f) => f.tooFew && f.asks,
+    text: (f) => `${heads(f.heads)}; too few examples to test which head answers a question.`},
   {name: 'no-owner', when: (f) => f.scored && f.asks,
     text: (f) => `${heads(f.heads)}; none owns a question.${f.live ? ' Try to break it.' : ''}`},
   {name: 'plain', when: () => true,

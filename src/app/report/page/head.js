@@ -12,11 +12,12 @@ import {bars, digits, matrix, shortened, small} from './charts.js';
 import {plot} from './plot.js';
 import {button, choice, dynamic, el, figure, live, note, quoted, tableOf} from './ui.js';
 import {
-  app, chosen, example, exampleIndex, go, headName, headsOf, isLive, lacking, noPattern, ownedBy,
-  relation, run, scoresOf, task, trace,
+  app, chosen, example, exampleIndex, go, headName, headsOf, isLive, isStored, lacking, noPattern,
+  ownedBy,  relation, run, scoresOf, task, trace,
 } from './state.js';
 import {cardOf, moduleName} from './heads.js';
 import {flowPicture} from './head_flow.js';
+import {knownBars} from './stored.js';
 import {
   chosenPicture, lockShown, lockedCell, panBy, patternCommand, patternOf, patternPicture, rowOf,
   tokensOf, zoomBy,
@@ -231,11 +232,19 @@ function planePicture(width, x) {
 
 // ---- the view ----------------------------------------------------------------------------------
 
+const STORED_TABS = [
+  ['known', 'Known patterns', knownBars], ['truth', 'Compared with chance', truthBars]];
 const TABS = [
   ['row', 'Why there', rowPicture], ['flow', 'To the answer', flowPicture],
   ['writes', 'Output', null],
   ['truth', 'Compared with chance', truthBars], ['time', 'Over training', liftPicture],
   ['plane', 'Queries and keys', planePicture]];
+
+/// The tabs of this page: without a model, those that need none.
+function tabsShown() {
+  if (!isStored()) return TABS;
+  return task().relations.length ? STORED_TABS : STORED_TABS.slice(0, 1);
+}
 
 /// The note in place of a picture of the chosen head; false if nothing is missing.
 function missing() {
@@ -245,19 +254,23 @@ function missing() {
     'run that it came from.');
 }
 
+/// The command that computes the scores.
+const scoresCommand = () => run().reports.heads?.command ?? `headlab heads ${run().name}`;
+
 function tabNodes() {
-  const open = () => (TABS.some(([name]) => name === app.state.tab) ? app.state.tab : 'row');
+  const tabs = tabsShown();
+  const open = () => (tabs.some(([name]) => name === app.state.tab) ? app.state.tab : tabs[0][0]);
   const look = {class: 'tabs', role: 'group', 'aria-label': 'More of this head'};
   const buttons = dynamic('div', look, () =>
-    TABS.map(([name, words]) => button(words, () => go({tab: name}), {
+    tabs.map(([name, words]) => button(words, () => go({tab: name}), {
       id: `tab-${name}`, 'aria-pressed': String(name === open()),
     })));
   return [
     buttons,
-    ...TABS.filter(([, , make]) => make).map(([name, , make]) =>
+    ...tabs.filter(([, , make]) => make).map(([name, , make]) =>
       figure((width) => (name === open() ? missing() || make(width, chosen()) : null), {
-        id: name, most: 760, again: name === 'truth' ? () => `headlab heads ${run().name}`
-          : patternCommand, choose: name === 'row' ? chooseKey : undefined,
+        id: name, most: 760, again: /truth|known/.test(name) ? scoresCommand : patternCommand,
+         choose: name === 'row' ? chooseKey : undefined,
       })),
     dynamic('div', {id: 'writes'}, () =>
       open() === 'writes' ? missing() || writesNode(chosen()) : []),

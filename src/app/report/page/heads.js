@@ -6,8 +6,8 @@ import {mapBitmap, pooled, range, remember} from './draw.js';
 import {digits, shaded} from './charts.js';
 import {button, dynamic, el, explained, live, palette, say} from './ui.js';
 import {
-  app, chosen, gateArray, go, headsOf, isLive, mapStep, ownedBy, prunedRuns, run, scoresOf,
-  silenced, task, toggleGate, trace,
+  app, chosen, gateArray, go, headsOf, isLive, isStored, mapStep, ownedBy, prunedRuns, run,
+  scoresOf, silenced, task, toggleGate, trace,
 } from './state.js';
 import {patternOf} from './pattern.js';
 
@@ -105,6 +105,7 @@ export function roleOf(x) {
   ].filter(([, names]) => names.length)
     .map(([does, names]) => does + listed(names.map(meaningOf)));
   if (clauses.length) return clauses.join(' and ');
+  if (isStored() && !task().relations.length) return 'has no ground truth to be compared with';
   return !scoresOf(x).length ? 'has not been scored'
     : `does nothing of what is scored: no lift reaches ${app.page.facts.owner.lift}`;
 }

@@ -4,7 +4,7 @@
 import {rankOfSet, subsetNames, subsetsOf} from './core_reports.js';
 import {digits} from './charts.js';
 import {button, code, el, note, tableOf} from './ui.js';
-import {app, headsOf, run} from './state.js';
+import {app, headsOf, isStored, run} from './state.js';
 import {costOf, lossWithout} from './heads.js';
 import {
   attentionSizes, besideEachOther, diversityOf, headsOfWorld, isUniform, lossOfSilence, times,
@@ -186,7 +186,8 @@ export const exercisesLesson = {
     if (!more.length)
       main.append(
         note('Three more need a trained model and the losses of all its sets of heads: ',
-          code(app.page.runs.length ? `headlab curve ${run().name}` : 'headlab curve RUN'),
+          code(app.page.runs.length && !isStored() ? `headlab curve ${run().name}`
+            : 'headlab curve RUN'),
           ', then ', code('headlab page RUN'), '.'));
   },
 };

@@ -6,7 +6,9 @@ import {
   digits, label, line, matrix, rect, shaded, shortened, small, swatch, tableNumber,
 } from './charts.js';
 import {note, quoted, visible} from './ui.js';
-import {app, chosen, example, exampleIndex, go, noPattern, run, task, trace} from './state.js';
+import {
+  app, chosen, example, exampleIndex, go, isStored, noPattern, run, task, trace,
+} from './state.js';
 
 const tokenTexts = (tokens) => Array.from(tokens, (v) => visible(task().tokens[v] ?? String(v)));
 
@@ -240,7 +242,8 @@ export function chosenPicture(width, {rel, title}) {
 /// The command that draws the pattern in a terminal.
 export const patternCommand = () =>
   chosen() && !app.state.tokens.length && app.state.step == null &&
-  `headlab pattern ${run().name} ${chosen().at} --example ${exampleIndex()}`;
+  (isStored() ? app.page.facts.command
+    : `headlab pattern ${run().name} ${chosen().at} --example ${exampleIndex()}`);
 
 // ---- one query -------------------------------------------------------------------------------
 

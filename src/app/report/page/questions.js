@@ -2,7 +2,7 @@
 // the heads that attend to the keys of a relation. A question has the colour of its place.
 // Read next: first_lanes.js.
 import {idOfPair, ownerOf} from './core_reports.js';
-import {app, headsOf, memo, run, task} from './state.js';
+import {app, headsOf, isStored, memo, run, task} from './state.js';
 import {costOf, doneBy, listed, partnerOf} from './heads.js';
 
 /// The most lanes that fit on the first screen.
@@ -25,6 +25,7 @@ const ASKED = {
   histogram: 'The model counts how often each token occurs.',
   memoryless: 'The model labels each token from the token alone: a control.',
   random: 'The model guesses labels that were drawn by chance: a control.',
+  patterns: 'Attention patterns of a model from an array: arcs show where the query attends.',
   english: 'The model chooses the words that agree with others in a sentence.',
   text: 'The model predicts the next character.',
   tokens: 'The model predicts the next token.',
@@ -48,8 +49,10 @@ export function questionSentence() {
   return `The model answers ${listed(targets.map(spoken))}; what helps is ${listed(keys)}.`;
 }
 
-/// The target that a relation answers; -1 if there are several and none has its name.
+/// The target that a relation answers; -1 if there are several and none has its name. Stored
+/// patterns answer nothing: their one target is the lane of the chosen head.
 function slotOf(name) {
+  if (isStored()) return -1;
   const {target_names: targets} = task();
   const slot = targets.indexOf(name);
   return slot < 0 && targets.length === 1 ? 0 : slot;
@@ -70,7 +73,8 @@ export const questions = memo(() => String(app.state.run), () => {
   const {relations, target_names: targets} = task();
   const asked = relations.map(({name, kind}, r) => ({name, r, kind, slot: slotOf(name)}));
   const covered = new Set(asked.map((one) => one.slot));
-  const rest = targets.map((name, slot) => ({name, r: -1, kind: 'self', slot}))
+  const kind = isStored() ? run().modules[0].kind : 'self';
+  const rest = targets.map((name, slot) => ({name, r: -1, kind, slot}))
     .filter(({slot}) => !covered.has(slot));
   const all = [...asked, ...rest].map((one) => ({...one, ...headsOfQuestion(one.r)}));
   const ranked = all.length <= MOST_LANES ? all

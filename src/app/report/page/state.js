@@ -22,6 +22,9 @@ export function working(by) {
   byId('view').setAttribute('aria-busy', String(app.busy > 0));
 }
 
+/// Whether the page is one of stored patterns: it has no model, no loss and no history.
+export const isStored = () => Boolean(app.page.facts.stored);
+
 /// Whether a page shows a view: a textbook shows lessons, and says what it is.
 export const isShown = (view) =>
   view.available(app.page) && (!app.page.facts.textbook || ['learn', 'about'].includes(view.name));
@@ -93,6 +96,7 @@ export const exampleCount = () => run().model ? task().set('scored').size : run(
 export function exampleIndex() {
   const {ex} = app.state;
   const order = ranked();
+  if (isStored() && !/^\d/.test(ex)) return 0;  // no losses rank the examples
   if (ex === 'typical') return order[Math.floor(order.length / 2)] ?? 0;
   if (ex === 'worst') return order.at(-1) ?? 0;
   return Math.min(ex, Math.max(exampleCount() - 1, 0));
@@ -127,7 +131,7 @@ export const where = () =>
 export const example = memo(where, () => {
   const original = task().set('scored').example(exampleIndex());
   const typed = app.state.tokens.filter((v) => v < task().vocab);
-  if (!typed.length || original.vectors) return original;
+  if (!typed.length || original.vectors || !isLive()) return original;  // stored patterns stay
   if (original.source) {
     const source = Int32Array.from(original.source, (v, i) => typed[i] ?? v);
     const made = makeExample(task(), original.tokens, {source, length: original.length});
@@ -204,8 +208,9 @@ function passOf(options) {
 
 export const slow = {running: '', done: new Map()};
 
-/// Why there is no live model.
+/// Why there is no live model; null for stored patterns, which never had one.
 export const noModel = () => {
+  if (isStored()) return null;
   const {unknown, live} = run();
   const {command} = app.page.facts;
   if (unknown.length)

@@ -8,8 +8,8 @@ import {
 } from './ui.js';
 import {formatHash} from './address.js';
 import {
-  app, chosen, go, headsOf, isLive, lacking, mapStep, nearestStep, noPattern, onlyHeads, prunedRuns,
-  run, silenced, stepSlider, task, timeSteps, trace, where,
+  app, chosen, go, headsOf, isLive, isStored, lacking, mapStep, nearestStep, noPattern, onlyHeads,
+  prunedRuns, run, silenced, stepSlider, task, timeSteps, trace, where,
 } from './state.js';
 import {
   bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
@@ -308,6 +308,19 @@ function headsNodes() {
   ];
 }
 
+/// Stored patterns: the result, all heads in their layers, and how heads divide a relation.
+function storedNodes() {
+  const {divisions = [], command} = run().reports.heads;
+  return [
+    verdict(run()), headGrid(),
+    ...divisions.filter((d) => d.by && d.classes?.length)
+      .map((d) => figure((width) => divisionPicture(d, width), {
+        id: `division-${d.relation}`, most: 640, again: command,
+      })),
+    el('p', {class: 'again'}, 'command: ', code(command)),
+  ];
+}
+
 // ---- how many --------------------------------------------------------------------------------
 
 /// Three questions with their answers: [number, of what, the rule].
@@ -350,6 +363,7 @@ export const storyView = {
     if (!headsOf().length && !run().modules.length)
       return main.append(verdict(run()), note('This model has 0 layers, so it has no heads. Its ' +
         'loss is what embedding and unembedding alone can do.'));
+    if (isStored()) return part('The heads', storedNodes());
     part('The questions', askedNodes());
     part('The result', [
       verdict(run()), lacking('heads.json', 'Scores of heads against the truth are'),

@@ -51,8 +51,11 @@ ExampleMasses masses_by_example(const HeadedModel& model, const Task& task, Inde
       for (std::size_t r = 0; r < sets.size(); ++r) {
         if (sets[r].kind != modules[heads[h].module].kind) continue;
         for (Index b = first; b < first + part.size; ++b) {
+          const QueryRange range = sets[r].range_of(b, b + 1);
+          const auto queries =
+              std::span(sets[r].queries).subspan(range.first, range.end - range.first);
           masses.values[(r * heads.size() + h) * count + b] =
-              static_cast<float>(mean_mass(sets[r].of(b, b + 1), pattern, first));
+              static_cast<float>(mean_mass(queries, pattern, first));
         }
       }
     }

@@ -77,6 +77,7 @@ struct PatternSums::HeadRows {
 
   /// Adds the Gram matrix of its outputs, from z [B, T, H*Dv] of its attention layer.
   void add_output_to(HeadSums& sums, const Tensor& z) const {
+    if (sums.d_value == 0) return;
     const Index all = z.size(2), width = sums.d_value;
     for_rows([&](Index b, Index t, SeenKeys) {
       const Scalar* out = z.data() + ((b - first) * z.size(1) + t) * all + place * width;

@@ -51,6 +51,7 @@ double row_sum(const HeadSums& head) {
 }
 double rank(const HeadSums& head) {
   const Index n = head.d_value;
+  if (n == 0) return kUndefined;  // stored patterns have no outputs
   return effective_rank(Matrix(n, n, [&](Index i, Index j) {
     return head.gram[std::min(i, j) * n + std::max(i, j)];
   }));
@@ -109,7 +110,7 @@ constexpr ScoreEntry kScores[] = {
      "rare: argmax on the rarest token in half of all queries, 10 points above the best offset"},
     {"rank",
      "effective rank of the output z: exp entropy of its normalised singular values",
-     {.value = rank}},
+     {.value = rank, .optional = true}},
 };
 
 }  // namespace

@@ -1,0 +1,46 @@
+// Attention patterns of any model, from arrays: the flags that name their files, and `headlab heads
+// --patterns`, which scores them like the heads of a run. No run is opened or written. Read next:
+// heads.cc, page.cc; heads/stored_patterns.h.
+#include "cli/commands.h"
+
+namespace headlab::cli {
+
+void StoredPatternFlags::add_to(Flags& settings) {
+  settings.group("patterns of any model, instead of a run");
+  settings.string("patterns", files.patterns,
+                  "weights [layers, heads, queries, keys] (NumPy); several examples in front",
+                  "FILE");
+  settings.string("tokens", files.tokens,
+                  "words, or {\"queries\", \"keys\"}, as JSON; a list for each example", "FILE");
+  settings.string("truth", files.truth, "ground truth of each example, as in a task file", "FILE");
+  settings.boolean("unnormalised", files.unnormalised, "accept rows that do not sum to 1");
+  settings.needs({"tokens", "truth", "unnormalised"}, {flag_given("patterns")});
+}
+
+StoredPatterns StoredPatternFlags::read(const Invocation& call) const {
+  const std::string example =
+      text("headlab ", call.command().name, " --patterns P.npy --tokens T.json",
+           call.command().name == std::string("page") ? " --out F.html" : "");
+  if (!call.positionals().empty()) {
+    throw UsageError(text("unexpected argument '", call.positionals()[0],
+                          "': --patterns needs no run"),
+                     example);
+  }
+  if (files.tokens.empty()) throw UsageError("--patterns needs --tokens", example);
+  return StoredPatterns(files);
+}
+
+Result scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
+                        const HeadsOptions& options, HeadsShown shown) {
+  const HeadsReport report = score_heads(patterns, options);
+  shown.scores = shown.scores || report.relations.empty();
+  Finding found = finding_of(report, {.all = true});
+  found.about["patterns"] = call.value("patterns");
+  Result result = result_of(finding_of(report, shown));
+  call.check_table(result.tables);
+  result.json = to_json(found);
+  result.text += text("\n", examples_text(patterns, report), "\n");
+  return result;
+}
+
+}  // namespace headlab::cli

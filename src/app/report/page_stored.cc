@@ -1,0 +1,142 @@
+// A page of stored patterns: one run without a model. Views that need weights, a loss or a history
+// are left out by the scripts (facts "stored": true). All examples are scored; as many as fit are
+// shown. Read next: page_data.cc, heads/stored_patterns.h.
+#include <algorithm>
+
+#include "headlab/base/text.h"
+#include "report/page_html.h"
+#include "report/page_parts.h"
+
+namespace headlab {
+namespace {
+
+class StoredPageMaker {
+ public:
+  StoredPageMaker(const StoredPatterns& patterns, const StoredPage& about,
+                  const PageOptions& options)
+      : patterns_(patterns),
+        about_(about),
+        options_(options),
+        shown_(std::min(options.examples, patterns.examples())),
+        study_(study_patterns(patterns.model(), batch_of(patterns.examples()))) {}
+
+  Page make() {
+    Page page = made();
+    while (is_too_large(page) && shown_ > 1) {
+      shown_ = shown_ / 2;
+      page = made();
+    }
+    if (is_too_large(page)) {
+      const double megabytes = static_cast<double>(page.html.size()) / 1e6;
+      page.left_out.push_back(
+          text("The page takes ", fixed(megabytes, 1), " MB: nothing more can be left out."));
+    }
+    return page;
+  }
+
+ private:
+  bool is_too_large(const Page& page) const {
+    return static_cast<double>(page.html.size()) > options_.megabytes * 1e6;
+  }
+
+  Batch batch_of(Index examples) const {
+    return patterns_.task().make({}, examples, Split::validation).batch;
+  }
+
+  /// Returns the sentences on what the page does not hold.
+  std::vector<std::string> left_out() const {
+    if (shown_ == patterns_.examples()) return {};
+    return {text(shown_, " of ", patterns_.examples(), " examples are shown; all are scored.")};
+  }
+
+  Json modules() const {
+    Json json = Json::array();
+    for (const AttentionModule& module : patterns_.model().attention_modules()) {
+      json.push_back(Json::object({{"name", module.name},
+                                   {"kind", kind_name(module.kind)},
+                                   {"layer", module.layer},
+                                   {"stream", 0},
+                                   {"heads", module.attention->heads},
+                                   {"born", module.attention->head_count()},
+                                   {"d_head", 0},
+                                   {"d_value", 0},
+                                   {"window", 0},
+                                   {"kv_blocks", module.attention->heads},
+                                   {"kv_head", module.attention->heads}}));
+    }
+    return json;
+  }
+
+  bool normalises() const {
+    const auto modules = patterns_.model().attention_modules();
+    return kind_of(modules[0].attention->function).normalises;
+  }
+
+  Json run(PageBlocks& blocks) const {
+    const Json nothing;
+    Json facts = Json::object({{"name", about_.name},
+                               {"config", Json::object({{"normalises", normalises()}})},
+                               {"parameters", 0},
+                               {"modules", modules()},
+                               {"evaluation", nothing},
+                               {"overfitting", ""},
+                               {"shown", shown_},
+                               {"role", "run"},
+                               {"parent", nothing},
+                               {"task", 0},
+                               {"history", nothing},
+                               {"snapshots", nothing},
+                               {"losses", Json::object({})},
+                               {"figures", Json::object({})},
+                               {"files", Json::array()}});
+    facts["patterns"] =
+        patterns_facts(study_, patterns_on(patterns_.model(), batch_of(shown_)), shown_, blocks);
+    facts["thumbnails"] = thumbnails_facts(study_, blocks);
+    facts["reports"] = Json::object({{"heads", about_.heads}});
+    facts["verdict"] = verdict_of(facts);
+    return facts;
+  }
+
+  Json task(PageBlocks& blocks) const {
+    Example example = patterns_.task().make({}, shown_, Split::validation);
+    example.batch.vectors.clear();  // the numbers of the examples, which a page has as their order
+    example.batch.features = 0;
+    Json task = task_facts(patterns_.task());
+    task["target_names"] = std::vector<std::string>{"attention"};  // a lane for the chosen head
+    const Json set = set_facts(patterns_.task(), example, blocks);
+    task["sets"] = Json::object({{"held_out", set}, {"scored", set}});
+    return task;
+  }
+
+  Page made() const {
+    Page page;
+    PageBlocks blocks;
+    Json facts = common_facts(about_.name, options_);
+    facts["stored"] = true;
+    facts["tasks"] = Json::Array{task(blocks)};
+    facts["runs"] = Json::Array{run(blocks)};
+    facts["left_out"] = left_out();
+    page.html = html_page(
+        {{"title", html_text(about_.name)},
+         {"static", static_html(facts.at("runs").items()[0], facts.at("tasks").items()[0], study_)},
+         {"lessons", lessons_html()},
+         {"data", data_html(facts, blocks, page)}});
+    page.left_out = left_out();
+    return page;
+  }
+
+  const StoredPatterns& patterns_;
+  const StoredPage& about_;
+  const PageOptions& options_;
+  Index shown_;
+  RunStudy study_;
+};
+
+}  // namespace
+
+Page make_page(const StoredPatterns& patterns, const StoredPage& about,
+               const PageOptions& options) {
+  return StoredPageMaker(patterns, about, options).make();
+}
+
+}  // namespace headlab

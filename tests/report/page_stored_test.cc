@@ -1,0 +1,52 @@
+// Pages of stored patterns: they say what arrays can say, and nothing about a model that is not
+// there. Read next: src/app/report/page_stored.cc.
+#include "headlab/heads/stored_patterns.h"
+#include "report/page_story.h"
+#include "support/stored_files.h"
+
+namespace headlab { namespace {
+
+class StoredPages : public PageStory {
+ protected:
+  Page page_of(std::int64_t examples, bool with_truth) {
+    write_stored_files(folder_.path(), examples);
+    const StoredPatterns patterns({.patterns = (folder_ / "p.npy").string(),
+                                   .tokens = (folder_ / "t.json").string(),
+                                   .truth = with_truth ? (folder_ / "f.jsonl").string() : ""});
+    Json heads = to_json(finding_of(score_heads(patterns), {.all = true}));
+    heads["command"] = "headlab heads --patterns p.npy --tokens t.json";
+    return make_page(patterns, {.name = "p.npy", .heads = heads},
+                     {.command = "headlab page --patterns p.npy --tokens t.json"});
+  }
+};
+
+TEST_F(StoredPages, SayWhichHeadOwnsARelation) {
+  expect_said(page_of(40, true),
+              {says("#view=first", "headline", {"4 heads; 1 owns a question."}, {"Try to break"}),
+               says("#view=first&h=0.1", "drawer",
+                    {"Head 0.1 is the owner", "Known pattern", "Focus", "Most similar head"},
+                    {"Needed?", "Emerged", "pruning", "Ablate"}),
+               says("#view=story", "view", {"0.1 owns same"}, {"must name", "enough", "loss"}),
+               says("#view=head&h=0.1", "view", {"Known patterns", "Compared with chance"},
+                    {"weights", "Output", "Over training", "Switch"}),
+               says("#view=findings", "view", {"computed from the patterns"}, {"folder"}),
+               says("#view=about", "view", {"16 of 40 examples are shown"}, {"Settings"})});
+}
+
+TEST_F(StoredPages, NeedNoGroundTruth) {
+  expect_said(page_of(40, false),
+              {says("#view=first", "headline", {"4 heads."}),
+               says("#view=first", "detail", {"Attention patterns of a model from an array"}),
+               says("#view=head&h=0.0", "view", {"Known patterns"}, {"Compared with chance"})});
+}
+
+TEST_F(StoredPages, SayThatFewExamplesAreNoTest) {
+  expect_said(page_of(12, true), {says("#view=first", "headline", {"too few examples"})});
+}
+
+TEST_F(StoredPages, IgnoreTypedTokens) {
+  expect_said(page_of(20, true),
+              {says("#view=first&tokens=0,0,0", "headline", {"4 heads"}, {"Your own tokens"})});
+}
+
+}}  // namespace headlab

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""examples/headlab.py without a notebook: test_headlab.py PROGRAM. Works with and without NumPy."""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples"))
+import headlab
+
+SHORT = dict(steps=20, d_model=16, heads=4, eval_examples=32, batch=8)
+
+
+def rows_of(table):
+    """A table as a list of dicts, whether it is a frame or one already."""
+    return table.to_dict("records") if hasattr(table, "to_dict") else table
+
+
+class Array:
+    """An array of another library: it has a shape and can be a list."""
+
+    def __init__(self, nested):
+        self.nested = nested
+        self.shape = headlab._shape(nested)
+
+    def tolist(self):
+        return self.nested
+
+
+def uniform(*shape):
+    """Attention [..., queries, keys] in which every query attends to all keys alike."""
+    if len(shape) == 1:
+        return [1 / shape[0]] * shape[0]
+    return [uniform(*shape[1:]) for _ in range(shape[0])]
+
+
+class InAFolder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        os.chdir(cls.folder.name)
+        cls.run_ = headlab.train(task="relations", out="runs/full", **SHORT)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        cls.folder.cleanup()
+
+
+class Runs(InAFolder):
+    def test_training_makes_a_run(self):
+        self.assertEqual(self.run_.path, "runs/full")
+        self.assertEqual(repr(self.run_), "headlab.Run('runs/full')")
+        self.assertEqual(headlab.train(task="copy", **SHORT).path, os.path.join("runs", "copy"))
+
+    def test_heads_are_rows(self):
+        rows = rows_of(self.run_.heads(examples=32))
+        self.assertEqual(len(rows), 4)
+        self.assertIsInstance(rows[0]["entropy"], float)
+        relations = rows_of(self.run_.relations(examples=32))
+        self.assertEqual([row["name"] for row in relations][:1], ["back1"])
+
+    def test_patterns_are_an_array(self):
+        patterns = self.run_.patterns(example=1)
+        self.assertEqual(len(patterns), 4)
+        self.assertAlmostEqual(sum(patterns[2][5]), 1, places=5)
+
+    def test_curve_and_losses_are_rows(self):
+        rows = rows_of(self.run_.curve(examples=32, methods=["greedy", "random"]))
+        self.assertEqual({row["method"] for row in rows}, {"greedy", "random"})
+        self.assertGreater(rows[0]["loss"], 0)
+        self.assertEqual(rows_of(self.run_.losses())[-1]["step"], 20)
+
+    def test_a_notebook_shows_the_page(self):
+        shown = self.run_._repr_html_()
+        self.assertTrue(shown.startswith('<iframe sandbox="allow-scripts'), shown[:80])
+        self.assertIn("&lt;!doctype html&gt;", shown)
+        self.assertNotIn("<script", shown)
+
+
+class Attention(unittest.TestCase):
+    def test_lists_are_shown(self):
+        page = headlab.show(uniform(2, 3, 4, 4), ["a", "b", "c", "<&\">"], height=300)
+        self.assertTrue(page.html.startswith("<!doctype html>"))
+        self.assertIn("height:300px", page._repr_html_())
+
+    def test_truth_is_scored(self):
+        words = [["a", "b", "a", "b"]] * 2
+        page = headlab.show(uniform(2, 1, 1, 4, 4), words, truth=[{"same": {"2": [0]}}] * 2)
+        self.assertIn('"name":"same"', page.html.replace('": "', '":"'))
+
+    def test_layers_of_transformers_are_exchanged_with_examples(self):
+        layers = tuple(Array(uniform(5, 3, 4, 4)) for _ in range(2))
+        nested = headlab._by_example(layers)
+        self.assertEqual(headlab._shape(nested), [5, 2, 3, 4, 4])
+        self.assertEqual(headlab._shape(headlab._by_example(Array(uniform(2, 3, 4, 4)))),
+                         [2, 3, 4, 4])
+        headlab.show(layers, [["a", "b", "c", "d"]] * 5)
+
+    def test_cross_attention_has_two_lists(self):
+        headlab.show(uniform(1, 2, 3, 4), {"queries": list("abc"), "keys": list("wxyz")})
+
+    def test_rows_that_do_not_sum_to_one_need_consent(self):
+        half = [[[[0.5, 0], [0.25, 0.25]]]]
+        with self.assertRaises(headlab.Error) as caught:
+            headlab.show(half, ["a", "b"])
+        self.assertIn("sum to 0.5, not 1", caught.exception.sentence)
+        self.assertIn("--unnormalised", caught.exception.hint)
+        headlab.show(half, ["a", "b"], unnormalised=True)
+
+    def test_parts_of_different_sizes_are_refused(self):
+        with self.assertRaisesRegex(headlab.Error, "different sizes"):
+            headlab.show([[uniform(2, 2), uniform(3, 3)]], ["a", "b"])
+
+
+class Errors(unittest.TestCase):
+    def test_sentences_of_the_program_are_exceptions(self):
+        with self.assertRaises(headlab.Error) as caught:
+            headlab.Run("nowhere")
+        self.assertIn("nowhere", caught.exception.sentence)
+        self.assertTrue(caught.exception.hint)
+        with self.assertRaisesRegex(headlab.Error, "task"):
+            headlab.train(task="no-such-task", out="x")
+        with self.assertRaisesRegex(headlab.Error, "no-flag"):
+            headlab.table("list", "tasks", no_flag=3)
+
+    def test_a_program_that_is_not_there_is_named(self):
+        known = headlab.program
+        headlab.program = "/nowhere/headlab"
+        try:
+            with self.assertRaisesRegex(headlab.Error, "cannot run '/nowhere/headlab'"):
+                headlab.call("list", "tasks")
+        finally:
+            headlab.program = known
+
+
+if __name__ == "__main__":
+    headlab.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
