@@ -2,7 +2,8 @@
 from study import Study, span
 
 study = Study("sorting", "Sorting: heads that share one relation", seeds=10)
-[runs] = study.train("sort", "--task", "sort", "--layers", 1, "--heads", 4).values()
+[runs] = study.train("sort", "--task", "sort:symbols=48,shortest=10,longest=10", "--layers", 1,
+                     "--heads", 2, "--d-ff", 0, *study.pick(("--steps", 1000), ())).values()
 found = [study.headlab("heads", run) for run in runs]
 splits = [one for report in found for one in report["divisions"] if one["relation"] == "larger"]
 by_token = [one for one in splits if str(one["by"]).startswith("token")]
