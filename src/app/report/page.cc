@@ -43,7 +43,7 @@ class PageMaker {
   PageMaker(const std::filesystem::path& sweep, const std::string& name, const PageOptions& options)
       : options_(options), title_("Attention heads in seven lessons"), textbook_(name) {
     if (!sweep.empty()) {
-      sweep_ = read_sweep(sweep);
+      sweep_ = read_sweep(sweep, false);
       for (const std::filesystem::path& path : sweep_->runs) add(open_run(path), false);
     }
     plan_.shown = options.examples;
@@ -54,7 +54,7 @@ class PageMaker {
       : options_(options) {
     require(!paths.empty(), "a page shows at least one run");
     title_ = paths[0].string();
-    if (paths.size() == 1 && is_sweep(paths[0])) sweep_ = read_sweep(paths[0]);
+    if (paths.size() == 1 && is_sweep(paths[0])) sweep_ = read_sweep(paths[0], true);
     const std::vector<std::filesystem::path>& named = sweep_ ? sweep_->runs : paths;
     for (const std::filesystem::path& path : named) add(open_run(path), false);
     for (std::size_t i = 0; i < named.size(); ++i) {
@@ -88,6 +88,8 @@ class PageMaker {
       plan_.maps = false;
     } else if (plan_.examples > 32) {
       plan_.examples = plan_.examples > 128 ? 128 : 32;
+    } else if (plan_.trials && has_trial_maps()) {
+      plan_.trials = false;
     } else if (plan_.weights) {
       plan_.weights = false;
     } else if (plan_.shown > 1) {
@@ -96,6 +98,11 @@ class PageMaker {
       return false;
     }
     return true;
+  }
+
+  bool has_trial_maps() const {
+    const auto has_maps = [](const PageTrial& trial) { return !trial.modules.empty(); };
+    return sweep_ && std::ranges::any_of(sweep_->trials, has_maps);
   }
 
   /// Returns sentences about the parts that the plan leaves out.
@@ -109,6 +116,7 @@ class PageMaker {
     if (plan_.examples < PagePlan().examples) {
       say("Each set holds ", plan_.examples, " of ", PagePlan().examples, " examples.");
     }
+    if (!plan_.trials) say("The maps of the heads of each trial are left out.");
     if (!plan_.weights && options_.weights) {
       say("The weights are left out: patterns are shown, and nothing runs live.");
     }
@@ -180,7 +188,7 @@ class PageMaker {
     Json facts = stamped(
         {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
     if (textbook_) facts["textbook"] = true;
-    if (sweep_) facts["sweep"] = sweep_->facts;
+    if (sweep_) facts["sweep"] = sweep_facts(*sweep_, plan_, blocks);
     facts["lessons"] = lessons_json();
     facts["typical"] = std::vector<std::string>(kTypicalMethods.begin(), kTypicalMethods.end());
     facts["owner"] = Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}});

@@ -47,6 +47,9 @@ struct RunStudy {
   std::vector<Snapshot> snapshots;
 };
 RunStudy study_run(const Run& run);
+/// Returns the attention layers of a run with the mean patterns of their heads over the first
+/// scored examples, in at most `cells` x `cells` cells. Only the sizes and patterns are set.
+std::vector<RunStudy::Module> mean_patterns(const Run& run, Index examples, Index cells);
 /// Returns the patterns of the first scored examples, for each attention layer [examples, H, Q, S].
 std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples);
 
