@@ -115,18 +115,33 @@ TEST_F(Cases, TokensStayTextWhateverTheySay) {
   EXPECT_GE(before, 16);
 }
 
-TEST_F(Cases, ASweepHasASliderOverItsModels) {
+TEST_F(Cases, ASweepHasALineAlongItsNumbersOfHeads) {
   study.done({"sweep", "--task", "relations:length=8", "--heads", "1,2", "--seeds", "2",
               "--d-model", "16", "--steps", "10", "--batch", "8", "--warmup", "5",
               "--eval-examples", "32", "--out", "s"});
   study.done({"page", "s"});
   open(study.path("s/report.html"));
-  EXPECT_TRUE(there("#knee") && there("#sweep-run")) << "a sweep opens with its knee";
-  EXPECT_FALSE(shows("#view", "is enough")) << "two seeds cannot tell: " << caption("knee");
-  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 1);
-  press_on("sweep-run", "ArrowRight");
-  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 2);
-  open(study.path("s/report.html"), "#run=2&h=0.1");
+  EXPECT_TRUE(there("#knee") && there("#sweep-heads")) << "a sweep opens with its knee";
+  EXPECT_FALSE(shows("#view", "enough") && !shows("#view", "too few"))
+      << "two seeds cannot tell: " << words("#headline");
+  const auto maps = [&] {
+    return tab().number("document.querySelectorAll('#sweep-grid .trial-map').length");
+  };
+  press_on("sweep-heads", "Home");
+  EXPECT_EQ(maps(), 2) << "one head in each of two seeds";
+  press_on("sweep-heads", "ArrowRight");
+  EXPECT_EQ(maps(), 4);
+  const auto axis = tab().middle_of("#knee");
+  tab().click(Tab::Place{axis.x - 200, axis.y});
+  EXPECT_EQ(maps(), 2) << "the pointer takes the line along";
+  EXPECT_EQ(tab().text("document.getElementById('sweep-heads').getAttribute('aria-valuetext')"),
+            "1 head");
+  press_on("sweep-heads", "End");
+  click("#open-1");
+  EXPECT_EQ(tab().text("app.state.view"), "first");
+  EXPECT_EQ(tab().number("document.querySelectorAll('#maps .map').length"), 2);
+  EXPECT_FALSE(shows("#drawer", "Not scored")) << "a sweep keeps the scores of its trials";
+  open(study.path("s/report.html"), "#view=story&run=2&h=0.1");
   EXPECT_TRUE(words("#card").starts_with("0.1")) << "a link to a head that run 1 does not have";
 }
 

@@ -145,6 +145,44 @@ TEST_F(FirstScreen, SaysNothingThatTheFilesContradict) {
   EXPECT_NE(contradictions(study.path("patches"), said), "") << "the script can complain";
 }
 
+/// Sweeps with a decision and without one; the groups of the last differ in no number of heads.
+TEST_F(FirstScreen, OfASweepSaysNothingThatItsTablesContradict) {
+  if (std::system("python3 -c pass") != 0) GTEST_SKIP() << "there is no python3";
+  const Words small = {"--task",
+                       "relations:length=8,vocab=6,classes=3,relations=1+3",
+                       "--batch",
+                       "16",
+                       "--lr",
+                       "2e-2",
+                       "--warmup",
+                       "10",
+                       "--eval-examples",
+                       "64"};
+  const std::vector<std::pair<std::string, Words>> sweeps = {
+      {"decided", {"--heads", "1,2", "--d-model", "16", "--steps", "300", "--seeds", "7"}},
+      {"few", {"--heads", "1,2,4", "--d-model", "16", "--steps", "40", "--seeds", "3"}},
+      {"alike", {"--heads", "1,2", "--d-model", "8", "--steps", "2", "--seeds", "8"}},
+      {"widths", {"--heads", "2", "--d-model", "8,16", "--steps", "5", "--seeds", "2"}}};
+  for (const auto& [name, more] : sweeps) {
+    Words words = {"sweep", "--out", name};
+    words.insert(words.end(), small.begin(), small.end());
+    study.done(cli::with(words, more));
+    open(study.page(name));
+    const Json said = tab().evaluate(
+        "({headline: document.getElementById('headline').textContent, detail: "
+        "document.getElementById('detail').textContent, opens: "
+        "sweepOf().groups[app.state.group].name})");
+    EXPECT_EQ(contradictions(study.path(name), said), "") << name << said.dump();
+    wait();
+  }
+  EXPECT_NE(contradictions(study.path("few"),
+                           Json::object({{"headline", "Loss falls until 2 heads and no further."},
+                                         {"detail", ""},
+                                         {"opens", "heads=2"}})),
+            "")
+      << "the script can complain";
+}
+
 TEST_F(FirstScreen, HoveringMovesNothing) {
   tab().resize(1280, 800);
   open(full);

@@ -31,13 +31,67 @@ TEST_F(Lessons, FollowEachOther) {
   EXPECT_EQ(words("#lesson-title"), "Every number");
 }
 
-TEST_F(Lessons, VectorsGoThroughTheirShapesAndTheDesk) {
+/// The row of the picture's table for this matrix, row and column.
+std::string number_of(const std::vector<std::vector<std::string>>& table, const std::string& matrix,
+                      const std::string& row, const std::string& column) {
+  for (const auto& cells : table)
+    if (cells[0] == matrix && cells[1] == row && cells[2] == column) return cells[3];
+  return "none";
+}
+
+TEST_F(Lessons, OnePictureLeadsFromXToYWithSwitches) {
   lesson("vectors");
-  EXPECT_TRUE(caption("pipeline").starts_with("x [5, 4]"));
-  click("#step-next");
-  EXPECT_TRUE(caption("pipeline").starts_with("W_Q [4, 4]"));
-  click("#step-5");
-  EXPECT_TRUE(caption("pipeline").starts_with("weights [5, 5]"));
+  EXPECT_EQ(number_of(table("machine"), "q", "1 cat", "1"), "2");
+  EXPECT_TRUE(shows("#opened-title", "softmax: query 4 mat"));
+  EXPECT_EQ(words("#opened .now .line"), "    row[s] /= sum;") << "the line that computes the cell";
+  const auto picture = [&] { return tab().text("JSON.stringify(machine().stages.one.weights)"); };
+  const std::string start = picture();
+  std::set<std::string> seen = {start};
+  click("#lab-mask");
+  EXPECT_TRUE(seen.insert(picture()).second) << "mask";
+  EXPECT_EQ(tab().number("machine().stages.one.weights[0][0]"), 1) << "it sees itself alone";
+  click("#lab-root");
+  EXPECT_TRUE(seen.insert(picture()).second) << "square root";
+  choose("lab-function", "1");
+  EXPECT_TRUE(seen.insert(picture()).second) << "function";
+  choose("lab-heads", "4");
+  EXPECT_TRUE(seen.insert(picture()).second) << "heads";
+  EXPECT_EQ(tab().number("document.querySelectorAll('#lab-head option').length"), 4);
+  click("#machine-reset");
+  EXPECT_EQ(picture(), start);
+  mark("machine", 0, 1);
+  tab().press("Enter");
+  EXPECT_TRUE(shows("#opened-title", "q: 0 The, column 1 = 0")) << words("#opened-title");
+  go_to("#view=learn&lesson=numbers");
+  EXPECT_TRUE(shows("#lesson-title", "Every number"));
+}
+
+TEST_F(Lessons, OnePictureHasTheNumbersOfTheRun) {
+  lesson_of_run("vectors", "&ex=3");
+  EXPECT_TRUE(shows("#machine-state", "The numbers of the run"));
+  const Json pattern = study.done({"pattern", "full", "0.0", "--example", "3", "--json"}).json();
+  for (int t = 0; t < 12; ++t) {
+    const Json row = tab().evaluate("machine().stages.one.weights[" + std::to_string(t) + "]");
+    for (std::size_t s = 0; s < row.items().size(); ++s) {
+      const double weight =
+          pattern.at("pattern").items()[static_cast<std::size_t>(t)].items()[s].number();
+      EXPECT_NEAR(row.items()[s].number(), weight, 1e-4) << t << " " << s;
+    }
+  }
+  EXPECT_LT(tab().number(
+                "(() => { const {input, model, module} = baseTrace().modules[0]; const {world, "
+                "stages} = machine(); const {z, queries} = baseTrace().modules[0], t = "
+                "model.tensors, y = linear(z, queries, t[module.name + '.W_O'], t[module.name + "
+                "'.b_O'], null); return Math.max(...stages.y.flatMap((row, r) => row.map((v, c) "
+                "=> Math.abs(v - y[r * row.length + c])))); })()"),
+            1e-4)
+      << "y is what the layer adds";
+  click("#lab-root");
+  EXPECT_TRUE(shows("#machine-state", "not the numbers of the run any more"));
+}
+
+TEST_F(Lessons, TheDeskTurnsHeadsDown) {
+  lesson("vectors");
   for (const auto& [fader, change] : {std::pair{"lab-g0", "0.9600"}, {"lab-g1", "0.9941"}}) {
     press_on(fader, "Home");
     EXPECT_EQ(rows("#desk-change")[0][1], change);
@@ -49,20 +103,14 @@ TEST_F(Lessons, VectorsGoThroughTheirShapesAndTheDesk) {
   EXPECT_NE(table("desk"), identity);
   EXPECT_EQ(rows("#desk-change")[0][1], "0.9941") << "an orthogonal W_O keeps lengths";
   lesson_of_run("vectors");
-  click("#step-1");
-  EXPECT_TRUE(caption("pipeline").starts_with("W_Q [32, 32]")) << caption("pipeline");
   EXPECT_FALSE(there("#lab-mix")) << "W_O of a run is what it is";
   const auto output = table("desk");
   press_on("lab-g0", "Home");
   EXPECT_NE(table("desk"), output);
 }
 
-TEST_F(Lessons, MasksHideWhatComesAfterAndPositionsStay) {
-  lesson("masks");
-  EXPECT_EQ(table("mask")[0][1], "1") << "the first token sees itself alone";
-  click("#lab-mask");
-  EXPECT_NE(table("mask")[0][1], "1");
-  lesson_of_run("masks");
+TEST_F(Lessons, PositionsStayWhenTokensAreShuffled) {
+  open(full, "#view=learn&lesson=patterns");
   EXPECT_FALSE(there("#moved td"));
   click("#shuffle");
   const auto moved = rows("#moved");
@@ -247,8 +295,7 @@ TEST_F(Lessons, GlossaryFindsTerms) {
 TEST_F(Lessons, AreReachedByKeyboardAlone) {
   const std::map<std::string, std::vector<std::string>> wanted = {
       {"vectors",
-       {"step-back", "step-next", "lab-head", "step-3", "pipeline", "lab-g0", "lab-mix"}},
-      {"masks", {"lab-mask", "mask"}},
+       {"lab-head", "lab-heads", "lab-mask", "lab-function", "machine", "lab-g0", "lab-mix"}},
       {"numbers", {"lab-query", "lab-head", "lab-step", "lab-mask", "lab-root", "line-8"}},
       {"budget", {"lab-sharp", "lab-heads"}},
       {"patterns", {"lab-a0", "lab-a5", "quiz-again"}},
@@ -287,8 +334,8 @@ TEST_F(Lessons, AreTextsAndTablesWithoutScripts) {
   EXPECT_EQ(tab().number("document.querySelectorAll('#lessons section').length"),
             std::size(kLessons));
   EXPECT_GE(tab().number("document.querySelectorAll('#lessons table').length"), 3);
-  EXPECT_TRUE(shows("#lesson-many", "Transformer base"));
-  EXPECT_TRUE(tab().holds("document.querySelector('#lesson-many').offsetHeight > 100"));
+  EXPECT_TRUE(shows("#lesson-mistakes", "Transformer base"));
+  EXPECT_TRUE(tab().holds("document.querySelector('#lesson-mistakes').offsetHeight > 100"));
   EXPECT_EQ(tab().number("document.querySelectorAll('#terms dt').length"), 51);
 }
 

@@ -91,7 +91,7 @@ TEST_F(Readers, SeeThatATableGoesOn) {
   double wider = 0;
   for (const int width : {320, 700}) {
     tab().resize(width, 640);
-    for (const char* view : {"story", "bench", "findings", "about", "learn&lesson=many"}) {
+    for (const char* view : {"story", "bench", "findings", "about", "learn&lesson=mistakes"}) {
       go_to(std::string("#view=") + view);
       tab().evaluate("globalThis.boxes = [...document.querySelectorAll('#view .table')]");
       wider += tab().number("boxes.filter((box) => box.scrollWidth > box.clientWidth).length");
@@ -124,6 +124,22 @@ TEST_F(Readers, PrintTheFirstScreenWithItsMapsAndTokens) {
     EXPECT_FALSE(tab().holds(std::string("document.querySelector('") + control +
                              "').getClientRects().length"))
         << control;
+}
+
+/// Pictures are canvases, which keep the colours in which they were drawn.
+TEST_F(Readers, WhoPrintInTheDarkGetLightPictures) {
+  tab().prefer({{"prefers-color-scheme", "dark"}});
+  const char* corner =
+      "[...document.getElementById('pattern').getContext('2d').getImageData(340, 80, 1, 1).data]";
+  open(full, "#view=head&h=0.0");
+  const std::string dark = tab().text(corner);
+  tab().evaluate(
+      "globalThis.printed = ''; addEventListener('beforeprint', () => { printed = "
+      "JSON.stringify(" +
+      std::string(corner) + "); })");
+  tab().call("Page.printToPDF", {{"printBackground", true}});
+  EXPECT_EQ(tab().text("printed"), "[255,255,255,255]");
+  EXPECT_EQ(tab().text(corner), dark) << "after printing the page is as before";
 }
 
 TEST_F(Readers, WhoListenFindANameForEverything) {

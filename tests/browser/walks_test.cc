@@ -116,7 +116,9 @@ TEST_F(Walks, NeverThrowContradictOrGetLost) {
   for (int walk = first; walk < std::stoi(asked.substr(dash + 1)); ++walk) {
     random_.seed(static_cast<std::uint64_t>(walk));
     const fs::path page = the_study().path(page_of(walk));
-    open(page, walk % 2 == 0 ? std::string("#view=learn&lesson=") + kLessons[below(10)] : "");
+    open(page, walk % 2 == 0
+                   ? std::string("#view=learn&lesson=") + kLessons[below(std::size(kLessons))]
+                   : "");
     std::string path = "walk " + std::to_string(walk) + " of " + page_of(walk);
     for (int step = 0; step < 30; ++step) {
       path += "\n  " + act();

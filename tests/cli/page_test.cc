@@ -99,6 +99,24 @@ TEST_F(Pages, OfASweepShowItsModels) {
   EXPECT_EQ(runs, (Words{"s/heads=1,seed=0", "s/heads=2,seed=0"}));
 }
 
+TEST_F(Pages, OfASweepHoldTheScoresOfItsTrials) {
+  done(
+      typed("sweep --task relations:length=8 --d-model 16 --heads 1,2 --seeds 2 --steps 3 --batch "
+            "4 --eval-examples 8 --out s"));
+  const std::string trial = "s/heads=2,seed=1";
+  const Json kept = Json::parse(file(trial + "/heads.json"));
+  EXPECT_EQ(kept.at("command").string(), "headlab heads " + trial);
+  for (const Json& source : done({"page", "s", "--json"}).json().at("files").items()) {
+    if (source.at("file").string() == "heads.json") {
+      EXPECT_TRUE(source.at("present").boolean()) << source.dump();
+    }
+  }
+  done({"heads", trial});
+  const Json again = Json::parse(file(trial + "/heads.json"));
+  EXPECT_EQ(again.find("others"), nullptr) << "the usual options are those of the sweep";
+  EXPECT_EQ(again.at("weights").string(), kept.at("weights").string());
+}
+
 TEST_F(Pages, WriteATextbookWithoutARun) {
   const Json plain = done({"page", "--textbook", "--no-weights", "--json"}).json();
   EXPECT_EQ(plain.at("path").string(), "textbook.html");

@@ -223,6 +223,19 @@ TEST_F(Training, GivesEachRelationTheHeadThatIsAssignedToIt) {
   }
 }
 
+TEST_F(Training, KeepsTheScoresOfItsHeads) {
+  train("a");
+  const TrainedRun run = open_run(folder_ / "a" / cell_.name);
+  const Json kept = read_json(run.path / "heads.json");
+  const Json scored = to_json(score_heads(run.model, *run.task, {.examples = 512}));
+  for (const char* part : {"heads", "distances"}) {
+    EXPECT_EQ(kept.at(part).dump(), scored.at(part).dump()) << part;
+  }
+  EXPECT_EQ(kept.at("weights").string(), weights_hash(run.model));
+  EXPECT_EQ(kept.at("run").string(), identity_of(run.config));
+  EXPECT_EQ(kept.at("step").integer(), run.step);
+}
+
 TEST_F(Training, IsNotMadeTwice) {
   train("a");
   const fs::path cell = folder_ / "a" / cell_.name;

@@ -1,13 +1,15 @@
-"""Computes the conditions of the first screen's sentences again, from the files of a run.
+"""Computes the conditions of the first screen's sentences again, from the files of a run or a sweep.
 
-usage: sentences.py RUN SAID.json
+usage: sentences.py RUN|SWEEP SAID.json
 
-SAID.json holds what the page says: {"headline", "live", "drawer": {"layer.head": text}}. Prints a line
+SAID.json holds what the page says: {"headline", "live", "drawer": {"layer.head": text}}, or of a sweep
+{"headline", "detail", "opens": the group with which the page opens}. Prints a line
 for each sentence that is not true; the exit status is 1 if there is any. Only the standard library is
 used, and no code of the page.
 """
 
 import json
+import math
 import pathlib
 import re
 import sys
@@ -116,8 +118,81 @@ def check_attends(head, words, heads, problems):
         problems.append(f"{head}: {relation['owner']} owns {name}, said is {words}")
 
 
+def heads_of(group):
+    return int(group["model"]["heads"])
+
+
+def mean_loss(group):
+    """The geometric mean of the losses of a group's seeds."""
+    return math.exp(sum(math.log(loss) for loss in group["losses"]) / len(group["losses"]))
+
+
+def conclusion_of(groups, comparison, least):
+    """The headline that the comparison of a sweep allows."""
+    one, best = (heads_of(groups[comparison[key]]) for key in ("one", "best"))
+    most = max(heads_of(group) for group in groups.values())
+    enough = comparison["enough"] and heads_of(groups[comparison["enough"]])
+    plural = "head" if best == 1 else "heads"
+    if best == one:
+        return "One head has the lowest loss."
+    if enough == one:
+        return "One head is enough."
+    if enough and enough != best:
+        return f"{enough} heads are enough."
+    if enough:
+        return (f"Loss falls up to {best} {plural}, the most that were tried." if best == most
+                else f"Loss falls until {best} {plural} and no further.")
+    if comparison["several_win"]:
+        return "Several heads beat one; how many are enough is not decided."
+    return "too few to decide" if least >= 0.05 else "is not decided by"
+
+
+def check_ratio(groups, comparison, words, problems):
+    """The ratio of the mean losses is that of the losses of all seeds."""
+    one, best = groups[comparison["one"]], groups[comparison["best"]]
+    ratio = mean_loss(one) / mean_loss(best)
+    said = re.search(r"the mean loss is ([\d.e]+) times that with (\d+) head", words)
+    if said and (abs(float(said[1]) - ratio) > 0.006 * ratio or int(said[2]) != heads_of(best)):
+        problems.append(f"{words}: the ratio is {ratio}, with {heads_of(best)} heads")
+    if "less than 1% above" in words and abs(ratio - 1) > 0.006:
+        problems.append(f"{words}: the ratio is {ratio}")
+    if not said and "1%" not in words and one is not best:
+        problems.append(f"{words}: no ratio")
+
+
+def check_sweep(sweep, said, problems):
+    groups = {group["name"]: group for group in sweep["groups"]}
+    lowest = min(groups.values(), key=mean_loss)["name"]
+    if not sweep.get("comparisons"):
+        if lowest not in said["headline"] or said["opens"] != lowest:
+            problems.append(f"{said}: {lowest} has the lowest loss")
+        return
+    [comparison] = sweep["comparisons"]
+    if comparison["best"] != lowest:
+        problems.append(f"{comparison['best']} is no best group")
+    best = heads_of(groups[comparison["best"]])
+    tests = sum(heads_of(group) < best for group in groups.values())
+    seeds = len(groups[comparison["best"]]["losses"])
+    least = min(1, max(1, tests) * 2 ** (1 - seeds))
+    wanted = conclusion_of(groups, comparison, least)
+    if wanted not in said["headline"]:
+        problems.append(f"{said['headline']}: not {wanted}")
+    if said["opens"] != (comparison["enough"] or comparison["best"]):
+        problems.append(f"opens with {said['opens']}")
+    floor = re.search(r"p cannot fall below ([\d.e−-]+) with (\d+) seed", said["detail"])
+    if floor and (abs(float(floor[1]) - least) > 0.006 * least or int(floor[2]) != seeds):
+        problems.append(f"{said['detail']}: the least p is {least} with {seeds} seeds")
+    check_ratio(groups, comparison, said["detail"], problems)
+
+
 def main(run, said):
     problems = []
+    sweep = read(run, "sweep.json")
+    if sweep:
+        check_sweep(sweep, said, problems)
+        for problem in problems:
+            print(problem)
+        return 1 if problems else 0
     check_headline(run, said, problems)
     heads = read(run, "heads.json")
     curve = read(run, "curve.json")

@@ -111,9 +111,9 @@ CellResult read_cell(const std::filesystem::path& cell);
 
 /// Function that returns the callbacks for the training of a trial; called when it begins.
 using WatchCell = std::function<RunCallbacks(const SweepCell& cell)>;
-/// Returns the training of a trial as a job that runs once: its result is cell.json, written last.
-/// It is locked like any run. Throws Stopped if should_stop of its callbacks ended it (it is
-/// saved), and the errors of cell_state and train_run.
+/// Returns the training of a trial as a job that runs once: its results are heads.json, the scores
+/// of its heads, and cell.json, written last. It is locked like any run. Throws Stopped if
+/// should_stop of its callbacks ended it (it is saved), and the errors of cell_state and train_run.
 Cell training_cell(const std::filesystem::path& folder, const SweepCell& cell,
                    const WatchCell& watch = {});
 

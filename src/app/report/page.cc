@@ -40,7 +40,7 @@ class PageMaker {
   PageMaker(const std::filesystem::path& sweep, const std::string& name, const PageOptions& options)
       : options_(options), title_("Attention heads in seven lessons"), textbook_(name) {
     if (!sweep.empty()) {
-      sweep_ = read_sweep(sweep);
+      sweep_ = read_sweep(sweep, false);
       for (const std::filesystem::path& path : sweep_->runs) add(open_run(path), false);
     }
     plan_.shown = options.examples;
@@ -51,7 +51,7 @@ class PageMaker {
       : options_(options) {
     require(!paths.empty(), "a page shows at least one run");
     title_ = paths[0].string();
-    if (paths.size() == 1 && is_sweep(paths[0])) sweep_ = read_sweep(paths[0]);
+    if (paths.size() == 1 && is_sweep(paths[0])) sweep_ = read_sweep(paths[0], true);
     const std::vector<std::filesystem::path>& named = sweep_ ? sweep_->runs : paths;
     for (const std::filesystem::path& path : named) add(open_run(path), false);
     for (std::size_t i = 0; i < named.size(); ++i) {
@@ -85,6 +85,8 @@ class PageMaker {
       plan_.maps = false;
     } else if (plan_.examples > 32) {
       plan_.examples = plan_.examples > 128 ? 128 : 32;
+    } else if (plan_.trials && has_trial_maps()) {
+      plan_.trials = false;
     } else if (plan_.weights) {
       plan_.weights = false;
     } else if (plan_.shown > 1) {
@@ -93,6 +95,11 @@ class PageMaker {
       return false;
     }
     return true;
+  }
+
+  bool has_trial_maps() const {
+    const auto has_maps = [](const PageTrial& trial) { return !trial.modules.empty(); };
+    return sweep_ && std::ranges::any_of(sweep_->trials, has_maps);
   }
 
   /// Returns sentences about the parts that the plan leaves out.
@@ -106,6 +113,7 @@ class PageMaker {
     if (plan_.examples < PagePlan().examples) {
       say("Each set holds ", plan_.examples, " of ", PagePlan().examples, " examples.");
     }
+    if (!plan_.trials) say("The maps of the heads of each trial are left out.");
     if (!plan_.weights && options_.weights) {
       say("The weights are left out: patterns are shown, and nothing runs live.");
     }
@@ -176,7 +184,7 @@ class PageMaker {
     std::vector<std::size_t> task_of;
     Json facts = common_facts(title_, options_);
     if (textbook_) facts["textbook"] = true;
-    if (sweep_) facts["sweep"] = sweep_->facts;
+    if (sweep_) facts["sweep"] = sweep_facts(*sweep_, plan_, blocks);
     facts["tasks"] = tasks(blocks, task_of);
     Json& runs = facts["runs"] = Json::array();
     for (std::size_t i = 0; i < runs_.size(); ++i) {

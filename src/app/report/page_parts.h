@@ -3,10 +3,13 @@
 // layer. Read next: page_task.cc, page_run.cc.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headlab/heads/scores.h"
+#include "headlab/lab/sweep.h"
 #include "headlab/report/page.h"
 #include "report/page_blocks.h"
 #include "studies/run_study.h"
@@ -20,6 +23,7 @@ struct PagePlan {
   bool maps = true;                   // patterns of kept steps if no step has its weights
   Index shown = 16;                   // examples to display
   bool weights = true;                // whether the model is embedded
+  bool trials = true;                 // maps of the heads of a sweep's trials
 };
 
 /// Returns the task: tokens, relations, and its two sets of examples with their ground truth.
@@ -48,14 +52,30 @@ Json run_figures(const Run& run, const Json& facts);
 /// Returns the files that views of a page need, present or not.
 std::vector<PageSource> run_sources(const Run& run, const PageOptions& options);
 
-/// A sweep: its report with a list of its trials, and the runs among them that a page shows.
+/// A finished trial of a sweep. The mean patterns are empty beyond the first trials, of which a
+/// page shows maps.
+struct PageTrial {
+  std::string name, group;
+  std::int64_t seed = 0;
+  CellResult result{};
+  std::optional<std::size_t> run{};                // index among the runs that the page shows
+  std::vector<std::vector<std::int32_t>> heads{};  // original indices, by attention layer
+  std::vector<RunStudy::Module> modules{};         // with mean patterns
+};
+
+/// A sweep: its report, its finished trials, and the runs among them that a page shows.
 struct PageSweep {
   Json facts;
-  std::vector<std::filesystem::path> runs;
+  std::vector<PageTrial> trials{};
+  std::vector<std::filesystem::path> runs{};
 };
 bool is_sweep(const std::filesystem::path& folder);
-/// Reads a sweep. Errors: no trial is finished; a damaged file.
-PageSweep read_sweep(const std::filesystem::path& folder);
+/// Reads a sweep; with `maps` also the mean patterns of its trials. Errors: no trial is finished; a
+/// damaged file.
+PageSweep read_sweep(const std::filesystem::path& folder, bool maps);
+/// Returns the sweep: its report and the list of its trials, with maps of their heads if the plan
+/// has them.
+Json sweep_facts(const PageSweep& sweep, const PagePlan& plan, PageBlocks& blocks);
 
 /// Returns the conclusions on the run: a few sentences cut into pieces: {"text", "head",
 /// "relation", "view"}.

@@ -11,7 +11,10 @@
 namespace headlab {
 namespace {
 
-constexpr std::size_t kMostModels = 12;  // maximum number of models of a sweep
+constexpr std::size_t kMostModels = 12;   // maximum number of models of a sweep
+constexpr std::size_t kMostMapped = 120;  // maximum number of trials with maps of their heads
+constexpr Index kMapExamples = 64;        // examples of a mean pattern
+constexpr Index kMapCells = 16;           // rows and columns of a map, at most
 
 /// Adds facts of the sweep's report that its trials do not have: the command that makes the sweep,
 /// and the controls of a textbook; null if the report has none.
@@ -24,36 +27,78 @@ void add_report(const std::filesystem::path& folder, Json& facts) {
   }
 }
 
+/// Adds the mean patterns of the heads of a trial.
+void add_maps(const Run& run, PageTrial& trial) {
+  trial.modules = mean_patterns(run, kMapExamples, kMapCells);
+  for (const AttentionModule& module : run.model.attention_modules()) {
+    trial.heads.push_back(module.attention->heads);
+  }
+}
+
+/// Returns the maps of a trial: for each attention layer its heads and a block of their patterns;
+/// null if there are none.
+Json maps_of(const PageTrial& trial, PageBlocks& blocks) {
+  if (trial.modules.empty()) return {};
+  Json maps = Json::array();
+  for (std::size_t m = 0; m < trial.modules.size(); ++m) {
+    const RunStudy::Module& module = trial.modules[m];
+    maps.push_back(
+        Json::object({{"heads", trial.heads[m]},
+                      {"block", blocks.shares("trials", {module.heads, module.rows, module.columns},
+                                              module.mean_pattern)}}));
+  }
+  return maps;
+}
+
 }  // namespace
 
 bool is_sweep(const std::filesystem::path& folder) {
   return is_there(folder / "grid.json") && !is_there(folder / "config.json");
 }
 
-PageSweep read_sweep(const std::filesystem::path& folder) {
+PageSweep read_sweep(const std::filesystem::path& folder, bool maps) {
   const std::vector<SweepCell> cells = kept_cells(folder);
   PageSweep sweep;
   const SweepReport report = collect_sweep(folder, cells);
   sweep.facts = finding_of(report);
   if (differs_in_heads(report)) sweep.facts["figure"] = sweep_figure(report).data;
   add_report(folder, sweep.facts);
-  Json& list = sweep.facts["runs"] = Json::array();
   std::vector<std::string> groups;
   for (const SweepCell& cell : cells) {
-    Json run = Json::object({{"name", cell.name}, {"group", cell.group}, {"run", Json()}});
+    if (cell_state(folder, cell) != CellState::finished) continue;
+    PageTrial& trial = sweep.trials.emplace_back();
+    trial.name = cell.name;
+    trial.group = cell.group;
+    trial.seed = cell.config.train.seed;
+    trial.result = read_cell(folder / cell.name);
+    if (maps && sweep.trials.size() <= kMostMapped) add_maps(open_run(folder / cell.name), trial);
     const bool known = std::ranges::find(groups, cell.group) != groups.end();
-    if (!known && groups.size() < kMostModels && cell_state(folder, cell) == CellState::finished) {
-      run["run"] = groups.size();
-      groups.push_back(cell.group);
-      sweep.runs.push_back(folder / cell.name);
-    }
-    list.push_back(std::move(run));
+    if (known || groups.size() >= kMostModels) continue;
+    trial.run = groups.size();
+    groups.push_back(cell.group);
+    sweep.runs.push_back(folder / cell.name);
   }
   if (sweep.runs.empty()) {
     throw Error(text("no trial of the sweep in ", folder.string(), " is finished"),
                 "go on with it first");
   }
   return sweep;
+}
+
+Json sweep_facts(const PageSweep& sweep, const PagePlan& plan, PageBlocks& blocks) {
+  Json facts = sweep.facts;
+  Json& trials = facts["trials"] = Json::array();
+  for (const PageTrial& trial : sweep.trials) {
+    trials.push_back(Json::object({{"name", trial.name},
+                                   {"group", trial.group},
+                                   {"seed", trial.seed},
+                                   {"loss", trial.result.loss},
+                                   {"accuracy", trial.result.accuracy},
+                                   {"run", trial.run},
+                                   {"roles", trial.result.roles},
+                                   {"maps", plan.trials ? maps_of(trial, blocks) : Json()}}));
+  }
+  return facts;
 }
 
 }  // namespace headlab

@@ -35,7 +35,8 @@ double cells_of(const Modules& modules) {
   return cells;
 }
 
-Modules empty_modules(const HeadedModel& model, const Batch& examples) {
+/// Returns the attention layers with empty mean patterns of at most `cells` x `cells` cells.
+Modules empty_modules(const HeadedModel& model, const Batch& examples, Index cells = kThumbnail) {
   Modules modules;
   for (const AttentionModule& place : model.attention_modules()) {
     RunStudy::Module& module = modules.emplace_back();
@@ -45,7 +46,7 @@ Modules empty_modules(const HeadedModel& model, const Batch& examples) {
     module.queries = examples.queries(place.kind);
     module.keys = examples.keys(place.kind);
     const Index longest = std::max({module.queries, module.keys, Index{1}});
-    module.by = (longest + kThumbnail - 1) / kThumbnail;
+    module.by = (longest + cells - 1) / cells;
     module.rows = (module.queries + module.by - 1) / module.by;
     module.columns = (module.keys + module.by - 1) / module.by;
     module.mean_pattern.resize(module.heads * module.rows * module.columns);
@@ -232,6 +233,14 @@ RunStudy study_run(const Run& run) {
   study.snapshots = snapshots_of(run, scored.rows(0, study.snapshot_examples));
   study.scored_losses = losses_of(run, scored);
   return study;
+}
+
+std::vector<RunStudy::Module> mean_patterns(const Run& run, Index examples, Index cells) {
+  const Index different = at_most_different(*run.task, examples);
+  const Batch batch = run.task->make_batch(streams::scored(), different, Split::validation);
+  Modules modules = empty_modules(run.model, batch, cells);
+  add_mean_patterns(run.model, batch, modules);
+  return modules;
 }
 
 RunStudy study_patterns(const HeadedModel& model, const Batch& examples) {

@@ -47,6 +47,9 @@ struct RunStudy {
   std::vector<Snapshot> snapshots;
 };
 RunStudy study_run(const Run& run);
+/// Returns the attention layers of a run with the mean patterns of their heads over the first
+/// scored examples, in at most `cells` x `cells` cells. Only the sizes and patterns are set.
+std::vector<RunStudy::Module> mean_patterns(const Run& run, Index examples, Index cells);
 /// Returns a study that has only the attention layers, with their mean patterns over these
 /// examples.
 RunStudy study_patterns(const HeadedModel& model, const Batch& examples);

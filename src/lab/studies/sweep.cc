@@ -1,8 +1,9 @@
 // The grid of a sweep: from lists of values to trials with names. A name holds the settings that
 // vary, and always heads and seed, so that a grid can grow. Trials are ordered by the axes with the
 // seed last, so that the first trials cover every combination. For each trial a run is trained, its
-// heads are scored and assigned to the relations, and the result is stored in its folder: cell.json
-// is written last, so a trial that has one is finished. Read next: sweep_report.cc.
+// heads are scored and assigned to the relations, and the result is stored in its folder:
+// heads.json, and cell.json, which is written last, so a trial that has one is finished. Read next:
+// sweep_report.cc.
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
@@ -146,8 +147,21 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
   return roles;
 }
 
-CellResult result_of(const Run& run, const Evaluation& held_out) {
-  const HeadsReport report = score_heads(run.model, *run.task, {.examples = kScoredExamples});
+/// Stores the scores of a trial's heads as `headlab heads` with its usual options does, which
+/// therefore replaces them.
+void keep_scores(const Run& run, const HeadsReport& report) {
+  Json json = to_json(finding_of(report, {.all = true}));
+  json["seed"] = run.config.train.seed;
+  json["options"] = Json::object(
+      {{"examples", kScoredExamples}, {"permutations", HeadsOptions().permutations}, {"npy", ""}});
+  json["step"] = run.step < 0 ? Json() : Json(run.step);
+  json["weights"] = weights_hash(run.model);
+  json["run"] = identity_of(run.config);
+  json["command"] = "headlab heads " + shell_word(run.path.string());
+  write_json(run.path / "heads.json", json);
+}
+
+CellResult result_of(const Run& run, const Evaluation& held_out, const HeadsReport& report) {
   const ReadAtOnce read = read_at_once(*run.task);
   return {.loss = held_out.loss,
           .accuracy = held_out.accuracy,
@@ -341,7 +355,9 @@ Cell training_cell(const fs::path& folder, const SweepCell& cell, const WatchCel
     const TrainResult trained =
         train_run(run, track_heads(run, watch ? watch(cell) : RunCallbacks{}));
     if (!trained.finished) throw Stopped();
-    return stamped(to_json(result_of(run, trained.held_out)).members());
+    const HeadsReport report = score_heads(run.model, *run.task, {.examples = kScoredExamples});
+    keep_scores(run, report);
+    return stamped(to_json(result_of(run, trained.held_out, report)).members());
   };
   return {.name = cell.name,
           .path = path,

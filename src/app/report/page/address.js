@@ -55,7 +55,7 @@ const STATE_KEYS = {
   hide: [text(/^(gold|random|\d{1,5}\.\d{1,5})$/), null],
   tokens: [counts, []], step: [count, null], method: [text(/^[a-z_0-9]{1,40}$/), null],
   kept: [count, null], scene: [count, 0], file: [text(/^[a-z_]{1,40}$/), null],
-  lesson: [text(/^[a-z]{1,20}$/), 'vectors'],
+  group: [count, null], lesson: [text(/^[a-z]{1,20}$/), 'vectors'],
   world: [oneOf('five-tokens', 'cat-sleeps', 'run'), null],
   lab: [labels, {}], sort: [phrase, 'place'], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
   keys: [oneOf('on', 'off'), 'on'],

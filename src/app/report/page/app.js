@@ -17,20 +17,21 @@ import {
 } from './state.js';
 import {firstView} from './first.js';
 import {storyView} from './story.js';
+import {sweepView} from './sweep.js';
 import {headView} from './head.js';
 import {benchView} from './bench.js';
 import {findingsView} from './findings.js';
 import {appendixLesson, firstRun, glossary, glossaryLesson, learnView} from './learn.js';
 import {vectorsLesson} from './lesson_vectors.js';
-import {budgetLesson, masksLesson, numbersLesson} from './lesson_numbers.js';
+import {budgetLesson, numbersLesson} from './lesson_numbers.js';
 import {patternsLesson, trueLesson} from './lesson_patterns.js';
 import {manyLesson} from './lesson_many.js';
 import {exercisesLesson} from './lesson_exercises.js';
 
 /// The lessons in their order; each has its text in lessons.html under its name.
 const LESSONS = {
-  vectors: vectorsLesson, masks: masksLesson, numbers: numbersLesson, budget: budgetLesson,
-  patterns: patternsLesson, many: manyLesson, true: trueLesson, exercises: exercisesLesson,
+  vectors: vectorsLesson, numbers: numbersLesson, budget: budgetLesson, patterns: patternsLesson,
+  many: manyLesson, true: trueLesson, exercises: exercisesLesson,
   glossary: glossaryLesson, mistakes: appendixLesson,
 };
 
@@ -345,11 +346,18 @@ function header() {
   on('keys', actionOf('?'));
 }
 
+/// Draws all pictures in the light colours before the page is printed, and as they were after it.
+function drawForPaper(begins) {
+  document.documentElement.dataset.theme = begins ? 'light' : app.state.theme;
+  forgetColors();
+  refresh();
+}
+
 export async function start() {
   app.page = loadPage((id) => byId(id).textContent);
-  // a sweep opens with its knee
-  const opening = app.page.facts.sweep ? [storyView, firstView] : [firstView, storyView];
-  const views = [...opening, headView, benchView, findingsView, learnView, aboutView];
+  const views = [
+    sweepView, firstView, storyView, headView, benchView, findingsView, learnView, aboutView,
+  ];
   Object.assign(app, {views, lessons: LESSONS, show});
   saved.about = () =>
     `headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
@@ -365,6 +373,8 @@ export async function start() {
     app.figures.forEach((f) => f.draw());
     app.view.resized?.();
   });
+  window.addEventListener('beforeprint', () => drawForPaper(true));
+  window.addEventListener('afterprint', () => drawForPaper(false));
   for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
     matchMedia(media).addEventListener('change', () => {
       forgetColors();

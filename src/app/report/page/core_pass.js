@@ -49,6 +49,7 @@ class Pass {
     const attention = new Attention(this.model, m, this.example, this.options);
     const old = this.base && this.clean ? this.base.modules[m] : null;
     this.trace.modules[m] = attention;
+    Object.assign(attention, {input: h, memory: memory || h});
     const t = this.model.tensors;
     const name = attention.module.name + '.';
     if (attention.H === 0) return addRow(residual, t[name + 'b_O'] || [0]);

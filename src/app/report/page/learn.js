@@ -1,8 +1,7 @@
 // Lessons by name: a text, which the document holds for readers without scripts too
 // (lessons.html), and one thing to try. A lesson is {worlds, uses, build(main)}; what is tried is
 // kept in the address: `lesson`, `world`, `q`, and `lab`, the positions of a lesson's own controls.
-import {SERIES, range} from './draw.js';
-import {label, matrix, rect, textWidth} from './charts.js';
+import {range} from './draw.js';
 import {button, byId, choice, el, link, live, sliderOf} from './ui.js';
 import {defaultState, formatHash} from './address.js';
 import {app, baseTrace, chosen, go, headsOf, isLive, memo, noPattern, run, where} from './state.js';
@@ -90,49 +89,6 @@ export const stepButtons = (place) =>
 export const headChoice = (world, H = world.heads) =>
   labChoice('head', 'Head', headNames(world, H).map((name, h) => [h, name]));
 
-/// Marks the columns, or rows, of each head in its colour.
-const tintItems = ({tints = [], rowTints = [], last}, box) => [
-  ...tints.flatMap((h, c) => {
-    const [x, top] = box(0, c);
-    const [, y, side, tall] = box(last, c);
-    const fill = SERIES[h % 7];
-    return [rect(x, top, side, y + tall - top, {fill, alpha: 0.2}),
-      rect(x + 1, y + tall + 2, side - 2, 5, {fill})];
-  }),
-  ...rowTints.map((h, r) => {
-    const [x, y, , tall] = box(r, 0);
-    return rect(x - 5, y + 1, 4, tall - 2, {fill: SERIES[h % 7]});
-  }),
-];
-
-/// A small matrix with its numbers in its cells. `tints`: the head of each column; `rowTints`.
-export function numbersPicture(
-  width,
-  {rows, rowNames, colNames, tints, rowTints, signed = true, about, say, cell = 62, places = 4},
-) {
-  const values = Float32Array.from(rows.flat());
-  const top = Math.max(...values.map(Math.abs)) || 1;
-  const room = (side) => side >= textWidth((-1).toFixed(places), 11, true) + 4;
-  return matrix({
-    rowNames, colNames, values, kind: signed ? 'sign' : undefined, top: signed ? top : 1,
-    width: Math.min(width, 620), cell, tall: 30, leastTall: 14, about,
-    say: say || ((r, c) => `${rowNames[r]}, ${colNames[c]}: ${fixed(rows[r][c], 4)}`),
-    over: (box) => {
-      const items = tintItems({tints, rowTints, last: rowNames.length - 1}, box);
-      const [, , w] = box(0, 0);
-      return !room(w) ? items : [...items, ...rows.flatMap((row, r) => row.flatMap((v, c) => {
-        const [x, y, side, tall] = box(r, c);
-        const words = fixed(v, places);
-        const wide = textWidth(words, 11, true) + 4;
-        return [
-          rect(x + (side - wide) / 2, y + tall / 2 - 8, wide, 16, {fill: 'paper', alpha: 0.8}),
-          label(x + side / 2, y + tall / 2, words, {anchor: 'middle', size: 11, mono: true}),
-        ];
-      }))];
-    },
-  });
-}
-
 // ---- the view ----------------------------------------------------------------------------------
 
 /// The texts of the lessons, taken out of the static part of the document once.
@@ -200,15 +156,12 @@ export const learnView = {
     const text = lessonText(name);
     const title = el('h3', {id: 'lesson-title', tabindex: -1}, titleOf(name));
     text.querySelector('h3').remove();
-    const after = text.querySelector('.after') || '';
-    after.remove?.();
     const body = el('div', {id: 'lesson'});
     main.append(lessonList(), title, text, body);
     const controls = worldSwitch(lesson.worlds || []);
     if (controls) body.append(controlRow(controls));
     if (isRunWorld() && !lessonWorld()) body.append(noPattern());
     else lesson.build(body);
-    main.append(after);
     const to = (by, words, id) =>
       lessonBy(by) && button(words, () => openLesson(lessonBy(by)), {id});
     main.append(controlRow(to(-1, '← Lesson before', 'lesson-back'),

@@ -8,7 +8,7 @@ import {
   app, example, exampleIndex, go, headsOf, isLive, memo, ownedBy, run, task, usable, where,
 } from './state.js';
 import {patternOf} from './pattern.js';
-import {headCount} from './story_sweep.js';
+import {headCount} from './sweep_words.js';
 import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
 } from './worlds.js';

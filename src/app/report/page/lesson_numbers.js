@@ -1,22 +1,15 @@
 // Every number of one query, with switches for the mask and the square root: the lines shown are
-// the source of attend(), which all lessons run. Then masks and positions; and why one head is not
-// enough: one budget of attention against two.
-import {jsDistance, randomFrom, shuffled} from './core_numbers.js';
-import {forwardPass} from './core_pass.js';
+// the source of attend(), which all lessons run. And why one head is not enough: one budget of
+// attention against two.
 import {hexOf, range} from './draw.js';
 import {bars, label, rect} from './charts.js';
 import {button, code, dynamic, el, figure, live, note, tableOf} from './ui.js';
-import {
-  app, baseTrace, example, exampleIndex, go, headsOf, isSlow, memo, run, task, where,
-} from './state.js';
-import {doneBy} from './heads.js';
-import {patternOf, rowOf} from './pattern.js';
-import {kneePicture} from './story_sweep.js';
+import {app, exampleIndex, memo, run, where} from './state.js';
+import {kneePicture} from './sweep.js';
 import {attend, attendLines, attendTrace, columns, headsOfWorld} from './worlds.js';
 import {
-  controlRow, fixed, hasRun, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
-  labSlider, lessonFacts, lessonWorld, numbersPicture, queryChoice, queryOf, setLab, stepButtons,
-  worldName,
+  controlRow, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
+  labSlider, lessonWorld, queryChoice, queryOf, setLab, stepButtons, worldName,
 } from './learn.js';
 
 /// Returns the number of keys that query t sees. For a run its task decides, for a sentence the
@@ -112,71 +105,6 @@ export const numbersLesson = {
         dynamic('div', {id: 'state'}, stateTables)),
       dynamic('div', {id: 'query-numbers'}, numbersTable),
       el('p', {class: 'again'}, 'command: ', dynamic('code', null, numbersCommand)));
-  },
-};
-
-// ---- masks and positions ---------------------------------------------------------------------
-
-/// The weights of the first head of a sentence, with the mask or without.
-function maskPicture(width, world) {
-  const on = lab('mask', 1) === 1;
-  const [head] = headsOfWorld({...world, visible: world.tokens.map((_, t) =>
-    (on ? t + 1 : world.keys.length))});
-  return numbersPicture(width, {
-    rows: head.weights, rowNames: world.tokens, colNames: world.keys, signed: false,
-    about: {
-      name: 'mask', title: on ? 'With the causal mask' : 'Without a mask',
-      sentence: on
-        ? 'Keys after the query are hidden before the softmax: a triangle, whose rows sum to 1 too.'
-        : 'Every query sees every key.',
-    },
-  });
-}
-
-/// Shows how far each pattern moves when the tokens are shuffled: mean Jensen-Shannon distance of
-/// rows.
-function movedTable() {
-  if (!baseTrace()) return [];
-  const original = forwardPass(run().model, task().set('scored').example(exampleIndex()));
-  const rows = headsOf().filter((x) => run().modules[x.m].kind === 'self').map((x) => {
-    const [now, old] = [baseTrace(), original].map((pass) => patternOf(pass, x.m, x.place));
-    const asked = range(now.rows).slice(1);
-    const moved = asked.reduce((sum, t) => sum + jsDistance(rowOf(now, t), rowOf(old, t)), 0);
-    const name = doneBy(x)[0]?.name;
-    const relation = task().relations.find((r) => r.name === name);
-    const matter = relation?.positional ? 'position' : 'content';
-    return [x.at, name ?? '–', relation ? matter : '–', moved / (asked.length || 1)];
-  });
-  return tableOf('Distance that each pattern moved: 0.83 is the largest possible',
-    ['head', 'does', 'which is a matter of', 'moved by'], rows);
-}
-
-function positionNodes() {
-  const shuffle = () => {
-    const seed = lab('seed', 0) + 1;
-    const {tokens} = task().set('scored').example(exampleIndex());
-    go({tokens: shuffled(tokens, randomFrom(seed)), lab: {...app.state.lab, seed}});
-  };
-  return [
-    el('h3', null, 'Positions'),
-    el('p', null, 'Shuffle the tokens: a head that looks a fixed way back stays as it is, one ' +
-      'that looks for content moves.'),
-    controlRow(button('Shuffle the tokens', shuffle, {id: 'shuffle'}),
-      button('As it was', () => go({tokens: []}), {id: 'as-it-was'})),
-    dynamic('div', {id: 'moved'}, () => (app.state.tokens.length ? movedTable() : []))];
-}
-
-export const masksLesson = {
-  always: ['run', 'ex'],
-  build(main) {
-    const five = lessonFacts().worlds.find((one) => one.name === 'five-tokens');
-    const world = {keys: five.tokens, ...five};
-    main.append(
-      controlRow(labBox('mask', 'causal mask', 1)),
-      figure((width) => maskPicture(width, world), {
-        id: 'mask', most: 480, again: 'headlab explain five-tokens',
-      }),
-      ...(hasRun() && task().causal && !example().source && !isSlow(6e7) ? positionNodes() : []));
   },
 };
 

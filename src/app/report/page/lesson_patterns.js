@@ -18,6 +18,7 @@ import {
 import {
   controlRow, fixed, hasRun, isRunWorld, lab, labChoice, lessonFacts, setLab,
 } from './learn.js';
+import {positionNodes} from './lesson_positions.js';
 
 const QUIZ_CLASSES = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
 const quizPatterns = () => patternsOf(lessonFacts().patterns, QUIZ_CLASSES, true);
@@ -89,14 +90,14 @@ function nearestTable() {
 }
 
 export const patternsLesson = {
-  always: ['ex'],
+  always: ['run', 'ex'],
   build(main) {
     main.append(
       el('div', {class: 'columns three'}, quizPatterns().map((_, i) => quizNode(i))),
       controlRow(button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {
         id: 'quiz-again',
       })),
-      dynamic('div', {id: 'nearest'}, nearestTable));
+      dynamic('div', {id: 'nearest'}, nearestTable), ...positionNodes());
   },
 };
 

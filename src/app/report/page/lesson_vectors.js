@@ -1,103 +1,17 @@
-// From vectors to heads and back: the whole way of a token through the heads of a layer, matrix by
-// matrix, with its shapes; and at its end W_O, which mixes heads, with a gate for each.
-import {isSumStream} from './core_wirings.js';
+// From x to y: the picture of all stages of a layer of attention; and at its end W_O, which mixes
+// heads, with a gate for each. Read next: lesson_machine.js.
 import {range} from './draw.js';
 import {bars} from './charts.js';
-import {button, dynamic, el, figure, tableOf} from './ui.js';
-import {baseTrace, chosen, run} from './state.js';
+import {dynamic, el, figure, tableOf} from './ui.js';
+import {run} from './state.js';
 import {
   besideEachOther, headsOfWorld, identity, l2, lossOfSilence, minus, times,
 } from './worlds.js';
 import {
-  controlRow, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, labChoice, labSlider,
-  lessonWorld, numbersPicture, queryChoice, queryOf, setLab, stepButtons, worldName,
+  controlRow, fixed, headNames, isRunWorld, lab, labChoice, labSlider, lessonWorld, queryChoice,
+  queryOf, worldName,
 } from './learn.js';
-
-const withHeads = (H, each) => range(H * each, (i) => Math.floor(i / each));
-const numbered = (n, sign = '') => range(n, (i) => sign + i);
-
-/// The residual stream before the layer; null where that is not one stream.
-function streamOf(world) {
-  const pass = baseTrace();
-  const {m, model} = pass.modules[chosen().m];
-  if (model.stacks.length > 1) return null;
-  return world.tokens.map((_, t) =>
-    Array.from(pass.residual[m].subarray(t * model.C, (t + 1) * model.C)));
-}
-
-/// The input of the module, as its matrices see it: of an article's world, q seen through W_Q = 1.
-function inputOf(world) {
-  if (!isRunWorld()) return world.q;
-  const {module, model} = baseTrace().modules[chosen().m];
-  const stream = streamOf(world);
-  if (!stream || !isSumStream(model.config)) return stream;
-  return stream.map((row) =>
-    Array.from(model.norm(Float32Array.from(row), module.name.replace(/attn$/, 'ln1.'))));
-}
-
-/// The steps: [{name, rows, rowNames, colNames, tints, words}], of head h where heads are apart.
-function pipelineSteps(world, h) {
-  const heads = headsOfWorld(world);
-  const name = headNames(world)[h];
-  const one = heads[h];
-  const beside = besideEachOther(heads);
-  const x = inputOf(world);
-  const H = world.heads;
-  const dk = one.q[0].length;
-  const dv = one.v[0].length;
-  const {tokens: T, keys: S, W_O} = world;
-  const W_Q = world.W_Q || identity(world.q[0].length);
-  const named = isRunWorld() || world.from_input;
-  const all = withHeads(H, dk);
-  const columns = `the tint says whose column it is: ${dk} for each of ${H} heads`;
-  const step = (name, rows, rowNames, words, more) =>
-    ({name, rows, rowNames, words, colNames: numbered(rows[0].length), ...more});
-  return [
-    x && step('x', x, T, named ? 'the input, one row for each token'
-      : 'the input; the sentence begins after this step, so x stands for q here'),
-    step('W_Q', W_Q, numbered(W_Q.length, 'x'),
-      `every column reads all rows, that is all of x; ${columns}`, {tints: all}),
-    step('q = x W_Q', world.q, T, `queries of all heads in one product; ${columns}`, {tints: all}),
-    step(`q of head ${name}`, one.q, T, 'the cut: the columns of one head; k and v are cut alike',
-      {tints: numbered(dk).map(() => h)}),
-    step('scores q kᵀ', one.dots, T, 'one dot product for each query and key', {colNames: S}),
-    step('weights', one.weights, T, `softmax of the scores / √${dk}: rows sum to 1`,
-      {colNames: S, weights: true}),
-    step('z = weights v', one.z, T, 'the values, averaged by the weights',
-      {tints: numbered(dv).map(() => h)}),
-    step('concat', beside, T, 'all heads side by side: no column knows of two heads',
-      {tints: withHeads(H, dv)}),
-    step('W_O', W_O, numbered(H * dv, 'z'), 'its rows belong to heads; every column reads them all',
-      {rowTints: withHeads(H, dv)}),
-    step('y = concat W_O', times(beside, W_O), T,
-      'what the layer adds to the stream, of the width of x'),
-  ].filter(Boolean);
-}
-
-const shapeOf = (step) => `[${step.rows.length}, ${step.rows[0].length}]`;
-
-function pipelinePicture(width, world) {
-  const step =
-    pipelineSteps(world, headOfLab(world.heads))[lab('step')] || pipelineSteps(world, 0)[0];
-  return numbersPicture(width, {
-    ...step, signed: !step.weights, places: step.weights ? 4 : 2,
-    about: {name: 'pipeline', title: `${step.name} ${shapeOf(step)}`, sentence: `${step.words}.`},
-  });
-}
-
-function pipelineNodes(world) {
-  const last = pipelineSteps(world, 0).length - 1;
-  return [
-    controlRow(...stepButtons(() => [lab('step'), last]), headChoice(world)),
-    dynamic('div', {class: 'tokens', role: 'group', 'aria-label': 'steps'}, () =>
-      pipelineSteps(world, headOfLab(world.heads)).map((step, i) =>
-        button(`${step.name} ${shapeOf(step)}`, () => setLab({step: i}),
-          {id: `step-${i}`, 'aria-pressed': String(i === lab('step'))}))),
-    figure((width) => pipelinePicture(width, world), {
-      id: 'pipeline', most: 640, again: explainCommand,
-    }),
-  ];
-}
+import {machineNodes} from './lesson_machine.js';
 
 /// The command that prints the same in a terminal.
 const explainCommand = () =>
@@ -155,6 +69,7 @@ export const vectorsLesson = {
   worlds: ['run', 'five-tokens', 'cat-sleeps'], uses: ['h', 'ex'],
   build(main) {
     const world = lessonWorld();
-    main.append(...pipelineNodes(world), el('h3', null, 'The mixing desk'), ...deskNodes(world));
+    main.append(...machineNodes(explainCommand), el('h3', null, 'The mixing desk'),
+      ...deskNodes(world));
   },
 };

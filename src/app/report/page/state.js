@@ -270,11 +270,14 @@ export function go(changes) {
   const before = app.state;
   if (changes.view && !usable(changes.view)) return;
   app.state = {...before, ...changes};
-  const step = ['view', 'run', 'h', 'b', 'lesson'].some((key) => app.state[key] !== before[key]);
+  // a view that follows the run keeps its elements, and is one place of the reader's way back
+  const follows = (key) => key === 'run' && app.view?.followsRun;
+  const isChanged = (key) => app.state[key] !== before[key] && !follows(key);
+  const step = ['view', 'run', 'h', 'b', 'lesson'].some(isChanged);
   if (step) writeAddress(true);
   else if (!timer) timer = setTimeout(() => writeAddress(false), 250);
   const moved = app.state.view !== before.view;
-  app.show(moved || ['run', 'lesson', 'world'].some((key) => app.state[key] !== before[key]));
+  app.show(moved || ['run', 'lesson', 'world'].some(isChanged));
   if (!moved) return;
   window.scrollTo(0, 0);
   if (document.activeElement === document.body) byId('view-title').focus();

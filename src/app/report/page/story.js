@@ -1,6 +1,6 @@
 // The story of a run, which opens first: what is asked, drawn on one example; what came out, in one
 // sentence; the heads over training; how many are enough, with the rule of each answer. A button
-// shows the point in six scenes. A sweep begins with its knee. Read next: heads.js; bench.js.
+// shows the point in six scenes. Read next: heads.js; bench.js.
 import {idOfPair, isUntested} from './core_reports.js';
 import {digits} from './charts.js';
 import {
@@ -18,7 +18,6 @@ import {
 import {busiestQuery, sentencePicture} from './pattern.js';
 import {answersAt, askedAt, dial, measure, measured, showMeasured} from './measure.js';
 import {curvePicture, divisionPicture, programPlot} from './findings.js';
-import {sweepNodes} from './story_sweep.js';
 
 // ---- what is asked ---------------------------------------------------------------------------
 
@@ -359,7 +358,6 @@ export const storyView = {
   build(main) {
     const part = (title, nodes) =>
       nodes.length && main.append(el('h3', null, title), ...nodes.filter(Boolean));
-    if (app.page.facts.sweep) part('How many heads?', sweepNodes());
     if (!headsOf().length && !run().modules.length)
       return main.append(verdict(run()), note('This model has 0 layers, so it has no heads. Its ' +
         'loss is what embedding and unembedding alone can do.'));

@@ -221,7 +221,7 @@ export function palette(scheme = '') {
 /// A picture with its caption, keyboard, readout and tools. `make(width)` gives the picture, or a
 /// node to show instead. options: id, again (the command that makes its numbers), choose(r, c) for
 /// click and Enter, point(r, c) for the pointer, group (figures that share a cursor), zoom(factor,
-/// mark), pan(down, right), most (width).
+/// mark), pan(down, right), most (width), drawn(picture) after each drawing.
 export function figure(make, options = {}) {
   const self = {
     make, options, picture: null, at: null,
@@ -256,6 +256,7 @@ function drawFigure(self) {
   sizeCanvas(self.over, made);
   paint(canvas.getContext('2d'), made, palette());
   drawCursor(self.over, made, self.at);
+  options.drawn?.(made);
   self.more.fill();
 }
 

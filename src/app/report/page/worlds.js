@@ -2,6 +2,7 @@
 // enough to do by hand, and statistics of patterns. A world is {name, tokens, q, k, v: [T][d],
 // heads, W_O}; the program embeds the worlds (heads/lessons.h), a run becomes one by worldOfRun().
 // Numbers are kept in double. Read next: lesson_exercises.js; tests/report/lessons_test.mjs.
+import {attentionFunctionOf, positionKinds} from './core_kinds.js';
 import {keysSeen} from './core_model.js';
 import {entropyOfRow, jsDistance, randomFrom} from './core_numbers.js';
 import {range} from './draw.js';
@@ -126,27 +127,49 @@ export function diversityOf(patterns) {
   return count ? sum / count : 0;
 }
 
-/// q, k, v and W_O of a module of the run on one example as a world; its first positions, so that
-/// they can be read. Keys that are shared are repeated for each head that reads them.
+const rowsOfMatrix = (values, count, width) =>
+  range(count, (t) => Array.from(values.subarray(t * width, (t + 1) * width)));
+
+/// The input of a module, its weights and biases, with shared columns of keys and values repeated
+/// for each head, and what else decides its scores: names of fields as in a world.
+function weightsOfModule(attention, n, S) {
+  const {module, model, H, slopes} = attention;
+  const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
+  const {C, config} = model;
+  const {slope, turns} = positionKinds[config.positions];
+  const tensor = (name) => model.tensors[`${module.name}.${name}`];
+  const spread = (row, each) => kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each));
+  const shared = (name, each) =>
+    rowsOfMatrix(tensor(name), C, kvBlocks.length * each).map((row) => spread(row, each));
+  const bias = (name) => tensor(name) && Array.from(tensor(name));
+  const sharedBias = (name, each) => tensor(name) && spread(Array.from(tensor(name)), each);
+  return {
+    x: rowsOfMatrix(attention.input, n, C), inputs: rowsOfMatrix(attention.memory, S, C),
+    W_Q: rowsOfMatrix(tensor('W_Q'), C, H * D), W_K: shared('W_K', D), W_V: shared('W_V', Dv),
+    W_O: rowsOfMatrix(tensor('W_O'), H * Dv, C), b_Q: bias('b_Q'), b_K: sharedBias('b_K', D),
+    b_V: sharedBias('b_V', Dv), b_O: bias('b_O'), slopes, slope: slopes && slope,
+    isRotated: Boolean(turns) && module.kind !== 'cross', function: attentionFunctionOf(config),
+  };
+}
+
+/// q, k, v and the weights of a module of the run on one example as a world; its first positions,
+/// so that they can be read. Keys that are shared are repeated for each head that reads them.
 export function worldOfRun(trace, m, tokens, most = 12) {
   const attention = trace.modules[m];
   const {module, H} = attention;
   const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
   const [n, S] = [tokens.queries, tokens.keys].map(({length}) => Math.min(length, most));
-  const rows = (values, count, width) =>
-    range(count, (t) => Array.from(values.subarray(t * width, (t + 1) * width)));
+  const rows = rowsOfMatrix;
   const spread = (values, each) => rows(values, S, kvBlocks.length * each).map((row) =>
       kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
     );
-  const weights = (name) => trace.model.tensors[`${module.name}.${name}`];
-  const {C} = trace.model;
   return {
+    ...weightsOfModule(attention, n, S), masked: module.kind === 'self' && trace.model.task.causal,
     name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
     names: module.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
     k: spread(attention.k, D), v: spread(attention.v, Dv),
     from: range(n, (t) => keysSeen(trace.model.run, m, trace.example, t).from),
     visible: range(n, (t) => Math.min(S, keysSeen(trace.model.run, m, trace.example, t).to)),
-    W_O: rows(weights('W_O'), H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D),
   };
 }
 
