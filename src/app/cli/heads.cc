@@ -122,7 +122,7 @@ Json::Array division_cells(const std::vector<Division>& divisions, double runs) 
 Table runs_table() {
   return {
       "relations",
-      {Column("relation", "relation", "keys to which a head would have to attend").no_legend(),
+      {Column("relation", "relation", "the keys to attend to").no_legend(),
        Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
        Column("lift", "lift", "lift of the best head, mean over runs").fixed(3).no_legend(),
        Column("low", "low", "lower end of the 95% interval of this mean").fixed(3).no_legend(),

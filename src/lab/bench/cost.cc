@@ -123,7 +123,7 @@ Index default_groups(const AttentionPlaceSizes& m) {
 
 /// Numbers that are kept, and what they take.
 const std::vector<Column> kKept = {
-    Column("numbers", "numbers", "that are kept").shown_as(Form::grouped).no_legend(),
+    Column("numbers", "numbers", "how many numbers are kept").shown_as(Form::grouped).no_legend(),
     Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
     Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend()};
 
@@ -251,7 +251,8 @@ Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batc
       .columns =
           {{"op", "op"},
            {"formula", "formula", "B sequences, T queries, S keys"},
-           Column("forward_one_head", "one head, forward", "one head as wide as all together")
+           Column("forward_one_head", "one head, forward",
+                  "operations with a single head as wide as all heads together")
                .shown_as(Form::grouped),
            Column("forward", "forward", "operations of a forward pass").shown_as(Form::grouped),
            Column("backward", "backward", "operations of the gradients").shown_as(Form::grouped)},
@@ -304,11 +305,13 @@ Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) 
 
 Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "kv_cache",
-              .columns = with_kept(
-                  {{"kind", "kind"}, {"kv_heads", "blocks of K, V", "heads may share them"}}),
+              .columns =
+                  with_kept({{"kind", "kind"},
+                             {"kv_heads", "blocks of K, V",
+                              "number of blocks of keys and values, which heads may share"}}),
               .title = "keys and values cached during generation"};
   table.columns.push_back(
-      Column("share", "of multi-head", "relative to keys and values for every head").fixed(3));
+      Column("share", "of multi-head", "size relative to multi-head attention").fixed(3));
   double all = 0;
   const auto add = [&](const char* kind, const auto& blocks) {
     const double numbers = total(modules, [&](const AttentionPlaceSizes& m) {
@@ -353,23 +356,26 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
 }
 
 Table published_cost() {
-  Table table{.name = "published",
-              .columns = {{"name", "published model"},
-                          {"d_model", "d_model"},
-                          {"heads", "heads"},
-                          {"kv_heads", "K, V", "blocks of keys and values"},
-                          {"d_head", "d_head", "d_model / heads where the source names none"},
-                          {"layers", "layers"},
-                          Column("parameters", "weights", "of one attention layer, no biases")
-                              .shown_as(Form::grouped),
-                          Column("cache_bytes", "cache/token",
-                                 "bytes of all layers in fp16; none where nothing is generated")
-                              .shown_as(Form::grouped),
-                          {"source", "source"}},
-              .title = "attention of published models",
-              .note =
-                  "Heads times d_head is not d_model in "
-                  "T5-11B and PaLM 540B"};
+  Table table{
+      .name = "published",
+      .columns =
+          {{"name", "published model"},
+           {"d_model", "d_model"},
+           {"heads", "heads"},
+           {"kv_heads", "K, V", "blocks of keys and values"},
+           {"d_head", "d_head", "width of a head; d_model / heads if the source states none"},
+           {"layers", "layers"},
+           Column("parameters", "weights",
+                  "number of weights in one attention layer, without biases")
+               .shown_as(Form::grouped),
+           Column("cache_bytes", "cache/token",
+                  "bytes per token over all layers in fp16; empty for models that do not generate")
+               .shown_as(Form::grouped),
+           {"source", "source"}},
+      .title = "attention of published models",
+      .note =
+          "Heads times d_head is not d_model in "
+          "T5-11B and PaLM 540B"};
   for (const PublishedModel& m : published_models()) {
     const Modules module = modules_of({.d_model = m.d_model,
                                        .heads = m.heads,

@@ -129,22 +129,27 @@ std::vector<Table> michel_tables() {
   heads.title = "1. one head ablated at a time";
   Table one{
       .name = "one_head_per_layer",
-      .columns =
-          {Column("module", "only one head left in", "all others being whole").no_legend(),
-           Column("in_sample", "best head", "chosen on the examples on which it is scored")
-               .of(CellKind::head),
-           Column("change_in_sample", "change of loss", "when it alone stays")
-               .shown_as(Form::signed_number),
-           Column("out_of_sample", "out of sample", "chosen on other examples").of(CellKind::head),
-           Column("change_out_of_sample", "change there",
-                  "change of the loss, on held-out examples")
-               .shown_as(Form::signed_number)},
+      .columns = {Column("module", "only one head left in",
+                         "attention layer with one head left; other layers keep all heads")
+                      .no_legend(),
+                  Column("in_sample", "best head", "chosen on the examples on which it is scored")
+                      .of(CellKind::head),
+                  Column("change_in_sample", "change of loss",
+                         "change of the loss with only this head left")
+                      .shown_as(Form::signed_number),
+                  Column("out_of_sample", "out of sample", "best head, chosen on other examples")
+                      .of(CellKind::head),
+                  Column("change_out_of_sample", "change there",
+                         "change of the loss with only this head left, on held-out examples")
+                      .shown_as(Form::signed_number)},
       .title = "2. one head left in a layer"};
   curve.name = "curve.methods";
   curve.title = "3. heads removed by importance, compared with the order of single ablations";
   curve.grids = {{"loss after removal", "method", "kept", "loss"}};
   Table steps{.name = "by_step",
-              .columns = {Column("step", "trained steps", "when it was pruned").no_legend()},
+              .columns = {Column("step", "trained steps",
+                                 "training step at which the model was pruned")
+                              .no_legend()},
               .title =
                   "4. loss of the weights kept while it trained, pruned by importance (train "
                   "--keep-weights)"};

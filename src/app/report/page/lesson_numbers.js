@@ -127,7 +127,8 @@ function maskPicture(width, world) {
     about: {
       name: 'mask', title: on ? 'With the causal mask' : 'Without a mask',
       sentence: on
-        ? 'Keys after the query are hidden before the softmax: a triangle, whose rows sum to 1 too.'
+        ? 'Keys after the query are hidden before the softmax. The pattern is a triangle; its ' +
+          'rows still sum to 1.'
         : 'Every query sees every key.',
     },
   });
@@ -147,8 +148,8 @@ function movedTable() {
     const matter = relation?.positional ? 'position' : 'content';
     return [x.at, name ?? '–', relation ? matter : '–', moved / (asked.length || 1)];
   });
-  return tableOf('Distance that each pattern moved: 0.83 is the largest possible',
-    ['head', 'does', 'which is a matter of', 'moved by'], rows);
+  return tableOf('Change of each pattern (Jensen-Shannon distance, at most 0.83)',
+    ['head', 'does', 'depends on', 'moved by'], rows);
 }
 
 function positionNodes() {
@@ -159,10 +160,10 @@ function positionNodes() {
   };
   return [
     el('h3', null, 'Positions'),
-    el('p', null, 'Shuffle the tokens: a head that looks a fixed way back stays as it is, one ' +
-      'that looks for content moves.'),
+    el('p', null, 'Shuffle the tokens. The pattern of a head that attends at a fixed offset does ' +
+      'not change; the pattern of a head that attends by content does.'),
     controlRow(button('Shuffle the tokens', shuffle, {id: 'shuffle'}),
-      button('As it was', () => go({tokens: []}), {id: 'as-it-was'})),
+      button('Reset', () => go({tokens: []}), {id: 'as-it-was'})),
     dynamic('div', {id: 'moved'}, () => (app.state.tokens.length ? movedTable() : []))];
 }
 
@@ -208,7 +209,7 @@ function budgetPicture(width) {
       name: 'budget', title: H > 1 ? 'Two heads, two budgets' : 'One head, one budget',
       sentence: H > 1
         ? `Head 1 gives A ${fixed(heads[0].row[0])}, head 2 gives B ${fixed(heads[1].row[1])}: ` +
-          'each colour arrives by itself.'
+          'each colour arrives unmixed.'
         : `No key gets more than ${fixed(Math.max(...heads[0].row))}: A and B can never get ` +
           'more than .5 each, and what arrives is their mixture.',
     },
@@ -227,7 +228,7 @@ export const budgetLesson = {
         labChoice('heads', 'Heads', [[1, '1'], [2, '2']], 1)),
       figure(budgetPicture, {id: 'budget', most: 560}),
       sweep ? figure(kneePicture, {id: 'knee', most: 760, again: sweep.command})
-        : note('How it goes with trained models: ',
+        : note('To see this in trained models: ',
             code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee'),
             ', then ', code('headlab page sweeps/knee'), '.'));
   },

@@ -49,28 +49,28 @@ function pipelineSteps(world, h) {
   const W_Q = world.W_Q || identity(world.q[0].length);
   const named = isRunWorld() || world.from_input;
   const all = withHeads(H, dk);
-  const columns = `the tint says whose column it is: ${dk} for each of ${H} heads`;
+  const columns = `the tint shows the head of each column: ${dk} columns for each of ${H} heads`;
   const step = (name, rows, rowNames, words, more) =>
     ({name, rows, rowNames, words, colNames: numbered(rows[0].length), ...more});
   return [
     x && step('x', x, T, named ? 'the input, one row for each token'
-      : 'the input; the sentence begins after this step, so x stands for q here'),
+      : 'the input; this example begins after the projection, so q is shown here'),
     step('W_Q', W_Q, numbered(W_Q.length, 'x'),
-      `every column reads all rows, that is all of x; ${columns}`, {tints: all}),
+      `every column uses all rows, that is, all of x; ${columns}`, {tints: all}),
     step('q = x W_Q', world.q, T, `queries of all heads in one product; ${columns}`, {tints: all}),
-    step(`q of head ${name}`, one.q, T, 'the cut: the columns of one head; k and v are cut alike',
+    step(`q of head ${name}`, one.q, T, 'the columns of one head; k and v are split alike',
       {tints: numbered(dk).map(() => h)}),
     step('scores q kᵀ', one.dots, T, 'one dot product for each query and key', {colNames: S}),
     step('weights', one.weights, T, `softmax of the scores / √${dk}: rows sum to 1`,
       {colNames: S, weights: true}),
     step('z = weights v', one.z, T, 'the values, averaged by the weights',
       {tints: numbered(dv).map(() => h)}),
-    step('concat', beside, T, 'all heads side by side: no column knows of two heads',
+    step('concat', beside, T, 'outputs of all heads, concatenated: each column depends on one head',
       {tints: withHeads(H, dv)}),
-    step('W_O', W_O, numbered(H * dv, 'z'), 'its rows belong to heads; every column reads them all',
+    step('W_O', W_O, numbered(H * dv, 'z'), 'rows belong to heads; every column uses all of them',
       {rowTints: withHeads(H, dv)}),
     step('y = concat W_O', times(beside, W_O), T,
-      'what the layer adds to the stream, of the width of x'),
+      'what the layer adds to the residual stream, as wide as x'),
   ].filter(Boolean);
 }
 

@@ -95,15 +95,14 @@ Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& val
 Table inputs_table(const ShownHeads& shown) {
   const std::vector<HeadSteps>& heads = shown.heads;
   const Index H = std::ssize(heads), T = std::ssize(shown.queries);
-  Table table{
-      .name = "inputs",
-      .columns = {Column("token", "token", "as the task shows it").no_legend(),
-                  Column("q", "q", "the token's query").no_legend(),
-                  Column("k", "k", "the token's key").no_legend(),
-                  Column("v", "v", "what the token gives to those that look at it").no_legend()},
-      .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
-                    H * heads[0].v.columns(),
-                    "]: ", H > 1 ? "each head has its own columns, between bars" : "one head")};
+  Table table{.name = "inputs",
+              .columns = {Column("token", "token", "token as text").no_legend(),
+                          Column("q", "q", "the token's query").no_legend(),
+                          Column("k", "k", "the token's key").no_legend(),
+                          Column("v", "v", "the token's value").no_legend()},
+              .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
+                            H * heads[0].v.columns(), "]: ",
+                            H > 1 ? "each head has its own columns, between bars" : "one head")};
   for (Index t = 0; t < T; ++t) {
     table.rows.push_back({shown.queries[t], cut_row(heads, &HeadSteps::q, t),
                           cut_row(heads, &HeadSteps::k, t), cut_row(heads, &HeadSteps::v, t)});
@@ -196,21 +195,21 @@ struct Written {
 };
 
 std::vector<Column> step_columns(const Written& written) {
-  return {Column("key", "key", "a token that a query may look at").no_legend(),
-          Column("products", written.products ? "products" : "largest product",
-                 "query times key, element by element; their sum is the score")
-              .no_legend(),
-          Column("score", "score", "query times key: q k^T").fixed(4).no_legend(),
-          Column("scaled", "scaled", "score / sqrt(D)").fixed(4),
-          Column("exp", "exp", "e to the power of scaled, less the largest of the row").fixed(4),
-          Column("weight", "weight", "exp / their sum: what the query takes from the key").fixed(4),
-          Column("v", written.values ? "v" : "|v|", "the key's value, or its length")
-              .fixed(4)
-              .no_legend(),
-          Column("added", written.values ? "weight v" : "weight |v|",
-                 "what the key adds to the output")
-              .fixed(4)
-              .no_legend()};
+  return {
+      Column("key", "key", "a token visible to the query").no_legend(),
+      Column("products", written.products ? "products" : "largest product",
+             "query times key, element by element; their sum is the score")
+          .no_legend(),
+      Column("score", "score", "query times key: q k^T").fixed(4).no_legend(),
+      Column("scaled", "scaled", "score / sqrt(D)").fixed(4),
+      Column("exp", "exp", "exp(scaled - largest scaled score of the row)").fixed(4),
+      Column("weight", "weight", "exp / sum of all exp: the attention weight of the key").fixed(4),
+      Column("v", written.values ? "v" : "|v|", "the key's value, or its length")
+          .fixed(4)
+          .no_legend(),
+      Column("added", written.values ? "weight v" : "weight |v|", "what the key adds to the output")
+          .fixed(4)
+          .no_legend()};
 }
 
 /// Returns the table of one query in one head.
