@@ -62,7 +62,7 @@ TEST_F(Trust, ATableWhoseFileCannotBeWrittenIsShownAllTheSame) {
   EXPECT_TRUE(holds(swept.err, "error: cannot write 's/sweep.json'")) << swept.err;
 }
 
-TEST_F(Trust, AFileThatMayNotGrowIsAnErrorInWords) {
+TEST_F(Trust, FileSizeLimitIsReportedAsAnError) {
   struct rlimit before {};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small = {2000, before.rlim_max};

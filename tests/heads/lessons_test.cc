@@ -96,7 +96,7 @@ TEST(Lessons, FourHeadsOfWidthOneLeaveNineOfTwentyRowsUniform) {
   EXPECT_THROW(five_tokens(3), Error);
 }
 
-TEST(Lessons, SilencingAHeadChangesTheOutputByItsNorm) {
+TEST(Lessons, AblatingAHeadChangesTheOutputByItsNorm) {
   const std::vector<HeadSteps> heads = five_tokens();
   const LessonWorld& world = lesson_world("five-tokens");
   for (const Matrix& W_O : {identity(4), world.W_O}) {
@@ -105,7 +105,7 @@ TEST(Lessons, SilencingAHeadChangesTheOutputByItsNorm) {
   }
 }
 
-TEST(Lessons, OfTheirOwnMayLackWhatTheOutputIsMultipliedWith) {
+TEST(Lessons, OwnNumbersMayLackTheOutputMatrix) {
   Json json = Json::parse(R"({"tokens": ["a"], "q": [[1]], "k": [[1]], "v": [[1]]})");
   EXPECT_EQ(world_of(json, "here").W_O(0, 0), 1);
   json["W_O"] = Json::parse("[[3]]");

@@ -129,7 +129,7 @@ TEST_F(Sweep, SaysThatSeveralHeadsWinWhereTheyDo) {
   EXPECT_TRUE(holds(verdict, "heads=2 is enough: as accurate as the best within 0.005")) << verdict;
 }
 
-TEST_F(Sweep, HasNoWordWhereTheSeedsDoNotTell) {
+TEST_F(Sweep, IsInconclusiveIfTheSeedsDoNotDecide) {
   for (const int seeds : {1, 3, 4, 5}) {  // 5 reach 1/16
     const SweepReport report =
         collect({{"1", seeds_of(0.9, 0.7, seeds)}, {"2", seeds_of(0.01, 1, seeds)}});
@@ -205,7 +205,7 @@ TEST_F(Sweep, HasNoIntervalThatContradictsItsP) {
 }
 
 /// If fewer heads are as bad as the margin, or as good as the best, conclusions are seldom wrong.
-TEST_F(Sweep, SeldomSaysWhatIsNotSo) {
+TEST_F(Sweep, FalseConclusionsAreRare) {
   Generator random(Key{}.fold("verdicts of sweeps"));
   int win = 0, enough = 0;
   constexpr int kTrials = 20;
