@@ -95,9 +95,9 @@ TEST(Npz, DamageIsNoticedWhereverItIs) {
 
 TEST(Npz, ThatCannotBeReadIsNamed) {
   const std::pair<std::string, const char*> faults[] = {
-      {"", "no archive of arrays"},
+      {"", "not an archive of arrays"},
       {"PK\5\6", "ends too early"},
-      {one_npz("hello"), "a: it is no array of NumPy"},
+      {one_npz("hello"), "a: it is not a NumPy array"},
       {one_npz(npy("<f4", "1,", "1234")), "a: it holds no whole numbers such as <i4"},
       {one_npz(npy("<i4", "2,", "1234")), "a: it holds less than its shape"},
       {one_npz(npy("<i4", "99999999999999999999,", "1234")), "a: its header is no header"},

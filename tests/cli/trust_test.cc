@@ -39,7 +39,7 @@ TEST_F(Trust, AResultWhoseFileCannotBeWrittenIsShownAllTheSame) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1);
     EXPECT_TRUE(holds(outcome.out, "command: headlab " + words[0])) << outcome.out;
-    expect_parts(outcome.err, {"not kept: cannot write 'a/" + words[0] + ".json'"});
+    expect_parts(outcome.err, {"cannot keep the result: cannot write 'a/" + words[0] + ".json'"});
   }
 }
 

@@ -219,7 +219,8 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules) {
                            "C d_model, H heads, G blocks of K and V, D and Dv widths"},
                           {"shape", "shape"},
                           Column("parameters", "parameters").shown_as(Form::grouped)},
-              .title = "parameters: the number of heads changes none of them while H D = C"};
+              .title =
+                  "parameters: their number does not depend on the number of heads if H D = C"};
   const auto whole = [](const char* formula, const AttentionPlaceSizes& m) {
     return static_cast<Index>(value_of(formula, m, 1));
   };
@@ -256,14 +257,16 @@ Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batc
                .shown_as(Form::grouped),
            Column("forward", "forward", "operations of a forward pass").shown_as(Form::grouped),
            Column("backward", "backward", "operations of the gradients").shown_as(Form::grouped)},
-      .title = "operations: what one head as wide as all together takes, and these"};
+      .title =
+          "operations: a single head as wide as all heads together, compared with these heads"};
   const AttentionFunctionEntry& function = function_of(modules);
-  table.note = text("a multiply-add counts two, a score of the ", function.name, " ",
-                    function.operations == 5 ? "five" : text(function.operations),
-                    "; products cost the same in one head and in many, the ", function.name,
-                    " is done once for each score of each head. ",
-                    function.fused != nullptr ? "Backward as fused: q k^T again."
-                                              : "Composed of ops: weights are kept for backward.");
+  table.note =
+      text("a multiply-add counts as two operations, a score of the ", function.name, " ",
+           function.operations == 5 ? "five" : text(function.operations),
+           ". Products cost the same in one head and in many; the ", function.name,
+           " is computed once for each score of each head. ",
+           function.fused != nullptr ? "The fused backward pass computes q k^T again."
+                                     : "Composed of ops: weights are kept for the backward pass.");
   Modules single;
   std::ranges::transform(modules, std::back_inserter(single), in_one_head);
   double one = 0, forward = 0, backward = 0;
@@ -283,10 +286,10 @@ Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) 
               .columns = with_kept(
                   {{"what", "what is kept"},
                    Column("formula", "formula", "B sequences, T queries, S keys").no_legend()}),
-              .title = "memory of a training step, kept from forward to backward",
+              .title = "memory of a training step: tensors kept for the backward pass",
               .note =
-                  "composed, attention keeps every weight (grows with T S); fused, one number for "
-                  "each row"};
+                  "composed attention keeps every weight (memory grows with T S); fused attention "
+                  "keeps one number for each row"};
   const AttentionFunctionEntry& function = function_of(modules);
   if (function.fused == nullptr) {
     table.note += text("; ", function.name, " has no fused form");
@@ -337,8 +340,9 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
                   Column("operations", "operations", "operations of a forward pass at this size")
                       .shown_as(Form::grouped),
                   Column("share", "share", "share of the operations of all parts").fixed(3)},
-      .title = "growth: with T = S tokens and d = C, at this size",
-      .note = "products of scores overtake the projections where T is above d (1 + G / H)"};
+      .title = "growth with T = S tokens and d = C, and operations at this size",
+      .note =
+          "scores and sums of values cost more than the projections if T is above d (1 + G / H)"};
   double all = 0;
   const std::vector<OpCount> counts = ops_of(modules);
   const auto add = [&](const char* part, const char* time, const char* memory,
@@ -373,9 +377,7 @@ Table published_cost() {
                .shown_as(Form::grouped),
            {"source", "source"}},
       .title = "attention of published models",
-      .note =
-          "Heads times d_head is not d_model in "
-          "T5-11B and PaLM 540B"};
+      .note = "In T5-11B and PaLM 540B, heads times d_head is not d_model"};
   for (const PublishedModel& m : published_models()) {
     const Modules module = modules_of({.d_model = m.d_model,
                                        .heads = m.heads,

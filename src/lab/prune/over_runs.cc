@@ -256,22 +256,22 @@ static Table points_over_runs(bool several) {
       {"finetuned", "loss after fine-tuning"},
       {"from_scratch",
        "loss of a new model with as many heads in each layer, trained on the same schedule"},
-      {"unpruned", "loss of the unpruned model, trained on by the same schedule"}};
+      {"unpruned", "loss of the unpruned model, trained further on the same schedule"}};
   for (const auto& [key, title] : losses) {
     points.columns.push_back(interval_column(key, title).no_legend());
     points.grids.push_back({title, "method", "kept", points.columns.back().key});
   }
   const std::pair<const char*, const char*> ratios[] = {
-      {"against_best", "loss after removal, times that of the best method"},
-      {"against_scratch", "loss after fine-tuning, times that from scratch"},
-      {"against_unpruned", "loss after fine-tuning, times that of the unpruned model"}};
+      {"against_best", "loss after removal, as a multiple of the best method"},
+      {"against_scratch", "loss after fine-tuning, as a multiple of training from scratch"},
+      {"against_unpruned", "loss after fine-tuning, as a multiple of the unpruned model"}};
   for (const auto& [key, title] : ratios) {
     points.append(ratio_columns(key, title));
     if (!several) {
       continue;
     }
     points.grids.push_back({title, "method", "kept", text(key, ".ratio")});
-    points.grids.push_back({"Holm's p of that", "method", "kept", text(key, ".p_holm")});
+    points.grids.push_back({"Holm's p of this ratio", "method", "kept", text(key, ".p_holm")});
   }
   return points;
 }
@@ -314,10 +314,10 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
   if (several) {
     points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
     points.note =
-        "The best method of a size is picked from all, and p accounts for that: flips are compared "
-        "by the largest difference from any other method. A - marks that method. A ratio of 1 "
-        "without an interval, with a p of 1, means that both removed the same heads in every "
-        "run. " +
+        "A - marks the best method of each size. It is selected from all methods, and p accounts "
+        "for the selection: each flip is compared by its largest difference from any other method. "
+        "A ratio of 1 without an interval and with a p of 1 means that both methods removed the "
+        "same heads in every run. " +
         chance_text(all.runs);
   } else if (!curves.empty()) {
     points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),

@@ -263,7 +263,7 @@ static Table gates_table(const PruneResult& result) {
     open_removed += !shut && !kept ? 1 : 0;
     table.rows.push_back({heads[h], result.gates[h], kept});
   }
-  table.title = text(closed, " of ", heads.size(), " gates closed by themselves");
+  table.title = text(closed, " of ", heads.size(), " gates closed during training");
   if (open_removed > 0) {
     table.title += text("; ", counted_heads(open_removed), " with an open gate removed by rank");
   }

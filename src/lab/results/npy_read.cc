@@ -182,7 +182,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 WholeNumbers read_npy(std::string_view npy) {
-  require(npy.starts_with("\x93NUMPY"), "it is no array of NumPy");
+  require(npy.starts_with("\x93NUMPY"), "it is not a NumPy array");
   const std::uint64_t version = number_at(npy, 6, 1), minor = number_at(npy, 7, 1);
   require(version >= 1 && version <= 3 && minor == 0, "its format is version ", version, ".", minor,
           " of .npy, and headlab reads 1.0, 2.0 and 3.0");

@@ -245,20 +245,20 @@ void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::strin
   if (!arm.never.empty()) {
     notes.push_back(text(name, ": never emerges in ", arm.never.size(), " of ", arm.seeds.size(),
                          " seeds (", seeds_text(arm.never),
-                         "); later than every step at which it was scored"));
+                         "); these seeds count as later than every scored step"));
   }
   if (!arm.at_first.empty()) {
     notes.push_back(text(name, ": emerges by step ", number_of(arm, arm.at_first[0]).value_or(0),
                          ", the first scored one, in ", seeds_text(arm.at_first),
-                         "; it may have come earlier"));
+                         "; the role may have emerged earlier"));
   }
   const std::vector<std::int64_t> failing = failing_seeds(arm, measure);
   if (!failing.empty()) {
-    notes.push_back(text(name, ": ", seeds_text(failing), failing.size() == 1 ? " fails" : " fail",
-                         measure.by == ratio
-                             ? text(" (more than ", kFailedTimes, " times the median)")
-                             : text(" (more than ", kFailedShare, " below the median)"),
-                         "; the mean is then about no single run: read the number of seeds"));
+    notes.push_back(
+        text(name, ": ", seeds_text(failing), failing.size() == 1 ? " fails" : " fail",
+             measure.by == ratio ? text(" (more than ", kFailedTimes, " times the median)")
+                                 : text(" (more than ", kFailedShare, " below the median)"),
+             "; the mean then describes no typical run, so compare the number of seeds"));
   }
 }
 
@@ -273,8 +273,8 @@ std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<C
       notes.push_back(text(sides.shared.size(), " of ", sides.either.size(),
                            sides.shared.size() == 1 ? " seeds is in " : " seeds are in ",
                            called(*one.arm),
-                           " and in the reference: the comparison is over these, the means of the "
-                           "arms are over all their seeds"));
+                           " and in the reference. The comparison uses these seeds only; the means "
+                           "of the arms use all their seeds"));
     }
   }
   return notes;

@@ -235,11 +235,11 @@ static std::string reason_of(const SweepComparison& c) {
   if (!c.keys_read) return "";
   const std::string keys = text(*c.keys_read, *c.keys_read == 1 ? " key" : " keys", " at once");
   if (c.several_win && c.relations_at_once > 1) {
-    return text(": a query of this task must read up to ", keys, ", for ", c.relations_at_once,
+    return text(": a query of this task must attend to up to ", keys, ", for ", c.relations_at_once,
                 " relations");
   }
   if (!c.several_win && c.one_is_equal && *c.keys_read == 1) {
-    return text(": a query of this task must read at most ", keys);
+    return text(": a query of this task must attend to at most ", keys);
   }
   return "";
 }

@@ -204,7 +204,7 @@ Table voita_rows_table() {
            {"from_scratch.loss", "from scratch",
             "loss of these heads trained from initial values on the same schedule"},
            {"unpruned.loss", "unpruned",
-            "loss of all heads, trained on without gates by the same schedule"},
+            "loss of the unpruned model, trained further without gates on the same schedule"},
            Column("from_scratch.accuracy", "accuracy there",
                   "accuracy of the model trained from scratch")
                .hidden(),
@@ -257,7 +257,8 @@ Finding voita_found(const Json& report) {
     rows.title += text("\nschedule of all arms: ", schedule->string());
   }
   rows.note = kVoitaPublished;
-  drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
+  drift.note =
+      "published (authors' page): the functions of removed heads move to the heads that survive";
   const Json& chosen = found.at(report.at("chosen").integer());
   drift.title = text("2. roles of heads, before and after lambda ", chosen.at("lambda").number());
   return {.about = report, .tables = {table_of(report, rows), table_of(report, drift)}};

@@ -270,7 +270,7 @@ static Table edges_table() {
            Column("lift", "lift", "attention mass above the baseline: 0 is chance, 1 is perfect")
                .fixed(2),
            Column("mass", "mass", "attention mass of the masked edges").fixed(2)},
-      .title = "cost of masking exactly a relation's edges (attention knockout)",
+      .title = "cost of masking only a relation's ground-truth edges (attention knockout)",
       .inner = "tests"};
   table.append(
       change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));

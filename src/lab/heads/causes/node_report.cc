@@ -47,7 +47,7 @@ Table nodes_table(const std::vector<PatchDirection>& directions) {
                          "effect estimated by attribution patching: gradient times difference of "
                          "the activations")
                       .fixed(3)},
-      .title = "nodes, those with the largest effect",
+      .title = "nodes with the largest effects",
       .most = 20,
       .by = "effect"};
   for (const PatchDirection& direction : directions) {
@@ -96,7 +96,7 @@ Table paths_table(const std::vector<PatchDirection>& directions) {
                   interval_column("effect", "effect",
                                   "share of the logit difference that this path alone changes")
                       .fixed(3)},
-      .title = "paths, those with the largest effect",
+      .title = "paths with the largest effects",
       .most = 20,
       .by = "effect"};
   for (const PatchDirection& direction : directions) {

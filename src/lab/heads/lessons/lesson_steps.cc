@@ -148,8 +148,7 @@ std::string uniform_text(const ShownHeads& shown) {
   }
   if (uniform == 0) return "";
   return text("\n", uniform, " of ", rows,
-              " rows look at all keys alike: their query is 0 in these columns, so all scores are "
-              "0.");
+              " rows are uniform: their query is 0 in these columns, so all scores are 0.");
 }
 
 /// Returns the concatenated outputs, their product with W_O, and the change of the output without
@@ -161,18 +160,18 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
     changes.push_back(text("without ", shown.names[h], " by ",
                            fixed(change_when_silent(shown.heads, h, W_O), 4)));
   }
-  Table table{.name = "mixed",
-              .columns = {{"token", "token"},
-                          Column("concatenated", "concatenated",
-                                 "the outputs of all heads side by side")
-                              .no_legend(),
-                          Column("mixed", "after W_O",
-                                 "the same times W_O: what attention adds to the stream")
-                              .no_legend()},
-              .title = text("heads side by side ", shape_text(z), ", then times W_O ",
-                            shape_text(W_O), ", which mixes them"),
-              .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
-                           fixed(norm(y), 4), ".", uniform_text(shown))};
+  Table table{
+      .name = "mixed",
+      .columns =
+          {{"token", "token"},
+           Column("concatenated", "concatenated", "outputs of all heads as one vector").no_legend(),
+           Column("mixed", "after W_O",
+                  "the concatenated outputs times W_O, which attention adds to the residual stream")
+               .no_legend()},
+      .title = text("concatenated outputs of all heads ", shape_text(z), ", then times W_O ",
+                    shape_text(W_O), ", which mixes them"),
+      .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
+                   fixed(norm(y), 4), ".", uniform_text(shown))};
   for (Index t = 0; t < z.rows(); ++t) {
     table.rows.push_back(
         {shown.queries[t], four_decimals(row_of(z, t)), four_decimals(row_of(y, t))});
@@ -239,7 +238,7 @@ Table steps_table(const ShownHeads& shown, std::size_t h, Index t) {
                      written.products ? ": q = " + vector_text(q) : "");
   table.note = text("output ",
                     output.is_string() ? output.string() : "of length " + fixed(output.number(), 4),
-                    hidden > 0 ? text("; ", hidden, " keys are hidden from it by the mask") : "");
+                    hidden > 0 ? text("; ", hidden, " keys are masked") : "");
   return table;
 }
 
@@ -275,7 +274,7 @@ std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O) {
         key_table(shown,
                   Column("average", "average", "weights averaged over heads, by key").no_legend(),
                   average_weights(shown.heads), 4));
-    tables.back().title = "the weights averaged over heads: what each did can no longer be seen";
+    tables.back().title = "weights averaged over heads: the average hides what each head does";
   }
   tables.push_back(mixing_table(shown, W_O));
   return tables;

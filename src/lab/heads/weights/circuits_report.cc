@@ -21,7 +21,7 @@ static Table trigrams_table(const CircuitsReport& report) {
            Column("qk", "qk", "score of the source above the mean of all sources").fixed(2),
            Column("ov", "ov", "logit added to `out` above the mean of all outputs").fixed(2),
            Column("product", "qk x ov", "product of the two, which orders the rows").fixed(2)},
-      .title = "skip-trigrams: [source] ... [destination] -> [out], the strongest",
+      .title = "strongest skip-trigrams: [source] ... [destination] -> [out]",
       .most = 10,
       .by = "product"};
   for (const SkipTrigram& one : report.trigrams) {
@@ -75,7 +75,7 @@ static Table compositions_table(const CircuitsReport& report) {
            Column("p_holm", "p",
                   "probability of such a strength at random, Holm-corrected over all pairs")
                .shown_as(Form::p_value)},
-      .title = "compositions, the strongest",
+      .title = "strongest compositions of two heads",
       .most = 10,
       .by = "strength"};
   for (const Composition& one : report.compositions) {
