@@ -15,9 +15,10 @@ Result compare(Invocation& call) {
   s.real("margin", options.margin, 0, 1000,
          "smallest difference that counts (0: that of the measure)");
   call.read(s, {},
-            "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP for each of\n"
-            "its groups; with :METHOD@KEPT after it, what a pruning method left of each run,\n"
-            "and for regret, used and needed :METHOD (`headlab curve` first)\n");
+            "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP (an arm for\n"
+            "each group). Append :METHOD@KEPT to compare the models that a pruning method\n"
+            "left with KEPT heads, or :METHOD for regret, used and needed. These arms need a\n"
+            "curve: run `headlab curve` first\n");
   require_known("measure", options.measure, texts_of(measures(), &Measure::name));
   const Measure& measure = find_measure(options.measure);
   std::vector<Arm> arms;

@@ -147,7 +147,7 @@ void keep_as(const fs::path& file, Result& result) {
 
 std::string replaced_text(const fs::path& folder) {
   return text("  # ", harmless(folder.string()),
-              " is there now: add --force to replace it, or name another --out");
+              " exists now: add --force to replace it, or choose another --out");
 }
 
 }  // namespace headlab::cli

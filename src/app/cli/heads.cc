@@ -26,7 +26,7 @@ struct HeadsFlags {
     s.group("what");
     s.boolean("scores", shown.scores, "also show scores without ground truth: induction ...");
     s.boolean("map", shown.map, "show which heads attend to the same keys");
-    s.boolean("all", shown.all, "show everything that was found");
+    s.boolean("all", shown.all, "show all results, including those hidden by default");
     s.group("output");
     s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);

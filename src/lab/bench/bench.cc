@@ -254,9 +254,9 @@ Finding bench_ops(const BenchOptions& options) {
 
 constexpr Benchmark kBenchmarks[] = {
     {"step", "a training step against the machine's limits", bench_step},
-    {"forward", "a forward pass alone, as analyses make them", bench_forward},
+    {"forward", "a forward pass alone, as in analyses", bench_forward},
     {"ops", "every op of a training step, against the machine's limits", bench_ops},
-    {"generation", "a token after 64, 256 ... --length others; preset: 4096, --batch 1",
+    {"generation", "one token after 64, 256 ... --length tokens (preset: 4096, --batch 1)",
      bench_generation},
 };
 

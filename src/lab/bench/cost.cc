@@ -219,8 +219,7 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules) {
                            "C d_model, H heads, G blocks of K and V, D and Dv widths"},
                           {"shape", "shape"},
                           Column("parameters", "parameters").shown_as(Form::grouped)},
-              .title =
-                  "parameters: their number does not depend on the number of heads if H D = C"};
+              .title = "parameters: they do not depend on the number of heads if H D = C"};
   const auto whole = [](const char* formula, const AttentionPlaceSizes& m) {
     return static_cast<Index>(value_of(formula, m, 1));
   };
@@ -341,8 +340,7 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
                       .shown_as(Form::grouped),
                   Column("share", "share", "share of the operations of all parts").fixed(3)},
       .title = "growth with T = S tokens and d = C, and operations at this size",
-      .note =
-          "scores and sums of values cost more than the projections if T is above d (1 + G / H)"};
+      .note = "scores and sums of values exceed the projections if T is above d (1 + G / H)"};
   double all = 0;
   const std::vector<OpCount> counts = ops_of(modules);
   const auto add = [&](const char* part, const char* time, const char* memory,
