@@ -203,7 +203,7 @@ TEST_F(Files, GrowLineByLine) {
   EXPECT_THROW(append_line(directory_ / "none" / "a", "x"), Error);
 }
 
-TEST_F(Files, OfJsonSayWhenABitOfThemHasFlipped) {
+TEST_F(Files, FlippedBitInJsonIsDetected) {
   const fs::path file = directory_ / "a.json";
   const Json json = stamped({{"loss", 0.1}, {"heads", Json::Array{1, 2}}, {"none", Json()}});
   write_json(file, json);
@@ -297,7 +297,7 @@ TEST_F(Lock, IsHeldAgainWhenAKilledProcessLeftItsFile) {
 }
 
 #ifdef SYS_flock
-TEST_F(Lock, IsAskedAgainWhereASignalCameAndFailsWhereTheDiskDoes) {
+TEST_F(Lock, RetriesAfterASignalAndFailsOnADiskError) {
   failing_locks = 3, lock_error = EINTR;
   const FileLock lock(folder / "lock");
   EXPECT_TRUE(lock.held() && lock.is_certain());

@@ -90,7 +90,7 @@ TEST(Npy, OtherElementsThanFloatsAreRefused) {
   }
   expect_error([] { read_npy_floats(npy("<f4", "2,", "1234")); }, {"less than its shape [2]"});
   expect_error([] { read_npy_floats(npy("<f4", "1,", "12345678")); }, {"more than its shape [1]"});
-  expect_error([] { read_npy_floats("1234"); }, {"no array of NumPy"});
+  expect_error([] { read_npy_floats("1234"); }, {"not a NumPy array"});
 }
 
 TEST(Npy, SurvivesEveryChangedByteAndEveryEnd) {
@@ -151,9 +151,9 @@ TEST(Npz, DamageIsNoticedWhereverItIs) {
 
 TEST(Npz, ThatCannotBeReadIsNamed) {
   const std::pair<std::string, const char*> faults[] = {
-      {"", "no archive of arrays"},
+      {"", "not an archive of arrays"},
       {"PK\5\6", "ends too early"},
-      {one_npz("hello"), "a: it is no array of NumPy"},
+      {one_npz("hello"), "a: it is not a NumPy array"},
       {one_npz(npy("<f4", "1,", "1234")), "a: it holds no whole numbers such as <i4"},
       {one_npz(npy("<i4", "2,", "1234")), "a: it holds less than its shape"},
       {one_npz(npy("<i4", "99999999999999999999,", "1234")), "a: its header is no header"},

@@ -73,7 +73,7 @@ TEST(BenchStep, IsAShareOfThePeak) {
   EXPECT_LT(row[7].number(), 1.7) << "1, but the clock may change between the two measurements";
 }
 
-TEST(BenchGeneration, ATokenTakesWhatItsAttentionAndTheRestTake) {
+TEST(BenchGeneration, TimeOfATokenIsTheSumOfAttentionAndTheRest) {
   const Table table = benchmarks()[3].run(quick_options()).tables[0];
   for (const Json::Array& row : table.rows)
     EXPECT_NEAR(row[1].number(), row[2].number() + row[3].number(), 1e-9);

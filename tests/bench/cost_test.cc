@@ -62,7 +62,7 @@ TEST(Cost, OfAModelIsItsOwnCount) {
   EXPECT_EQ(modules[2].sizes.heads, 0);
 }
 
-TEST(Cost, OfOperationsDoesNotDependOnTheNumberOfHeadsButForTheSoftmax) {
+TEST(Cost, OnlyTheSoftmaxDependsOnTheNumberOfHeads) {
   const Table table = operation_cost(modules_of(CostOptions{}), 1);
   for (const Json::Array& cells : table.rows) {
     const Index factor = cells[0].string() == "softmax" ? 8 : 1;

@@ -34,7 +34,7 @@ TEST(Cost, OfALinearMapIsTwoOperationsAWeightAndRow) {
   EXPECT_EQ(back.bytes, kSize * (20 * 7 + 2 * (20 * 3 + 3 * 7 + 7)));
 }
 
-TEST(Cost, OfALinearMapIsHalfWhereItsInputWantsNoGradient) {
+TEST(Cost, LinearMapCostsHalfWithoutAnInputGradient) {
   const Tensor x = random_tensor({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}),
                b = random_leaf({7}, Key{3});
   const Cost cost = cost_in(Kind::backward, "linear", [&] { backward(sum(linear(x, W, b))); });

@@ -228,7 +228,7 @@ TEST_F(Lessons, TrueAsksForChanceAndCause) {
   EXPECT_TRUE(shows("#truth-verdict", "Your guess is right")) << words("#truth-verdict");
   EXPECT_TRUE(shows("#truth-verdict", "nats"));
   choose("lab-guess", "4");
-  EXPECT_TRUE(shows("#truth-verdict", "not borne out"));
+  EXPECT_TRUE(shows("#truth-verdict", "Your guess is wrong"));
 }
 
 TEST_F(Lessons, ExercisesTakeRightAnswersAndRefuseWrongOnes) {

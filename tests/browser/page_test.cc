@@ -123,7 +123,7 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
       EXPECT_NE(fact(at2(pair.at("first")), "does it too").find(at2(pair.at("second"))),
                 std::string::npos)
           << "Who backs it up?";
-      EXPECT_TRUE(shows("#card p", "looks at the token")) << "who is second says so";
+      EXPECT_TRUE(shows("#card p", "attends to the token")) << "who is second says so";
     }
 }
 

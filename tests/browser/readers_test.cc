@@ -142,7 +142,7 @@ TEST_F(Readers, WhoPrintInTheDarkGetLightPictures) {
   EXPECT_EQ(tab().text(corner), dark) << "after printing the page is as before";
 }
 
-TEST_F(Readers, WhoListenFindANameForEverything) {
+TEST_F(Readers, WithAScreenReaderFindANameForEverything) {
   open(full);
   for (const std::string view : kViews) {
     go_to("#view=" + view);
@@ -151,7 +151,7 @@ TEST_F(Readers, WhoListenFindANameForEverything) {
   }
 }
 
-TEST_F(Readers, WhoListenGetATableBehindEveryPicture) {
+TEST_F(Readers, WithAScreenReaderGetATableForEveryPicture) {
   open(full, "#view=head&h=0.0&ex=3");
   EXPECT_NE(tab().text("document.getElementById('pattern').getAttribute('aria-label')"), "");
   EXPECT_EQ(table("pattern").size(), 16u);
@@ -162,7 +162,7 @@ TEST_F(Readers, WhoListenGetATableBehindEveryPicture) {
 }
 
 /// In one column, what comes next to who listens is below or next to what came before.
-TEST_F(Readers, WhoListenHearThePageInTheOrderOfReading) {
+TEST_F(Readers, WithAScreenReaderHearThePageInReadingOrder) {
   tab().resize(320, 640);
   open(full);
   for (const std::string view : kViews) {
@@ -332,7 +332,7 @@ TEST_F(Readers, GetTheSameCurveFromThePageAndTheProgram) {
               program({"curve", "full", "--methods", "random,ablation,greedy,exhaustive"}));
 }
 
-TEST_F(Readers, GetTheSameLossesAndBirthsFromThePageAndTheProgram) {
+TEST_F(Readers, GetTheSameLossesAndEmergenceStepsFromPageAndProgram) {
   open(full, "#view=story");
   const std::string first = svg_of("losses");
   std::string losses = first;

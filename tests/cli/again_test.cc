@@ -22,7 +22,7 @@ TEST_F(Again, ThreadsChangeNothing) {
   EXPECT_EQ(losses["1"], losses["3"]);
 }
 
-TEST_F(Again, TheConfigOfARunMakesItAgain) {
+TEST_F(Again, ConfigOfARunReproducesIt) {
   done(tiny(typed("--out a --heads 2 --dropout 0.1 --seed 5 --lr 3e-3")));
   done({"train", "--config", "a/config.json", "--out", "b"});
   EXPECT_EQ(file("a/model.safetensors"), file("b/model.safetensors"));
@@ -61,7 +61,7 @@ TEST_F(Again, PrunePrintsItsCommandAndItsSeeds) {
   EXPECT_EQ(file("b/model.safetensors"), model);
 }
 
-TEST_F(Again, AResumedRunSaysWhatMakesItAgain) {
+TEST_F(Again, ResumedRunPrintsTheCommandThatReproducesIt) {
   done(tiny({"--out", "a"}));
   const Outcome resumed = done({"train", "--resume", "a"});
   EXPECT_TRUE(again_of(resumed.out).starts_with("headlab train --config a/config.json --out a  #"))

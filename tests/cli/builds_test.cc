@@ -17,7 +17,7 @@ class Builds : public Program {
   }
 };
 
-TEST_F(Builds, GoOnWithTheRunsOfOthersAndSaySo) {
+TEST_F(Builds, ResumeRunsOfOtherBuildsWithANote) {
   done(tiny({"--out", "a", "--steps", "2"}));
   EXPECT_EQ(done({"train", "--resume", "a", "--steps", "3"}).err.find("another build"),
             std::string::npos);

@@ -99,7 +99,7 @@ TEST_F(Causes, AttributionRefusesPostNorm) {
   expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot be attributed"});
 }
 
-TEST_F(Causes, ANamedSetIsSilencedAlike) {
+TEST_F(Causes, NamedSetOfHeadsIsAblatedTogether) {
   done(tiny({"--out", "a"}));
   const Json silenced =
       done({"ablate", "a", "--head", "0.1,0.2", "--examples", "32", "--json"}).json();

@@ -73,7 +73,7 @@ TEST_F(Interrupt, MayBeSaidByTheSystemThatEndsAJobOrHangsUp) {
   }
 }
 
-TEST_F(Interrupt, IsNoneWhenNobodyReadsOnWhatTrainingSays) {
+TEST_F(Interrupt, ClosedOutputDoesNotStopTraining) {
   Process process(talkative({"--out", "a"}), waiting());
   ASSERT_TRUE(process.wait_for("step 5/"));
   process.close_stderr();

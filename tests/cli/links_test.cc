@@ -140,7 +140,7 @@ TEST_F(LinksInARun, AFileOfTheUserNamedLikeALockIsKept) {
   EXPECT_EQ(file("r/.a.lock"), "process of my thesis\n");
 }
 
-TEST_F(LinksInARun, WhatAnImportOrAnExportLeavesThatDiesIsNoDeadEnd) {
+TEST_F(LinksInARun, InterruptedImportOrExportCanBeRepeated) {
   done(tiny({"--task", "copy", "--out", "r/a", "--force"}));
   done({"export", "r/a", "--to", "transformerlens", "--out", "e"});
   const std::string settings = file("e/config.json");

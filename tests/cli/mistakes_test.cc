@@ -22,7 +22,7 @@ class Mistakes : public Program, public testing::WithParamInterface<Mistake> {
   }
 };
 
-TEST_P(Mistakes, AreAnsweredInASentenceAndChangeNothing) {
+TEST_P(Mistakes, PrintOneErrorAndChangeNothing) {
   const auto before = contents(folder.path());
   const Outcome outcome = run(GetParam().words());
   EXPECT_EQ(outcome.status, GetParam().status);

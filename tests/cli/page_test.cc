@@ -7,7 +7,7 @@ namespace headlab::cli { namespace {
 
 using Pages = Program;
 
-TEST_F(Pages, AreWrittenBesideTheRunAndNameWhatIsMissing) {
+TEST_F(Pages, AreWrittenIntoTheRunAndNameMissingFiles) {
   done(tiny({"--out", "a"}));
   const auto before = contents(folder.path() / "a");
   expect_parts(done({"page", "a"}).out,

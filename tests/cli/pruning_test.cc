@@ -245,7 +245,7 @@ class PruningMistakes : public Program, public testing::WithParamInterface<Mista
   }
 };
 
-TEST_P(PruningMistakes, AreAnsweredInASentenceAndChangeNothing) {
+TEST_P(PruningMistakes, PrintOneErrorAndChangeNothing) {
   const auto without_cells = [&] {
     auto files = contents(folder.path());
     std::erase_if(files, [](const auto& one) { return holds(one.first, "/cells"); });

@@ -74,7 +74,7 @@ TEST_F(StoredCommands, RefusalsAreOneSentence) {
       {"page --patterns p.npy --tokens t.json --textbook", {"--textbook", "--patterns"}},
       {"heads --patterns no.npy --tokens t.json", {"cannot read 'no.npy'"}},
       {"heads --patterns p.npy --tokens u.json", {"u.json: it has tokens of 1 example"}},
-      {"heads --patterns t.json --tokens t.json", {"t.json: it is no array of NumPy"}},
+      {"heads --patterns t.json --tokens t.json", {"t.json: it is not a NumPy array"}},
   };
   for (const auto& [line, parts] : refused) {
     SCOPED_TRACE(line);

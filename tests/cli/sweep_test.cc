@@ -14,7 +14,7 @@ Words grid(Words more) {
 
 using SweepCommand = Program;
 
-TEST_F(SweepCommand, MakesTheGridOnceAndSaysWhatCameOut) {
+TEST_F(SweepCommand, TrainsTheGridOnceAndPrintsTheResult) {
   const Outcome first = done(grid({"--out", "s", "--json"}));
   const Json json = first.json();
   EXPECT_EQ(json.at("groups").items().size(), 2u);
@@ -154,7 +154,7 @@ TEST_F(SweepCommand, IsPrunedGroupByGroup) {
   expect_refused(curves({"curve", "s/heads=3"}), 1, {"no run found in 's/heads=3'", "SWEEP/GROUP"});
 }
 
-TEST_F(SweepCommand, NamesWhatPrunesInPlaceOfItsEarlierFlags) {
+TEST_F(SweepCommand, EarlierPruningFlagsNameTheirReplacement) {
   expect_refused(run(grid({"--keep", "2", "--prune", "random"})), 2,
                  {"unknown flag '--keep'", "`headlab curve SWEEP/GROUP`"});
   expect_refused(run(grid({"--prune", "random"})), 2, {"`headlab curve SWEEP/GROUP`"});

@@ -39,7 +39,7 @@ TEST_F(Trust, AResultWhoseFileCannotBeWrittenIsShownAllTheSame) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1);
     EXPECT_TRUE(holds(outcome.out, "command: headlab " + words[0])) << outcome.out;
-    expect_parts(outcome.err, {"not kept: cannot write 'a/" + words[0] + ".json'"});
+    expect_parts(outcome.err, {"cannot keep the result: cannot write 'a/" + words[0] + ".json'"});
   }
 }
 
@@ -62,7 +62,7 @@ TEST_F(Trust, ATableWhoseFileCannotBeWrittenIsShownAllTheSame) {
   EXPECT_TRUE(holds(swept.err, "error: cannot write 's/sweep.json'")) << swept.err;
 }
 
-TEST_F(Trust, AFileThatMayNotGrowIsAnErrorInWords) {
+TEST_F(Trust, FileSizeLimitIsReportedAsAnError) {
   struct rlimit before {};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small = {2000, before.rlim_max};

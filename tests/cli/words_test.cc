@@ -62,7 +62,7 @@ TEST_F(Talk, BenchTakesHeadsThatAreLeft) {
 }
 
 /// Names from other programs: the answer is one suggestion.
-TEST_F(Talk, WordsOfOtherProgramsAreAnsweredWithOurs) {
+TEST_F(Talk, NamesOfOtherProgramsAreAnsweredWithOwnNames) {
   const std::vector<std::pair<Words, std::string>> others = {
       {{"train", "--epochs", "3"}, "'--steps'"},
       {{"train", "--batch-size", "3"}, "'--batch'"},
@@ -131,7 +131,7 @@ TEST_F(Talk, ShowsHowFarLongWorkIs) {
   }
 }
 
-TEST_F(Talk, StopsQuietlyWhenNobodyReads) {
+TEST_F(Talk, StopsQuietlyIfItsOutputIsClosed) {
   Process process({"list", "tasks"}, {.folder = folder.path(), .out_file = ""});
   const Outcome whole = process.finish();
   EXPECT_EQ(whole.status, 0);

@@ -31,7 +31,7 @@ Batch ragged_batch(const TransformerConfig& config, Index size) {
   return batch;
 }
 
-TEST(Ablation, OfNothingIsTheLossOfEvaluate) {
+TEST(Ablation, WithoutHeadsEqualsEvaluate) {
   const auto task = make_task("relations:length=8,vocab=6,classes=3,relations=1+same");
   const Transformer model = random_model(small_config(task->shape()));
   const Batch examples = held_out_examples(*task, 40).batch;
@@ -41,7 +41,7 @@ TEST(Ablation, OfNothingIsTheLossOfEvaluate) {
 }
 
 /// If heads were removed, the original index of a head is not its slot.
-TEST(Ablation, OfAPrunedModelSilencesTheHeadOfThatNumber) {
+TEST(Ablation, PrunedModelAblatesHeadByOriginalIndex) {
   TransformerConfig config = small_config("heads=4 layers=2");
   const Transformer whole = random_model(config);
   const Transformer pruned = whole.with_heads({{1, 3}, {0, 2, 3}});
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, OfEveryModel,
                                          small_config("heads=4 kv_heads=2 block=llama window=3+0"),
                                          small_encoder_decoder("block=llama window=4")));
 
-TEST(Ablation, OfAPrunedModelKnowsHeadsByTheirBornNumbers) {
+TEST(Ablation, PrunedModelUsesOriginalIndices) {
   const Transformer pruned = random_model(grouped_config()).with_heads({{1, 3}, {2}});
   const Batch examples = random_batch(grouped_config(), 5, 6);
   const Ablation ablation(pruned, examples);
@@ -107,7 +107,7 @@ void make_constant(Transformer& model) {
   }
 }
 
-TEST(Ablation, MeanAndResampleSpareAHeadThatSaysTheSameEverywhere) {
+TEST(Ablation, MeanAndResampleCostNothingForConstantHead) {
   Transformer model = random_model(small_config());
   make_constant(model);
   const Batch examples = ragged_batch(small_config(), 7);
@@ -119,7 +119,7 @@ TEST(Ablation, MeanAndResampleSpareAHeadThatSaysTheSameEverywhere) {
   EXPECT_GT(std::abs(sum_of(losses[1]) - sum_of(losses[0])), 0.01);
 }
 
-TEST(Ablation, ResampleKeepsWhatDependsOnThePositionAloneAndMeanDoesNot) {
+TEST(Ablation, ResampleKeepsPositionalHeadsAndMeanDoesNot) {
   Transformer model = random_model(small_config());
   model.visit([](const std::string& name, const Tensor& parameter) {
     if (name == "embed.W_E") std::fill_n(parameter.data(), parameter.count(), Scalar{0});
@@ -211,7 +211,7 @@ TEST(Ablation, ReportsEachHeadWithItsChange) {
   EXPECT_EQ(json.at("seed").integer(), 3);
 }
 
-TEST(Ablation, RefusesInWords) {
+TEST(Ablation, RefusesInvalidOptions) {
   const Transformer model = random_model(small_config());
   Batch examples = random_batch(small_config(), 4, 6);
   expect_error([&] { Ablation(model, examples.rows(0, 1)); }, {"two examples", "1"});

@@ -27,7 +27,7 @@ class TwoNouns : public Scripted {
   }
 };
 
-TEST(Baselines, SayWhatTheNearestCandidateFindsAndTheHeadWhereThatIsWrong) {
+TEST(Baselines, ReportTheNearestCandidateAndTheHeadWhereItIsWrong) {
   const TwoNouns task;
   Transformer model = hand_built(task.shape(), 1, {5});  // always key 2
   const HeadsReport report = score_heads(model, task, {.examples = 80});
@@ -77,7 +77,7 @@ class Assigned : public testing::Test {
       make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
 };
 
-TEST_F(Assigned, HeadsThatEachDoOneRelationAreItsOwn) {
+TEST_F(Assigned, HeadsWithOneRelationEachAreItsOwners) {
   const HeadsReport report = report_of({kUniform, 3, kSame, 1});
   EXPECT_EQ(report.relations[0].assigned, 3u);
   EXPECT_EQ(report.relations[1].assigned, 1u);
@@ -85,7 +85,7 @@ TEST_F(Assigned, HeadsThatEachDoOneRelationAreItsOwn) {
   EXPECT_EQ(report.specialization, 1);
 }
 
-TEST_F(Assigned, RelationsGoWithoutAHeadWhereHeadsAreFew) {
+TEST_F(Assigned, TooFewHeadsLeaveRelationsUnassigned) {
   const HeadsReport report = report_of({3});
   EXPECT_FALSE(report.relations[0].assigned.has_value());
   EXPECT_EQ(report.relations[1].assigned, 0u);

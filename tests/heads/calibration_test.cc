@@ -97,7 +97,7 @@ struct Rate {
 
 constexpr const char* kRelationsToShuffle = "relations:length=10,vocab=6,classes=3,relations=same";
 
-TEST(Calibration, OfOwners) {
+TEST(Calibration, FalseOwnersAreRare) {
   Rate random, perfect, shared;
   for (const Index seed : seeds()) {
     const auto task = make_task(kRelationsToShuffle);
@@ -118,7 +118,7 @@ TEST(Calibration, OfOwners) {
   perfect.expect_at_most_one_percent("owns, a perfect head, shuffled gold");
 }
 
-TEST(Calibration, OfCauses) {
+TEST(Calibration, FalseCausesAreRare) {
   Rate random, perfect;
   for (const Index seed : seeds()) {
     const auto task = make_task(kInduction);
@@ -138,7 +138,7 @@ TEST(Calibration, OfCauses) {
 /// Two layers, trained until heads own relations: pairs of which one alone owns the relation that
 /// is asked about, and the other does not even do it in part. Both verdicts are possible: the other
 /// may write to its logits as well. A training for every fourth of the seeds.
-TEST(Calibration, OfUnrelatedPairs) {
+TEST(Calibration, FalsePairsAreRare) {
   Rate redundant, takes_over, found;
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
   for (const Index seed : seeds(4)) {
@@ -175,7 +175,7 @@ TEST(Calibration, OfUnrelatedPairs) {
 }
 
 /// The controls, trained until `memoryless` is known: nothing in them is a head's work.
-TEST(Calibration, OfControls) {
+TEST(Calibration, FalseFindingsInControlsAreRare) {
   for (const char* spec :
        {"memoryless:length=10,vocab=6,classes=3", "random:length=10,vocab=6,classes=3"}) {
     Rate owned, causes, pairs, shared;
@@ -224,7 +224,7 @@ Transformer weakened(const TaskShape& shape, Index relation, std::vector<double>
 }
 
 /// Two heads that do the same at other strengths share a relation and divide nothing.
-TEST(Calibration, OfDivisions) {
+TEST(Calibration, FalseSplitsAreRare) {
   Rate divided;
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
   for (const Index seed : seeds()) {
@@ -255,7 +255,7 @@ struct Later : Shuffled {
 
 /// Two heads, each of which lacks a share of the positions that are its own to lack, are weak
 /// everywhere else.
-TEST(Power, OfDivisionsRisesWithWhatIsDivided) {
+TEST(Power, OfSplitsRisesWithTheSplitShare) {
   std::cout << "  divided positions, and the share of seeds in which that is found with 100 and "
                "400 examples\n";
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");

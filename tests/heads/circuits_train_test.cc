@@ -9,7 +9,7 @@
 
 namespace headlab { namespace {
 
-TEST(Causes, OfTrainedInductionAreThoseOfTheCircuit) {
+TEST(Causes, TrainedInductionHasTheCausesOfItsCircuit) {
   const TemporaryFolder folder;
   RunConfig config = recommended_config("induction");
   config.train.steps = 450;

@@ -91,7 +91,7 @@ class Redrawn : public TaskAround {
 
 /// The cost of hidden edges, and how much it lies above that of random ones, over draws of
 /// examples.
-TEST(Coverage, OfHiddenGoldEdges) {
+TEST(Coverage, IntervalsOfMaskedEdgesHoldTheTrueCost) {
   constexpr Index kDraws = 120, kHead = 3;  // a head of the second layer
   const auto task = make_task(kInduction);
   const Transformer model = trained_on(*task);
@@ -118,7 +118,7 @@ TEST(Coverage, OfHiddenGoldEdges) {
 }
 
 /// The cost of two heads beyond the cost of each, and beyond the sum of their effects.
-TEST(Coverage, OfPairsOfTrainedHeads) {
+TEST(Coverage, IntervalsOfPairsHoldTheTrueValue) {
   for (const char* spec : {kRelations, kInduction}) {
     const auto task = make_task(spec);
     const Transformer model = trained_on(*task);
@@ -134,7 +134,7 @@ TEST(Coverage, OfPairsOfTrainedHeads) {
 }
 
 // Models of six tasks, trained as recommended: their heavy tails come late in training.
-TEST(Coverage, OfTheCostOfHeadsTrainedAsRecommended) {
+TEST(Coverage, IntervalsOfAblationHoldTheTrueCost) {
   Index judged = 0;
   for (const char* name : {"induction", "relations", "sort", "brackets", "recall", "english"}) {
     RunConfig config = recommended_config(name);

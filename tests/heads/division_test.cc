@@ -28,7 +28,7 @@ class Divided : public testing::Test {
   std::unique_ptr<Task> task_ = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
 };
 
-TEST_F(Divided, ByPosition) {
+TEST_F(Divided, FindsASplitByPosition) {
   Transformer halves = model(1);
   for (Index t = 0; t < kLength; ++t) blind(halves, t % 2, t);
   const HeadsReport report = report_of(halves);
@@ -51,7 +51,7 @@ TEST_F(Divided, ByPosition) {
   EXPECT_EQ(json.at("classes").items()[0].at("mass").items().size(), 2u);
 }
 
-TEST_F(Divided, ByTokens) {
+TEST_F(Divided, FindsASplitByTokens) {
   Transformer halves = model(kSame);
   blind(halves, 0, kLength), blind(halves, 1, kLength + 1);  // both do the third class
   const HeadsReport report = report_of(halves);
@@ -62,7 +62,7 @@ TEST_F(Divided, ByTokens) {
   EXPECT_EQ(division->classes.size(), 6u);
 }
 
-TEST_F(Divided, ByWhatIsBestOnTheOtherHalf) {
+TEST_F(Divided, ChoosesTheKindOfClassOnTheOtherHalf) {
   Transformer halves = model(kSame);
   blind(halves, 0, kLength), blind(halves, 1, kLength + 1);
   Index not_best = 0;
@@ -80,7 +80,7 @@ TEST_F(Divided, ByWhatIsBestOnTheOtherHalf) {
 }
 
 /// Each head finds the last of its class at some distances, and does not see the others.
-TEST_F(Divided, ByDistance) {
+TEST_F(Divided, FindsASplitByDistance) {
   constexpr Index kMany = 6;
   task_ = make_task("relations:length=10,vocab=6,classes=6,relations=1+same");
   Transformer halves = hand_built(task_->shape(), kMany, {kSame, kSame});
@@ -123,7 +123,7 @@ TEST_F(Divided, LikeAnotherWhicheverHeadDoesWhat) {
 }
 
 /// The cost of a class equals that of ablating the head on the class's targets alone.
-TEST_F(Divided, SaysWhatEachClassCosts) {
+TEST_F(Divided, ReportsTheCostOfEachClass) {
   Transformer halves = model(1);
   for (Index t = 0; t < kLength; ++t) blind(halves, t % 2, t);
   Generator random(Key{3});
@@ -152,7 +152,7 @@ TEST_F(Divided, SaysWhatEachClassCosts) {
   EXPECT_TRUE(report_of(halves).division_of(0)->classes[c].rise.empty());
 }
 
-TEST_F(Divided, ByNothingWhereOneHeadDoesIt) {
+TEST_F(Divided, FindsNoSplitIfOneHeadDoesAll) {
   for (const Index relation : {Index{1}, kSame}) {
     const HeadsReport report = report_of(model(relation));
     EXPECT_TRUE(report.divisions.empty());

@@ -47,7 +47,7 @@ TEST(GoldEdges, HiddenRandomEdgesWeighAsMuchWhereTheyCan) {
 
 // All weight lies on what one of two relations asks for: what the other asks for is hidden as the
 // control, and weighs as much.
-TEST(GoldEdges, HaveAControlOfAsMuchWeightWhereOtherRelationsHoldAllOfIt) {
+TEST(GoldEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3");
   const Transformer model = hand_built(task->shape(), 3, {1, 3});
   const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 1});
@@ -95,7 +95,7 @@ TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
   EXPECT_EQ(test.verdict(), "small");
 }
 
-TEST(GoldEdges, OfHeadsThatSayNothingDisagreeWithTheirPatterns) {
+TEST(GoldEdges, HeadsWithoutOutputAreNoCause) {
   const auto task = make_task(kRelations);
   const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});
   const EdgeReport report = test_gold_edges(model, *task, {.examples = 40, .draws = 2});
@@ -111,7 +111,7 @@ TEST(GoldEdges, OfHeadsThatSayNothingDisagreeWithTheirPatterns) {
   }
 }
 
-TEST(GoldEdges, AreWhatIsHiddenAndNothingElse) {
+TEST(GoldEdges, OnlyGroundTruthEdgesAreMasked) {
   const auto task = make_task(kRelations);
   const Transformer model =
       random_model(small_config(task->shape(), "kv_heads=1")).with_heads({{1}, {0, 1}});
@@ -196,7 +196,7 @@ TEST(GoldEdges, RefuseInWords) {
   EXPECT_THROW(EdgeExperiment(model, *task, {.examples = 4, .batch = 0}), Error);
 }
 
-TEST(EdgeVerdict, OfACauseNeedsSignificanceBeyondTheManyThatAreAsked) {
+TEST(EdgeVerdict, CauseNeedsAPBelowOneInAThousand) {
   const auto test_with = [](double p) {
     const PairedChange rise{.change = 0.5, .low = 0.1, .high = 0.9, .p = p, .examples = 100};
     return EdgeTest{.mass = 1, .control_mass = 1, .share = 1, .gold = rise, .difference = rise};

@@ -61,7 +61,7 @@ TEST_F(PairsOfInduction, CountTheirStepsOnce) {
   EXPECT_EQ(shares.back(), 1) << "the work is done when it is said to be";
 }
 
-TEST(TakingOver, IsSeenInAHeadThatDoesMoreWhenTheOtherIsGone) {
+TEST(TakingOver, HeadThatAddsMoreAfterAnAblationCompensates) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1");
   const Transformer model = one_takes_over(task->shape());
   const PairsReport report = ablate_pairs(model, *task, {}, 80);

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Models, PatchingOf,
                                          small_config("kv_heads=1 block=llama window=3+0"),
                                          small_config("features=3")));
 
-TEST(Patching, RefusesInWords) {
+TEST(Patching, RefusesInvalidOptions) {
   const Transformer model = random_model(small_config());
   const Batch batch = random_batch(small_config(), 2, 5);
   expect_error([&] { patch_activations(model, batch, batch); }, {"the same answers"});

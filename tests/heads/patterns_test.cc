@@ -71,7 +71,7 @@ TEST(PatternScores, AskForTheKeysThatTheyName) {
   EXPECT_EQ(asked("rare", task, true), "1:1 2:2 3:2 4:2 5:2");
 }
 
-TEST(PatternScores, AskForKeysBehindTheQueryInAnEncoder) {
+TEST(PatternScores, CountKeysAfterTheQueryInAnEncoder) {
   const Written task({0, 1, 3, 0}, Architecture::encoder);
   EXPECT_EQ(asked("next", task, false), "0:1 1:2 2:3");
   EXPECT_EQ(asked("same", task, false), "0:3 3:0");

@@ -208,7 +208,7 @@ double distance_from_uniform(std::vector<double> values) {
   return distance;
 }
 
-TEST(P, IsUniformForHeadsThatKnowNothingOfTheGold) {
+TEST(P, IsUniformForHeadsUnrelatedToTheGroundTruth) {
   // 1.95 / sqrt(n) is exceeded by chance once in a thousand; p has steps of 1/200.
   const double bound = 1.95 / std::sqrt(300) + 1.0 / 200;
   for (const bool positional : {false, true}) {
@@ -219,7 +219,7 @@ TEST(P, IsUniformForHeadsThatKnowNothingOfTheGold) {
   }
 }
 
-TEST(P, OfAPerfectHeadIsTheSmallestThereIs) {
+TEST(P, PerfectHeadGetsSmallestPossibleP) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
   Transformer model = hand_built(task->shape(), 3, {1, kSame, kUniform});
   for (const Index permutations : {199, 499}) {
@@ -237,7 +237,7 @@ TEST(P, OfAPerfectHeadIsTheSmallestThereIs) {
   }
 }
 
-TEST(P, OfGoldThatPositionAloneDecidesIsOne) {
+TEST(P, PositionalGroundTruthGivesAPOfOne) {
   const Scripted task([](Index, Index t) { return t < 2 ? -1 : t - 2; });
   Transformer model = hand_built(task.shape(), 1, {2});
   const HeadsReport report = score_heads(model, task, {.examples = 40});

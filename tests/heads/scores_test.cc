@@ -236,7 +236,7 @@ TEST(HeadScores, AreHeldAgainstTheKeysThatAHeadSees) {
   EXPECT_EQ(uniform.like, "local") << "all that it sees is near";
 }
 
-TEST(HeadScores, AreThoseOnTheOddExamplesOfWhatIsBestOnTheEven) {
+TEST(HeadScores, HeadIsChosenOnEvenAndScoredOnOddExamples) {
   const Scripted task([](Index b, Index t) { return t < 2 ? -1 : t - 1 - b % 2; });
   Transformer model = hand_built(task.shape(), 1, {2, 1});
   const HeadsReport report = score_heads(model, task, {.examples = 16, .untrained = &model});

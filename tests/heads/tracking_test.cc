@@ -68,7 +68,7 @@ TEST_F(Tracking, IsTheSameWhenTheRunWasStopped) {
   EXPECT_EQ(log("run"), log("straight"));
 }
 
-TEST_F(Tracking, IsTheSameWhenTheRunDiedBehindItsLastSave) {
+TEST_F(Tracking, IsTheSameIfTheRunDiedAfterItsLastSave) {
   // The state is that of step 10 or 20, the log tells of 18 or 27.
   for (const Index death : {19, 29}) EXPECT_THROW(train_tracked(folder_ / "run", -1, death), Error);
   EXPECT_NE(log("run").find("\"step\":27,"), std::string::npos);
@@ -99,13 +99,13 @@ RelationHistory written(const fs::path& folder, const std::vector<double>& lifts
   return read_heads_history(open_run(folder)).relations.at(0);
 }
 
-TEST_F(Tracking, SetsABirthAtHalfOfTheFinalLift) {
+TEST_F(Tracking, EmergenceIsAtHalfOfTheFinalLift) {
   EXPECT_EQ(written(folder_ / "run", {0.1, 0.39, 0.4, 0.9, 0.8}).born, 30);
   EXPECT_EQ(written(folder_ / "run", {0.5}).born, 10);
   EXPECT_EQ(written(folder_ / "run", {NAN, 0.1, 0.5}).born, 30);
 }
 
-TEST_F(Tracking, SetsThePartingAtTheFirstStepOfTheLastDivision) {
+TEST_F(Tracking, SplitBeginsAtTheFirstStepOfTheLastSplit) {
   std::ofstream log(folder_ / "run" / "heads.jsonl");
   for (const char* by : {"", "distance", "position", "", "position"}) {
     static Index step = 0;
@@ -121,7 +121,7 @@ TEST_F(Tracking, SetsThePartingAtTheFirstStepOfTheLastDivision) {
   EXPECT_EQ(written(folder_ / "run", {0.5}).parted, -1);  // logs without divisions
 }
 
-TEST_F(Tracking, KnowsNoBirthOfWhatIsNotThereInTheEnd) {
+TEST_F(Tracking, RoleAbsentAtTheEndDoesNotEmerge) {
   EXPECT_EQ(written(folder_ / "run", {0.2, 0.9, 0.29}).born, -1);
   EXPECT_EQ(written(folder_ / "run", {0.2, NAN}).born, -1);
   EXPECT_EQ(written(folder_ / "run", {0.1, 0.3}).born, 20);

@@ -6,7 +6,7 @@
 
 namespace headlab { namespace {
 
-TEST(Birth, OfThePreviousTokenHeadComesBeforeThatOfInduction) {
+TEST(Birth, PreviousTokenHeadEmergesBeforeInductionHead) {
   const TemporaryFolder folder;
   RunConfig config = recommended_config("induction");
   config.train.seed = 1;

@@ -178,7 +178,7 @@ TEST_P(AttentionCases, AnyNumberOfThreadsGivesTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(All, AttentionCases, testing::ValuesIn(cases()),
                          [](const auto& c) { return c.param.name; });
 
-TEST(Attention, ARowDoesNotDependOnWhatFollowsIt) {
+TEST(Attention, RowDoesNotDependOnLaterTokens) {
   Trial longer({.name = "", .batch = 1, .queries = 150, .keys = 150, .causal = true});
   Trial shorter({.name = "", .batch = 1, .queries = 150, .keys = 150, .causal = true});
   longer.run_fused();
@@ -211,7 +211,7 @@ TEST(Attention, AQueryWhoseScoresAllOverflowIsNaN) {
   for (const Scalar z : run.z) EXPECT_TRUE(std::isnan(z));
 }
 
-TEST(Attention, ANaNInAKeyReachesEveryQueryThatSeesIt) {
+TEST(Attention, NaNInAKeyReachesEveryQueryThatSeesIt) {
   Trial run({"", 1, 40, 40, 1, 1, 4, 1, true});
   run.k[20 * 4] = std::numeric_limits<Scalar>::quiet_NaN();
   run.run_fused();

@@ -46,7 +46,7 @@ TEST(Compare, ShowsNamesWithoutWhatAllOfThemBeginWith) {
   EXPECT_EQ(apart.table("comparisons").column("ratio").title, "times abc");
 }
 
-TEST(Compare, SaysNothingWhereTheSeedsDoNotTell) {
+TEST(Compare, IsInconclusiveIfTheSeedsDoNotDecide) {
   const Finding five =
       compare_arms(std::vector<Arm>{arm("a", {1, 1, 1, 1, 1}), arm("b", {.1, .2, .1, .1, .1})});
   EXPECT_EQ(cell(five, "p").number(), 0.0625);
@@ -316,7 +316,7 @@ TEST_F(Arms, NameSeedsThatAreNotFinished) {
   EXPECT_TRUE(notes[0].string().ends_with("heads=2: seed 9 is not finished and is left out"));
 }
 
-TEST_F(Arms, AreWhatAMethodLeft) {
+TEST_F(Arms, CanBeModelsPrunedByAMethod) {
   for (const auto& [part, value] : {std::pair{"", 2.}, {":pruned", 3.}, {":from_scratch", 1.}})
     EXPECT_EQ(values(text("s/heads=2:greedy@1", part)), std::vector<double>(2, value));
 }
@@ -339,7 +339,7 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
   expect_error([&] { find_measure("lifts"); }, {"'lifts'", "'lift'"});
 }
 
-TEST_F(Arms, AreRefusedWhereNothingIs) {
+TEST_F(Arms, AreRefusedIfNoRunIsFound) {
   const auto refused = [&](const std::string& name, const std::vector<std::string>& parts) {
     expect_error([&] { values(name); }, parts);
   };

@@ -106,7 +106,7 @@ TEST_F(Reproduced, MichelPrunesTheWeightsThatTheRunKept) {
   EXPECT_EQ(over.cells("loss").at(last - 1).items()[0].number(), full);
 }
 
-TEST_F(Reproduced, MichelSilencesEveryHeadAndTimesEveryBatch) {
+TEST_F(Reproduced, MichelAblatesEveryHeadAndTimesEveryBatch) {
   const Json report = michel();
   EXPECT_EQ(report.at("ablation").at("heads").items().size(), 5u);
   ASSERT_EQ(report.at("curve").at("methods").items().size(), 3u);

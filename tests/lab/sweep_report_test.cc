@@ -123,13 +123,13 @@ TEST_F(Sweep, SaysThatSeveralHeadsWinWhereTheyDo) {
   EXPECT_FALSE(comparison.equal_parameters);
   const std::string verdict = verdict_in(report);
   EXPECT_TRUE(holds(verdict,
-                    "several heads beat one: a query of this task must read up to 3 keys at "
+                    "several heads beat one: a query of this task must attend to up to 3 keys at "
                     "once, for 2 relations"))
       << verdict;
   EXPECT_TRUE(holds(verdict, "heads=2 is enough: as accurate as the best within 0.005")) << verdict;
 }
 
-TEST_F(Sweep, HasNoWordWhereTheSeedsDoNotTell) {
+TEST_F(Sweep, IsInconclusiveIfTheSeedsDoNotDecide) {
   for (const int seeds : {1, 3, 4, 5}) {  // 5 reach 1/16
     const SweepReport report =
         collect({{"1", seeds_of(0.9, 0.7, seeds)}, {"2", seeds_of(0.01, 1, seeds)}});
@@ -172,8 +172,9 @@ TEST_F(Sweep, GivesAReasonOnlyWhereItIsTrue) {
   EXPECT_TRUE(holds(verdict(1, 1, 0.9, 0.7), wins + ";")) << verdict(1, 1, 0.9, 0.7);
   EXPECT_TRUE(holds(verdict(1, 5, 0.9, 0.7), wins + ";")) << verdict(1, 5, 0.9, 0.7);
   EXPECT_TRUE(holds(verdict(4, 4, 0.9, 0.7), wins + ": a query"));
-  EXPECT_TRUE(holds(verdict(1, 1, 0.02, 1), gain_nothing + ": a query of this task must read at "
-                                                           "most 1 key at once"));
+  EXPECT_TRUE(holds(verdict(1, 1, 0.02, 1), gain_nothing +
+                                                ": a query of this task must attend to at "
+                                                "most 1 key at once"));
   EXPECT_TRUE(holds(verdict(4, 4, 0.02, 1), gain_nothing + ";"));
 }
 
@@ -205,7 +206,7 @@ TEST_F(Sweep, HasNoIntervalThatContradictsItsP) {
 }
 
 /// If fewer heads are as bad as the margin, or as good as the best, conclusions are seldom wrong.
-TEST_F(Sweep, SeldomSaysWhatIsNotSo) {
+TEST_F(Sweep, FalseConclusionsAreRare) {
   Generator random(Key{}.fold("verdicts of sweeps"));
   int win = 0, enough = 0;
   constexpr int kTrials = 20;

@@ -149,7 +149,7 @@ TEST(SweepGrid, IsAnErrorWhereNoFolderCanHaveThatName) {
   EXPECT_THROW(add_grid(folder / std::string(300, 'x'), tiny_grid({{"heads", {"1"}}})), Error);
 }
 
-TEST(SweepGrid, WaitsForWhoeverIsAtIt) {
+TEST(SweepGrid, WaitsForTheProcessThatHoldsIt) {
   const TemporaryFolder folder;
   const auto grid = tiny_grid({{"heads", {"1"}}});
   auto held = std::make_unique<FileLock>(folder / ".sweep.lock");
@@ -270,7 +270,7 @@ TEST_F(Training, IsFinishedOnlyWithItsResult) {
   EXPECT_EQ(read_file(folder_ / "a" / cell_.name / "cell.json"), result);
 }
 
-TEST_F(Training, IsMadeAnewIfItWasAbandonedWhileItWasMade) {
+TEST_F(Training, RestartsIfAbandonedDuringCreation) {
   train("a");
   fs::remove(folder_ / "a" / cell_.name / "config.json");  // it is written last
   EXPECT_TRUE(finishes("a"));
@@ -304,7 +304,7 @@ TEST_F(Training, IsReadAsItWasMadeThoughItsTaskRecommendsOtherSettingsByNow) {
   expect_error([&] { collect_sweep(folder_ / "a", cells); }, {"heads=2,seed=2", "beta2"});
 }
 
-TEST_F(Training, IsLeftToWhoeverIsAtIt) {
+TEST_F(Training, IsLeftToTheProcessThatHoldsIt) {
   fs::create_directories(folder_ / "a");
   {
     const FileLock lock(folder_ / "a" / ("." + cell_.name + ".lock"));

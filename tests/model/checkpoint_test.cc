@@ -68,7 +68,7 @@ TEST(Checkpoint, ComesBackAsItWasWritten) {
   std::filesystem::remove(path);
 }
 
-TEST(Checkpoint, IsReadBesideOtherTensorsByItsPrefix) {
+TEST(Checkpoint, IsReadByPrefixFromAFileWithOtherTensors) {
   Transformer model = random_model(small_config());
   TensorFile file = file_of(model, "model.");
   file.tensors.push_back(stored("optimizer.m.embed.W_E", Tensor::zeros({2})));

@@ -84,7 +84,7 @@ TEST(Config, CountsTheWeightsOfItsBlocks) {
   }
 }
 
-TEST(Config, HasSourcesInAnEncoderDecoderAlone) {
+TEST(Config, OnlyEncoderDecodersHaveSources) {
   expect_invalid(small_config("encoder_layers=1"), {"encoder_layers 1", "encoder_decoder alone"});
   expect_invalid(small_config("source_length=4"), {"source_length 4", "encoder_decoder alone"});
   expect_invalid(small_config("architecture=encoder_decoder"),
@@ -110,7 +110,7 @@ TEST(Config, RefusesAnUnembeddingThatFitsNowhere) {
                  {"unembedding", "does not fit into memory"});
 }
 
-TEST(Config, KnowsWhichHeadsAModuleCanKeep) {
+TEST(Config, ChecksTheHeadsThatALayerKeeps) {
   const auto keeping = [](TransformerConfig c, const char* module,
                           std::vector<std::int32_t> heads) {
     c.attention = {{module, std::move(heads)}};

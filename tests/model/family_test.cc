@@ -45,7 +45,7 @@ std::pair<std::vector<std::vector<std::int32_t>>, ModelHooks> kept_and_gates(
   return {kept, hooks};
 }
 
-TEST(Family, OfAllCombinationsRemovalIsAMaskAndFilesHoldAll) {
+TEST(Family, RemovalEqualsMaskAndFilesRoundTripInAllCombinations) {
   const NoGrad no_grad;
   for (const std::string& settings : combinations()) {
     SCOPED_TRACE(settings);
@@ -66,7 +66,7 @@ TEST(Family, OfAllCombinationsRemovalIsAMaskAndFilesHoldAll) {
   }
 }
 
-TEST(Family, OfAllCombinationsEveryParameterLearnsAndThreadsChangeNothing) {
+TEST(Family, EveryParameterLearnsAndThreadsChangeNothingInAllCombinations) {
   const int threads = thread_count();
   for (const std::string& settings : combinations()) {
     SCOPED_TRACE(settings);
@@ -101,7 +101,7 @@ Batch part_of(const Batch& batch, Index begin, Index end) {
   return part;
 }
 
-TEST(Family, OfAllCombinationsATokenReadBehindACacheIsThatReadWithAll) {
+TEST(Family, CachedTokenEqualsFullPassInAllCombinations) {
   const NoGrad no_grad;
   for (const std::string& settings : combinations()) {
     const Transformer whole = random_model(family_config(settings));

@@ -94,7 +94,7 @@ std::vector<std::pair<std::string, Index>> ops_behind(const Transformer& model, 
   return ops;
 }
 
-TEST(Generation, OfATokenTakesTheSameOperationsBehindAnyPrefixButForAttention) {
+TEST(Generation, OnlyAttentionCostGrowsWithThePrefix) {
   const NoGrad no_grad;
   for (const char* settings : {"block=gpt2 kv_heads=1", "block=llama window=9"}) {
     const Transformer model = random_model(small_config(text("length=300 ", settings)));

@@ -24,7 +24,7 @@ TEST_P(EachLayout, HasTheLogitsOfPyTorch) {
   expect_near(imported.model.forward(batch), golden.tensor("logits"), 1e-4, GetParam());
 }
 
-TEST_P(EachLayout, GoesOutAndBackWithTheSameBits) {
+TEST_P(EachLayout, RoundTripIsBitExact) {
   std::filesystem::create_directories(folder / "out");  // an empty folder is as good as none
   export_model(imported.model, imported.layout, folder / "out");
   const ImportedModel back = import_model(folder / "out");
@@ -103,7 +103,7 @@ struct Way {
 
 class Ways : public InAFolder, public testing::WithParamInterface<Way> {};
 
-TEST_P(Ways, GoOutAndBackWithTheSameBits) {
+TEST_P(Ways, RoundTripIsBitExact) {
   const Transformer model = model_with(GetParam().settings);
   export_model(model, GetParam().layout, folder / "out");
   const ImportedModel back = import_model(folder / "out");

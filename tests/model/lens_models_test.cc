@@ -54,7 +54,7 @@ TEST_P(LensModels, IgnorePaddingAfterTheLength) {
     EXPECT_NEAR(logits.data()[i], expected[i], 2e-5) << i;
 }
 
-TEST_P(LensModels, GoOutAndBackWithTheSameBits) {
+TEST_P(LensModels, RoundTripIsBitExact) {
   const ImportedModel imported = import_model(folder / "theirs");
   export_model(imported.model, "transformerlens", folder / "out");
   const ImportedModel back = import_model(folder / "out");

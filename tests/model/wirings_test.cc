@@ -86,7 +86,7 @@ TEST(BlockWirings, PostNormFollowsEachSum) {
   expect_near(one.captures.residual[1], x, 1e-5);
 }
 
-TEST(BlockWirings, ARowOfAProgramsOwnComputesWhatItSays) {
+TEST(BlockWirings, RowAddedByAProgramComputesItsFormula) {
   const NoGrad no_grad;
   EXPECT_TRUE(kOwnRowIsThere);
   OneBlock one("network_first");

@@ -80,7 +80,7 @@ TEST_P(WithHeads, ComputesItAgainFromItsConfigAndFile) {
   }
 }
 
-TEST_P(WithHeads, HasFewerParametersForEveryHeadLess) {
+TEST_P(WithHeads, HasFewerParametersForEachRemovedHead) {
   Index before = model_[0].parameter_count();
   for (unsigned mask = masks() - 1; mask != 0; mask &= mask - 1) {
     Transformer smaller = model_[0].with_heads(kept_of(model_[0], mask & (mask - 1)));

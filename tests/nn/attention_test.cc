@@ -190,7 +190,7 @@ TEST(Dropout, ChangesWeightsWhileTrainingButNotThePattern) {
   EXPECT_EQ(numbers(z), numbers(attn.forward(x, x, {}, {.training = true, .key = Key{3}})));
 }
 
-TEST(Dropout, KnowsHeadsByTheNumbersTheyWereBornWith) {
+TEST(Dropout, UsesOriginalIndicesOfHeads) {
   const MultiHeadAttention attn = made(kSelf, Scalar(0.5));
   const Tensor x = input();
   const ForwardContext training{.training = true, .key = Key{3}};
@@ -199,7 +199,7 @@ TEST(Dropout, KnowsHeadsByTheNumbersTheyWereBornWith) {
   expect_near(attn.with_heads({1, 3}).forward(x, x, {}, training), gated, 64 * kEpsilon);
 }
 
-TEST(Gate, OfOneChangesNothing) {
+TEST(Gate, OneChangesNothing) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input();
   expect_near(forward(attn, x, {.gate = Tensor::full({4}, 1)}), forward(attn, x, {}), 0);
@@ -222,7 +222,7 @@ TEST(Gate, ScalesEachHeadForHeadsExamplesOrPositions) {
   }
 }
 
-TEST(Gate, OfZeroPutsTheReplacementInPlaceOfTheHead) {
+TEST(Gate, ZeroReplacesTheHead) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input(), replacement = random_tensor({4, 2}, Key{5});
   const Tensor y = forward(attn, x, {.gate = Tensor::zeros({4}), .replacement = replacement});
@@ -241,7 +241,7 @@ TEST(Gate, InBetweenMixesTheHeadWithItsReplacement) {
   expect_near(y, attn.O.forward(z), 16 * kEpsilon);
 }
 
-TEST(Gate, OfAnotherShapeIsAnError) {
+TEST(Gate, RefusesAnotherShape) {
   const MultiHeadAttention attn = made(kSelf);
   expect_error([&] { forward(attn, input(), {.gate = Tensor::zeros({3})}); },
                {"gate", "[4]", "[2, 4]", "[2, 5, 4]", "got [3]"});
@@ -264,7 +264,7 @@ TEST(HiddenEdges, TakeTheWeightAndRenormaliseTheRest) {
   expect_near(numbers(after.pattern), expected, 16 * kEpsilon);
 }
 
-TEST(WithHeads, KeepsBornNumbersThroughTwoRemovals) {
+TEST(WithHeads, KeepsOriginalIndicesThroughTwoRemovals) {
   const MultiHeadAttention attn = made(kGrouped).with_heads({3, 0, 2}).with_heads({2, 3});
   EXPECT_EQ(attn.heads, (std::vector<std::int32_t>{2, 3}));
   EXPECT_EQ(attn.kv_blocks, (std::vector<std::int32_t>{1}));

@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"GatedPositions", kHeads, false, {2, 3, 2}, {.causal = true}}),
     [](const auto& test) { return test.param.name; });
 
-TEST(AttentionGradients, OfNoHeadsReachTheBias) {
+TEST(AttentionGradients, ReachTheBiasWithoutHeads) {
   MultiHeadAttention attn(kNoHeads);
   const Tensor x = random_tensor({2, 3, 4}, Key{2});
   const auto result =

@@ -155,7 +155,7 @@ TEST(Rotary, RefusesOddWidthsAndTablesThatAreTooShort) {
       {"from position 1", "[2, 4, 2]"});
 }
 
-TEST(Attention, OfOneTensorThreeTimesAddsThreeGradients) {
+TEST(Attention, SameTensorAsQueryKeyAndValueSumsThreeGradients) {
   const AttentionOptions options{.heads = 2, .mask = {.causal = true}};
   const Tensor x = random_leaf({2, 70, 8}, Key{1});
   const Tensor q = x.clone(), k = x.clone(), v = x.clone();

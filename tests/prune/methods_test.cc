@@ -187,7 +187,7 @@ TEST_P(EveryMethod, LeavesTheModelAsItWas) {
   EXPECT_EQ(values_without_gradients(model_[0]), before);
 }
 
-TEST_P(EveryMethod, KnowsPrunedHeadsByTheNumbersTheyWereBornWith) {
+TEST_P(EveryMethod, UsesOriginalIndicesOfPrunedHeads) {
   const std::vector<HeadId> left = {{0, 2}, {2, 0}, {2, 1}};
   Transformer pruned = remove_heads(model_[0], left);
   EXPECT_EQ(all_heads(pruned), left);

@@ -155,7 +155,7 @@ TEST(PruneResult, CountsTheGatesThatClosedByThemselves) {
   const Finding found = finding_of(result);
   EXPECT_EQ(found.about.at("gates_closed").integer(), 3);
   EXPECT_EQ(found.table("gates").title,
-            "3 of 5 gates closed by themselves; 1 head with an open gate removed by rank; 1 head "
+            "3 of 5 gates closed during training; 1 head with an open gate removed by rank; 1 head "
             "with a closed gate kept by rank");
   EXPECT_EQ(found.table("gates").cells("gate")[3].number(), 0.7);
   EXPECT_FALSE(found.table("gates").cells("kept")[3].boolean());

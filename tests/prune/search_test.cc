@@ -119,7 +119,7 @@ TEST_F(Search, DropsAShareOfTheHeadsRoundedDown) {
   expect_error([&] { choose_heads(problem(), {.drop = 101}); }, {"101 percent", "from 0 to 100"});
 }
 
-TEST_F(Search, WantsToBeToldOnceHowManyHeadsStay) {
+TEST_F(Search, NeedsTheNumberOfHeadsExactlyOnce) {
   expect_error([&] { choose_heads(problem(), PruneOptions{}); }, {"one of keep", "not 0"});
   expect_error([&] { choose_heads(problem(), {.keep = 2, .drop = 10}); }, {"not 2"});
 }

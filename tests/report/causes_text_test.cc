@@ -42,7 +42,7 @@ TEST(AblationText, CarriesSignsAndIntervals) {
   EXPECT_TRUE(holds(line_with(text, {" 1.0  "}), "-0.01 (-0.03 to +0.02)")) << text;
 }
 
-TEST(AblationText, MapsModulesAndBornHeads) {
+TEST(AblationText, MapsLayersAndOriginalIndices) {
   const std::string text = shown(finding_of(two_layers()), "report/ablation.txt");
   EXPECT_EQ(line_with(text, {"0 │"}), "0 │  ██│ 1.00");
   EXPECT_EQ(line_with(text, {"1 │"}), "1 │    │ 0.00");

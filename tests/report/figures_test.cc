@@ -162,7 +162,7 @@ TEST(GridText, ShowsTheSame) {
       << shown;
 }
 
-TEST(HistoryFigure, NamesBirthsInRowsThatDoNotMeet) {
+TEST(HistoryFigure, EmergenceLabelsDoNotOverlap) {
   HeadsHistory history;
   history.steps = {50, 60, 1000};
   history.relations = {{"same", {0, 3}, {0.1, 0.9, 1}, 50},

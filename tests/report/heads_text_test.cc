@@ -70,7 +70,7 @@ TEST(HeadsText, IsShortWhereThereIsLittleToSay) {
   EXPECT_EQ(said.find("verdict"), std::string::npos);
 }
 
-TEST(HeadsText, SaysHowFarItsVerdictsCarry) {
+TEST(HeadsText, StatesTheScopeOfItsConclusions) {
   HeadsReport report = report_of(4);
   report.specialization = 0.25, report.relations[0].assigned_owns = true;
   report.relations[1].exchanges = 3;
@@ -83,7 +83,7 @@ TEST(HeadsText, SaysHowFarItsVerdictsCarry) {
   EXPECT_NE(line_with(said, {"specialization 0.25", "1 of 4"}), "") << said;
 }
 
-TEST(HeadsText, SaysThatHeadsShareWhatNoneDoesAlone) {
+TEST(HeadsText, ReportsDistributedRelations) {
   HeadsReport report = report_of(2);
   report.divisions = {{.relation = 1,
                        .heads = {0, 1},
@@ -121,7 +121,7 @@ TEST(HeadsText, SaysWhereTheBestHeadIsWorseThanChance) {
   EXPECT_NE(line_with(shown(report), {"relation1", "worse than chance"}), "");
 }
 
-TEST(HeadsText, SaysThatHeadsDoInPartWhatNoneOwns) {
+TEST(HeadsText, ReportsHeadsThatImplementARelationInPart) {
   HeadsReport report = report_of(2);
   EXPECT_NE(line_with(shown(report), {"relation1", "no head"}), "");
   report.heads[0].relations[1].p_holm = 0.005, report.heads[0].relations[1].lift = 0.1;
@@ -201,7 +201,7 @@ TEST(HeadsText, NamesTheNearestNeighbourOfEachHead) {
   for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
 }
 
-TEST(HeadsText, SaysWhenEachRoleWasBorn) {
+TEST(HeadsText, ReportsTheEmergenceStepOfEachRole) {
   HeadsHistory history;
   history.steps = {50, 100};
   history.relations = {{"same", {0, 3}, {0.1, 0.9}, 100}, {"other", {0, 1}, {0.2, 0.1}, -1}};

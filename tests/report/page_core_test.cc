@@ -151,7 +151,7 @@ TEST_F(PageOfUnknownModel, ShowsStoredPatternsAndSaysWhy) {
   expect_stored_patterns("norm_place=bare", "`bare` blocks", 1.0 / 128);
 }
 
-TEST_F(PageCore, SilencesHeadsAsAblationDoes) {
+TEST_F(PageCore, AblatesHeadsAsTheProgramDoes) {
   RunConfig config = config_of(kRelations);
   config.model.heads = {3, 2};
   config.model.d_head = 4;
@@ -163,7 +163,7 @@ TEST_F(PageCore, SilencesHeadsAsAblationDoes) {
 
 /// A pass that silences a head of a later layer begins with the streams of the pass before: those
 /// of the second stack come after those of the first.
-TEST_F(PageCore, SilencesHeadsOfBothStacksAsAblationDoes) {
+TEST_F(PageCore, AblatesEncoderAndDecoderHeadsAsTheProgramDoes) {
   RunConfig config = config_of(kTwoStacks);
   config.model.encoder_layers = 2;
   config.model.layers = 2;
@@ -192,7 +192,7 @@ Json edge_tests(const TrainedRun& run) {
   return tests;
 }
 
-TEST_F(PageCore, HidesGoldEdgesAsTheProgramDoes) {
+TEST_F(PageCore, MasksGroundTruthEdgesAsTheProgramDoes) {
   for (const char* task : {kRelations, "reverse_cross", "brackets:length=10", "induction"}) {
     SCOPED_TRACE(task);
     RunConfig config = config_of(task);

@@ -6,7 +6,7 @@
 
 namespace headlab { namespace {
 
-TEST_F(PageCore, SilencesEverySubsetOfATrainedModel) {
+TEST_F(PageCore, AblatesEverySubsetAsTheProgramDoes) {
   RunConfig config = recommended_config("relations");
   config.model.heads = {8};
   config.train.steps = 60;

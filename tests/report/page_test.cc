@@ -141,7 +141,7 @@ std::string verdict_with(const char* name, const Json& report) {
   return all;
 }
 
-TEST(Verdict, SaysThatHeadsShareWhatNoneDoesAlone) {
+TEST(Verdict, ReportsDistributedRelations) {
   const Json report = Json::parse(
       R"({"relations":[{"name":"larger","owner":[0,0]},{"name":"same","owner":null},
                        {"name":"a","owner":[0,0]}],

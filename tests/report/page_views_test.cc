@@ -54,23 +54,23 @@ TEST_F(PageStory, GridAndPageObeyTheirKeys) {
 TEST_F(PageStory, SaysThatNothingIsToBeFoundOfControlsAlone) {
   const std::string scene = "#view=story&scene=2", words = "scene-words";
   expect_said(make_page({scored("memoryless:length=8,vocab=6")}),
-              {says(scene, words, {"control", "nothing to find here"})});
+              {says(scene, words, {"control", "nothing to find"})});
   for (const char* task : {kFlagship, "induction", "duplicate:length=8"}) {
     SCOPED_TRACE(task);
     expect_said(make_page({scored(task)}),
-                {says(scene, words, {"No head is the owner"}, {"nothing to find", "is right"})});
+                {says(scene, words, {"No head is the owner"}, {"nothing to find", "expected result"})});
   }
 }
 
 TEST_F(PageStory, SaysWhatIsAskedWithoutWeights) {
   const fs::path run = random_run(two_layers_of_three("duplicate:length=8")).path;
-  const Texts nothing = {"Nothing is asked"};
+  const Texts nothing = {"no question to answer"};
   expect_said(make_page({run}, {.weights = false}),
               {says("#view=story&q=5", "answered", {"Right: ", "is not shown"}, nothing)});
   expect_said(make_page({run}),
-              {says("#view=story&q=5", "answered", {"It says: ", "right."}, nothing),
+              {says("#view=story&q=5", "answered", {"The model answers: ", "are right."}, nothing),
                says("#view=story&q=2&tokens=1,2,3", "answered",
-                    {"It says: ", "typed tokens is not known"}, nothing)});
+                    {"The model answers: ", "does not know the right answer"}, nothing)});
 }
 
 /// Writes sequences of two tokens and an answer, whose keys are always the first two positions.
@@ -147,13 +147,13 @@ TEST_F(PageStory, FirstScreenWithoutWeightsOffersNothingToBreak) {
 TEST_F(PageStory, GivesTheReasonOfEachNumberOfHeads) {
   const Texts wrong = {"up to 1 tokens", "only do again"};
   expect_said(make_page({random_run(two_layers_of_three("duplicate:length=8")).path}),
-              {says("#view=story", "view", {"one head can do it"}, wrong)});
+              {says("#view=story", "view", {"one head can solve it"}, wrong)});
   expect_said(make_page({random_run(two_layers_of_three(kFlagship)).path}),
-              {says("#view=story", "view", {"2 heads can do it"}, wrong)});
+              {says("#view=story", "view", {"2 heads can solve it"}, wrong)});
   RunConfig imported = two_layers_of_three(kFlagship);
   imported.imported = "gpt2";
   expect_said(make_page({random_run(imported).path}),
-              {says("#view=story", "view", {"How many are enough?"}, {"can do it"})});
+              {says("#view=story", "view", {"How many are enough?"}, {"can solve it"})});
 }
 
 }}  // namespace headlab

@@ -70,7 +70,7 @@ TEST(Assign, ProgramsAreStatementsAndThenQuestions) {
   EXPECT_EQ(statements, (std::set<std::size_t>{3, 4, 5, 6}));
 }
 
-TEST(Assign, AUseIsWorthWhatAnInterpreterSays) {
+TEST(Assign, UsesHaveTheValuesThatAnInterpreterComputes) {
   for (Index b = 0; b < kCount; ++b)
     ASSERT_EQ(answers_of(task(), sample().batch, b), Reading(program(b)).answers) << program(b);
 }

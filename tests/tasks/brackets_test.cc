@@ -88,7 +88,7 @@ TEST(Brackets, GoldIsTheOpenerTwoOrMoreBack) {
 }
 
 /// A run that goes on, or is made again, by a later version must meet the same examples.
-TEST(Brackets, OfASeedStayThoseOfTheSeed) {
+TEST(Brackets, SameSeedGivesTheSameSequences) {
   EXPECT_EQ(word(0) + " " + word(1), "<>[{}]<{}><><<>> [{}]<{}{{<>[]}}>");
 }
 

@@ -51,7 +51,7 @@ TEST(Definition, NeedsNoMoreThanWhatIsSpecial) {
   EXPECT_EQ(task->encode("a"), std::vector<std::int32_t>{0});
 }
 
-TEST(Definition, IsAskedForTruthOnlyWhereItIsWanted) {
+TEST(Definition, GeneratesGroundTruthOnlyIfNeeded) {
   const auto task = entry().make("");
   const Example example = task->make(Key{1}, 2, Split::train);
   EXPECT_EQ(gold_text(example.gold[0]), "0,1:0 0,2:1 0,3:2 1,1:0 1,2:1 1,3:2 ");

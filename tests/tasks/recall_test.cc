@@ -29,7 +29,7 @@ TEST(Recall, KeysAndValuesAlternateAndThenKeysAreAskedFor) {
   }
 }
 
-TEST(Recall, AQueryIsAnsweredByTheWordBehindItsKey) {
+TEST(Recall, AnswerIsTheWordAfterTheKey) {
   for (Index b = 0; b < kCount; ++b) {
     const Words words = words_of(task(), sample().batch, b);
     Words answers(words.size());

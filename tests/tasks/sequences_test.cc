@@ -11,7 +11,7 @@
 
 namespace headlab { namespace {
 
-TEST_F(FromLines, AreReadAsTheyStand) {
+TEST_F(FromLines, AreReadUnchanged) {
   const auto task = task_of(kLine);
   const Example example = task->make(Key{}, 1, Split::validation);
   EXPECT_EQ(words_of(*task, example.batch, 0), (std::vector<std::string>{"d", "=", "2", "d"}));
@@ -322,7 +322,7 @@ TEST(FromPrograms, RunOnlyWhenTheirUserNamesThem) {
   EXPECT_FALSE(std::filesystem::exists(trace));
 }
 
-TEST(FromPrograms, ThatFailAreToldWithTheirStatus) {
+TEST(FromPrograms, FailureReportsTheExitStatus) {
   using namespace std::string_literals;
   expect_contains(said_by("exit 3"), "has ended with status 3");
   expect_contains(said_by("kill -9 $$"), "has ended by signal 9");

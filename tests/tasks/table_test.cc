@@ -77,7 +77,7 @@ void expect_same(const Batch& a, const Batch& b) {
 std::string entry_name(const testing::TestParamInfo<TaskEntry>& info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Table, EveryTask, testing::ValuesIn(complete_tasks()), entry_name);
 
-TEST_P(EveryTask, HasTheShapeThatItSays) {
+TEST_P(EveryTask, SequencesHaveTheDeclaredShape) {
   const TaskShape shape = task_->shape();
   const Example example = make(3);
   EXPECT_EQ(example.batch.size, 3);
@@ -143,7 +143,7 @@ TEST_P(EveryTask, PaddingHasNoTargets) {
   }
 }
 
-TEST_P(EveryTask, GoldKeysCanBeSeen) {
+TEST_P(EveryTask, GroundTruthKeysAreVisible) {
   const Example example = make(40);
   const bool causal = task_->shape().architecture != Architecture::encoder;
   for (std::size_t r = 0; r < example.gold.size(); ++r) {

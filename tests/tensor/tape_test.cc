@@ -140,7 +140,7 @@ TEST(Backward, LeavesTheGivenGradientAlone) {
   EXPECT_EQ(numbers(seed), (Values{10, 100}));
 }
 
-TEST(Backward, OfALeafIsOne) {
+TEST(Backward, GradientOfALeafIsOne) {
   const Tensor x = leaf({5});
   backward(x);
   EXPECT_EQ(x.grad().item(), 1);
@@ -244,7 +244,7 @@ TEST(Backward, OfSeveralElementsNeedsAGradient) {
   expect_error([&] { backward(x * x, Tensor::zeros({3})); }, {"[3]", "[2]"});
 }
 
-TEST(Backward, OfWhatDependsOnNothingIsAnError) {
+TEST(Backward, RefusesATensorThatDependsOnNoParameter) {
   expect_error([] { backward(sum(Tensor::zeros({2}))); }, {"nothing that requires a gradient"});
 }
 

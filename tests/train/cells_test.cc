@@ -58,7 +58,7 @@ class Cells : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Cells, AreMadeOnce) {
+TEST_F(Cells, AreComputedOnce) {
   const std::vector<Cell> cells = {cell("a"), cell("b"), cell("c")};
   EXPECT_EQ(once(cells[1], {}).at("name").string(), "b");
   for (const Index jobs : {1, 2}) EXPECT_EQ(make_cells(cells, {.jobs = jobs}).finished, 3);
@@ -71,15 +71,15 @@ TEST_F(Cells, AreSharedByProcesses) {
   EXPECT_FALSE(processes.contains(std::to_string(getpid())));
 }
 
-TEST_F(Cells, AreAsManyAtOnceAsMemoryHolds) {
+TEST_F(Cells, RunAsManyAtOnceAsMemoryAllows) {
   EXPECT_EQ(processes_of({.jobs = 3, .memory = 2999}).size(), 2u) << "a cell takes 1000";
 }
 
-TEST_F(Cells, AreMadeOneByOneWhereMemoryHoldsNone) {
+TEST_F(Cells, RunOneByOneIfMemoryIsShort) {
   EXPECT_EQ(processes_of({.jobs = 3, .memory = 999}).size(), 1u);
 }
 
-TEST_F(Cells, ThatFailKeepNoOtherFromBeingMadeAndAreTriedAgain) {
+TEST_F(Cells, FailedJobIsRetriedAndDoesNotStopTheOthers) {
   for (const Index jobs : {1, 2}) {
     const std::string half = jobs == 1 ? "half" : "other half";
     bool fail = true;
@@ -99,7 +99,7 @@ TEST_F(Cells, ThatFailKeepNoOtherFromBeingMadeAndAreTriedAgain) {
   }
 }
 
-TEST_F(Cells, OfAWorkerThatDiesAreNamedAndGivenBack) {
+TEST_F(Cells, JobOfADeadWorkerIsNamedAndReleased) {
   const pid_t parent = getpid();
   const auto die = [=] {
     if (getpid() != parent) kill(getpid(), SIGKILL);
@@ -159,7 +159,7 @@ TEST_F(Cells, StopWhenTheyAreTold) {
   EXPECT_EQ(times_made(), 0u);
 }
 
-TEST_F(Cells, AreMadeWhileNothingSaysStop) {
+TEST_F(Cells, RunUntilAskedToStop) {
   const std::function<bool()> go_on = [] { return false; };
   EXPECT_EQ(once(cell("a"), go_on).at("name").string(), "a");
   EXPECT_EQ(once(cell("b"), {}).at("name").string(), "b");
@@ -192,7 +192,7 @@ TEST_F(Cells, ThatCannotBeKeptFail) {
   EXPECT_EQ(made.failed.size(), 1u);
 }
 
-TEST_F(Cells, OfOtherSettingsAreOthersAndDamagedOnesAreErrors) {
+TEST_F(Cells, OtherSettingsAreOtherJobsAndDamagedOnesAreErrors) {
   TrainedRun run = create_run(folder_ / "run", tiny_config());
   const auto part = [&](int setting) {
     return part_of_run(run, {.in_run = true}, "part", Json::object({{"setting", setting}}), [=] {

@@ -26,7 +26,7 @@ class Evaluated : public testing::Test {
   std::vector<Transformer> model_;  // one
 };
 
-TEST_F(Evaluated, IsWhatAPlainCountGives) {
+TEST_F(Evaluated, EqualsAPlainCount) {
   const NoGrad no_grad;
   const Index V = config_.model.vocab;
   const Batch batch = task_->make(Key{}.fold("evaluate"), 20, Split::validation).batch;

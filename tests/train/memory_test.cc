@@ -67,7 +67,7 @@ TEST(ParameterBytes, CountWeightsGradientsMomentsAndASave) {
   EXPECT_DOUBLE_EQ(parameter_bytes(model, train), 5 * weights * sizeof(Scalar));
 }
 
-TEST(Memory, IsRefusedInWordsWhereThereIsNotEnough) {
+TEST(Memory, ShortageIsReportedAsAnError) {
   RunConfig config = tiny_config();
   fit_to_task(config);
   const double needed =

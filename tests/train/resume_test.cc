@@ -194,7 +194,7 @@ TEST_F(Killed, AtRandomMomentsEndsAsIfItHadNeverBeen) {
   expect_same_end();
 }
 
-TEST_F(Killed, InTheMiddleOfASaveEndsAsIfItHadNeverBeen) {
+TEST_F(Killed, DuringASaveResumesToTheSameResult) {
   const fs::path state = folder_ / "run" / "state.safetensors";
   const auto half = static_cast<rlim_t>(fs::file_size(state) / 2);
   for (int saves : {1, 2, 8}) {

@@ -151,7 +151,7 @@ TEST_F(StateFile, OfAnOlderVersionIsReadWithANote) {
 
 using ConfigFile = InAFolder;
 
-TEST_F(ConfigFile, OfAnotherBuildIsNotedByWhoGoesOn) {
+TEST_F(ConfigFile, ResumingARunOfAnotherBuildPrintsANote) {
   const fs::path path = create_run(folder / "run", tiny_config()).path;
   Json config = Json::parse(read_file(path / "config.json"));
   config["build"] = "g++ 3.3, for a toaster";

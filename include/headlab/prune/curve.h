@@ -137,9 +137,11 @@ Settings settings_of(CurveOptions& options);
 std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none);
 std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none);
 inline constexpr const char* kUsedHeads =
-    "the fewest heads within 1% of the way from all to none, without any more training";
+    "fewest heads whose loss, without fine-tuning, rises by at most 1% of the rise when all heads "
+    "are removed";
 inline constexpr const char* kNeededHeads =
-    "the fewest heads that, fine-tuned, end within 1% of the unpruned model trained on as long";
+    "fewest heads whose loss after fine-tuning is at most that of the unpruned model trained as "
+    "long, plus the same 1%";
 
 /// Returns the names of the methods of a curve of this model.
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options);

@@ -309,7 +309,7 @@ std::string Invocation::help(const std::string& more) const {
 Flags Invocation::out_setting() {
   Flags s;
   s.group("output");
-  s.string("out", out_, "keep the result here instead of in the run", "FILE");
+  s.string("out", out_, "file for the result (default: in the run)", "FILE");
   return s;
 }
 

@@ -125,8 +125,8 @@ static std::string common_flags_help() {
 std::string program_help() {
   std::string help =
       "headlab: train toy transformers, measure what each attention head does, and\n"
-      "remove heads that are not needed.\n\nbegin with these commands (headlab COMMAND --help says "
-      "more):\n";
+      "remove heads that are not needed.\n\nbegin with these commands (headlab COMMAND --help "
+      "explains each):\n";
   for (const char* name : {"start", "train", "heads", "page"}) {
     help += text("  ", find_command(name).example, "\n");
   }
@@ -139,8 +139,8 @@ std::string program_help() {
   help += "\ncommon flags:\n" + common_flags_help();
   return help + R"(
 --csv, --latex and --table belong to commands that show tables
-headlab --version names the build
-exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
+headlab --version prints the build
+exit status: 0 success, 1 failure, 2 wrong command line,
 130 interrupted
 with --json a failure is an object {"error", "hint", "status"} on stdout
 )";

@@ -54,7 +54,8 @@ void keep_as(const std::filesystem::path& file, Result& result);
 /// Returns the shell comment after a command that recreates a folder.
 std::string replaced_text(const std::filesystem::path& folder);
 
-/// Returns "512 held-out examples, the same every time", and facts about a task with finite data.
+/// Returns "512 held-out examples, the same in every call", and facts about a task with finite
+/// data.
 std::string examples_text(const Task& task, Index examples, Split split = Split::validation);
 
 /// Returns the program with its version and its build, on one line.

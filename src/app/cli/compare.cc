@@ -17,9 +17,10 @@ Result compare(Invocation& call) {
          "smallest difference that counts (0: that of the measure)");
   picture.add_to(s);
   call.read(s, {},
-            "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP for each of\n"
-            "its groups; with :METHOD@KEPT after it, what a pruning method left of each run,\n"
-            "and for regret, used and needed :METHOD (`headlab curve` first)\n");
+            "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP (an arm for\n"
+            "each group). Append :METHOD@KEPT to compare the models that a pruning method\n"
+            "left with KEPT heads, or :METHOD for regret, used and needed. These arms need a\n"
+            "curve: run `headlab curve` first\n");
   picture.units();
   require_known("measure", options.measure, texts_of(measures(), &Measure::name));
   const Measure& measure = find_measure(options.measure);

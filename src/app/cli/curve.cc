@@ -27,7 +27,7 @@ struct CurveFlags {
     s.group("how");
     add_jobs(s, jobs);
     s.group("output");
-    s.boolean("force", force, "compute results again that the runs already hold");
+    s.boolean("force", force, "recompute results that are already stored");
     picture.add_to(s);
     return s;
   }

@@ -116,7 +116,7 @@ Result finding(const Invocation& call, const Run& run, Result found, const std::
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
     write_json(file, kept, out.empty() ? Links::replace : links_of(file));
   } catch (const Error& error) {
-    result.unwritten = Error(text("this was not kept: ", error.what()),
+    result.unwritten = Error(text("cannot keep the result: ", error.what()),
                              call.settings().find("out") ? "--out FILE keeps it in another place"
                                                          : "make the run's folder writable");
   }
@@ -147,7 +147,7 @@ void keep_as(const fs::path& file, Result& result) {
 
 std::string replaced_text(const fs::path& folder) {
   return text("  # ", harmless(folder.string()),
-              " is there now: add --force to replace it, or name another --out");
+              " exists now: add --force to replace it, or choose another --out");
 }
 
 }  // namespace headlab::cli

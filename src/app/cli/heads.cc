@@ -27,7 +27,7 @@ struct HeadsFlags {
     s.group("what");
     s.boolean("scores", shown.scores, "also show scores without ground truth: induction ...");
     s.boolean("map", shown.map, "show which heads attend to the same keys");
-    s.boolean("all", shown.all, "show everything that was found");
+    s.boolean("all", shown.all, "show all results, including those hidden by default");
     s.group("output");
     s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);
@@ -138,7 +138,7 @@ Json::Array division_cells(const std::vector<Division>& divisions, double runs) 
 Table runs_table() {
   return {
       "relations",
-      {Column("relation", "relation", "keys to which a head would have to attend").no_legend(),
+      {Column("relation", "relation", "the keys to attend to").no_legend(),
        Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
        Column("lift", "lift", "lift of the best head, mean over runs").fixed(3).no_legend(),
        Column("low", "low", "lower end of the 95% interval of this mean").fixed(3).no_legend(),

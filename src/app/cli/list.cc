@@ -71,10 +71,10 @@ std::vector<Listed> listed(const std::string& what) {
 /// Returns every word of conclusions with its rule, test, correction and subject.
 Result list_verdicts() {
   Table table{"verdicts",
-              {Column("name", "name", "the words, as reports say them").no_legend(),
-               Column("rule", "rule", "when they are said").no_legend(),
+              {Column("name", "name", "the conclusion, as printed").no_legend(),
+               Column("rule", "rule", "conditions of the conclusion").no_legend(),
                Column("test", "test", "test against chance").no_legend(),
-               Column("correction", "correction", "for how many tests at once").no_legend(),
+               Column("correction", "correction", "correction for multiple tests").no_legend(),
                Column("about", "about", "subject of the conclusion").no_legend()}};
   Json entries = Json::array();
   std::string shown;

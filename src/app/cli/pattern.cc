@@ -38,7 +38,7 @@ struct PatternFlags {
 
   Flags settings() {
     Flags s;
-    s.string("head", head, "head to show, the same as the argument", "LAYER.HEAD|all");
+    s.string("head", head, "head to show (same as the second argument)", "LAYER.HEAD|all");
     s.integer("example", example, 0, 65535, "held-out example to show");
     s.string("input", input, "your own input instead: tokens separated by spaces");
     s.group("how");

@@ -29,7 +29,7 @@ struct ReproduceFlags {
     s.needs({"turns"}, {first_argument("michel")});
     s.needs({"gate_steps", "finetune", "seed"}, {first_argument("voita")});
     add_jobs(s, jobs);
-    s.boolean("force", force, "compute results again that the runs already hold");
+    s.boolean("force", force, "recompute results that are already stored");
     return s;
   }
 };

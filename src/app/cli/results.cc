@@ -37,7 +37,7 @@ Result reproducible(const Invocation& call, Json json, std::vector<Table> tables
 std::string examples_text(const Task& task, Index examples, Split split) {
   const Index different = task.different(split);
   const std::string about = task.about_data();
-  std::string said = text(examples, " held-out examples, the same every time");
+  std::string said = text(examples, " held-out examples, the same in every call");
   if (different > 0) {
     const std::string share = examples == different ? "all " : "of ";
     said += text(" (", share, different, " different ones)");

@@ -108,9 +108,9 @@ Table runs_table() {
   Table table{
       "runs",
       {Column("run", "run", "its folder").no_legend(),
-       Column("task", "task", "that it learns").no_legend(),
-       Column("heads", "heads", "that it has").no_legend(),
-       Column("parameters", "parameters", "numbers that training sets")
+       Column("task", "task", "task of the run").no_legend(),
+       Column("heads", "heads", "number of heads").no_legend(),
+       Column("parameters", "parameters", "number of parameters")
            .shown_as(Form::grouped)
            .no_legend(),
        Column("step", "step", "steps trained so far").no_legend(),

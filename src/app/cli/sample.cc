@@ -24,7 +24,8 @@ struct SampleFlags {
     s.real("temperature", options.temperature, 0, 100,
            "sampling temperature (0: the most likely token)");
     s.integer("top_k", options.top_k, 0, 1 << 24, "sample from the k most likely tokens (0: all)");
-    s.real("top_p", options.top_p, 1e-6, 1, "... and from the fewest with this total probability");
+    s.real("top_p", options.top_p, 1e-6, 1,
+           "sample from the fewest tokens with this total probability");
     s.integer("seed", seed, 0, kMostExact, "random seed for sampling");
     s.excludes({"top_k", "top_p", "seed"}, {has_value("temperature", {"0"})});
     s.excludes({"temperature", "top_p", "seed"}, {has_value("top_k", {"1"})});

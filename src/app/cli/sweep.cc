@@ -13,8 +13,8 @@ namespace headlab::cli {
 namespace {
 
 constexpr std::string_view kSchedulers = R"(
-give the same command to any number of processes that share the folder; each
-takes the next trial that no other works on. Four of them:
+run the same command in any number of processes that share the folder; each
+takes the next free trial. Four processes:
   Slurm         sbatch --array=0-3 --wrap 'headlab sweep ...'
   Kubernetes    a Job with completions: 4, parallelism: 4
   GNU parallel  parallel -N0 headlab sweep ... --threads 1 ::: 0 1 2 3

@@ -31,9 +31,9 @@ constexpr Term kTerms[] = {
      "does not know positions.",
      "list kinds"},
     {"multi-head, multi-head attention, MHA",
-     "Attention by H heads next to each other. Each has columns of W_Q, W_K and W_V of its own; "
-     "W_O "
-     "mixes their outputs. One head can look at one place per query, several heads at several.",
+     "Attention with H heads in parallel. Each head has its own columns of W_Q, W_K and W_V; W_O "
+     "combines their outputs. One head can focus on one key per query, several heads on several "
+     "keys.",
      "explain five-tokens"},
     {"W_Q",
      "Makes queries: q = x W_Q + b_Q, with W_Q [d, H d_k] learned. Head h has columns h d_k "
@@ -48,8 +48,9 @@ constexpr Term kTerms[] = {
      "to (h + 1) d_v.",
      "explain attention runs/full"},
     {"head, attention head",
-     "One of several attentions of a layer that run next to each other: a group of columns of W_Q, "
-     "W_K and W_V, with the rows of W_O that read its output. Heads are named LAYER.HEAD.",
+     "One of several attention patterns that a layer computes in parallel. A head uses a group of "
+     "columns of W_Q, W_K and W_V, and the rows of W_O that read its output. Heads are named "
+     "LAYER.HEAD.",
      "heads runs/full"},
     {"attention layer",
      "One multi-head attention of a model. Layers are counted from 0, and head "
@@ -66,7 +67,7 @@ constexpr Term kTerms[] = {
     {"layer norm, layernorm, normalisation, normalization, rms norm",
      "Brings each token's vector to mean 0 and variance 1: (x - mean) / sqrt(variance + eps), "
      "times "
-     "a learned gain, plus a learned shift. The kind `rms` leaves the mean.",
+     "a learned gain, plus a learned shift. The kind `rms` does not subtract the mean.",
      "list kinds"},
     {"feed-forward, feedforward, feed-forward network, FFN, MLP",
      "A network that changes each token by itself: f(x W_in + b_in) W_out + b_out. It moves "
@@ -78,8 +79,7 @@ constexpr Term kTerms[] = {
      "list kinds"},
     {"causal mask, causal, masking",
      "Hides all later tokens from a query: their scores become -infinity before the softmax. "
-     "Models "
-     "that predict the next token need it, since they would read the answer otherwise.",
+     "Models that predict the next token need it, because otherwise they could read the answer.",
      "explain five-tokens"},
     {"encoder", "A model, or a part of one, in which each token sees all tokens of its sequence.",
      "list kinds"},
@@ -91,8 +91,8 @@ constexpr Term kTerms[] = {
      "attribute runs/full"},
     // ---- training
     {"task",
-     "What a model is trained on. Tasks here are made by a rule, so that it is known which "
-     "tokens must be read for each answer.",
+     "What a model is trained on. A rule generates each task here, so the tokens needed for each "
+     "answer are known.",
      "list tasks"},
     {"target, targets",
      "An answer that the model must give at one position. The loss is averaged "
@@ -118,20 +118,22 @@ constexpr Term kTerms[] = {
      "One pass over all training data. Tasks made by a rule draw new examples in every "
      "step, so headlab counts steps instead.",
      "train --help"},
-    {"dropout", "Sets random numbers to 0 during training, so that no single one is relied on.",
+    {"dropout",
+     "Sets randomly chosen activations to 0 during training, so that the model relies on no single "
+     "one.",
      "train --help"},
     {"weight decay", "Shrinks the matrices a little at each step (--decay).", "train --help"},
     {"seed",
      "The number from which all random numbers follow. The same seed gives the same run, "
      "bit for bit, with the same build.",
      "train --help"},
-    {"run", "A folder with one trained model: its settings, parameters, losses and findings.",
+    {"run", "A folder with one trained model: its settings, parameters, losses and results.",
      "runs runs"},
-    {"checkpoint", "The saved parameters of a model, with what training needs to go on.",
+    {"checkpoint",
+     "The saved parameters of a model, with everything that training needs to continue.",
      "list files"},
     {"overfitting",
-     "The training loss falls while the held-out loss rises: examples are learned by "
-     "heart.",
+     "The training loss falls while the held-out loss rises: the model memorises its examples.",
      "eval runs/full"},
     // ---- what is measured
     {"held-out, validation, test split",
@@ -145,8 +147,8 @@ constexpr Term kTerms[] = {
      "have the same loss.",
      "eval runs/full"},
     {"baseline",
-     "What a model or a head reaches that ignores what it should read. Scores are shown "
-     "above it.",
+     "The score of a model or a head that ignores what it should read (chance level). Other scores "
+     "are reported relative to it.",
      "explain lift"},
     {"interval, confidence interval",
      "The range that holds the true value in 95 of 100 repetitions of the experiment.", ""},

@@ -173,7 +173,7 @@ void note_settings(const Invocation& call, RunConfig& config) {
 /// Returns the settings of the named task.
 std::string help_of(const Invocation& call) {
   const std::string spec = call.value("task");
-  return spec.empty() ? "\n`headlab show TASK` says what the settings of a task are\n"
+  return spec.empty() ? "\n`headlab show TASK` explains the settings of a task\n"
                       : "\n" + task_help(spec);
 }
 

@@ -11,7 +11,7 @@ namespace headlab {
 
 Finding finding_of(const Page& page) {
   Table parts{"parts",
-              {Column("name", "holds", "what the bytes are spent on").no_legend(),
+              {Column("name", "holds", "content").no_legend(),
                Column("bytes", "bytes", "in the file").shown_as(Form::grouped).no_legend()}};
   for (const PagePart& part : page.parts) parts.rows.push_back({part.name, part.bytes});
   parts.note = text("in all ", grouped(static_cast<Index>(page.html.size())), " bytes");

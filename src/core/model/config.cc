@@ -124,11 +124,11 @@ void add_shape(Settings& s, TransformerConfig& c) {
   s.integer("length", c.length, 1, 1 << 20, "longest sequence");
   s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
   Settings one;
-  one.integer("features", c.features, 0, 1 << 16, "numbers of a vector instead of a token");
+  one.integer("features", c.features, 0, 1 << 16, "width of input vectors that replace tokens");
   add_rare(s, one, 0);
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
   Settings answers;
-  answers.integer("answers", c.answers, 0, 1 << 24, "outputs of a target (0: the tokens)");
+  answers.integer("answers", c.answers, 0, 1 << 24, "outputs of each target (0: one per token)");
   add_rare(s, answers, 0);
 }
 
@@ -290,7 +290,7 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("d_model", c.d_model, 1, 65536, "width of the residual stream");
   s.integer("d_head", c.d_head, 0, 65536, "width of queries and keys (0: d_model / heads)");
   s.integer("d_value", c.d_value, 0, 65536, "width of values (0: d_head)");
-  s.integer("kv_heads", c.kv_heads, 0, 4096, "key-value heads that heads share (0: one each)");
+  s.integer("kv_heads", c.kv_heads, 0, 4096, "key-value heads, shared by heads (0: one each)");
   s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
   add_shape(s, c);
   add_kind(s, "activation", c.activation, kActivations, "activation function");
@@ -308,8 +308,7 @@ Settings settings_of(TransformerConfig& c) {
   s.boolean("tied", c.tied, "unembed with the transpose of the embedding");
   s.real("dropout", c.dropout, 0, 0.95, "dropout probability");
   s.choice("init", c.init, {"uniform", "gpt2"}, "recipe of the initial values");
-  s.add({"attention", "JSON",
-         "heads that are left in attention layers that lost some (written by prune)",
+  s.add({"attention", "JSON", "heads left in pruned attention layers (written by prune)",
          [&c](const Json& json) { attention_from_json(c, json); },
          [&c] { return attention_to_json(c); }});
   s.mark_decided({"architecture", "vocab", "length", "source_length", "features", "targets",

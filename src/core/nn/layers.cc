@@ -166,7 +166,8 @@ constexpr PositionKind kPositionTable[] = {
      nullptr},
     {"sinusoidal", "sines and cosines are added to the embedding (Vaswani et al. 2017)", false, 2,
      1, sinusoidal_positions, nullptr},
-    {"none", "only the causal mask tells them (Haviv et al. 2022)", false, 1, 1, no_table, nullptr},
+    {"none", "no encoding: only the causal mask shows the order (Haviv et al. 2022)", false, 1, 1,
+     no_table, nullptr},
     {"rotary",
      "queries and keys are rotated by their positions, so scores depend on distances (Su et al. "
      "2021)",

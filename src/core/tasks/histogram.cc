@@ -49,7 +49,7 @@ struct Histogram {
 TaskEntry histogram_task() {
   return task_entry(Histogram{},
                     {"histogram",
-                     "how often does this token occur? Many heads share one job",
+                     "how often each token occurs; many heads share the work",
                      "layers=1 heads=4 d_model=64 d_ff=256 positions=none steps=1500 lr=3e-3",
                      {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }

@@ -121,7 +121,7 @@ Finding bench_passes(const BenchOptions& options, double passes, const std::func
   Finding found = bench_finding(
       options,
       {Column("config", "config", "the sizes of the model").no_legend(),
-       Column("threads", "threads", "that share the work").fixed(0).no_legend(),
+       Column("threads", "threads", "number of threads").fixed(0).no_legend(),
        Column("median_ms", "median ms", "median time").fixed(2).no_legend(),
        Column("min_ms", "min ms", "shortest time").fixed(2).no_legend(),
        Column("tokens_per_s", "tokens/s", "tokens in a second").shown_as(Form::grouped).no_legend(),
@@ -170,12 +170,13 @@ double attention_ms(const std::function<void()>& run) {
 }
 
 std::vector<Column> generation_columns() {
-  return {Column("tokens", "tokens", "with those before it").shown_as(Form::grouped),
-          Column("ms", "ms", "median time of the last token, the others' keys and values kept")
+  return {Column("tokens", "tokens", "length of the sequence, including the new token")
+              .shown_as(Form::grouped),
+          Column("ms", "ms", "median time to generate the last token with cached keys and values")
               .fixed(3),
-          Column("attention_ms", "attention", "median ms of it that attention takes").fixed(3),
-          Column("other_ms", "the rest", "median ms of it that all else takes").fixed(3),
-          Column("anew_ms", "read again", "ms where all tokens are read for the last one").fixed(3),
+          Column("attention_ms", "attention", "median ms spent in attention").fixed(3),
+          Column("other_ms", "the rest", "median ms spent in everything else").fixed(3),
+          Column("anew_ms", "read again", "ms without a cache: all tokens are read again").fixed(3),
           Column("kept_mb", "kept MB", "10^6 bytes of keys and values").fixed(3)};
 }
 
@@ -253,9 +254,9 @@ Finding bench_ops(const BenchOptions& options) {
 
 constexpr Benchmark kBenchmarks[] = {
     {"step", "a training step against the machine's limits", bench_step},
-    {"forward", "a forward pass alone, as analyses make them", bench_forward},
+    {"forward", "a forward pass alone, as in analyses", bench_forward},
     {"ops", "every op of a training step, against the machine's limits", bench_ops},
-    {"generation", "a token after 64, 256 ... --length others; preset: 4096, --batch 1",
+    {"generation", "one token after 64, 256 ... --length tokens (preset: 4096, --batch 1)",
      bench_generation},
 };
 

@@ -123,7 +123,7 @@ Index default_groups(const AttentionPlaceSizes& m) {
 
 /// Numbers that are kept, and what they take.
 const std::vector<Column> kKept = {
-    Column("numbers", "numbers", "that are kept").shown_as(Form::grouped).no_legend(),
+    Column("numbers", "numbers", "how many numbers are kept").shown_as(Form::grouped).no_legend(),
     Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
     Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend()};
 
@@ -219,7 +219,7 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules) {
                            "C d_model, H heads, G blocks of K and V, D and Dv widths"},
                           {"shape", "shape"},
                           Column("parameters", "parameters").shown_as(Form::grouped)},
-              .title = "parameters: the number of heads changes none of them while H D = C"};
+              .title = "parameters: they do not depend on the number of heads if H D = C"};
   const auto whole = [](const char* formula, const AttentionPlaceSizes& m) {
     return static_cast<Index>(value_of(formula, m, 1));
   };
@@ -251,18 +251,21 @@ Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batc
       .columns =
           {{"op", "op"},
            {"formula", "formula", "B sequences, T queries, S keys"},
-           Column("forward_one_head", "one head, forward", "one head as wide as all together")
+           Column("forward_one_head", "one head, forward",
+                  "operations with a single head as wide as all heads together")
                .shown_as(Form::grouped),
            Column("forward", "forward", "operations of a forward pass").shown_as(Form::grouped),
            Column("backward", "backward", "operations of the gradients").shown_as(Form::grouped)},
-      .title = "operations: what one head as wide as all together takes, and these"};
+      .title =
+          "operations: a single head as wide as all heads together, compared with these heads"};
   const AttentionFunctionEntry& function = function_of(modules);
-  table.note = text("a multiply-add counts two, a score of the ", function.name, " ",
-                    function.operations == 5 ? "five" : text(function.operations),
-                    "; products cost the same in one head and in many, the ", function.name,
-                    " is done once for each score of each head. ",
-                    function.fused != nullptr ? "Backward as fused: q k^T again."
-                                              : "Composed of ops: weights are kept for backward.");
+  table.note =
+      text("a multiply-add counts as two operations, a score of the ", function.name, " ",
+           function.operations == 5 ? "five" : text(function.operations),
+           ". Products cost the same in one head and in many; the ", function.name,
+           " is computed once for each score of each head. ",
+           function.fused != nullptr ? "The fused backward pass computes q k^T again."
+                                     : "Composed of ops: weights are kept for the backward pass.");
   Modules single;
   std::ranges::transform(modules, std::back_inserter(single), in_one_head);
   double one = 0, forward = 0, backward = 0;
@@ -282,10 +285,10 @@ Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) 
               .columns = with_kept(
                   {{"what", "what is kept"},
                    Column("formula", "formula", "B sequences, T queries, S keys").no_legend()}),
-              .title = "memory of a training step, kept from forward to backward",
+              .title = "memory of a training step: tensors kept for the backward pass",
               .note =
-                  "composed, attention keeps every weight (grows with T S); fused, one number for "
-                  "each row"};
+                  "composed attention keeps every weight (memory grows with T S); fused attention "
+                  "keeps one number for each row"};
   const AttentionFunctionEntry& function = function_of(modules);
   if (function.fused == nullptr) {
     table.note += text("; ", function.name, " has no fused form");
@@ -304,11 +307,13 @@ Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) 
 
 Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "kv_cache",
-              .columns = with_kept(
-                  {{"kind", "kind"}, {"kv_heads", "blocks of K, V", "heads may share them"}}),
+              .columns =
+                  with_kept({{"kind", "kind"},
+                             {"kv_heads", "blocks of K, V",
+                              "number of blocks of keys and values, which heads may share"}}),
               .title = "keys and values cached during generation"};
   table.columns.push_back(
-      Column("share", "of multi-head", "relative to keys and values for every head").fixed(3));
+      Column("share", "of multi-head", "size relative to multi-head attention").fixed(3));
   double all = 0;
   const auto add = [&](const char* kind, const auto& blocks) {
     const double numbers = total(modules, [&](const AttentionPlaceSizes& m) {
@@ -334,8 +339,8 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
                   Column("operations", "operations", "operations of a forward pass at this size")
                       .shown_as(Form::grouped),
                   Column("share", "share", "share of the operations of all parts").fixed(3)},
-      .title = "growth: with T = S tokens and d = C, at this size",
-      .note = "products of scores overtake the projections where T is above d (1 + G / H)"};
+      .title = "growth with T = S tokens and d = C, and operations at this size",
+      .note = "scores and sums of values exceed the projections if T is above d (1 + G / H)"};
   double all = 0;
   const std::vector<OpCount> counts = ops_of(modules);
   const auto add = [&](const char* part, const char* time, const char* memory,
@@ -353,23 +358,24 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
 }
 
 Table published_cost() {
-  Table table{.name = "published",
-              .columns = {{"name", "published model"},
-                          {"d_model", "d_model"},
-                          {"heads", "heads"},
-                          {"kv_heads", "K, V", "blocks of keys and values"},
-                          {"d_head", "d_head", "d_model / heads where the source names none"},
-                          {"layers", "layers"},
-                          Column("parameters", "weights", "of one attention layer, no biases")
-                              .shown_as(Form::grouped),
-                          Column("cache_bytes", "cache/token",
-                                 "bytes of all layers in fp16; none where nothing is generated")
-                              .shown_as(Form::grouped),
-                          {"source", "source"}},
-              .title = "attention of published models",
-              .note =
-                  "Heads times d_head is not d_model in "
-                  "T5-11B and PaLM 540B"};
+  Table table{
+      .name = "published",
+      .columns =
+          {{"name", "published model"},
+           {"d_model", "d_model"},
+           {"heads", "heads"},
+           {"kv_heads", "K, V", "blocks of keys and values"},
+           {"d_head", "d_head", "width of a head; d_model / heads if the source states none"},
+           {"layers", "layers"},
+           Column("parameters", "weights",
+                  "number of weights in one attention layer, without biases")
+               .shown_as(Form::grouped),
+           Column("cache_bytes", "cache/token",
+                  "bytes per token over all layers in fp16; empty for models that do not generate")
+               .shown_as(Form::grouped),
+           {"source", "source"}},
+      .title = "attention of published models",
+      .note = "In T5-11B and PaLM 540B, heads times d_head is not d_model"};
   for (const PublishedModel& m : published_models()) {
     const Modules module = modules_of({.d_model = m.d_model,
                                        .heads = m.heads,

@@ -82,7 +82,7 @@ class UserProgram {
     while (!rest.empty()) {
       const ssize_t sent = send(to_, rest.data(), rest.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0) fail("does not read what it is asked");
+      if (sent < 0) fail("does not read its requests");
       rest.remove_prefix(static_cast<std::size_t>(sent));
     }
   }

@@ -61,7 +61,7 @@ TaskEntry grid_task() {
                      {.accuracy = 0.99,
                       .reached = 98,
                       .seeds = 100,
-                      .why = "in the others both heads look the same way"}});
+                      .why = "in the other seeds both heads attend in the same direction"}});
 }
 
 }  // namespace headlab

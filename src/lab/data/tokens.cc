@@ -144,7 +144,7 @@ TaskEntry repeated_task() {
   return task_entry(Repeated{}, {"repeated",
                                  "a random segment of tokens, twice",
                                  "layers=2 heads=2 d_model=64 d_ff=0 steps=2000 lr=2e-3",
-                                 {.why = "it is for models that were trained elsewhere"}});
+                                 {.why = "for models that were trained elsewhere"}});
 }
 
 }  // namespace headlab

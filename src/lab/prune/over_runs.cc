@@ -111,7 +111,7 @@ Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::
 }
 
 const Column kMethod = Column("method", "method", "how heads are chosen").no_legend();
-const Column kKept = Column("kept", "heads kept", "how many stay").no_legend();
+const Column kKept = Column("kept", "heads kept", "number of heads kept").no_legend();
 
 /// Returns the tables of each run's curve: its methods and their points.
 std::vector<Table> tables_by_run(std::span<const Curve> curves,
@@ -146,26 +146,27 @@ std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none)
 }
 
 Table choices_table() {
-  return {"choices",
-          {kMethod,
-           {"area", "area",
-            "mean loss along the curve over the share of heads kept: small is good"},
-           {"regret", "regret",
-            "mean loss above that of the best subset of the same size where that was chosen: 0 is "
-            "best"},
-           Column("rank_correlation", "rank corr",
-                  "Spearman's, of how long a head is kept with the cost of ablating it")
-               .fixed(2),
-           {"knee", "used", kUsedHeads},
-           {"needed", "needed", kNeededHeads},
-           Column("steps", "steps",
-                  "training steps for each model, fine-tuned or from scratch, with those of gates")
-               .shown_as(Form::grouped),
-           Column("sequences_forward", "forward", "sequences in forward passes to choose heads")
-               .shown_as(Form::grouped),
-           Column("sequences_backward", "backward", "sequences whose gradient was taken to choose")
-               .shown_as(Form::grouped),
-           Column("seconds", "seconds", "that choosing took").fixed(2)}};
+  return {
+      "choices",
+      {kMethod,
+       {"area", "area",
+        "area under the curve of loss against the share of heads kept: lower is better"},
+       {"regret", "regret",
+        "mean loss minus that of the best subset of the same size, on the examples used to choose: "
+        "0 is best"},
+       Column("rank_correlation", "rank corr",
+              "Spearman correlation between how long a head is kept and the cost of ablating it")
+           .fixed(2),
+       {"knee", "used", kUsedHeads},
+       {"needed", "needed", kNeededHeads},
+       Column("steps", "steps",
+              "training steps of each model, including the steps that train gates")
+           .shown_as(Form::grouped),
+       Column("sequences_forward", "forward", "sequences run forward to choose heads")
+           .shown_as(Form::grouped),
+       Column("sequences_backward", "backward", "sequences run backward to choose heads")
+           .shown_as(Form::grouped),
+       Column("seconds", "seconds", "time to choose the heads").fixed(2)}};
 }
 
 Table points_table() {
@@ -176,14 +177,14 @@ Table points_table() {
            kKept,
            {"loss", "loss", "after removal, on held-out examples"},
            {"accuracy", "accuracy", "after removal"},
-           {"choosing_loss", "loss where chosen", "on the examples that heads are chosen on"},
-           {"finetuned.loss", "fine-tuned", "loss after training on without the others"},
+           {"choosing_loss", "loss where chosen", "loss on the examples used to choose heads"},
+           {"finetuned.loss", "fine-tuned", "loss after fine-tuning the heads kept"},
            {"from_scratch.loss", "from scratch",
-            "loss of a model with as many heads in each layer, trained for as many steps"},
-           Column("recall", "owners kept", "share of relations with an owner that keep one")
+            "loss of a new model with as many heads in each layer, trained for as many steps"},
+           Column("recall", "owners kept", "share of owned relations that still have an owner")
                .fixed(2),
            Column("precision", "with a role", "share of heads kept that own a relation").fixed(2),
-           Column("heads", "heads", "that stay").of(CellKind::heads)},
+           Column("heads", "heads", "the heads kept").of(CellKind::heads)},
       .inner = "points"};
 }
 
@@ -253,36 +254,41 @@ static Table points_over_runs(bool several) {
   const std::pair<const char*, const char*> losses[] = {
       {"loss", "loss after removal"},
       {"finetuned", "loss after fine-tuning"},
-      {"from_scratch", "loss of as many heads in each layer, from scratch on the same schedule"},
-      {"unpruned", "loss of the unpruned model, trained on by the same schedule"}};
+      {"from_scratch",
+       "loss of a new model with as many heads in each layer, trained on the same schedule"},
+      {"unpruned", "loss of the unpruned model, trained further on the same schedule"}};
   for (const auto& [key, title] : losses) {
     points.columns.push_back(interval_column(key, title).no_legend());
     points.grids.push_back({title, "method", "kept", points.columns.back().key});
   }
   const std::pair<const char*, const char*> ratios[] = {
-      {"against_best", "loss after removal, times that of the best method"},
-      {"against_scratch", "loss after fine-tuning, times that from scratch"},
-      {"against_unpruned", "loss after fine-tuning, times that of the unpruned model"}};
+      {"against_best", "loss after removal, as a multiple of the best method"},
+      {"against_scratch", "loss after fine-tuning, as a multiple of training from scratch"},
+      {"against_unpruned", "loss after fine-tuning, as a multiple of the unpruned model"}};
   for (const auto& [key, title] : ratios) {
     points.append(ratio_columns(key, title));
     if (!several) {
       continue;
     }
     points.grids.push_back({title, "method", "kept", text(key, ".ratio")});
-    points.grids.push_back({"Holm's p of that", "method", "kept", text(key, ".p_holm")});
+    points.grids.push_back({"Holm's p of this ratio", "method", "kept", text(key, ".p_holm")});
   }
   return points;
 }
 
 static Table methods_over_runs() {
-  return {.name = "methods",
-          .columns = {kMethod,
-                      interval_column("area", "area", "mean loss along the curve: small is good"),
-                      interval_column("regret", "regret",
-                                      "mean loss above that of the best subset: 0 is best"),
-                      {"knees", "used", text("in each run, ", kUsedHeads)},
-                      {"needed", "needed", text("in each run, ", kNeededHeads)},
-                      Column("steps", "steps", "training steps").shown_as(Form::grouped)}};
+  return {
+      .name = "methods",
+      .columns = {
+          kMethod,
+          interval_column(
+              "area", "area",
+              "area under the curve of loss against the share of heads kept: lower is better"),
+          interval_column("regret", "regret",
+                          "mean loss minus that of the best subset of the same size: 0 is best"),
+          {"knees", "used", text("in each run, ", kUsedHeads)},
+          {"needed", "needed", text("in each run, ", kNeededHeads)},
+          Column("steps", "steps", "training steps").shown_as(Form::grouped)}};
 }
 
 /// Returns the schedule of each arm, a line for each different one; "" if nothing was trained.
@@ -308,10 +314,10 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
   if (several) {
     points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
     points.note =
-        "The best method of a size is picked from all, and p accounts for that: flips are compared "
-        "by the largest difference from any other method. A - marks that method. A ratio of 1 "
-        "without an interval, with a p of 1, means that both removed the same heads in every "
-        "run. " +
+        "A - marks the best method of each size. It is selected from all methods, and p accounts "
+        "for the selection: each flip is compared by its largest difference from any other method. "
+        "A ratio of 1 without an interval and with a p of 1 means that both methods removed the "
+        "same heads in every run. " +
         chance_text(all.runs);
   } else if (!curves.empty()) {
     points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),

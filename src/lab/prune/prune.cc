@@ -214,11 +214,12 @@ void update_prune_record(const Run& run) {
 static Table model_table(const PruneResult& result) {
   Table table{
       "models",
-      {Column("model", "model", "before, with heads removed, and after fine-tuning").no_legend(),
-       Column("heads", "heads", "that it has").no_legend(),
+      {Column("model", "model", "full model, after removing heads, or after fine-tuning")
+           .no_legend(),
+       Column("heads", "heads", "number of heads").no_legend(),
        {"loss", "loss", "nats per held-out target: small is good"},
        Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
-       Column("parameters", "parameters", "numbers that training sets")
+       Column("parameters", "parameters", "number of parameters")
            .shown_as(Form::grouped)
            .no_legend(),
        Column("ms_per_batch", "ms per batch", "forward pass over 64 sequences, median").fixed(2)}};
@@ -251,8 +252,8 @@ static std::string counted_heads(Index count) {
 static Table gates_table(const PruneResult& result) {
   Table table{"gates",
               {kHeadColumn,
-               {"gate", "gate", "its value after training: 0 is closed, 1 open"},
-               Column("kept", "kept", "whether the head stays").no_legend()}};
+               {"gate", "gate", "value of the gate after training: 0 closed, 1 open"},
+               Column("kept", "kept", "whether the head is kept").no_legend()}};
   const std::vector<HeadId> heads = heads_before(result);
   Index closed = 0, closed_kept = 0, open_removed = 0;
   for (std::size_t h = 0; h < heads.size(); ++h) {
@@ -262,7 +263,7 @@ static Table gates_table(const PruneResult& result) {
     open_removed += !shut && !kept ? 1 : 0;
     table.rows.push_back({heads[h], result.gates[h], kept});
   }
-  table.title = text(closed, " of ", heads.size(), " gates closed by themselves");
+  table.title = text(closed, " of ", heads.size(), " gates closed during training");
   if (open_removed > 0) {
     table.title += text("; ", counted_heads(open_removed), " with an open gate removed by rank");
   }

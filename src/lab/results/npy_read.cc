@@ -198,7 +198,7 @@ struct NpyParts {
 };
 
 NpyParts parts_of_npy(std::string_view npy) {
-  require(npy.starts_with("\x93NUMPY"), "it is no array of NumPy");
+  require(npy.starts_with("\x93NUMPY"), "it is not a NumPy array");
   const std::uint64_t version = number_at(npy, 6, 1);
   const std::uint64_t minor = number_at(npy, 7, 1);
   require(version >= 1 && version <= 3 && minor == 0, "its format is version ", version, ".", minor,

@@ -109,7 +109,7 @@ Archive archive_of(const std::vector<std::pair<std::string, std::string>>& files
 
 std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes) {
   const std::size_t end = bytes.rfind("PK\5\6");
-  require(end != bytes.npos, "it is no archive of arrays, or its end is missing");
+  require(end != bytes.npos, "it is not an archive of arrays, or its end is missing");
   require(end + 22 + number_at(bytes, end + 20, 2) == bytes.size(),
           "its end is missing, or something follows it");
   const std::size_t directory = number_at(bytes, end + 16, 4);

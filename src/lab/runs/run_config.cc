@@ -41,9 +41,9 @@ Settings settings_of(RunConfig& config) {
       s.integer("track_heads", config.track_heads, 0, 1'000'000'000,
                 "steps between scores of all heads (0: never)");
       s.integer("keep_weights", config.keep_weights, 0, 10'000,
-                "times during training to keep weights (0: none)");
+                "number of snapshots to keep during training (0: none)");
       s.integer("patience", config.patience, 0, 1'000'000'000,
-                "evaluations without a lower loss that end it (0: off)");
+                "stop after N evaluations without a lower loss (0: off)");
     }
     s.add(std::move(setting));
   }

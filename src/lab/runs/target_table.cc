@@ -9,11 +9,12 @@
 namespace headlab {
 
 Table target_table(const Evaluation& evaluation) {
-  Table table{"targets",
-              {Column("name", "target", "what is predicted").no_legend(),
-               {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
-               Column("accuracy", "accuracy", "share of targets that are right").fixed(4),
-               Column("count", "targets", "that were scored").shown_as(Form::grouped).no_legend()}};
+  Table table{
+      "targets",
+      {Column("name", "target", "what is predicted").no_legend(),
+       {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
+       Column("accuracy", "accuracy", "share of targets that are right").fixed(4),
+       Column("count", "targets", "number of scored targets").shown_as(Form::grouped).no_legend()}};
   for (const TargetScore& target : evaluation.targets) {
     table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
   }

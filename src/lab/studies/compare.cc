@@ -105,9 +105,9 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
       {Column("arm", "arm").no_legend(),
        Column("role", "role").no_legend().hidden_unless(by_role),
        Column("seeds", "seeds", "runs of the mean").no_legend(),
-       {"without", "without", "runs that have no such number and are not in the mean"},
+       {"without", "without", "runs without a value; they are not in the mean"},
        Column("never", "never", "runs in which the role never emerges").hidden_unless(by_role),
-       Column("at_first", "at first", "runs in which it is there at the first scored step")
+       Column("at_first", "at first", "runs whose role is present at the first scored step")
            .hidden_unless(by_role),
        interval_column(measure.name, measure.name, measure.meaning + how_means_are_made(measure))}};
   for (const Arm& arm : arms) {
@@ -142,7 +142,7 @@ Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
 std::vector<Column> difference_columns(const Measure& measure, const std::string& reference) {
   const bool by_role = measure.by_role != nullptr;
   const Column of_means("ratio_of_means", "of means",
-                        "the ratio of the arithmetic means, which seeds that fail decide");
+                        "ratio of the arithmetic means, which failed seeds dominate");
   if (measure.by != ratio) {
     return {interval_column("difference", "less " + reference)
                 .shown_as(Form::signed_number)
@@ -160,11 +160,12 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
                Column("role", "role").no_legend().hidden_unless(by_role)}};
   table.append(difference_columns(measure, reference));
   table.append(
-      {{"wins", by_role ? "earlier" : "lower", "seeds in which it is lower than the reference"},
-       Column("seeds", "of", "seeds in which both have the number").no_legend(),
+      {{"wins", by_role ? "earlier" : "lower",
+        "number of seeds in which this arm is lower than the reference"},
+       Column("seeds", "of", "number of seeds in which both arms have a value").no_legend(),
        Column("shared_seeds", "shared").hidden(),
        Column("seeds_of_either", "of either").hidden(),
-       Column("mean", "mean", "mean of the arm over the seeds that are compared").hidden(),
+       Column("mean", "mean", "mean of the arm over the compared seeds").hidden(),
        Column("reference_mean", "reference", "mean of the reference over the same seeds").hidden(),
        Column("p", "p").hidden(),
        {"p_holm", "p",
@@ -173,12 +174,12 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
               "mean of the differences (of ratios: of logarithms) / their standard deviation")
            .fixed(2),
        {"seeds_to_tell", "takes",
-        "seeds with which 8 of 10 experiments would tell a difference of this effect"},
+        "number of seeds needed to detect this effect with a power of 0.8"},
        Column("p_equal", "p of equal").hidden(),
        Column("p_equal_holm", "Holm's p of equal").hidden(),
        {"verdict", "conclusion",
         text(by_role ? "earlier or later" : "lower or higher",
-             " by p < .05, with the number of seeds; equal by two one-sided tests within the "
+             " if p < 0.05, with the number of seeds; equal by two one-sided tests within the "
              "margin, corrected by Holm")}});
   return table;
 }
@@ -252,20 +253,20 @@ void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::strin
   if (!arm.never.empty()) {
     notes.push_back(text(name, ": never emerges in ", arm.never.size(), " of ", arm.seeds.size(),
                          " seeds (", seeds_text(arm.never),
-                         "); later than every step at which it was scored"));
+                         "); these seeds count as later than every scored step"));
   }
   if (!arm.at_first.empty()) {
     notes.push_back(text(name, ": emerges by step ", number_of(arm, arm.at_first[0]).value_or(0),
                          ", the first scored one, in ", seeds_text(arm.at_first),
-                         "; it may have come earlier"));
+                         "; the role may have emerged earlier"));
   }
   const std::vector<std::int64_t> failing = failing_seeds(arm, measure);
   if (!failing.empty()) {
-    notes.push_back(text(name, ": ", seeds_text(failing), failing.size() == 1 ? " fails" : " fail",
-                         measure.by == ratio
-                             ? text(" (more than ", kFailedTimes, " times the median)")
-                             : text(" (more than ", kFailedShare, " below the median)"),
-                         "; the mean is then about no single run: read the number of seeds"));
+    notes.push_back(
+        text(name, ": ", seeds_text(failing), failing.size() == 1 ? " fails" : " fail",
+             measure.by == ratio ? text(" (more than ", kFailedTimes, " times the median)")
+                                 : text(" (more than ", kFailedShare, " below the median)"),
+             "; the mean then describes no typical run, so compare the number of seeds"));
   }
 }
 
@@ -280,8 +281,8 @@ std::vector<std::string> notes_of(std::span<const Arm> arms, const std::vector<C
       notes.push_back(text(sides.shared.size(), " of ", sides.either.size(),
                            sides.shared.size() == 1 ? " seeds is in " : " seeds are in ",
                            called(*one.arm),
-                           " and in the reference: the comparison is over these, the means of the "
-                           "arms are over all their seeds"));
+                           " and in the reference. The comparison uses these seeds only; the means "
+                           "of the arms use all their seeds"));
     }
   }
   return notes;

@@ -110,15 +110,15 @@ Json michel(const Run& run, const PaperOptions& options) {
 
 constexpr const char* kPublished[] = {
     "published (another model: WMT encoder, 96 heads, as transcribed): 8 heads matter at p < .01, "
-    "and half of those improve BLEU when they go",
+    "and removing half of those improves BLEU",
     "published (another model: WMT, change of BLEU, chosen on the test set -> on other data, as "
     "transcribed): encoder layer 6 -.36 -> -.67, cross layer 6 -13.56 -> -18.89, decoder layer 6 "
     "+.24 -> -.03",
-    "published (other models, as transcribed): 20% (WMT) and 40% (BERT) of the heads are free; of "
-    "encoder-decoder attention the model collapses past about 60%; importance beats the order of "
-    "single ablations",
-    "published (another model, as transcribed): in epochs 1-2 every cut costs; from epoch 10 up to "
-    "40% of the heads can go at 85-90% of BLEU",
+    "published (other models, as transcribed): 20% (WMT) and 40% (BERT) of the heads can be "
+    "removed without loss; the model collapses if more than about 60% of the encoder-decoder heads "
+    "are removed; importance is better than the order of single ablations",
+    "published (another model, as transcribed): in epochs 1-2 every removal costs; from epoch 10, "
+    "up to 40% of the heads can be removed while BLEU stays at 85-90%",
     "published (BERT, half of the heads removed, examples per second, as transcribed): batch 1 "
     "+1.9%, 4 +2.7%, 16 +17.5%, 64 +17.5%"};
 
@@ -129,25 +129,29 @@ std::vector<Table> michel_tables() {
   heads.title = "1. one head ablated at a time";
   Table one{
       .name = "one_head_per_layer",
-      .columns =
-          {Column("module", "only one head left in", "all others being whole").no_legend(),
-           Column("in_sample", "best head", "chosen on the examples on which it is scored")
-               .of(CellKind::head),
-           Column("change_in_sample", "change of loss", "when it alone stays")
-               .shown_as(Form::signed_number),
-           Column("out_of_sample", "out of sample", "chosen on other examples").of(CellKind::head),
-           Column("change_out_of_sample", "change there",
-                  "change of the loss, on held-out examples")
-               .shown_as(Form::signed_number)},
+      .columns = {Column("module", "only one head left in",
+                         "attention layer with one head left; other layers keep all heads")
+                      .no_legend(),
+                  Column("in_sample", "best head", "chosen on the examples on which it is scored")
+                      .of(CellKind::head),
+                  Column("change_in_sample", "change of loss",
+                         "change of the loss with only this head left")
+                      .shown_as(Form::signed_number),
+                  Column("out_of_sample", "out of sample", "best head, chosen on other examples")
+                      .of(CellKind::head),
+                  Column("change_out_of_sample", "change there",
+                         "change of the loss with only this head left, on held-out examples")
+                      .shown_as(Form::signed_number)},
       .title = "2. one head left in a layer"};
   curve.name = "curve.methods";
   curve.title = "3. heads removed by importance, compared with the order of single ablations";
   curve.grids = {{"loss after removal", "method", "kept", "loss"}};
-  Table steps{.name = "by_step",
-              .columns = {Column("step", "trained steps", "when it was pruned").no_legend()},
-              .title =
-                  "4. loss of the weights kept while it trained, pruned by importance (train "
-                  "--keep-weights)"};
+  Table steps{
+      .name = "by_step",
+      .columns = {Column("step", "trained steps", "training step at which the model was pruned")
+                      .no_legend()},
+      .title =
+          "4. loss after pruning by importance at earlier training steps (train --keep-weights)"};
   for (std::size_t i = 0; i < kShares.size(); ++i) {
     steps.columns.push_back({text("by_share.", i, ".loss"), text(100 * kShares[i], "% gone")});
   }

@@ -235,11 +235,11 @@ static std::string reason_of(const SweepComparison& c) {
   if (!c.keys_read) return "";
   const std::string keys = text(*c.keys_read, *c.keys_read == 1 ? " key" : " keys", " at once");
   if (c.several_win && c.relations_at_once > 1) {
-    return text(": a query of this task must read up to ", keys, ", for ", c.relations_at_once,
+    return text(": a query of this task must attend to up to ", keys, ", for ", c.relations_at_once,
                 " relations");
   }
   if (!c.several_win && c.one_is_equal && *c.keys_read == 1) {
-    return text(": a query of this task must read at most ", keys);
+    return text(": a query of this task must attend to at most ", keys);
   }
   return "";
 }
@@ -353,16 +353,15 @@ Finding finding_of(const SweepReport& report) {
       found.about,
       {"groups",
        {Column("name", "trials", "runs that differ by the seed alone").no_legend(),
-        Column("seeds", "seeds", "runs that the means are over").hidden(),
-        Column("parameters", "parameters", "numbers that training sets").shown_as(Form::grouped),
+        Column("seeds", "seeds", "number of runs in the means").hidden(),
+        Column("parameters", "parameters", "number of parameters").shown_as(Form::grouped),
         interval_column("loss", "loss", "geometric mean over seeds, 95% interval on logarithms"),
         interval_column(
             "accuracy", "accuracy",
             "mean over seeds, 95% interval of Wilson over all targets, clustered by seed"),
         interval_column("diversity", "diversity", "mean distance of two heads' patterns").hidden(),
-        interval_column(
-            "specialization", "own a head",
-            "share of relations that have a head of their own, no head counted twice")}}));
+        interval_column("specialization", "own a head",
+                        "share of relations with their own head; no head counts twice")}}));
   for (Table& table : rows_of(report)) found.tables.push_back(std::move(table));
   if (!report.comparisons.empty() || report.groups.empty()) {
     found.tables.push_back(comparisons_of(report));

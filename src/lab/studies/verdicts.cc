@@ -46,20 +46,23 @@ Words of_roles() {
   const Tested size{kNone, kNone, kOneModel};
   return {
       owner("owns",
-            text("lift of ", kOwnerLift, " or more, and p below ", kOwnerP,
-                 " after Holm's correction for the number of relations, on examples on which "
-                 "the head was not chosen")),
-      owner("owner", "the relation's best head owns it, (*), and it is not distributed over heads"),
+            text("lift of at least ", kOwnerLift, " and p below ", kOwnerP,
+                 " (Holm-corrected for the number of relations), on examples that were not used "
+                 "to choose the head")),
+      owner("owner",
+            "the relation's best head owns it (*), and the relation is not distributed "
+            "over heads"),
       single("several heads",
-             text("no head has a lift of ", Division::kAlone, ", and two or more have one of ",
-                  Division::kLeastLift, ", of ", Division::kLeastPart,
-                  " of the best one's, and p below ", kOwnerP)),
-      single("split by", text("for a distributed relation: the head that attends to the keys "
-                              "depends on the class of "
-                              "the query: classes explain ",
+             text("no head has a lift of ", Division::kAlone,
+                  " or more; at least two heads have p below ", kOwnerP, " and a lift of at least ",
+                  Division::kLeastLift, " and at least ", Division::kLeastPart,
+                  " of the best head's lift")),
+      single("split by", text("for a distributed relation: the class of the query decides which "
+                              "head attends to the keys. Classes explain at least ",
                               Division::kLeastExplained,
-                              " of the variance of the heads' shares on other examples, p below ",
-                              kOwnerP, " by shuffled classes")),
+                              " of the variance of the heads' shares on other examples, with p "
+                              "below ",
+                              kOwnerP, " when classes are shuffled")),
       size("not split", text("for a distributed relation: the heads' shares differ by less than ",
                              Division::kAlike, " between queries (standard deviation)")),
       size("by no known class",
@@ -71,26 +74,28 @@ Words of_missing_roles() {
   const Tested owner{kPermutations, kHolmRelations, kOneModel};
   const Tested size{kNone, kNone, kOneModel};
   return {
-      owner("in part", text("no head owns the relation; so many have a lift above 0 with p below ",
+      owner("in part", text("no head owns the relation; this many heads have a lift above 0 with p "
+                            "below ",
                             kOwnerP, " after correction")),
       owner("no head", text("no head has a lift above 0 with p below ", kOwnerP)),
       owner("could be chance",
-            text("lift of ", kOwnerLift, " or more, but p is ", kOwnerP,
+            text("lift of at least ", kOwnerLift, ", but p is ", kOwnerP,
                  " or more after Holm's correction for the number of relations")),
       size("worse than chance",
-           "the best head attends to the ground-truth keys less than the strongest baseline does"),
+           "the best head has less attention mass than the strongest baseline"),
       size("not tested",
-           "every sequence has the same ground-truth keys, so permuted truth is no baseline"),
+           "every sequence has the same ground-truth keys, so permuting them tests nothing"),
       size("no attention of its kind",
-           "the relation asks for a kind of attention, such as cross-attention, in which the model "
-           "has no head"),
-      size("too few",
-           text("fewer than ", kFewestExamples, " examples ask for a relation, or fewer than ",
-                kFewestPaired, " have a target by which a loss is judged")),
+           "the relation needs a kind of attention, such as cross-attention, in which the model "
+           "has no heads"),
+      size("too few", text("fewer than ", kFewestExamples,
+                           " examples have a query of the relation, or fewer "
+                           "than ",
+                           kFewestPaired, " have a target whose loss can be compared")),
       size("emerges",
-           text("for a role: the first scored step at which the lift of the relation's head "
-                "reaches half of its last value, if that is ",
-                kOwnerLift, " or more"))};
+           text("for a role: first scored step at which the lift of the relation's head reaches "
+                "half of its last value, if that last value is at least ",
+                kOwnerLift))};
 }
 
 /// Words for causal effects.
@@ -99,46 +104,51 @@ Words of_causes() {
   const Tested size{kNone, kNone, kOneModel};
   return {
       cause("cause",
-            text("masking exactly the relation's edges raises the loss on its own targets, and "
-                 "more than masking random edges does (p below ",
-                 EdgeTest::kMostP, "), by ", EdgeTest::kLeast, " nats and ", EdgeTest::kLeastShare,
-                 " of the cost in all heads together, with random edges that weigh ",
-                 EdgeTest::kLeastControl, " of the ground-truth edges or more")),
-      cause("no cause", "the same was tested, and one of these conditions does not hold"),
-      cause("cause without pattern", text("a cause, though the head's lift is below ", kOwnerLift)),
-      cause("pattern and cause disagree", text("lift of ", kOwnerLift, " or more, and no cause")),
-      size("small", "a cause in all but its size"),
-      size("no fair control", text("a cause without a fair control: random edges weigh less than ",
-                                   EdgeTest::kLeastControl, " of the ground-truth edges")),
+            text("masking the relation's ground-truth edges raises the loss on its own targets, "
+                 "and raises it more than masking random edges does (both p below ",
+                 EdgeTest::kMostP, "). The rise is at least ", EdgeTest::kLeast,
+                 " nats and at least ", EdgeTest::kLeastShare,
+                 " of the rise when the edges are masked in all heads. The random edges weigh at "
+                 "least ",
+                 EdgeTest::kLeastControl, " of the ground-truth edges")),
+      cause("no cause", "at least one condition of `cause` does not hold"),
+      cause("cause without pattern",
+            text("`cause`, although the head's lift is below ", kOwnerLift)),
+      cause("pattern and cause disagree",
+            text("lift of at least ", kOwnerLift, ", but no `cause`")),
+      size("small", "all conditions of `cause` hold except the size of the rise"),
+      size("no fair control",
+           text("the loss rises significantly, but the random edges weigh less than ",
+                EdgeTest::kLeastControl, " of the ground-truth edges")),
       size("has no targets of its own",
-           "the relation's queries have no targets of their own: later layers use what is read "
-           "there, "
-           "so no loss measures it")};
+           "no loss measures the relation: its queries have no targets, and only later layers use "
+           "what they read")};
 }
 
 /// Words for reported changes, and for heads that compensate for others.
 Words of_changes() {
   using Pair = HeadPairReport;
-  const Tested pair{kHall, "none: p below .001 because many pairs are tested", kOneModel};
+  const Tested pair{kHall, "none: p below 0.001 because many pairs are tested", kOneModel};
   const Tested size{kNone, kNone, kOneModel};
   return {
       size("too skewed",
-           text("a change has an interval only if the skew of its examples, divided by the root of "
-                "their number, is at most ",
-                kMostSkew, ": beyond that, intervals miss the truth too often")),
-      size("carried by", text("a change has an interval only if ", kFewestPaired,
-                              " examples carry it: (sum |d|)^2 / sum d^2 over the changes d")),
+           text("no interval is given, because the skewness of the examples' changes, divided by "
+                "the square root of their number, is above ",
+                kMostSkew, "; such an interval would miss the true value too often")),
+      size("carried by",
+           text("no interval is given, because fewer than ", kFewestPaired,
+                " effective examples carry the change: (sum |d|)^2 / sum d^2 over the changes d")),
       pair("redundant",
-           text("both heads add to the right logit directly, the one with less ", Pair::kLeastShare,
-                " of the other's share or more, and ablating both costs ", Pair::kLeast,
-                " nats or more beyond the sum of each alone (p below .001), which is ",
-                Pair::kLeastBeyond, " of the cost of both, at the same scales of all layer norms")),
+           text("both heads add directly to the right logit, and the smaller share is at least ",
+                Pair::kLeastShare, " of the larger. Ablating both costs at least ", Pair::kLeast,
+                " nats more than the sum of ablating each (p below 0.001), and this excess is at "
+                "least ",
+                Pair::kLeastBeyond,
+                " of the cost of both. The scales of all layer norms are held fixed")),
       pair("compensates",
-           text("a head's direct share of the right logit rises when the relation's "
-                "owner is ablated, by ",
-                Pair::kLeastRise,
-                " of the owner's share or more (p below .001), at the same scales of all "
-                "layer norms"))};
+           text("a head's direct share of the right logit rises by at least ", Pair::kLeastRise,
+                " of the owner's share when the relation's owner is ablated (p below 0.001). The "
+                "scales of all layer norms are held fixed"))};
 }
 
 /// Words for comparisons.
@@ -150,40 +160,38 @@ Words of_comparisons() {
   const Tested told{kFlips, kHolmArms, "the count of seeds that is named"};
   const Tested equal{kTwoOneSided, kHolmArms, kMeanOfSeeds};
   return {
-      told(
-          "lower,higher,earlier,later,different",
-          "p is below .05 after correction: swapping the arms within seeds seldom makes as large a "
-          "mean difference. The words name the seeds that lie on this side; the mean may lie on "
-          "the other side if a seed fails, and is then named too. `sweep` and `curve` decide by "
-          "the "
-          "same test; where the best of several is picked, flips are compared by the largest "
-          "difference from any"),
+      told("lower,higher,earlier,later,different",
+           "p is below 0.05 after correction: if arms are swapped at random within seeds, the mean "
+           "difference is rarely as large. The conclusion counts the seeds on this side. If the "
+           "mean is on the other side because a seed fails, the conclusion says so. `sweep` and "
+           "`curve` use the same test. If the best of several groups is selected, each flip is "
+           "compared by its largest difference from any group"),
       told("on average",
-           "the mean lies on the other side than most seeds, because a few differ by much"),
-      equal("inconclusive", "p after correction is .05 or more: no claim that two are equal"),
-      equal("equal within", text("the difference lies within the margin that is named, each test "
-                                 "with p below .05 after correction: a factor for losses and steps "
-                                 "(",
-                                 margins, ", or --margin)"))};
+           "the mean and most seeds lie on opposite sides, because a few seeds differ by much"),
+      equal("inconclusive",
+            "p after correction is 0.05 or more; this does not show that the two are equal"),
+      equal("equal within", text("the difference lies within the margin, by two tests, each with p "
+                                 "below 0.05 after correction. For losses and steps the margin is "
+                                 "a factor. Margins: ",
+                                 margins, ", or --margin"))};
 }
 
 /// Words for counts of seeds.
 Words of_seeds() {
   const Tested count{kNone, kNone, "the count of seeds that is named"};
   return {count("fails in",
-                "so many seeds of the arm have no such number, against so many of the "
-                "reference; the counts are not tested"),
+                "number of seeds for which the arm has no value, compared with the reference; "
+                "these counts are not tested"),
           count("fails,fail", text("for a seed: its loss is more than ", kFailedTimes,
-                                   " times the median of its arm, or its share more than ",
-                                   kFailedShare, " below it")),
+                                   " times the median of its arm, or its share is more than ",
+                                   kFailedShare, " below that median")),
           count("never emerges",
-                "for a role: its lift is too low at the last step; it counts as later "
-                "than every role that emerges by the last scored step"),
+                "for a role: its lift is too low at the last step. It counts as later than every "
+                "role that emerges"),
           count("by step",
-                "for a role: it is there at the first scored step and may have come earlier; "
-                "it counts as earlier than those that come after that step"),
-          count("where both have one",
-                "the comparison is over the seeds in which both arms have the number"),
+                "for a role: it is present at the first scored step and may have emerged earlier. "
+                "It counts as earlier than every role that emerges after that step"),
+          count("where both have one", "only seeds in which both arms have a value are compared"),
           count("no seed has a number in both", "nothing can be compared")};
 }
 
@@ -192,22 +200,24 @@ Words of_numbers_of_heads() {
   const Tested loss{kFlips, kHolmFamilies, kMeanOfSeeds};
   const Tested size_of_mean{kNone, kNone, kMeanOfSeeds};
   const Tested accuracy{kTwoOneSided, kHolmFamilies, "the mean accuracy over seeds"};
-  return {loss("several heads beat one",
-               text("the best group has an accuracy of ", kGain,
-                    " or more above that with one head, and one head has more loss, p below .05")),
-          accuracy("gain nothing", text("one head is as accurate as the best within ", kGain)),
-          loss("must read",
-               "the largest number of keys of all relations at one query, from the ground truth of "
-               "the task; stated if several relations, or a single key, explain the result"),
-          loss("not decided by", "neither: the seeds show no difference, and no equality"),
-          size_of_mean("the lowest mean loss",
-                       "no group with more heads has a lower geometric mean of the loss"),
-          accuracy("enough",
-                   text("the fewest heads that are as accurate as the best within ", kGain,
-                        ", or the best, if all with fewer have more loss by the test; "
-                        "nothing if the seeds show neither")),
-          size_of_mean("used", kUsedHeads),
-          size_of_mean("needed", kNeededHeads)};
+  return {
+      loss("several heads beat one",
+           text("the best group has an accuracy of ", kGain,
+                " or more above that of one head, and one head has a higher loss (p below 0.05)")),
+      accuracy("gain nothing", text("one head is as accurate as the best within ", kGain)),
+      loss(
+          "must read",
+          "largest number of keys that one query must attend to, over all relations, by the ground "
+          "truth of the task; stated if it explains the result"),
+      loss("not decided by", "the seeds show neither a difference nor equality"),
+      size_of_mean("the lowest mean loss",
+                   "no group with more heads has a lower geometric mean of the loss"),
+      accuracy("enough",
+               text("fewest heads that are as accurate as the best group within ", kGain,
+                    "; otherwise the best group, if every group with fewer heads has a higher "
+                    "loss by the test; otherwise nothing")),
+      size_of_mean("used", kUsedHeads),
+      size_of_mean("needed", kNeededHeads)};
 }
 
 }  // namespace

@@ -198,14 +198,16 @@ constexpr const char* kVoitaPublished =
 Table voita_rows_table() {
   return {"rows",
           {{"lambda", "lambda", "the price of an open gate in nats"},
-           {"pruned.loss", "loss", "loss with the gated heads; weights are trained too"},
+           {"pruned.loss", "loss", "loss after training gates and weights together"},
            Column("pruned.accuracy", "accuracy").fixed(3),
-           {"finetuned.loss", "fine-tuned", "loss after training on"},
+           {"finetuned.loss", "fine-tuned", "loss after fine-tuning"},
            {"from_scratch.loss", "from scratch",
             "loss of these heads trained from initial values on the same schedule"},
            {"unpruned.loss", "unpruned",
-            "loss of all heads, trained on without gates by the same schedule"},
-           Column("from_scratch.accuracy", "accuracy there", "accuracy of those heads").hidden(),
+            "loss of the unpruned model, trained further without gates on the same schedule"},
+           Column("from_scratch.accuracy", "accuracy there",
+                  "accuracy of the model trained from scratch")
+               .hidden(),
            {"self", "self",
             "survivors in self-attention, in the encoder, and in "
             "cross-attention"},
@@ -215,12 +217,13 @@ Table voita_rows_table() {
 }
 
 Table drift_table() {
-  return {"drift",
-          {Column("relation", "relation").no_legend(),
-           Column("before", "before", "its best head before pruning").of(CellKind::head),
-           Column("lift_before", "lift before", "its lift there").fixed(3),
-           Column("after", "after", "and after it").of(CellKind::head),
-           Column("lift_after", "lift after", "and there").fixed(3)}};
+  return {
+      "drift",
+      {Column("relation", "relation").no_legend(),
+       Column("before", "before", "best head of the relation before pruning").of(CellKind::head),
+       Column("lift_before", "lift before", "lift of that head before pruning").fixed(3),
+       Column("after", "after", "best head of the relation after pruning").of(CellKind::head),
+       Column("lift_after", "lift after", "lift of that head after pruning").fixed(3)}};
 }
 
 /// Describes how the number of survivors depends on lambda.
@@ -254,7 +257,8 @@ Finding voita_found(const Json& report) {
     rows.title += text("\nschedule of all arms: ", schedule->string());
   }
   rows.note = kVoitaPublished;
-  drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
+  drift.note =
+      "published (authors' page): the functions of removed heads move to the heads that survive";
   const Json& chosen = found.at(report.at("chosen").integer());
   drift.title = text("2. roles of heads, before and after lambda ", chosen.at("lambda").number());
   return {.about = report, .tables = {table_of(report, rows), table_of(report, drift)}};
@@ -263,7 +267,7 @@ Finding voita_found(const Json& report) {
 Table voita_columns_over_runs(std::size_t runs) {
   Table table{.name = "over_runs",
               .columns = {Column("lambda", "lambda").no_legend(),
-                          {"survivors", "survivors", "heads that stay, run by run"},
+                          {"survivors", "survivors", "the heads kept, for each run"},
                           interval_column("pruned", "loss").no_legend(),
                           interval_column("finetuned", "fine-tuned").no_legend(),
                           interval_column("from_scratch", "from scratch").no_legend(),

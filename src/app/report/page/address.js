@@ -91,7 +91,7 @@ export function parseHash(hash) {
     const value = decoded(pair.slice(cut + 1));
     const parsed = cut < 0 || value === undefined ? undefined : STATE_KEYS[key][0].parse(value);
     if (parsed === undefined)
-      notices.push(`The address says ${pair.slice(0, 60)}, which is not a value of ${key}; its ` +
+      notices.push(`The address says ${pair.slice(0, 60)}, which is not a value of ${key}; the ` +
         'default is shown.');
     else state[key] = parsed;
   }

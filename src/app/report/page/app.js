@@ -105,25 +105,25 @@ function buildControls(uses) {
 
 /// Keys, what they do, and how; those without the last are the browser's or a picture's own.
 const KEYS = [
-  ['1–9', 'places, in their order'],
-  ['Tab', 'regions; arrows, Home, End, Page keys move inside a picture or the grid'],
+  ['1–9', 'menu entries, from left to right'],
+  ['Tab', 'next region; arrows, Home, End and Page keys move inside a picture or the grid'],
   ['Enter', 'open a head, or lock a query'],
-  ['Escape', 'unlock, or back to the first view; there, all heads on', () => leave()],
+  ['Escape', 'unlock the query, or return to the first view; there: all heads on', () => leave()],
   ['x', 'switch this head off or on', () => toggleGate(chosen())],
-  ['X', 'only this head, or all', () => onlyGate(chosen())],
+  ['X', 'only this head on, or all heads', () => onlyGate(chosen())],
   ['a', 'all heads on', () => go({gates: {}, hide: null})],
-  ['g', 'right keys shown or not', () => go({rel: app.state.rel === '' ? null : ''})],
-  ['[', 'example before', () => exampleCount() && stepExample(-1)],
+  ['g', 'show or hide the right keys', () => go({rel: app.state.rel === '' ? null : ''})],
+  ['[', 'previous example', () => exampleCount() && stepExample(-1)],
   [']', 'next example', () => exampleCount() && stepExample(1)],
-  [',', 'training step, heads kept, or lesson before', () => stepTime(-1)],
-  ['.', 'the next of them', () => stepTime(1)],
+  [',', 'previous training step, number of heads or lesson', () => stepTime(-1)],
+  ['.', 'next training step, number of heads or lesson', () => stepTime(1)],
   ['t', 'table of the first picture', () =>
     document.querySelector('#view .tools summary')?.click()],
   ['s', 'save the first picture as SVG', () =>
     figures[0]?.picture && save(figures[0].picture, 'svg', '')],
-  ['l', 'copy a link to this', () => copyLink()],
-  ['d', 'light, dark, as the system', () => cycleTheme()],
-  ['+ − 0', 'zoom a pattern; or the wheel with Ctrl'],
+  ['l', 'copy a link to this view', () => copyLink()],
+  ['d', 'switch colours: light, dark, same as the system', () => cycleTheme()],
+  ['+ − 0', 'zoom a pattern (also Ctrl and the mouse wheel)'],
   ['?', 'this list', () => go({view: 'about'})],
 ];
 function leave() {
@@ -142,14 +142,14 @@ function stepTime(by) {
 
 function cycleTheme() {
   go({theme: {auto: 'light', light: 'dark', dark: 'auto'}[app.state.theme]});
-  say(`Colours: ${app.state.theme === 'auto' ? 'as the system' : app.state.theme}.`);
+  say(`Colours: ${app.state.theme === 'auto' ? 'same as the system' : app.state.theme}.`);
 }
 
 async function copyLink() {
   writeAddress(false);
   try {
     await navigator.clipboard.writeText(location.href);
-    say('The link to exactly this is in the clipboard.');
+    say('The link to this view is in the clipboard.');
   } catch {
     say(`The address bar holds the link: ${formatHash(app.state) || 'nothing differs from the ' +
       'default'}`);
@@ -173,7 +173,7 @@ function onKey(event) {
 
 function fileState({present, outdated}) {
   if (!present) return 'missing';
-  return outdated ? 'of earlier weights' : 'here';
+  return outdated ? 'from earlier weights' : 'present';
 }
 
 function writtenBy({present, command}) {
@@ -188,13 +188,13 @@ function runNodes() {
     .map(([key, v]) => [key, String(v || (chosenBy[key] ?? v))]);
   return [
     el('h3', null, `Files of ${run().name}`),
-    tableOf('Files that the page shows, and missing ones', ['file', '', 'step', 'written by'],
+    tableOf('Files shown by this page, and missing files', ['file', '', 'step', 'written by'],
       run().facts.files.map((f) => [
         f.file, fileState(f), f.step ?? '', writtenBy(f),
       ]),
     ),
     el('h3', null, 'Settings'),
-    tableOf('The same run comes out of these again, bit for bit', ['setting', 'is'],
+    tableOf('These settings reproduce the run bit for bit', ['setting', 'is'],
       [['parameters', String(run().facts.parameters)], ...settings]),
   ];
 }
@@ -219,7 +219,7 @@ const aboutView = {
       })),
       ...(app.page.runs.length && !isStored() ? runNodes() : []),
       el('h3', null, 'Keys'), tableOf('Keys', ['keys', 'does'], KEYS.map((one) => one.slice(0, 2))),
-      el('p', null, el('label', null, off, ' switch single-letter keys off')),
+      el('p', null, el('label', null, off, ' disable single-letter keys')),
       el('p', {class: 'again'}, 'command of this page: ', code(facts.command)),
     );
   },
@@ -308,7 +308,7 @@ async function checkModel() {
     const unknown = app.page.runs.some((r) => r.unknown.length);
     const sentence = app.page.runs.map((r) => unknownAttention(r.config)).find(Boolean);
     const reason = unknown ? 'a model that this page cannot compute' : 'no weights';
-    badge.textContent = sentence || `${reason}: patterns are as the program stored them`;
+    badge.textContent = sentence || `${reason}: the page shows patterns stored by the program`;
     badge.className = 'small muted';
   }
   for (const r of withModel) {
@@ -330,7 +330,7 @@ function judge() {
   if (!banner.hidden || (app.check?.ok !== false && !damaged.size)) return;
   banner.hidden = false;
   banner.textContent = app.check?.ok === false ? app.check.sentence
-    : `Numbers in this page are damaged (${[...damaged].join(', ')}), so everything live is off.`;
+    : `Numbers in this page are damaged (${[...damaged].join(', ')}), so nothing is computed live.`;
   app.check = {...app.check, ok: false};
   show(true);
 }

@@ -112,8 +112,8 @@ function guessNode() {
   const {rank, of, loss, best, bits} = rankOfSet(subsets, mine);
   const names = (set) => keptNames(subsets, set).join(' ') || 'none';
   return el('details', {id: 'guess'},
-    el('summary', null, `Are these the best ${size}? Guess, then open this.`),
-    el('p', null, `These ${size} (${names(mine)}) are number ${rank} of ${of} sets of that size: ` +
+    el('summary', null, `Are these the best ${size} heads? Guess, then open this.`),
+    el('p', null, `These ${size} (${names(mine)}) rank ${rank} of ${of} sets of that size: ` +
       `loss ${digits(loss)}. The best is ${names(bits)}: ${digits(best)}.`),
   );
 }
@@ -129,7 +129,7 @@ function pairNode() {
     return aside('Pairs: ', code(`headlab ablate ${run().name} --pairs`));
   return tableOf(`Without ${off[0].at} and ${off[1].at}`, ['off', 'rise of the loss'], [
     [off[0].at, a], [off[1].at, b], ['the sum of the two', a + b], ['both at once', both],
-    ['more than the sum', both - a - b],
+    ['excess over the sum', both - a - b],
   ]);
 }
 
@@ -164,7 +164,7 @@ function tokenField() {
     oninput: () => {
       const words = single ? [...field.value] : field.value.trim().split(/\s+/).filter(Boolean);
       const ids = words.map((one) => known.get(one)).filter((v) => v !== undefined);
-      if (ids.length < words.length) say('Words that are no tokens of this task are left out.');
+      if (ids.length < words.length) say('Words that are not tokens of this task are ignored.');
       if (ids.length) go({tokens: ids});
     },
   });
@@ -182,7 +182,7 @@ function tokenField() {
     el('label', {class: 'wide'}, example().source ? 'Source ' : 'Tokens ', field),
     names[0] === 'next' && names.length === 1 && !example().source &&
       button('Continue ▸', next, {id: 'continue'}),
-    button('As it was', () => go({tokens: []}), {id: 'as-it-was'}),
+    button('Reset', () => go({tokens: []}), {id: 'as-it-was'}),
     dynamic('span', {class: 'small muted'}, () =>
       app.state.tokens.length && task().relations.length && !example().gold(0, 0)
         ? 'The right answers to typed tokens are not known for this task.' : ''),
@@ -207,7 +207,7 @@ function answers() {
 function edgeNodes() {
   const hides = [['', 'nothing'], ['gold', 'the right keys'], ['random', 'as many other keys']];
   return el('div', {class: 'controls'},
-    choice('repl', 'In place of a head that is off',
+    choice('repl', 'Replace an ablated head by',
       [['zero', 'zero'], ['mean', 'its mean'], ['resample', 'another example’s output']],
       (v) => go({repl: v}), () => app.state.repl),
     choice('hide', 'Hide', hides, (v) => go({hide: v || null}),
@@ -216,7 +216,7 @@ function edgeNodes() {
     button('Hide the locked cell', () => chosen() && trace() &&
       go({hide: lockedCell(chosen()).join('.')}), {id: 'hide-locked'}),
     dynamic('span', {class: 'small muted'}, () =>
-      hidesCells() ? 'A hidden cell acts on the example shown, not on the loss above.' : ''),
+      hidesCells() ? 'A masked cell changes only the example shown, not the loss above.' : ''),
   );
 }
 
@@ -233,7 +233,7 @@ export const benchView = {
       dial({again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`}),
       el('div', {class: 'columns'},
         el('div', null,
-          heads && [el('h3', null, 'Heads, each with what it costs to be without it now'), faders(),
+          heads && [el('h3', null, 'Heads, each with the current cost of ablating it'), faders(),
             setNodes(), edgeNodes(), dynamic('div', null, guessNode),
             dynamic('div', {id: 'two-off'}, pairNode)],
           heads && methodsOf().length > 0 && figure(curvePicture, {

@@ -46,11 +46,11 @@ export function* selfCheckSteps(run) {
   const damaged = [...run.page.blocks.damaged];
   const ok = damaged.length === 0 && patterns.difference <= tolerance &&
     logits.difference <= tolerance * Math.max(1, logits.largest);
-  const by = 'largest difference of a logit to the program ' + logits.difference.toPrecision(2) +
+  const by = 'largest difference of a logit from the program ' + logits.difference.toPrecision(2) +
     ', of a weight ' + patterns.difference.toPrecision(2);
   const broken = damaged.length ? `blocks of numbers are damaged (${damaged.join(', ')}); ` : '';
   return {ok,
     sentence: ok ? 'Verified: ' + examples + ' examples, ' + by
-      : 'This page does not compute what the program computed: ' + broken + by +
-        '. Everything live is switched off.'};
+      : 'This page computes other numbers than the program: ' + broken + by +
+        '. Nothing is computed live.'};
 }

@@ -147,7 +147,8 @@ function shadesOf(width, report, {name, title}) {
 
 function tableNodes(report) {
   const {tables, command} = report;
-  if (!tables) return [note('An earlier version wrote this. ', code(command), ' writes it again.')];
+  if (!tables)
+    return [note('An earlier version wrote this result. ', code(command), ' computes it again.')];
   return tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `finding-${i}`));
 }
 
@@ -176,7 +177,7 @@ export const findingsView = {
       if (last?.key === key) return last.nodes;
       const report = reports[shown()] || {};
       const {examples, command: again} = report;
-      const nodes = there.length ? tableNodes(report) : [note('Nothing was found yet.')];
+      const nodes = there.length ? tableNodes(report) : [note('This result is empty.')];
       for (const [i, one] of (report.figures || []).entries())
         nodes.push(figure((width) => shadesOf(width, report, one),
           {id: `map-${i}`, most: 760, again}));
@@ -192,7 +193,7 @@ export const findingsView = {
     }));
     if (missing.length)
       main.append(el('details', {id: 'missing'},
-        el('summary', null, `${missing.length} more can be found`),
+        el('summary', null, `${missing.length} more results can be computed`),
         tableOf('Missing results, and the commands that compute them', ['file', 'command'],
           missing.map((f) => [f.file, code(f.command)])),
       ));

@@ -104,7 +104,7 @@ function rowPicture(width, x) {
     top: Math.max(...values.map(Math.abs), 1e-6), width: Math.min(width, 720), cell: 40, tall: 24,
     leastTall: 18, rowBar: (r) => why[r].weight,
     about: {
-      name: `row-${x.at}-${t}`, title: `Why query ${t} ${quoted(queries[t])} looks where it looks`,
+      name: `row-${x.at}-${t}`, title: `Why query ${t} ${quoted(queries[t])} attends to these keys`,
       sentence: `Query × key in each dimension, keys with the most attention first; bars: the ` +
         `weight. Key ${s} ${quoted(keys[s])}: the products add up to ${digits(locked.score, 3)}; ` +
         `divided by √${locked.q.length}${distance} ` +
@@ -119,18 +119,19 @@ function rowPicture(width, x) {
 
 /// The head's addition to the logits at the locked query.
 function writesNode(x) {
-  if (!trace().exact) return note('The output of a head needs the weights, which are not here.');
+  if (!trace().exact)
+    return note('The output of a head needs the weights, which are not in this page.');
   const [t] = lockedCell(x);
   const {queries, keys} = tokensOf(x.m);
   const made = headWrites(trace(), x.m, x.place, t);
   const weights = rowOf(patternOf(trace(), x.m, x.place), t);
   const strongest = keys.map((words, s) => [`${s} ${words}`, weights[s], made.values[s]])
     .sort((a, b) => b[2] - a[2]).slice(0, 6).filter((row) => row[1] >= 1e-4);
-  const from = tableOf(`Where query ${t} ${quoted(queries[t])} takes it from`,
+  const from = tableOf(`Keys that contribute to the output at query ${t} ${quoted(queries[t])}`,
     ['key', 'weight', 'weight × size of the value through W_O'], strongest);
   if (!made.logits)
-    return [from, note('Other parts lie between this head and the answer, so it has no logits ' +
-      'of its own. Switch it off to see its effect.')];
+    return [from, note('Other parts of the model process the output of this head, so it adds to ' +
+      'no logit directly. Switch it off to see its effect.')];
   const {outputs, target_names: names, answers} = task();
   const rows = names.map((name, k) => {
     const logits = made.logits.subarray(k * outputs, (k + 1) * outputs);
@@ -139,7 +140,7 @@ function writesNode(x) {
       list.map((v) => `${quoted(answers[v])} ${digits(logits[v], 3)}`).join('  ');
     return [name, words(order.slice(0, 3)), words(order.slice(-3).reverse())];
   });
-  return [from, tableOf('Logits that it raises and lowers directly, the last norm held fixed',
+  return [from, tableOf('Logits raised and lowered directly, with the last norm held fixed',
     ['question', 'raises most', 'lowers most'], rows)];
 }
 
@@ -147,8 +148,8 @@ function writesNode(x) {
 function truthBars(width, x) {
   const rows = scoresOf(x).filter(({score}) => score.mass != null);
   if (!rows.length)
-    return lacking('heads.json', 'Scores against the truth are') ||
-      note('Nothing is asked of this head.');
+    return lacking('heads.json', 'Scores against the ground truth are') ||
+      note('No relation of the task applies to this head.');
   const scoreWords = (s) => [
     `mass ${digits(s.mass)}`, `chance ${digits(s.null)}`, `lift ${digits(s.lift)}`,
     `p ${digits(s.p, 3)}`, ...(s.queries != null ? [`${s.queries} queries`] : []),
@@ -185,7 +186,7 @@ function liftPicture(width, x) {
     lines: step == null ? [] : [{x: step, name: `step ${step}`, strong: true}],
     about: {
       name: `lift-${x.at}`, title: `Head ${x.at} over training`,
-      sentence: 'The lift on each relation: 0 is chance, 1 is perfect.',
+      sentence: 'Lift on each relation: 0 is chance, 1 is perfect.',
     },
   });
 }
@@ -235,7 +236,7 @@ function planePicture(width, x) {
 const STORED_TABS = [
   ['known', 'Known patterns', knownBars], ['truth', 'Compared with chance', truthBars]];
 const TABS = [
-  ['row', 'Why there', rowPicture], ['flow', 'To the answer', flowPicture],
+  ['row', 'Why these keys', rowPicture], ['flow', 'To the answer', flowPicture],
   ['writes', 'Output', null],
   ['truth', 'Compared with chance', truthBars], ['time', 'Over training', liftPicture],
   ['plane', 'Queries and keys', planePicture]];
@@ -251,7 +252,7 @@ function missing() {
   if (chosen()) return !trace() && noPattern();
   if (!app.state.h) return note('This run has no heads.');
   return note(`Head ${app.state.h} was removed when this run was pruned. Its pattern is in the ` +
-    'run that it came from.');
+    'run from which it was pruned.');
 }
 
 /// The command that computes the scores.

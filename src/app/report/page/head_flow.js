@@ -61,16 +61,17 @@ export function flowPicture(width, x) {
   const [t] = lockedCell(x);
   const {queries, keys} = tokensOf(x.m);
   const made = trace().exact && flowsOf(x, t);
-  if (!made) return note('Nothing is known here of what each head adds to an answer.');
+  if (!made) return note('This page cannot compute what each head adds to an answer.');
   const {name, answer, flows} = made;
   const height = 26 * Math.max(Math.min(keys.length, 32), flows.length) + 12;
   const at = (i, n) => (height * (i + 0.5)) / n;
   const most = ({weights}) => keys[weights.indexOf(Math.max(...weights))];
   const rows = flows.map((flow) => [flow.y.at, tableNumber(flow.adds), most(flow)]);
   return {
-    name: `flow-${t}`, title: `How query ${t} ${quoted(queries[t])} comes to ${answer} (${name})`,
-    sentence: 'From tokens to heads: attention; from heads to the answer: what each adds to its ' +
-      'logit, the last norm held fixed. Blue raises it, orange lowers it.' +
+    name: `flow-${t}`, title: `How query ${t} ${quoted(queries[t])} produces ${answer} (${name})`,
+    sentence: 'Lines from tokens to heads show attention. Lines from heads to the answer show ' +
+      'what each head adds to its logit, with the last norm held fixed: blue raises it, orange ' +
+      'lowers it.' +
       (keys.length > 32 ? ' Only the 32 tokens with the thickest lines are shown.' : ''),
     width, height, items: flowItems(width, made, {keys, at, chosenHead: x}),
     table: () => ({head: ['head', 'adds to the logit', 'looks most at'], rows}),

@@ -100,14 +100,14 @@ export const sharedBy = (x) => (run().reports.heads?.divisions || [])
 export function roleOf(x) {
   const shared = sharedBy(x);
   const clauses = [
-    ['looks at ', doneBy(x).map((d) => d.name).filter((name) => !shared.includes(name))],
-    ['shares the look at ', shared],
+    ['attends to ', doneBy(x).map((d) => d.name).filter((name) => !shared.includes(name))],
+    ['shares attention to ', shared],
   ].filter(([, names]) => names.length)
     .map(([does, names]) => does + listed(names.map(meaningOf)));
   if (clauses.length) return clauses.join(' and ');
   if (isStored() && !task().relations.length) return 'has no ground truth to be compared with';
   return !scoresOf(x).length ? 'has not been scored'
-    : `does nothing of what is scored: no lift reaches ${app.page.facts.owner.lift}`;
+    : `has none of the scored roles: no lift reaches ${app.page.facts.owner.lift}`;
 }
 
 /// States the number of fine-tuning steps after pruning.
@@ -116,7 +116,7 @@ export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps
 /// A clause about the fewest heads with which a head is still kept.
 function keptWords(kept) {
   if (kept > headsOf().length) return 'in no best set';
-  const gone = kept > 1 ? `, gone at ${kept - 1}` : '';
+  const gone = kept > 1 ? `, removed at ${kept - 1}` : '';
   return `among the best ${kept}${gone}`;
 }
 
@@ -133,7 +133,7 @@ export function factsOf(x) {
   return [
     best && [
       `on ${best.name}`,
-      `${digits(best.score.mass, 2)} of its attention, chance ${digits(best.score.null, 2)} ` +
+      `${digits(best.score.mass, 2)} of its attention, ${digits(best.score.null, 2)} by chance ` +
         `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
     ],
     same.length && [

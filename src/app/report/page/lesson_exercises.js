@@ -48,7 +48,7 @@ const numeric = (places, wanted, hint, more = '') => ({
     const given = numbersIn(words);
     if (answersMatch(given, asked, places)) return {right: true, words: more};
     const complete = given.length === asked.length;
-    return {right: false, words: complete ? '' : `Numbers that are wanted: ${asked.length}.`};
+    return {right: false, words: complete ? '' : `Enter ${asked.length} numbers.`};
   },
 });
 
@@ -58,19 +58,20 @@ const BY_HAND = [
     'd = 12 × 64 = 768; four matrices of d² and four biases of d.',
     'The number of heads does not enter.'),
   numeric(0, SOLUTIONS.evenRows,
-    'A query of 0 has scores of 0. Count the zeros in q.',
-    'Every zero of q is a row that asks nothing.'),
+    'If a query is 0, all its scores are 0. Count the zeros in q.',
+    'Every zero of q gives a uniform row.'),
   numeric(4, SOLUTIONS.sameColumns,
     'The same q and k give the same weights.',
     'Two heads with the same columns are one head, written twice.'),
   numeric(4, SOLUTIONS.rowOfSat,
     'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
-    'It looks at itself most, then alike at all whose product is 1.'),
+    '“sat” attends most to itself, and equally to all keys with a product of 1.'),
   numeric(4, SOLUTIONS.silence,
-    'The change is the part that the head wrote: the length of all its outputs together.',
+    'The output changes by what the head wrote: take the length of all its outputs together.',
     'An orthogonal W_O changes neither number.'),
   numeric(3, SOLUTIONS.mixedRow,
-    'Its concatenated row is .2491 .3763 .2289 .3663; take half of its sums and differences.',
+    'The concatenated row of “The” is .2491 .3763 .2289 .3663. Take half of its sums and ' +
+      'differences.',
     'Every number now depends on both heads.')];
 
 const byHand = () => [...lessonTexts().querySelectorAll('#asked li')].map((asked, i) =>
@@ -94,8 +95,8 @@ function guessBoth() {
     ask: `With all ${all.length} heads the loss is ${digits(whole)}; without ${x.at} it is ` +
       `${digits(whole + one)}, without ${y.at} ${digits(whole + other)}. How large is it ` +
       'without both? (to 20 %)',
-    hint: 'First guess: the rises add up. A head may do what the other did, and both cost more ' +
-      'together; a head that needs the other, less.',
+    hint: 'Start from the sum of both rises. If the heads can replace each other, both together ' +
+      'cost more. If one head needs the other, they cost less.',
     check(words) {
       const loss = whole + both;
       const right = Math.abs(numbersIn(words)[0] - loss) <= 0.2 * loss;
@@ -110,7 +111,7 @@ function guessPair() {
   const {x, y, beyond} = pairs.reduce((a, b) => (b.beyond > a.beyond ? b : a));
   return {
     ask: 'Which two heads, off together, cost most beyond the sum of both? (such as 0.1 0.2)',
-    hint: `The bench says it for two heads that are off. One is ${x.at}.`,
+    hint: `Switch two heads off on the bench to see their excess. One of the two is ${x.at}.`,
     check(words) {
       const right = namesIn(words).sort().join() === [x.at, y.at].sort().join();
       return {
@@ -126,17 +127,17 @@ function guessHalf(subsets) {
   const half = Math.ceil(n / 2);
   return {
     ask: `Choose ${half} of the ${n} heads to keep. (such as ${names.slice(0, half).join(' ')})`,
-    hint: 'The heads that own a relation first.',
+    hint: 'Begin with the heads that own a relation.',
     check(words) {
       const given = [...new Set(namesIn(words))].map((name) => names.indexOf(name));
       if (given.length !== half || given.includes(-1))
-        return {right: false, words: `${half} heads of this run are wanted.`};
+        return {right: false, words: `Enter ${half} heads of this run.`};
       const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0));
       const right = made.rank === 1;
       return {
         right,
         words: `Number ${made.rank} of ${made.of}: loss ${digits(made.loss)}. ` +
-          (right ? 'Nothing is better.' : `The optimum has ${digits(made.best)}; your regret is ` +
+          (right ? 'No set is better.' : `The optimum has ${digits(made.best)}; your regret is ` +
             `${digits(made.loss - made.best)} nats.`),
       };
     },
@@ -185,7 +186,7 @@ export const exercisesLesson = {
       el('ol', {class: 'exercises'}, [...byHand(), ...more].map(exerciseNode)));
     if (!more.length)
       main.append(
-        note('Three more need a trained model and the losses of all its sets of heads: ',
+        note('Three more exercises need a trained model and the losses of all its sets of heads: ',
           code(app.page.runs.length && !isStored() ? `headlab curve ${run().name}`
             : 'headlab curve RUN'),
           ', then ', code('headlab page RUN'), '.'));

@@ -173,8 +173,8 @@ function familyPicture(width) {
     maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, owns(map)]));
   return {
     name: 'family', title: `${family.length} trained models on example ${exampleIndex()}`,
-    sentence: 'Below a head: what it owns, or ★ where that has no room. Relations that are ' +
-      `owned, of ${task().relations.length}: ${counts} heads.`,
+    sentence: 'Below each head: the relations that it owns, or ★ if there is no room. ' +
+      `Relations that are owned, of ${task().relations.length}: ${counts} heads.`,
     width, height: 4 + family.length * (side + foot),
     items: family.flatMap((x, i) => familyRow(x, (h) => box(i, h))),
     table: () => ({head: ['heads', 'loss', 'head', 'owns'], rows: cells}),
@@ -209,10 +209,11 @@ function familyRow({r, maps}, box) {
 function answer() {
   const {needed, relations} = hasRun() ? task() : {};
   if (!needed)
-    return 'As many as there are tokens that a query must look at for different reasons.';
-  return `${needed}: a query of this task must look at ${relations.length} tokens for different ` +
-    `reasons (${relations.map((r) => r.name).join(', ')}), and a head has one budget. More ` +
-    'heads at the same width are narrower and only repeat each other.';
+    return 'As many heads as there are tokens to which one query must attend for different ' +
+      'reasons.';
+  return `${needed}: a query of this task must attend to ${relations.length} tokens for ` +
+    `different reasons (${relations.map((r) => r.name).join(', ')}), and the weights of one head ` +
+    'sum to 1. More heads at the same width are narrower and only repeat each other.';
 }
 
 export const manyLesson = {

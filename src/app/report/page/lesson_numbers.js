@@ -136,7 +136,7 @@ function budgetPicture(width) {
       name: 'budget', title: H > 1 ? 'Two heads, two budgets' : 'One head, one budget',
       sentence: H > 1
         ? `Head 1 gives A ${fixed(heads[0].row[0])}, head 2 gives B ${fixed(heads[1].row[1])}: ` +
-          'each colour arrives by itself.'
+          'each colour arrives unmixed.'
         : `No key gets more than ${fixed(Math.max(...heads[0].row))}: A and B can never get ` +
           'more than .5 each, and what arrives is their mixture.',
     },
@@ -155,7 +155,7 @@ export const budgetLesson = {
         labChoice('heads', 'Heads', [[1, '1'], [2, '2']], 1)),
       figure(budgetPicture, {id: 'budget', most: 560}),
       sweep ? figure(kneePicture, {id: 'knee', most: 760, again: sweep.command})
-        : note('How it goes with trained models: ',
+        : note('To see this in trained models: ',
             code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee'),
             ', then ', code('headlab page sweeps/knee'), '.'));
   },

@@ -112,18 +112,19 @@ function truthMark(owns, best) {
 /// The verdict on a reader's guess, which is negative if there was none.
 function guessWords(guess, right) {
   if (guess < 0) return 'You did not guess. ';
-  return right ? 'Your guess is right. ' : 'Your guess is not borne out. ';
+  return right ? 'Your guess is right. ' : 'Your guess is wrong. ';
 }
 
 /// The guess and the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
 function truthTable(head) {
   const rows = scoresOf(head).filter(({score}) => score.mass != null);
   if (!rows.length)
-    return lacking('heads.json', 'Scores are') || note('This task has no truth for this head.');
+    return lacking('heads.json', 'Scores are') ||
+      note('The task has no ground truth for this head.');
   const best = rows.reduce((a, b) => (b.score.lift > a.score.lift ? b : a));
   const guess = lab('guess', -1);
   const cost = costOf([head]);
-  const verdict = best.owns ? best.name : 'nothing of these';
+  const verdict = best.owns ? best.name : 'none of these';
   const nothing = guess >= task().relations.length;
   const right = nothing ? !best.owns : best.owns && guess === best.i;
   return [
@@ -180,17 +181,18 @@ function controlPicture(width) {
   const sorted = [...made.others].sort((a, b) => a - b);
   const line = sorted[Math.floor(0.99 * (sorted.length - 1))];
   return bars({
-    width: Math.min(width, 560), unit: 'lift', tickName: '99 % of shuffled truths stay below',
+    width: Math.min(width, 560), unit: 'lift', tickName: '99 % of shuffled ground truths are below',
     low: Math.min(0, ...made.lifts), high: Math.max(0.2, ...made.lifts, line),
     rows: made.lifts.map((v, h) => ({
       name: `head ${h + 1}`, value: v, tick: line, strong: h === made.head,
     })),
     about: {
       name: 'control', title: 'Eight heads that attend at random',
-      sentence: `Head ${made.head + 1} is first with a lift of ${fixed(made.best, 3)}; the best ` +
-        `of eight does as well on ${fixed(100 * made.p, 0)} % of shuffled truths (p = ` +
-        `${fixed(made.p, 3)}): ${made.p < 0.01 ? 'a false alarm, one in a hundred is' : 'no head ' +
-        'has this role'}.`,
+      sentence: `Head ${made.head + 1} ranks first with a lift of ${fixed(made.best, 3)}; the ` +
+        `best of eight does as well on ${fixed(100 * made.p, 0)} % of shuffled truths (p = ` +
+        `${fixed(made.p, 3)}): ` + (made.p < 0.01
+        ? 'a false alarm, which chance gives in one of a hundred draws.'
+        : 'no head has this role.'),
     },
   });
 }
@@ -201,7 +203,7 @@ const headToGuess = () => choice('guess-head', 'Head', headsOf().map((x) => [x.a
 
 function guessNodes() {
   const names = task().relations.map((r, i) => [i, r.name]);
-  const options = [[-1, '…'], ...names, [names.length, 'nothing of these']];
+  const options = [[-1, '…'], ...names, [names.length, 'none of these']];
   return el('div', {class: 'columns'},
     figure((width) => chosenPicture(width, {rel: lab('open') ? relation() : -1}),
       {id: 'true-pattern', most: 480, again: patternCommand}),

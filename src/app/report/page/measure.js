@@ -201,7 +201,7 @@ function lossNodes() {
 
 export function oracleHint() {
   if (app.state.repl === 'zero' && !run().reports.curve?.subsets && headsOf().length <= 12)
-    return ['every set: ', code(`headlab curve ${run().name}`)];
+    return ['All sets of heads: ', code(`headlab curve ${run().name}`)];
   return '';
 }
 

@@ -314,8 +314,8 @@ export function sentencePicture(width, {t, head}) {
   return {
     name: 'sentence', title: `Query ${t} ${quoted(queries[t])}`, width,
     height: top + gap + (head ? 60 : 16), items: sentenceItems(made, t),
-    sentence: asked.length ? `looks for ${wanted.join(', ')}.`
-      : 'is asked for nothing that it must find.',
+    sentence: asked.length ? `must attend to ${wanted.join(', ')}.`
+      : 'has no key that it must attend to.',
     table: () => ({
       head: ['token', 'at', 'right key of', ...(row.length ? ['attention'] : [])],
       rows: keys.map((words, s) =>

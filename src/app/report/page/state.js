@@ -215,8 +215,8 @@ export const noModel = () => {
   const {command} = app.page.facts;
   if (unknown.length)
     return note(`This page cannot compute ${unknown.join(', ')}, so the model does not run here; ` +
-      'patterns are as the program stored them.');
-  if (live) return note('The live model is off, because this page failed its own check.');
+      'the page shows patterns stored by the program.');
+  if (live) return note('The model does not run here, because this page failed its own check.');
   const without = / --no-weights\b/;
   return note('This page holds no weights. ', code(command.replace(without, '')),
     without.test(command) ? ' embeds them.' : ' with a larger --budget embeds them.');
@@ -245,7 +245,7 @@ export const trace = memo(
 
 /// Shows the command that writes a missing file.
 function writingNodes(command) {
-  if (!command) return 'Nothing can write them for this run.';
+  if (!command) return 'No command can compute them for this run.';
   const isPage = command.includes('headlab page');
   const page = isPage ? [] : [', then ', code(app.page.facts.command)];
   return ['This writes them: ', code(command), ...page, '.'];

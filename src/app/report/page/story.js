@@ -35,7 +35,7 @@ function question() {
   const place = `At every position${architecture === 'encoder_decoder' ? ' of the answer' : ''}`;
   const others = relations.filter((r) => !names.includes(r.name)).slice(0, 4);
   return `${place} the model must name ${listed(asked)}.` + (!others.length ? ''
-    : ` Heads are judged by whether they look at ${listed(others.map((r) => r.description))}.`);
+    : ` Heads are scored by their attention to ${listed(others.map((r) => r.description))}.`);
 }
 
 /// The question at a token, and the model's answer. Without weights there are no answers, and
@@ -46,9 +46,9 @@ function answered(t) {
   const asked = askedAt(t);
   if (asked === null && answers.length) {
     const said = answers.map((a) => `${a.name} ${a.said}`).join(', ');
-    return `It says: ${said}. The right answer for typed tokens is not known to this page.`;
+    return `The model answers: ${said}. The page does not know the right answer for typed tokens.`;
   }
-  if (!asked?.length) return 'Nothing is asked at this token.';
+  if (!asked?.length) return 'The model has no question to answer at this token.';
   if (!answers.length) {
     const right = asked.map((a) => `${a.name} ${a.right}`).join(', ');
     return `Right: ${right}. The model's answer is not shown: the model does not run in ` +
@@ -57,7 +57,7 @@ function answered(t) {
   const mark = (a) => (a.ok ? '✓' : `✗ (right: ${a.right})`);
   const said = known.map((a) => `${a.name} ${a.said} ${mark(a)}`).join(', ');
   const ok = known.filter((a) => a.ok).length;
-  return `It says: ${said}. ${ok} of ${known.length} right.`;
+  return `The model answers: ${said}. ${ok} of ${known.length} are right.`;
 }
 
 function askedNodes() {
@@ -121,17 +121,17 @@ function outcome({loss, relations}, role) {
 function findingOf(main, owners) {
   const {relations, control} = task();
   if (control && !owners.length)
-    return 'No head finds its keys better than chance. The task is a control: there is nothing ' +
-      'to find here, and that is right.';
+    return 'No head finds its keys better than chance. This is the expected result, because the ' +
+      'task is a control: there is nothing to find.';
   const scored = Boolean(run().reports.heads);
   const hasRole = doneBy(main).length > 0 || sharedBy(main).length > 0;
   if (owners.length || !relations.length || !scored || hasRole)
-    return `Head ${main.at} ${roleOf(main)}. Below the tokens: where it looks.`;
+    return `Head ${main.at} ${roleOf(main)}. The row below the tokens shows its attention.`;
   if (relations.every((_, r) => isUntested(run(), r)))
-    return 'No head can be tested: every sequence has the same keys. Below the tokens: where ' +
-      `${main.at} looks.`;
+    return 'No head can be tested: every sequence has the same keys. The row below the tokens ' +
+      `shows the attention of ${main.at}.`;
   return 'No head is the owner of a relation: none attends to its keys far more than chance ' +
-    `would. Below the tokens: where ${main.at} looks.`;
+    `would. The row below the tokens shows the attention of ${main.at}.`;
 }
 
 /// A sentence on the second head if it has the role of the main one.
@@ -143,8 +143,8 @@ function partnerWords(second, role, {shared, same}) {
 /// A sentence on the step before a head's emergence, which is null if there is none.
 function earlyWords(early) {
   if (early == null) return '';
-  if (run().steps.length) return ` This is the model before that, at step ${early}.`;
-  return ` Below, the heads are shown at step ${early}, before that.`;
+  if (run().steps.length) return ` These are the weights before that, at step ${early}.`;
+  return ` The heads below are shown before that, at step ${early}.`;
 }
 
 /// The scenes: what each changes, and what it says of what is then measured.
@@ -187,7 +187,8 @@ function scenes() {
 function sceneWords({set, say: sentence}) {
   if (measured.waiting) return '…';
   const moved = String(Object.keys(set.gates)) !== String(Object.keys(app.state.gates));
-  return moved ? 'The gates were moved: “Next” or “Back” goes on.' : sentence(measured.result);
+  return moved ? 'You changed the gates. “Next” or “Back” continues the tour.'
+    : sentence(measured.result);
 }
 
 function sceneNodes() {
@@ -283,7 +284,7 @@ function headsNodes() {
     const {step} = app.state;
     if (step == null) return '';
     if (run().steps.length && isLive())
-      return `Maps and bars are of step ${step}, all else is of the last.`;
+      return `Maps and bars are from step ${step}; everything else is from the last step.`;
     const maps = mapStep() == null ? '' : `, maps are mean patterns after step ${mapStep()}`;
     return `The bars are of step ${step}${maps}, all else is of the last: this page holds no ` +
       'weights of that step.';
@@ -330,11 +331,12 @@ function howMany() {
   const of = (kept) => digits(points.find((p) => p.kept === kept)?.loss, 2);
   const needed = task().needed === 1 ? 'one head' : `${task().needed} heads`;
   return [
-    knee != null && [String(knee), 'as it is, without fine-tuning',
-      `loss ${of(knee)}: the fewest whose loss lies within 1 % of the way from all heads to none`],
-    task().needed && !run().config.imported && [String(task().needed), 'the task, by its rule',
-      `${needed} can do it, and with fewer the loss stays high; a trained model may spread the ` +
-        'work over more heads'],
+    knee != null && [String(knee), 'this model, without fine-tuning',
+      `loss ${of(knee)}: fewest heads that cost at most 1 % of what removing all heads costs`],
+    task().needed && !run().config.imported && [
+      String(task().needed), 'the task, by its definition',
+      `${needed} can solve it, and with fewer the loss stays high; a trained model may use more ` +
+        'heads'],
     ...prunedRuns().map((r) => [String(headsOf(r).length),
       finetuning(r), `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
   ].filter(Boolean);
@@ -344,7 +346,7 @@ function howManyNodes() {
   const rows = howMany();
   return [
     rows.length ? tableOf('Each answer with its rule', ['heads', 'enough for', 'because'], rows)
-      : lacking('curve.json', 'How the loss grows as heads go is'),
+      : lacking('curve.json', 'The loss by number of heads is'),
     run().reports.curve && figure(curvePicture, {
       id: 'curve', most: 760, again: run().reports.curve.command,
       choose: (r, c) => go({view: 'bench', kept: bestPoints()[c]?.kept ?? null}),
@@ -364,7 +366,7 @@ export const storyView = {
     if (isStored()) return part('The heads', storedNodes());
     part('The questions', askedNodes());
     part('The result', [
-      verdict(run()), lacking('heads.json', 'Scores of heads against the truth are'),
+      verdict(run()), lacking('heads.json', 'Scores of heads against the ground truth are'),
       isLive() && headsOf().length > 1 && scenePanel(),
     ]);
     part('The heads', headsNodes());

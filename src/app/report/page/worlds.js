@@ -185,8 +185,8 @@ export function attentionSizes({d, H, bias = true}) {
   const matrices = [['W_Q', d, H * dk], ['W_K', d, H * dk], ['W_V', d, H * dk], ['W_O', H * dk, d]]
     .map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
   const note = d % H === 0 ? ''
-    : `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head is ` +
-      `floor(${d} / ${H}) = ${dk} wide, and ${H} heads fill ${H * dk} of ${d} columns.`;
+    : `${d} / ${H} is not a whole number. PyTorch's MultiheadAttention refuses it; here a head ` +
+      `is floor(${d} / ${H}) = ${dk} wide, and ${H} heads fill ${H * dk} of ${d} columns.`;
   return {matrices, dk, total: matrices.reduce((sum, x) => sum + x.count, 0), note};
 }
 

@@ -328,7 +328,7 @@ Finding finding_of(const AblationReport& report) {
   table.append(change_columns("", "change",
                               "rise of the loss in nats per target when the head is ablated",
                               {.p = true}));
-  table.columns.push_back({"lacking", "no interval", "why a change has none"});
+  table.columns.push_back({"lacking", "no interval", "why the change has no interval"});
   table.note = report.note();
   Figure map{"map",
              "cost of ablating a head: a row for each attention layer, a column for each "

@@ -242,13 +242,13 @@ Finding finding_of(const FlowReport& report) {
       {Column("relation", "relation", "relation of the task").no_legend(),
        Column("queries", "queries", "number of them").no_legend(),
        Column("rollout", "rollout",
-              "share of the ground-truth keys in the product of all "
-              "attention matrices")
+              "share of the rollout (product of all attention matrices) on the ground-truth keys")
            .fixed(3),
-       Column("flow", "flow", "their share in the maximum flow to each input").fixed(3),
-       Column("uniform", "uniform", "their share if all visible keys had equal shares").fixed(3)}};
+       Column("flow", "flow", "the same share for the maximum flow to each input").fixed(3),
+       Column("uniform", "uniform", "the same share if attention were uniform over visible keys")
+           .fixed(3)}};
   table.append(change_columns("cost.", "cost",
-                              "rise of the loss if all heads cannot see the ground-truth keys"));
+                              "rise of the loss if the ground-truth keys are masked in all heads"));
   for (const FlowReport::Row& row : report.relations) {
     const Json::Array first = {row.relation, row.queries, row.rollout, row.flow, row.uniform};
     table.rows.push_back(row_with(first, cells_of(row.cost)));

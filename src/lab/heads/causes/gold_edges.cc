@@ -258,19 +258,20 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
 }
 
 static Table edges_table() {
-  Table table{.name = "relations",
-              .columns = {Column("name", "relation", "whose edges are hidden").no_legend(),
-                          Column("heads", "head", "in which they are hidden")
-                              .of(CellKind::heads)
-                              .hidden()
-                              .no_legend(),
-                          Column("of", "head", "in which edges are hidden, or all").no_legend(),
-                          Column("lift", "lift",
-                                 "attention mass above the baseline: 0 is chance, 1 is perfect")
-                              .fixed(2),
-                          Column("mass", "mass", "the attention that was hidden").fixed(2)},
-              .title = "cost of masking exactly a relation's edges (attention knockout)",
-              .inner = "tests"};
+  Table table{
+      .name = "relations",
+      .columns =
+          {Column("name", "relation", "relation whose ground-truth edges are masked").no_legend(),
+           Column("heads", "head", "heads in which these edges are masked")
+               .of(CellKind::heads)
+               .hidden()
+               .no_legend(),
+           Column("of", "head", "head in which the edges are masked, or all heads").no_legend(),
+           Column("lift", "lift", "attention mass above the baseline: 0 is chance, 1 is perfect")
+               .fixed(2),
+           Column("mass", "mass", "attention mass of the masked edges").fixed(2)},
+      .title = "cost of masking only a relation's ground-truth edges (attention knockout)",
+      .inner = "tests"};
   table.append(
       change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
   table.append({Column("share", "share", "share of the cost in all heads together").percent(1)});

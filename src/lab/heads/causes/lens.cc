@@ -178,7 +178,7 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
 
 /// Returns the columns of means.
 static std::vector<Column> lens_columns() {
-  return {{"loss", "loss", "if the model ended here, nats per target"},
+  return {{"loss", "loss", "loss if the model ended here, in nats per target"},
           Column("accuracy", "accuracy", "share of targets with the largest logit").fixed(4),
           Column("rank", "rank", "mean rank of the target's logit: 1 is the largest").fixed(2)};
 }
@@ -189,7 +189,7 @@ static Json::Array cells_of(const LensMeans& means) {
 
 static Table lens_cells_table(const LensReport& report, bool by_position) {
   Table table{by_position ? "positions" : "by_target",
-              {Column("place", "after", "the sublayer before this place in the stream")}};
+              {Column("place", "after", "sublayer after which the residual stream is read")}};
   if (by_position) {
     table.append({Column("position", "position", "position of the query, from 0").no_legend()});
   }
@@ -209,7 +209,7 @@ static Table lens_cells_table(const LensReport& report, bool by_position) {
 
 Finding finding_of(const LensReport& report) {
   Table places{"places",
-               {Column("place", "after", "the sublayer before this place in the stream")}};
+               {Column("place", "after", "sublayer after which the residual stream is read")}};
   places.append(lens_columns());
   places.append(change_columns("difference.", "difference",
                                "change of the loss by this sublayer, nats per target"));

@@ -26,26 +26,30 @@ Json cell_of(const std::optional<HeadId>& head) { return head ? to_json(*head) :
 
 Column direction_column() {
   return Column("direction", "direction",
-                "restore: clean values in the corrupted run; break: the reverse");
+                "restore: clean activations patched into the corrupted pass; break: the reverse");
 }
 
 Table nodes_table(const std::vector<PatchDirection>& directions) {
-  Table table{.name = "nodes",
-              .columns = {direction_column(),
-                          {"node", "node", "kind of the value that is exchanged"},
-                          Column("of", "head", "LAYER.HEAD").of(CellKind::head).no_legend(),
-                          {"place", "place", "attention layer, network, or stream before a block"},
-                          Column("position", "position", "position of a stream").no_legend(),
-                          interval_column("effect", "effect",
-                                          "share of the difference between clean and corrupted "
-                                          "that the node carries, with its 95% interval")
-                              .fixed(3),
-                          Column("estimate", "estimate",
-                                 "estimate by attribution patching: gradient times difference")
-                              .fixed(3)},
-              .title = "nodes, those with the largest effect",
-              .most = 20,
-              .by = "effect"};
+  Table table{
+      .name = "nodes",
+      .columns = {direction_column(),
+                  {"node", "node", "kind of the patched activation"},
+                  Column("of", "head", "LAYER.HEAD").of(CellKind::head).no_legend(),
+                  {"place", "place",
+                   "attention layer, feed-forward network, or residual stream before a block"},
+                  Column("position", "position", "position in the sequence, for a residual stream")
+                      .no_legend(),
+                  interval_column("effect", "effect",
+                                  "share of the logit difference that patching this node changes, "
+                                  "with its 95% interval")
+                      .fixed(3),
+                  Column("estimate", "estimate",
+                         "effect estimated by attribution patching: gradient times difference of "
+                         "the activations")
+                      .fixed(3)},
+      .title = "nodes with the largest effects",
+      .most = 20,
+      .by = "effect"};
   for (const PatchDirection& direction : directions) {
     for (const PatchedNode& node : direction.nodes) {
       table.rows.push_back({direction.name, name_of(node.kind), cell_of(node.head), node.place,
@@ -59,7 +63,7 @@ Table nodes_table(const std::vector<PatchDirection>& directions) {
 Table estimates_table(const std::vector<PatchDirection>& directions) {
   Table table{"estimates",
               {direction_column(),
-               {"node", "node", "kind of the value that is exchanged"},
+               {"node", "node", "kind of the patched activation"},
                Column("count", "nodes", "number of them").no_legend(),
                Column("correlation", "correlation",
                       "correlation of these estimates with the effects (Pearson)")
@@ -90,9 +94,9 @@ Table paths_table(const std::vector<PatchDirection>& directions) {
                   Column("to", "to", "the head that reads").of(CellKind::head).no_legend(),
                   {"by", "by", "queries (q), keys (k), values (v), or the logits"},
                   interval_column("effect", "effect",
-                                  "share of the difference that this path alone carries")
+                                  "share of the logit difference that this path alone changes")
                       .fixed(3)},
-      .title = "paths, those with the largest effect",
+      .title = "paths with the largest effects",
       .most = 20,
       .by = "effect"};
   for (const PatchDirection& direction : directions) {

@@ -24,11 +24,11 @@ std::vector<Column> change_columns(const std::string& prefix, const std::string&
               .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
               .shown_as(Form::signed_number)
               .hidden_unless(shown.change),
-          Column(prefix + "p", "p", "how often chance alone changes as much; not shown below 1e-6")
+          Column(prefix + "p", "p", "probability of such a change by chance; not shown below 1e-6")
               .shown_as(Form::p_value)
               .hidden_unless(shown.p),
           Column(prefix + "examples", "examples",
-                 "examples with a target, which the change is computed from")
+                 "number of examples with a target, from which the change is computed")
               .hidden(),
           Column(prefix + "carried", "carried",
                  "effective number of examples that carry the change")

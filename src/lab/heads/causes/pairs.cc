@@ -249,26 +249,26 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
 
 /// Returns the pair and the cost of both heads together.
 static std::vector<Column> joint_columns() {
-  return {Column("first", "first", "a head").of(CellKind::head).no_legend(),
-          Column("second", "second", "and another").of(CellKind::head).no_legend(),
+  return {Column("first", "first", "first head of the pair").of(CellKind::head).no_legend(),
+          Column("second", "second", "second head of the pair").of(CellKind::head).no_legend(),
           Column("joint", "both", "rise of the loss when both are ablated, nats")
               .shown_as(Form::signed_number),
           Column("sum", "sum", "sum of the rises with each ablated alone")
               .shown_as(Form::signed_number),
           Column("independent", "independent",
-                 "the rise if each one's effect on the logits were added, at the scales of the "
-                 "layer norms with both ablated")
+                 "rise of the loss if the two effects on the logits simply added up, with the "
+                 "layer norms' scales of both ablated")
               .shown_as(Form::signed_number)};
 }
 
 /// Adds the changes of one head of the pair; its values are at `key`, and text calls it `name`.
 static std::vector<Column> columns_of_head(const std::string& key, const std::string& name) {
-  std::vector<Column> columns = change_columns(
-      key + ".share.", name + "'s direct logit",
-      text("what the ", name,
-           " head adds to the right logit by itself, above the mean of all logits, in logits per "
-           "target on the relation's targets: not a part of 1"),
-      {.change = false});
+  std::vector<Column> columns =
+      change_columns(key + ".share.", name + "'s direct logit",
+                     text("what the ", name,
+                          " head adds to the right logit by itself, above the mean of all logits, "
+                          "in logits per target on the relation's targets (not a share)"),
+                     {.change = false});
   const std::vector<Column> rise =
       change_columns(key + ".rise.", name + "'s rise",
                      text("growth of the ", name,
@@ -289,15 +289,17 @@ static Table pairs_table(const PairsReport& report) {
               .most = 12};
   table.append(change_columns("interaction.", "difference", "both - independent"));
   table.append({{"relation", "relation",
-                 "that both own, or one of them: a pair has a row for each of them"}});
+                 "relation owned by one or both of the heads; one row for each such relation"}});
   table.append(columns_of_head("of_first", "first"));
   table.append(columns_of_head("of_second", "second"));
   table.append(change_columns("beyond.", "beyond",
                               "the cost of both beyond the sum, on the relation's targets",
                               {.change = false}));
-  table.append({Column("beyond_share", "of both", "beyond, as a share of their cost").hidden(),
-                Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
-                Column("verdict", "verdict", "conclusion").no_legend()});
+  table.append(
+      {Column("beyond_share", "of both", "`beyond` as a share of the cost of ablating both")
+           .hidden(),
+       Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
+       Column("verdict", "verdict", "conclusion").no_legend()});
   return table;
 }
 

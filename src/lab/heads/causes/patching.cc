@@ -75,9 +75,9 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
 
 Finding finding_of(const PatchReport& report) {
   Table table{"heads",
-              {kHeadColumn,
-               Column("restored", "restored", "share of the difference between clean and corrupted")
-                   .percent(1)},
+              {kHeadColumn, Column("restored", "restored",
+                                   "share of the logit difference that patching this head restores")
+                                .percent(1)},
               {},
               "",
               text(report.pairs, " pairs of examples, ", report.targets,

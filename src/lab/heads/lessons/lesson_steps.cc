@@ -95,15 +95,14 @@ Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& val
 Table inputs_table(const ShownHeads& shown) {
   const std::vector<HeadSteps>& heads = shown.heads;
   const Index H = std::ssize(heads), T = std::ssize(shown.queries);
-  Table table{
-      .name = "inputs",
-      .columns = {Column("token", "token", "as the task shows it").no_legend(),
-                  Column("q", "q", "the token's query").no_legend(),
-                  Column("k", "k", "the token's key").no_legend(),
-                  Column("v", "v", "what the token gives to those that look at it").no_legend()},
-      .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
-                    H * heads[0].v.columns(),
-                    "]: ", H > 1 ? "each head has its own columns, between bars" : "one head")};
+  Table table{.name = "inputs",
+              .columns = {Column("token", "token", "token as text").no_legend(),
+                          Column("q", "q", "the token's query").no_legend(),
+                          Column("k", "k", "the token's key").no_legend(),
+                          Column("v", "v", "the token's value").no_legend()},
+              .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
+                            H * heads[0].v.columns(), "]: ",
+                            H > 1 ? "each head has its own columns, between bars" : "one head")};
   for (Index t = 0; t < T; ++t) {
     table.rows.push_back({shown.queries[t], cut_row(heads, &HeadSteps::q, t),
                           cut_row(heads, &HeadSteps::k, t), cut_row(heads, &HeadSteps::v, t)});
@@ -149,8 +148,7 @@ std::string uniform_text(const ShownHeads& shown) {
   }
   if (uniform == 0) return "";
   return text("\n", uniform, " of ", rows,
-              " rows look at all keys alike: their query is 0 in these columns, so all scores are "
-              "0.");
+              " rows are uniform: their query is 0 in these columns, so all scores are 0.");
 }
 
 /// Returns the concatenated outputs, their product with W_O, and the change of the output without
@@ -162,18 +160,18 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
     changes.push_back(text("without ", shown.names[h], " by ",
                            fixed(change_when_silent(shown.heads, h, W_O), 4)));
   }
-  Table table{.name = "mixed",
-              .columns = {{"token", "token"},
-                          Column("concatenated", "concatenated",
-                                 "the outputs of all heads side by side")
-                              .no_legend(),
-                          Column("mixed", "after W_O",
-                                 "the same times W_O: what attention adds to the stream")
-                              .no_legend()},
-              .title = text("heads side by side ", shape_text(z), ", then times W_O ",
-                            shape_text(W_O), ", which mixes them"),
-              .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
-                           fixed(norm(y), 4), ".", uniform_text(shown))};
+  Table table{
+      .name = "mixed",
+      .columns =
+          {{"token", "token"},
+           Column("concatenated", "concatenated", "outputs of all heads as one vector").no_legend(),
+           Column("mixed", "after W_O",
+                  "the concatenated outputs times W_O, which attention adds to the residual stream")
+               .no_legend()},
+      .title = text("concatenated outputs of all heads ", shape_text(z), ", then times W_O ",
+                    shape_text(W_O), ", which mixes them"),
+      .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
+                   fixed(norm(y), 4), ".", uniform_text(shown))};
   for (Index t = 0; t < z.rows(); ++t) {
     table.rows.push_back(
         {shown.queries[t], four_decimals(row_of(z, t)), four_decimals(row_of(y, t))});
@@ -196,21 +194,21 @@ struct Written {
 };
 
 std::vector<Column> step_columns(const Written& written) {
-  return {Column("key", "key", "a token that a query may look at").no_legend(),
-          Column("products", written.products ? "products" : "largest product",
-                 "query times key, element by element; their sum is the score")
-              .no_legend(),
-          Column("score", "score", "query times key: q k^T").fixed(4).no_legend(),
-          Column("scaled", "scaled", "score / sqrt(D)").fixed(4),
-          Column("exp", "exp", "e to the power of scaled, less the largest of the row").fixed(4),
-          Column("weight", "weight", "exp / their sum: what the query takes from the key").fixed(4),
-          Column("v", written.values ? "v" : "|v|", "the key's value, or its length")
-              .fixed(4)
-              .no_legend(),
-          Column("added", written.values ? "weight v" : "weight |v|",
-                 "what the key adds to the output")
-              .fixed(4)
-              .no_legend()};
+  return {
+      Column("key", "key", "a token visible to the query").no_legend(),
+      Column("products", written.products ? "products" : "largest product",
+             "query times key, element by element; their sum is the score")
+          .no_legend(),
+      Column("score", "score", "query times key: q k^T").fixed(4).no_legend(),
+      Column("scaled", "scaled", "score / sqrt(D)").fixed(4),
+      Column("exp", "exp", "exp(scaled - largest scaled score of the row)").fixed(4),
+      Column("weight", "weight", "exp / sum of all exp: the attention weight of the key").fixed(4),
+      Column("v", written.values ? "v" : "|v|", "the key's value, or its length")
+          .fixed(4)
+          .no_legend(),
+      Column("added", written.values ? "weight v" : "weight |v|", "what the key adds to the output")
+          .fixed(4)
+          .no_legend()};
 }
 
 /// Returns the table of one query in one head.
@@ -240,7 +238,7 @@ Table steps_table(const ShownHeads& shown, std::size_t h, Index t) {
                      written.products ? ": q = " + vector_text(q) : "");
   table.note = text("output ",
                     output.is_string() ? output.string() : "of length " + fixed(output.number(), 4),
-                    hidden > 0 ? text("; ", hidden, " keys are hidden from it by the mask") : "");
+                    hidden > 0 ? text("; ", hidden, " keys are masked") : "");
   return table;
 }
 
@@ -276,7 +274,7 @@ std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O) {
         key_table(shown,
                   Column("average", "average", "weights averaged over heads, by key").no_legend(),
                   average_weights(shown.heads), 4));
-    tables.back().title = "the weights averaged over heads: what each did can no longer be seen";
+    tables.back().title = "weights averaged over heads: the average hides what each head does";
   }
   tables.push_back(mixing_table(shown, W_O));
   return tables;

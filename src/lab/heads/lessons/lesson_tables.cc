@@ -56,42 +56,43 @@ struct Correction {
 };
 constexpr Correction kCorrections[] = {
     {"five-tokens", "each head sees a different slice of the representation",
-     "q, k and v of every head are made from all of x; what is cut into heads is the projected "
-     "vector x W_Q, whose columns belong to heads. The worked example begins after that step",
+     "every head computes q, k and v from all of x. The projected vector x W_Q is split into "
+     "heads, not x. The worked example begins after that step",
      "Vaswani et al. 2017, section 3.2.2"},
     {"cat-sleeps", "head 2 writes 0.00 0.00 for \"Cat\": the row of its half of the data is 0",
-     "a query of 0 scores all keys alike, so its weights are .5000 .5000, and head 2 writes the "
-     "mean "
-     "of the values, .5000 1.0000, as head 1 does for \"sleeps\"",
+     "a query of 0 gives all keys the same score, so its weights are .5000 .5000, and head 2 "
+     "writes the mean of the values, .5000 1.0000. Head 1 does the same for \"sleeps\"",
      "the softmax of equal scores"},
     {"cat-sleeps", "a single head would merge the two tokens, two heads keep them apart",
-     "on these numbers one head keeps them apart better: each token gives itself .9241; with two "
-     "heads each token looks at both alike, .5000, in the head whose columns it leaves at 0",
+     "on these numbers one head separates them better: each token gives itself a weight of .9241. "
+     "With two heads, each token gives both tokens .5000 in the head whose columns are 0 for it",
      "the same two tokens with one head"},
     {"patterns", "the example's pattern of the previous token is attention, row by row",
-     "its first row sums to .2167: the entry for itself replaces the one for the token before, "
-     "which is the same cell there",
+     "its first row sums to .2167: the first token has no previous token, so both weights are "
+     "written to the same cell and one is lost",
      "the article's own code"},
     {"patterns", "the example's pattern of the first token is attention, row by row",
-     "its first row sums to 1.0167: the rest is divided among one key too few",
+     "its first row sums to 1.0167: the remaining weight is divided by a number of keys that is "
+     "too small by one",
      "the article's own code"},
     {"patterns", "when all tokens look at the first, that token gathers the whole sentence",
-     "who looks gathers: a full first column copies the first token, a full first row would gather",
+     "the query gathers, not the key: a full first column copies the first token to all others; a "
+     "full first row would gather",
      "the article's own code, whose rows are queries"},
     {"cost", "multi-head attention has one matrix more than a single head, 4 d^2 against 3 d^2",
      "a single head inside a transformer has its W_O too: 4 d^2 for any number of heads",
      "Vaswani et al. 2017, table 3 (A)"},
     {"cost", "attention takes time in N^2 d",
-     "that leaves out the four projections, 8 N d^2 operations, next to 4 N^2 d: up to N = 2 d "
-     "they "
-     "are the larger part",
+     "that leaves out the four projections: 8 N d^2 operations, compared with 4 N^2 d. Up to N = 2 "
+     "d they are the larger part",
      "counted"},
     {"cost", "the number of heads must divide d_model: 512 / 7 raises an error",
-     "it does in PyTorch, and nothing in the formula wants that: a sweep here makes heads "
-     "floor(512 / 7) = 73 wide, 7 of them fill 511 columns, and W_O is [511, 512]",
+     "it does in PyTorch, but the formula does not require it: a sweep here makes heads floor(512 "
+     "/ 7) = 73 wide, so 7 heads fill 511 columns and W_O is [511, 512]",
      "torch.nn.MultiheadAttention"},
     {"cost", "d_k = 64 is where the scaling by sqrt(d_k) behaves well",
-     "the scaling makes the variance of scores 1 for every d_k; 64 is a habit, its table has a 32",
+     "the scaling makes the variance of scores 1 for every d_k; 64 is only a convention, and the "
+     "article's own table has a 32",
      "Vaswani et al. 2017, section 3.2.1"},
     {"cost", "the keys and values of GPT-3 for 2048 tokens take about 3 GB in fp16",
      "2 x 96 layers x 96 heads x 128 x 2048 = 4,831,838,208 numbers: 9.66 GB", "counted"},
@@ -108,8 +109,8 @@ std::span<const PublishedModel> published_models() { return kModels; }
 Table corrections_table() {
   Table table{.name = "corrections",
               .columns = {Column("topic", "topic").hidden(),
-                          {"claim", "they say"},
-                          {"fact", "what is true"},
+                          {"claim", "claim"},
+                          {"fact", "correction"},
                           {"source", "by"}},
               .title = "Common mistakes, and what is true"};
   for (const auto& [topic, claim, fact, source] : kCorrections) {

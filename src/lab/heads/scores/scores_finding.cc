@@ -28,7 +28,7 @@ std::string verdict(const HeadsReport& report, std::size_t r) {
   if (winner.owned) return "owner";
   if (winner.candidates == 0) return "no attention of its kind";
   if (!score.enough()) return text("too few (", score.examples, ")");
-  if (score.lift >= kOwnerLift) return "could be chance: p is not below .01 after correction";
+  if (score.lift >= kOwnerLift) return "could be chance: p is 0.01 or more after correction";
   if (score.lift < 0) return "worse than chance";
   const auto in_part = std::ranges::count_if(report.heads, [r](const HeadScores& head) {
     return head.relations[r].p_holm < kOwnerP && head.relations[r].lift > 0;
@@ -55,7 +55,7 @@ std::string rises_of(const HeadsReport& report, const Division& division) {
       return queries[most] > 0 ? fixed(sum[most] / static_cast<double>(queries[most]), 2) : "-";
     };
     said += text("; ablating ", head_text(report.heads[division.heads[h]]), " costs ", mean(true),
-                 " nats where it does most, ", mean(false), " elsewhere");
+                 " nats at the classes to which it attends most, ", mean(false), " elsewhere");
   }
   return said;
 }
@@ -105,11 +105,11 @@ std::string notes_on(const HeadsReport& report, bool all) {
     return note_on(what, names, all || names.size() <= kManyRelations);
   };
   return note(kFixedKeysNote, fixed_keys) +
-         note(text("p cannot become small where few of ", report.permutations,
+         note(text("p cannot become small if only few of ", report.permutations,
                    " permutations of the ground truth differ"),
               few_exchanges) +
          divisions_text(report) +
-         note(text("fewer than ", kFewestExamples, " examples ask for"), too_few) +
+         note(text("fewer than ", kFewestExamples, " examples have a query of"), too_few) +
          text("specialization ", fixed(report.specialization, 2), ": ", own, " of ", judged,
               " relations", judged < std::ssize(report.relations) ? " that can be judged" : "",
               " have an owner",

@@ -103,14 +103,14 @@ class HeadColumns {
       };
     };
     add(element_column("offsets.0", 0, "argmax offset",
-                       "the commonest key - query of the largest weights"),
+                       "most common offset (key - query) of the largest weights"),
         shown_.scores, of_first_offset([](const Offset& offset) { return offset.offset; }));
     add(element_column("offsets.0", 1, "offset share", "share of the queries with that offset"),
         shown_.scores, of_first_offset([](const Offset& offset) { return offset.share; }));
-    add({"like", "most like", "the known pattern that has most of its attention, above .5"},
+    add({"like", "most like", "known pattern with more than 0.5 of the head's attention"},
         shown_.scores, [](const HeadScores& head) { return Json(head.like); });
-    add({"labels", "labels", "common offset of most of the largest weights"}, shown_.scores,
-        [](const HeadScores& head) { return Json(head.labels); });
+    add({"labels", "labels", "what most of the largest weights have in common, such as an offset"},
+        shown_.scores, [](const HeadScores& head) { return Json(head.labels); });
   }
 
   /// Adds the head with the most similar patterns and its distance.
@@ -128,7 +128,7 @@ class HeadColumns {
           return HeadId(report_.heads[nearest.head]);
         });
     add_part(Column("nearest_distance", "apart",
-                    "distance to it: 0 the same, .83 nothing in common")
+                    "distance to that head: 0 for equal patterns, 0.83 for disjoint ones")
                  .fixed(3),
              [](const HeadsReport::Nearest& nearest) { return nearest.distance; });
   }
@@ -182,14 +182,15 @@ class RelationColumns {
 /// Adds the columns of the baselines without a model, shown if a task names candidates.
 void add_baselines(RelationColumns& columns, bool shown) {
   const char* where_wrong =
-      "top1 of the best head where that reader is wrong: low if it does the same";
+      "top1 of the best head at queries that this baseline gets wrong; low if the head does the "
+      "same as the baseline";
   const auto nearest = [](double Baseline::*number) {
     return [number](const RelationWinner& winner) {
       return std::isfinite(winner.nearest.top1) ? Json(winner.nearest.*number) : Json();
     };
   };
   columns.add(Column("baselines.offset.top1", "best offset",
-                     "top1 of a reader that looks as far away each time")
+                     "top1 of a baseline that always attends at the best fixed offset")
                   .fixed(3)
                   .hidden_unless(shown),
               [](const RelationWinner& winner) { return Json(winner.offset.top1); });
@@ -200,7 +201,7 @@ void add_baselines(RelationColumns& columns, bool shown) {
                 return Json(winner.offset.head_top1_where_wrong);
               });
   columns.add(Column("baselines.nearest.top1", "nearest",
-                     "top1 of a reader of the nearest candidate")
+                     "top1 of a baseline that attends to the nearest candidate")
                   .fixed(3)
                   .hidden_unless(shown),
               nearest(&Baseline::top1));
@@ -213,12 +214,11 @@ void add_baselines(RelationColumns& columns, bool shown) {
 
 /// Adds the columns of the best head and its scores.
 void add_best_head(RelationColumns& columns, const HeadsReport& report) {
-  columns.add_best(Column("best", "best head",
-                          "the head with most mass on half of the examples, scored on the others")
-                       .of(CellKind::head, {"best.layer", "best.head"}),
-                   [&report](std::size_t r) {
-                     return Json(HeadId(report.heads[report.relations[r].best]));
-                   });
+  columns.add_best(
+      Column("best", "best head",
+             "head with the most mass on one half of the examples, scored on the other half")
+          .of(CellKind::head, {"best.layer", "best.head"}),
+      [&report](std::size_t r) { return Json(HeadId(report.heads[report.relations[r].best])); });
   columns.add_score(
       Column("best.mass", "mass", "mean attention on the relation's keys").fixed(3).no_legend(),
       &RelationScore::mass);
@@ -232,12 +232,13 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                         .fixed(3),
                     &RelationScore::lift);
   columns.add_score(Column("best.null", "baseline",
-                           "attention mass of the best answer that ignores content")
+                           "attention mass reached without looking at content")
                         .fixed(3)
                         .no_legend(),
                     &RelationScore::null);
   columns.add_score(Column("best.p_holm", "p",
-                           "how often chance does as well, corrected by Holm for all")
+                           "probability that shuffled ground truth gives some head as much mass, "
+                           "Holm-corrected for all relations")
                         .shown_as(Form::p_value),
                     &RelationScore::p_holm);
   columns.add(Column("owner", "owner", "the best head if it owns the relation")
@@ -288,15 +289,14 @@ Table relations_table(const HeadsReport& report, const std::vector<std::string>&
   const bool has_nearest = std::ranges::any_of(report.relations, [](const RelationWinner& winner) {
     return std::isfinite(winner.nearest.top1);
   });
-  const char* rests = "that the scores of the best head rest on";
+  const char* rests = "number used to score the best head";
   RelationColumns columns(report);
-  columns.add(Column("name", "relation",
-                     "which keys a head must read: known, as the task made them")
-                  .no_legend(),
+  columns.add(Column("name", "relation", "the keys to attend to, known from the task").no_legend(),
               [](const RelationWinner& winner) { return Json(winner.relation.name); });
   add_best_head(columns, report);
   columns.push_back(
-      {Column("verdict", "verdict", "a head owns a relation (*) from lift .3 with p below .01")
+      {Column("verdict", "verdict",
+              "a head owns a relation (*) if its lift is at least 0.3 and p is below 0.01")
            .of(CellKind::marked, {"verdict", "owned"}),
        [&](std::size_t r) {
          return Json(Json::Array{verdicts[r], report.relations[r].owned});
@@ -324,15 +324,15 @@ Table divisions_table(const HeadsReport& report, bool shown) {
              [&](const Division& one) {
                return Json(report.relations[one.relation].relation.name);
              }),
-      column("heads", "heads", "over which it is distributed",
+      column("heads", "heads", "the heads that share the relation",
              [&](const Division& one) {
                return Json(
                    mapped(one.heads, [&](std::size_t h) -> HeadId { return report.heads[h]; }));
              }),
-      column("by", "split by", "classes that explain which head attends",
+      column("by", "split by", "classes that decide which head attends",
              [](const Division& one) { return Json(one.by()); }),
       column("explained", "explained",
-             "share of the variance of the heads' shares that these classes explain",
+             "share of the variance of the heads' shares explained by these classes",
              [](const Division& one) { return Json(one.kinds[one.best].explained); }),
       column("p", "p", "how often shuffled classes explain as much",
              [](const Division& one) { return Json(one.kinds[one.best].p); }),

@@ -120,14 +120,14 @@ HeadsHistory read_heads_history(const Run& run) {
 Finding finding_of(const HeadsHistory& history) {
   Table births{
       .name = "relations",
-      .columns = {Column("name", "relation", "which keys a head must read").no_legend(),
+      .columns = {Column("name", "relation", "the keys to attend to").no_legend(),
                   kHeadColumn,
                   {"born", "emerges",
                    "the first scored step at which the lift of the "
                    "relation's head reaches half of its last value"},
                   Column("lift", "lift", "at the last step").fixed(3).no_legend(),
-                  {"by", "split by", "classes that explain which head attends, at the last step"},
-                  {"parted", "parted", "the first scored step at which they do so"},
+                  {"by", "split by", "classes that decide which head attends, at the last step"},
+                  {"parted", "parted", "first scored step with this split"},
                   Column("lifts", "lift over training", "at evenly spaced steps, from 0 to 1")
                       .of(CellKind::sparkline)
                       .no_legend()},

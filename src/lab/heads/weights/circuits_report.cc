@@ -21,7 +21,7 @@ static Table trigrams_table(const CircuitsReport& report) {
            Column("qk", "qk", "score of the source above the mean of all sources").fixed(2),
            Column("ov", "ov", "logit added to `out` above the mean of all outputs").fixed(2),
            Column("product", "qk x ov", "product of the two, which orders the rows").fixed(2)},
-      .title = "skip-trigrams: [source] ... [destination] -> [out], the strongest",
+      .title = "strongest skip-trigrams: [source] ... [destination] -> [out]",
       .most = 10,
       .by = "product"};
   for (const SkipTrigram& one : report.trigrams) {
@@ -33,24 +33,23 @@ static Table trigrams_table(const CircuitsReport& report) {
 }
 
 static Table circuits_table(const CircuitsReport& report) {
-  Table table{
-      "heads",
-      {kHeadColumn,
-       Column("matches", "matches",
-              "share of tokens (of more than 4,096, of 1,024 of them) that score highest for "
-              "themselves")
-           .fixed(2),
-       Column("matching", "matching",
-              "sum of eigenvalues / sum of their sizes of the scores between tokens: 1 attends to "
-              "equal tokens")
-           .fixed(2),
-       Column("copying", "copying",
-              "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
-              "copies tokens")
-           .fixed(2),
-       Column("copies", "copies",
-              "share of tokens whose own logit rises most when the head looks at them, by target")
-           .fixed(2)}};
+  Table table{"heads",
+              {kHeadColumn,
+               Column("matches", "matches",
+                      "share of tokens whose best-matching key is the same token (1,024 tokens are "
+                      "tested if there are more than 4,096)")
+                   .fixed(2),
+               Column("matching", "matching",
+                      "sum of the eigenvalues of the QK matrix over tokens / sum of their absolute "
+                      "values: 1 if tokens attend to equal tokens")
+                   .fixed(2),
+               Column("copying", "copying",
+                      "the same ratio for the OV matrix, by target: 1 if the head copies tokens")
+                   .fixed(2),
+               Column("copies", "copies",
+                      "share of tokens whose own logit the head raises most when it attends to "
+                      "them, by target")
+                   .fixed(2)}};
   for (const CircuitSummary& one : report.heads) {
     table.rows.push_back({one.head, one.matches, one.matching, one.copying, one.copies});
   }
@@ -68,12 +67,15 @@ static Table compositions_table(const CircuitsReport& report) {
                   "norm of the product of both weights / product of the norms")
                .fixed(3),
            Column("random", "random", "the strength of random matrices of these shapes").fixed(3),
-           Column("percentile", "percentile", "share of these that are weaker, in percent")
+           Column("percentile", "percentile", "percentage of random compositions that are weaker")
                .fixed(1),
-           Column("z", "z", "difference from their mean in standard deviations").fixed(1),
-           Column("p_holm", "p", "that one of them is as strong, corrected over all pairs (Holm)")
+           Column("z", "z",
+                  "difference from the mean of the random compositions, in standard deviations")
+               .fixed(1),
+           Column("p_holm", "p",
+                  "probability of such a strength at random, Holm-corrected over all pairs")
                .shown_as(Form::p_value)},
-      .title = "compositions, the strongest",
+      .title = "strongest compositions of two heads",
       .most = 10,
       .by = "strength"};
   for (const Composition& one : report.compositions) {
