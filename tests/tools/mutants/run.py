@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Small bugs, one at a time: the tests of the layer in which they are must notice them.
 #
-#     tests/tools/mutants/run.py COPY BUILD [--draw N] [--seed TEXT] [--match REGEX] [--list]
+#     tests/tools/mutants/run.py COPY BUILD [--draw N] [--seed TEXT] [--match REGEX] [--jobs N] [--list]
 #
 # Rules make the bugs from the current sources: an operator, a number or a condition becomes
 # another, a statement is left out. N of them are drawn by the seed, from src, include and the page's
@@ -152,13 +152,13 @@ def programs_of(path, targets):
 
 
 class Judge:
-    def __init__(self, copy, build):
-        self.copy, self.build, self.parts = copy, build, {}  # parts: of a program, (filter, usual seconds)
+    def __init__(self, copy, build, jobs):
+        self.copy, self.build, self.jobs, self.parts = copy, build, jobs, {}  # parts: of a program, (filter, usual seconds)
         said = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True).stdout
         self.targets = set(re.findall(r"\btest_\w+", said))
         self.sources, self.asleep = {}, {}  # of changed files, as they were; (path, row): line
         self.place = pathlib.Path(tempfile.mkdtemp())
-        self.pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         (copy / "include/headlab/bug.h").write_text(WAKES)
         (self.place / "wake.cjs").write_text(NODE)
         self.browser = os.environ.get("HEADLAB_CHROMIUM") or shutil.which("chromium-headless-shell") or ""
@@ -168,7 +168,7 @@ class Judge:
         page.write_text(page.read_text().replace("'use strict';", "'use strict';" + PAGE))
 
     def make(self, names):
-        done = subprocess.run(["ninja", "-C", self.build, "-k", "0", *names], capture_output=True, text=True,
+        done = subprocess.run(["ninja", "-C", self.build, "-j", str(self.jobs), "-k", "0", *names], capture_output=True, text=True,
                               errors="replace")
         return done.returncode, done.stdout
 
@@ -272,6 +272,7 @@ def main():
     parser.add_argument("--draw", type=int, default=40)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--match", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilations and tests at the same time")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
     if (args.copy / ".git").exists() and not args.list:
@@ -288,7 +289,7 @@ def main():
         return who
     if args.list:
         return list(map(show, range(len(bugs))))
-    judge = Judge(args.copy, args.build)
+    judge = Judge(args.copy, args.build, args.jobs)
     asleep = judge.sow(bugs)
     said = [show(*one) for one in judge.pool.map(lambda number: (number, judge.judged(bugs[number], number)), asleep)]
     for number in sorted(set(range(len(bugs))) - set(asleep)):
