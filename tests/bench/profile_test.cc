@@ -34,6 +34,17 @@ TEST(Cost, OfALinearMapIsTwoOperationsAWeightAndRow) {
   EXPECT_EQ(back.bytes, kSize * (20 * 7 + 2 * (20 * 3 + 3 * 7 + 7)));
 }
 
+TEST(Cost, OfALossWithItsMapIsThreeProductsForward) {
+  const Tensor x = random_leaf({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}), none;
+  const Ids targets(20, 2);
+  const auto run = [&] { backward(linear_cross_entropy({x, W, none}, targets)); };
+  EXPECT_EQ(cost_in(Kind::forward, "linear_cross_entropy", run).operations, 3 * 2 * 20 * 3 * 7);
+  EXPECT_EQ(cost_in(Kind::backward, "linear_cross_entropy", run).operations, 0);
+  const NoGrad no_grad;
+  const auto alone = [&] { linear_cross_entropy({x, W, none}, targets); };
+  EXPECT_EQ(cost_in(Kind::forward, "linear_cross_entropy", alone).operations, 2 * 20 * 3 * 7);
+}
+
 TEST(Cost, OfALinearMapIsHalfWhereItsInputWantsNoGradient) {
   const Tensor x = random_tensor({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}),
                b = random_leaf({7}, Key{3});

@@ -49,6 +49,24 @@ Cost weights(const WorkEvent& event) {
   return cost;
 }
 
+/// All products of a linear map and its cross-entropy, which the forward pass computes; backward
+/// passes the gradients on.
+Cost weights_of_loss(const WorkEvent& event) {
+  if (event.kind == Kind::backward) return {};
+  const Tensor &x = event.inputs[0], &W = event.inputs[1];
+  const bool graded = grad_enabled();
+  const double once =
+      2 * static_cast<double>(x.count() / x.size(-1)) * static_cast<double>(W.count());
+  Cost cost = moved(event);
+  cost.operations = once;
+  for (const Tensor& input : {x, W}) {
+    if (!graded || !input.requires_grad()) continue;
+    cost.operations += once;
+    cost.bytes += numbers(input.count());
+  }
+  return cost;
+}
+
 Cost product(const WorkEvent& event) {
   Cost cost = moved(event);
   const Shape& y = *event.output;
@@ -100,10 +118,15 @@ struct OpCost {
 };
 
 constexpr OpCost kCosts[] = {
-    {"linear", weights},      {"feed_forward", weights},
-    {"matmul", product},      {"attention", attention_products},
-    {"embedding", looked_up}, {"add", passed_on},
-    {"slice", part},          {"reshape", nothing},
+    {"linear", weights},
+    {"feed_forward", weights},
+    {"matmul", product},
+    {"attention", attention_products},
+    {"embedding", looked_up},
+    {"add", passed_on},
+    {"slice", part},
+    {"reshape", nothing},
+    {"linear_cross_entropy", weights_of_loss},
 };
 
 const char* pass_of(const WorkEvent& event) {
