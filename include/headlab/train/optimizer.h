@@ -98,6 +98,7 @@ class Optimizer {
   TrainConfig config_;
   std::vector<Slot> slots_;
   std::vector<Piece> pieces_;         // of all slots: the tasks of loops over all parameters
+  Index numbers_ = 0;                 // elements of all parameters
   mutable std::vector<double> sums_;  // one for each piece
   Index steps_ = 0;
 };

@@ -80,6 +80,7 @@ void Optimizer::add(const std::string& name, const Tensor& parameter, const Para
   for (Index begin = 0; begin < parameter.count(); begin += kPiece) {
     pieces_.push_back({slots_.size(), begin, std::min(kPiece, parameter.count() - begin)});
   }
+  numbers_ += parameter.count();
   sums_.resize(pieces_.size());
   slots_.push_back(std::move(slot));
 }
@@ -112,7 +113,7 @@ Scalar* Optimizer::gradient_of(const Piece& piece, Scalar* memory) const {
 }
 
 double Optimizer::gradient_norm() const {
-  parallel_for(std::ssize(pieces_), [&](Index i) {
+  parallel_for(std::ssize(pieces_), pass_over(numbers_), [&](Index i) {
     const Scratch<Scalar> memory(kPiece);
     const Scalar* grad = gradient_of(pieces_[i], memory.data());
     sums_[i] = grad != nullptr ? sum_of_squares(pieces_[i].length, grad) : 0;
@@ -143,7 +144,7 @@ void Optimizer::step(double lr, double norm) {
   ++steps_;
   const bool clipped = config_.clip > 0 && norm > config_.clip;
   const auto scale = static_cast<Scalar>(clipped ? config_.clip / (norm + 1e-6) : 1);
-  parallel_for(std::ssize(pieces_), [&](Index i) {
+  parallel_for(std::ssize(pieces_), pass_over(7 * numbers_), [&](Index i) {
     const Scratch<Scalar> memory(kPiece);
     if (Scalar* grad = gradient_of(pieces_[i], memory.data())) {
       step_piece(pieces_[i], grad, lr, scale);
