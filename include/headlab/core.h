@@ -36,6 +36,7 @@
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/attention.h"
 #include "headlab/ops/layout.h"
+#include "headlab/ops/loss.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/ops/ops.h"
 #include "headlab/ops/rows.h"

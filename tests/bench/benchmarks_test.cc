@@ -73,6 +73,42 @@ TEST(BenchStep, IsAShareOfThePeak) {
   EXPECT_LT(row[7].number(), 1.7) << "1, but the clock may change between the two measurements";
 }
 
+TEST(BenchStep, HasARowForEachNumberOfThreads) {
+  BenchOptions options = quick_options();
+  options.threads = {1, 2, 16};
+  const Finding found = benchmarks()[0].run(options);
+  const Table& table = found.tables[0];
+  EXPECT_EQ(table.name, "rows");
+  ASSERT_EQ(table.rows.size(), 3u);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const Json::Array& row = table.rows[i];
+    const auto number = [&](const char* key) { return row[table.index_of(key)].number(); };
+    EXPECT_EQ(number("threads"), options.threads[i]);
+    EXPECT_NEAR(number("speedup"), table.rows[0][2].number() / number("median_ms"), 1e-9);
+    EXPECT_GE(number("largest_share"), 1 - 1e-9);
+    EXPECT_LE(number("possible"), options.threads[i] + 1e-9);
+  }
+  EXPECT_EQ(table.rows[0][table.index_of("loops")].integer(), 0) << "one thread opens no loops";
+  EXPECT_GT(table.rows[2][table.index_of("loops")].integer(), 0);
+  EXPECT_EQ(table.note.find("processors") != table.note.npos, processor_count() < 16);
+  options.threads = {};
+  EXPECT_EQ(benchmarks()[0].run(options).tables[0].name, "");
+}
+
+TEST(BenchOps, ComparesOpsWithTheirProductsAlone) {
+  const Table table = benchmarks()[2].run(quick_options()).tables[0];
+  const std::size_t alone = table.index_of("alone_ms"), share = table.index_of("of_alone");
+  std::set<std::string> compared;
+  for (const Json::Array& row : table.rows) {
+    if (row[alone].is_null()) continue;
+    compared.insert(row[0].string() + " " + row[1].string());
+    EXPECT_NEAR(row[share].number(), row[alone].number() / row[3].number(), 1e-9);
+  }
+  EXPECT_EQ(compared,
+            (std::set<std::string>{"linear forward", "linear backward", "feed_forward forward",
+                                   "feed_forward backward", "linear_cross_entropy forward"}));
+}
+
 TEST(BenchGeneration, TimeOfATokenIsTheSumOfAttentionAndTheRest) {
   const Table table = benchmarks()[3].run(quick_options()).tables[0];
   for (const Json::Array& row : table.rows)

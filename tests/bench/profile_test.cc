@@ -2,7 +2,9 @@
 #include "headlab/bench/profile.h"
 
 #include <algorithm>
+#include <functional>
 
+#include "bench/products.h"
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
@@ -34,11 +36,49 @@ TEST(Cost, OfALinearMapIsTwoOperationsAWeightAndRow) {
   EXPECT_EQ(back.bytes, kSize * (20 * 7 + 2 * (20 * 3 + 3 * 7 + 7)));
 }
 
+TEST(Cost, OfALossWithItsMapIsThreeProductsForward) {
+  const Tensor x = random_leaf({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}), none;
+  const Ids targets(20, 2);
+  const auto run = [&] { backward(linear_cross_entropy({x, W, none}, targets)); };
+  EXPECT_EQ(cost_in(Kind::forward, "linear_cross_entropy", run).operations, 3 * 2 * 20 * 3 * 7);
+  EXPECT_EQ(cost_in(Kind::backward, "linear_cross_entropy", run).operations, 0);
+  const NoGrad no_grad;
+  const auto alone = [&] { linear_cross_entropy({x, W, none}, targets); };
+  EXPECT_EQ(cost_in(Kind::forward, "linear_cross_entropy", alone).operations, 2 * 20 * 3 * 7);
+}
+
 TEST(Cost, LinearMapCostsHalfWithoutAnInputGradient) {
   const Tensor x = random_tensor({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}),
                b = random_leaf({7}, Key{3});
   const Cost cost = cost_in(Kind::backward, "linear", [&] { backward(sum(linear(x, W, b))); });
   EXPECT_EQ(cost.operations, 2 * 20 * 3 * 7);
+}
+
+/// The operations of all products that an op and its backward compute alone.
+double operations_alone(Kind kind, const char* op, const std::function<void()>& body) {
+  double operations = 0;
+  const WorkWatch watch([&](const WorkEvent& event) {
+    if (event.kind != kind || std::string(event.name) != op) return;
+    for (const Product& product : products_of(event)) operations += product.operations();
+  });
+  body();
+  return operations;
+}
+
+TEST(Products, HaveTheOperationsOfTheirOp) {
+  const Tensor x = random_leaf({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}),
+               b = random_leaf({7}, Key{3}), V = random_leaf({7, 3}, Key{4}), none;
+  const Ids targets(20, 2);
+  const auto maps = [&] { backward(sum(linear(x, W, b))); };
+  const auto networks = [&] { backward(sum(feed_forward({x, W, b, V, none}))); };
+  const auto losses = [&] { backward(linear_cross_entropy({x, W, b}, targets)); };
+  for (const Kind kind : {Kind::forward, Kind::backward}) {
+    EXPECT_EQ(operations_alone(kind, "linear", maps), cost_in(kind, "linear", maps).operations);
+    EXPECT_EQ(operations_alone(kind, "feed_forward", networks),
+              cost_in(kind, "feed_forward", networks).operations);
+    EXPECT_EQ(operations_alone(kind, "linear_cross_entropy", losses),
+              cost_in(kind, "linear_cross_entropy", losses).operations);
+  }
 }
 
 TEST(Cost, OfAttentionIsTwoProductsForwardAndFiveBackward) {

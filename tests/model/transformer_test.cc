@@ -44,6 +44,33 @@ TEST(Transformer, CountsItsParameters) {
   EXPECT_EQ(Transformer(c).parameter_count(), expected);
 }
 
+/// Returns the loss and all gradients; `through_logits` computes all logits first.
+std::vector<std::vector<double>> loss_and_gradients(const TransformerConfig& config,
+                                                    bool through_logits) {
+  const Transformer model = random_model(config);
+  const Batch batch = random_batch(config, 3, 6);
+  const Tensor loss =
+      through_logits ? model.loss_of(model.forward(batch), batch) : model.loss(batch);
+  backward(loss);
+  std::vector<std::vector<double>> all{numbers(loss)};
+  model.visit([&](const std::string&, const Tensor& parameter) {
+    all.push_back(numbers(parameter.grad()));
+  });
+  return all;
+}
+
+TEST(Transformer, HasTheSameLossAndGradientsWithAndWithoutLogits) {
+  for (const char* settings :
+       {"", "targets=3", "tied=true", "biases=off targets=2 norm_place=post"}) {
+    const TransformerConfig config = small_config(settings);
+    const auto fused = loss_and_gradients(config, false), all = loss_and_gradients(config, true);
+    ASSERT_EQ(fused.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      expect_near(fused[i], all[i], 16 * kEpsilon, text(settings, ", value ", i));
+    }
+  }
+}
+
 TEST(Transformer, AsADecoderSeesNothingThatComesLater) {
   const TransformerConfig config = small_config();
   const Transformer model = random_model(config);

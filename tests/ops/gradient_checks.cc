@@ -174,6 +174,20 @@ const GradientCheck kChecks[] = {
           [](Inputs x) {
             return cross_entropy(x[0], Ids{-1, 3, -1, 1}, 7);
           }),
+    check("linear_cross_entropy", "two targets a row, one ignored", {{3, 4}, {4, 10}, {10}},
+          [](Inputs x) {
+            return linear_cross_entropy({x[0], x[1], x[2]}, Ids{4, 0, -1, 2, 1, 3}, 4);
+          }),
+    check("linear_cross_entropy", "transposed, scaled, x also used elsewhere", {{3, 4}, {5, 4}},
+          [](Inputs x) {
+            const Tensor none;
+            return linear_cross_entropy({x[0], x[1], none, true}, Ids{4, 0, 2}) * sum(x[0]);
+          }),
+    check("linear_cross_entropy", "one tensor for x and W", {{4, 4}},
+          [](Inputs x) {
+            const Tensor none;
+            return linear_cross_entropy({x[0], x[0], none}, Ids{3, 0, 2, 1});
+          }),
     check("layer_norm", "[2, 3, 5]", {{2, 3, 5}, {5}, {5}},
           [](Inputs x) { return layer_norm(x[0], x[1], x[2]); }),
     check("layer_norm", "x also used elsewhere", {{4, 5}, {5}, {5}},

@@ -1,6 +1,7 @@
 // Ops that move elements, and lookups: which element ends up where.
 #include "headlab/ops/layout.h"
 
+#include "headlab/base/pool.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/rows.h"
 #include "support/tensors.h"
@@ -99,6 +100,60 @@ TEST(Embedding, AddsTheGradientsOfAnIdThatComesTwice) {
   const Tensor table = counting({4, 2}).set_requires_grad();
   backward(embedding(table, Ids{3, 0, 3}, {3}), Tensor::of({3, 2}, {1, 2, 3, 4, 10, 20}));
   EXPECT_EQ(numbers(table.grad()), (Values{3, 4, 0, 0, 0, 0, 11, 22}));
+}
+
+/// A table of 2^20 elements, whose gradient is stored by rows if few are looked up.
+constexpr Index kRows = Index{1} << 14, kWidth = 64;
+
+Tensor large_table() { return Tensor::zeros({kRows, kWidth}).set_requires_grad(); }
+
+std::size_t rows_stored(const Tensor& table) {
+  return table.node()->stored_gradient()->rows.size();
+}
+
+TEST(Embedding, StoresTheGradientOfALargeTableByRows) {
+  const Tensor table = large_table();
+  const Ids ids{16383, 5, 16383, 0};
+  const Tensor dy = random_tensor({4, kWidth}, Key{8});
+  const std::size_t before = pool_statistics().bytes_in_use;
+  backward(embedding(table, ids, {4}), dy);
+  EXPECT_EQ(rows_stored(table), 3u);
+  EXPECT_LT(pool_statistics().bytes_in_use - before, 8 * kWidth * sizeof(Scalar));
+  const Values all = numbers(table.grad());
+  const Scalar* d = dy.data();
+  for (Index j = 0; j < kWidth; ++j) {
+    EXPECT_EQ(all[static_cast<std::size_t>(j)], d[3 * kWidth + j]);
+    EXPECT_EQ(all[static_cast<std::size_t>(5 * kWidth + j)], d[kWidth + j]);
+    EXPECT_EQ(all[static_cast<std::size_t>(16383 * kWidth + j)], d[j] + d[2 * kWidth + j]);
+  }
+  EXPECT_EQ(std::ranges::count(all, 0.0), std::ssize(all) - 3 * kWidth);
+  EXPECT_EQ(rows_stored(table), 0u) << "grad() returns all rows";
+}
+
+TEST(Embedding, StoresAllRowsIfManyAreLookedUpOrATermExists) {
+  const Tensor table = large_table();
+  Ids many(5000);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::int32_t>(3 * i);
+  backward(sum(embedding(table, many, {5000})));
+  EXPECT_EQ(rows_stored(table), 0u) << "5,000 of 16,384";
+  const Tensor other = large_table();
+  const auto loss = [&] { return sum(embedding(other, Ids{7, 9}, {2})); };
+  backward(loss() + loss());
+  backward(loss());
+  EXPECT_EQ(rows_stored(other), 0u);
+  EXPECT_EQ(other.grad().data()[9 * kWidth], 3);
+  EXPECT_EQ(other.grad().data()[8 * kWidth], 0);
+  other.zero_grad();
+  backward(loss() + sum(other));
+  EXPECT_EQ(other.grad().data()[9 * kWidth], 2);
+  EXPECT_EQ(other.grad().data()[8 * kWidth], 1);
+}
+
+TEST(Embedding, OfATableThatIsNoLeafHasTheGradientOfOne) {
+  const Tensor table = large_table();
+  backward(sum(embedding(table * Scalar{2}, Ids{7, 9, 7}, {3})));
+  EXPECT_EQ(table.grad().data()[7 * kWidth], 4);
+  EXPECT_EQ(table.grad().data()[9 * kWidth], 2);
 }
 
 TEST(Embedding, NamesTheFirstIdOutsideTheTable) {

@@ -31,6 +31,17 @@ TEST(StepBytes, AreWhatIsCountedByHand) {
                    3 * 5 * 12 * sizeof(Scalar));
 }
 
+TEST(StepBytes, CountTheLogitsOfOneBlockOfRows) {
+  TransformerConfig model = one_block();
+  model.vocab = 50000;
+  TrainConfig train;
+  train.batch = 1000;
+  const double two = step_bytes(model, train);
+  train.batch = 2000;
+  const double rest = (step_bytes(model, train) - two) / 1000;  // of a sequence
+  EXPECT_DOUBLE_EQ(two - 1000 * rest, 512.0 * 2 * 50000 * sizeof(Scalar));
+}
+
 TEST(StepBytes, CountScoresAndWeightsOfAttentionThatIsComposed) {
   const TransformerConfig fused = one_block();
   TrainConfig train;

@@ -155,6 +155,31 @@ TEST(Optimizer, StepsAsLongAsTheRateSaysForBetasThatAreNotExactInBinary) {
   }
 }
 
+/// Pieces of 16,384 elements cut rows of 24 numbers, so rows must be joined across pieces.
+TEST_P(EveryOptimizer, StepsAGradientStoredByRowsBitForBit) {
+  constexpr Index kRows = 50000, kWidth = 24;
+  const Ids ids{0, 49999, 682, 683, 682, 20000, 31};
+  std::vector<std::vector<double>> results;
+  std::vector<double> norms;
+  for (const bool by_rows : {true, false}) {
+    Tensor table = random_leaf({kRows, kWidth}, Key{1});
+    Optimizer optimizer(config_of(GetParam()));
+    optimizer.add("table", table);
+    for (int t = 1; t <= 2; ++t) {
+      backward(embedding(table, ids, {7}), random_tensor({7, kWidth}, Key{3}.fold(t)));
+      EXPECT_EQ(table.node()->stored_gradient()->rows.size(), 6u);
+      if (!by_rows) table.grad();  // stores all rows
+      norms.push_back(optimizer.gradient_norm());
+      optimizer.step(kLr, norms.back());
+    }
+    results.push_back(numbers(table));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(norms[0], norms[2]);
+  EXPECT_EQ(norms[1], norms[3]);
+  EXPECT_GT(norms[1], 0);
+}
+
 std::string kind_name(const testing::TestParamInfo<OptimizerKind>& test) {
   return std::array{"AdamW", "Adam", "Sgd"}[static_cast<std::size_t>(test.param)];
 }

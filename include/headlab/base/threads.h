@@ -32,19 +32,68 @@ void spin_briefly(char** arguments);
 bool in_parallel_for();
 
 namespace detail {
-void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task), void* body);
+inline constexpr int kMostThreads = 1024;
+void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task), void* body,
+                  int most);
+int threads_of_loop(double nanoseconds);
 void with_threads(void (*run)(void* body), void* body);
 }  // namespace detail
 
 /// Calls body(task) for each task in [0, tasks) on all threads; each thread takes the next task.
 /// The tasks run sequentially inside another parallel_for, while another thread of the caller uses
 /// the threads, and in the child of a fork. An exception of a task is thrown here once no task is
-/// running; if there are several, the first. Tasks that have not started by then may be skipped.
+/// running; if there are several, the first. Tasks that have not started by then may be skipped. At
+/// most `most` threads take part.
 template <class Body>
-void parallel_for(std::int64_t tasks, Body&& body) {
+void parallel_for(std::int64_t tasks, Body&& body, int most = detail::kMostThreads) {
   using Plain = std::remove_reference_t<Body>;
   detail::parallel_for(
       tasks, [](void* b, std::int64_t task) { (*static_cast<Plain*>(b))(task); },
+      const_cast<void*>(static_cast<const void*>(std::addressof(body))), most);
+}
+
+/// Estimated work of a loop: how long it takes on one thread.
+struct LoopWork {
+  double nanoseconds;
+};
+/// Returns how many threads a loop is worth, at most thread_count(). Starting a thread takes about
+/// kThreadNanoseconds, one after the other, so n threads take work / n + n kThreadNanoseconds; the
+/// result is the n with the shortest time. More threads are therefore never slower by this model.
+int threads_worth(LoopWork work);
+inline constexpr double kThreadNanoseconds = 500;
+/// Calls body(task) for each task, on as many threads as the work is worth and never on more than
+/// there are processors.
+template <class Body>
+void parallel_for(std::int64_t tasks, LoopWork work, Body&& body) {
+  parallel_for(tasks, body, detail::threads_of_loop(work.nanoseconds));
+}
+
+/// Parallel loops that a body ran, as if on `threads` threads.
+struct LoopCounts {
+  std::int64_t loops = 0;  // that use several threads
+  double seconds = 0;      // of all their tasks
+  /// Sum over the loops of the largest time of a thread, if each thread takes the next task when
+  /// it is free.
+  double longest = 0;
+  double cpu_seconds = 0;  // of the body, with its loops
+
+  /// Returns the pace, compared with that of one thread, that the shares of the threads and the
+  /// work outside of loops allow.
+  double possible_speedup() const {
+    const double shortest = cpu_seconds - seconds + longest;
+    return shortest > 0 ? cpu_seconds / shortest : 1;
+  }
+  /// Returns the largest share of the work of the loops over the mean share: 1 is even.
+  double largest_share(int threads) const { return seconds > 0 ? longest * threads / seconds : 1; }
+};
+/// Calls body() on this thread alone, with thread_count() = threads, which may exceed the number of
+/// processors, and times each task of its loops in CPU time of the thread.
+LoopCounts count_loops(int threads, void (*run)(void* body), void* body);
+template <class Body>
+LoopCounts count_loops(int threads, Body&& body) {
+  using Plain = std::remove_reference_t<Body>;
+  return count_loops(
+      threads, [](void* b) { (*static_cast<Plain*>(b))(); },
       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 

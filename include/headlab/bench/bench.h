@@ -17,6 +17,7 @@ struct BenchOptions {
   std::string config = "toy";  // the name under which results are shown
   Index batch = 64;            // sequences in a step
   Index steps = 30;            // timed steps, after a third as many for warm-up
+  std::vector<int> threads{};  // step and forward: a row for each; empty: thread_count()
   TransformerConfig model{};
 };
 
@@ -32,6 +33,11 @@ Settings settings_of(BenchOptions& options);
 /// Measures multiply-adds whose operands stay in registers, on all threads of thread_count().
 /// Returns 10^9 operations a second, a multiply-add counting two; the best of several short runs.
 double measure_fma_peak();
+
+/// Measures square products of 192 to 512 whose operands stay in the caches, one for each thread.
+/// Returns 10^9 operations a second of the fastest size. No product is faster: loads of operands
+/// take part of the time of multiply-adds, in every library.
+double measure_best_product();
 
 /// Measures a[i] = b[i] + s c[i] over arrays far larger than the caches, on all threads. Returns
 /// 10^9 bytes a second, 12 bytes an element (24 in double), as the STREAM triad counts (McCalpin
@@ -55,8 +61,11 @@ struct Benchmark {
 /// step: the training step, `steps` of them after a third as many for warm-up: median and shortest
 /// time, and its operations compared with the limits of the machine. It counts 6 B (weights x the
 /// tokens that they multiply + attention over all T x S keys), so skipping causal tiles shows as a
-/// larger share of the peak. The memory is that of the training, measured before the limits of the
-/// machine.
+/// larger share of the peak. The memory is that of the training so far, measured before the limits
+/// of the machine. A row for each number of threads: its pace compared with that of the first row,
+/// and the loops counted as if there were as many processors (base/threads.h, count_loops): their
+/// number, the largest share of their work over the mean share, and the pace compared with one
+/// thread that this and the work outside of loops allow.
 ///
 /// forward: the same for a forward pass to the logits, without a tape: 2 B (...) operations, a
 /// third of those of a step.
@@ -66,7 +75,9 @@ struct Benchmark {
 /// cache.
 ///
 /// ops: every op of a step, forward and backward, and the other work of the step: milliseconds and
-/// share of the step, GFLOP/s compared with the FMA peak or GB/s compared with the triad.
+/// share of the step, GFLOP/s compared with the FMA peak and the fastest product, or GB/s compared
+/// with the triad. For ops of linear maps also the time of the same products alone, cold, in the
+/// same run, as a share of the time of the op: 1 if the op costs nothing but its products.
 std::span<const Benchmark> benchmarks();
 
 }  // namespace headlab

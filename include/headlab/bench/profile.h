@@ -26,6 +26,9 @@ struct Cost {
 /// its inputs and writing its output.
 Cost cost_of(const WorkEvent& event);
 
+/// Returns "forward", "backward", or "" if the work is no op.
+const char* pass_of(const WorkEvent& event);
+
 /// One kind of work. `pass` is "forward", "backward", or "" if it is no op.
 struct ProfileRow {
   std::string name, pass;
@@ -39,6 +42,7 @@ struct ProfileRow {
 /// limits.
 struct Limits {
   double gflops, gbs;
+  double product_gflops = std::nan("");  // of the fastest product
 };
 Table profile_table(const std::vector<ProfileRow>& rows, double steps = 1,
                     const Limits& limits = {std::nan(""), std::nan("")});

@@ -64,6 +64,8 @@ struct FlagRules {
 /// Settings of a command as flags: their groups in help, and the rules that decide when a flag
 /// changes the result. Rules for flags that do not exist are ignored.
 struct Flags : Settings {
+  /// Whether --threads may be several numbers, each for a measurement of its own.
+  bool takes_several_threads = false;
   Flags() = default;
   Flags(Settings settings) : Settings(std::move(settings)) {}
 
@@ -126,7 +128,7 @@ struct CommonFlags {
   bool latex = false;
   bool quiet = false;
   bool help = false;
-  std::int64_t threads = 0;  // 0: all processors
+  std::vector<std::int64_t> threads{0};  // 0: all processors
   std::string table{};
 
   Flags settings(bool shows_tables);
@@ -175,6 +177,8 @@ class Invocation {
   /// Throws a UsageError if --table names none of these.
   void check_table(const std::vector<Table>& tables) const;
   const std::vector<std::string>& positionals() const { return positionals_; }
+  /// Returns the numbers given by --threads; 0: all processors.
+  const std::vector<std::int64_t>& threads() const { return common_.threads; }
   /// Returns the setting --out FILE of commands that store their result.
   Flags out_setting();
   /// Returns all settings, including the common ones.

@@ -84,12 +84,16 @@ class Model {
   /// Returns the cross-entropy in nats: the sum over all targets that are not -1, divided by
   /// `denominator` (0: by their number).
   Tensor loss(const Batch& batch, const ForwardContext& context = {}, const ModelHooks& hooks = {},
-              double denominator = 0) const;
+              double denominator = 0) const {
+    return compute_loss(batch, context, hooks, denominator);
+  }
   /// Returns the loss of logits that are already computed.
   Tensor loss_of(const Tensor& logits, const Batch& batch, double denominator = 0) const;
   Index parameter_count() const;
 
  protected:
+  /// Throws an Error if the batch has another number of targets at each position.
+  void require_targets(const Batch& batch) const;
   Model() = default;
   Model(const Model&) = default;
   Model& operator=(const Model&) = default;
@@ -97,6 +101,10 @@ class Model {
  private:
   virtual Tensor compute(const Batch& batch, const ForwardContext& context,
                          const ModelHooks& hooks) const = 0;
+  /// Returns the loss. The default computes all logits; a model that ends in a linear map can use
+  /// linear_cross_entropy (ops/loss.h), which needs less memory.
+  virtual Tensor compute_loss(const Batch& batch, const ForwardContext& context,
+                              const ModelHooks& hooks, double denominator) const;
 };
 
 /// A model whose `compute` calls hooks.begin(number of attention layers) and then passes

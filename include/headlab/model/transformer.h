@@ -66,6 +66,8 @@ class Transformer final : public HeadedModel {
  private:
   Tensor compute(const Batch& batch, const ForwardContext& context,
                  const ModelHooks& hooks) const override;
+  Tensor compute_loss(const Batch& batch, const ForwardContext& context, const ModelHooks& hooks,
+                      double denominator) const override;
   Tensor embed(Tensor x, const ModelPass& pass) const;
   Tensor run(Tensor x, const ModelPass& pass) const;
   void prepare(const Batch& batch, const ModelHooks& hooks) const;

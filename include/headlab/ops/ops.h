@@ -6,5 +6,6 @@
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/attention.h"
 #include "headlab/ops/layout.h"
+#include "headlab/ops/loss.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/ops/rows.h"

@@ -23,14 +23,20 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// Reference-counted elements, shared by all tensors that use the same storage.
+/// Reference-counted elements, shared by all tensors that use the same storage. A gradient of which
+/// only some rows are not zero may hold these alone: `rows` are their indices, distinct and
+/// ascending, and `count` is the number of their elements. Otherwise `rows` is empty.
 struct Storage {
   std::atomic<int> references{1};
   Index count;
+  Ids rows{};
 
   static Storage* make(Index count);
   static void release(Storage* storage) noexcept;
-  Scalar* data() { return reinterpret_cast<Scalar*>(reinterpret_cast<char*>(this) + 64); }
+  Scalar* data() const {
+    const auto* const header = reinterpret_cast<const char*>(this);
+    return reinterpret_cast<Scalar*>(const_cast<char*>(header) + 64);
+  }
 };
 
 class Node {
@@ -49,10 +55,19 @@ class Node {
   //   pass_to   equals the output's gradient (y = x + c): shared until more is added
   //   sum_into  a loop adds to it (dx[i] += ...): zeros at first use; use it in a new op
   //   slot      a kernel sets or adds every element, as slot.accumulate says; needs no zeros
-  // The last two are null if the input requires no gradient.
+  //   give      equals `gradient` times the output's gradient, which has one element; `gradient` is
+  //             used as it is, without a copy, and must not be used again
+  // sum_into and slot are null if the input requires no gradient.
   void pass_to(std::size_t i) const;
   Scalar* sum_into(std::size_t i) const;
   GradientSlot slot(std::size_t i) const;
+  void give(std::size_t i, const Tensor& gradient) const;
+  /// Like sum_into, for an op that adds only to `rows` of the input, distinct and ascending: the
+  /// elements of these rows, one row after the other. Null if the gradient must have all rows,
+  /// because the input is no leaf or has a gradient already: then use sum_into.
+  Scalar* sum_into_rows(std::size_t i, const Ids& rows) const;
+  /// Returns dLoss/doutput as it is stored, or null if there is none.
+  const Storage* stored_gradient() const { return gradient_; }
 
  private:
   friend class Tensor;
@@ -63,6 +78,8 @@ class Node {
   static void release(Node* node) noexcept;
   void drop_closure() noexcept;
   void drop_gradient() noexcept;
+  /// Stores all rows of a gradient that is stored by rows.
+  void complete_gradient();
   bool is_leaf() const { return name_ == nullptr; }
 
   std::atomic<int> references_{1};

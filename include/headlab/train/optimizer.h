@@ -92,14 +92,14 @@ class Optimizer {
     std::size_t slot;
     Index begin, length;
   };
-  void find_gradients() const;
+  Scalar* gradient_of(const Piece& piece, Scalar* memory) const;
   void step_piece(const Piece& piece, Scalar* g, double lr, Scalar scale);
 
   TrainConfig config_;
   std::vector<Slot> slots_;
-  std::vector<Piece> pieces_;           // of all slots: the tasks of loops over all parameters
-  mutable std::vector<double> sums_;    // one for each piece
-  mutable std::vector<Scalar*> grads_;  // one for each slot, used by the loop that is running
+  std::vector<Piece> pieces_;         // of all slots: the tasks of loops over all parameters
+  Index numbers_ = 0;                 // elements of all parameters
+  mutable std::vector<double> sums_;  // one for each piece
   Index steps_ = 0;
 };
 

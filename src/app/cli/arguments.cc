@@ -133,7 +133,14 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   check_positionals();
   check_rules();
   check_table_name();
-  if (common_.threads > 0) set_thread_count(static_cast<int>(common_.threads));
+  const std::vector<std::int64_t>& threads = common_.threads;
+  const bool several = threads.size() > 1;
+  if (several && !settings_.takes_several_threads) {
+    throw UsageError(text("cannot use --threads ", value_text(Json(threads)), ": `headlab ",
+                          command_.name, "` runs with one number of threads"),
+                     "give one number");
+  }
+  if (!several && threads[0] > 0) set_thread_count(static_cast<int>(threads[0]));
   set_quiet(common_.quiet);
 }
 
@@ -333,7 +340,8 @@ std::string Invocation::flags_again(const std::vector<std::string>& left_out) co
 std::string Invocation::again(std::string_view left_out) const {
   std::string line = text(program_call(), " ", command_.name);
   for (const auto& [flag, value, joined, apart, changes] : arguments_) {
-    const bool dropped = std::ranges::find(kNoNumbers, flag) != kNoNumbers.end() ||
+    const bool is_kept = flag == "--threads" && settings_.takes_several_threads;
+    const bool dropped = (std::ranges::find(kNoNumbers, flag) != kNoNumbers.end() && !is_kept) ||
                          (!left_out.empty() && flag == flag_of(left_out));
     if (!flag.empty() && !dropped) line += " " + shell_word(joined ? flag + "=" + *value : flag);
     if (value && !joined && (apart || !dropped)) line += " " + shell_word(*value);

@@ -29,6 +29,21 @@ std::string about_text(const Json& about) {
   return wrapped(join(parts, ", "), "", stdout_width());
 }
 
+/// Returns the numbers of threads to measure. Error if a benchmark that takes one is given several.
+std::vector<int> threads_of(const Invocation& call, const std::string& benchmark) {
+  if (call.threads().size() < 2) return {};
+  if (benchmark != "step" && benchmark != "forward") {
+    throw UsageError(text("cannot use several numbers of threads: `bench ", benchmark,
+                          "` runs with one"),
+                     "use `bench step` or `bench forward`, or give --threads one number");
+  }
+  std::vector<int> all;
+  for (const std::int64_t count : call.threads()) {
+    all.push_back(count > 0 ? static_cast<int>(count) : processor_count());
+  }
+  return all;
+}
+
 }  // namespace
 
 Result bench(Invocation& call) {
@@ -39,10 +54,12 @@ Result bench(Invocation& call) {
                   join(bench_config_names(), "|"));
   settings.add(settings_of(options));
   for_models(settings);
+  settings.takes_several_threads = true;
   settings.excludes({"dropout"}, {first_argument("forward"), first_argument("generation")});
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
   require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));
+  options.threads = threads_of(call, name);
   if (name == "generation") {  // default: one long text
     if (!call.given("batch")) options.batch = 1;
     if (!call.given("length")) options.model.length = 4096;

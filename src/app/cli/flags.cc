@@ -168,7 +168,12 @@ Flags CommonFlags::settings(bool shows_tables) {
     s.excludes({"latex"}, {flag_given("csv")});
   }
   s.boolean("quiet", quiet, "print only errors on stderr");
-  s.integer("threads", threads, 0, 1024, "threads (0: all processors); results are the same");
+  Settings several;
+  several.integers("threads", threads, 0, 1024,
+                   "threads (0: all processors); results are the same");
+  Setting one = several.all()[0];
+  one.placeholder = "N";  // only some benchmarks take several numbers
+  s.add(one);
   s.boolean("help", help, "show the help of a command");
   return s;
 }

@@ -165,7 +165,7 @@ void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
   // gets as many late ones as early ones.
   const Index together = heads_per_task(p.batch, heads);
   const Index cuts = sequences < 4 * thread_count() ? std::min<Index>(blocks, thread_count()) : 1;
-  parallel_for(sequences / together * cuts, [&](Index task) {
+  parallel_for(sequences / together * cuts, work_of(p), [&](Index task) {
     const Index first = task / cuts * together;
     const Buffers buffers(p);
     for (Index sequence = first; sequence < first + together; ++sequence) {

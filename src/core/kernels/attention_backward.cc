@@ -205,7 +205,7 @@ void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, I
 
 void attention_backward(const AttentionProblem& p, const AttentionBackward& g) {
   const Index together = heads_per_task(p.batch, p.kv_heads);
-  parallel_for(p.batch * p.kv_heads / together, [&](Index task) {
+  parallel_for(p.batch * p.kv_heads / together, work_of(p), [&](Index task) {
     for (Index i = task * together; i < (task + 1) * together; ++i) {
       differentiate_keys(p, g, i / p.kv_heads, i % p.kv_heads);
     }

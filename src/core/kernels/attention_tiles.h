@@ -12,6 +12,7 @@
 #include "headlab/base/threads.h"
 #include "kernels/attention.h"
 #include "kernels/dropout.h"
+#include "kernels/pieces.h"
 #include "kernels/tile.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -25,6 +26,13 @@ inline constexpr Scalar kHidden = -std::numeric_limits<Scalar>::infinity();
 inline Index heads_per_task(Index batch, Index heads) {
   const bool enough = batch >= 4 * thread_count();
   return enough ? std::max<Index>(1, heads) : 1;
+}
+
+/// Returns the work of all scores and weighted values.
+inline LoopWork work_of(const AttentionProblem& p) {
+  const double scores =
+      static_cast<double>(p.batch * p.options.heads) * static_cast<double>(p.queries * p.keys);
+  return multiply_adds(scores * static_cast<double>(p.d_head + p.d_value));
 }
 
 /// Query block [t, t + count) of one head of one sequence.

@@ -221,6 +221,7 @@ void multiply_block(const Gemm& g, Index p, Index j, const Packing& packing) {
 double work(const Gemm& g) {
   return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
 }
+/// Multiply-adds that are worth a task.
 constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
 /// Smallest number of rows of a piece that has to pack B itself.
 constexpr Index kRowsWorthPacking = 192;
@@ -293,7 +294,7 @@ void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to) {
   const auto rows = [&](Index i, Index end) {
     transpose_copy(end - i, n, {from + i * n, n}, {to + i, m});
   };
-  for_pieces(m, rows, 64);
+  for_pieces(m, 64, pass_over(m * n), rows);
 }
 
 void gemm(const Gemm& problem) { gemm_together({&problem, 1}); }
@@ -301,10 +302,10 @@ void gemm(const Gemm& problem) { gemm_together({&problem, 1}); }
 void gemm_together(std::span<const Gemm> problems) {
   double total = 0;
   for (const Gemm& g : problems) total += work(g);
-  const Index threads = total < kWorthThreads || in_parallel_for() ? 1 : thread_count();
+  const Index threads = in_parallel_for() ? 1 : threads_worth(multiply_adds(total));
   const double worth = total / (static_cast<double>(threads) * kWorthPiece);
   const Index pieces = threads == 1 ? 1 : std::clamp(static_cast<Index>(worth), Index{1}, kPieces);
-  parallel_for(threads * pieces, [&](Index task) {
+  parallel_for(threads * pieces, multiply_adds(total), [&](Index task) {
     for (const Gemm& g : problems) {
       const Gemm part = slice_of_thread(g, task / pieces, threads);
       gemm_serial(piece_of_slice(part, task % pieces, pieces));
@@ -330,7 +331,8 @@ void gemm_batched(const GemmBatch& batch) {
   const auto products = [&](Index i, Index end) {
     for (; i < end; ++i) gemm_serial(product(i));
   };
-  for_pieces(batch.count, products, per_task);
+  const double all = each * static_cast<double>(batch.count);
+  for_pieces(batch.count, per_task, multiply_adds(all), products);
 }
 
 }}  // namespace headlab

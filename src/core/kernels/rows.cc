@@ -63,12 +63,12 @@ void map_or_add(const GradientSlot& slot, Index at, Index n, F f, const Input*..
 /// rows: at most 64 blocks of at least 32 rows, whose sums are stored separately and then added in
 /// order.
 template <class Body>
-void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
+void add_over_row_blocks(Index rows, Index width, LoopWork work, Scalar* sums, Body body) {
   const Index block = std::max<Index>(32, (rows + 63) / 64);
   const Index blocks = (rows + block - 1) / block;
   const Scratch<Scalar> memory(blocks * width);
   Scalar* partial = memory.data();
-  parallel_for(blocks, [&](Index i) {
+  parallel_for(blocks, work, [&](Index i) {
     std::fill_n(partial + i * width, width, Scalar{0});
     body(i * block, std::min(rows, (i + 1) * block), partial + i * width);
   });
@@ -221,7 +221,7 @@ void layer_norm_backward(const LayerNormBackward& p) {
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;
   // Without parameters the sums have width 0.
-  add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, sums,
+  add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, pass_over(2 * p.rows * p.n), sums,
                       [&](Index first, Index end, Scalar* block_sums) {
                         for (Index row = first; row < end; ++row) {
                           layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
@@ -266,7 +266,7 @@ void scatter_add_rows(const ScatterAdd& p) {
   const Index tasks =
       p.count * p.n < kPiece ? 1 : std::max<Index>(1, std::min<Index>(16, p.n / 32));
   const auto add = [](Vec a, Vec b) { return a + b; };
-  parallel_for(tasks, [&](Index task) {
+  parallel_for(tasks, pass_over(p.count * p.n), [&](Index task) {
     const Index first = p.n * task / tasks, width = p.n * (task + 1) / tasks - first;
     for (Index i = 0; i < p.count; ++i) {
       Scalar* row = p.table + (p.ids ? p.ids[i] * p.n : 0) + first;

@@ -28,15 +28,19 @@ void ModelHooks::begin(std::size_t modules) const {
   captures->written.clear();
 }
 
-Tensor Model::loss(const Batch& batch, const ForwardContext& context, const ModelHooks& hooks,
-                   double denominator) const {
+Tensor Model::compute_loss(const Batch& batch, const ForwardContext& context,
+                           const ModelHooks& hooks, double denominator) const {
   return loss_of(forward(batch, context, hooks), batch, denominator);
+}
+
+void Model::require_targets(const Batch& batch) const {
+  require(batch.targets_per_position == shape().targets, "the batch has ",
+          batch.targets_per_position, " targets at each position, the model ", shape().targets);
 }
 
 Tensor Model::loss_of(const Tensor& logits, const Batch& batch, double denominator) const {
   const TaskShape& of = shape();
-  require(batch.targets_per_position == of.targets, "the batch has ", batch.targets_per_position,
-          " targets at each position, the model ", of.targets);
+  require_targets(batch);
   const Shape rows{batch.size * batch.length * of.targets, of.outputs()};
   return cross_entropy(reshape(logits, rows), batch.targets, denominator);
 }

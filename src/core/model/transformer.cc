@@ -199,6 +199,16 @@ Tensor Transformer::compute(const Batch& batch, const ForwardContext& context,
   return config_.tied ? matmul(x, W_E_, {.transpose_b = true}) : unembed_.forward(x);
 }
 
+Tensor Transformer::compute_loss(const Batch& batch, const ForwardContext& context,
+                                 const ModelHooks& hooks, double denominator) const {
+  require_targets(batch);
+  ModelHooks to_stream = hooks;
+  to_stream.logits = false;
+  const Tensor x = compute(batch, context, to_stream);  // [B, T, C]
+  const ClassMap map{x, config_.tied ? W_E_ : unembed_.W, unembed_.b, config_.tied};
+  return linear_cross_entropy(map, batch.targets, denominator);
+}
+
 std::vector<AttentionModule> Transformer::attention_modules() const {
   const std::vector<AttentionPlace> places = config_.attention_places();
   std::vector<AttentionModule> modules;

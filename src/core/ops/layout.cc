@@ -102,6 +102,39 @@ void check_ids(const char* op, std::span<const std::int32_t> ids, Index expected
   }
 }
 
+/// A table with at least this many elements stores its gradient by rows, if at most one in
+/// kRowsForOne of its rows is looked up.
+constexpr Index kLargeTable = Index{1} << 20, kRowsForOne = 4;
+
+/// Returns the distinct ids in ascending order.
+Ids distinct(const Ids& ids) {
+  Ids sorted = ids;
+  std::ranges::sort(sorted);
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
+/// Adds the rows of dy to the gradient of the table. In a large table few rows are looked up, and
+/// the gradient holds only these. Terms of a row have the order of the ids in both cases.
+void add_looked_up_rows(Node& node, const Ids& ids) {
+  const Shape& table = node.input(0).shape();
+  if (table.count() >= kLargeTable) {
+    const Ids rows = distinct(ids);
+    const bool few = std::ssize(rows) * kRowsForOne <= table[0];
+    if (Scalar* sums = few ? node.sum_into_rows(0, rows) : nullptr) {
+      Ids places(ids.size());
+      std::ranges::transform(ids, places.begin(), [&](std::int32_t id) {
+        return static_cast<std::int32_t>(std::ranges::lower_bound(rows, id) - rows.begin());
+      });
+      scatter_add_rows(
+          {std::ssize(ids), table[1], places.data(), node.gradient(), std::ssize(rows), sums});
+      return;
+    }
+  }
+  scatter_add_rows(
+      {std::ssize(ids), table[1], ids.data(), node.gradient(), table[0], node.sum_into(0)});
+}
+
 }  // namespace
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
@@ -183,11 +216,7 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
     std::copy_n(table.data() + ids[i] * width, width, y.data() + i * width);
   });
   return record("embedding", y, {table}, [kept = Ids(ids.begin(), ids.end())](Node& node) {
-    if (Scalar* dtable = node.sum_into(0)) {
-      const Shape& shape = node.input(0).shape();
-      scatter_add_rows(
-          {std::ssize(kept), shape[1], kept.data(), node.gradient(), shape[0], dtable});
-    }
+    if (node.wants(0)) add_looked_up_rows(node, kept);
   });
 }
 

@@ -17,6 +17,7 @@
 #include "headlab/tensor/tape.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
+#include "kernels/pieces.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -104,8 +105,9 @@ struct RowTasks {
   explicit RowTasks(const Tensor& W) : parallel(W.count() <= kWeightsInL2) {}
 
   /// Calls body(first row, rows) for parts of [0, rows).
+  /// `each` is the number of multiply-adds of a row.
   template <class Body>
-  void for_each(Index rows, Body body) const {
+  void for_each(Index rows, Index each, Body body) const {
     if (rows == 0) return;
     const Index most = std::min(parallel ? kTaskRows : kBlockRows, rows);
     const Index threads = parallel ? thread_count() : 1,
@@ -115,7 +117,8 @@ struct RowTasks {
       const Index begin = rows * i / tasks, end = rows * (i + 1) / tasks;
       if (begin < end) body(begin, end - begin);
     };
-    if (parallel) parallel_for(tasks, task);
+    const double all = static_cast<double>(rows) * static_cast<double>(each);
+    if (parallel) parallel_for(tasks, multiply_adds(all), task);
     for (Index i = 0; i < tasks && !parallel; ++i) task(i);
   }
 };
@@ -130,6 +133,10 @@ Tensor transposed(const Tensor& W) {
 struct Maps {
   Sizes in, out;
   const Gate* gate;  // null: GELU and no gate
+
+  Index multiply_adds_of_row() const {
+    return in.outputs * (in.inputs * (gate != nullptr ? 2 : 1) + out.outputs);
+  }
 
   explicit Maps(const FeedForwardInputs& all)
       : in("feed_forward", all.x, all.W_in, all.b_in),
@@ -189,7 +196,7 @@ class FeedForwardBackward {
     if (dx) dx.data += at * inputs;
     const Gemm to_before = backwards(maps_.out, 3, dy(at), {dbefore_.data(), false});
     const Gemm to_x = backwards(maps_.in, 1, dbefore_.data(), dx);
-    tasks_.for_each(maps_.in.rows, [&](Index i, Index rows) {
+    tasks_.for_each(maps_.in.rows, maps_.multiply_adds_of_row(), [&](Index i, Index rows) {
       const Scratch<Scalar> scratch(rows * width);
       const Index from = (at + i) * width, to = i * width, n = rows * width;
       Gemm part = gemm_part(to_before, i, rows, 0, width);
@@ -252,7 +259,7 @@ Tensor feed_forward(const FeedForwardInputs& in) {
   const Gemm to_gate = maps.gate ? into(in.W_gate, in.b_gate, gate) : Gemm{};
   const Gemm to_y =
       maps.out.forward(before.data(), in.W_out, y.data(), {.bias = data_or_null(in.b_out)});
-  RowTasks(in.W_in).for_each(maps.in.rows, [&](Index i, Index rows) {
+  RowTasks(in.W_in).for_each(maps.in.rows, maps.multiply_adds_of_row(), [&](Index i, Index rows) {
     const Scratch<Scalar> hidden(rows * width);
     const auto rows_of = [&](const Gemm& all) { return gemm_part(all, i, rows, 0, width); };
     std::array parts{rows_of(to_before), maps.gate ? rows_of(to_gate) : Gemm{}};

@@ -13,6 +13,7 @@
 #include "headlab/tensor/tape.h"
 #include "kernels/pieces.h"
 #include "kernels/rows.h"
+#include "ops/targets.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -53,16 +54,6 @@ Tensor normalised(const char* name, const std::array<Tensor, 3>& inputs, Scalar 
                          .dbias = node.sum_into(2),
                          .centred = centred});
   });
-}
-
-Index count_targets(std::span<const std::int32_t> targets, Index vocab) {
-  Index valid = 0;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    require(targets[i] >= -1 && targets[i] < vocab, "cross_entropy: target ", targets[i],
-            " at position ", i, " is neither -1 nor in [0, ", vocab, ")");
-    valid += targets[i] >= 0;
-  }
-  return valid;
 }
 
 }  // namespace
@@ -115,7 +106,7 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets
   const Rows rows = rows_of("cross_entropy", logits);
   require(static_cast<Index>(targets.size()) == rows.count, "cross_entropy: logits ",
           logits.shape(), " need ", rows.count, " targets, got ", targets.size());
-  const Index valid = count_targets(targets, rows.n);
+  const Index valid = count_targets("cross_entropy", targets, rows.n);
   const double divisor =
       denominator > 0 ? denominator : std::max<double>(1, static_cast<double>(valid));
   Tensor losses = Tensor::empty({rows.count}), log_sum_exp = Tensor::empty({rows.count});

@@ -39,6 +39,7 @@ Storage* Storage::make(Index count) {
 void Storage::release(Storage* storage) noexcept {
   if (storage->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     const auto count = static_cast<std::size_t>(storage->count);
+    storage->~Storage();
     pool_free(storage, kStorageHeader + count * sizeof(Scalar));
   }
 }
@@ -92,6 +93,7 @@ void Node::drop_gradient() noexcept {
 GradientSlot Node::slot(std::size_t i) const {
   if (!wants(i)) return {nullptr, false};
   Node& to = *inputs_[i].node();
+  to.complete_gradient();
   Storage* const before = to.gradient_;
   if (before != nullptr && (to.is_leaf() || before->references == 1)) return {before->data(), true};
   to.gradient_ = Storage::make(to.count());
@@ -116,6 +118,41 @@ void Node::pass_to(std::size_t i) const {
   } else {
     add_scaled(count(), 1, gradient(), sum_into(i));
   }
+}
+
+void Node::give(std::size_t i, const Tensor& gradient) const {
+  if (!wants(i)) return;
+  Node& to = *inputs_[i].node();
+  const Scalar factor = *this->gradient();
+  if (factor != 1) scale_array(gradient.count(), factor, gradient.data());
+  if (to.gradient_ != nullptr) {
+    add_scaled(gradient.count(), 1, gradient.data(), sum_into(i));
+    return;
+  }
+  to.gradient_ = gradient.node()->storage_;
+  to.gradient_->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+Scalar* Node::sum_into_rows(std::size_t i, const Ids& rows) const {
+  Node& to = *inputs_[i].node();
+  if (!wants(i) || !to.is_leaf() || to.gradient_ != nullptr || rows.empty()) return nullptr;
+  const Index width = to.shape_.count(1, to.shape_.rank());
+  Storage* const few = Storage::make(std::ssize(rows) * width);
+  few->rows = rows;
+  fill_array(few->count, 0, few->data());
+  to.gradient_ = few;
+  return few->data();
+}
+
+void Node::complete_gradient() {
+  if (gradient_ == nullptr || gradient_->rows.empty()) return;
+  Storage* const few = std::exchange(gradient_, Storage::make(count()));
+  const Index width = few->count / std::ssize(few->rows);
+  fill_array(count(), 0, gradient_->data());
+  for (Index i = 0; i < std::ssize(few->rows); ++i) {
+    std::copy_n(few->data() + i * width, width, gradient_->data() + few->rows[i] * width);
+  }
+  Storage::release(few);
 }
 
 // --- Recording

@@ -160,6 +160,7 @@ void Tensor::retain_grad() {
 
 Tensor Tensor::grad() const {
   if (!defined() || node_->gradient_ == nullptr) return {};
+  node_->complete_gradient();
   node_->gradient_->references.fetch_add(1, std::memory_order_relaxed);
   return Node::make(shape(), node_->gradient_);
 }

@@ -13,6 +13,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
 #include "headlab/model/checkpoint.h"
+#include "headlab/tensor/tape.h"
 #include "kernels/elementwise.h"
 #include "kernels/pieces.h"
 
@@ -79,26 +80,43 @@ void Optimizer::add(const std::string& name, const Tensor& parameter, const Para
   for (Index begin = 0; begin < parameter.count(); begin += kPiece) {
     pieces_.push_back({slots_.size(), begin, std::min(kPiece, parameter.count() - begin)});
   }
+  numbers_ += parameter.count();
   sums_.resize(pieces_.size());
   slots_.push_back(std::move(slot));
 }
 
-/// Finds the gradient of each slot's parameter, or null. This happens once before the loop, because
-/// each look-up copies a handle, and threads that change one reference count slow each other down.
-void Optimizer::find_gradients() const {
-  grads_.clear();
-  for (const Slot& slot : slots_) {
-    const Tensor grad = slot.parameter.grad();
-    grads_.push_back(grad.defined() ? grad.data() : nullptr);
+namespace {
+
+/// Writes elements [begin, begin + length) of a gradient that is stored by rows to `out`.
+void write_rows(const Storage& few, Index begin, Index length, Scalar* out) {
+  const Index width = few.count / std::ssize(few.rows);
+  std::fill_n(out, length, Scalar{0});
+  auto row = std::ranges::lower_bound(few.rows, begin / width);
+  for (; row != few.rows.end() && *row * width < begin + length; ++row) {
+    const Index first = std::max(begin, *row * width),
+                end = std::min(begin + length, (*row + 1) * width);
+    const Index from = (row - few.rows.begin()) * width + first - *row * width;
+    std::copy_n(few.data() + from, end - first, out + first - begin);
   }
 }
 
+}  // namespace
+
+/// Returns the gradient of a piece, or null if the parameter has none. `memory` holds the piece if
+/// the gradient is stored by rows.
+Scalar* Optimizer::gradient_of(const Piece& piece, Scalar* memory) const {
+  const Storage* const grad = slots_[piece.slot].parameter.node()->stored_gradient();
+  if (grad == nullptr) return nullptr;
+  if (grad->rows.empty()) return grad->data() + piece.begin;
+  write_rows(*grad, piece.begin, piece.length, memory);
+  return memory;
+}
+
 double Optimizer::gradient_norm() const {
-  find_gradients();
-  parallel_for(std::ssize(pieces_), [&](Index i) {
-    const Piece& piece = pieces_[i];
-    const Scalar* grad = grads_[piece.slot];
-    sums_[i] = grad != nullptr ? sum_of_squares(piece.length, grad + piece.begin) : 0;
+  parallel_for(std::ssize(pieces_), pass_over(numbers_), [&](Index i) {
+    const Scratch<Scalar> memory(kPiece);
+    const Scalar* grad = gradient_of(pieces_[i], memory.data());
+    sums_[i] = grad != nullptr ? sum_of_squares(pieces_[i].length, grad) : 0;
   });
   return std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
 }
@@ -126,10 +144,11 @@ void Optimizer::step(double lr, double norm) {
   ++steps_;
   const bool clipped = config_.clip > 0 && norm > config_.clip;
   const auto scale = static_cast<Scalar>(clipped ? config_.clip / (norm + 1e-6) : 1);
-  find_gradients();
-  parallel_for(std::ssize(pieces_), [&](Index i) {
-    const Piece& piece = pieces_[i];
-    if (Scalar* grad = grads_[piece.slot]) step_piece(piece, grad + piece.begin, lr, scale);
+  parallel_for(std::ssize(pieces_), pass_over(7 * numbers_), [&](Index i) {
+    const Scratch<Scalar> memory(kPiece);
+    if (Scalar* grad = gradient_of(pieces_[i], memory.data())) {
+      step_piece(pieces_[i], grad, lr, scale);
+    }
   });
   zero_grad();
 }

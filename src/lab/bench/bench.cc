@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <string_view>
 
 #include "base/timing.h"
+#include "bench/products.h"
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
@@ -115,44 +117,110 @@ Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) 
           .tables = {{"rows", std::move(columns)}}};
 }
 
-/// Times `run`, which does the work of this many forward passes, and compares it with the limits of
-/// the machine.
-Finding bench_passes(const BenchOptions& options, double passes, const std::function<void()>& run) {
-  Finding found = bench_finding(
-      options,
-      {Column("config", "config", "the sizes of the model").no_legend(),
-       Column("threads", "threads", "number of threads").fixed(0).no_legend(),
-       Column("median_ms", "median ms", "median time").fixed(2).no_legend(),
-       Column("min_ms", "min ms", "shortest time").fixed(2).no_legend(),
-       Column("tokens_per_s", "tokens/s", "tokens in a second").shown_as(Form::grouped).no_legend(),
-       Column("gflops", "GFLOP/s", "10^9 multiplications and additions a second").fixed(1),
-       Column("peak_gflops", "peak GFLOP/s", "the machine's limit, measured in the same run")
-           .fixed(1),
-       Column("fraction_of_peak", "of peak", "GFLOP/s / peak: 1 is the limit").fixed(3),
-       Column("triad_gbs", "triad GB/s", "largest memory bandwidth").fixed(1),
-       Column("peak_memory_mb", "memory MB", "largest memory of the process").fixed(0)});
-  found.tables[0].name = "";
-  if (options.steps == 0) return found;
-  const std::vector<double> ms = time_steps(run, options.steps);
-  const double memory = peak_memory_mb(), middle = median(ms);
-  const auto tokens = static_cast<double>(options.batch * options.model.tokens_per_sequence());
-  const double operations =
-      passes * static_cast<double>(options.batch) * options.model.operations();
-  const double gflops = operations / middle / 1e6, peak = measure_fma_peak();
-  found.tables[0].rows = {{options.config, thread_count(), middle, ms[0], tokens / middle * 1e3,
-                           gflops, peak, gflops / peak, measure_triad(), memory}};
+std::vector<Column> passes_columns() {
+  return {
+      Column("config", "config", "the sizes of the model").no_legend(),
+      Column("threads", "threads", "number of threads").fixed(0).no_legend(),
+      Column("median_ms", "median ms", "median time").fixed(2).no_legend(),
+      Column("min_ms", "min ms", "shortest time").fixed(2).no_legend(),
+      Column("tokens_per_s", "tokens/s", "tokens in a second").shown_as(Form::grouped).no_legend(),
+      Column("gflops", "GFLOP/s", "10^9 multiplications and additions a second").fixed(1),
+      Column("peak_gflops", "peak GFLOP/s", "the machine's limit, measured in the same run")
+          .fixed(1),
+      Column("fraction_of_peak", "of peak", "GFLOP/s / peak: 1 is the limit").fixed(3),
+      Column("best_gflops", "best GFLOP/s", "the fastest product, measured in the same run")
+          .fixed(1),
+      Column("fraction_of_best", "of best", "GFLOP/s / those of the fastest product").fixed(3),
+      Column("triad_gbs", "triad GB/s", "largest memory bandwidth").fixed(1),
+      Column("peak_memory_mb", "memory MB", "largest memory of the process").fixed(0),
+      Column("speedup", "speed-up", "pace / pace of the first row").fixed(2),
+      Column("loops", "loops", "parallel loops in a pass").fixed(0),
+      Column("largest_share", "largest share",
+             "largest / mean share of a thread in the loops, counted: 1 is even")
+          .fixed(2),
+      Column("possible", "possible",
+             "speed-up over one thread that shares and serial work allow, counted")
+          .fixed(2)};
+}
+
+/// A pass to be timed: `forwards` is its work in forward passes.
+struct TimedPass {
+  const BenchOptions& options;
+  double forwards;
+  std::function<void()> run;
+};
+
+/// Measurements with one number of threads.
+struct PassTimes {
+  int threads;
+  std::vector<double> ms;
+  double memory_mb;
+  LoopCounts counts;
+};
+
+PassTimes time_pass(const TimedPass& pass, int threads) {
+  set_thread_count(threads);
+  std::vector<double> ms = time_steps(pass.run, pass.options.steps);
+  return {threads, std::move(ms), peak_memory_mb(), count_loops(threads, pass.run)};
+}
+
+/// Returns a row of passes_columns(). Measures the limits of the machine.
+Json::Array row_of(const TimedPass& pass, const PassTimes& times, double first_ms) {
+  set_thread_count(times.threads);
+  const double batch = static_cast<double>(pass.options.batch), ms = median(times.ms);
+  const double tokens = batch * static_cast<double>(pass.options.model.tokens_per_sequence());
+  const double gflops = pass.forwards * batch * pass.options.model.operations() / ms / 1e6;
+  const double peak = measure_fma_peak(), best = measure_best_product();
+  return {pass.options.config,
+          times.threads,
+          ms,
+          times.ms[0],
+          tokens / ms * 1e3,
+          gflops,
+          peak,
+          gflops / peak,
+          best,
+          gflops / best,
+          measure_triad(),
+          times.memory_mb,
+          first_ms / ms,
+          times.counts.loops,
+          times.counts.largest_share(times.threads),
+          times.counts.possible_speedup()};
+}
+
+/// Times a pass with each number of threads, and compares it with the limits of the machine.
+Finding bench_passes(const TimedPass& pass) {
+  Finding found = bench_finding(pass.options, passes_columns());
+  Table& table = found.tables[0];
+  std::vector<int> all = pass.options.threads;
+  const int before = thread_count();
+  if (all.empty()) all = {before};
+  if (all.size() == 1) table.name = "";  // the only row belongs to the finding
+  if (pass.options.steps == 0) return found;
+  std::vector<PassTimes> times;
+  for (const int threads : all) times.push_back(time_pass(pass, threads));
+  for (const PassTimes& one : times) {  // now, because the limits need memory of their own
+    table.rows.push_back(row_of(pass, one, median(times[0].ms)));
+  }
+  set_thread_count(before);
+  if (*std::ranges::max_element(all) > processor_count()) {
+    table.note = text("Times with more than ", processor_count(),
+                      " threads are those of this many: this process may use ", processor_count(),
+                      " processors. Counted columns are for as many processors as threads.");
+  }
   return found;
 }
 
 Finding bench_step(const BenchOptions& options) {
   TrainingStep step(options);
-  return bench_passes(options, 3, [&] { step.run(); });
+  return bench_passes({options, 3, [&] { step.run(); }});
 }
 
 Finding bench_forward(const BenchOptions& options) {
   const TrainingStep step(options);
   const NoGrad no_grad;
-  return bench_passes(options, 1, [&] { step.model.forward(step.batch); });
+  return bench_passes({options, 1, [&] { step.model.forward(step.batch); }});
 }
 
 /// Returns the milliseconds of `run` spent in attention.
@@ -215,6 +283,41 @@ Finding bench_generation(const BenchOptions& options) {
   return found;
 }
 
+/// Products of the ops of a step, by op and pass.
+using ProductsOfOps = std::map<std::pair<std::string, std::string>, std::vector<Product>>;
+
+ProductsOfOps products_in(TrainingStep& step) {
+  ProductsOfOps found;
+  const WorkWatch watch([&](const WorkEvent& event) {
+    std::vector<Product>& all = found[{event.name, pass_of(event)}];
+    const std::vector<Product> more = products_of(event);
+    all.insert(all.end(), more.begin(), more.end());
+  });
+  step.run();
+  return found;
+}
+
+/// Adds two columns: the milliseconds of the products of each op alone, and their share of its
+/// time.
+void add_products_alone(Table& table, const ProductsOfOps& products) {
+  const std::size_t ms = table.index_of("ms");
+  table.append(
+      {Column("alone_ms", "products alone", "ms of the same products of linear maps alone, cold")
+           .fixed(3),
+       Column("of_alone", "of alone", "products alone / ms: 1 if the op takes no other time")
+           .fixed(3)});
+  ProductTimer timer;
+  for (Json::Array& row : table.rows) {
+    const auto of_op = products.find({row[0].string(), row[1].string()});
+    double alone = 0;
+    for (std::size_t i = 0; of_op != products.end() && i < of_op->second.size(); ++i) {
+      alone += timer.milliseconds_of(of_op->second[i]);
+    }
+    row.push_back(alone > 0 ? Json(alone) : Json());
+    row.push_back(alone > 0 ? Json(alone / row[ms].number()) : Json());
+  }
+}
+
 /// Adds the cost of the optimizer, which is no op: AdamW reads four arrays and writes three, the
 /// norm reads one.
 void add_optimizer_cost(ProfileRow& row, Index parameters) {
@@ -226,10 +329,11 @@ void add_optimizer_cost(ProfileRow& row, Index parameters) {
 Finding bench_ops(const BenchOptions& options) {
   Finding found = bench_finding(options, {});
   std::vector<ProfileRow> rows;
+  ProductsOfOps products;
   Limits limits{};
   if (options.steps > 0) {
     TrainingStep step(options);
-    step.run();
+    products = products_in(step);
     Profile profile;
     step.run();
     profile.start();
@@ -237,8 +341,9 @@ Finding bench_ops(const BenchOptions& options) {
     for (Index i = 0; i < options.steps; ++i, steps.done()) step.run();
     rows = profile.rows();
     for (ProfileRow& row : rows) add_optimizer_cost(row, step.model.parameter_count());
-    limits = {measure_fma_peak(), measure_triad()};
+    limits = {measure_fma_peak(), measure_triad(), measure_best_product()};
     found.about["peak_gflops"] = limits.gflops;
+    found.about["best_gflops"] = limits.product_gflops;
     found.about["triad_gbs"] = limits.gbs;
   }
   found.tables = {profile_table(rows, static_cast<double>(options.steps), limits)};
@@ -246,6 +351,7 @@ Finding bench_ops(const BenchOptions& options) {
   table.name = "rows";
   table.column("work") = {"op", "op"};
   table.column("ms").digits = 3;
+  add_products_alone(table, products);
   double seconds = 0;
   for (const ProfileRow& row : rows) seconds += row.seconds;
   if (!rows.empty()) found.about["step_ms"] = seconds / static_cast<double>(options.steps) * 1e3;

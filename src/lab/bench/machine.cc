@@ -1,7 +1,7 @@
-// Limits of the machine, measured by the two shortest programs that reach them: multiply-adds whose
-// operands never leave the registers, and a triad over arrays that fit in no cache. Each takes the
-// best of several runs, because other work on the machine can only make a run slower. Read next:
-// profile.cc.
+// Limits of the machine, measured by the shortest programs that reach them: multiply-adds whose
+// operands never leave the registers, products that stay in the caches, and a triad over arrays
+// that fit in no cache. Each takes the best of several runs, because other work on the machine can
+// only make a run slower. Read next: profile.cc.
 
 #include <sys/resource.h>
 
@@ -12,6 +12,7 @@
 #include "headlab/base/threads.h"
 #include "headlab/bench/bench.h"
 #include "headlab/tensor/tensor.h"
+#include "kernels/gemm.h"
 #include "kernels/simd.h"
 
 namespace headlab {
@@ -56,6 +57,29 @@ double measure_fma_peak() {
   });
   const double operations = 2.0 * 16 * 16 * static_cast<double>(kLanes * kRounds * tasks);
   return operations / seconds / 1e9;
+}
+
+double measure_best_product() {
+  const Index tasks = thread_count();
+  double best = 0;
+  for (const Index size : {192, 256, 384, 512}) {
+    const Tensor a = Tensor::full({size, size}, Scalar(0.5));
+    const Tensor c = Tensor::zeros({tasks, size, size});
+    const double operations = 2.0 * static_cast<double>(size * size * size * tasks);
+    const double seconds = best_seconds([&] {
+      parallel_for(tasks, [&](Index task) {
+        gemm_serial({.m = size,
+                     .n = size,
+                     .k = size,
+                     .a = {a.data(), size},
+                     .b = {a.data(), size},
+                     .c = c.data() + task * size * size,
+                     .c_stride = size});
+      });
+    });
+    best = std::max(best, operations / seconds / 1e9);
+  }
+  return best;
 }
 
 double measure_triad() {

@@ -49,6 +49,24 @@ Cost weights(const WorkEvent& event) {
   return cost;
 }
 
+/// All products of a linear map and its cross-entropy, which the forward pass computes; backward
+/// passes the gradients on.
+Cost weights_of_loss(const WorkEvent& event) {
+  if (event.kind == Kind::backward) return {};
+  const Tensor &x = event.inputs[0], &W = event.inputs[1];
+  const bool graded = grad_enabled();
+  const double once =
+      2 * static_cast<double>(x.count() / x.size(-1)) * static_cast<double>(W.count());
+  Cost cost = moved(event);
+  cost.operations = once;
+  for (const Tensor& input : {x, W}) {
+    if (!graded || !input.requires_grad()) continue;
+    cost.operations += once;
+    cost.bytes += numbers(input.count());
+  }
+  return cost;
+}
+
 Cost product(const WorkEvent& event) {
   Cost cost = moved(event);
   const Shape& y = *event.output;
@@ -100,18 +118,23 @@ struct OpCost {
 };
 
 constexpr OpCost kCosts[] = {
-    {"linear", weights},      {"feed_forward", weights},
-    {"matmul", product},      {"attention", attention_products},
-    {"embedding", looked_up}, {"add", passed_on},
-    {"slice", part},          {"reshape", nothing},
+    {"linear", weights},
+    {"feed_forward", weights},
+    {"matmul", product},
+    {"attention", attention_products},
+    {"embedding", looked_up},
+    {"add", passed_on},
+    {"slice", part},
+    {"reshape", nothing},
+    {"linear_cross_entropy", weights_of_loss},
 };
+
+}  // namespace
 
 const char* pass_of(const WorkEvent& event) {
   if (event.kind == WorkEvent::Kind::other) return "";
   return event.kind == WorkEvent::Kind::forward ? "forward" : "backward";
 }
-
-}  // namespace
 
 Cost cost_of(const WorkEvent& event) {
   if (event.kind == Kind::other) return {};
@@ -124,22 +147,25 @@ Cost cost_of(const WorkEvent& event) {
 Table profile_table(const std::vector<ProfileRow>& rows, double steps, const Limits& limits) {
   double all = 0;
   for (const ProfileRow& row : rows) all += row.seconds;
-  Table table{"profile",
-              {{"work", "where the time went"},
-               {"pass", "pass", "forward or backward"},
-               {"calls", "calls"},
-               Column("ms", "ms").fixed(1),
-               Column("share", "share", "share of the whole time").fixed(3),
-               Column("gflops", "GFLOP/s").fixed(1),
-               Column("fraction_of_peak", "of peak").fixed(3),
-               Column("gbs", "GB/s").fixed(1),
-               Column("fraction_of_triad", "of triad").fixed(3)}};
+  Table table{
+      "profile",
+      {{"work", "where the time went"},
+       {"pass", "pass", "forward or backward"},
+       {"calls", "calls"},
+       Column("ms", "ms").fixed(1),
+       Column("share", "share", "share of the whole time").fixed(3),
+       Column("gflops", "GFLOP/s").fixed(1),
+       Column("fraction_of_peak", "of peak", "GFLOP/s / the limit of multiply-adds").fixed(3),
+       Column("fraction_of_best", "of best", "GFLOP/s / those of the fastest product").fixed(3),
+       Column("gbs", "GB/s").fixed(1),
+       Column("fraction_of_triad", "of triad").fixed(3)}};
   for (const ProfileRow& row : rows) {
     const auto speed = [&](double done) { return done > 0 ? done / row.seconds / 1e9 : NAN; };
     const double gflops = speed(row.cost.operations), gbs = speed(row.cost.bytes);
     table.rows.push_back({row.name, row.pass, static_cast<double>(row.calls) / steps,
                           row.seconds / steps * 1e3, row.seconds / all, gflops,
-                          gflops / limits.gflops, gbs, gbs / limits.gbs});
+                          gflops / limits.gflops, gflops / limits.product_gflops, gbs,
+                          gbs / limits.gbs});
   }
   return table;
 }

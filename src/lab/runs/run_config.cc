@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/model/initial.h"
+#include "headlab/ops/loss.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/optimizer.h"
 #include "headlab/train/streams.h"
@@ -128,10 +129,17 @@ Transformer initial_model(const RunConfig& config) {
   return model;
 }
 
+/// Returns the bytes of the logits that the loss of a step stores at a time.
+static double logit_bytes(const TransformerConfig& m, const TrainConfig& t) {
+  const Index outputs = m.targets * m.outputs();
+  const Index rows = std::min(t.batch / t.accumulate * m.length, rows_of_logits(outputs));
+  return static_cast<double>(rows * outputs) * sizeof(Scalar);
+}
+
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
   const bool is_composed =
       kind_of(m.attention_function).fused == nullptr || kind_of(m.positions).slope != nullptr;
-  Index floats = m.length * m.targets * m.outputs();  // of a sequence: logits, then each module's
+  Index floats = 0;  // of a sequence, for each attention layer
   for (const AttentionPlace& place : m.attention_places()) {
     const Index residuals = place.begins_block()
                                 ? 2 * m.d_model + (kind_of(m.activation).matrices - 1) * m.d_ff
@@ -145,7 +153,7 @@ double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
   const double bytes =
       static_cast<double>(integers) * sizeof(std::int32_t) +
       static_cast<double>(floats) * sizeof(Scalar) / static_cast<double>(t.accumulate);
-  return static_cast<double>(t.batch) * bytes;
+  return static_cast<double>(t.batch) * bytes + logit_bytes(m, t);
 }
 
 double parameter_bytes(const TransformerConfig& m, const TrainConfig& t) {

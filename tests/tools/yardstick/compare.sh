@@ -1,34 +1,45 @@
 #!/usr/bin/env bash
-# headlab and PyTorch at its best, interleaved on this machine: for each configuration the ratio of
-# the medians over ROUNDS rounds (3 unless set) of headlab, PyTorch, headlab; the ratios of single
-# rounds from lowest to highest; and headlab's share of the FMA peak measured in the same run (median).
-# BENCH=forward compares forward passes without gradients in place of training steps; BLOCK=llama
-# models of llama blocks, whose gated networks are 2/3 as wide, so that the operations are as many.
-# usage: [ROUNDS=N] [BENCH=forward] compare.sh PATH-TO-headlab [config ...]
-# needs: apt-get install python3-torch libopenblas0-pthread libopenblas0-openmp
-set -u
-here=$(dirname "$0"); program=$1; shift
-field() { sed -n "s/.*\"$1\": *\([0-9.eE+-]*\).*/\1/p" | head -1; }
-declare -A gated=([toy]=170 [char]=341 [medium]=1024 [long]=341 [gpt2]=2048)
-ours() {
-  local block=(); [[ ${BLOCK:-gpt2} == llama ]] && block=(--block llama --d-ff "${gated[$1]}")
-  "$program" bench "${BENCH:-step}" --config "$1" "${block[@]}" --threads 2 --json
-}
-for config in "${@:-toy char medium long gpt2}"; do
-  for c in $config; do
-    for _ in $(seq "${ROUNDS:-3}"); do
-      a=$(ours "$c")
-      torch=$("$here/torch_best.sh" "$c" | awk '/^best/ {print $3}')
-      b=$(ours "$c")
-      echo "$(field median_ms <<<"$a") $(field median_ms <<<"$b") $torch" \
-        "$(field fraction_of_peak <<<"$a") $(field fraction_of_peak <<<"$b")"
-    done | python3 -c '
-import statistics, sys
-rows = [list(map(float, line.split())) for line in sys.stdin]
-ratios = sorted(2 * r[2] / (r[0] + r[1]) for r in rows)
-ours = statistics.median(x for r in rows for x in r[:2])
-peak = statistics.median(x for r in rows for x in r[3:])
-print(f"{sys.argv[1]:7} {statistics.median(r[2] for r in rows) / ours:.2f} times as fast as PyTorch "
-      f"({ratios[0]:.2f} to {ratios[-1]:.2f}), {100 * peak:.0f}% of peak")' "$c"
-  done
+# Compares headlab with a current PyTorch (compare.py) in a Debian 13 root, which has PyTorch 2.6.
+# The first run makes the root in ROOT [/tmp/headlab-debian13] by debootstrap (about 1.6 GB). The
+# PyTorch of Debian 12 (1.13) is not used: it has no fused attention and no fused AdamW, so the
+# ratios would be too good. With PYTHON the comparison runs without a root, by an interpreter that
+# has PyTorch 2.4 or newer.
+# usage: [ROOT=FOLDER | PYTHON=PYTHON] compare.sh PATH-TO-headlab [arguments of compare.py]
+# needs: root rights, debootstrap (or neither, with PYTHON); a machine with nothing else to do
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+program=$(realpath "$1")
+shift
+if [[ -n ${PYTHON:-} ]]; then
+  HEADLAB=$program exec "$PYTHON" "$here/compare.py" "$@"
+fi
+root=${ROOT:-/tmp/headlab-debian13}
+if [[ ! -e $root/bin/sh ]]; then
+  command -v debootstrap >/dev/null || { echo "cannot make a Debian 13 root: debootstrap is missing" \
+    "(apt-get install debootstrap, or set PYTHON)" >&2; exit 1; }
+  debootstrap --variant=minbase trixie "$root" ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 ||
+    { echo "cannot make a Debian 13 root: see $root.log" >&2; exit 1; }
+  cp /etc/apt/apt.conf.d/* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
+fi
+mounted=()
+unmount() { for folder in "${mounted[@]}"; do umount "$folder" || true; done; }
+trap unmount EXIT
+for kind in proc sys; do
+  mountpoint -q "$root/$kind" && continue
+  type=$kind
+  [[ $kind == sys ]] && type=sysfs
+  mount -t "$type" "$type" "$root/$kind"
+  mounted+=("$root/$kind")
 done
+if [[ ! -e $root/usr/lib/python3/dist-packages/torch ]]; then
+  chroot "$root" apt-get update -qq >>"$root.log" 2>&1
+  chroot "$root" apt-get install -y -qq --no-install-recommends python3-torch libgomp1 \
+    libopenblas0-pthread libopenblas0-openmp >>"$root.log" 2>&1 ||
+    { echo "cannot install PyTorch: see $root.log" >&2; exit 1; }
+fi
+mkdir -p "$root/yardstick"
+install -m 755 "$program" "$root/yardstick/headlab"
+install -m 644 "$here/compare.py" "$root/yardstick/compare.py"
+# This OpenBLAS knows current processors; variables of the machine around would slow it down.
+chroot "$root" env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u ATEN_CPU_CAPABILITY \
+  HEADLAB=/yardstick/headlab python3 /yardstick/compare.py "$@"
