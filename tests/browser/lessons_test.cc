@@ -282,7 +282,8 @@ TEST_F(Lessons, GlossaryFindsTerms) {
   const auto means = [&](const std::string& name) {
     return tab().text("meanings.get('" + name + "') || ''");
   };
-  EXPECT_NE(means("subspace").find("Two heads that share it can still differ"), std::string::npos);
+  EXPECT_NE(means("subspace").find("Two heads with the same subspace can still differ"),
+            std::string::npos);
   open(full);
   const Json owner = tab().evaluate("app.page.facts.owner");
   for (const char* rule : {"lift", "p"}) {

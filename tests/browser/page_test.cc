@@ -36,7 +36,7 @@ TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
 
 TEST_F(PageOfARun, OpensWithItsStory) {
   open(full, "#view=story");
-  EXPECT_TRUE(shows("#answered", " of 4 right"));
+  EXPECT_TRUE(shows("#answered", " of 4 are right"));
   EXPECT_GT(tab().text("document.querySelector('#verdict-live a').getAttribute('href')").size(),
             1u);
   const std::string first = words("#answered");
@@ -100,7 +100,7 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   const std::size_t h = owner.back() - '0';
   EXPECT_TRUE(shows("#verdict-live", owner + " owns back1")) << "Who finds it?";
   const auto needed = rows("#view")[1];
-  EXPECT_EQ(needed[0] + " " + needed[1], "4 the task, by its rule") << "How many suffice?";
+  EXPECT_EQ(needed[0] + " " + needed[1], "4 the task, by its definition") << "How many suffice?";
   EXPECT_NE(needed[2].find("with fewer the loss stays high"), needed[2].npos) << "Why no more?";
   const Json ablation = study.json("full/ablation.json").at("heads").items()[h];
   EXPECT_NEAR(number_in(fact(owner, "without it").substr(6)), ablation.at("change").number(), 1e-2)

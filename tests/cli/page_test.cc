@@ -106,7 +106,8 @@ TEST_F(Pages, OfASweepHoldTheScoresOfItsTrials) {
   const std::string trial = "s/heads=2,seed=1";
   const Json kept = Json::parse(file(trial + "/heads.json"));
   EXPECT_EQ(kept.at("command").string(), "headlab heads " + trial);
-  for (const Json& source : done({"page", "s", "--json"}).json().at("files").items()) {
+  const Json page = done({"page", "s", "--json"}).json();
+  for (const Json& source : page.at("files").items()) {
     if (source.at("file").string() == "heads.json") {
       EXPECT_TRUE(source.at("present").boolean()) << source.dump();
     }
