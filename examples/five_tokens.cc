@@ -32,11 +32,11 @@ int main() {
   const LessonWorld& world = lesson_world("five-tokens");
   const Tensor q = sequence(world.q), k = sequence(world.k), v = sequence(world.v);
   print("q: columns of head 1, of head 2", q);
-  AttentionCaptures captures;
-  const Tensor z = attention(q, k, v, {.heads = 2}, &captures.pattern);
-  print("weights of head 1", slice(captures.pattern, 1, 0, 1));
-  print("weights of head 2", slice(captures.pattern, 1, 1, 2));
-  print("weights, averaged", captures.average_pattern());
+  AttentionActivations activations;
+  const Tensor z = attention(q, k, v, {.heads = 2}, &activations.pattern);
+  print("weights of head 1", slice(activations.pattern, 1, 0, 1));
+  print("weights of head 2", slice(activations.pattern, 1, 1, 2));
+  print("weights, averaged", activations.average_pattern());
   print("output: head 1, head 2", z);
 }
 

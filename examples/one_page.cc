@@ -62,11 +62,11 @@ int main() {
   }
   const Example example = task->make(Key{}, B, Split::validation);
   const Tensor pattern = forward(p, example.batch).second;
-  for (Index r = 0; r < K; ++r) {                     // -> src/lab/heads/scores/head_sums.cc
-    const Tensor gold = Tensor::zeros({B, 1, T, T});  // 1 where a query should look
+  for (Index r = 0; r < K; ++r) {                      // -> src/lab/heads/scores/head_sums.cc
+    const Tensor truth = Tensor::zeros({B, 1, T, T});  // 1 where a query should look
     for (Index i = 0; i < B * T; ++i)
-      for (const Index key : example.gold[r].keys(i / T, i % T)) gold.data()[i * T + key] = 1;
-    const Tensor mass = sum(sum(sum(pattern * gold, 0), 1), 1) / sum(gold);  // of each head
+      for (const Index key : example.truth[r].keys(i / T, i % T)) truth.data()[i * T + key] = 1;
+    const Tensor mass = sum(sum(sum(pattern * truth, 0), 1), 1) / sum(truth);  // of each head
     for (const float share : mass.values()) std::printf("%.2f  ", share);
     std::printf("%s\n", task->target_names()[r].c_str());
   }

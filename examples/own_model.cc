@@ -1,6 +1,6 @@
 // A model of your own: two layers of attention that both read the embedding, and an output that
 // reads embedding and layers side by side. Three functions make it a HeadedModel (shape, visit,
-// attention_modules) and `compute` runs it. The trainer, scores of heads and the searches of
+// attention_layers) and `compute` runs it. The trainer, scores of heads and the searches of
 // pruning then work as they do for a Transformer. Read next: include/headlab/model/model.h.
 #include <algorithm>
 #include <array>
@@ -25,14 +25,14 @@ class SideBySide : public HeadedModel {
     for (std::size_t m = 0; m < 2; ++m) layers_[m].visit(text("layers.", m, "."), f);
     output_.visit("output.", "", f);
   }
-  std::vector<AttentionModule> attention_modules() const override {
-    std::vector<AttentionModule> modules(2);
+  std::vector<AttentionLayer> attention_layers() const override {
+    std::vector<AttentionLayer> attention_layers(2);
     for (std::size_t m = 0; m < 2; ++m) {
-      modules[m].name = text("layers.", m);
-      modules[m].causal = true;
-      modules[m].attention = &layers_[m];
+      attention_layers[m].name = text("layers.", m);
+      attention_layers[m].causal = true;
+      attention_layers[m].attention = &layers_[m];
     }
-    return modules;
+    return attention_layers;
   }
 
  private:
@@ -66,8 +66,8 @@ int main() {
   std::printf("%d of %zu relations have an owner\n", static_cast<int>(owned), relations.size());
   const PruneProblem problem{.model = model, .task = *task};
   const Choice choice = choose_heads(problem, find_prune_method("greedy"), 7);
-  const std::vector<HeadEdits> gates = gates_for(model, choice.kept);
-  const double accuracy = evaluate(model, *task, {.edits = gates}).accuracy;
+  const std::vector<HeadInterventions> gates = gates_for(model, choice.kept);
+  const double accuracy = evaluate(model, *task, {.interventions = gates}).accuracy;
   std::printf("without the cheapest head: accuracy %.2f\n", accuracy);
 }
 

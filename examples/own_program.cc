@@ -28,7 +28,7 @@ struct Successor {
       for (Index key = t - 1; key >= 1; --key)
         if (s.token(key - 1) == s.token(t)) {
           s.target(t) = s.token(key);
-          s.add_gold(0, t, key);
+          s.add_truth(0, t, key);
           break;
         }
   }
@@ -38,7 +38,7 @@ struct Successor {
 std::vector<double> first(const headlab::PruneProblem& problem, headlab::PassCount&) {
   std::vector<double> scores;
   for (const headlab::HeadId& head : headlab::all_heads(problem.model))
-    scores.push_back(-static_cast<double>(head.module));
+    scores.push_back(-static_cast<double>(head.attention_layer));
   return scores;
 }
 
@@ -53,7 +53,9 @@ int main(int count, char** values) {
        .scores = {{.name = "gain",
                    .meaning = "attention mass above the baseline",
                    .from = {.relation =
-                                [](const headlab::RelationScore& s) { return s.mass - s.null; }}}},
+                                [](const headlab::RelationScore& s) {
+                                  return s.mass - s.baseline;
+                                }}}},
        .methods = {
            {.name = "first",
             .kind = headlab::MethodKind::score,

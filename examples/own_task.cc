@@ -32,7 +32,7 @@ struct Largest {
       s.token(t) = headlab::id(token);
       const auto seen = s.tokens().first(t + 1);
       s.target(t) = *std::ranges::max_element(seen);
-      s.add_gold(0, t, headlab::find_token(s.target(t), seen));
+      s.add_truth(0, t, headlab::find_token(s.target(t), seen));
     }
   }
 };

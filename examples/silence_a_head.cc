@@ -25,14 +25,14 @@ void print_norms(const char* what, const Tensor& x) {
   std::printf("  all %.4f\n", std::sqrt(all));
 }
 
-void silence_each(const MultiHeadAttention& attention, const Tensor& x) {
+void ablate_each(const MultiHeadAttention& attention, const Tensor& x) {
   const Tensor y = attention.forward(x, x, {});
   print_norms("output", y);
   Tensor rest = y;
   for (const Index head : {0, 1}) {
-    HeadEdits edits{.gate = Tensor::full({2}, 1)};
-    edits.gate.data()[head] = 0;
-    const Tensor change = y - attention.forward(x, x, {}, {}, {.edits = &edits});
+    HeadInterventions interventions{.gate = Tensor::full({2}, 1)};
+    interventions.gate.data()[head] = 0;
+    const Tensor change = y - attention.forward(x, x, {}, {}, {.interventions = &interventions});
     print_norms(head == 0 ? "ablate head 1" : "ablate head 2", change);
     rest = rest - change;
   }
@@ -50,12 +50,12 @@ int main() {
                                           0, 0, 1, 1,    // on
                                           1, 0, 0, 1});  // mat
   std::printf("W_O is the identity\n");
-  silence_each(attention, x);
+  ablate_each(attention, x);
   const Scalar h = 0.5;  // orthogonal: keeps every length
   const Tensor mixing = Tensor::of({4, 4}, {h, h, h, h, h, -h, h, -h, h, h, -h, -h, h, -h, -h, h});
   std::copy_n(mixing.data(), 16, attention.O.W.data());
   std::printf("W_O mixes\n");
-  silence_each(attention, x);
+  ablate_each(attention, x);
 }
 
 // prints:

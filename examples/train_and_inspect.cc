@@ -27,8 +27,8 @@ int main() {
     const RelationWinner& winner = report.relations[r];
     const HeadScores& head = report.heads[winner.best];
     std::printf("%-6s head %lld.%d gives it %.3f of its attention: %s\n",
-                winner.relation.name.c_str(), static_cast<long long>(head.module), head.head,
-                head.relations[r].mass, winner.owned ? "owner" : "no head");
+                winner.relation.name.c_str(), static_cast<long long>(head.attention_layer),
+                head.head, head.relations[r].mass, winner.owned ? "owner" : "no head");
   }
   const Example one = task->make(Key{}, 1, Split::validation);
   const HeadPattern shown = pattern_of(model, *task, report.heads[report.relations[0].best], one);

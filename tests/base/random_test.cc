@@ -65,7 +65,8 @@ TEST(Key, ReadsTextLongerThanOneBlockToItsEnd) {
 TEST(Key, NeverMeetsItselfInATreeOfFolds) {
   std::set<std::uint64_t> seen;
   for (std::int64_t step = 0; step < 300; ++step)
-    for (int module = 0; module < 100; ++module) seen.insert(Key{42}.fold(step).fold(module).value);
+    for (int attention_layer = 0; attention_layer < 100; ++attention_layer)
+      seen.insert(Key{42}.fold(step).fold(attention_layer).value);
   EXPECT_EQ(seen.size(), 30000u);
 }
 

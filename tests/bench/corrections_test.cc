@@ -50,17 +50,19 @@ TEST(Corrections, OfTwoTokensAreComputed) {
 TEST(Corrections, OfCostsAreComputed) {
   const auto last = [](const Table& table) { return table.rows.back()[3].integer(); };
   for (const Index heads : {1, 8}) {
-    const auto modules = modules_of({.heads = heads, .biases = false});
-    EXPECT_EQ(last(parameter_cost(modules)), 4 * 512 * 512);
+    const auto attention_layers = attention_layers_of({.heads = heads, .biases = false});
+    EXPECT_EQ(last(parameter_cost(attention_layers)), 4 * 512 * 512);
   }
-  const auto seven = modules_of({.heads = 7});
+  const auto seven = attention_layers_of({.heads = 7});
   expect_said("cost", text("floor(512 / 7) = ", seven[0].sizes.d_head));
   expect_said("cost", "[511, 512]");
   const Table cache =
-      cache_cost(modules_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}), 1);
+      cache_cost(attention_layers_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}),
+                 1);
   expect_said("cost", grouped(cache.rows[0][2].integer()) +
                           " numbers: " + fixed(cache.rows[0][4].number() / 1e3, 2) + " GB");
-  const Table memory = memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
+  const Table memory =
+      memory_cost(attention_layers_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
   expect_said("cost", grouped(memory.rows[2][2].integer()));
   expect_said("cost", fixed(memory.rows[2][4].number() / 1e3, 1) + " GB in fp16, " +
                           fixed(memory.rows[2][3].number() / 1e3, 1) + " GB in fp32");

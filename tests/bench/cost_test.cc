@@ -24,24 +24,24 @@ const Json::Array& row(const Table& table, std::string_view name) {
 
 TEST(Cost, OfParametersIsThatOfTheArticles) {
   for (const Index heads : {1, 2, 4, 8, 16}) {
-    const auto modules = modules_of({.heads = heads});
-    EXPECT_EQ(last_count(parameter_cost(modules), 3), 1050624) << heads;
-    EXPECT_EQ(last_count(parameter_cost(modules_of({.heads = heads, .biases = false})), 3),
+    const auto attention_layers = attention_layers_of({.heads = heads});
+    EXPECT_EQ(last_count(parameter_cost(attention_layers), 3), 1050624) << heads;
+    EXPECT_EQ(last_count(parameter_cost(attention_layers_of({.heads = heads, .biases = false})), 3),
               4 * 512 * 512)
         << heads;
   }
-  const Table table = parameter_cost(modules_of(CostOptions{}));
+  const Table table = parameter_cost(attention_layers_of(CostOptions{}));
   EXPECT_EQ(row(table, "W_O")[3].integer(), 262144);
   EXPECT_EQ(row(table, "W_Q")[3].integer() + row(table, "b_Q")[3].integer(), 262656);
   EXPECT_EQ(row(table, "W_Q")[2].string(), "512 x 512");
-  EXPECT_EQ(last_count(parameter_cost(modules_of({.d_model = 768, .heads = 12})), 3),
+  EXPECT_EQ(last_count(parameter_cost(attention_layers_of({.d_model = 768, .heads = 12})), 3),
             4 * (768 * 768 + 768));
 }
 
 TEST(Cost, OfHeadsThatDoNotDivideIsThatOfNarrowerOnes) {
-  const auto modules = modules_of({.heads = 7});
-  EXPECT_EQ(modules[0].sizes.d_head, 73);
-  EXPECT_EQ(last_count(parameter_cost(modules), 3), 4 * 511 * 512 + 3 * 511 + 512);
+  const auto attention_layers = attention_layers_of({.heads = 7});
+  EXPECT_EQ(attention_layers[0].sizes.d_head, 73);
+  EXPECT_EQ(last_count(parameter_cost(attention_layers), 3), 4 * 511 * 512 + 3 * 511 + 512);
   EXPECT_NE(division_note(512, 7).find("[511, 512]"), std::string::npos);
   EXPECT_EQ(division_note(512, 8), "");
 }
@@ -54,16 +54,16 @@ TEST(Cost, OfAModelIsItsOwnCount) {
     model.visit([&](const std::string& name, const Tensor& parameter) {
       counted += name.find(".attn.") != std::string::npos ? parameter.count() : 0;
     });
-    EXPECT_EQ(last_count(parameter_cost(modules_of(model)), 3), counted) << biases;
+    EXPECT_EQ(last_count(parameter_cost(attention_layers_of(model)), 3), counted) << biases;
   }
   const Transformer model(config_with(sizes)), pruned = model.with_heads({{0, 2}, {1}, {}});
-  const auto modules = modules_of(pruned);
-  EXPECT_EQ(modules[0].sizes.heads, 2);
-  EXPECT_EQ(modules[2].sizes.heads, 0);
+  const auto attention_layers = attention_layers_of(pruned);
+  EXPECT_EQ(attention_layers[0].sizes.heads, 2);
+  EXPECT_EQ(attention_layers[2].sizes.heads, 0);
 }
 
 TEST(Cost, OnlyTheSoftmaxDependsOnTheNumberOfHeads) {
-  const Table table = operation_cost(modules_of(CostOptions{}), 1);
+  const Table table = operation_cost(attention_layers_of(CostOptions{}), 1);
   for (const Json::Array& cells : table.rows) {
     const Index factor = cells[0].string() == "softmax" ? 8 : 1;
     if (cells[0].string() == "all") continue;
@@ -76,8 +76,8 @@ TEST(Cost, OnlyTheSoftmaxDependsOnTheNumberOfHeads) {
 TEST(Cost, OfOperationsIsWhatAProfileCharges) {
   CostOptions options;
   settings_of(options).set_all_text("d_model=24 heads=4 kv_heads=2 d_value=0 length=16 batch=3");
-  const AttentionPlaceSizes place = modules_of(options)[0];
-  MultiHeadAttention attention(place.sizes);
+  const AttentionSlotSizes slot = attention_layers_of(options)[0];
+  MultiHeadAttention attention(slot.sizes);
   const Tensor x = Tensor::full({3, 16, 24}, 1).set_requires_grad();
   double forward = 0, behind = 0;
   Profile profile;
@@ -85,7 +85,7 @@ TEST(Cost, OfOperationsIsWhatAProfileCharges) {
   backward(attention.forward(x, x, {}), Tensor::full({3, 16, 24}, 1));
   for (const ProfileRow& part : profile.rows())
     (part.pass == "forward" ? forward : behind) += part.cost.operations;
-  const Table table = operation_cost({place}, 3);
+  const Table table = operation_cost({slot}, 3);
   const Json::Array& softmax = row(table, "softmax");
   EXPECT_EQ(forward, last_count(table, 3) - softmax[3].integer());
   EXPECT_EQ(behind, last_count(table, 4) - softmax[4].integer());
@@ -93,11 +93,13 @@ TEST(Cost, OfOperationsIsWhatAProfileCharges) {
 
 TEST(Cost, OfTheCacheIsThatOfPublishedModels) {
   const Table gpt3 =
-      cache_cost(modules_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}), 1);
+      cache_cost(attention_layers_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}),
+                 1);
   EXPECT_EQ(row(gpt3, "multi-head")[2].integer(), 4831838208);
   EXPECT_NEAR(row(gpt3, "multi-head")[4].number(), 9663.676, 1e-3);
   const Table grouped =
-      cache_cost(modules_of({.d_model = 8192, .heads = 64, .kv_heads = 8, .layers = 80}), 1);
+      cache_cost(attention_layers_of({.d_model = 8192, .heads = 64, .kv_heads = 8, .layers = 80}),
+                 1);
   EXPECT_NEAR(row(grouped, "grouped")[5].number(), 8. / 64, 1e-12);
   EXPECT_NEAR(row(grouped, "multi-query")[5].number(), 1. / 64, 1e-12);
 }
@@ -115,35 +117,38 @@ TEST(Cost, OfTheCacheIsWhatGenerationKeeps) {
       const Transformer model(config);
       ModelCache cache(config, 12);
       model.forward(Batch::make(1, 12, 1, config.source_length), {}, {.cache = &cache});
-      EXPECT_EQ(row(cache_cost(modules_of(model), 1), kind)[2].integer(), cache.numbers())
+      EXPECT_EQ(row(cache_cost(attention_layers_of(model), 1), kind)[2].integer(), cache.numbers())
           << settings;
     }
   }
-  const Table none = cache_cost(modules_of(Transformer(small_encoder())), 1);
+  const Table none = cache_cost(attention_layers_of(Transformer(small_encoder())), 1);
   EXPECT_EQ(none.rows[0][2].integer(), 0) << "an encoder generates nothing";
 }
 
 TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {
-  const Table table = memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
+  const Table table =
+      memory_cost(attention_layers_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
   EXPECT_EQ(row(table, "weights, if composed")[2].integer(), 6442450944);
-  const Table shared = memory_cost(modules_of({.kv_heads = 2, .length = 100, .batch = 3}), 3);
+  const Table shared =
+      memory_cost(attention_layers_of({.kv_heads = 2, .length = 100, .batch = 3}), 3);
   EXPECT_EQ(row(shared, "q, k, v")[2].integer(), 3 * 100 * (512 + 2 * (64 + 64)));
   EXPECT_EQ(row(table, "log-sum-exp, if fused")[2].integer(), 96 * 8192);
 }
 
 TEST(Cost, OfProjectionsAndScoresMeetAtTheLengthThatTheNoteNames) {
   for (const auto& [kv_heads, length] : {std::pair<Index, Index>{8, 1024}, {2, 640}, {1, 576}}) {
-    const Table table = complexity_cost(modules_of({.kv_heads = kv_heads, .length = length}), 1);
+    const Table table =
+        complexity_cost(attention_layers_of({.kv_heads = kv_heads, .length = length}), 1);
     EXPECT_EQ(table.rows[0][3].integer(), table.rows[1][3].integer()) << "512 (1 + G / 8)";
     EXPECT_NE(table.note.find("d (1 + G / H)"), std::string::npos);
   }
 }
 
 TEST(Cost, RefusesWhatCannotBe) {
-  EXPECT_THROW(modules_of({.d_model = 4, .heads = 8}), Error);
-  EXPECT_THROW(modules_of({.heads = 8, .kv_heads = 3}), Error);
-  EXPECT_THROW(modules_of({.heads = 8, .kv_heads = 16}), Error);
-  const auto absurd = modules_of(
+  EXPECT_THROW(attention_layers_of({.d_model = 4, .heads = 8}), Error);
+  EXPECT_THROW(attention_layers_of({.heads = 8, .kv_heads = 3}), Error);
+  EXPECT_THROW(attention_layers_of({.heads = 8, .kv_heads = 16}), Error);
+  const auto absurd = attention_layers_of(
       {.d_model = 1 << 20, .heads = 1 << 20, .length = 1 << 24, .layers = 10000, .batch = 100000});
   EXPECT_THROW(operation_cost(absurd, 100000), Error);
   EXPECT_THROW(memory_cost(absurd, 100000), Error);

@@ -99,9 +99,9 @@ TEST_F(OnTheBench, HidesAsManyOtherEdges) {
   const std::string head = at2(relation.at("tests").items()[0].at("heads").items()[0]);
   const std::string where = "&rel=" + relation.at("name").string() + "&h=" + head;
   open(full, "#view=bench&hide=gold" + where);
-  const double gold = loss();
+  const double truth = loss();
   choose("hide", "random");
-  EXPECT_LT(loss(), 0.5 * gold) << "keys that are not asked for";
+  EXPECT_LT(loss(), 0.5 * truth) << "keys that are not asked for";
 }
 
 /// A gate lights up where a head costs much more now than with all others on.

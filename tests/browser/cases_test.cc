@@ -20,7 +20,7 @@ class Cases : public OnPage {
   }
 };
 
-TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfModulesAndTwoRows) {
+TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfAttentionLayersAndTwoRows) {
   study.train("reverse_cross", "a", {"--steps", "20", "--d-model", "16", "--heads", "2"});
   study.done({"heads", "a"});
   open_all_views(study.page("a"));

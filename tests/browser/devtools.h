@@ -139,8 +139,8 @@ class Browser {
     dup2(safe_in, 3);
     dup2(safe_out, 4);
     for (int other = 5; other < 64; ++other) close(other);
-    const int null = open("/dev/null", O_RDWR);
-    for (const int standard : {0, 1, 2}) dup2(null, standard);
+    const int baseline = open("/dev/null", O_RDWR);
+    for (const int standard : {0, 1, 2}) dup2(baseline, standard);
     std::vector<std::string> words = {program,
                                       "--remote-debugging-pipe",
                                       "--headless",

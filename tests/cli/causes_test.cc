@@ -101,13 +101,13 @@ TEST_F(Causes, AttributionRefusesPostNorm) {
 
 TEST_F(Causes, NamedSetOfHeadsIsAblatedTogether) {
   done(tiny({"--out", "a"}));
-  const Json silenced =
+  const Json ablated =
       done({"ablate", "a", "--head", "0.1,0.2", "--examples", "32", "--json"}).json();
   const Json without =
       done({"eval", "a", "--without", "0.1,0.2", "--examples", "32", "--json"}).json();
   const double loss = without.at("loss").number();
-  EXPECT_NEAR(silenced.at("set").items()[0].at("loss").number(), loss, 1e-5);
-  EXPECT_NE(silenced.at("loss").number(), loss);
+  EXPECT_NEAR(ablated.at("set").items()[0].at("loss").number(), loss, 1e-5);
+  EXPECT_NE(ablated.at("loss").number(), loss);
   const Json removed = done({"prune", "a", "--remove", "0.1,0.2", "--out", "b", "--json"}).json();
   EXPECT_EQ(removed.at("after").at("loss").number(), loss);
   EXPECT_EQ(removed.at("removed_heads").dump(), "[[0,1],[0,2]]");

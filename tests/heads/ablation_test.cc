@@ -71,7 +71,8 @@ TEST_P(OfEveryModel, ZeroIsWhatRemovalLeaves) {
   const auto losses = ablation.losses(sets);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     std::vector<std::vector<std::int32_t>> kept = model.head_numbers();
-    for (const HeadId& id : sets[i]) std::erase(kept[static_cast<std::size_t>(id.module)], id.head);
+    for (const HeadId& id : sets[i])
+      std::erase(kept[static_cast<std::size_t>(id.attention_layer)], id.head);
     const Transformer smaller = model.with_heads(kept);
     for (Index b = 0; b < examples.size; ++b) {
       const Batch one = examples.rows(b, b + 1);
@@ -101,8 +102,8 @@ TEST(Ablation, PrunedModelUsesOriginalIndices) {
 
 /// Every head of a layer puts out its b_V, whatever it sees.
 void make_constant(Transformer& model) {
-  for (const AttentionModule& module : model.attention_modules()) {
-    const Tensor& values = module.attention->V.W;
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    const Tensor& values = attention_layer.attention->V.W;
     std::fill_n(values.data(), values.count(), Scalar{0});
   }
 }
@@ -137,12 +138,12 @@ TEST(Ablation, ResampleTakesTheOutputOfTheOtherExample) {
   const Batch examples = random_batch(small_config(), 2, 6);
   const auto losses =
       Ablation(model, examples, {.kind = AblationKind::resample}).losses(kNoneAndOne);
-  ModelCaptures captures;
-  model.forward(examples.rows(1, 2), {}, {.captures = &captures});
-  std::vector<HeadEdits> edits(2);
-  edits[0].gate = Tensor::of({2}, {1, 0});
-  edits[0].replacement = captures.attention[0].z.viewed_as({1, 6, 2, 4});
-  const Tensor expected = model.loss(examples.rows(0, 1), {}, {.edits = edits}, 1);
+  ActivationCache activations;
+  model.forward(examples.rows(1, 2), {}, {.activations = &activations});
+  std::vector<HeadInterventions> interventions(2);
+  interventions[0].gate = Tensor::of({2}, {1, 0});
+  interventions[0].replacement = activations.attention[0].z.viewed_as({1, 6, 2, 4});
+  const Tensor expected = model.loss(examples.rows(0, 1), {}, {.interventions = interventions}, 1);
   EXPECT_NEAR(losses[1][0], static_cast<double>(expected.item()), kTolerance);
   EXPECT_GT(std::abs(losses[1][0] - losses[0][0]), 0.01);
 }

@@ -37,7 +37,7 @@ TEST(ActivationArrays, HaveTheDocumentedNamesAndShapes) {
   const Index C = config.d_model;
   for (Index layer = 0; layer < 2; ++layer) {
     const std::string block = text("blocks.", layer);
-    const MultiHeadAttention& attention = *model.attention_modules()[layer].attention;
+    const MultiHeadAttention& attention = *model.attention_layers()[layer].attention;
     const Index H = layer == 0 ? 1 : 2;
     const Index D = attention.d_head;
     const Index Dv = attention.d_value;

@@ -23,9 +23,9 @@ TEST(PatternOf, APrunedModelIsThatOfTheHeadWithTheNumber) {
   const HeadPattern back3 = pattern_of(pruned, *task, {0, 1});
   EXPECT_EQ(back3.weights[9 * 10 + 6], 1);
   EXPECT_EQ(back3.queries, back3.keys);
-  ASSERT_NE(back3.gold_of(""), nullptr);
-  EXPECT_EQ(back3.gold_of("")->relation, "back3");
-  EXPECT_EQ(back3.gold_of("")->mass, 1);
+  ASSERT_NE(back3.truth_of(""), nullptr);
+  EXPECT_EQ(back3.truth_of("")->relation, "back3");
+  EXPECT_EQ(back3.truth_of("")->mass, 1);
   expect_error([&] { pattern_of(pruned, *task, {0, 2}); }, {"no head 0.2"});
 }
 
@@ -36,11 +36,13 @@ TEST(PatternOf, CrossAttentionHasTokensOfTheSourceAsKeys) {
   const Transformer model = random_model(config);
   const Batch batch = task->make(Key{}, 3, Split::validation).batch;
   Index layer = 0;
-  for (const AttentionModule& module : model.attention_modules()) {
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
     const HeadPattern shown = pattern_of(model, *task, {layer++, 0}, Example{batch, {}}, 2);
-    EXPECT_EQ(std::ssize(shown.queries), batch.queries_of(module.kind, 2)) << module.name;
-    EXPECT_EQ(std::ssize(shown.keys), batch.keys_of(module.kind, 2)) << module.name;
-    const bool reads_source = module.kind != AttentionKind::self;
+    EXPECT_EQ(std::ssize(shown.queries), batch.queries_of(attention_layer.kind, 2))
+        << attention_layer.name;
+    EXPECT_EQ(std::ssize(shown.keys), batch.keys_of(attention_layer.kind, 2))
+        << attention_layer.name;
+    const bool reads_source = attention_layer.kind != AttentionKind::self;
     EXPECT_EQ(shown.keys[0],
               task->token_text(reads_source ? batch.source_token(2, 0) : batch.token(2, 0)));
     double sum = 0;  // of the first row
@@ -55,8 +57,8 @@ TEST(Activations, HoldTheOutputOfAHeadAndTheStreams) {
   const Batch batch = random_batch(small_config(), 2, 6);
   const Activations activations(model, batch);
   EXPECT_EQ(numbers(activations.logits()), numbers(model.forward(batch)));
-  EXPECT_EQ(numbers(activations.output({0, 1})), numbers(activations.captures().attention[0].z));
-  const Tensor second = activations.output({1, 1}), both = activations.captures().attention[1].z;
+  EXPECT_EQ(numbers(activations.output({0, 1})), numbers(activations.cache().attention[0].z));
+  const Tensor second = activations.output({1, 1}), both = activations.cache().attention[1].z;
   EXPECT_EQ(second.shape(), Shape({2, 6, both.size(2) / 2}));
   EXPECT_EQ(second.data()[0], both.data()[both.size(2) / 2]);
   EXPECT_EQ(activations.residual(2).shape(), activations.residual(0).shape());
@@ -79,7 +81,7 @@ TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
   constexpr Index kExamples = 40;
   const ExampleMasses masses = masses_by_example(model, *task, kExamples);
   const HeadsReport report =
-      score_heads(model, *task, {.examples = kExamples, .without_gold = false});
+      score_heads(model, *task, {.examples = kExamples, .without_truth = false});
   ASSERT_EQ(masses.heads, std::ssize(report.heads));
   ASSERT_EQ(masses.relations, std::ssize(report.relations));
   // One relation, asked at every position but the first: all examples weigh the same.

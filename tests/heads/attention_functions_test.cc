@@ -92,10 +92,10 @@ TEST(PatternOf, ShowsWeightsAsComputedAndMassesAsShares) {
   const Batch batch = task->make_batch(streams::scored(), 2, Split::validation).rows(1, 2);
   const Tensor raw = Activations(model, batch).pattern({0, 0});
   EXPECT_EQ(pattern.weights, std::vector<Scalar>(raw.values().begin(), raw.values().end()));
-  for (const GoldCells& gold : pattern.gold) EXPECT_LE(gold.mass, 1);
+  for (const TruthCells& truth : pattern.truth) EXPECT_LE(truth.mass, 1);
 }
 
-TEST(GoldEdges, AreTestedForEveryAttentionFunction) {
+TEST(TruthEdges, AreTestedForEveryAttentionFunction) {
   const auto task = make_task(kTask);
   for (const AttentionFunctionEntry& function : attention_functions()) {
     SCOPED_TRACE(function.name);

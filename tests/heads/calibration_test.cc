@@ -58,13 +58,13 @@ class Shuffled : public TaskAround {
     std::iota(from.begin(), from.end(), Index{0});
     Generator random(key_);
     random.shuffle(std::span(from));
-    for (Gold& gold : example.gold) {
-      Gold exchanged;
+    for (GroundTruth& truth : example.truth) {
+      GroundTruth exchanged;
       for (Index b = 0; b < count; ++b)
         for (Index t = 0; t < example.batch.length; ++t)
-          if (const Keys keys = without(gold.keys(from[b], t), gold.keys(b, t)); !keys.empty())
+          if (const Keys keys = without(truth.keys(from[b], t), truth.keys(b, t)); !keys.empty())
             exchanged.add(b, t, keys);
-      gold = exchanged;
+      truth = exchanged;
     }
     return example;
   }
@@ -75,10 +75,10 @@ class Shuffled : public TaskAround {
 
 /// The rate of an event, with Wilson's 95% interval.
 struct Rate {
-  Index hits = 0, trials = 0;
+  Index matches = 0, trials = 0;
 
-  void add(bool hit) { hits += hit, ++trials; }
-  double share() const { return static_cast<double>(hits) / static_cast<double>(trials); }
+  void add(bool hit) { matches += hit, ++trials; }
+  double share() const { return static_cast<double>(matches) / static_cast<double>(trials); }
   double bound(double sign) const {
     const auto n = static_cast<double>(trials);
     const double z = 1.96, p = share(), middle = p + z * z / (2 * n);
@@ -86,7 +86,7 @@ struct Rate {
     return std::clamp((middle + sign * half) / (1 + z * z / n), 0.0, 1.0);
   }
   void expect_at_most_one_percent(const char* what) const {
-    std::cout << "  " << what << ": " << hits << " of " << trials << " [" << bound(-1) << ", "
+    std::cout << "  " << what << ": " << matches << " of " << trials << " [" << bound(-1) << ", "
               << bound(1) << "]\n";
     EXPECT_LE(bound(-1), 0.01) << what;
     if (trials >= 200) {
@@ -102,7 +102,7 @@ TEST(Calibration, FalseOwnersAreRare) {
   for (const Index seed : seeds()) {
     const auto task = make_task(kRelationsToShuffle);
     const Shuffled shuffled(*task, Key{7}.fold(seed));
-    const HeadsOptions options{.examples = 100, .without_gold = false};
+    const HeadsOptions options{.examples = 100, .without_truth = false};
     const Transformer model = random_model(small_config(task->shape()), Key{1}.fold(seed));
     const HeadsReport scores = score_heads(model, shuffled, options);
     for (std::size_t r = 0; r < scores.relations.size(); ++r) {
@@ -148,7 +148,7 @@ TEST(Calibration, FalsePairsAreRare) {
     initialize(model, streams::initial_values(seed));
     Trainer(model, *task, {.steps = 300, .batch = 32, .lr = 1e-2, .warmup = 15, .seed = seed})
         .run();
-    const HeadsReport scores = score_heads(model, *task, {.without_gold = false});
+    const HeadsReport scores = score_heads(model, *task, {.without_truth = false});
     const auto lift_of = [&](const HeadId& head, const std::string& relation) {
       const auto h = std::ranges::find_if(scores.heads, [&](const HeadId& x) { return x == head; });
       for (std::size_t r = 0; r < scores.relations.size(); ++r)
@@ -167,7 +167,7 @@ TEST(Calibration, FalsePairsAreRare) {
       takes_over.add(pair.first_takes_over() || pair.second_takes_over());
     }
   }
-  std::cout << "  redundant, of pairs with a lift of .5 each: " << found.hits << " of "
+  std::cout << "  redundant, of pairs with a lift of .5 each: " << found.matches << " of "
             << found.trials << "\n";
   EXPECT_GT(redundant.trials, 0);
   redundant.expect_at_most_one_percent("redundant, unrelated pairs of trained models");
@@ -189,7 +189,7 @@ TEST(Calibration, FalseFindingsInControlsAreRare) {
       loss +=
           evaluate(model, *task, {.examples = 60}).loss / static_cast<double>(std::ssize(seeds()));
       const HeadsReport scores =
-          score_heads(model, *task, {.examples = 100, .without_gold = false});
+          score_heads(model, *task, {.examples = 100, .without_truth = false});
       for (std::size_t r = 0; r < scores.relations.size(); ++r) {
         owned.add(scores.relations[r].owned);
         shared.add(scores.division_of(r) != nullptr);
@@ -235,7 +235,7 @@ TEST(Calibration, FalseSplitsAreRare) {
           weakened(task->shape(), relation,
                    {scale * (1 + 0.5 * random.uniform()), scale * (1 + 0.5 * random.uniform())});
       const HeadsReport report =
-          score_heads(alike, *task, {.examples = 400, .without_gold = false});
+          score_heads(alike, *task, {.examples = 400, .without_truth = false});
       for (const Division& division : report.divisions) divided.add(!division.by().empty());
     }
   }
@@ -272,14 +272,14 @@ TEST(Power, OfSplitsRisesWithTheSplitShare) {
       for (const bool many : {false, true}) {
         const HeadsReport report =
             score_heads(model, Later(*task, seed),
-                        {.examples = many ? 400 : 100, .without_gold = false});
+                        {.examples = many ? 400 : 100, .without_truth = false});
         const Division* division = report.division_of(0);
         found[many].add(division != nullptr && division->by() == "position");
       }
     }
     std::cout << "  " << divided << "  " << found[0].share() << "  " << found[1].share() << "\n";
     if (divided == 0) {
-      EXPECT_EQ(found[1].hits, 0);
+      EXPECT_EQ(found[1].matches, 0);
     }
     if (divided == 1) {
       EXPECT_GT(found[1].share(), 0.8);  // where all of them lack the same, one does it alone
@@ -317,7 +317,7 @@ TEST(Power, OfCausesAndPairsRisesWithStrength) {
     std::cout << "  " << strength << "  " << redundant.share() << "  " << takes_over.share() << "  "
               << cause.share() << "\n";
     if (strength <= 0.01) {
-      EXPECT_EQ(redundant.hits + takes_over.hits, 0);
+      EXPECT_EQ(redundant.matches + takes_over.matches, 0);
     }
     if (strength == 1) {
       EXPECT_EQ(redundant.share() + takes_over.share() + cause.share(), 3);
@@ -337,7 +337,7 @@ TEST(Power, OfOwnersRisesWithLiftAndExamples) {
       Rate rate;
       for (const Index seed : seeds()) {
         const HeadsReport report =
-            score_heads(model, Later(*task, seed), {.examples = examples, .without_gold = false});
+            score_heads(model, Later(*task, seed), {.examples = examples, .without_truth = false});
         rate.add(report.heads[0].relations[0].owns());
         lift = report.heads[0].relations[0].lift;
       }

@@ -182,16 +182,16 @@ TEST(Composition, IsTheNormOfTheWholeProduct) {
 
 TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
   Transformer model = random_model(small_config());
-  ModelCaptures captures;
+  ActivationCache activations;
   const Batch batch = random_batch(small_config(), 1, 1);
-  model.forward(batch, {}, {.captures = &captures});
+  model.forward(batch, {}, {.activations = &activations});
   const HeadWeights weights = head_weights(model, {1, 1});
-  const Tensor& x = captures.residual[1];
+  const Tensor& x = activations.residual[1];
   double average = 0, squares = 0;
   for (const Scalar value : x.values()) average += static_cast<double>(value) / 8;
   for (const Scalar value : x.values())
     squares += std::pow(static_cast<double>(value) - average, 2) / 8;
-  const MultiHeadAttention& attention = *model.attention_modules()[1].attention;
+  const MultiHeadAttention& attention = *model.attention_layers()[1].attention;
   Tensor shift;
   model.visit([&](const std::string& name, const Tensor& parameter) {
     if (name == "blocks.1.ln1.b") shift = parameter;
@@ -202,7 +202,7 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
       folded += static_cast<double>(x.data()[c] * weights.Q.data()[c * 4 + d]);
       bias += static_cast<double>(shift.data()[c] * attention.Q.W.data()[c * 8 + 4 + d]);
     }
-    EXPECT_NEAR(static_cast<double>(captures.attention[1].q.data()[4 + d]),
+    EXPECT_NEAR(static_cast<double>(activations.attention[1].q.data()[4 + d]),
                 folded / std::sqrt(squares + 1e-5) + bias, 100 * kEpsilon);
   }
 }
@@ -211,10 +211,10 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
 TEST(TokenCircuits, OfRotaryPositionsAreThoseOfADistance) {
   const Transformer model = random_model(small_config("layers=1 block=llama"));
   const Batch batch = random_batch(model.config(), 1, 6);
-  ModelCaptures captures;
+  ActivationCache activations;
   NormScales scales;
-  model.forward(batch, {.norms = &scales}, {.captures = &captures});
-  const AttentionCaptures& found = captures.attention[0];
+  model.forward(batch, {.norms = &scales}, {.activations = &activations});
+  const AttentionActivations& found = activations.attention[0];
   for (Index t = 0; t < 6; ++t) {
     for (Index s = 0; s <= t; ++s) {
       const Tensor qk = token_circuits(model, {0, 1}, t - s).qk;
@@ -294,7 +294,7 @@ TEST(Circuits, OfAnEncoderDecoderComposeWithinEachStream) {
   const CircuitsReport report = find_circuits(random_model(small_encoder_decoder()), {.draws = 10});
   std::set<std::string> kinds;  // "FROM TO KIND" of modules
   for (const Composition& one : report.compositions)
-    kinds.insert(text(one.from.module, " ", one.to.module, " ", one.kind));
+    kinds.insert(text(one.from.attention_layer, " ", one.to.attention_layer, " ", one.kind));
   // Modules 0: the encoder; 1 and 3: the decoder's own; 2 and 4: across.
   for (const char* there : {"0 2 K", "0 2 V", "0 4 K", "1 2 Q", "1 3 Q", "1 3 K", "2 3 V", "2 4 Q"})
     EXPECT_EQ(kinds.count(there), 1u) << there;

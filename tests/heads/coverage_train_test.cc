@@ -104,7 +104,7 @@ TEST(Coverage, IntervalsOfMaskedEdgesHoldTheTrueCost) {
   const EdgeTest truth = test(kDraws, 16384);
   std::vector<EdgeTest> drawn;
   for (Index draw = 0; draw < kDraws; ++draw) drawn.push_back(test(draw, 256));
-  for (PairedChange EdgeTest::*of : {&EdgeTest::gold, &EdgeTest::control, &EdgeTest::difference}) {
+  for (PairedChange EdgeTest::*of : {&EdgeTest::truth, &EdgeTest::control, &EdgeTest::difference}) {
     Index held = 0, given = 0;
     for (const EdgeTest& one : drawn) {
       const PairedChange& found = one.*of;

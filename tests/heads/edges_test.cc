@@ -105,7 +105,7 @@ TEST(Edges, ImportanceOfOneHeadIsItsAttributionTimesTheRestOfTheRow) {
   const auto edges = score_edges(model, example, task->relations(), AttentionKind::self);
   for (std::size_t b = 0; b < edges.size(); ++b) {
     for (const ScoredEdge& edge : edges[b]) {
-      const auto pattern = activations.captures().attention[0].pattern_of(0, static_cast<Index>(b));
+      const auto pattern = activations.cache().attention[0].pattern_of(0, static_cast<Index>(b));
       const double weight = static_cast<double>(
           pattern[static_cast<std::size_t>(edge.t * example.batch.length + edge.s)]);
       EXPECT_NEAR(edge.at(EdgeScore::attention), weight, 1e-12);
@@ -143,9 +143,9 @@ TEST(Edges, AttributionIsTheChangeOfTheLogitsInALinearModel) {
     const double before = margin_sum(model.forward(example.batch), example.batch);
     ASSERT_GT(edges[0].size(), 10u);
     for (const ScoredEdge& edge : edges[0]) {
-      HeadEdits edits{.hidden_edges = Flags(2 * 6 * 6)};
-      for (Index h = 0; h < 2; ++h) edits.hidden_edges[(h * 6 + edge.t) * 6 + edge.s] = 1;
-      const Tensor logits = model.forward(example.batch, {}, {.edits = {edits}});
+      HeadInterventions interventions{.masked_edges = Flags(2 * 6 * 6)};
+      for (Index h = 0; h < 2; ++h) interventions.masked_edges[(h * 6 + edge.t) * 6 + edge.s] = 1;
+      const Tensor logits = model.forward(example.batch, {}, {.interventions = {interventions}});
       EXPECT_NEAR(edge.at(EdgeScore::attribution), margin_sum(logits, example.batch) - before, 1e-3)
           << function << " " << edge.t << " " << edge.s;
     }

@@ -15,7 +15,7 @@ namespace headlab { namespace {
 
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
 
-TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {
+TEST(TruthEdges, OfTheInductionPairCarryTheWholeAnswer) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeReport report = test_gold_edges(model, *task, {.examples = 80, .draws = 2});
@@ -25,7 +25,7 @@ TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {
     EXPECT_EQ(owner.heads, (HeadSet{{r == 0 ? 1 : 0, 0}}));
     EXPECT_EQ(owner.lift, 1);
     EXPECT_EQ(owner.mass, 1);
-    EXPECT_GT(owner.gold.low, std::log(9.0));
+    EXPECT_GT(owner.truth.low, std::log(9.0));
     EXPECT_GT(owner.difference.low, 1);
     // The other head reads the token before; no query asks for it there.
     EXPECT_EQ(owner.verdict(), r == 0 ? "cause" : "has no targets of its own");
@@ -35,19 +35,19 @@ TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {
   EXPECT_EQ(report.relations[0].tests.back().heads.size(), 2u);
 }
 
-TEST(GoldEdges, HiddenRandomEdgesWeighAsMuchWhereTheyCan) {
+TEST(TruthEdges, HiddenRandomEdgesWeighAsMuchWhereTheyCan) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 3});
   // The other head has weight 1 on one other key of the query: that is what can be hidden.
   const EdgeTest induction = experiment.test(0, {{1, 0}});
   EXPECT_NEAR(induction.control_mass, 1, 1e-6);
-  EXPECT_LE(induction.control.change, induction.gold.change);
+  EXPECT_LE(induction.control.change, induction.truth.change);
 }
 
 // All weight lies on what one of two relations asks for: what the other asks for is hidden as the
 // control, and weighs as much.
-TEST(GoldEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
+TEST(TruthEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3");
   const Transformer model = hand_built(task->shape(), 3, {1, 3});
   const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 1});
@@ -55,16 +55,16 @@ TEST(GoldEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
   EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 1, 1e-6);
 }
 
-TEST(GoldEdges, CallNoHeadACauseThatIsNone) {
+TEST(TruthEdges, CallNoHeadACauseThatIsNone) {
   EdgeTest test{.heads = {{0, 0}}, .lift = 0.1};
-  test.gold = {0.0, -0.1, 0.1, 0.9, 40};
+  test.truth = {0.0, -0.1, 0.1, 0.9, 40};
   EXPECT_FALSE(test.is_cause());
   EXPECT_EQ(test.verdict(), "no cause") << "a low lift alone is no reason";
   test.lift = 0.9;
   EXPECT_EQ(test.verdict(), "pattern and cause disagree");
 }
 
-TEST(GoldEdges, PassNoVerdictOnFewerThanThirtyExamples) {
+TEST(TruthEdges, PassNoVerdictOnFewerThanThirtyExamples) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeTest few = EdgeExperiment(model, *task, {.examples = 29}).test(0, {{1, 0}});
@@ -72,7 +72,7 @@ TEST(GoldEdges, PassNoVerdictOnFewerThanThirtyExamples) {
   EXPECT_EQ(few.verdict(), "too few (29)");
   const EdgeTest enough = EdgeExperiment(model, *task, {.examples = 60}).test(0, {{1, 0}});
   EXPECT_EQ(enough.verdict(), "cause without pattern");  // its lift is not asked here
-  EXPECT_EQ(enough.gold.examples, 60);
+  EXPECT_EQ(enough.truth.examples, 60);
 }
 
 TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
@@ -82,7 +82,7 @@ TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
                 .mass = .5,
                 .control_mass = .5,
                 .share = 1,
-                .gold = sure,
+                .truth = sure,
                 .difference = sure};
   EXPECT_EQ(test.verdict(), "cause");
   test.control_mass = .4;
@@ -91,11 +91,11 @@ TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
   test.control_mass = .5;
   test.share = .05;
   EXPECT_EQ(test.verdict(), "small");
-  test.share = 1, test.gold.change = .006;
+  test.share = 1, test.truth.change = .006;
   EXPECT_EQ(test.verdict(), "small");
 }
 
-TEST(GoldEdges, HeadsWithoutOutputAreNoCause) {
+TEST(TruthEdges, HeadsWithoutOutputAreNoCause) {
   const auto task = make_task(kRelations);
   const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});
   const EdgeReport report = test_gold_edges(model, *task, {.examples = 40, .draws = 2});
@@ -104,43 +104,43 @@ TEST(GoldEdges, HeadsWithoutOutputAreNoCause) {
     const EdgeTest& owner = report.relations[r].tests[0];
     EXPECT_EQ(owner.heads, (HeadSet{{0, static_cast<std::int32_t>(r)}}));
     EXPECT_EQ(owner.lift, 1);
-    EXPECT_EQ(owner.gold.change, 0);
-    EXPECT_EQ(owner.gold.p, 1);
+    EXPECT_EQ(owner.truth.change, 0);
+    EXPECT_EQ(owner.truth.p, 1);
     EXPECT_EQ(owner.verdict(), "pattern and cause disagree");
     EXPECT_EQ(report.relations[r].tests.back().verdict(), "no cause");
   }
 }
 
-TEST(GoldEdges, OnlyGroundTruthEdgesAreMasked) {
+TEST(TruthEdges, OnlyGroundTruthEdgesAreMasked) {
   const auto task = make_task(kRelations);
   const Transformer model =
       random_model(small_config(task->shape(), "kv_heads=1")).with_heads({{1}, {0, 1}});
   const EdgeTest test = EdgeExperiment(model, *task, {.examples = 32, .batch = 5, .draws = 1})
                             .test(2, {{0, 1}, {1, 0}});
   const Example example = held_out_examples(*task, 32);
-  std::vector<HeadEdits> edits(2);
-  edits[0].hidden_edges.assign(32 * 1 * 10 * 10, 0);
-  edits[1].hidden_edges.assign(32 * 2 * 10 * 10, 0);
-  const Gold& gold = example.gold[2];
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const auto [b, t, keys] = gold.query(i);
-    edits[0].hidden_edges[static_cast<std::size_t>((b * 10 + t) * 10 + keys[0])] = 1;
-    edits[1].hidden_edges[static_cast<std::size_t>((b * 20 + t) * 10 + keys[0])] = 1;
+  std::vector<HeadInterventions> interventions(2);
+  interventions[0].masked_edges.assign(32 * 1 * 10 * 10, 0);
+  interventions[1].masked_edges.assign(32 * 2 * 10 * 10, 0);
+  const GroundTruth& truth = example.truth[2];
+  for (Index i = 0; i < truth.queries(); ++i) {
+    const auto [b, t, keys] = truth.query(i);
+    interventions[0].masked_edges[static_cast<std::size_t>((b * 10 + t) * 10 + keys[0])] = 1;
+    interventions[1].masked_edges[static_cast<std::size_t>((b * 20 + t) * 10 + keys[0])] = 1;
   }
   const auto mean_over_queries = [&](const Tensor& losses) {
     double sum = 0;
-    for (Index i = 0; i < gold.queries(); ++i) {
-      const auto query = gold.query(i);
+    for (Index i = 0; i < truth.queries(); ++i) {
+      const auto query = truth.query(i);
       const Index row = query.b * 10 + query.t;  // target 2 of 3 is that of `same`
       sum += static_cast<double>(losses.values()[static_cast<std::size_t>(row * 3 + 2)]);
     }
-    return sum / static_cast<double>(gold.queries());
+    return sum / static_cast<double>(truth.queries());
   };
   const Batch& batch = example.batch;
   const double whole = mean_over_queries(target_losses(model.forward(batch), batch));
-  const double hidden =
-      mean_over_queries(target_losses(model.forward(batch, {}, {.edits = edits}), batch));
-  EXPECT_NEAR(test.gold.change, hidden - whole, 1e4 * kEpsilon);
+  const double hidden = mean_over_queries(
+      target_losses(model.forward(batch, {}, {.interventions = interventions}), batch));
+  EXPECT_NEAR(test.truth.change, hidden - whole, 1e4 * kEpsilon);
   EXPECT_GT(std::abs(hidden - whole), 1e-3);
 }
 
@@ -150,7 +150,7 @@ TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
   for (std::size_t r = 0; r < 3; ++r) {
     const auto [asked, own] = targets_of(*task, example, r);
     EXPECT_TRUE(own);
-    EXPECT_EQ(asked.target_count(), example.gold[r].queries());
+    EXPECT_EQ(asked.target_count(), example.truth[r].queries());
     for (std::size_t i = 0; i < asked.targets.size(); ++i)
       EXPECT_TRUE(asked.targets[i] < 0 || i % 3 == r) << i;
   }
@@ -165,7 +165,7 @@ TEST(TargetsOfARelation, AreAllWhereItsQueriesHaveNone) {
   }
 }
 
-TEST(GoldEdges, DependOnTheSeedOnlyInTheRandomOnes) {
+TEST(TruthEdges, DependOnTheSeedOnlyInTheRandomOnes) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const auto tested = [&](std::int64_t seed, Index batch) {
@@ -174,10 +174,10 @@ TEST(GoldEdges, DependOnTheSeedOnlyInTheRandomOnes) {
   };
   EXPECT_EQ(tested(0, 64).control.change, tested(0, 64).control.change);
   EXPECT_NEAR(tested(0, 7).control.change, tested(0, 64).control.change, 1e-4);
-  EXPECT_EQ(tested(1, 64).gold.change, tested(0, 64).gold.change);
+  EXPECT_EQ(tested(1, 64).truth.change, tested(0, 64).truth.change);
 }
 
-TEST(GoldEdges, SayOnHowManyExamplesTheyWereTested) {
+TEST(TruthEdges, SayOnHowManyExamplesTheyWereTested) {
   RunConfig config = tiny_config();
   config.task = "text:length=64";
   const auto task = fit_to_task(config);
@@ -187,7 +187,7 @@ TEST(GoldEdges, SayOnHowManyExamplesTheyWereTested) {
   EXPECT_EQ(finding_of(report).about.at("examples").integer(), task->different(Split::validation));
 }
 
-TEST(GoldEdges, RefuseInWords) {
+TEST(TruthEdges, RefuseInWords) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeExperiment experiment(model, *task, {.examples = 4});
@@ -199,12 +199,12 @@ TEST(GoldEdges, RefuseInWords) {
 TEST(EdgeVerdict, CauseNeedsAPBelowOneInAThousand) {
   const auto test_with = [](double p) {
     const PairedChange rise{.change = 0.5, .low = 0.1, .high = 0.9, .p = p, .examples = 100};
-    return EdgeTest{.mass = 1, .control_mass = 1, .share = 1, .gold = rise, .difference = rise};
+    return EdgeTest{.mass = 1, .control_mass = 1, .share = 1, .truth = rise, .difference = rise};
   };
   EXPECT_TRUE(test_with(0.0005).is_cause());
   EXPECT_FALSE(test_with(0.01).is_cause());
   EdgeTest unlike = test_with(0.0005);
-  unlike.gold.p = 0.01;
+  unlike.truth.p = 0.01;
   EXPECT_FALSE(unlike.is_cause());
 }
 

@@ -15,9 +15,9 @@ class LensOf : public testing::TestWithParam<TransformerConfig> {};
 TEST_P(LensOf, LastPlaceHasTheLogitsOfTheModel) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 3, 5);
-  ModelCaptures captures;
-  const Tensor logits = model.forward(batch, {}, {.captures = &captures});
-  const std::vector<LensStream> streams = lens_streams(model, captures);
+  ActivationCache activations;
+  const Tensor logits = model.forward(batch, {}, {.activations = &activations});
+  const std::vector<LensStream> streams = lens_streams(model, activations);
   EXPECT_EQ(numbers(lens_logits(model, streams.back().x)), numbers(logits));
   const std::size_t sublayers = GetParam().has_source() ? 3 : 2;
   EXPECT_EQ(streams.size(), 1 + static_cast<std::size_t>(GetParam().layers) *
@@ -29,9 +29,9 @@ class LensOfASum : public testing::TestWithParam<TransformerConfig> {};
 TEST_P(LensOfASum, StreamAfterAttentionIsThatOfAModelWithoutTheNetworkAfterIt) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 3, 5);
-  ModelCaptures captures;
-  model.forward(batch, {}, {.captures = &captures});
-  const std::vector<LensStream> streams = lens_streams(model, captures);
+  ActivationCache activations;
+  model.forward(batch, {}, {.activations = &activations});
+  const std::vector<LensStream> streams = lens_streams(model, activations);
   Transformer shorter = model.clone();
   const std::string last = streams.back().name;
   ASSERT_TRUE(last.ends_with(".mlp")) << last;
@@ -40,8 +40,8 @@ TEST_P(LensOfASum, StreamAfterAttentionIsThatOfAModelWithoutTheNetworkAfterIt) {
       std::fill_n(parameter.data(), parameter.count(), Scalar(0));
     }
   });
-  ModelCaptures other;
-  shorter.forward(batch, {}, {.captures = &other});
+  ActivationCache other;
+  shorter.forward(batch, {}, {.activations = &other});
   expect_near(lens_streams(shorter, other).back().x, streams[streams.size() - 2].x, 1e-4);
 }
 

@@ -91,8 +91,7 @@ TEST(Lessons, FourHeadsOfWidthOneLeaveNineOfTwentyRowsUniform) {
   EXPECT_EQ(zero, 9);
   const LessonWorld& world = lesson_world("five-tokens");
   const Table mixed = world_tables(shown_heads(world.tokens, five_tokens(4)), world.W_O).back();
-  EXPECT_NE(mixed.note.find("9 of 20 rows are uniform"), std::string::npos)
-      << mixed.note;
+  EXPECT_NE(mixed.note.find("9 of 20 rows are uniform"), std::string::npos) << mixed.note;
   EXPECT_THROW(five_tokens(3), Error);
 }
 

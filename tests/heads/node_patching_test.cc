@@ -47,12 +47,12 @@ TEST_P(NodesOf, OutputsAndStreamsAreThoseOfPatchActivations) {
 /// Without a change, the outputs computed for patched nodes are those of the model.
 TEST_P(NodesOf, OutputsOfUnchangedInputsAreThoseOfTheModel) {
   const Activations activations(model_, clean_);
-  const std::vector<AttentionModule> modules = model_.attention_modules();
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    const AttentionCaptures& own = activations.captures().attention[m];
-    const HeadInputs inputs = head_inputs(*modules[m].attention, own);
-    expect_near(attend(modules[m], inputs, clean_), own.z, 1e-5);
-    expect_near(attend_with(modules[m], own.pattern, inputs.v), own.z, 1e-5);
+  const std::vector<AttentionLayer> attention_layers = model_.attention_layers();
+  for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+    const AttentionActivations& own = activations.cache().attention[m];
+    const HeadInputs inputs = head_inputs(*attention_layers[m].attention, own);
+    expect_near(attend(attention_layers[m], inputs, clean_), own.z, 1e-5);
+    expect_near(attend_with(attention_layers[m], own.pattern, inputs.v), own.z, 1e-5);
   }
 }
 

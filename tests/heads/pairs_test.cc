@@ -94,7 +94,7 @@ TEST(Pairs, OfOneLayerDependOnEachOtherThroughNothing) {
 
 /// The cost of two heads separately: logits to which each one's effect is added, with layer norms
 /// that divide as they do with both silenced.
-TEST(Pairs, AreComparedAtTheScalesWithBothSilenced) {
+TEST(Pairs, AreComparedAtTheScalesWithBothAblated) {
   for (const char* kinds : {"", "block=llama kv_heads=1 window=3+0", "features=3 positions=none"}) {
     const TransformerConfig config = small_config(kinds);
     const Transformer model = random_model(config);
@@ -104,7 +104,7 @@ TEST(Pairs, AreComparedAtTheScalesWithBothSilenced) {
       HeadSet kept = all_heads(model);
       for (const HeadId& head : set) std::erase(kept, head);
       norms.next = 0;
-      return model.forward(batch, {.norms = &norms}, {.edits = gates_for(model, kept)});
+      return model.forward(batch, {.norms = &norms}, {.interventions = gates_for(model, kept)});
     };
     const HeadId a = {0, 1}, b = {1, 0};
     std::vector<double> joint(40), independent(40);

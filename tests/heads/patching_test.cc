@@ -50,17 +50,17 @@ TEST_P(PatchingOf, TheStreamThatTheLogitsAreMadeOfRestoresEverythingOverAllPosit
   EXPECT_EQ(report.heads.size(), all_heads(model).size());
 }
 
-TEST_P(PatchingOf, AHeadIsTheSameAsOneEditByHand) {
+TEST_P(PatchingOf, AHeadEqualsOneInterventionByHand) {
   const Transformer model = random_model(GetParam());
   const Batch clean = random_batch(GetParam(), 2, 5, 0);
   const Batch corrupted = random_batch(GetParam(), 2, 5, 0, Key{8});
-  ModelCaptures captures;
-  model.forward(clean, {}, {.captures = &captures});
+  ActivationCache activations;
+  model.forward(clean, {}, {.activations = &activations});
   ModelHooks hooks;
-  hooks.edits.resize(captures.attention.size());
-  const Tensor z = captures.attention.back().z;
-  hooks.edits.back() = {.gate = Tensor::of({2}, {1, 0}),
-                        .replacement = z.viewed_as({z.size(0), z.size(1), 2, 4})};
+  hooks.interventions.resize(activations.attention.size());
+  const Tensor z = activations.attention.back().z;
+  hooks.interventions.back() = {.gate = Tensor::of({2}, {1, 0}),
+                                .replacement = z.viewed_as({z.size(0), z.size(1), 2, 4})};
   const Tensor logits = model.forward(corrupted, {}, hooks);
   const PatchReport report = patch_activations(model, clean, corrupted);
   double sum = 0, count = 0;

@@ -1,6 +1,6 @@
 // Scores without gold: which keys each asks for, and hand-built heads that must be recognised as
 // what they are.
-#include "heads/scores/asked_gold.h"
+#include "heads/scores/scored_queries.h"
 
 #include <cmath>
 #include <string_view>
@@ -31,11 +31,11 @@ class Written : public Scripted {
   }
   std::string token_text(std::int32_t token) const override { return token == 3 ? "|" : "a"; }
   Example make(Key, Index count, Split) const override {
-    Example example{Batch::make(count, std::ssize(tokens_)), std::vector<Gold>(1), {}};
+    Example example{Batch::make(count, std::ssize(tokens_)), std::vector<GroundTruth>(1), {}};
     for (Index b = 0; b < count; ++b) {
       for (Index t = 0; t < std::ssize(tokens_); ++t) {
         example.batch.token(b, t) = tokens_[static_cast<std::size_t>(t)];
-        if (t > 0) example.gold[0].add(b, t, static_cast<std::int32_t>(t - 1));
+        if (t > 0) example.truth[0].add(b, t, static_cast<std::int32_t>(t - 1));
       }
     }
     return example;
@@ -50,11 +50,12 @@ class Written : public Scripted {
 std::string asked(const std::string& name, const Written& task, bool causal) {
   const Batch batch = task.make(Key{}, 1, Split::validation).batch;
   const auto facts = facts_of(batch, task);
-  const Gold gold = pattern_gold(score_named(name), {batch, AttentionKind::self, causal}, facts);
+  const GroundTruth truth =
+      pattern_truth(score_named(name), {batch, AttentionKind::self, causal}, facts);
   std::string all;
-  for (Index i = 0; i < gold.queries(); ++i) {
-    all += text(i > 0 ? " " : "", gold.query(i).t, ":");
-    for (const std::int32_t key : gold.query(i).keys) all += text(key);
+  for (Index i = 0; i < truth.queries(); ++i) {
+    all += text(i > 0 ? " " : "", truth.query(i).t, ":");
+    for (const std::int32_t key : truth.query(i).keys) all += text(key);
   }
   return all;
 }
@@ -84,11 +85,11 @@ TEST(PatternScores, ReadTheSourceInCrossAttention) {
   batch.tokens = {1, 2}, batch.source = {1, 2, 1}, batch.source_lengths = {3};
   const std::vector<TokenFacts> facts(4);
   const Mask mask{batch, AttentionKind::cross, true};
-  const Gold same = pattern_gold(score_named("same"), mask, facts);
+  const GroundTruth same = pattern_truth(score_named("same"), mask, facts);
   ASSERT_EQ(same.queries(), 2);
   EXPECT_EQ(same.keys(0, 0).size(), 2u);  // key 0 is no query here
   EXPECT_EQ(same.keys(0, 1)[0], 1);
-  EXPECT_EQ(pattern_gold(score_named("induction"), mask, facts).keys(0, 1)[0], 2);
+  EXPECT_EQ(pattern_truth(score_named("induction"), mask, facts).keys(0, 1)[0], 2);
 }
 
 /// Heads that look 1 back, 3 back, at the last of the same class, and everywhere.
@@ -156,7 +157,7 @@ TEST_F(HandBuiltPatterns, DoNotDependOnTheBatch) {
 }
 
 TEST_F(HandBuiltPatterns, CanBeLeftOut) {
-  const HeadsReport report = score_heads(model_, *task_, {.examples = 100, .without_gold = false});
+  const HeadsReport report = score_heads(model_, *task_, {.examples = 100, .without_truth = false});
   EXPECT_TRUE(std::isnan(report.heads[0].value("previous")));
   EXPECT_EQ(report.heads[0].value("entropy"), report_.heads[0].value("entropy"));
   EXPECT_TRUE(report.distances.empty());
@@ -205,7 +206,7 @@ class OneRareToken : public Scripted {
  public:
   OneRareToken() : Scripted(nullptr) {}
   Example make(Key, Index count, Split) const override {
-    Example example{Batch::make(count, 8), std::vector<Gold>(1), {}};
+    Example example{Batch::make(count, 8), std::vector<GroundTruth>(1), {}};
     for (Index b = 0; b < count; ++b)
       for (Index t = 0; t < 8; ++t)
         example.batch.token(b, t) = static_cast<std::int32_t>(t == b / 2 % 4 ? 3 : t % 2);

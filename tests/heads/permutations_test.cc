@@ -1,6 +1,6 @@
 // p-values: patterns that have nothing to do with the gold get a uniform p, perfect ones the
 // smallest that there is; and what permuted gold may look like.
-#include "heads/scores/asked_gold.h"
+#include "heads/scores/scored_queries.h"
 
 #include <cmath>
 #include <set>
@@ -14,13 +14,13 @@
 namespace headlab { namespace {
 
 /// One key for most queries from position 3 on, anywhere before; not all examples are asked.
-Example random_gold(Index examples, Index length, Key key) {
+Example random_truth(Index examples, Index length, Key key) {
   Generator random(key);
-  Example example{Batch::make(examples, length), std::vector<Gold>(1), {}};
+  Example example{Batch::make(examples, length), std::vector<GroundTruth>(1), {}};
   for (Index b = 0; b < examples; ++b) {
     for (Index t = 3; t < length; ++t)
       if (random.uniform() < 0.8)
-        example.gold[0].add(b, t, static_cast<std::int32_t>(random.below(t)));
+        example.truth[0].add(b, t, static_cast<std::int32_t>(random.below(t)));
   }
   return example;
 }
@@ -31,12 +31,12 @@ QuerySet content_of(const Example& example) {
 
 /// Three even examples ask for the key before, four odd ones for the one 2 or, mostly, 3 back; the
 /// candidates are the key before, and the first.
-TEST(AskedGold, ChoosesAnOffsetOnTheEvenExamplesAndJudgesItOnTheOdd) {
-  Example example{Batch::make(8, 8), std::vector<Gold>(1), std::vector<Gold>(1)};
+TEST(ScoredQueries, ChoosesAnOffsetOnTheEvenExamplesAndJudgesItOnTheOdd) {
+  Example example{Batch::make(8, 8), std::vector<GroundTruth>(1), std::vector<GroundTruth>(1)};
   for (Index b = 1; b < 8; ++b)
     for (Index t = 3; t < 8; ++t) {
       const auto key = static_cast<std::int32_t>(b % 2 == 0 ? t - 1 : t == 3 ? 1 : t - 3);
-      example.gold[0].add(b, t, key);
+      example.truth[0].add(b, t, key);
       const std::int32_t candidates[] = {0, static_cast<std::int32_t>(t - 1)};
       example.candidates[0].add(b, t, candidates);
     }
@@ -53,10 +53,10 @@ TEST(AskedGold, ChoosesAnOffsetOnTheEvenExamplesAndJudgesItOnTheOdd) {
   EXPECT_EQ(judged, 20);
 }
 
-TEST(PermutedGold, IsExchangedAmongQueriesAtTheSamePosition) {
-  const Example example = random_gold(40, 8, Key{1});
+TEST(PermutedTruth, IsExchangedAmongQueriesAtTheSamePosition) {
+  const Example example = random_truth(40, 8, Key{1});
   const QuerySet set = content_of(example);
-  const PermutedGold permuted(set, 199, Key{2});
+  const PermutedTruth permuted(set, 199, Key{2});
   EXPECT_EQ(permuted.different(), 199);
   for (Index p = 0; p < 199; ++p) {
     std::map<Index, std::multiset<std::int32_t>> truth, drawn;
@@ -70,32 +70,32 @@ TEST(PermutedGold, IsExchangedAmongQueriesAtTheSamePosition) {
   }
 }
 
-TEST(PermutedGold, IsDrawnOnceForTheSameQueries) {
-  const Example example = random_gold(40, 8, Key{1}), other = random_gold(40, 8, Key{3});
+TEST(PermutedTruth, IsDrawnOnceForTheSameQueries) {
+  const Example example = random_truth(40, 8, Key{1}), other = random_truth(40, 8, Key{3});
   const QuerySet set = content_of(example), another = content_of(other);
-  const auto first = PermutedGold::of(set, 199, Key{2});
-  EXPECT_EQ(PermutedGold::of(set, 199, Key{2}), first);
-  EXPECT_NE(PermutedGold::of(set, 200, Key{2}), first);
-  EXPECT_NE(PermutedGold::of(another, 199, Key{2}), first);
+  const auto first = PermutedTruth::of(set, 199, Key{2});
+  EXPECT_EQ(PermutedTruth::of(set, 199, Key{2}), first);
+  EXPECT_NE(PermutedTruth::of(set, 200, Key{2}), first);
+  EXPECT_NE(PermutedTruth::of(another, 199, Key{2}), first);
   QuerySet moved = set;
   std::ranges::find(moved.queries, 0, &EligibleQuery::judged)->seen.end += 1;
-  EXPECT_NE(PermutedGold::of(moved, 199, Key{2}), PermutedGold::of(set, 199, Key{2}));
-  EXPECT_EQ(PermutedGold::of(another, 199, Key{2})->keys(0, 5)[0],
-            PermutedGold(another, 199, Key{2}).keys(0, 5)[0]);
+  EXPECT_NE(PermutedTruth::of(moved, 199, Key{2}), PermutedTruth::of(set, 199, Key{2}));
+  EXPECT_EQ(PermutedTruth::of(another, 199, Key{2})->keys(0, 5)[0],
+            PermutedTruth(another, 199, Key{2}).keys(0, 5)[0]);
 }
 
-TEST(PermutedGold, IsExchangedAmongQueriesThatSeeAsManyKeys) {
-  Example example{Batch::make(40, 8), std::vector<Gold>(1), {}};
+TEST(PermutedTruth, IsExchangedAmongQueriesThatSeeAsManyKeys) {
+  Example example{Batch::make(40, 8), std::vector<GroundTruth>(1), {}};
   const auto length_of = [](Index b) { return b / 2 % 2 == 0 ? 6 : 8; };
   for (Index b = 0; b < 40; ++b) {
     example.batch.lengths.push_back(length_of(b));
     for (Index t = 0; t < 4; ++t) {  // each position and length has keys of its own
-      example.gold[0].add(b, t,
-                          static_cast<std::int32_t>(b / 4 % 2 + 2 * (t % 2) + length_of(b) - 4));
+      example.truth[0].add(b, t,
+                           static_cast<std::int32_t>(b / 4 % 2 + 2 * (t % 2) + length_of(b) - 4));
     }
   }
   const QuerySet set = relation_queries(example, {{"content", "", false}}, 0, false);
-  const PermutedGold permuted(set, 199, Key{7});
+  const PermutedTruth permuted(set, 199, Key{7});
   EXPECT_GT(permuted.different(), 190);
   for (const EligibleQuery& query : set.queries) {
     for (Index p = 0; query.judged >= 0 && p < 199; ++p) {
@@ -106,13 +106,13 @@ TEST(PermutedGold, IsExchangedAmongQueriesThatSeeAsManyKeys) {
   }
 }
 
-TEST(PermutedGold, KeepsTheGoldOfAnExampleTogetherWhereAllAreEligible) {
-  Example example{Batch::make(20, 8), std::vector<Gold>(1), {}};
+TEST(PermutedTruth, KeepsTheGroundTruthOfAnExampleTogetherWhereAllAreEligible) {
+  Example example{Batch::make(20, 8), std::vector<GroundTruth>(1), {}};
   for (Index b = 0; b < 20; ++b)
     for (Index t = 4; t < 8; ++t)
-      example.gold[0].add(b, t, static_cast<std::int32_t>((b / 2 + t) % 4));
+      example.truth[0].add(b, t, static_cast<std::int32_t>((b / 2 + t) % 4));
   const QuerySet set = content_of(example);
-  const PermutedGold permuted(set, 199, Key{3});
+  const PermutedTruth permuted(set, 199, Key{3});
   for (Index p = 0; p < 199; ++p) {
     for (std::size_t i = 0; i + 1 < set.queries.size(); ++i) {
       const EligibleQuery &query = set.queries[i], &next = set.queries[i + 1];
@@ -122,10 +122,10 @@ TEST(PermutedGold, KeepsTheGoldOfAnExampleTogetherWhereAllAreEligible) {
   }
 }
 
-TEST(PermutedGold, GivesEachQueryTheGoldOfEachOtherEquallyOften) {
-  Example example{Batch::make(10, 8), std::vector<Gold>(1), {}};
-  for (Index b = 0; b < 10; ++b) example.gold[0].add(b, 7, static_cast<std::int32_t>(b / 2));
-  const PermutedGold permuted(content_of(example), 5000, Key{4});
+TEST(PermutedTruth, GivesEachQueryTheGroundTruthOfEachOtherEquallyOften) {
+  Example example{Batch::make(10, 8), std::vector<GroundTruth>(1), {}};
+  for (Index b = 0; b < 10; ++b) example.truth[0].add(b, 7, static_cast<std::int32_t>(b / 2));
+  const PermutedTruth permuted(content_of(example), 5000, Key{4});
   double counts[5][5] = {};
   for (Index p = 0; p < 5000; ++p)
     for (Index j = 0; j < 5; ++j) ++counts[j][permuted.keys(j, p)[0]];
@@ -134,13 +134,13 @@ TEST(PermutedGold, GivesEachQueryTheGoldOfEachOtherEquallyOften) {
       EXPECT_NEAR(count, 1000, 5 * std::sqrt(5000 * 0.2 * 0.8));  // five standard deviations
 }
 
-TEST(PermutedGold, OfAPositionalRelationIsAnyVisibleKeyEquallyOften) {
-  Example example{Batch::make(2, 5), std::vector<Gold>(1), {}};
-  example.gold[0].add(1, 3, 2);
+TEST(PermutedTruth, OfAPositionalRelationIsAnyVisibleKeyEquallyOften) {
+  Example example{Batch::make(2, 5), std::vector<GroundTruth>(1), {}};
+  example.truth[0].add(1, 3, 2);
   const std::int32_t pair[] = {0, 1};
-  example.gold[0].add(1, 4, pair);
-  const PermutedGold permuted(relation_queries(example, {{"back1", "", true}}, 0, true), 4000,
-                              Key{5});
+  example.truth[0].add(1, 4, pair);
+  const PermutedTruth permuted(relation_queries(example, {{"back1", "", true}}, 0, true), 4000,
+                               Key{5});
   double one[4] = {}, two[5] = {};
   for (Index p = 0; p < 4000; ++p) {
     ++one[permuted.keys(0, p)[0]];
@@ -153,13 +153,13 @@ TEST(PermutedGold, OfAPositionalRelationIsAnyVisibleKeyEquallyOften) {
   for (const double count : two) EXPECT_NEAR(count, 1600, 5 * std::sqrt(4000 * 0.4 * 0.6));
 }
 
-TEST(PermutedGold, SaysHowFewExchangesThereAre) {
-  Example example{Batch::make(6, 4), std::vector<Gold>(1), {}};
-  for (Index b = 0; b < 6; ++b) example.gold[0].add(b, 3, static_cast<std::int32_t>(b / 2));
-  EXPECT_EQ(PermutedGold(content_of(example), 199, Key{6}).different(), 5);  // 3! - 1
-  Example constant{Batch::make(6, 4), std::vector<Gold>(1), {}};
-  for (Index b = 0; b < 6; ++b) constant.gold[0].add(b, 3, 1);
-  EXPECT_EQ(PermutedGold(content_of(constant), 199, Key{6}).different(), 0);
+TEST(PermutedTruth, SaysHowFewExchangesThereAre) {
+  Example example{Batch::make(6, 4), std::vector<GroundTruth>(1), {}};
+  for (Index b = 0; b < 6; ++b) example.truth[0].add(b, 3, static_cast<std::int32_t>(b / 2));
+  EXPECT_EQ(PermutedTruth(content_of(example), 199, Key{6}).different(), 5);  // 3! - 1
+  Example constant{Batch::make(6, 4), std::vector<GroundTruth>(1), {}};
+  for (Index b = 0; b < 6; ++b) constant.truth[0].add(b, 3, 1);
+  EXPECT_EQ(PermutedTruth(content_of(constant), 199, Key{6}).different(), 0);
 }
 
 /// Tokens and gold are drawn separately for each seed: no head can know the gold. Patterns are
@@ -168,7 +168,7 @@ class Unrelated : public Scripted {
  public:
   Unrelated(std::uint64_t seed, bool positional) : Scripted(nullptr, positional), seed_(seed) {}
   Example make(Key, Index count, Split) const override {
-    Example example = random_gold(count, 8, Key{seed_}.fold("gold"));
+    Example example = random_truth(count, 8, Key{seed_}.fold("gold"));
     Generator random(Key{seed_}.fold("tokens"));
     for (std::int32_t& token : example.batch.tokens)
       token = static_cast<std::int32_t>(random.below(4));
@@ -189,7 +189,7 @@ std::vector<double> smallest_p(Index heads, bool positional) {
     Transformer model = random_model(config, Key{seed});
     double smallest = 1;
     for (const HeadScores& head :
-         score_heads(model, task, {.examples = 24, .without_gold = false}).heads)
+         score_heads(model, task, {.examples = 24, .without_truth = false}).heads)
       smallest = std::min(smallest, head.relations[0].p);
     all.push_back(smallest);
   }

@@ -42,9 +42,9 @@ class HandBuilt : public testing::Test {
 };
 
 /// Whether the gold of relation r at a query shares no key with that of another relation.
-bool disjoint(const Example& example, std::size_t r, const Gold::Query& query) {
-  for (std::size_t other = 0; other < example.gold.size(); ++other) {
-    for (const std::int32_t key : example.gold[other].keys(query.b, query.t))
+bool disjoint(const Example& example, std::size_t r, const GroundTruth::Query& query) {
+  for (std::size_t other = 0; other < example.truth.size(); ++other) {
+    for (const std::int32_t key : example.truth[other].keys(query.b, query.t))
       if (other != r && std::count(query.keys.begin(), query.keys.end(), key) > 0) return false;
   }
   return true;
@@ -53,8 +53,8 @@ bool disjoint(const Example& example, std::size_t r, const Gold::Query& query) {
 /// Calls visit(query) for the disjoint queries of relation r in the odd or even examples.
 template <class Visit>
 void for_queries(const Example& example, std::size_t r, Index odd, Visit&& visit) {
-  for (Index i = 0; i < example.gold[r].queries(); ++i) {
-    const Gold::Query query = example.gold[r].query(i);
+  for (Index i = 0; i < example.truth[r].queries(); ++i) {
+    const GroundTruth::Query query = example.truth[r].query(i);
     if (query.b % 2 == odd && disjoint(example, r, query)) visit(query);
   }
 }
@@ -74,7 +74,7 @@ double mean_distance(const Transformer& model, const Example& examples, HeadId a
 }
 
 TEST_F(HandBuilt, DistancesAreMeansOverAllExamplesThatTheReportNames) {
-  const HeadsReport report = scored({.examples = 512, .without_gold = true});
+  const HeadsReport report = scored({.examples = 512, .without_truth = true});
   ASSERT_EQ(report.examples, 512);
   const double all = mean_distance(model_, examples(512), {0, 0}, {0, 2});
   EXPECT_NEAR(report.distances[2], all, 1e-9);
@@ -89,25 +89,25 @@ TEST_F(HandBuilt, PerfectHeadsScoreExactlyOne) {
     EXPECT_EQ(score.mass_all, 1) << r;
     EXPECT_EQ(score.top1, 1) << r;
     EXPECT_EQ(score.lift, 1) << r;
-    EXPECT_LT(score.null, 1) << r;
+    EXPECT_LT(score.baseline, 1) << r;
     EXPECT_EQ(report.relations[r].best, r);
     EXPECT_TRUE(report.relations[r].owned);
   }
 }
 
-TEST_F(HandBuilt, UniformAttentionHasTheMeanShareOfGoldAsItsMass) {
+TEST_F(HandBuilt, UniformAttentionHasTheMeanShareOfGroundTruthAsItsMass) {
   const HeadsReport report = scored();
   const Example example = examples();
   for (std::size_t r = 0; r < 3; ++r) {
     double share = 0, count = 0;
-    for_queries(example, r, 1, [&](const Gold::Query& query) {
+    for_queries(example, r, 1, [&](const GroundTruth::Query& query) {
       share += static_cast<double>(query.keys.size()) / static_cast<double>(query.t + 1);
       ++count;
     });
     const RelationScore& score = report.heads[3].relations[r];
     EXPECT_NEAR(score.mass, share / count, 10 * kEpsilon);
     if (r < 2) {  // an offset is held against uniform attention alone
-      EXPECT_NEAR(score.null, share / count, 10 * kEpsilon);
+      EXPECT_NEAR(score.baseline, share / count, 10 * kEpsilon);
       EXPECT_NEAR(score.lift, 0, 20 * kEpsilon);
     } else {
       EXPECT_LT(score.lift, 0.01);
@@ -115,7 +115,7 @@ TEST_F(HandBuilt, UniformAttentionHasTheMeanShareOfGoldAsItsMass) {
   }
 }
 
-TEST_F(HandBuilt, HeadsOfOtherRelationsHaveNoMassWhereGoldIsDisjoint) {
+TEST_F(HandBuilt, HeadsOfOtherRelationsHaveNoMassWhereGroundTruthIsDisjoint) {
   const HeadsReport report = scored();
   // Pairs (head, relation) where the head cannot hit by looking at the first key.
   for (const auto& [other, r] : {std::pair<std::size_t, std::size_t>{0, 1}, {2, 1}, {0, 2}}) {
@@ -127,16 +127,16 @@ TEST_F(HandBuilt, HeadsOfOtherRelationsHaveNoMassWhereGoldIsDisjoint) {
   EXPECT_GT(report.heads[0].relations[2].mass_all, 0.2);
 }
 
-TEST_F(HandBuilt, QueriesWithSharedGoldAreLeftOutAndTheSplitsAreEvenAndOdd) {
+TEST_F(HandBuilt, QueriesWithSharedGroundTruthAreLeftOutAndTheSplitsAreEvenAndOdd) {
   const HeadsReport report = scored();
   const Example example = examples();
   for (std::size_t r = 0; r < 3; ++r) {
     Index count[2] = {0, 0};
     for (const Index odd : {0, 1})
-      for_queries(example, r, odd, [&](const Gold::Query&) { ++count[odd]; });
+      for_queries(example, r, odd, [&](const GroundTruth::Query&) { ++count[odd]; });
     EXPECT_EQ(report.heads[0].chosen_on[r].queries, count[0]);
     EXPECT_EQ(report.heads[0].relations[r].queries, count[1]);
-    EXPECT_LT(count[0] + count[1], example.gold[r].queries());
+    EXPECT_LT(count[0] + count[1], example.truth[r].queries());
   }
 }
 
@@ -192,7 +192,7 @@ TEST(HeadScores, OfTheBestOffsetHaveNoLiftForARelationOfContent) {
   const HeadsReport report = score_heads(model, *task, {.examples = 200});
   const RelationScore& offset = report.heads[0].relations[0];
   EXPECT_GT(offset.mass, 0.4);
-  EXPECT_EQ(offset.null, offset.mass);
+  EXPECT_EQ(offset.baseline, offset.mass);
   EXPECT_EQ(offset.lift, 0);
   EXPECT_LT(report.heads[1].relations[0].lift, -0.3);
   EXPECT_EQ(report.heads[2].relations[0].lift, 1);
@@ -207,12 +207,12 @@ TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfCon
   const HeadsReport report = score_heads(model, task, {.examples = 16});
   const RelationScore& first = report.heads[0].relations[0];
   EXPECT_EQ(first.mass, 0.75);
-  EXPECT_EQ(first.null, 0.75);
+  EXPECT_EQ(first.baseline, 0.75);
   EXPECT_EQ(first.lift, 0);
   // For the head that looks 1 back the strongest null is uniform attention.
   double uniform = 0;
   for (int t = 2; t < 8; ++t) uniform += 1.0 / (t + 1) / 6;
-  EXPECT_NEAR(report.heads[1].relations[0].null, uniform, 1e-12);
+  EXPECT_NEAR(report.heads[1].relations[0].baseline, uniform, 1e-12);
 }
 
 TEST(HeadScores, AreHeldAgainstTheKeysThatAHeadSees) {
@@ -220,11 +220,11 @@ TEST(HeadScores, AreHeldAgainstTheKeysThatAHeadSees) {
   const Transformer model = hand_built(task->shape(), 2, {kUniform, 1}, 3);
   const HeadsReport report = score_heads(model, *task, {.examples = 40});
   const HeadScores &uniform = report.heads[0], &owner = report.heads[1];
-  double null = 0;  // of back1 at the queries 1 ... 11
-  for (int t = 1; t < 12; ++t) null += 1.0 / std::min(t + 1, 3) / 11;
+  double baseline = 0;  // of back1 at the queries 1 ... 11
+  for (int t = 1; t < 12; ++t) baseline += 1.0 / std::min(t + 1, 3) / 11;
   for (const HeadScores& head : report.heads) {
-    EXPECT_NEAR(head.relations[0].null, null, 1e-12);
-    EXPECT_EQ(head.relations[1].null, 0) << "4 back is out of sight";
+    EXPECT_NEAR(head.relations[0].baseline, baseline, 1e-12);
+    EXPECT_EQ(head.relations[1].baseline, 0) << "4 back is out of sight";
     EXPECT_EQ(head.relations[1].mass, 0);
   }
   EXPECT_NEAR(uniform.relations[0].lift, 0, 1e-6);
@@ -271,7 +271,7 @@ TEST(HeadScores, HaveTheAveragePatternOfTheEvenExamplesAsANull) {
   const HeadsReport report = score_heads(model, task, {.examples = 16});
   const RelationScore& same = report.heads[0].relations[0];
   EXPECT_EQ(same.mass, 1);
-  EXPECT_LT(same.null, .3);  // uniform attention's; the pattern of the odd ones would have 1
+  EXPECT_LT(same.baseline, .3);  // uniform attention's; the pattern of the odd ones would have 1
 }
 
 TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {
@@ -289,16 +289,16 @@ TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {
   EXPECT_TRUE(to_json(report).at("relations").items()[0].at("owner").is_null());
 }
 
-TEST(HeadScores, CountModulesThatHaveNoHeads) {
+TEST(HeadScores, CountAttentionLayersWithoutHeads) {
   const auto task = make_task(kTask);
   Transformer model =
       random_model(small_config("layers=3 heads=0+2+1 vocab=6 length=10 targets=3"));
   const HeadsReport report = score_heads(model, *task, {.examples = 10});
   EXPECT_EQ(report.attention.size(), 3u);
   ASSERT_EQ(report.heads.size(), 3u);
-  EXPECT_EQ(report.heads[0].module, 1);
-  EXPECT_EQ(report.heads[1].module, 1);
-  EXPECT_EQ(report.heads[2].module, 2);
+  EXPECT_EQ(report.heads[0].attention_layer, 1);
+  EXPECT_EQ(report.heads[1].attention_layer, 1);
+  EXPECT_EQ(report.heads[2].attention_layer, 2);
 }
 
 TEST(HeadScores, OfAModelWithoutHeadsAreEmpty) {
@@ -315,7 +315,7 @@ TEST(HeadScores, SeeAllKeysInAnEncoder) {
   Transformer model = hand_built(task->shape(), 3, {kUniform});
   const HeadScores head = score_heads(model, *task, {.examples = 20}).heads[0];
   EXPECT_NEAR(head.relations[0].mass, 0.1, 10 * kEpsilon);
-  EXPECT_NEAR(head.relations[1].null, 0.1, 10 * kEpsilon);
+  EXPECT_NEAR(head.relations[1].baseline, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.value("entropy"), std::log(10), 20 * kEpsilon);
 }
 

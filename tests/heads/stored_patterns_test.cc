@@ -61,7 +61,7 @@ class OfAModel : public Stored {
   StoredPatternFiles written(Index count) {
     const Example example = task_->make(streams::scored(), count, Split::validation);
     const Activations activations(model_, example.batch);
-    const Tensor& pattern = activations.captures().attention[0].pattern;
+    const Tensor& pattern = activations.cache().attention[0].pattern;
     const std::vector<float> weights(pattern.values().begin(), pattern.values().end());
     Json tokens = Json::array();
     Header header = header_of(*task_);
@@ -88,7 +88,7 @@ TEST_F(OfAModel, GetsTheScoresOfTheModel) {
       const RelationScore& mine = report.heads[h].relations[r];
       const RelationScore& theirs = expected.heads[h].relations[r];
       EXPECT_EQ(mine.mass, theirs.mass);
-      EXPECT_EQ(mine.null, theirs.null);
+      EXPECT_EQ(mine.baseline, theirs.baseline);
       EXPECT_EQ(mine.p_holm, theirs.p_holm);
       EXPECT_EQ(report.relations[r].owned, expected.relations[r].owned);
     }
@@ -204,9 +204,10 @@ TEST_F(Stored, FilesThatDoNotFitAreRefused) {
 TEST_F(Stored, InterventionsAreRefused) {
   const StoredPatterns patterns(small());
   const Example example = patterns.task().make({}, 1, Split::validation);
-  const std::vector<HeadEdits> edits(1);
-  expect_error([&] { patterns.model().forward(example.batch, {}, {.edits = edits}); },
-               {"cannot change stored patterns"});
+  const std::vector<HeadInterventions> interventions(1);
+  expect_error(
+      [&] { patterns.model().forward(example.batch, {}, {.interventions = interventions}); },
+      {"cannot change stored patterns"});
 }
 
 }}  // namespace headlab

@@ -49,7 +49,7 @@ TEST_F(Tracking, EndsWithTheScoresOfTheModel) {
   const HeadsHistory history = read_heads_history(run);
   for (std::size_t r = 0; r < 2; ++r) {
     const HeadScores& best = report.heads[report.relations[r].best];
-    EXPECT_EQ(history.relations[r].best, (HeadId{best.module, best.head}));
+    EXPECT_EQ(history.relations[r].best, (HeadId{best.attention_layer, best.head}));
     EXPECT_EQ(history.relations[r].lifts.back(), best.relations[r].lift);
   }
 }
@@ -100,9 +100,9 @@ RelationHistory written(const fs::path& folder, const std::vector<double>& lifts
 }
 
 TEST_F(Tracking, EmergenceIsAtHalfOfTheFinalLift) {
-  EXPECT_EQ(written(folder_ / "run", {0.1, 0.39, 0.4, 0.9, 0.8}).born, 30);
-  EXPECT_EQ(written(folder_ / "run", {0.5}).born, 10);
-  EXPECT_EQ(written(folder_ / "run", {NAN, 0.1, 0.5}).born, 30);
+  EXPECT_EQ(written(folder_ / "run", {0.1, 0.39, 0.4, 0.9, 0.8}).emergence_step, 30);
+  EXPECT_EQ(written(folder_ / "run", {0.5}).emergence_step, 10);
+  EXPECT_EQ(written(folder_ / "run", {NAN, 0.1, 0.5}).emergence_step, 30);
 }
 
 TEST_F(Tracking, SplitBeginsAtTheFirstStepOfTheLastSplit) {
@@ -122,9 +122,9 @@ TEST_F(Tracking, SplitBeginsAtTheFirstStepOfTheLastSplit) {
 }
 
 TEST_F(Tracking, RoleAbsentAtTheEndDoesNotEmerge) {
-  EXPECT_EQ(written(folder_ / "run", {0.2, 0.9, 0.29}).born, -1);
-  EXPECT_EQ(written(folder_ / "run", {0.2, NAN}).born, -1);
-  EXPECT_EQ(written(folder_ / "run", {0.1, 0.3}).born, 20);
+  EXPECT_EQ(written(folder_ / "run", {0.2, 0.9, 0.29}).emergence_step, -1);
+  EXPECT_EQ(written(folder_ / "run", {0.2, NAN}).emergence_step, -1);
+  EXPECT_EQ(written(folder_ / "run", {0.1, 0.3}).emergence_step, 20);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace headlab { namespace {
 
-TEST(Birth, PreviousTokenHeadEmergesBeforeInductionHead) {
+TEST(EmergenceOfRoles, PreviousTokenHeadEmergesBeforeInductionHead) {
   const TemporaryFolder folder;
   RunConfig config = recommended_config("induction");
   config.train.seed = 1;
@@ -21,7 +21,7 @@ TEST(Birth, PreviousTokenHeadEmergesBeforeInductionHead) {
   const HeadsHistory history = read_heads_history(run);
   Index previous = -1, induction = -1;
   for (const RelationHistory& relation : history.relations)
-    (relation.name == "previous" ? previous : induction) = relation.born;
+    (relation.name == "previous" ? previous : induction) = relation.emergence_step;
   EXPECT_GT(previous, 0);
   EXPECT_LT(previous, induction);
   EXPECT_LT(induction, 280);

@@ -72,7 +72,7 @@ TEST(BlockWirings, AblationOfEveryWiringIsAWholePassWithGates) {
     const std::vector<double> losses = ablation.mean_losses(single_sets(heads));
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const auto gates = gates_for(model, without(heads, heads[i]));
-      const Tensor expected = model.loss(examples, {}, {.edits = gates});
+      const Tensor expected = model.loss(examples, {}, {.interventions = gates});
       EXPECT_NEAR(losses[i + 1], static_cast<double>(expected.item()), 1e-5);
     }
   }

@@ -88,7 +88,7 @@ struct Trial {
     for (Index h = 0; h < c.heads; ++h) {
       if (c.kv_heads != c.heads)
         options.kv_head.push_back(static_cast<std::int32_t>(h * c.kv_heads / c.heads));
-      if (c.dropout > 0) options.born_heads.push_back(static_cast<std::int32_t>(2 * h + 1));
+      if (c.dropout > 0) options.original_heads.push_back(static_cast<std::int32_t>(2 * h + 1));
     }
     // The first sequence is empty, the last full.
     for (Index b = 0; c.lengths && b < c.batch; ++b)
@@ -96,7 +96,7 @@ struct Trial {
           static_cast<std::int32_t>(b * c.keys / std::max<Index>(1, c.batch - 1)));
     // One query sees nothing.
     for (Index i = 0; c.hidden && i < c.batch * c.heads * c.queries * c.keys; ++i)
-      options.hidden_edges.push_back(i / c.keys == 1 || random.uniform() < .4);
+      options.masked_edges.push_back(i / c.keys == 1 || random.uniform() < .4);
   }
 
   void run_fused() {

@@ -120,8 +120,8 @@ inline bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t,
   if (causal && s > t) return false;
   if (window > 0 && (t - s >= window || s - t >= window)) return false;
   if (!lengths.empty() && s >= lengths[b]) return false;
-  return options.hidden_edges.empty() ||
-         !options.hidden_edges[((b * options.heads + h) * p.queries + t) * p.keys + s];
+  return options.masked_edges.empty() ||
+         !options.masked_edges[((b * options.heads + h) * p.queries + t) * p.keys + s];
 }
 
 /// One query of one head: its place, the K, V block it reads, and its weights over the keys.
@@ -163,8 +163,8 @@ inline QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) 
 inline double dropout_factor(const AttentionProblem& p, const QueryWeights& query, Index s) {
   const AttentionOptions& options = p.options;
   if (options.dropout == 0) return 1;
-  const Index born = options.born_heads.empty() ? query.h : options.born_heads[query.h];
-  return attention_keeps({query.b, born, query.t, s}, options.key.value, options.dropout)
+  const Index original = options.original_heads.empty() ? query.h : options.original_heads[query.h];
+  return attention_keeps({query.b, original, query.t, s}, options.key.value, options.dropout)
              ? 1 / (1 - static_cast<double>(options.dropout))
              : 0;
 }

@@ -263,7 +263,7 @@ class Arms : public testing::Test {
                             {"heads", {"1", "2"}},
                             {"seed", {"4", "9"}}};
     add_grid(sweep_, grid);
-    for (const SweepCell& cell : sweep_cells(grid)) {
+    for (const SweepTrial& cell : sweep_trials(grid)) {
       create_run(sweep_ / cell.name, cell.config);
       const double loss = static_cast<double>(cell.config.train.seed * cell.config.model.heads[0]);
       write_file(sweep_ / cell.name / "cell.json",

@@ -60,15 +60,17 @@ TEST_F(Reproduced, MichelKeepsTheBestSingleHeadOfEachLayerInAndOutOfSample) {
     for (const Json& row : report.at("one_head_per_layer").items()) {
       const HeadId in_row = head_of(row.at("in_sample")),
                    out_row = head_of(row.at("out_of_sample"));
-      const Index layer = in_row.module;
+      const Index layer = in_row.attention_layer;
       EXPECT_EQ(row.at("module").string(), text("blocks.", layer, ".attn"));
       const double full = held_out_loss(all, examples);
       double lowest = HUGE_VAL, lowest_chosen = HUGE_VAL, change_out = 0;
       HeadId in_sample, out_of_sample;
       for (const HeadId& head : all) {
-        if (head.module != layer) continue;
+        if (head.attention_layer != layer) continue;
         std::vector<HeadId> kept = all;
-        std::erase_if(kept, [&](const HeadId& id) { return id.module == layer && !(id == head); });
+        std::erase_if(kept, [&](const HeadId& id) {
+          return id.attention_layer == layer && !(id == head);
+        });
         const double judged = held_out_loss(kept, examples), chosen = choosing_loss(kept, examples);
         if (judged < lowest) lowest = judged, in_sample = head;
         if (chosen >= lowest_chosen) continue;
@@ -215,7 +217,7 @@ TEST_F(Reproduced, VoitaFollowsRolesFromHeadToHead) {
   for (std::size_t r = 0; r < 2; ++r) {
     const HeadScores& best = before.heads[before.relations[r].best];
     EXPECT_EQ(drift[r].at("relation").string(), before.relations[r].relation.name);
-    EXPECT_EQ(head_of(drift[r].at("before")), (HeadId{best.module, best.head}));
+    EXPECT_EQ(head_of(drift[r].at("before")), (HeadId{best.attention_layer, best.head}));
     EXPECT_EQ(drift[r].at("lift_before").number(), best.relations[r].lift);
     EXPECT_NE(drift[r].at("lift_after"), drift[r].at("lift_before")) << "weights train along";
   }

@@ -27,15 +27,15 @@ class RunStudies : public testing::Test {
   }
   /// The mean over examples of the largest weight of each square of `by` times `by` cells.
   static std::vector<double> mean_squares(const Transformer& model, const Batch& examples,
-                                          std::size_t module, Index by) {
+                                          std::size_t attention_layer, Index by) {
     const Activations activations(model, examples);
-    const auto& captured = activations.captures().attention[module];
-    const Index heads = model.attention_modules()[module].attention->head_count();
+    const auto& recorded = activations.cache().attention[attention_layer];
+    const Index heads = model.attention_layers()[attention_layer].attention->head_count();
     const Index queries = examples.length, rows = (queries + by - 1) / by;
     std::vector<double> mean(heads * rows * rows);
     for (Index h = 0; h < heads; ++h) {
       for (Index b = 0; b < examples.size; ++b) {
-        const auto pattern = captured.pattern_of(h, b);
+        const auto pattern = recorded.pattern_of(h, b);
         for (Index i = 0; i < rows * rows; ++i) {
           double largest = 0;
           for (Index t = i / rows * by; t < std::min(queries, (i / rows + 1) * by); ++t)
@@ -59,28 +59,31 @@ TEST_F(RunStudies, MeanPatternsAverageTheScoredExamples) {
   const TrainedRun run = trained("relations:length=8,vocab=6,classes=3,relations=1+same", "");
   const RunStudy study = study_run(run);
   EXPECT_EQ(study.examples, kStudiedExamples);
-  ASSERT_EQ(study.modules.size(), 1u);
-  const RunStudy::Module& module = study.modules[0];
-  EXPECT_EQ(module.by, 1);
-  EXPECT_EQ(std::pair(module.rows, module.columns), std::pair(Index{8}, Index{8}));
-  expect_alike(module.mean_pattern,
-               mean_squares(run.model, scored(run, study.examples), 0, module.by));
-  for (std::size_t b = 0; b < module.donors.size(); ++b) EXPECT_NE(module.donors[b], int(b));
+  ASSERT_EQ(study.attention_layers.size(), 1u);
+  const RunStudy::Module& attention_layer = study.attention_layers[0];
+  EXPECT_EQ(attention_layer.by, 1);
+  EXPECT_EQ(std::pair(attention_layer.rows, attention_layer.columns),
+            std::pair(Index{8}, Index{8}));
+  expect_alike(attention_layer.mean_pattern,
+               mean_squares(run.model, scored(run, study.examples), 0, attention_layer.by));
+  for (std::size_t b = 0; b < attention_layer.donors.size(); ++b)
+    EXPECT_NE(attention_layer.donors[b], int(b));
 }
 
 TEST_F(RunStudies, LongPatternsAreTheLargestWeightOfEachSquare) {
   const TrainedRun run = trained("relations:length=99,vocab=6,classes=3,relations=1+same",
                                  "heads=8 d_model=16 steps=5");
   const RunStudy study = study_run(run);
-  const RunStudy::Module& module = study.modules[0];
-  EXPECT_EQ(module.by, 2) << "99 cells in at most 64";
-  EXPECT_EQ(std::pair(module.rows, module.columns), std::pair(Index{50}, Index{50}));
-  expect_alike(module.mean_pattern,
-               mean_squares(run.model, scored(run, study.examples), 0, module.by));
+  const RunStudy::Module& attention_layer = study.attention_layers[0];
+  EXPECT_EQ(attention_layer.by, 2) << "99 cells in at most 64";
+  EXPECT_EQ(std::pair(attention_layer.rows, attention_layer.columns),
+            std::pair(Index{50}, Index{50}));
+  expect_alike(attention_layer.mean_pattern,
+               mean_squares(run.model, scored(run, study.examples), 0, attention_layer.by));
   EXPECT_EQ(study.check_every, 2) << "2 examples of 8 x 99 x 99 weights are too many";
-  EXPECT_EQ(module.check.size(), 2u * 8 * 49 * 99);
+  EXPECT_EQ(attention_layer.check.size(), 2u * 8 * 49 * 99);
   const auto first = scored_patterns(run, 1)[0];
-  EXPECT_EQ(module.check[98], first[99 + 98]) << "query 1 is the first that is kept";
+  EXPECT_EQ(attention_layer.check[98], first[99 + 98]) << "query 1 is the first that is kept";
 }
 
 TEST_F(RunStudies, ChecksHoldTheFirstScoredExamples) {
@@ -94,12 +97,12 @@ TEST_F(RunStudies, ChecksHoldTheFirstScoredExamples) {
     const auto said = activations.logits().values();
     logits.insert(logits.end(), said.begin(), said.end());
     for (Index h = 0; h < 2; ++h) {
-      const auto pattern = activations.captures().attention[0].pattern_of(h);
+      const auto pattern = activations.cache().attention[0].pattern_of(h);
       patterns.insert(patterns.end(), pattern.begin(), pattern.end());
     }
   }
   EXPECT_EQ(study.logits, logits);
-  EXPECT_EQ(study.modules[0].check, patterns);
+  EXPECT_EQ(study.attention_layers[0].check, patterns);
 }
 
 TEST_F(RunStudies, LossesAreThoseOfTheEvaluation) {
@@ -117,7 +120,7 @@ TEST_F(RunStudies, LossesAreThoseOfTheEvaluation) {
   const Ablation means(run.model, held_out_examples(*run.task, study.examples).batch,
                        {.kind = AblationKind::mean});
   const auto mean = means.replacement(0).values();
-  EXPECT_EQ(study.modules[0].mean_output, std::vector<float>(mean.begin(), mean.end()));
+  EXPECT_EQ(study.attention_layers[0].mean_output, std::vector<float>(mean.begin(), mean.end()));
 }
 
 TEST_F(RunStudies, SnapshotsAreJudgedWithTheirOwnWeights) {
@@ -138,7 +141,7 @@ TEST_F(RunStudies, SnapshotsAreJudgedWithTheirOwnWeights) {
     EXPECT_EQ(found.loss, loss);
     EXPECT_NEAR(found.half_loss, loss, 1e-2 * loss);
     EXPECT_NE(found.half_loss, loss) << "16 bits are fewer";
-    expect_alike(found.modules[0].mean_pattern,
+    expect_alike(found.attention_layers[0].mean_pattern,
                  mean_squares(model, scored(run, study.examples).rows(0, 64), 0, 1));
   }
 }

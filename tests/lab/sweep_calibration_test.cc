@@ -31,21 +31,21 @@ class MadeSweep {
   MadeSweep() {
     std::vector<std::string> seeds;
     for (int seed = 0; seed < 10; ++seed) seeds.push_back(std::to_string(seed));
-    cells_ = sweep_cells(
+    trials_ = sweep_trials(
         {{"task",
           {"relations:length=8,vocab=6,relations=1+3", "relations:length=8,vocab=6,relations=1+2"}},
          {"d_model", {"12"}},
          {"heads", {"1", "2", "4"}},
          {"seed", seeds}});
-    for (const SweepCell& cell : cells_) {
-      create_run(folder_ / cell.name, cell.config, Existing::replace);
+    for (const SweepTrial& trial : trials_) {
+      create_run(folder_ / trial.name, trial.config, Existing::replace);
     }
   }
 
   /// Returns the report on new draws from the truth, which both tasks share.
   SweepReport draw(const std::array<TrueGroup, 3>& truth, Generator& random) const {
-    for (const SweepCell& cell : cells_) {
-      const TrueGroup& group = truth[group_of(cell)];
+    for (const SweepTrial& trial : trials_) {
+      const TrueGroup& group = truth[group_of(trial)];
       const double skewed = std::exp(random.normal()) + 0.3 * random.normal();
       const CellResult result{.loss = group.loss * std::exp(skewed),
                               .accuracy = group.accuracy + 0.002 * random.normal(),
@@ -54,19 +54,19 @@ class MadeSweep {
                               .roles = {},
                               .keys_read = 2,
                               .targets = 1000};
-      write_json(folder_ / cell.name / "cell.json", to_json(result));
+      write_json(folder_ / trial.name / "cell.json", to_json(result));
     }
-    return collect_sweep(folder_.path(), cells_);
+    return collect_sweep(folder_.path(), trials_);
   }
 
  private:
   /// Returns 0, 1 or 2 for 1, 2 or 4 heads.
-  static std::size_t group_of(const SweepCell& cell) {
-    return static_cast<std::size_t>(cell.config.model.heads_of(0) / 2);
+  static std::size_t group_of(const SweepTrial& trial) {
+    return static_cast<std::size_t>(trial.config.model.heads_of(0) / 2);
   }
 
   TemporaryFolder folder_;
-  std::vector<SweepCell> cells_;
+  std::vector<SweepTrial> trials_;
 };
 
 /// Expects that the 95% interval of Wilson of the share of wrong tables begins at 5% or below.

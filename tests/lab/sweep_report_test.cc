@@ -29,29 +29,29 @@ class Sweep : public testing::Test {
     for (const auto& [heads, reached] : results) grid[2].values.push_back(heads);
     for (std::size_t seed = 0; seed < results[0].second.size(); ++seed)
       grid[3].values.push_back(std::to_string(seed));
-    cells_ = sweep_cells(grid);
+    trials_ = sweep_trials(grid);
     std::size_t next = 0;
     for (const auto& [heads, reached] : results)
-      for (const Reached& one : reached) write(cells_[next++], one);
-    return collect_sweep(folder_.path(), cells_);
+      for (const Reached& one : reached) write(trials_[next++], one);
+    return collect_sweep(folder_.path(), trials_);
   }
 
-  void write(const SweepCell& cell, const Reached& reached) const {
-    create_run(folder_ / cell.name, cell.config, Existing::replace);
+  void write(const SweepTrial& trial, const Reached& reached) const {
+    create_run(folder_ / trial.name, trial.config, Existing::replace);
     const std::string role = reached.head < 0
                                  ? R"(null,"lift":null,"owned":false)"
                                  : text("[0,", reached.head, R"(],"lift":)",
                                         reached.head == 1 ? "0.5" : "1", R"(,"owned":true)");
-    write_file(folder_ / cell.name / "cell.json",
+    write_file(folder_ / trial.name / "cell.json",
                text(R"({"loss":)", reached.loss, R"(,"accuracy":)", reached.accuracy,
-                    R"(,"parameters":)", 100 + cell.config.model.heads[0] / 4, R"(,"keys":)",
+                    R"(,"parameters":)", 100 + trial.config.model.heads[0] / 4, R"(,"keys":)",
                     relations_at_once_, R"(,"keys_read":)", keys_read_,
                     R"(,"targets":1000,"roles":[{"relation":"a","head":)", role,
                     R"(},{"relation":"b","head":null,"lift":null,"owned":false}]})"));
   }
 
   TemporaryFolder folder_;
-  std::vector<SweepCell> cells_;
+  std::vector<SweepTrial> trials_;
   Index relations_at_once_ = 2, keys_read_ = 3;
 };
 
@@ -71,11 +71,11 @@ TEST_F(Sweep, ReportsGeometricMeansWithTheirInterval) {
 
 TEST_F(Sweep, RefusesACellWithFewerRolesThanTheFirst) {
   collect({{"2", {{1, 0.5}, {2, 0.5}}}});
-  const std::filesystem::path file = folder_ / cells_[1].name / "cell.json";
-  Json cell = Json::parse(read_file(file));
-  cell["roles"].items().pop_back();
-  write_file(file, cell.dump());
-  expect_error([&] { collect_sweep(folder_.path(), cells_); }, {"different relations", "seed=1"});
+  const std::filesystem::path file = folder_ / trials_[1].name / "cell.json";
+  Json trial = Json::parse(read_file(file));
+  trial["roles"].items().pop_back();
+  write_file(file, trial.dump());
+  expect_error([&] { collect_sweep(folder_.path(), trials_); }, {"different relations", "seed=1"});
 }
 
 TEST_F(Sweep, AlignsHeadsByWhatTheyDo) {
@@ -233,7 +233,7 @@ TEST_F(Sweep, FalseConclusionsAreRare) {
 TEST_F(Sweep, ComparesTheSeedsThatAllGroupsHave) {
   collect({{"1", seeds_of(0.9, 0.7, 6)}, {"2", seeds_of(0.01, 1, 6)}});
   fs::remove(folder_ / "heads=2,seed=3" / "cell.json");
-  const SweepReport report = collect_sweep(folder_.path(), cells_);
+  const SweepReport report = collect_sweep(folder_.path(), trials_);
   EXPECT_EQ(report.comparisons.at(0).loss.seeds, 5);
   EXPECT_NEAR(std::exp(report.comparisons[0].loss.difference.mean), 90, 1e-9) << "pairs of a seed";
 }
@@ -257,12 +257,12 @@ TEST_F(Sweep, SaysWhatIsMissing) {
   fs::remove(folder_ / "heads=1,seed=1" / "cell.json");
   fs::remove_all(folder_ / "heads=2,seed=0");
   fs::remove_all(folder_ / "heads=2,seed=1");
-  const SweepReport report = collect_sweep(folder_.path(), cells_);
+  const SweepReport report = collect_sweep(folder_.path(), trials_);
   EXPECT_EQ(report.missing,
             (std::vector<std::string>{"heads=1,seed=1", "heads=2,seed=0", "heads=2,seed=1"}));
   ASSERT_EQ(report.groups.size(), 1u);
   EXPECT_TRUE(std::isnan(report.groups[0].loss.low)) << "one seed has no interval";
-  EXPECT_EQ(report.cells, 4u);
+  EXPECT_EQ(report.trials, 4u);
 }
 
 TEST_F(Sweep, IsWholeAsJson) {
@@ -286,12 +286,12 @@ TEST_F(Sweep, HasTheDiversityOfHeadsOverSeeds) {
   collect({{"2", {{1, 1}, {1, 1}, {1, 1}}}});
   const double values[] = {.2, .3, .7};
   for (std::size_t i = 0; i < 3; ++i) {
-    const fs::path file = folder_ / cells_[i].name / "cell.json";
-    Json cell = read_json(file);
-    cell["diversity"] = values[i];
-    write_json(file, cell);
+    const fs::path file = folder_ / trials_[i].name / "cell.json";
+    Json trial = read_json(file);
+    trial["diversity"] = values[i];
+    write_json(file, trial);
   }
-  const SweepReport whole = collect_sweep(folder_.path(), cells_);
+  const SweepReport whole = collect_sweep(folder_.path(), trials_);
   const SweepGroup& group = whole.groups.at(0);
   EXPECT_EQ(group.diversities, (std::vector<double>{.2, .3, .7}));
   EXPECT_DOUBLE_EQ(group.diversity.mean, .4);

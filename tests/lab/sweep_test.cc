@@ -25,9 +25,9 @@ std::vector<SweepAxis> tiny_grid(std::vector<SweepAxis> more) {
   return grid;
 }
 
-Names names_of(const std::vector<SweepCell>& cells) {
+Names names_of(const std::vector<SweepTrial>& trials) {
   Names names;
-  for (const SweepCell& cell : cells) names.push_back(cell.name);
+  for (const SweepTrial& trial : trials) names.push_back(trial.name);
   return names;
 }
 
@@ -42,54 +42,55 @@ TEST(SweepValues, KeepTheParametersOfATask) {
 }
 
 TEST(SweepCells, AreEveryCombinationWithTheSeedsSideBySide) {
-  const auto cells = sweep_cells(tiny_grid({{"seed", {"0", "7"}}, {"heads", {"1", "2"}}}));
-  EXPECT_EQ(names_of(cells),
+  const auto trials = sweep_trials(tiny_grid({{"seed", {"0", "7"}}, {"heads", {"1", "2"}}}));
+  EXPECT_EQ(names_of(trials),
             (Names{"heads=1,seed=0", "heads=1,seed=7", "heads=2,seed=0", "heads=2,seed=7"}));
-  EXPECT_EQ(cells[3].group, "heads=2");
-  EXPECT_EQ(cells[3].family, "all");
-  EXPECT_EQ(cells[3].config.model.heads, std::vector<Index>{2});
-  EXPECT_EQ(cells[3].config.train.seed, 7);
+  EXPECT_EQ(trials[3].group, "heads=2");
+  EXPECT_EQ(trials[3].family, "all");
+  EXPECT_EQ(trials[3].config.model.heads, std::vector<Index>{2});
+  EXPECT_EQ(trials[3].config.train.seed, 7);
 }
 
 TEST(SweepCells, AreNamedByWhatChanges) {
-  const auto cells = sweep_cells(tiny_grid({{"norm_place", {"pre", "post"}}, {"lr", {"0.01"}}}));
-  EXPECT_EQ(names_of(cells), (Names{"norm_place=pre,seed=0", "norm_place=post,seed=0"}));
+  const auto trials = sweep_trials(tiny_grid({{"norm_place", {"pre", "post"}}, {"lr", {"0.01"}}}));
+  EXPECT_EQ(names_of(trials), (Names{"norm_place=pre,seed=0", "norm_place=post,seed=0"}));
 }
 
 TEST(SweepCells, KeepWhatAnAxisSaysOfASettingOfTheirBlock) {
   const SweepAxis positions{"positions", {"learned", "rotary"}}, block{"block", {"llama"}};
   for (const SweepGrid& grid : {SweepGrid{positions, block}, SweepGrid{block, positions}}) {
-    const auto cells = sweep_cells(tiny_grid(grid));
-    EXPECT_EQ(cells[0].config.model.positions, Positions::learned);
-    EXPECT_EQ(cells[1].config.model.positions, Positions::rotary);
-    EXPECT_EQ(cells[0].config.model.norm, NormType::rms);
+    const auto trials = sweep_trials(tiny_grid(grid));
+    EXPECT_EQ(trials[0].config.model.positions, Positions::learned);
+    EXPECT_EQ(trials[1].config.model.positions, Positions::rotary);
+    EXPECT_EQ(trials[0].config.model.norm, NormType::rms);
   }
 }
 
 TEST(SweepCells, TakeWhatEachTaskRecommends) {
-  const auto cells = sweep_cells({{"task", {"relations", "induction:vocab=20"}}, {"batch", {"8"}}});
-  ASSERT_EQ(names_of(cells), (Names{"task=relations,seed=0", "task=induction:vocab=20,seed=0"}));
-  for (const SweepCell& cell : cells) {
-    const RunConfig recommended = recommended_config(cell.config.task);
-    EXPECT_EQ(cell.config.model.layers, recommended.model.layers);
-    EXPECT_EQ(cell.config.train.lr, recommended.train.lr);
-    EXPECT_EQ(cell.config.train.batch, 8);
+  const auto trials =
+      sweep_trials({{"task", {"relations", "induction:vocab=20"}}, {"batch", {"8"}}});
+  ASSERT_EQ(names_of(trials), (Names{"task=relations,seed=0", "task=induction:vocab=20,seed=0"}));
+  for (const SweepTrial& trial : trials) {
+    const RunConfig recommended = recommended_config(trial.config.task);
+    EXPECT_EQ(trial.config.model.layers, recommended.model.layers);
+    EXPECT_EQ(trial.config.train.lr, recommended.train.lr);
+    EXPECT_EQ(trial.config.train.batch, 8);
   }
 }
 
 TEST(SweepCells, FloorTheWidthOfHeadsThatDoNotDivideTheModel) {
-  const auto cells = sweep_cells({{"d_model", {"64"}}, {"heads", {"3", "4"}}});
-  EXPECT_EQ(cells[0].config.model.d_head, 21);
-  EXPECT_EQ(cells[1].config.model.d_head_of(0), 16);
+  const auto trials = sweep_trials({{"d_model", {"64"}}, {"heads", {"3", "4"}}});
+  EXPECT_EQ(trials[0].config.model.d_head, 21);
+  EXPECT_EQ(trials[1].config.model.d_head_of(0), 16);
 }
 
 TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
-  expect_error([] { sweep_cells({{"head", {"1"}}}); }, {"'head'", "'heads'"});
-  expect_error([] { sweep_cells({{"heads", {"1", "many"}}}); }, {"heads=many", "whole number"});
-  expect_error([] { sweep_cells({{"heads", {"4", "4"}}}); }, {"heads=4,seed=0 twice"});
+  expect_error([] { sweep_trials({{"head", {"1"}}}); }, {"'head'", "'heads'"});
+  expect_error([] { sweep_trials({{"heads", {"1", "many"}}}); }, {"heads=many", "whole number"});
+  expect_error([] { sweep_trials({{"heads", {"4", "4"}}}); }, {"heads=4,seed=0 twice"});
   expect_error(
       [] {
-        sweep_cells({{"batch", {"4", "5"}}, {"accumulate", {"4"}}});
+        sweep_trials({{"batch", {"4", "5"}}, {"accumulate", {"4"}}});
       },
       {"batch=5,seed=0", "does not divide"});
 }
@@ -97,7 +98,7 @@ TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
 /// However a value is spelt, it is one setting.
 TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
   const auto refused = [](const std::vector<SweepAxis>& axes) {
-    expect_error([&] { sweep_cells(tiny_grid(axes)); }, {"one trial twice", "same settings"});
+    expect_error([&] { sweep_trials(tiny_grid(axes)); }, {"one trial twice", "same settings"});
   };
   refused({{"lr", {"0.01", "1e-2"}}});
   refused({{"dropout", {"0", "0.0"}}});
@@ -106,10 +107,10 @@ TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
   refused({{"layers", {"2"}}, {"window", {"3", "3+3"}}});
   expect_error(
       [] {
-        sweep_cells({{"task", {"memoryless", "memoryless:length=16"}}, {"d_model", {"8"}}});
+        sweep_trials({{"task", {"memoryless", "memoryless:length=16"}}, {"d_model", {"8"}}});
       },
       {"one trial twice"});
-  EXPECT_EQ(sweep_cells(tiny_grid({{"layers", {"2"}}, {"heads", {"2", "2+1"}}})).size(), 2u);
+  EXPECT_EQ(sweep_trials(tiny_grid({{"layers", {"2"}}, {"heads", {"2", "2+1"}}})).size(), 2u);
 }
 
 TEST(SweepGrid, RefusesAnotherSpellingOfACellThatIsThere) {
@@ -121,7 +122,7 @@ TEST(SweepGrid, RefusesAnotherSpellingOfACellThatIsThere) {
       },
       {"one trial twice", "lr=0.01", "lr=1e-2"});
   add_grid(folder / "sweep", tiny_grid({{"lr", {"0.01", "0.03"}}}));
-  EXPECT_EQ(kept_cells(folder / "sweep").size(), 3u);
+  EXPECT_EQ(kept_trials(folder / "sweep").size(), 3u);
 }
 
 TEST(SweepGrid, IsReadAsItWasWritten) {
@@ -129,8 +130,8 @@ TEST(SweepGrid, IsReadAsItWasWritten) {
   const auto grid = tiny_grid({{"heads", {"1", "2"}}, {"seed", {"0", "1"}}});
   add_grid(folder / "sweep", grid);
   add_grid(folder / "sweep", grid);
-  EXPECT_EQ(names_of(kept_cells(folder / "sweep")), names_of(sweep_cells(grid)));
-  expect_error([&] { kept_cells(folder / "elsewhere"); }, {"no sweep found", "grid.json"});
+  EXPECT_EQ(names_of(kept_trials(folder / "sweep")), names_of(sweep_trials(grid)));
+  expect_error([&] { kept_trials(folder / "elsewhere"); }, {"no sweep found", "grid.json"});
 }
 
 TEST(SweepGrid, IsAddedToThoseThatAreThere) {
@@ -139,9 +140,9 @@ TEST(SweepGrid, IsAddedToThoseThatAreThere) {
   const auto second = tiny_grid({{"heads", {"2"}}, {"lr", {"1e-3", "2e-3"}}});
   add_grid(folder / "sweep", first);
   add_grid(folder / "sweep", second);
-  std::vector<std::string> names = names_of(sweep_cells(first));
-  for (const std::string& name : names_of(sweep_cells(second))) names.push_back(name);
-  EXPECT_EQ(names_of(kept_cells(folder / "sweep")), names);
+  std::vector<std::string> names = names_of(sweep_trials(first));
+  for (const std::string& name : names_of(sweep_trials(second))) names.push_back(name);
+  EXPECT_EQ(names_of(kept_trials(folder / "sweep")), names);
 }
 
 TEST(SweepGrid, IsAnErrorWhereNoFolderCanHaveThatName) {
@@ -159,12 +160,12 @@ TEST(SweepGrid, WaitsForTheProcessThatHoldsIt) {
   EXPECT_FALSE(fs::exists(folder / "sweep" / "grid.json"));
   held.reset();
   other.join();
-  EXPECT_EQ(kept_cells(folder / "sweep").size(), 1u);
+  EXPECT_EQ(kept_trials(folder / "sweep").size(), 1u);
 }
 
 class Training : public testing::Test {
  protected:
-  CellsMade train(const std::string& sweep, Index stop = -1) {
+  JobsDone train(const std::string& sweep, Index stop = -1) {
     Index done = -1;
     RunCallbacks callbacks;
     callbacks.on_step = [&](const StepRecord& record) {
@@ -172,24 +173,24 @@ class Training : public testing::Test {
       ++steps_;
     };
     callbacks.should_stop = [&] { return done == stop; };
-    const Cell cell =
-        training_cell(folder_ / sweep, cell_, [&](const SweepCell&) { return callbacks; });
-    return make_cells({cell});
+    const Job trial =
+        training_job(folder_ / sweep, trial_, [&](const SweepTrial&) { return callbacks; });
+    return run_jobs({trial});
   }
   bool finishes(const std::string& sweep) { return train(sweep).finished == 1; }
 
   TemporaryFolder folder_;
-  SweepCell cell_ = sweep_cells(tiny_grid({{"heads", {"2"}}}))[0];
+  SweepTrial trial_ = sweep_trials(tiny_grid({{"heads", {"2"}}}))[0];
   Index steps_ = 0;
 };
 
 TEST_F(Training, IsARunWithItsResult) {
-  EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::missing);
+  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::missing);
   EXPECT_TRUE(finishes("a"));
-  EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::finished);
-  TrainedRun run = open_run(folder_ / "a" / cell_.name);
+  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::finished);
+  TrainedRun run = open_run(folder_ / "a" / trial_.name);
   const Evaluation held_out = evaluate(run.model, *run.task, {.examples = 8});
-  const CellResult result = read_cell(folder_ / "a" / cell_.name);
+  const CellResult result = read_trial(folder_ / "a" / trial_.name);
   EXPECT_EQ(result.loss, held_out.loss);
   EXPECT_EQ(result.accuracy, held_out.accuracy);
   EXPECT_EQ(result.parameters, run.model.parameter_count());
@@ -198,11 +199,11 @@ TEST_F(Training, IsARunWithItsResult) {
 
 TEST_F(Training, GivesEachRelationTheHeadThatIsAssignedToIt) {
   for (const std::string heads : {"2", "1"}) {  // with one head, one relation has none
-    cell_ = sweep_cells(tiny_grid({{"heads", {heads}}}))[0];
+    trial_ = sweep_trials(tiny_grid({{"heads", {heads}}}))[0];
     train(heads);
-    TrainedRun run = open_run(folder_ / heads / cell_.name);
+    TrainedRun run = open_run(folder_ / heads / trial_.name);
     const HeadsReport report = score_heads(run.model, *run.task, {.examples = 512});
-    const CellResult result = read_cell(folder_ / heads / cell_.name);
+    const CellResult result = read_trial(folder_ / heads / trial_.name);
     EXPECT_EQ(result.diversity, heads == "2" ? report.distances[1] : 0) << "one pair, or none";
     ASSERT_EQ(result.roles.size(), 2u);
     for (std::size_t r = 0; r < 2; ++r) {
@@ -225,7 +226,7 @@ TEST_F(Training, GivesEachRelationTheHeadThatIsAssignedToIt) {
 
 TEST_F(Training, KeepsTheScoresOfItsHeads) {
   train("a");
-  const TrainedRun run = open_run(folder_ / "a" / cell_.name);
+  const TrainedRun run = open_run(folder_ / "a" / trial_.name);
   const Json kept = read_json(run.path / "heads.json");
   const Json scored = to_json(score_heads(run.model, *run.task, {.examples = 512}));
   for (const char* part : {"heads", "distances"}) {
@@ -238,52 +239,52 @@ TEST_F(Training, KeepsTheScoresOfItsHeads) {
 
 TEST_F(Training, IsNotMadeTwice) {
   train("a");
-  const fs::path cell = folder_ / "a" / cell_.name;
-  const std::string state = read_file(cell / "state.safetensors");
-  Json result = read_json(cell / "cell.json");
+  const fs::path trial = folder_ / "a" / trial_.name;
+  const std::string state = read_file(trial / "state.safetensors");
+  Json result = read_json(trial / "cell.json");
   result["loss"] = 42;  // would be written again with the cell
-  write_json(cell / "cell.json", result);
+  write_json(trial / "cell.json", result);
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
-  EXPECT_EQ(read_file(cell / "state.safetensors"), state);
-  EXPECT_EQ(read_cell(folder_ / "a" / cell_.name).loss, 42);
+  EXPECT_EQ(read_file(trial / "state.safetensors"), state);
+  EXPECT_EQ(read_trial(folder_ / "a" / trial_.name).loss, 42);
 }
 
 TEST_F(Training, GoesOnWhereItWasStopped) {
   EXPECT_TRUE(train("a", 7).stopped);
-  EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::started);
+  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::started);
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
   train("b");
-  const fs::path a = folder_ / "a" / cell_.name, b = folder_ / "b" / cell_.name;
+  const fs::path a = folder_ / "a" / trial_.name, b = folder_ / "b" / trial_.name;
   EXPECT_EQ(timeless_state(open_run(a)), timeless_state(open_run(b)));
   EXPECT_EQ(read_file(a / "cell.json"), read_file(b / "cell.json"));
 }
 
 TEST_F(Training, IsFinishedOnlyWithItsResult) {
   train("a");
-  const std::string result = read_file(folder_ / "a" / cell_.name / "cell.json");
-  fs::remove(folder_ / "a" / cell_.name / "cell.json");  // killed between the last save and this
-  EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::started);
+  const std::string result = read_file(folder_ / "a" / trial_.name / "cell.json");
+  fs::remove(folder_ / "a" / trial_.name / "cell.json");  // killed between the last save and this
+  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::started);
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
-  EXPECT_EQ(read_file(folder_ / "a" / cell_.name / "cell.json"), result);
+  EXPECT_EQ(read_file(folder_ / "a" / trial_.name / "cell.json"), result);
 }
 
 TEST_F(Training, RestartsIfAbandonedDuringCreation) {
   train("a");
-  fs::remove(folder_ / "a" / cell_.name / "config.json");  // it is written last
+  fs::remove(folder_ / "a" / trial_.name / "config.json");  // it is written last
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 40);
 }
 
 TEST_F(Training, WithOtherSettingsIsRefused) {
   train("a");
-  fs::remove(folder_ / "a" / cell_.name / "cell.json");
-  cell_.config.train.lr = 0.5;
-  expect_error([&] { cell_state(folder_ / "a", cell_); },
+  fs::remove(folder_ / "a" / trial_.name / "cell.json");
+  trial_.config.train.lr = 0.5;
+  expect_error([&] { cell_state(folder_ / "a", trial_); },
                {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another folder"});
-  const CellsMade made = train("a");
+  const JobsDone made = train("a");
   ASSERT_EQ(made.failed.size(), 1u);
   EXPECT_NE(made.failed[0].error.find("lr is 0.01 there"), std::string::npos);
   EXPECT_EQ(steps_, 20);
@@ -291,27 +292,27 @@ TEST_F(Training, WithOtherSettingsIsRefused) {
 
 TEST_F(Training, IsReadAsItWasMadeThoughItsTaskRecommendsOtherSettingsByNow) {
   add_grid(folder_ / "a", tiny_grid({{"heads", {"2", "3"}}, {"seed", {"0", "1", "2"}}}));
-  const auto now = kept_cells(folder_ / "a");
-  cell_ = now[1];
-  cell_.config.train.beta2 = 0.5;
+  const auto now = kept_trials(folder_ / "a");
+  trial_ = now[1];
+  trial_.config.train.beta2 = 0.5;
   train("a");
-  const auto cells = kept_cells(folder_ / "a");
-  EXPECT_EQ(cells[1].config, cell_.config);
-  EXPECT_EQ(cells[2].config.train.beta2, 0.5) << "of its group";
-  EXPECT_EQ(cells[3].config, now[3].config) << "of another";
-  cell_ = now[2];
+  const auto trials = kept_trials(folder_ / "a");
+  EXPECT_EQ(trials[1].config, trial_.config);
+  EXPECT_EQ(trials[2].config.train.beta2, 0.5) << "of its group";
+  EXPECT_EQ(trials[3].config, now[3].config) << "of another";
+  trial_ = now[2];
   train("a");
-  expect_error([&] { collect_sweep(folder_ / "a", cells); }, {"heads=2,seed=2", "beta2"});
+  expect_error([&] { collect_sweep(folder_ / "a", trials); }, {"heads=2,seed=2", "beta2"});
 }
 
 TEST_F(Training, IsLeftToTheProcessThatHoldsIt) {
   fs::create_directories(folder_ / "a");
   {
-    const FileLock lock(folder_ / "a" / ("." + cell_.name + ".lock"));
+    const FileLock lock(folder_ / "a" / ("." + trial_.name + ".lock"));
     int asked = 0;
-    const Cell cell = training_cell(folder_ / "a", cell_, {});
-    EXPECT_TRUE(make_cells({cell}, {.should_stop = [&] { return ++asked > 2; }}).stopped);
-    EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::missing);
+    const Job trial = training_job(folder_ / "a", trial_, {});
+    EXPECT_TRUE(run_jobs({trial}, {.should_stop = [&] { return ++asked > 2; }}).stopped);
+    EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::missing);
   }
   EXPECT_TRUE(finishes("a"));
 }

@@ -110,11 +110,11 @@ TEST(VerdictWords, AreThoseOfTests) {
                  .mass = 1,
                  .control_mass = 1,
                  .share = 1,
-                 .gold = sure,
+                 .truth = sure,
                  .difference = sure};
   EdgeTest small = cause, unfair = cause, silent = cause, few = cause, disagrees = cause;
   small.share = .01, unfair.control_mass = .5, silent.asks = false;
-  few.gold.carried = 12, disagrees.gold.p = 1;
+  few.truth.carried = 12, disagrees.truth.p = 1;
   std::vector<std::string> verdicts;
   for (const EdgeTest& test : {cause, small, unfair, silent, few, disagrees})
     verdicts.push_back(test.verdict());

@@ -42,26 +42,26 @@ TEST(Config, CountsTheLayersOfAnEncoderFirst) {
   TransformerConfig c = small_encoder_decoder("heads=1+2+4");
   c.validate();
   EXPECT_EQ(c.heads_of(0), 1);
-  const std::vector<AttentionPlace> places = c.attention_places();
-  ASSERT_EQ(places.size(), 5u);
-  EXPECT_EQ(places[0].name, "encoder.blocks.0.attn");
-  EXPECT_EQ(places[4].name, "decoder.blocks.1.cross_attn");
-  EXPECT_EQ(places[4].kind, AttentionKind::cross);
-  EXPECT_EQ(c.heads_of(places[3].layer), 4);
-  EXPECT_EQ(c.heads_of(places[4].layer), 4);
+  const std::vector<AttentionSlot> slots = c.attention_slots();
+  ASSERT_EQ(slots.size(), 5u);
+  EXPECT_EQ(slots[0].name, "encoder.blocks.0.attn");
+  EXPECT_EQ(slots[4].name, "decoder.blocks.1.cross_attn");
+  EXPECT_EQ(slots[4].kind, AttentionKind::cross);
+  EXPECT_EQ(c.heads_of(slots[3].layer), 4);
+  EXPECT_EQ(c.heads_of(slots[4].layer), 4);
   c.heads = {1, 2};
   expect_error([&] { c.validate(); }, {"heads names 2 layers", "encoder_layers + layers is 3"});
 }
 
-TEST(Config, SaysWhatEachModuleReadsAndHowWideItIs) {
+TEST(Config, StatesInputsAndWidthOfEachAttentionLayer) {
   TransformerConfig c =
       small_encoder_decoder("source_length=7 length=5 heads=4 d_head=3 d_value=2");
   const auto check = [&](Index key_width) {
-    for (const AttentionPlace& place : c.attention_places()) {
-      EXPECT_EQ(place.queries, place.kind == AttentionKind::encoder ? 7 : 5) << place.name;
-      EXPECT_EQ(place.keys, place.kind == AttentionKind::self ? 5 : 7) << place.name;
-      EXPECT_EQ(place.width, 4 * (3 + 2));
-      EXPECT_EQ(place.key_width, key_width);
+    for (const AttentionSlot& slot : c.attention_slots()) {
+      EXPECT_EQ(slot.queries, slot.kind == AttentionKind::encoder ? 7 : 5) << slot.name;
+      EXPECT_EQ(slot.keys, slot.kind == AttentionKind::self ? 5 : 7) << slot.name;
+      EXPECT_EQ(slot.width, 4 * (3 + 2));
+      EXPECT_EQ(slot.key_width, key_width);
     }
   };
   check(4 * (3 + 2));
@@ -111,9 +111,9 @@ TEST(Config, RefusesAnUnembeddingThatFitsNowhere) {
 }
 
 TEST(Config, ChecksTheHeadsThatALayerKeeps) {
-  const auto keeping = [](TransformerConfig c, const char* module,
+  const auto keeping = [](TransformerConfig c, const char* attention_layer,
                           std::vector<std::int32_t> heads) {
-    c.attention = {{module, std::move(heads)}};
+    c.attention = {{attention_layer, std::move(heads)}};
     return c;
   };
   expect_invalid(keeping(small_config(), "blocks.0.attn", {2}),

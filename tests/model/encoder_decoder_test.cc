@@ -50,9 +50,9 @@ TEST_P(EncoderDecoder, FirstPositionSeesTheWholeSource) {
 
 TEST_P(EncoderDecoder, EncoderSeesWhatComesLater) {
   const auto memory_at_0 = [&] {
-    ModelCaptures captures;
-    model().forward(batch_, {}, {.captures = &captures});
-    return numbers(slice(captures.residual[1], 1, 0, 1));
+    ActivationCache activations;
+    model().forward(batch_, {}, {.activations = &activations});
+    return numbers(slice(activations.residual[1], 1, 0, 1));
   };
   const std::vector<double> before = memory_at_0();
   change(batch_.source_token(0, 8));
@@ -87,27 +87,27 @@ TEST_P(EncoderDecoder, PaddingOfTheSequenceChangesNothingBeforeIt) {
   EXPECT_EQ(logits(0, 3), before);
 }
 
-TEST_P(EncoderDecoder, CapturesModulesInExecutionOrder) {
-  ModelCaptures captures;
-  model().forward(batch_, {}, {.captures = &captures});
-  ASSERT_EQ(captures.attention.size(), 5u);
-  EXPECT_EQ(captures.attention[0].pattern.shape(), (Shape{2, 2, 9, 9}));
+TEST_P(EncoderDecoder, RecordsAttentionLayersInExecutionOrder) {
+  ActivationCache activations;
+  model().forward(batch_, {}, {.activations = &activations});
+  ASSERT_EQ(activations.attention.size(), 5u);
+  EXPECT_EQ(activations.attention[0].pattern.shape(), (Shape{2, 2, 9, 9}));
   for (std::size_t self : {1u, 3u}) {
-    EXPECT_EQ(captures.attention[self].pattern.shape(), (Shape{2, 2, 5, 5}));
-    EXPECT_EQ(captures.attention[self + 1].pattern.shape(), (Shape{2, 2, 5, 9}));
+    EXPECT_EQ(activations.attention[self].pattern.shape(), (Shape{2, 2, 5, 5}));
+    EXPECT_EQ(activations.attention[self + 1].pattern.shape(), (Shape{2, 2, 5, 9}));
   }
-  ASSERT_EQ(captures.residual.size(), 5u);  // of the encoder, 2; of the decoder, 3
-  EXPECT_EQ(captures.residual[1].shape(), (Shape{2, 9, 8}));
-  EXPECT_EQ(captures.residual[2].shape(), (Shape{2, 5, 8}));
+  ASSERT_EQ(activations.residual.size(), 5u);  // of the encoder, 2; of the decoder, 3
+  EXPECT_EQ(activations.residual[1].shape(), (Shape{2, 9, 8}));
+  EXPECT_EQ(activations.residual[2].shape(), (Shape{2, 5, 8}));
 }
 
-TEST_P(EncoderDecoder, NamesItsModulesInExecutionOrder) {
+TEST_P(EncoderDecoder, NamesItsAttentionLayersInExecutionOrder) {
   std::vector<std::string> names;
   std::vector<AttentionKind> kinds;
-  for (const AttentionModule& module : model_[0].attention_modules()) {
-    names.push_back(module.name);
-    kinds.push_back(module.kind);
-    EXPECT_EQ(module.attention->head_count(), 2);
+  for (const AttentionLayer& attention_layer : model_[0].attention_layers()) {
+    names.push_back(attention_layer.name);
+    kinds.push_back(attention_layer.kind);
+    EXPECT_EQ(attention_layer.attention->head_count(), 2);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"encoder.blocks.0.attn", "decoder.blocks.0.attn",
                                              "decoder.blocks.0.cross_attn", "decoder.blocks.1.attn",
@@ -118,14 +118,14 @@ TEST_P(EncoderDecoder, NamesItsModulesInExecutionOrder) {
 
 TEST_P(EncoderDecoder, HidesSingleEdgesOfCrossAttention) {
   ModelHooks hooks;
-  ModelCaptures captures;
-  hooks.captures = &captures;
-  hooks.edits.resize(5);
-  hooks.edits[2].hidden_edges.assign(2 * 2 * 5 * 9, 0);
+  ActivationCache activations;
+  hooks.activations = &activations;
+  hooks.interventions.resize(5);
+  hooks.interventions[2].masked_edges.assign(2 * 2 * 5 * 9, 0);
   const std::size_t edge = ((1 * 2 + 0) * 5 + 4) * 9 + 8;  // sequence 1, head 0, query 4, key 8
-  hooks.edits[2].hidden_edges[edge] = 1;
+  hooks.interventions[2].masked_edges[edge] = 1;
   const Tensor plain = model().forward(batch_), edited = model().forward(batch_, {}, hooks);
-  const std::vector<double> pattern = numbers(captures.attention[2].pattern);
+  const std::vector<double> pattern = numbers(activations.attention[2].pattern);
   EXPECT_EQ(pattern[edge], 0);
   double sum = 0;
   for (std::size_t s = 0; s < 9; ++s) sum += pattern[edge - s];
@@ -136,27 +136,28 @@ TEST_P(EncoderDecoder, HidesSingleEdgesOfCrossAttention) {
 
 TEST_P(EncoderDecoder, PutsAnyReplacementIntoCrossAttention) {
   ModelHooks hooks;
-  hooks.edits.resize(5);
-  hooks.edits[4].gate = Tensor::zeros({2, 5, 2});
-  hooks.edits[4].replacement = random_tensor({2, 5, 2, 4}, Key{3});
+  hooks.interventions.resize(5);
+  hooks.interventions[4].gate = Tensor::zeros({2, 5, 2});
+  hooks.interventions[4].replacement = random_tensor({2, 5, 2, 4}, Key{3});
   const Tensor replaced = model().forward(batch_, {}, hooks);
   Transformer without = model().clone();
   MultiHeadAttention& last = without.attention(4);
   std::fill_n(last.V.W.data(), last.V.W.count(), Scalar{0});  // its heads then give b_V alone
   std::fill_n(last.V.b.data(), last.V.b.count(), Scalar{0});
   EXPECT_NE(numbers(replaced), numbers(without.forward(batch_)));
-  hooks.edits[4].replacement = {};
+  hooks.interventions[4].replacement = {};
   expect_near(model().forward(batch_, {}, hooks), without.forward(batch_), 16 * kEpsilon);
 }
 
-TEST_P(EncoderDecoder, LetsGradientsReachGatesOfEveryModule) {
+TEST_P(EncoderDecoder, LetsGradientsReachGatesOfEveryAttentionLayer) {
   ModelHooks hooks;
-  hooks.edits.resize(5);
-  for (HeadEdits& edits : hooks.edits) edits.gate = Tensor::full({2}, 1).set_requires_grad();
+  hooks.interventions.resize(5);
+  for (HeadInterventions& interventions : hooks.interventions)
+    interventions.gate = Tensor::full({2}, 1).set_requires_grad();
   backward(model().loss(batch_, {}, hooks));
-  for (const HeadEdits& edits : hooks.edits) {
-    ASSERT_TRUE(edits.gate.grad().defined());
-    EXPECT_GT(largest(numbers(edits.gate.grad())), 0);
+  for (const HeadInterventions& interventions : hooks.interventions) {
+    ASSERT_TRUE(interventions.gate.grad().defined());
+    EXPECT_GT(largest(numbers(interventions.gate.grad())), 0);
   }
 }
 
@@ -180,14 +181,14 @@ TEST_P(EncoderDecoder, ComesBackFromItsFile) {
   expect_near(read.forward(batch_), model().forward(batch_), 1e-5);
 }
 
-TEST_P(EncoderDecoder, DropsOtherUnitsInEveryModule) {
+TEST_P(EncoderDecoder, DropsOtherUnitsInEveryAttentionLayer) {
   config_.dropout = 0.5;
   config_.encoder_layers = 2;
   Transformer same(config_);  // all blocks alike: only dropout can tell them apart
   initialize(same, Key{1});
-  ModelCaptures captures;
-  same.forward(batch_, {.training = true, .key = Key{4}}, {.captures = &captures});
-  const auto& r = captures.residual;
+  ActivationCache activations;
+  same.forward(batch_, {.training = true, .key = Key{4}}, {.activations = &activations});
+  const auto& r = activations.residual;
   const std::vector<double> first = numbers(r[1] - r[0]), second = numbers(r[2] - r[1]);
   EXPECT_NE(first, second);
   EXPECT_EQ(numbers(same.forward(batch_, {.training = true, .key = Key{4}})),
@@ -199,8 +200,9 @@ TEST_P(EncoderDecoder, RefusesWhatDoesNotFit) {
   expect_error([&] { model().forward(Batch::make(1, 5, 1, 10)); },
                {"sources have 10 positions", "at most 9"});
   expect_error([&] { model().forward(Batch::make(1, 7, 1, 9)); }, {"7 positions", "at most 6"});
-  expect_error([&] { model().forward(batch_, {}, {.edits = std::vector<HeadEdits>(3)}); },
-               {"3 attention layers", "has 5"});
+  expect_error(
+      [&] { model().forward(batch_, {}, {.interventions = std::vector<HeadInterventions>(3)}); },
+      {"3 attention layers", "has 5"});
   const Transformer decoder = random_model(small_config());
   expect_error([&] { decoder.forward(batch_); }, {"no encoder-decoder"});
   batch_.source_token(1, 2) = 7;

@@ -37,10 +37,10 @@ std::pair<std::vector<std::vector<std::int32_t>>, ModelHooks> kept_and_gates(
   kept.back().clear();
   ModelHooks hooks;
   for (const auto& heads : kept) {
-    HeadEdits edits;
-    edits.gate = Tensor::zeros({4});
-    for (const std::int32_t head : heads) edits.gate.data()[head] = 1;
-    hooks.edits.push_back(edits);
+    HeadInterventions interventions;
+    interventions.gate = Tensor::zeros({4});
+    for (const std::int32_t head : heads) interventions.gate.data()[head] = 1;
+    hooks.interventions.push_back(interventions);
   }
   return {kept, hooks};
 }

@@ -72,10 +72,10 @@ TEST_P(GoldenTransformer, HasItsLogits) {
 }
 
 TEST_P(GoldenTransformer, HasItsPatterns) {
-  ModelCaptures captures;
-  model_.forward(batch_, {}, {.captures = &captures});
+  ActivationCache activations;
+  model_.forward(batch_, {}, {.activations = &activations});
   std::vector<Tensor> patterns;
-  for (const AttentionCaptures& attention : captures.attention) {
+  for (const AttentionActivations& attention : activations.attention) {
     const Tensor& pattern = attention.pattern;
     const Shape& s = pattern.shape();
     if (model_.config().has_source())

@@ -95,26 +95,26 @@ TEST(Transformer, AsAnEncoderSeesEverythingThatIsNoPadding) {
   EXPECT_NE(numbers(slice(first, 1, 0, 1)), numbers(slice(model.forward(batch), 1, 0, 1)));
 }
 
-TEST(Transformer, CapturesEveryLayerTheResidualStreamAndWhatIsAddedToIt) {
+TEST(Transformer, RecordsEveryLayerTheResidualStreamAndWhatIsAddedToIt) {
   const TransformerConfig config = small_config();
   const Transformer model = random_model(config);
   const Batch batch = random_batch(config, 2, 5);
-  ModelCaptures captures;
-  const Tensor logits = model.forward(batch, {}, {.captures = &captures});
-  ASSERT_EQ(captures.attention.size(), 2u);
-  ASSERT_EQ(captures.residual.size(), 3u);
-  EXPECT_EQ(captures.attention[1].pattern.shape(), (Shape{2, 2, 5, 5}));
-  EXPECT_EQ(captures.residual[0].shape(), (Shape{2, 5, 8}));
+  ActivationCache activations;
+  const Tensor logits = model.forward(batch, {}, {.activations = &activations});
+  ASSERT_EQ(activations.attention.size(), 2u);
+  ASSERT_EQ(activations.residual.size(), 3u);
+  EXPECT_EQ(activations.attention[1].pattern.shape(), (Shape{2, 2, 5, 5}));
+  EXPECT_EQ(activations.residual[0].shape(), (Shape{2, 5, 8}));
   EXPECT_EQ(numbers(logits), numbers(model.forward(batch)));
-  const std::vector<AttentionModule> modules = model.attention_modules();
-  EXPECT_EQ(captures.attention[1].heads, modules[1].attention->heads);
+  const std::vector<AttentionLayer> attention_layers = model.attention_layers();
+  EXPECT_EQ(activations.attention[1].heads, attention_layers[1].attention->heads);
   std::string names;
-  for (const auto& [name, x] : captures.written) names += name + " ";
+  for (const auto& [name, x] : activations.written) names += name + " ";
   EXPECT_EQ(names, "embedding positions blocks.0.attn blocks.0.mlp blocks.1.attn blocks.1.mlp ");
-  const auto written = [&](std::size_t i) { return captures.written[i].x; };
-  for (std::size_t i = 1; i < captures.residual.size(); ++i)
-    EXPECT_EQ(numbers(captures.residual[i - 1] + written(2 * i) + written(2 * i + 1)),
-              numbers(captures.residual[i]));
+  const auto written = [&](std::size_t i) { return activations.written[i].x; };
+  for (std::size_t i = 1; i < activations.residual.size(); ++i)
+    EXPECT_EQ(numbers(activations.residual[i - 1] + written(2 * i) + written(2 * i + 1)),
+              numbers(activations.residual[i]));
 }
 
 TEST(Transformer, RefusesWhatDoesNotFit) {
@@ -125,13 +125,14 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
   expect_error([&] { model.forward(Batch::make(1, 6, 1, 0, 3)); },
                {"the model reads tokens", "holds vectors of 3 numbers"});
   expect_error([&] { model.loss(Batch::make(1, 6, 2)); }, {"2 targets", "the model 1"});
-  expect_error([&] { model.forward(batch, {}, {.edits = std::vector<HeadEdits>(3)}); },
-               {"3 attention layers", "has 2"});
+  expect_error(
+      [&] { model.forward(batch, {}, {.interventions = std::vector<HeadInterventions>(3)}); },
+      {"3 attention layers", "has 2"});
   batch.token(0, 2) = 7;
   expect_error([&] { model.forward(batch); }, {"id 7", "position 2"});
 }
 
-TEST(Transformer, RefusesAModuleThatItLacks) {
+TEST(Transformer, RefusesAnAttentionLayerThatItLacks) {
   Transformer model = random_model(small_config());
   expect_error([&] { model.attention(2); }, {"no attention layer 2", "has 2"});
 }
@@ -258,12 +259,12 @@ class GivenStreams : public testing::TestWithParam<TransformerConfig> {};
 TEST_P(GivenStreams, OfTheSamePassChangeNothing) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 2, 5);
-  ModelCaptures captures;
-  const Tensor logits = model.forward(batch, {}, {.captures = &captures});
-  for (std::size_t place = 0; place < captures.residual.size(); ++place) {
+  ActivationCache activations;
+  const Tensor logits = model.forward(batch, {}, {.activations = &activations});
+  for (std::size_t place = 0; place < activations.residual.size(); ++place) {
     ModelHooks hooks;
     hooks.residual.resize(place + 1);
-    hooks.residual[place] = captures.residual[place];
+    hooks.residual[place] = activations.residual[place];
     EXPECT_EQ(numbers(model.forward(batch, {}, hooks)), numbers(logits)) << place;
   }
 }
@@ -272,29 +273,29 @@ TEST_P(GivenStreams, CarryAllThatCameBefore) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 2, 5);
   const Batch other = random_batch(GetParam(), 2, 5, 0.2, Key{9});
-  ModelCaptures captures;
-  const Tensor expected = model.forward(other, {}, {.captures = &captures});
-  const std::size_t streams = captures.residual.size();
+  ActivationCache activations;
+  const Tensor expected = model.forward(other, {}, {.activations = &activations});
+  const std::size_t streams = activations.residual.size();
   ModelHooks hooks;
   hooks.residual.resize(streams);
-  hooks.residual[streams - 1] = captures.residual[streams - 1];
-  ModelCaptures seen;
-  hooks.captures = &seen;
+  hooks.residual[streams - 1] = activations.residual[streams - 1];
+  ActivationCache seen;
+  hooks.activations = &seen;
   EXPECT_EQ(numbers(model.forward(batch, {}, hooks)), numbers(expected));
   EXPECT_FALSE(seen.residual[streams - 2].defined());  // it did not run
 }
 
-TEST_P(GivenStreams, MeetTheEditsOfTheModulesBehindThem) {
+TEST_P(GivenStreams, MeetTheInterventionsInLaterAttentionLayers) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 2, 5);
-  ModelCaptures captures;
-  model.forward(batch, {}, {.captures = &captures});
+  ActivationCache activations;
+  model.forward(batch, {}, {.activations = &activations});
   ModelHooks edited;
-  edited.edits.resize(captures.attention.size());
-  edited.edits.back().gate = Tensor::zeros({2});
+  edited.interventions.resize(activations.attention.size());
+  edited.interventions.back().gate = Tensor::zeros({2});
   ModelHooks both = edited;
-  both.residual.resize(captures.residual.size() - 1);
-  both.residual.back() = captures.residual[captures.residual.size() - 2];
+  both.residual.resize(activations.residual.size() - 1);
+  both.residual.back() = activations.residual[activations.residual.size() - 2];
   EXPECT_EQ(numbers(model.forward(batch, {}, both)), numbers(model.forward(batch, {}, edited)));
 }
 

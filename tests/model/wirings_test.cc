@@ -36,9 +36,9 @@ struct OneBlock {
   explicit OneBlock(const std::string& wiring)
       : model(random_model(small_config("layers=1 norm_place=" + wiring))),
         batch(random_batch(model.config(), 2, 5)) {
-    captures.wants_patterns = false;
+    activations.wants_patterns = false;
     const NoGrad no_grad;
-    model.forward(batch, {}, {.captures = &captures});
+    model.forward(batch, {}, {.activations = &activations});
   }
   /// The results of the layers of the block for given inputs, from the parameters.
   Tensor norm(const std::string& name, const Tensor& x) {
@@ -56,44 +56,44 @@ struct OneBlock {
 
   Transformer model;
   Batch batch;
-  ModelCaptures captures{};
+  ActivationCache activations{};
   std::map<std::string, Tensor> parameters = named_parameters(model);
 };
 
 TEST(BlockWirings, ParallelSublayersReadTheSameNormOfTheStream) {
   const NoGrad no_grad;
   OneBlock one("parallel");
-  const Tensor& x = one.captures.residual[0];
+  const Tensor& x = one.activations.residual[0];
   const Tensor h = one.norm("ln1", x);
-  expect_near(one.captures.residual[1], x + one.attn(h) + one.mlp(h), 1e-5);
+  expect_near(one.activations.residual[1], x + one.attn(h) + one.mlp(h), 1e-5);
 }
 
 TEST(BlockWirings, PreNormSublayersReadTheStreamOneAfterTheOther) {
   const NoGrad no_grad;
   OneBlock one("pre");
-  Tensor x = one.captures.residual[0];
+  Tensor x = one.activations.residual[0];
   x = x + one.attn(one.norm("ln1", x));
   x = x + one.mlp(one.norm("ln2", x));
-  expect_near(one.captures.residual[1], x, 1e-5);
+  expect_near(one.activations.residual[1], x, 1e-5);
 }
 
 TEST(BlockWirings, PostNormFollowsEachSum) {
   const NoGrad no_grad;
   OneBlock one("post");
-  Tensor x = one.captures.residual[0];
+  Tensor x = one.activations.residual[0];
   x = one.norm("ln1", x + one.attn(x));
   x = one.norm("ln2", x + one.mlp(x));
-  expect_near(one.captures.residual[1], x, 1e-5);
+  expect_near(one.activations.residual[1], x, 1e-5);
 }
 
 TEST(BlockWirings, RowAddedByAProgramComputesItsFormula) {
   const NoGrad no_grad;
   EXPECT_TRUE(kOwnRowIsThere);
   OneBlock one("network_first");
-  Tensor x = one.captures.residual[0];
+  Tensor x = one.activations.residual[0];
   x = x + one.mlp(one.norm("ln2", x));
   x = x + one.attn(one.norm("ln1", x));
-  expect_near(one.captures.residual[1], x, 1e-5);
+  expect_near(one.activations.residual[1], x, 1e-5);
 }
 
 TEST(BlockWirings, ParallelBlocksHaveNoSecondNorm) {
@@ -114,7 +114,7 @@ TEST(BlockWirings, WithoutANetworkParallelIsPreNorm) {
 TEST(BlockWirings, WritesAreRecordedInTheOrderOfTheStream) {
   OneBlock one("parallel");
   std::vector<std::string> names;
-  for (const ModelCaptures::Written& written : one.captures.written) {
+  for (const ActivationCache::Written& written : one.activations.written) {
     names.push_back(written.name);
   }
   EXPECT_EQ(names,

@@ -29,10 +29,10 @@ Kept kept_of(const Transformer& model, unsigned mask) {
 ModelHooks gates_of(const Transformer& model, const Kept& kept) {
   ModelHooks hooks;
   for (const auto& heads : model.head_numbers()) {
-    HeadEdits edits;
-    edits.gate = Tensor::zeros({static_cast<Index>(heads.size())});
-    for (std::int32_t head : kept[hooks.edits.size()]) edits.gate.data()[head] = 1;
-    hooks.edits.push_back(edits);
+    HeadInterventions interventions;
+    interventions.gate = Tensor::zeros({static_cast<Index>(heads.size())});
+    for (std::int32_t head : kept[hooks.interventions.size()]) interventions.gate.data()[head] = 1;
+    hooks.interventions.push_back(interventions);
   }
   return hooks;
 }
@@ -45,7 +45,7 @@ class WithHeads : public testing::TestWithParam<Case> {
   }
   unsigned masks() const {
     std::size_t heads = 0;
-    for (const auto& module : model_[0].head_numbers()) heads += module.size();
+    for (const auto& attention_layer : model_[0].head_numbers()) heads += attention_layer.size();
     return 1u << heads;
   }
 
@@ -135,7 +135,7 @@ TEST(WithHeads, KeepsTheDropoutOfTheHeadsThatAreLeft) {
               model.forward(batch, training, gates_of(model, kept)), 1e-5);
 }
 
-TEST(WithHeads, NeedsHeadsForEveryModule) {
+TEST(WithHeads, NeedsHeadsForEveryAttentionLayer) {
   const Transformer model = random_model(small_config());
   expect_error([&] { model.with_heads({{0}}); }, {"1 attention layers", "has 2"});
   expect_error([&] { model.with_heads({{0}, {7}}); }, {"head 7"});

@@ -133,14 +133,14 @@ TEST(AttentionFunctions, SayWhetherTheirRowsSumToOne) {
   }
 }
 
-TEST(AttentionFunctions, HiddenEdgesHaveWeightZeroAndQueriesThatSeeNothingGiveZero) {
+TEST(AttentionFunctions, MaskedEdgesHaveWeightZeroAndQueriesThatSeeNothingGiveZero) {
   const Inputs x;
   AttentionOptions options = small_options();
-  options.hidden_edges.assign(2 * 4 * 7 * 7, 0);
+  options.masked_edges.assign(2 * 4 * 7 * 7, 0);
   for (std::size_t s = 0; s < 7; ++s) {
-    options.hidden_edges[(0 * 7 + 3) * 7 + s] = 1;  // all keys of b 0, head 0, query 3
+    options.masked_edges[(0 * 7 + 3) * 7 + s] = 1;  // all keys of b 0, head 0, query 3
   }
-  options.hidden_edges[(1 * 7 + 5) * 7 + 2] = 1;  // one key of b 0, head 1, query 5
+  options.masked_edges[(1 * 7 + 5) * 7 + 2] = 1;  // one key of b 0, head 1, query 5
   for (const AttentionFunction function : all_functions()) {
     SCOPED_TRACE(kind_of(function).name);
     Tensor before;
@@ -181,9 +181,9 @@ TEST(AttentionFunctions, DropTheWeightsThatTheKeyNames) {
   AttentionOptions options = small_options();
   options.dropout = Scalar(0.4);
   options.key = Key{9};
-  options.born_heads = {0, 1, 2, 3};
+  options.original_heads = {0, 1, 2, 3};
   AttentionOptions others = options;  // heads 2 and 3 are known as 4 and 5: they drop other weights
-  others.born_heads = {0, 1, 4, 5};
+  others.original_heads = {0, 1, 4, 5};
   for (const AttentionFunction function : all_functions()) {
     SCOPED_TRACE(kind_of(function).name);
     Tensor plain;

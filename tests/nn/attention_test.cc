@@ -24,8 +24,9 @@ constexpr AttentionSizes kGrouped{
 
 Tensor input() { return random_tensor({2, 5, 8}, Key{2}); }
 
-Tensor forward(const MultiHeadAttention& attn, const Tensor& x, const HeadEdits& edits) {
-  return attn.forward(x, x, {.causal = true}, {}, {.edits = &edits});
+Tensor forward(const MultiHeadAttention& attn, const Tensor& x,
+               const HeadInterventions& interventions) {
+  return attn.forward(x, x, {.causal = true}, {}, {.interventions = &interventions});
 }
 
 TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
@@ -37,12 +38,12 @@ TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
   expect_near(y, sum, 64 * kEpsilon);
 }
 
-TEST(MultiHeadAttention, WithoutHeadsCapturesNothing) {
-  AttentionCaptures captures;
-  made(kSelf).forward(input(), input(), {}, {}, {.captures = &captures});
-  made(kSelf).with_heads({}).forward(input(), input(), {}, {}, {.captures = &captures});
-  EXPECT_TRUE(captures.heads.empty() && captures.wants_pattern);
-  EXPECT_FALSE(captures.z.defined() || captures.pattern.defined());
+TEST(MultiHeadAttention, WithoutHeadsRecordsNothing) {
+  AttentionActivations activations;
+  made(kSelf).forward(input(), input(), {}, {}, {.activations = &activations});
+  made(kSelf).with_heads({}).forward(input(), input(), {}, {}, {.activations = &activations});
+  EXPECT_TRUE(activations.heads.empty() && activations.wants_pattern);
+  EXPECT_FALSE(activations.z.defined() || activations.pattern.defined());
 }
 
 TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
@@ -53,7 +54,7 @@ TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
 }
 
 TEST(KeyValueCache, KeepsTheLastPositionsAndIsExtendedByOne) {
-  KeyValueCache cache{.room = 3};
+  KeyValueCache cache{.capacity = 3};
   const Tensor k = input();               // of 5 positions
   const Tensor next = slice(k, 1, 0, 1);  // of one
   const SeenKeysAndValues first = cache.append_self(k, k, {.causal = true});
@@ -87,12 +88,13 @@ TEST(KeyValueCache, KeepsTheSourceOfTheFirstCall) {
 TEST(MultiHeadAttention, TakesOutputsThatWereComputedBefore) {
   const MultiHeadAttention attn = made(kGrouped);
   const Tensor x = input();
-  AttentionCaptures captures;
-  attn.forward(x, x, {.causal = true}, {}, {.captures = &captures});
-  const HeadEdits edits{.gate = Tensor::full({4}, Scalar{0.5})};
+  AttentionActivations activations;
+  attn.forward(x, x, {.causal = true}, {}, {.activations = &activations});
+  const HeadInterventions interventions{.gate = Tensor::full({4}, Scalar{0.5})};
   const Tensor other = random_tensor(x.shape(), Key{8});
-  expect_near(attn.forward(other, other, {.causal = true}, {}, {.edits = &edits, .z = captures.z}),
-              forward(attn, x, edits), 0);
+  expect_near(attn.forward(other, other, {.causal = true}, {},
+                           {.interventions = &interventions, .z = activations.z}),
+              forward(attn, x, interventions), 0);
 }
 
 TEST(MultiHeadAttention, NamesItsParameters) {
@@ -116,75 +118,75 @@ TEST(MultiHeadAttention, RefusesSizesThatDoNotFit) {
 TEST(Captures, HoldWhatTheHeadsComputed) {
   const MultiHeadAttention attn = made(kGrouped);
   const Tensor x = input();
-  AttentionCaptures captures;
-  const Tensor y = attn.forward(x, x, {}, {}, {.captures = &captures});
-  EXPECT_EQ(captures.q.shape(), (Shape{2, 5, 12}));
-  EXPECT_EQ(captures.k.shape(), (Shape{2, 5, 6}));
-  EXPECT_EQ(captures.v.shape(), (Shape{2, 5, 4}));
-  EXPECT_EQ(captures.pattern.shape(), (Shape{2, 4, 5, 5}));
-  expect_near(y, attn.O.forward(captures.z), 0);
-  expect_near(captures.q, attn.Q.forward(x), 0);
+  AttentionActivations activations;
+  const Tensor y = attn.forward(x, x, {}, {}, {.activations = &activations});
+  EXPECT_EQ(activations.q.shape(), (Shape{2, 5, 12}));
+  EXPECT_EQ(activations.k.shape(), (Shape{2, 5, 6}));
+  EXPECT_EQ(activations.v.shape(), (Shape{2, 5, 4}));
+  EXPECT_EQ(activations.pattern.shape(), (Shape{2, 4, 5, 5}));
+  expect_near(y, attn.O.forward(activations.z), 0);
+  expect_near(activations.q, attn.Q.forward(x), 0);
 }
 
 TEST(Captures, LeaveOutPatternsOnRequest) {
   const MultiHeadAttention attn = made(kSelf);
-  AttentionCaptures captures;
-  captures.wants_pattern = false;
-  attn.forward(input(), input(), {}, {}, {.captures = &captures});
-  EXPECT_FALSE(captures.pattern.defined());
-  EXPECT_TRUE(captures.z.defined());
+  AttentionActivations activations;
+  activations.wants_pattern = false;
+  attn.forward(input(), input(), {}, {}, {.activations = &activations});
+  EXPECT_FALSE(activations.pattern.defined());
+  EXPECT_TRUE(activations.z.defined());
 }
 
 TEST(Captures, NameThePatternAndTheOutputOfAHeadByItsPlace) {
   const MultiHeadAttention attn = made(kSelf).with_heads({1, 3});
-  AttentionCaptures captures;
-  attn.forward(input(), input(), {.causal = true}, {}, {.captures = &captures});
-  EXPECT_EQ(captures.place_of(1), 0);
-  EXPECT_EQ(captures.place_of(3), 1);
-  const std::span<const Scalar> pattern = captures.pattern_of(captures.place_of(3), 1);
+  AttentionActivations activations;
+  attn.forward(input(), input(), {.causal = true}, {}, {.activations = &activations});
+  EXPECT_EQ(activations.slot_of(1), 0);
+  EXPECT_EQ(activations.slot_of(3), 1);
+  const std::span<const Scalar> pattern = activations.pattern_of(activations.slot_of(3), 1);
   ASSERT_EQ(pattern.size(), 25u);
   expect_near(std::vector<double>(pattern.begin(), pattern.end()),
-              numbers(slice(slice(captures.pattern, 0, 1, 2), 1, 1, 2)), 0);
+              numbers(slice(slice(activations.pattern, 0, 1, 2), 1, 1, 2)), 0);
   EXPECT_EQ(pattern[1], 0);  // causal: the first query does not see the second key
-  const Tensor output = captures.output_of(1);
+  const Tensor output = activations.output_of(1);
   EXPECT_EQ(output.shape(), (Shape{2, 5, 2}));
-  expect_near(output, slice(captures.z, 2, 2, 4), 0);
+  expect_near(output, slice(activations.z, 2, 2, 4), 0);
 }
 
 TEST(Captures, RefuseHeadsThatAreNotThere) {
   const MultiHeadAttention attn = made(kSelf).with_heads({1, 3});
-  AttentionCaptures captures;
-  captures.wants_pattern = false;
-  expect_error([&] { captures.output_of(0); }, {"no head output"});
-  attn.forward(input(), input(), {}, {}, {.captures = &captures});
-  expect_error([&] { captures.place_of(2); }, {"head 2", "2 heads"});
-  expect_error([&] { captures.pattern_of(0); }, {"no pattern"});
-  captures.wants_pattern = true;
-  attn.forward(input(), input(), {}, {}, {.captures = &captures});
-  expect_error([&] { captures.pattern_of(2); }, {"index 2"});
-  expect_error([&] { captures.pattern_of(0, 2); }, {"sequence 2"});
-  expect_error([&] { captures.output_of(2); }, {"slice"});
+  AttentionActivations activations;
+  activations.wants_pattern = false;
+  expect_error([&] { activations.output_of(0); }, {"no head output"});
+  attn.forward(input(), input(), {}, {}, {.activations = &activations});
+  expect_error([&] { activations.slot_of(2); }, {"head 2", "2 heads"});
+  expect_error([&] { activations.pattern_of(0); }, {"no pattern"});
+  activations.wants_pattern = true;
+  attn.forward(input(), input(), {}, {}, {.activations = &activations});
+  expect_error([&] { activations.pattern_of(2); }, {"index 2"});
+  expect_error([&] { activations.pattern_of(0, 2); }, {"sequence 2"});
+  expect_error([&] { activations.output_of(2); }, {"slice"});
 }
 
 TEST(Captures, AverageTheirPatternsOverHeads) {
   const MultiHeadAttention attn = made(kSelf);
-  AttentionCaptures captures;
-  attn.forward(input(), input(), {}, {}, {.captures = &captures});
-  const Tensor average = captures.average_pattern();
+  AttentionActivations activations;
+  attn.forward(input(), input(), {}, {}, {.activations = &activations});
+  const Tensor average = activations.average_pattern();
   ASSERT_EQ(average.shape(), (Shape{2, 5, 5}));
   double sum = 0;
   for (Index h = 0; h < 4; ++h)
-    sum += static_cast<double>(captures.pattern.data()[((4 + h) * 5 + 3) * 5 + 2]) / 4;
+    sum += static_cast<double>(activations.pattern.data()[((4 + h) * 5 + 3) * 5 + 2]) / 4;
   EXPECT_NEAR(average.data()[(5 + 3) * 5 + 2], sum, 4 * kEpsilon);
 }
 
 TEST(Dropout, ChangesWeightsWhileTrainingButNotThePattern) {
   const MultiHeadAttention attn = made(kSelf, Scalar(0.5));
   const Tensor x = input();
-  AttentionCaptures plain, dropped;
-  const Tensor y = attn.forward(x, x, {}, {}, {.captures = &plain});
+  AttentionActivations plain, dropped;
+  const Tensor y = attn.forward(x, x, {}, {}, {.activations = &plain});
   const Tensor z =
-      attn.forward(x, x, {}, {.training = true, .key = Key{3}}, {.captures = &dropped});
+      attn.forward(x, x, {}, {.training = true, .key = Key{3}}, {.activations = &dropped});
   EXPECT_EQ(numbers(plain.pattern), numbers(dropped.pattern));
   EXPECT_NE(numbers(y), numbers(z));
   EXPECT_EQ(numbers(z), numbers(attn.forward(x, x, {}, {.training = true, .key = Key{3}})));
@@ -194,8 +196,8 @@ TEST(Dropout, UsesOriginalIndicesOfHeads) {
   const MultiHeadAttention attn = made(kSelf, Scalar(0.5));
   const Tensor x = input();
   const ForwardContext training{.training = true, .key = Key{3}};
-  const HeadEdits edits{.gate = Tensor::of({4}, {0, 1, 0, 1})};
-  const Tensor gated = attn.forward(x, x, {}, training, {.edits = &edits});
+  const HeadInterventions interventions{.gate = Tensor::of({4}, {0, 1, 0, 1})};
+  const Tensor gated = attn.forward(x, x, {}, training, {.interventions = &interventions});
   expect_near(attn.with_heads({1, 3}).forward(x, x, {}, training), gated, 64 * kEpsilon);
 }
 
@@ -208,11 +210,11 @@ TEST(Gate, OneChangesNothing) {
 TEST(Gate, ScalesEachHeadForHeadsExamplesOrPositions) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input();
-  AttentionCaptures captures;
-  attn.forward(x, x, {.causal = true}, {}, {.captures = &captures});
+  AttentionActivations activations;
+  attn.forward(x, x, {.causal = true}, {}, {.activations = &activations});
   for (const Shape& shape : {Shape{4}, Shape{2, 4}, Shape{2, 5, 4}}) {
     const Tensor gate = random_tensor(shape, Key{4});
-    Tensor z = captures.z.clone();
+    Tensor z = activations.z.clone();
     for (Index i = 0; i < z.count(); ++i) {
       const Index h = i / 2 % 4, t = i / 8 % 5, b = i / 40;
       const Index at = shape.rank() == 1 ? h : shape.rank() == 2 ? b * 4 + h : (b * 5 + t) * 4 + h;
@@ -233,11 +235,11 @@ TEST(Gate, ZeroReplacesTheHead) {
 TEST(Gate, InBetweenMixesTheHeadWithItsReplacement) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input(), replacement = random_tensor({2, 5, 4, 2}, Key{5});
-  AttentionCaptures captures;
-  attn.forward(x, x, {.causal = true}, {}, {.captures = &captures});
+  AttentionActivations activations;
+  attn.forward(x, x, {.causal = true}, {}, {.activations = &activations});
   const Tensor y =
       forward(attn, x, {.gate = Tensor::full({4}, Scalar(0.25)), .replacement = replacement});
-  const Tensor z = captures.z * Scalar(0.25) + reshape(replacement, {2, 5, 8}) * Scalar(0.75);
+  const Tensor z = activations.z * Scalar(0.25) + reshape(replacement, {2, 5, 8}) * Scalar(0.75);
   expect_near(y, attn.O.forward(z), 16 * kEpsilon);
 }
 
@@ -247,15 +249,16 @@ TEST(Gate, RefusesAnotherShape) {
                {"gate", "[4]", "[2, 4]", "[2, 5, 4]", "got [3]"});
 }
 
-TEST(HiddenEdges, TakeTheWeightAndRenormaliseTheRest) {
+TEST(MaskedEdges, TakeTheWeightAndRenormaliseTheRest) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input();
-  HeadEdits edits;
-  edits.hidden_edges.assign(2 * 4 * 5 * 5, 0);
-  edits.hidden_edges[((0 * 4 + 2) * 5 + 4) * 5 + 1] = 1;  // b 0, head 2, query 4, key 1
-  AttentionCaptures before, after;
-  attn.forward(x, x, {.causal = true}, {}, {.captures = &before});
-  attn.forward(x, x, {.causal = true}, {}, {.edits = &edits, .captures = &after});
+  HeadInterventions interventions;
+  interventions.masked_edges.assign(2 * 4 * 5 * 5, 0);
+  interventions.masked_edges[((0 * 4 + 2) * 5 + 4) * 5 + 1] = 1;  // b 0, head 2, query 4, key 1
+  AttentionActivations before, after;
+  attn.forward(x, x, {.causal = true}, {}, {.activations = &before});
+  attn.forward(x, x, {.causal = true}, {},
+               {.interventions = &interventions, .activations = &after});
   std::vector<double> expected = numbers(before.pattern);
   const std::size_t row = ((0 * 4 + 2) * 5 + 4) * 5;
   const double left = 1 - expected[row + 1];
@@ -280,7 +283,7 @@ TEST(WithHeads, DropsAKeyBlockWhenItsLastHeadGoes) {
   EXPECT_EQ(made(kGrouped).with_heads({3}).kv_blocks, std::vector<std::int32_t>{1});
 }
 
-TEST(WithHeads, SharesNothingWithTheModuleItCameFrom) {
+TEST(WithHeads, SharesNothingWithTheLayerItCameFrom) {
   const MultiHeadAttention attn = made(kSelf);
   MultiHeadAttention copy = attn.with_heads({0, 1, 2, 3});
   const std::vector<double> before = numbers(attn.forward(input(), input(), {}));

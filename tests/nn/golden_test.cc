@@ -19,19 +19,19 @@ class GoldenAttention : public testing::TestWithParam<Fixture> {
     attn_.visit("", [&](const std::string& name, const Tensor& p) { golden_.fill(name, p); });
     x_q_ = golden_.tensor("x_q").set_requires_grad();
     x_kv_ = golden_.has("x_kv") ? golden_.tensor("x_kv").set_requires_grad() : x_q_;
-    y_ = attn_.forward(x_q_, x_kv_, GetParam().mask, {}, {.captures = &captures_});
+    y_ = attn_.forward(x_q_, x_kv_, GetParam().mask, {}, {.activations = &activations_});
   }
 
   Golden golden_;
   MultiHeadAttention attn_;
   Tensor x_q_, x_kv_, y_;
-  AttentionCaptures captures_;
+  AttentionActivations activations_;
 };
 
 TEST_P(GoldenAttention, HasItsOutputs) { golden_.expect(y_, "y", kValueTolerance); }
 
 TEST_P(GoldenAttention, HasItsPatterns) {
-  golden_.expect(captures_.pattern, "pattern", kValueTolerance);
+  golden_.expect(activations_.pattern, "pattern", kValueTolerance);
 }
 
 TEST_P(GoldenAttention, SeesWhatItsMaskSees) {

@@ -28,18 +28,18 @@ TEST_P(AttentionGradients, AgreeWithCentralDifferences) {
   });
   const Tensor x_q = random_leaf({2, 3, 4}, Key{2});
   const Tensor x_kv = c.cross ? random_leaf({2, 5, 4}, Key{3}) : x_q;
-  HeadEdits edits;
+  HeadInterventions interventions;
   if (c.gate.rank() > 0) {
-    edits.gate = random_leaf(c.gate, Key{4});
-    edits.replacement = random_leaf({2, 3, 1, c.sizes.d_value}, Key{5});
-    inputs.insert(inputs.end(), {edits.gate, edits.replacement});
+    interventions.gate = random_leaf(c.gate, Key{4});
+    interventions.replacement = random_leaf({2, 3, 1, c.sizes.d_value}, Key{5});
+    inputs.insert(inputs.end(), {interventions.gate, interventions.replacement});
   }
   inputs.push_back(x_q);
   if (c.cross) inputs.push_back(x_kv);
   const ForwardContext training{.training = true, .key = Key{6}};
   const auto result = gradcheck(
       [&](const std::vector<Tensor>&) {
-        return attn.forward(x_q, x_kv, c.mask, training, {.edits = &edits});
+        return attn.forward(x_q, x_kv, c.mask, training, {.interventions = &interventions});
       },
       inputs);
   EXPECT_TRUE(result.passed) << result.sentence();

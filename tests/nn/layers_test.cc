@@ -7,9 +7,10 @@
 namespace headlab { namespace {
 
 template <class Module, class... Name>
-std::vector<std::string> names_of(Module module, const Name&... name) {
+std::vector<std::string> names_of(Module attention_layer, const Name&... name) {
   std::vector<std::string> names;
-  module.visit(name..., [&](const std::string& full, const Tensor&) { names.push_back(full); });
+  attention_layer.visit(name...,
+                        [&](const std::string& full, const Tensor&) { names.push_back(full); });
   return names;
 }
 

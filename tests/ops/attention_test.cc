@@ -28,7 +28,7 @@ std::vector<Case> cases() {
   const Key key{21};
   const AttentionOptions together{.kv_head = {0, 0, 0, 1},
                                   .mask = {.causal = true, .window = 9, .lengths = {17, 11}},
-                                  .hidden_edges = random_flags(2 * 4 * 289, 0.2, key.fold(1)),
+                                  .masked_edges = random_flags(2 * 4 * 289, 0.2, key.fold(1)),
                                   .dropout = p,
                                   .key = key};
   return {
@@ -41,9 +41,17 @@ std::vector<Case> cases() {
       {"Lengths", 3, 5, 9, 2, 2, 6, 4, {.mask = {.lengths = {9, 4, 0}}}},
       {"SharedKeys", 2, 6, 6, 4, 2, 3, 2, {.kv_head = {0, 0, 1, 1}, .mask = {.causal = true}}},
       {"OneKeyBlock", 2, 6, 6, 3, 1, 3, 2, {.kv_head = {0, 0, 0}}},
-      {"HiddenEdges", 2, 8, 8, 2, 2, 3, 3, {.hidden_edges = random_flags(256, 0.7, key)}},
+      {"MaskedEdges", 2, 8, 8, 2, 2, 3, 3, {.masked_edges = random_flags(256, 0.7, key)}},
       {"Dropout", 2, 20, 20, 2, 2, 4, 4, {.dropout = p, .key = key}},
-      {"DropoutOfBornHeads", 1, 9, 9, 2, 2, 4, 4, {.dropout = p, .key = key, .born_heads = {1, 3}}},
+      {"DropoutOfBornHeads",
+       1,
+       9,
+       9,
+       2,
+       2,
+       4,
+       4,
+       {.dropout = p, .key = key, .original_heads = {1, 3}}},
       {"Together", 2, 17, 17, 4, 2, 5, 3, together},
       {"OneOfEverything", 1, 1, 1, 1, 1, 1, 1, {.mask = {.causal = true}}},
       {"NoQueries", 1, 0, 4, 1, 1, 2, 2, {}},
@@ -107,7 +115,7 @@ TEST_P(Fused, HasRowsThatSumToOneOrSeeNothing) {
     bool sees = false;
     for (Index s = 0; s < c.S; ++s) {
       const bool hidden =
-          !c.options.hidden_edges.empty() && c.options.hidden_edges[size(i * c.S + s)] != 0;
+          !c.options.masked_edges.empty() && c.options.masked_edges[size(i * c.S + s)] != 0;
       const bool visible = c.options.mask.sees(b, t, s) && !hidden;
       sees = sees || visible;
       EXPECT_TRUE(visible || r.pattern.data()[i * c.S + s] == 0);
@@ -206,9 +214,9 @@ TEST(Attention, NamesWhatDoesNotFit) {
   expect_error(attend({.heads = 2, .kv_head = {-1, 1}}), {"block -1"});
   expect_error(attend({.heads = 2, .mask = {.causal = true}}), {"causal", "3 and 5"});
   expect_error(attend({.heads = 2, .mask = {.lengths = {3}}}), {"lengths needs 2", "got 1"});
-  expect_error(attend({.heads = 2, .hidden_edges = {1}}), {"hidden_edges needs 60", "got 1"});
+  expect_error(attend({.heads = 2, .masked_edges = {1}}), {"masked_edges needs 60", "got 1"});
   expect_error(attend({.heads = 2, .dropout = 1}), {"dropout", "[0, 1)"});
-  expect_error(attend({.heads = 2, .born_heads = {1}}), {"born_heads needs 2"});
+  expect_error(attend({.heads = 2, .original_heads = {1}}), {"born_heads needs 2"});
   expect_error([&] { attention(Tensor::zeros({2, 5}), k, k, {}); }, {"three axes", "[2, 5]"});
   expect_error([&] { attention(Tensor::zeros({2, 5, 0}), k, k, {}); }, {"does not split"});
 }

@@ -42,7 +42,7 @@ GradcheckFunction attended(const AttentionOptions& options) {
 }
 
 /// Every third edge hidden, and one query that sees nothing at all.
-Flags hidden_edges(Index count, Index keys) {
+Flags masked_edges(Index count, Index keys) {
   Flags flags(static_cast<std::size_t>(count), 0);
   for (std::size_t i = 0; i < flags.size(); i += 3) flags[i] = 1;
   std::fill_n(flags.begin(), keys, std::uint8_t{1});
@@ -57,7 +57,7 @@ AttentionOptions of_lengths(const Ids& lengths) {
 AttentionOptions of_edges(Index count, Index keys) {
   AttentionOptions options;
   options.heads = 2;
-  options.hidden_edges = hidden_edges(count, keys);
+  options.masked_edges = masked_edges(count, keys);
   return options;
 }
 AttentionOptions all_options() {
@@ -66,10 +66,10 @@ AttentionOptions all_options() {
   options.kv_head = {0, 1, 1, 1};
   options.mask.causal = true;
   options.mask.window = 4;
-  options.hidden_edges = hidden_edges(200, 5);
+  options.masked_edges = masked_edges(200, 5);
   options.dropout = Scalar(0.3);
   options.key = kDropoutKey;
-  options.born_heads = {1, 4, 5, 7};
+  options.original_heads = {1, 4, 5, 7};
   return options;
 }
 

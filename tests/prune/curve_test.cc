@@ -64,8 +64,8 @@ TEST_F(SmallCurve, KeepsTheLossOfEverySubset) {
   EXPECT_EQ(table.heads, all_heads(run_.model));
   ASSERT_EQ(table.losses.size(), 16u);
   const Ablation ablation(run_.model, held_out_examples(*run_.task, 512).batch);
-  const std::vector<HeadSet> silenced = {{}, {table.heads[0], table.heads[2]}, table.heads};
-  const std::vector<double> losses = ablation.mean_losses(silenced);
+  const std::vector<HeadSet> ablated = {{}, {table.heads[0], table.heads[2]}, table.heads};
+  const std::vector<double> losses = ablation.mean_losses(ablated);
   EXPECT_DOUBLE_EQ(table.losses[15], losses[0]);
   EXPECT_DOUBLE_EQ(table.losses[0b1010], losses[1]);
   EXPECT_DOUBLE_EQ(table.losses[0], losses[2]);
@@ -235,14 +235,14 @@ TEST_F(SmallCurve, TrainsAsManyHeadsFromTheStart) {
     for (const CurvePoint& point : method.points) {
       std::vector<HeadId> first;
       for (const HeadId& head : point.heads) {
-        const bool second = !first.empty() && first.back().module == head.module;
-        first.push_back({head.module, second ? 1 : 0});
+        const bool second = !first.empty() && first.back().attention_layer == head.attention_layer;
+        first.push_back({head.attention_layer, second ? 1 : 0});
       }
       const Transformer model = train_from_scratch(run_, first);
       EXPECT_EQ(all_heads(model), first);
       EXPECT_EQ(point.from_scratch->loss, evaluate(model, *run_.task, {.examples = 30}).loss);
     }
-    layers_of_one.insert(method.points[0].heads[0].module);
+    layers_of_one.insert(method.points[0].heads[0].attention_layer);
   }
   EXPECT_EQ(layers_of_one.size(), 2u) << "no two methods keep heads of different layers";
 }

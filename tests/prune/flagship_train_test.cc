@@ -25,7 +25,7 @@ std::set<std::pair<Index, std::int32_t>> owners(TrainedRun& run) {
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const HeadScores& best = report.heads[report.relations[r].best];
     if (report.relations[r].owned && best.relations[r].mass > 0.6)
-      found.insert({best.module, best.head});
+      found.insert({best.attention_layer, best.head});
   }
   return found;
 }

@@ -71,7 +71,8 @@ TEST_P(EveryMethod, KeepsAsManyDistinctHeadsAsAreAskedInTheOrderOfTheModel) {
     auto from = heads.begin();
     for (const HeadId& head : choices[i].kept) {
       from = std::find(from, heads.end(), head);
-      ASSERT_NE(from, heads.end()) << head.module << "." << head.head << " is out of order";
+      ASSERT_NE(from, heads.end())
+          << head.attention_layer << "." << head.head << " is out of order";
       ++from;
     }
   }
@@ -87,7 +88,7 @@ std::vector<double> found_by(const PruneMethod& method, const PruneProblem& prob
   std::vector<double> found;
   for (const Choice& choice : choose_heads(problem, method, sizes)) {
     for (const HeadId& head : choice.kept)
-      found.push_back(static_cast<double>(head.module * 10 + head.head));
+      found.push_back(static_cast<double>(head.attention_layer * 10 + head.head));
     if (choice.trained == nullptr) continue;
     for (const Tensor& parameter : parameters_of(*choice.trained))
       std::ranges::copy(numbers(parameter), std::back_inserter(found));
@@ -116,13 +117,13 @@ TEST_P(EveryMethod, ChoosesTheSameForOneSizeAsForMany) {
             choose_heads(problem(), GetParam(), all)[2].kept);
 }
 
-TEST_P(EveryMethod, LeavesEachModuleItsMinimum) {
+TEST_P(EveryMethod, LeavesEachAttentionLayerItsMinimum) {
   PruneProblem two = problem();
   two.settings.per_layer_min = 2;
   const std::vector<Index> sizes = {4, 5};
   for (const Choice& choice : choose_heads(two, GetParam(), sizes)) {
     for (const Index layer : {0, 2}) {
-      const auto in_layer = [&](const HeadId& head) { return head.module == layer; };
+      const auto in_layer = [&](const HeadId& head) { return head.attention_layer == layer; };
       EXPECT_GE(std::count_if(choice.kept.begin(), choice.kept.end(), in_layer), 2);
     }
   }
@@ -222,8 +223,8 @@ TEST_F(Method, L0RanksHeadsWhoseGatesAreAllShutByHowFar) {
   shut.settings.gate_steps = 300;
   const TrainedGates trained = train_gates(shut);
   EXPECT_EQ(trained.gates, std::vector<double>(6, 0));
-  for (const AttentionModule& module : trained.model->attention_modules())
-    for (const double weight : numbers(module.attention->O.W)) ASSERT_EQ(weight, 0);
+  for (const AttentionLayer& attention_layer : trained.model->attention_layers())
+    for (const double weight : numbers(attention_layer.attention->O.W)) ASSERT_EQ(weight, 0);
   std::vector<std::size_t> order(6);
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(order, std::greater(), [&](std::size_t i) { return trained.log_alpha[i]; });
@@ -292,8 +293,9 @@ double sensitivity(Transformer& model, const Batch& example, std::size_t h) {
   double loss[2] = {};
   for (const int side : {0, 1}) {
     const std::vector<HeadId> heads = all_heads(model);
-    ModelHooks hooks{.edits = gates_for(model, heads)};
-    Scalar* gate = hooks.edits[static_cast<std::size_t>(heads[h].module)].gate.data();
+    ModelHooks hooks{.interventions = gates_for(model, heads)};
+    Scalar* gate =
+        hooks.interventions[static_cast<std::size_t>(heads[h].attention_layer)].gate.data();
     gate[heads[h].head] = static_cast<Scalar>(side == 0 ? 1 - e : 1 + e);
     loss[side] = static_cast<double>(model.loss(example, {}, hooks, 1).item());
   }
@@ -328,10 +330,10 @@ TEST_F(Method, ImportanceIsTheMeanOverExamplesOfTheSlopeOfTheirLoss) {
 TEST_F(Method, MagnitudeIsTheNormOfTheRowsOfWO) {
   const std::vector<double> sizes = {3, 1, 2, 0.5, 4, 0.1};  // of the six heads
   std::size_t head = 0;
-  for (const AttentionModule& module : model_[0].attention_modules()) {
-    const Tensor W = module.attention->O.W;
+  for (const AttentionLayer& attention_layer : model_[0].attention_layers()) {
+    const Tensor W = attention_layer.attention->O.W;
     const Index elements = 4 * W.size(1);
-    for (Index h = 0; h < module.attention->head_count(); ++h, ++head) {
+    for (Index h = 0; h < attention_layer.attention->head_count(); ++h, ++head) {
       double norm = 0;
       for (Index i = 0; i < elements; ++i)
         norm += std::pow(static_cast<double>(W.data()[h * elements + i]), 2);
@@ -349,19 +351,20 @@ TEST_F(Method, RandomDependsOnItsSeedAloneAndDrawsEveryHead) {
   for (std::int64_t seed = 0; seed < 100; ++seed) {
     const std::vector<HeadId> order = removal_order(problem(seed), random);
     EXPECT_EQ(removal_order(problem(seed), random), order);
-    ++first[static_cast<std::size_t>(order[0].module * 3 + order[0].head)];
+    ++first[static_cast<std::size_t>(order[0].attention_layer * 3 + order[0].head)];
   }
   for (const HeadId& head : all_heads(model_[0]))
-    EXPECT_GE(first[static_cast<std::size_t>(head.module * 3 + head.head)], 5);  // 17 on average
+    EXPECT_GE(first[static_cast<std::size_t>(head.attention_layer * 3 + head.head)],
+              5);  // 17 on average
 }
 
 TEST_F(Method, GatesAreOpenForKeptHeadsAlone) {
   const std::vector<HeadId> kept = {{0, 1}, {2, 2}};
-  const std::vector<HeadEdits> edits = gates_for(model_[0], kept);
-  ASSERT_EQ(edits.size(), 3u);
-  EXPECT_EQ(numbers(edits[0].gate), (std::vector<double>{0, 1, 0}));
-  EXPECT_EQ(edits[1].gate.count(), 0);
-  EXPECT_EQ(numbers(edits[2].gate), (std::vector<double>{0, 0, 1}));
+  const std::vector<HeadInterventions> interventions = gates_for(model_[0], kept);
+  ASSERT_EQ(interventions.size(), 3u);
+  EXPECT_EQ(numbers(interventions[0].gate), (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(interventions[1].gate.count(), 0);
+  EXPECT_EQ(numbers(interventions[2].gate), (std::vector<double>{0, 0, 1}));
 }
 
 }  // namespace

@@ -39,14 +39,14 @@ class Product : public HeadedModel {
     layers_[1].visit("second.", f);
     W_U_.visit("", "_U", f);
   }
-  std::vector<AttentionModule> attention_modules() const override {
-    std::vector<AttentionModule> modules(2);
+  std::vector<AttentionLayer> attention_layers() const override {
+    std::vector<AttentionLayer> attention_layers(2);
     for (std::size_t m = 0; m < 2; ++m) {
-      modules[m].name = m == 0 ? "first" : "second";
-      modules[m].causal = true;
-      modules[m].attention = &layers_[m];
+      attention_layers[m].name = m == 0 ? "first" : "second";
+      attention_layers[m].causal = true;
+      attention_layers[m].attention = &layers_[m];
     }
-    return modules;
+    return attention_layers;
   }
 
  private:
@@ -72,7 +72,7 @@ struct OwnModel : testing::Test {
   PruneProblem problem{.model = model, .task = *task, .settings = {.examples = 32}};
 
   double loss_with(const std::vector<HeadId>& kept) const {
-    return evaluate(model, *task, {.examples = 32, .edits = gates_for(model, kept)}).loss;
+    return evaluate(model, *task, {.examples = 32, .interventions = gates_for(model, kept)}).loss;
   }
 };
 
@@ -146,10 +146,10 @@ TEST_F(OwnModel, MethodsThatTrainACopyNeedATransformer) {
   }
 }
 
-TEST_F(OwnModel, EditsOfAnotherNumberOfModulesAreRefused) {
+TEST_F(OwnModel, InterventionsForAnotherNumberOfAttentionLayersAreRefused) {
   const Batch batch = task->make_batch(Key{}, 2, Split::validation);
-  const std::vector<HeadEdits> three(3);
-  expect_error([&] { model.forward(batch, {}, {.edits = three}); },
+  const std::vector<HeadInterventions> three(3);
+  expect_error([&] { model.forward(batch, {}, {.interventions = three}); },
                {"interventions are for 3 attention layers, but the model has 2"});
 }
 

@@ -55,7 +55,7 @@ TEST_F(PrunedRun, ComputesForEveryMaskWhatGatesOfZeroCompute) {
       if ((mask >> h & 1) != 0) kept.push_back(heads[h]);
     const Transformer removed = remove_heads(run_.model, kept);
     create_run(folder_ / "masked", run_.config, removed, Existing::replace);
-    const ModelHooks hooks{.edits = gates_for(run_.model, kept)};
+    const ModelHooks hooks{.interventions = gates_for(run_.model, kept)};
     const Tensor gated = run_.model.forward(batch, {}, hooks);
     expect_near(removed.forward(batch), gated, 1e-5, text("mask ", mask));
     expect_near(open_run(folder_ / "masked").model.forward(batch), gated, 1e-5,
@@ -167,7 +167,7 @@ TEST_F(PrunedRun, ScoresAndPrunesAgainUnderTheOldNumbers) {
   const HeadsReport report = score_heads(pruned.model, *pruned.task, {.examples = 10});
   ASSERT_EQ(report.heads.size(), 3u);
   for (std::size_t h = 0; h < 3; ++h) {
-    EXPECT_EQ(report.heads[h].module, first.kept[h].module);
+    EXPECT_EQ(report.heads[h].attention_layer, first.kept[h].attention_layer);
     EXPECT_EQ(report.heads[h].head, first.kept[h].head);
   }
   const PruneResult second = prune_run(pruned, folder_ / "second",

@@ -32,10 +32,10 @@ class Score : public testing::Test {
     const double e = 1e-2;
     double loss[2] = {};
     for (const int side : {0, 1}) {
-      ModelHooks hooks{.edits = std::vector<HeadEdits>(2)};
+      ModelHooks hooks{.interventions = std::vector<HeadInterventions>(2)};
       Tensor gate = Tensor::full(shape, 1);
       gate.data()[place] = static_cast<Scalar>(side == 0 ? 1 - e : 1 + e);
-      hooks.edits[static_cast<std::size_t>(layer)].gate = gate;
+      hooks.interventions[static_cast<std::size_t>(layer)].gate = gate;
       loss[side] = static_cast<double>(model_[0].loss(batch, {}, hooks, denominator).item());
     }
     return (loss[1] - loss[0]) / (2 * e);
@@ -58,12 +58,13 @@ TEST_F(Score, TokenImportanceSumsTheSlopesOfEachPositionWithoutTheirSigns) {
   const Batch all = examples();
   std::vector<double> expected;
   for (const HeadId& head : all_heads(model_[0])) {
-    const Index H = head.module == 0 ? 2 : 3;
+    const Index H = head.attention_layer == 0 ? 2 : 3;
     double sum = 0;
     for (Index b = 0; b < all.size; ++b) {
       for (Index t = 0; t < all.length; ++t) {
         const Index place = t * H + head.head;
-        sum += std::abs(slope(all.rows(b, b + 1), 1, head.module, {1, all.length, H}, place));
+        sum +=
+            std::abs(slope(all.rows(b, b + 1), 1, head.attention_layer, {1, all.length, H}, place));
       }
     }
     expected.push_back(sum / static_cast<double>(all.size * all.length));
@@ -75,9 +76,9 @@ TEST_F(Score, BatchImportanceLetsSignsCancelInsideABatch) {
   const Batch all = examples();
   std::vector<double> expected;
   for (const HeadId& head : all_heads(model_[0])) {
-    const Index H = head.module == 0 ? 2 : 3;
-    const double first = std::abs(slope(all.rows(0, 64), 0, head.module, {H}, head.head));
-    const double last = std::abs(slope(all.rows(64, 66), 0, head.module, {H}, head.head));
+    const Index H = head.attention_layer == 0 ? 2 : 3;
+    const double first = std::abs(slope(all.rows(0, 64), 0, head.attention_layer, {H}, head.head));
+    const double last = std::abs(slope(all.rows(64, 66), 0, head.attention_layer, {H}, head.head));
     expected.push_back((first + last) / 2);
   }
   expect_relative(scores("importance_batch_raw"), expected, 5e-3);
@@ -88,8 +89,8 @@ TEST_F(Score, TaylorIsWhatTheSlopeSaysThatRemovalCosts) {
   const auto targets = static_cast<double>(all.target_count());
   std::vector<double> expected;
   for (const HeadId& head : all_heads(model_[0])) {
-    const Index H = head.module == 0 ? 2 : 3;
-    expected.push_back(-slope(all, targets, head.module, {H}, head.head));
+    const Index H = head.attention_layer == 0 ? 2 : 3;
+    expected.push_back(-slope(all, targets, head.attention_layer, {H}, head.head));
   }
   expect_relative(scores("taylor"), expected, 5e-3);
 }
@@ -114,7 +115,7 @@ TEST_F(Score, RelevanceOfTheLastLayerIsItsShareOfTheRightAnswersLogits) {
     }
   }
   for (std::size_t h = 0; h < heads.size(); ++h)
-    if (heads[h].module == 1) last.push_back(relevance[h]);
+    if (heads[h].attention_layer == 1) last.push_back(relevance[h]);
   expect_relative(last, expected, 1e-4);
 }
 
@@ -143,9 +144,9 @@ TEST_F(Score, AblationIsTheRiseOfTheLossWithoutTheHead) {
 
 TEST_F(Score, MagnitudeOfValuesIsTheNormOfTheirProduct) {
   std::vector<double> expected;
-  for (const AttentionModule& module : model_[0].attention_modules()) {
-    const Tensor V = module.attention->V.W, O = module.attention->O.W;
-    const Index H = module.attention->head_count(), C = V.size(0), Dv = 4;
+  for (const AttentionLayer& attention_layer : model_[0].attention_layers()) {
+    const Tensor V = attention_layer.attention->V.W, O = attention_layer.attention->O.W;
+    const Index H = attention_layer.attention->head_count(), C = V.size(0), Dv = 4;
     for (Index h = 0; h < H; ++h) {
       double squares = 0;
       for (Index i = 0; i < C; ++i) {
@@ -166,12 +167,12 @@ TEST_F(Score, MagnitudeOfValuesIsTheNormOfTheirProduct) {
 
 TEST_F(Score, EntropyAndConfidenceAreMeansOverQueriesOfTheirRow) {
   const NoGrad no_grad;
-  ModelCaptures captures;
+  ActivationCache activations;
   const Batch all = examples();
-  model_[0].forward(all, {}, {.captures = &captures});
+  model_[0].forward(all, {}, {.activations = &activations});
   std::vector<double> entropy, confidence;
-  for (const AttentionCaptures& module : captures.attention) {
-    const Tensor& pattern = module.pattern;
+  for (const AttentionActivations& attention_layer : activations.attention) {
+    const Tensor& pattern = attention_layer.pattern;
     const Index H = pattern.size(1), T = pattern.size(2);
     for (Index h = 0; h < H; ++h) {
       double sum = 0, largest = 0;
@@ -205,9 +206,9 @@ TEST(KindsOfScores, AreThoseOfTheFormulasForEveryBlock) {
     const Batch batch = task->make_batch(Key{}.fold("prune"), 40, Split::train);
     const NoGrad no_grad;
     const auto loss_at = [&](const HeadId& head, Scalar gate) {
-      ModelHooks hooks{.edits = std::vector<HeadEdits>(2)};
-      hooks.edits[head.module].gate = Tensor::full({2}, 1);
-      hooks.edits[head.module].gate.data()[head.head] = gate;
+      ModelHooks hooks{.interventions = std::vector<HeadInterventions>(2)};
+      hooks.interventions[head.attention_layer].gate = Tensor::full({2}, 1);
+      hooks.interventions[head.attention_layer].gate.data()[head.head] = gate;
       return static_cast<double>(model.loss(batch, {}, hooks).item());
     };
     std::vector<double> expected_rises, expected_slopes;
@@ -228,9 +229,9 @@ TEST(PatternScores, LeaveOutPadding) {
   const Batch batch = task->make_batch(Key{}.fold("prune"), 40, Split::train);
   ASSERT_FALSE(batch.lengths.empty());
   const NoGrad no_grad;
-  ModelCaptures captures;
-  model.forward(batch, {}, {.captures = &captures});
-  const Tensor& P = captures.attention[0].pattern;  // [B, H, T, S]
+  ActivationCache activations;
+  model.forward(batch, {}, {.activations = &activations});
+  const Tensor& P = activations.attention[0].pattern;  // [B, H, T, S]
   std::vector<double> entropy(2), largest(2);
   double rows = 0;
   for (Index b = 0; b < 40; ++b) {

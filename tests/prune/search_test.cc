@@ -116,7 +116,8 @@ TEST_F(Search, DropsAShareOfTheHeadsRoundedDown) {
       {0, 5}, {19.9, 5}, {20, 4}, {50, 3}, {100, 0}};
   for (const auto& [drop, kept] : left)
     EXPECT_EQ(choose_heads(problem(), {.drop = drop}).kept.size(), kept) << drop;
-  expect_error([&] { choose_heads(problem(), {.drop = 101}); }, {"101 percent", "expected 0 to 100"});
+  expect_error([&] { choose_heads(problem(), {.drop = 101}); },
+               {"101 percent", "expected 0 to 100"});
 }
 
 TEST_F(Search, NeedsTheNumberOfHeadsExactlyOnce) {

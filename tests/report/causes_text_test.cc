@@ -48,21 +48,21 @@ TEST(AblationText, MapsLayersAndOriginalIndices) {
   EXPECT_EQ(line_with(text, {"1 │"}), "1 │    │ 0.00");
 }
 
-TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
+TEST(TruthEdgesText, SaysWherePatternAndCauseDisagree) {
   EdgeReport report;
   EdgeTest looks{.heads = {{0, 1}}, .lift = 0.9, .mass = 0.95, .share = 0};
-  looks.gold.examples = 40;
+  looks.truth.examples = 40;
   EdgeTest all{.heads = {{0, 0}, {0, 1}}, .mass = 1.5, .control_mass = 1.25, .share = 1};
   all.targets = 1234;
-  all.gold = all.difference = {4.0, 3.9, 4.1, 0.0, 40};
+  all.truth = all.difference = {4.0, 3.9, 4.1, 0.0, 40};
   report.relations.push_back({{"same", ""}, {looks, all}});
   EdgeTest few{.heads = {{0, 0}}, .lift = 0.9};
-  few.gold.examples = 2;
+  few.truth.examples = 2;
   report.relations.push_back({{"rare", ""}, {few}});
   EdgeTest nothing{.heads = {{0, 0}, {0, 1}}, .share = 1};
-  nothing.gold = {-2e-5, -1e-3, 1e-3, 0.9, 40};
+  nothing.truth = {-2e-5, -1e-3, 1e-3, 0.9, 40};
   EdgeTest part{.heads = {{0, 0}}, .lift = -1, .share = 32.3};
-  part.gold.examples = 40;
+  part.truth.examples = 40;
   report.relations.push_back({{"idle", ""}, {part, nothing}});
   const Finding found = finding_of(report);
   EXPECT_TRUE(holds(shown(found, "report/gold_edges.txt"), "pattern and cause disagree"));

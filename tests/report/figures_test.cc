@@ -70,7 +70,7 @@ HeadPattern a_pattern() {
                       .weights = {1, 0, 0.75f, 0.25f},
                       .queries = {"a", "b"},
                       .keys = {"a", "b"}};
-  pattern.gold = {{"back1", {0, 0, 1, 0}, 0.75}, {"same", {0, 0, 0, 1}, 0.25}};
+  pattern.truth = {{"back1", {0, 0, 1, 0}, 0.75}, {"same", {0, 0, 0, 1}, 0.25}};
   return pattern;
 }
 
@@ -93,7 +93,7 @@ TEST(PatternFigure, DashesWhatIsMissed) {
 
 TEST(PatternFigure, NeedsNoTruth) {
   HeadPattern pattern = a_pattern();
-  pattern.gold.clear();
+  pattern.truth.clear();
   const Picture picture = pattern_figure(pattern);
   expect_drawn(picture, "report/figure_pattern_without_truth");
 }
@@ -131,7 +131,7 @@ TEST(PatternFigure, ShadesSmallWeightsByTheirRoot) {
 struct Pruned {
   std::unique_ptr<Task> task = make_task("relations:length=8,vocab=6,classes=3,relations=1+same");
   Transformer model = hand_built(task->shape(), 3, {1, kUniform});
-  HeadsReport report = score_heads(model, *task, {.examples = 64, .without_gold = false});
+  HeadsReport report = score_heads(model, *task, {.examples = 64, .without_truth = false});
   std::vector<HeadPattern> patterns = patterns_of(model, *task);
   TransformerConfig config = model.config();
 
@@ -148,7 +148,7 @@ TEST(GridFigure, ShowsWhoOwnsWhatAndWhatWasRemoved) {
 TEST(GridFigure, NamesNoOwnerWhereThereIsNone) {
   const auto task = make_task("memoryless");
   const Transformer model = hand_built(task->shape(), 1, {kUniform, kUniform});
-  const HeadsReport report = score_heads(model, *task, {.examples = 64, .without_gold = false});
+  const HeadsReport report = score_heads(model, *task, {.examples = 64, .without_truth = false});
   const auto patterns = patterns_of(model, *task);
   EXPECT_FALSE(says(grid_figure(model.config(), patterns, report), "0.0 ★"));
   const std::string shown = grid_text(model.config(), patterns, report);

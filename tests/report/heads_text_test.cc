@@ -36,7 +36,7 @@ HeadsReport report_of(std::size_t count) {
                           .examples = 10,
                           .mass = does ? 0.97 : 0.125,
                           .top1 = does ? 1.0 : 0.0};
-      score.null = 0.25;
+      score.baseline = 0.25;
       score.lift = does ? 0.96 : std::nan("");
       score.p = score.p_holm = does ? 0.005 : 0.25;
       head.relations.push_back(score);
@@ -168,7 +168,7 @@ HeadsReport circle_of(std::size_t count) {
   HeadsReport report;
   for (std::size_t h = 0; h < count; ++h) {
     HeadScores& head = report.heads.emplace_back();
-    head.module = static_cast<Index>(h / 8), head.head = static_cast<std::int32_t>(h % 8);
+    head.attention_layer = static_cast<Index>(h / 8), head.head = static_cast<std::int32_t>(h % 8);
     const std::map<std::string, double> known = {
         {"entropy", 1.25}, {"focus", 0.327}, {"confidence", 0.5}, {"rank", 3.5}, {"distance", 0}};
     for (const ScoreEntry& row : score_table())
@@ -186,7 +186,7 @@ HeadsReport circle_of(std::size_t count) {
   return report;
 }
 
-TEST(HeadsText, ShowsTheScoresThatNeedNoGoldWhereTheyAreAskedFor) {
+TEST(HeadsText, ShowsTheScoresThatNeedNoGroundTruthWhereTheyAreAskedFor) {
   const std::string said = shown(circle_of(3), {.scores = true});
   for (const ScoreEntry& row : score_table()) {
     if (row.from.weight == nullptr && row.from.value == nullptr) continue;

@@ -51,10 +51,10 @@ TEST(Heatmap, GivesWideTokensTwoColumnsHoweverLongTheSequence) {
   EXPECT_EQ(display_width(lines[lines.size() - 2]), display_width("   ") + 2 * 15) << shown;
 }
 
-TEST(Heatmap, MarksGoldWithoutColour) {
+TEST(Heatmap, MarksGroundTruthWithoutColour) {
   const std::vector<Scalar> weights = {0.9f, 0.1f, 0.8f, 0.2f};
-  const std::vector<char> gold = {1, 0, 0, 1};
-  EXPECT_EQ(heatmap(weights, {"a", "b"}, {"x", "y"}, {.gold = gold}),
+  const std::vector<char> truth = {1, 0, 0, 1};
+  EXPECT_EQ(heatmap(weights, {"a", "b"}, {"x", "y"}, {.truth = truth}),
             "   x y\n"
             "a │█■░░│ 0.90\n"
             "b │██░□│ 0.80\n"
@@ -62,20 +62,20 @@ TEST(Heatmap, MarksGoldWithoutColour) {
             "■ ground truth, found  □ ground truth, missed\n");
 }
 
-TEST(Heatmap, MarksGoldInNarrowCells) {
+TEST(Heatmap, MarksGroundTruthInNarrowCells) {
   const std::vector<Scalar> weights(60, 0);
-  std::vector<char> gold(60);
-  gold[7] = 1;
-  const std::string map = heatmap(weights, {"q"}, Tokens(60, "k"), {.gold = gold});
+  std::vector<char> truth(60);
+  truth[7] = 1;
+  const std::string map = heatmap(weights, {"q"}, Tokens(60, "k"), {.truth = truth});
   EXPECT_NE(map.find("│" + std::string(7, ' ') + "□"), std::string::npos);
 }
 
-TEST(Heatmap, NeedsGoldForEachCell) {
+TEST(Heatmap, NeedsGroundTruthForEachCell) {
   const std::vector<Scalar> weights(4);
-  const std::vector<char> gold(3);
+  const std::vector<char> truth(3);
   expect_error(
       [&] {
-        heatmap(weights, {"a", "b"}, {"a", "b"}, {.gold = gold});
+        heatmap(weights, {"a", "b"}, {"a", "b"}, {.truth = truth});
       },
       {"ground truth of 3"});
 }

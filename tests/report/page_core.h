@@ -66,14 +66,14 @@ class PageCore : public testing::Test {
 };
 
 /// Gates of 0 for the heads of a set and 1 for the others, by module and place.
-inline Json gates_without(const Transformer& model, const HeadSet& silenced) {
+inline Json gates_without(const Transformer& model, const HeadSet& ablated) {
   Json gates = Json::array();
   const auto numbers = model.head_numbers();
   for (std::size_t m = 0; m < numbers.size(); ++m) {
     Json row = Json::array();
     for (const std::int32_t number : numbers[m]) {
       const HeadId head{static_cast<Index>(m), number};
-      row.push_back(std::ranges::find(silenced, head) == silenced.end() ? 1 : 0);
+      row.push_back(std::ranges::find(ablated, head) == ablated.end() ? 1 : 0);
     }
     gates.push_back(std::move(row));
   }
@@ -81,8 +81,7 @@ inline Json gates_without(const Transformer& model, const HeadSet& silenced) {
 }
 
 /// The losses of the first examples with each set silenced, in each way.
-inline Json silenced_cases(const TrainedRun& run, const std::vector<HeadSet>& sets,
-                           Index examples) {
+inline Json ablated_cases(const TrainedRun& run, const std::vector<HeadSet>& sets, Index examples) {
   const Batch batch = held_out_examples(*run.task, 512).batch;
   Json cases = Json::array();
   for (const AblationEntry& kind : ablation_table()) {

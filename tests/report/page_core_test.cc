@@ -157,7 +157,7 @@ TEST_F(PageCore, AblatesHeadsAsTheProgramDoes) {
   config.model.d_head = 4;
   const TrainedRun run = random_run(config);
   Json expected = few_examples();
-  expected["cases"] = silenced_cases(run, all_sets(run.model), 3);
+  expected["cases"] = ablated_cases(run, all_sets(run.model), 3);
   expect_same({run.path}, expected);
 }
 
@@ -171,7 +171,7 @@ TEST_F(PageCore, AblatesEncoderAndDecoderHeadsAsTheProgramDoes) {
   std::vector<HeadSet> sets;
   for (const HeadId& head : all_heads(run.model)) sets.push_back({head});
   Json expected = few_examples();
-  expected["cases"] = silenced_cases(run, sets, 3);
+  expected["cases"] = ablated_cases(run, sets, 3);
   expect_same({run.path}, expected);
 }
 
@@ -181,13 +181,14 @@ Json edge_tests(const TrainedRun& run) {
   Json tests = Json::array();
   const EdgeExperiment experiment(run.model, *run.task, {.examples = 512});  // as the page holds
   const std::vector<Relation> relations = run.task->relations();
-  const std::vector<AttentionModule> modules = run.model.attention_modules();
+  const std::vector<AttentionLayer> attention_layers = run.model.attention_layers();
   for (std::size_t r = 0; r < relations.size(); ++r) {
-    const auto module = std::ranges::find(modules, relations[r].kind, &AttentionModule::kind);
-    const HeadId head{module - modules.begin(), 1};
+    const auto attention_layer =
+        std::ranges::find(attention_layers, relations[r].kind, &AttentionLayer::kind);
+    const HeadId head{attention_layer - attention_layers.begin(), 1};
     tests.push_back(Json::object({{"relation", relations[r].name},
                                   {"heads", Json::Array{head}},
-                                  {"change", experiment.test(r, {head}).gold.change}}));
+                                  {"change", experiment.test(r, {head}).truth.change}}));
   }
   return tests;
 }

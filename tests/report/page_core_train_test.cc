@@ -15,7 +15,7 @@ TEST_F(PageCore, AblatesEverySubsetAsTheProgramDoes) {
   TrainedRun run = create_run(folder_.path() / "run", config);
   train_run(run);
   Json expected = few_examples();
-  expected["cases"] = silenced_cases(run, all_sets(run.model), 2);
+  expected["cases"] = ablated_cases(run, all_sets(run.model), 2);
   expected["whole"] = true;
   expect_same({run.path}, expected);
 }

@@ -8,7 +8,7 @@
 
 #include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
-#include "heads/scores/asked_gold.h"
+#include "heads/scores/scored_queries.h"
 #include "report/page_core.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"

@@ -199,7 +199,7 @@ TEST_F(Pages, OfACharacterModelTakeAtMostSixMegabytes) {
   config.model.d_ff = 512;
   fit_to_task(config);
   const TrainedRun run = create_run(path("char"), config);
-  const HeadsReport report = score_heads(run.model, *run.task, {.without_gold = false});
+  const HeadsReport report = score_heads(run.model, *run.task, {.without_truth = false});
   write_json(run.path / "heads.json", to_json(report));
   const Page page = make_page({run.path});
   EXPECT_LE(page.html.size(), 6'000'000u);
@@ -227,9 +227,9 @@ TEST_F(Pages, KeepTheWeightsOfEmergenceStepsWhenThereIsLittleRoom) {
   std::set<Index> wanted = {steps.front().integer(), steps.back().integer()};
   for (const auto& [name, relation] : all.at("history").at("relations").members()) {
     if (!relation.at("born").is_number()) continue;
-    const Index born = relation.at("born").integer();
+    const Index emergence_step = relation.at("born").integer();
     const auto distance = [&](const Json& step) {
-      return std::pair(std::abs(step.integer() - born), -step.integer());
+      return std::pair(std::abs(step.integer() - emergence_step), -step.integer());
     };
     wanted.insert(std::ranges::min(steps, {}, distance).integer());
   }

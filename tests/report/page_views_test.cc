@@ -12,7 +12,7 @@ namespace headlab { namespace {
 
 using PageViews = PageCore;
 
-TEST_F(PageViews, AreModulesInLayers) {
+TEST_F(PageViews, AreAttentionLayersInLayers) {
   const Told told = told_by(
       text("node --expose-internals ", HEADLAB_SOURCE_DIR, "/tests/report/modules_test.mjs"));
   EXPECT_TRUE(told.well) << told.text;
@@ -57,8 +57,8 @@ TEST_F(PageStory, SaysThatNothingIsToBeFoundOfControlsAlone) {
               {says(scene, words, {"control", "nothing to find"})});
   for (const char* task : {kFlagship, "induction", "duplicate:length=8"}) {
     SCOPED_TRACE(task);
-    expect_said(make_page({scored(task)}),
-                {says(scene, words, {"No head is the owner"}, {"nothing to find", "expected result"})});
+    expect_said(make_page({scored(task)}), {says(scene, words, {"No head is the owner"},
+                                                 {"nothing to find", "expected result"})});
   }
 }
 

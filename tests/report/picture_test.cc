@@ -181,7 +181,7 @@ TEST(Pdf, HoldsThePictureAtTheSizeOfPrint) {
     EXPECT_EQ(count(document, part), 1u) << part << "\n" << document;
 }
 
-TEST(Pdf, SetsTextAtItsAnchorTurnedOrNot) {
+TEST(Pdf, SetsTextAtItsAnchorRotatedOrNot) {
   const auto drawn = [](Anchor anchor, int turn) {
     return pdf(
         with({TextItem{.at = {20, 15}, .text = "ab", .size = 10, .anchor = anchor, .turn = turn}}),

@@ -99,7 +99,7 @@ TEST_F(SameSvg, ComesFromTheProgramAndThePage) {
                       .weights = {1, 0, 0, 0.75f, 0.25f, 0, 0.02f, 0.4f, 0.58f},
                       .queries = {"a", "<b>", "long token\x01 & \"more\""},
                       .keys = {"a", "<b>", "long token\x01 & \"more\""}};
-  pattern.gold = {{"back1", {0, 0, 0, 1, 0, 0, 0, 1, 0}, 0.575}};
+  pattern.truth = {{"back1", {0, 0, 0, 1, 0, 0, 0, 1, 0}, 0.575}};
   HeadsHistory history;
   history.steps = {50, 60, 1000};
   history.relations = {{"same", {0, 3}, {0.1, 0.9, 1}, 50}, {"back1", {0, 1}, {-0.2, 0.8, 1}, 60}};

@@ -87,17 +87,17 @@ inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
 inline Transformer one_takes_over(const TaskShape& shape) {
   const InductionStream at(shape);
   Transformer model = induction_pair(shape);
-  for (std::size_t module : {0u, 1u}) {
-    MultiHeadAttention& a = model.attention(module);
+  for (std::size_t attention_layer : {0u, 1u}) {
+    MultiHeadAttention& a = model.attention(attention_layer);
     for (const Tensor* one : {&a.Q.W, &a.K.W, &a.V.W, &a.O.W, &a.O.b})
       std::fill_n(one->data(), one->count(), Scalar{0});
     look_one_back(a, shape);
     for (Index v = 0; v < shape.vocab; ++v) {
       set(a.V.W, at.token + v, v, 1);
       set(a.O.W, v, at.said + v, 1 / at.scale(2));
-      if (module == 1) set(a.Q.W, at.said + v, 0, 1e5);
+      if (attention_layer == 1) set(a.Q.W, at.said + v, 0, 1e5);
       // what centring takes from every dimension
-      if (module == 0) set(a.O.b, 0, at.said + v, 2 / static_cast<double>(at.width));
+      if (attention_layer == 0) set(a.O.b, 0, at.said + v, 2 / static_cast<double>(at.width));
     }
   }
   return model;

@@ -19,11 +19,11 @@ class Scripted : public Task {
   std::vector<std::string> target_names() const override { return {"none"}; }
   std::string token_text(std::int32_t) const override { return "."; }
   Example make(Key, Index count, Split) const override {
-    Example example{Batch::make(count, 8), std::vector<Gold>(1), {}};
+    Example example{Batch::make(count, 8), std::vector<GroundTruth>(1), {}};
     for (Index b = 0; b < count; ++b) {
       for (Index t = 0; t < 8; ++t)
         if (const Index key = script_(b, t); key >= 0)
-          example.gold[0].add(b, t, static_cast<std::int32_t>(key));
+          example.truth[0].add(b, t, static_cast<std::int32_t>(key));
     }
     return example;
   }

@@ -86,7 +86,7 @@ TEST_F(FromArrays, OfAnEncodersRelationHaveQueriesInTheSource) {
       {"truth/r/begin", shorts("7,", {0, 1, 1, 2, 2, 2, 3})},
       {"truth/r/keys", shorts("3,", {2, 0, 1})}};
   const Example example = task_in("a.npz", npz(files))->make(Key{}, 2, Split::validation);
-  EXPECT_EQ(example.gold[0].queries(), 3);
+  EXPECT_EQ(example.truth[0].queries(), 3);
   files[4].second = shorts("3,", {0, 1, 3});
   expect_contains(check_lines(npz(files), "a.npz").faults[0], "needs [7]");
 }
@@ -107,7 +107,7 @@ TEST_F(FromArrays, AreTheSameTask) {
   EXPECT_EQ(arrays.batch.tokens, lines.batch.tokens);
   EXPECT_EQ(arrays.batch.targets, lines.batch.targets);
   EXPECT_EQ(arrays.batch.lengths, lines.batch.lengths);
-  EXPECT_EQ(gold_text(arrays.gold[0]), gold_text(lines.gold[0]));
+  EXPECT_EQ(truth_text(arrays.truth[0]), truth_text(lines.truth[0]));
   files[4].second = array("4,", {0, 2, 1, 0});
   files[2].second = array("2,", {3, 4});
   const LinesCheck check = check_lines(npz(files), "a.npz");
@@ -148,8 +148,8 @@ TEST_F(FromArrays, HoldWordsSourceAndCandidates) {
   EXPECT_EQ(one.batch.targets, other.batch.targets);
   EXPECT_EQ(one.batch.source, other.batch.source);
   EXPECT_TRUE(std::ranges::count(one.batch.source, 2)) << "the c of the first";
-  EXPECT_EQ(gold_text(one.gold[0]), gold_text(other.gold[0]));
-  EXPECT_EQ(gold_text(one.candidates[0]), gold_text(other.candidates[0]));
+  EXPECT_EQ(truth_text(one.truth[0]), truth_text(other.truth[0]));
+  EXPECT_EQ(truth_text(one.candidates[0]), truth_text(other.candidates[0]));
   EXPECT_EQ(arrays->token_text(2), "c");
   EXPECT_EQ(arrays->relations()[0].kind, AttentionKind::cross);
   expect_contains(recommended_settings(arrays->spec()), "steps=7");

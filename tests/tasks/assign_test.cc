@@ -75,7 +75,7 @@ TEST(Assign, UsesHaveTheValuesThatAnInterpreterComputes) {
     ASSERT_EQ(answers_of(task(), sample().batch, b), Reading(program(b)).answers) << program(b);
 }
 
-TEST(Assign, GoldIsWhereTheInterpreterReads) {
+TEST(Assign, GroundTruthIsWhereTheInterpreterReads) {
   for (const char* spec : {"assign", "assign:depth=4"}) {
     const auto made = make_task(spec);
     const Example example = made->make(Key{1}, kCount, Split::train);

@@ -69,7 +69,7 @@ TEST(Brackets, TheTargetClosesTheInnermostOpenBracket) {
   }
 }
 
-TEST(Brackets, GoldIsTheOpenerTwoOrMoreBack) {
+TEST(Brackets, GroundTruthIsTheOpenerTwoOrMoreBack) {
   std::map<Index, int> distances;
   for (Index b = 0; b < kCount; ++b) {
     const std::string brackets = word(b);

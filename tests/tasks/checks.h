@@ -41,10 +41,10 @@ inline const Sampled& sampled(std::string_view spec, Index count) {
 }
 
 /// All of a gold as text, one "b,t:keys" for each query.
-inline std::string gold_text(const Gold& gold) {
+inline std::string truth_text(const GroundTruth& truth) {
   std::string out;
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const auto query = gold.query(i);
+  for (Index i = 0; i < truth.queries(); ++i) {
+    const auto query = truth.query(i);
     out += text(query.b, ",", query.t, ":");
     for (const std::int32_t key : query.keys) out += text(key, " ");
   }
@@ -74,7 +74,7 @@ using KeySets = std::vector<std::vector<std::int32_t>>;
 inline KeySets keys_of(const Example& example, std::size_t relation, Index b) {
   KeySets all;
   for (Index t = 0; t < example.batch.length_of(b); ++t) {
-    const auto keys = example.gold[relation].keys(b, t);
+    const auto keys = example.truth[relation].keys(b, t);
     all.emplace_back(keys.begin(), keys.end());
   }
   return all;

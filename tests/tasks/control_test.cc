@@ -28,7 +28,7 @@ TEST(Random, TheLabelDependsOnNothingThatCanBeRead) {
     for (Index t = 0; t < 16; ++t) {
       count(0, batch.target(b, t), batch.token(b, t));
       for (std::size_t r = 0; r < 2; ++r)
-        for (const std::int32_t key : example.gold[r].keys(b, t))
+        for (const std::int32_t key : example.truth[r].keys(b, t))
           count(1 + r, batch.target(b, t), batch.token(b, key));
     }
   }
@@ -40,7 +40,7 @@ TEST(Random, TheLabelDependsOnNothingThatCanBeRead) {
   }
 }
 
-void expect_gold_of_the_flagship(const char* name) {
+void expect_truth_of_the_flagship(const char* name) {
   const auto task = make_task(name);
   const Example example = task->make(Key{1}, kCount, Split::train);
   for (Index b = 0; b < kCount; ++b) {
@@ -56,9 +56,9 @@ void expect_gold_of_the_flagship(const char* name) {
   }
 }
 
-TEST(Memoryless, GoldIsThatOfTheFlagship) { expect_gold_of_the_flagship("memoryless"); }
+TEST(Memoryless, GroundTruthIsThatOfTheFlagship) { expect_truth_of_the_flagship("memoryless"); }
 
-TEST(Random, GoldIsThatOfTheFlagship) { expect_gold_of_the_flagship("random"); }
+TEST(Random, GroundTruthIsThatOfTheFlagship) { expect_truth_of_the_flagship("random"); }
 
 }  // namespace control_tests
 }  // namespace headlab

@@ -22,7 +22,7 @@ struct Before {
     fill_uniform(s.tokens(), vocab, s.random);
     for (Index t = 1; t < length; ++t) {
       s.target(t) = s.token(t - 1);
-      s.add_gold(0, t, t - 1);
+      s.add_truth(0, t, t - 1);
       if (named) s.add_candidates(0, t, std::vector{id(t - 1), id(t)});
     }
   }
@@ -54,11 +54,11 @@ TEST(Definition, NeedsNoMoreThanWhatIsSpecial) {
 TEST(Definition, GeneratesGroundTruthOnlyIfNeeded) {
   const auto task = entry().make("");
   const Example example = task->make(Key{1}, 2, Split::train);
-  EXPECT_EQ(gold_text(example.gold[0]), "0,1:0 0,2:1 0,3:2 1,1:0 1,2:1 1,3:2 ");
+  EXPECT_EQ(truth_text(example.truth[0]), "0,1:0 0,2:1 0,3:2 1,1:0 1,2:1 1,3:2 ");
   EXPECT_TRUE(example.candidates.empty());
   EXPECT_EQ(task->make_batch(Key{1}, 2, Split::train).targets, example.batch.targets);
   const Example named = entry(true).make("")->make(Key{1}, 1, Split::train);
-  EXPECT_EQ(gold_text(named.candidates[0]), "0,1:0 1 0,2:1 2 0,3:2 3 ");
+  EXPECT_EQ(truth_text(named.candidates[0]), "0,1:0 1 0,2:1 2 0,3:2 3 ");
 }
 
 }  // namespace

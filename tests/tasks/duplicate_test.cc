@@ -33,7 +33,7 @@ void expect_equal_words(const std::string& task, bool before, std::string (*answ
   }
 }
 
-TEST(Duplicate, TheAnswerAndTheGoldAreTheEarlierEqualWords) {
+TEST(Duplicate, TheAnswerAndTheGroundTruthAreTheEarlierEqualWords) {
   expect_equal_words("duplicate", true, [](std::size_t n) { return text(n > 0 ? "yes" : "no"); });
 }
 
@@ -41,7 +41,7 @@ TEST(Duplicate, TheAnswerAndTheGoldAreTheEarlierEqualWords) {
 // says. The deviation of one sequence's count is below 2, of the mean of 300 below .12; five.
 TEST(Duplicate, NoIsTheAnswerAsOftenAsChanceSays) {
   const Example example = make_task("duplicate")->make(Key{1}, kCount, Split::train);
-  const double yes = static_cast<double>(example.gold[0].queries()) / kCount;
+  const double yes = static_cast<double>(example.truth[0].queries()) / kCount;
   EXPECT_NEAR(16 - yes, (1 - std::pow(23.0 / 24, 16)) * 24, 0.6);
 }
 
@@ -52,7 +52,7 @@ TEST(Duplicate, AnswersAreNeverRead) {
   EXPECT_EQ(task->token_text(25), "yes");
 }
 
-TEST(Histogram, TheAnswerIsTheCountAndTheGoldAreTheOthers) {
+TEST(Histogram, TheAnswerIsTheCountAndTheGroundTruthAreTheOthers) {
   expect_equal_words("histogram", false, [](std::size_t found) { return text(found + 1); });
 }
 

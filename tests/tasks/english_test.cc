@@ -145,14 +145,14 @@ TEST_P(English, EndingsAreShownInADecoderAlone) {
   }
 }
 
-TEST_P(English, GoldIsWhatAReaderFinds) {
+TEST_P(English, GroundTruthIsWhatAReaderFinds) {
   const std::vector<Relation> relations = task_->relations();
   EXPECT_EQ(relations.size(), causal() ? 7U : 8U);
   for (std::size_t r = 0; r < relations.size(); ++r) {
     const std::string& name = relations[r].name;
     EXPECT_EQ(relations[r].positional, name == "previous" || name == "next");
     const bool content = name == "det" || name == "nsubj" || name == "obj" || name == "antecedent";
-    EXPECT_TRUE(gold_text(example_.gold[r]) == expected([&](const Sequence& s, std::size_t t) {
+    EXPECT_TRUE(truth_text(example_.truth[r]) == expected([&](const Sequence& s, std::size_t t) {
                   return content ? content_keys(name, s, t) : other_keys(name, s, t);
                 }))
         << name;
@@ -165,7 +165,7 @@ TEST_P(English, CandidatesAreAllNounsOrWhatElseShowsAClass) {
     const std::string& name = relations[r].name;
     const bool named = name == "det" || name == "nsubj" || name == "antecedent";
     EXPECT_TRUE(
-        gold_text(example_.candidates[r]) == expected([&](const Sequence& s, std::size_t t) {
+        truth_text(example_.candidates[r]) == expected([&](const Sequence& s, std::size_t t) {
           return named && !content_keys(name, s, t).empty() ? candidates(name, s, t) : Keys{};
         }))
         << name;

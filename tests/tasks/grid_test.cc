@@ -48,7 +48,8 @@ TEST(Grid, TheOtherRuleIsTheMean) {
 
 TEST(Grid, EveryInnerPixelIsHiddenInSomeImages) {
   std::set<Index> hidden;
-  for (Index i = 0; i < sample().gold[0].queries(); ++i) hidden.insert(sample().gold[0].query(i).t);
+  for (Index i = 0; i < sample().truth[0].queries(); ++i)
+    hidden.insert(sample().truth[0].query(i).t);
   EXPECT_EQ(hidden.size(), 25U);
 }
 
@@ -66,8 +67,8 @@ TEST(Grid, ImagesNeedNotBeSquare) {
   const auto task = make_task("grid:width=3,height=2");
   const Example example = task->make(Key{1}, 20, Split::train);
   EXPECT_EQ(task->shape().length, 6);
-  for (Index i = 0; i < example.gold[1].queries(); ++i)
-    EXPECT_EQ(example.gold[1].query(i).t - 3, example.gold[1].query(i).keys[0]);
+  for (Index i = 0; i < example.truth[1].queries(); ++i)
+    EXPECT_EQ(example.truth[1].query(i).t - 3, example.truth[1].query(i).keys[0]);
 }
 
 }  // namespace grid_tests

@@ -55,28 +55,28 @@ TEST(Induction, TargetsAreTheRestOfTheRepeat) {
   }
 }
 
-TEST(Induction, GoldIsThePositionAfterTheFirstOccurrence) {
+TEST(Induction, GroundTruthIsThePositionAfterTheFirstOccurrence) {
   const Batch& batch = sample().batch;
   Index eligible = 0;
   for (Index b = 0; b < kCount; ++b) {
     for (Index t = 0; t < batch.length; ++t) {
       if (batch.target(b, t) < 0) {
-        ASSERT_TRUE(sample().gold[0].keys(b, t).empty());
+        ASSERT_TRUE(sample().truth[0].keys(b, t).empty());
         continue;
       }
       ++eligible;
       Index first = 0;
       while (batch.token(b, first) != batch.token(b, t)) ++first;
-      ASSERT_EQ(sample().gold[0].keys(b, t)[0], first + 1);
+      ASSERT_EQ(sample().truth[0].keys(b, t)[0], first + 1);
       ASSERT_EQ(batch.token(b, first + 1), batch.target(b, t));
     }
   }
-  EXPECT_EQ(sample().gold[0].queries(), eligible);
+  EXPECT_EQ(sample().truth[0].queries(), eligible);
 }
 
 TEST(Induction, PreviousIsAskedAtTheKeysOfInduction) {
-  const Gold& previous = sample().gold[1];
-  EXPECT_EQ(previous.queries(), sample().gold[0].queries());
+  const GroundTruth& previous = sample().truth[1];
+  EXPECT_EQ(previous.queries(), sample().truth[0].queries());
   for (Index i = 0; i < previous.queries(); ++i) {
     const auto query = previous.query(i);
     ASSERT_EQ(query.keys[0], query.t - 1);

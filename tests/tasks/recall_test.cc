@@ -58,8 +58,8 @@ TEST(Recall, PreviousIsAskedAtTheValues) {
 TEST(Recall, QueriesComeInAnyOrderWithEqualChances) {
   const Example many = task().make(Key{1}, 8000, Split::train);
   std::vector<int> asked(kPairs * kPairs);
-  for (Index i = 0; i < many.gold[0].queries(); ++i) {
-    const auto query = many.gold[0].query(i);
+  for (Index i = 0; i < many.truth[0].queries(); ++i) {
+    const auto query = many.truth[0].query(i);
     ++asked[static_cast<std::size_t>((query.t - 2 * kPairs) * kPairs + query.keys[0] / 2)];
   }
   for (const int count : asked) EXPECT_NEAR(count, 1000, 150);

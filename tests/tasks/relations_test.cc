@@ -11,11 +11,11 @@ const Example& sample() { return sampled("relations", 400).example; }
 /// Expects slot r to hold the token at key(b, t), and gold to be that key; both absent if it is -1.
 template <class KeyOf>
 void expect_slot(const Example& example, Index r, KeyOf key) {
-  const Gold& gold = example.gold[static_cast<std::size_t>(r)];
+  const GroundTruth& truth = example.truth[static_cast<std::size_t>(r)];
   for (Index b = 0; b < example.batch.size; ++b) {
     for (Index t = 0; t < example.batch.length; ++t) {
       const Index at = key(b, t);
-      const auto keys = gold.keys(b, t);
+      const auto keys = truth.keys(b, t);
       ASSERT_EQ(keys.size(), at >= 0 ? 1U : 0U) << "b " << b << " t " << t;
       ASSERT_EQ(keys.empty() ? -1 : keys[0], at);
       ASSERT_EQ(example.batch.target(b, t, r), at >= 0 ? example.batch.token(b, at) : -1);
@@ -68,10 +68,10 @@ TEST(Relations, TokensAreUniform) {
 // (1 - .75^16) / .25 = 3.96 of them, so 12.04 targets a sequence. The standard deviation of a
 // sequence's count is below 16 / 2, of the mean of 400 below .4; five of them.
 TEST(Relations, SameIsEligibleAsOftenAsChanceSays) {
-  const double mean = static_cast<double>(sample().gold[3].queries()) / 400;
+  const double mean = static_cast<double>(sample().truth[3].queries()) / 400;
   EXPECT_NEAR(mean, 16 - (1 - std::pow(0.75, 16)) / 0.25, 2);
-  EXPECT_EQ(sample().gold[0].queries(), 400 * 15);
-  EXPECT_EQ(sample().gold[2].queries(), 400 * 11);
+  EXPECT_EQ(sample().truth[0].queries(), 400 * 15);
+  EXPECT_EQ(sample().truth[2].queries(), 400 * 11);
 }
 
 }  // namespace relations_tests

@@ -61,8 +61,8 @@ TEST(Recall, IsTheWorkOfTwoLayersInOrder) {
   const Trained two = trained("recall");
   EXPECT_GT(two.accuracy, 0.99);
   const HeadsReport& report = two.report;
-  EXPECT_EQ(report.heads[report.relations[0].best].module, 1);  // association
-  EXPECT_EQ(report.heads[report.relations[1].best].module, 0);  // previous
+  EXPECT_EQ(report.heads[report.relations[0].best].attention_layer, 1);  // association
+  EXPECT_EQ(report.heads[report.relations[1].best].attention_layer, 0);  // previous
   EXPECT_GT(best(report, 0).mass, 0.95);
   EXPECT_GT(best(report, 1).mass, 0.85);
 }

@@ -16,7 +16,7 @@ TEST_F(FromLines, AreReadUnchanged) {
   const Example example = task->make(Key{}, 1, Split::validation);
   EXPECT_EQ(words_of(*task, example.batch, 0), (std::vector<std::string>{"d", "=", "2", "d"}));
   EXPECT_EQ(answers_of(*task, example.batch, 0), (std::vector<std::string>{"", "", "", "2"}));
-  EXPECT_EQ(gold_text(example.gold[0]), "0,3:2 ");
+  EXPECT_EQ(truth_text(example.truth[0]), "0,3:2 ");
   EXPECT_EQ(task->relations()[0].name, "definition");
 }
 
@@ -221,7 +221,7 @@ TEST_F(FromLines, OfOurOwnTasksAreTheSameTasks) {
     EXPECT_EQ(reader.header().accuracy, find_task(spec).learned.accuracy);
     Example again{Batch::make(20, made.batch.length, made.batch.targets_per_position,
                               made.batch.source_length),
-                  std::vector<Gold>(made.gold.size())};
+                  std::vector<GroundTruth>(made.truth.size())};
     for (Index b = 0; b < 20; ++b) {
       Sequence sequence{again, b, Split::validation, Generator(Key{}), b, true};
       read.write(b, sequence);
@@ -230,10 +230,10 @@ TEST_F(FromLines, OfOurOwnTasksAreTheSameTasks) {
     EXPECT_EQ(again.batch.targets, made.batch.targets);
     for (Index b = 0; b < 20; ++b)
       EXPECT_EQ(words_of(*ours, again.batch, b), words_of(*ours, made.batch, b));
-    for (std::size_t r = 0; r < made.gold.size(); ++r)
-      EXPECT_EQ(gold_text(again.gold[r]), gold_text(made.gold[r]));
+    for (std::size_t r = 0; r < made.truth.size(); ++r)
+      EXPECT_EQ(truth_text(again.truth[r]), truth_text(made.truth[r]));
     for (std::size_t r = 0; r < made.candidates.size(); ++r)
-      EXPECT_EQ(gold_text(again.candidates[r]), gold_text(made.candidates[r]));
+      EXPECT_EQ(truth_text(again.candidates[r]), truth_text(made.candidates[r]));
   }
 }
 
@@ -296,7 +296,7 @@ TEST(FromPrograms, AreReadAsTheyArePrinted) {
   auto task = make_task("command:" + command);
   const Example example = task->make(Key{5}, 3, Split::train);
   EXPECT_EQ(words_of(*task, example.batch, 2), (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(gold_text(example.gold[0]), "0,1:0 1,1:0 2,1:0 ");
+  EXPECT_EQ(truth_text(example.truth[0]), "0,1:0 1,1:0 2,1:0 ");
   EXPECT_EQ(make_task(task->spec())->data_hash(), task->data_hash());
   task.reset();
   EXPECT_TRUE(std::filesystem::exists(trace)) << "a program is told that nothing more is asked";

@@ -43,22 +43,22 @@ TEST(Reverse, TheAnswerIsTheSymbolsBackwards) {
   });
 }
 
-TEST(Reverse, GoldIsTheMirrorAndHoldsTheAnswer) {
-  const auto [batch, gold, candidates] = make_task("reverse")->make(Key{1}, kCount, Split::train);
-  EXPECT_EQ(gold[0].queries(), batch.target_count());
-  for (Index i = 0; i < gold[0].queries(); ++i) {
-    const auto [b, t, keys] = gold[0].query(i);
+TEST(Reverse, GroundTruthIsTheMirrorAndHoldsTheAnswer) {
+  const auto [batch, truth, candidates] = make_task("reverse")->make(Key{1}, kCount, Split::train);
+  EXPECT_EQ(truth[0].queries(), batch.target_count());
+  for (Index i = 0; i < truth[0].queries(); ++i) {
+    const auto [b, t, keys] = truth[0].query(i);
     ASSERT_EQ(t + keys[0], batch.length_of(b) - 1);
     ASSERT_EQ(batch.token(b, keys[0]), batch.target(b, t));
   }
 }
 
-TEST(Copy, GoldIsTheOriginalOfTheAnswer) {
+TEST(Copy, GroundTruthIsTheOriginalOfTheAnswer) {
   const Example example = make_task("copy")->make(Key{1}, kCount, Split::train);
-  const Gold& gold = example.gold[0];
-  EXPECT_EQ(gold.queries(), example.batch.target_count());
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const auto [b, t, keys] = gold.query(i);
+  const GroundTruth& truth = example.truth[0];
+  EXPECT_EQ(truth.queries(), example.batch.target_count());
+  for (Index i = 0; i < truth.queries(); ++i) {
+    const auto [b, t, keys] = truth.query(i);
     ASSERT_EQ(keys.size(), 1U);
     ASSERT_EQ(t - keys[0], example.batch.length_of(b) / 2);
     ASSERT_EQ(example.batch.token(b, keys[0]), example.batch.target(b, t));
@@ -96,12 +96,12 @@ TEST(Symbols, OfCopyAndSortAreDistinctAndAnyCanBeFirst) {
   }
 }
 
-TEST(Sort, GoldIsTheSmallestSymbolAboveTheQuery) {
+TEST(Sort, GroundTruthIsTheSmallestSymbolAboveTheQuery) {
   const Example example = make_task("sort")->make(Key{1}, kCount, Split::train);
   const Batch& batch = example.batch;
-  EXPECT_EQ(example.gold[0].queries(), batch.target_count());
-  for (Index i = 0; i < example.gold[0].queries(); ++i) {
-    const auto [b, t, keys] = example.gold[0].query(i);
+  EXPECT_EQ(example.truth[0].queries(), batch.target_count());
+  for (Index i = 0; i < example.truth[0].queries(); ++i) {
+    const auto [b, t, keys] = example.truth[0].query(i);
     const Index n = batch.length_of(b) / 2;
     const std::int32_t above = t == n ? -1 : batch.token(b, t);  // the separator is above none
     Index best = -1;
@@ -162,14 +162,14 @@ TEST(ReverseCross, TheAnswerIsTheSourceBackwards) {
   EXPECT_EQ(lengths, (std::set<Index>{4, 5, 6, 7, 8, 9, 10}));
 }
 
-TEST(ReverseCross, GoldLiesInTheSourceAndHoldsTheAnswer) {
+TEST(ReverseCross, GroundTruthLiesInTheSourceAndHoldsTheAnswer) {
   const auto task = make_task("reverse_cross");
   EXPECT_EQ(task->relations()[0].kind, AttentionKind::cross);
   const Example example = task->make(Key{1}, kCount, Split::train);
   const Batch& batch = example.batch;
-  EXPECT_EQ(example.gold[0].queries(), batch.target_count());
-  for (Index i = 0; i < example.gold[0].queries(); ++i) {
-    const auto [b, t, keys] = example.gold[0].query(i);
+  EXPECT_EQ(example.truth[0].queries(), batch.target_count());
+  for (Index i = 0; i < example.truth[0].queries(); ++i) {
+    const auto [b, t, keys] = example.truth[0].query(i);
     ASSERT_EQ(t + keys[0], batch.source_length_of(b) - 1);
     ASSERT_EQ(batch.source_token(b, keys[0]), batch.target(b, t));
   }

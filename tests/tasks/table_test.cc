@@ -44,8 +44,8 @@ TEST(Tasks, DrawTheExamplesOfTheGoldenFile) {
     const Index width = std::max<Index>(std::ssize(drawn.batch.tokens) / 8, 1);
     all += text("==== ", task.name, "\ntokens:\n", rows_of(drawn.batch.tokens, width), "targets:\n",
                 rows_of(drawn.batch.targets, width), "ground truth:\n");
-    for (const Gold& gold : drawn.gold) {
-      all += gold_text(gold) + "\n";
+    for (const GroundTruth& truth : drawn.truth) {
+      all += truth_text(truth) + "\n";
     }
     for (const Relation& relation : made->relations()) {
       all += text("relation ", relation.name, ": ", relation.description, "\n");
@@ -85,7 +85,7 @@ TEST_P(EveryTask, SequencesHaveTheDeclaredShape) {
   EXPECT_EQ(example.batch.targets_per_position, shape.targets);
   EXPECT_EQ(example.batch.source_length, shape.source_length);
   EXPECT_EQ(static_cast<Index>(task_->target_names().size()), shape.targets);
-  EXPECT_EQ(example.gold.size(), task_->relations().size());
+  EXPECT_EQ(example.truth.size(), task_->relations().size());
 }
 
 TEST_P(EveryTask, KnowsTheTruthOfGivenTokensWhereItSaysSo) {
@@ -96,10 +96,10 @@ TEST_P(EveryTask, KnowsTheTruthOfGivenTokensWhereItSaysSo) {
     const Index length = made.batch.keys_of(AttentionKind::self, b);
     const auto tokens = std::span(made.batch.tokens).subspan(b * made.batch.length, length);
     const Example given = task_->example_of(tokens);
-    ASSERT_EQ(given.gold.size(), know.contains(GetParam().name) ? made.gold.size() : 0);
-    for (std::size_t r = 0; r < given.gold.size(); ++r)
+    ASSERT_EQ(given.truth.size(), know.contains(GetParam().name) ? made.truth.size() : 0);
+    for (std::size_t r = 0; r < given.truth.size(); ++r)
       for (Index t = 0; t < length; ++t)
-        EXPECT_TRUE(std::ranges::equal(given.gold[r].keys(0, t), made.gold[r].keys(b, t)))
+        EXPECT_TRUE(std::ranges::equal(given.truth[r].keys(0, t), made.truth[r].keys(b, t)))
             << r << " at " << t;
   }
 }
@@ -108,9 +108,9 @@ TEST_P(EveryTask, LargerBatchBeginsWithTheSameSequences) {
   const Example small = make(3), large = make(11);
   const Batch rows = large.batch.rows(0, 3);
   expect_same(small.batch, rows);
-  for (std::size_t r = 0; r < small.gold.size(); ++r) {
-    const std::string all = gold_text(large.gold[r]);
-    EXPECT_EQ(all.rfind(gold_text(small.gold[r]), 0), 0U) << "gold of relation " << r;
+  for (std::size_t r = 0; r < small.truth.size(); ++r) {
+    const std::string all = truth_text(large.truth[r]);
+    EXPECT_EQ(all.rfind(truth_text(small.truth[r]), 0), 0U) << "gold of relation " << r;
   }
 }
 
@@ -146,12 +146,12 @@ TEST_P(EveryTask, PaddingHasNoTargets) {
 TEST_P(EveryTask, GroundTruthKeysAreVisible) {
   const Example example = make(40);
   const bool causal = task_->shape().architecture != Architecture::encoder;
-  for (std::size_t r = 0; r < example.gold.size(); ++r) {
-    const Gold& gold = example.gold[r];
+  for (std::size_t r = 0; r < example.truth.size(); ++r) {
+    const GroundTruth& truth = example.truth[r];
     const bool cross = task_->relations()[r].kind == AttentionKind::cross;
-    EXPECT_GT(gold.queries(), 0);
-    for (Index i = 0; i < gold.queries(); ++i) {
-      const auto query = gold.query(i);
+    EXPECT_GT(truth.queries(), 0);
+    for (Index i = 0; i < truth.queries(); ++i) {
+      const auto query = truth.query(i);
       const Index end = cross    ? example.batch.source_length_of(query.b)
                         : causal ? query.t + 1
                                  : example.batch.length_of(query.b);
@@ -162,15 +162,15 @@ TEST_P(EveryTask, GroundTruthKeysAreVisible) {
   }
 }
 
-TEST_P(EveryTask, CandidatesIncludeTheGold) {
+TEST_P(EveryTask, CandidatesIncludeTheGroundTruth) {
   const Example example = make(40);
-  ASSERT_TRUE(example.candidates.empty() || example.candidates.size() == example.gold.size());
+  ASSERT_TRUE(example.candidates.empty() || example.candidates.size() == example.truth.size());
   for (std::size_t r = 0; r < example.candidates.size(); ++r) {
     for (Index i = 0; i < example.candidates[r].queries(); ++i) {
       const auto [b, t, keys] = example.candidates[r].query(i);
-      const auto gold = example.gold[r].keys(b, t);
-      ASSERT_FALSE(gold.empty());
-      ASSERT_TRUE(std::includes(keys.begin(), keys.end(), gold.begin(), gold.end()));
+      const auto truth = example.truth[r].keys(b, t);
+      ASSERT_FALSE(truth.empty());
+      ASSERT_TRUE(std::includes(keys.begin(), keys.end(), truth.begin(), truth.end()));
     }
   }
 }
@@ -251,7 +251,7 @@ TEST_P(EveryTask, RecommendedSettingsAreOneValidModelAndItsTraining) {
   EXPECT_NO_THROW(model.validate());
   EXPECT_NO_THROW(train.validate());
   Index heads = 0;
-  for (const AttentionPlace& place : model.attention_places()) heads += model.heads_of(place.layer);
+  for (const AttentionSlot& slot : model.attention_slots()) heads += model.heads_of(slot.layer);
   EXPECT_LE(task_->needed_heads(), heads);
 }
 
@@ -332,24 +332,24 @@ TEST(TaskTable, TasksWithoutTextsReadTokensApart) {
   EXPECT_EQ(task->data_hash(), "");
 }
 
-TEST(Gold, HoldsSetsOfKeysByQuery) {
-  Gold gold;
-  gold.add(0, 2, std::vector<std::int32_t>{0, 1});
-  gold.add(1, 0, 5);
-  EXPECT_EQ(gold_text(gold), "0,2:0 1 1,0:5 ");
-  EXPECT_EQ(gold.keys(0, 2).size(), 2U);
-  EXPECT_EQ(gold.keys(1, 0)[0], 5);
-  EXPECT_TRUE(gold.keys(0, 0).empty());
-  EXPECT_TRUE(gold.keys(3, 0).empty());
+TEST(GroundTruth, HoldsSetsOfKeysByQuery) {
+  GroundTruth truth;
+  truth.add(0, 2, std::vector<std::int32_t>{0, 1});
+  truth.add(1, 0, 5);
+  EXPECT_EQ(truth_text(truth), "0,2:0 1 1,0:5 ");
+  EXPECT_EQ(truth.keys(0, 2).size(), 2U);
+  EXPECT_EQ(truth.keys(1, 0)[0], 5);
+  EXPECT_TRUE(truth.keys(0, 0).empty());
+  EXPECT_TRUE(truth.keys(3, 0).empty());
 }
 
-TEST(Gold, RefusesDisorder) {
-  Gold gold;
-  gold.add(1, 1, 0);
-  EXPECT_NE(error_of([&] { gold.add(1, 1, 0); }), "");
-  EXPECT_NE(error_of([&] { gold.add(0, 5, 0); }), "");
-  EXPECT_NE(error_of([&] { gold.add(2, 0, std::vector<std::int32_t>{}); }), "");
-  EXPECT_NE(error_of([&] { gold.add(2, 0, std::vector<std::int32_t>{3, 1}); }), "");
+TEST(GroundTruth, RefusesDisorder) {
+  GroundTruth truth;
+  truth.add(1, 1, 0);
+  EXPECT_NE(error_of([&] { truth.add(1, 1, 0); }), "");
+  EXPECT_NE(error_of([&] { truth.add(0, 5, 0); }), "");
+  EXPECT_NE(error_of([&] { truth.add(2, 0, std::vector<std::int32_t>{}); }), "");
+  EXPECT_NE(error_of([&] { truth.add(2, 0, std::vector<std::int32_t>{3, 1}); }), "");
 }
 
 TEST(TaskTable, FilesInPlaceOfATaskAreAnsweredWithTheTaskThatReadsThem) {

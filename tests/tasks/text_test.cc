@@ -64,16 +64,16 @@ TEST_F(Text, HeldOutBlocksComeWithoutRepetitionAndDoNotOverlap) {
   const Index blocks = task->different(Split::validation);
   EXPECT_EQ(blocks, 6);  // of 100 characters, of which the last block needs nine, one half
   EXPECT_EQ(task->different(Split::test), 6);
-  const auto turned = [&](Key key) {
+  const auto rotated = [&](Key key) {
     const Batch batch = task->make(key, 2 * blocks, Split::validation).batch;
     std::vector<std::string> windows;
     for (Index b = 0; b < batch.size; ++b) windows.push_back(window(*task, batch, b));
     return windows;
   };
-  std::vector<std::string> expected, first = turned(Key{1}), second = first;
+  std::vector<std::string> expected, first = rotated(Key{1}), second = first;
   for (Index i = 0; i < blocks; ++i)
     expected.push_back(bytes.substr(static_cast<std::size_t>(300 + 8 * i), 8));
-  EXPECT_NE(first, turned(Key{2}));
+  EXPECT_NE(first, rotated(Key{2}));
   first.resize(static_cast<std::size_t>(blocks));
   second.erase(second.begin(), second.begin() + blocks);
   for (std::vector<std::string>* turn : {&first, &second, &expected}) std::ranges::sort(*turn);
@@ -113,12 +113,12 @@ TEST_F(Text, EachPositionPredictsTheCharacterThatFollows) {
   }
 }
 
-TEST_F(Text, PreviousIsTheOnlyGold) {
+TEST_F(Text, PreviousIsTheOnlyGroundTruth) {
   const auto task = task_of(kLetters);
   ASSERT_EQ(task->relations().size(), 1U);
   EXPECT_TRUE(task->relations()[0].positional);
   const Example example = task->make(Key{1}, 1, Split::train);
-  EXPECT_EQ(gold_text(example.gold[0]), "0,1:0 0,2:1 0,3:2 ");
+  EXPECT_EQ(truth_text(example.truth[0]), "0,1:0 0,2:1 0,3:2 ");
 }
 
 TEST_F(Text, TokensAreSortedCodePoints) {

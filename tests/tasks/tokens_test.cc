@@ -158,10 +158,10 @@ TEST_F(TokenFiles, SayWhatIsWrongWithThem) {
 TEST_F(TokenFiles, KnowWhereATokenStoodLastAndWhatFollowed) {
   const auto made = task(bytes_of(counting<std::uint16_t>(300)));
   const Example example = made->example_of(std::vector<std::int32_t>{5, 6, 9, 5});
-  EXPECT_EQ(example.gold[0].keys(0, 3)[0], 2);
-  EXPECT_EQ(example.gold[1].keys(0, 3)[0], 0);
-  EXPECT_EQ(example.gold[2].keys(0, 3)[0], 1);
-  EXPECT_TRUE(example.gold[1].keys(0, 2).empty());
+  EXPECT_EQ(example.truth[0].keys(0, 3)[0], 2);
+  EXPECT_EQ(example.truth[1].keys(0, 3)[0], 0);
+  EXPECT_EQ(example.truth[2].keys(0, 3)[0], 1);
+  EXPECT_TRUE(example.truth[1].keys(0, 2).empty());
 }
 
 TEST(Repeated, TheSecondSegmentIsTheFirstAndAsksForIt) {
@@ -173,7 +173,8 @@ TEST(Repeated, TheSecondSegmentIsTheFirstAndAsksForIt) {
       if (example.batch.target(b, t) < 0) continue;
       ++asked;
       EXPECT_EQ(example.batch.target(b, t), example.batch.token(b, t + 1));
-      const std::int32_t last = example.gold[1].keys(b, t)[0], next = example.gold[2].keys(b, t)[0];
+      const std::int32_t last = example.truth[1].keys(b, t)[0],
+                         next = example.truth[2].keys(b, t)[0];
       EXPECT_EQ(example.batch.token(b, last), example.batch.token(b, t));
       EXPECT_EQ(example.batch.token(b, next), example.batch.target(b, t));
     }

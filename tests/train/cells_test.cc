@@ -15,7 +15,7 @@ using Names = std::vector<std::string>;
 class Cells : public testing::Test {
  protected:
   /// A cell that leaves a line in the file `log` each time that it is made.
-  Cell cell(
+  Job job(
       const std::string& name, std::function<void()> on_the_way = [] {}) {
     return {.name = name,
             .path = folder_ / name,
@@ -41,15 +41,15 @@ class Cells : public testing::Test {
 
   /// The processes that make 40 cells, of which the largest takes 1000 bytes.
   std::set<std::string> processes_of(const MakeOptions& options) {
-    std::vector<Cell> cells;
+    std::vector<Job> jobs;
     for (int i = 0; i < 40; ++i) {
-      cells.push_back(cell(std::to_string(i), [log = folder_ / "who"] {
+      jobs.push_back(job(std::to_string(i), [log = folder_ / "who"] {
         append_line(log, std::to_string(getpid()));
         usleep(2000);
       }));
-      cells.back().bytes = i == 7 ? 1000 : 10;
+      jobs.back().bytes = i == 7 ? 1000 : 10;
     }
-    EXPECT_EQ(make_cells(cells, options).finished, 40);
+    EXPECT_EQ(run_jobs(jobs, options).finished, 40);
     EXPECT_EQ(times_made(), 40u);
     const Names lines = read_lines(folder_ / "who");
     return {lines.begin(), lines.end()};
@@ -59,43 +59,44 @@ class Cells : public testing::Test {
 };
 
 TEST_F(Cells, AreComputedOnce) {
-  const std::vector<Cell> cells = {cell("a"), cell("b"), cell("c")};
-  EXPECT_EQ(once(cells[1], {}).at("name").string(), "b");
-  for (const Index jobs : {1, 2}) EXPECT_EQ(make_cells(cells, {.jobs = jobs}).finished, 3);
+  const std::vector<Job> jobs = {job("a"), job("b"), job("c")};
+  EXPECT_EQ(once(jobs[1], {}).at("name").string(), "b");
+  for (const Index processes : {1, 2})
+    EXPECT_EQ(run_jobs(jobs, {.processes = processes}).finished, 3);
   EXPECT_EQ(times_made(), 3u);
 }
 
 TEST_F(Cells, AreSharedByProcesses) {
-  const std::set<std::string> processes = processes_of({.jobs = 3});
+  const std::set<std::string> processes = processes_of({.processes = 3});
   EXPECT_EQ(processes.size(), 3u);
   EXPECT_FALSE(processes.contains(std::to_string(getpid())));
 }
 
 TEST_F(Cells, RunAsManyAtOnceAsMemoryAllows) {
-  EXPECT_EQ(processes_of({.jobs = 3, .memory = 2999}).size(), 2u) << "a cell takes 1000";
+  EXPECT_EQ(processes_of({.processes = 3, .memory = 2999}).size(), 2u) << "a cell takes 1000";
 }
 
 TEST_F(Cells, RunOneByOneIfMemoryIsShort) {
-  EXPECT_EQ(processes_of({.jobs = 3, .memory = 999}).size(), 1u);
+  EXPECT_EQ(processes_of({.processes = 3, .memory = 999}).size(), 1u);
 }
 
 TEST_F(Cells, FailedJobIsRetriedAndDoesNotStopTheOthers) {
-  for (const Index jobs : {1, 2}) {
-    const std::string half = jobs == 1 ? "half" : "other half";
+  for (const Index processes : {1, 2}) {
+    const std::string half = processes == 1 ? "half" : "other half";
     bool fail = true;
     const auto failing = [&] { throw_if(fail); };
-    const std::vector<Cell> cells = {cell(half, failing), cell(half + " 2")};
-    const CellsMade made = make_cells(cells, {.jobs = jobs});
+    const std::vector<Job> jobs = {job(half, failing), job(half + " 2")};
+    const JobsDone made = run_jobs(jobs, {.processes = processes});
     EXPECT_EQ(made.finished, 1);
     ASSERT_EQ(made.failed.size(), 1u);
-    EXPECT_EQ(made.failed[0].cell, half);
+    EXPECT_EQ(made.failed[0].job, half);
     EXPECT_EQ(made.failed[0].error, "too large");
     EXPECT_EQ(made.failed[0].hint, "take less");
     EXPECT_TRUE(made.failed[0].diverged);
-    EXPECT_TRUE(failure_of(cells[0]).has_value());
+    EXPECT_TRUE(failure_of(jobs[0]).has_value());
     fail = false;
-    EXPECT_EQ(make_cells(cells, {.jobs = jobs}).finished, 2);
-    EXPECT_FALSE(failure_of(cells[0]).has_value());
+    EXPECT_EQ(run_jobs(jobs, {.processes = processes}).finished, 2);
+    EXPECT_FALSE(failure_of(jobs[0]).has_value());
   }
 }
 
@@ -104,11 +105,11 @@ TEST_F(Cells, JobOfADeadWorkerIsNamedAndReleased) {
   const auto die = [=] {
     if (getpid() != parent) kill(getpid(), SIGKILL);
   };
-  const std::vector<Cell> cells = {cell("a"), cell("deadly", die), cell("c"), cell("d")};
-  const CellsMade made = make_cells(cells, {.jobs = 2});
+  const std::vector<Job> jobs = {job("a"), job("deadly", die), job("c"), job("d")};
+  const JobsDone made = run_jobs(jobs, {.processes = 2});
   EXPECT_EQ(made.finished, 3) << "the other worker does not die over it too";
   EXPECT_EQ(made.missing, Names{"deadly"});
-  EXPECT_EQ(make_cells(cells).finished, 4);
+  EXPECT_EQ(run_jobs(jobs).finished, 4);
 }
 
 TEST_F(Cells, OfAnotherProcessAreWaitedForAtTheEndAndMadeIfItDies) {
@@ -117,11 +118,11 @@ TEST_F(Cells, OfAnotherProcessAreWaitedForAtTheEndAndMadeIfItDies) {
     if (++asked == 6) lock.reset();
     return false;
   };
-  EXPECT_EQ(make_cells({cell("a"), cell("b"), cell("c")}, {.should_stop = given_back}).finished, 3);
+  EXPECT_EQ(run_jobs({job("a"), job("b"), job("c")}, {.should_stop = given_back}).finished, 3);
   EXPECT_EQ(times_made(), 3u);
   lock = std::make_unique<FileLock>(folder_ / ".d.lock");
   int asked = 0;
-  EXPECT_TRUE(make_cells({cell("d")}, {.should_stop = [&] { return ++asked > 3; }}).stopped);
+  EXPECT_TRUE(run_jobs({job("d")}, {.should_stop = [&] { return ++asked > 3; }}).stopped);
 }
 
 TEST_F(Cells, ThatAnotherProcessFailedToMakeAreNotTriedAgainAtOnce) {
@@ -130,44 +131,44 @@ TEST_F(Cells, ThatAnotherProcessFailedToMakeAreNotTriedAgainAtOnce) {
   const auto failed_elsewhere = [&] {
     if (++asked != 3) return false;
     make_directories(folder_ / "failed");
-    write_json(folder_ / "failed" / "a.json", to_json(CellFailure{"a", "too large"}));
+    write_json(folder_ / "failed" / "a.json", to_json(JobFailure{"a", "too large"}));
     lock.reset();
     return false;
   };
-  EXPECT_EQ(make_cells({cell("a")}, {.should_stop = failed_elsewhere}).failed.size(), 1u);
+  EXPECT_EQ(run_jobs({job("a")}, {.should_stop = failed_elsewhere}).failed.size(), 1u);
   EXPECT_EQ(times_made(), 0u);
-  EXPECT_EQ(make_cells({cell("a")}).finished, 1);
+  EXPECT_EQ(run_jobs({job("a")}).finished, 1);
 }
 
 TEST_F(Cells, WaitForThoseThatTheyNeed) {
-  const Cell needed = cell("needed", [] { usleep(50'000); });
+  const Job needed = job("needed", [] { usleep(50'000); });
   const auto take = [=] { once(needed, {}); };
-  EXPECT_EQ(make_cells({cell("a", take), cell("b", take), cell("c", take)}, {.jobs = 3}).finished,
+  EXPECT_EQ(run_jobs({job("a", take), job("b", take), job("c", take)}, {.processes = 3}).finished,
             3);
   EXPECT_EQ(times_made(), 4u);
 }
 
 TEST_F(Cells, StopWhenTheyAreTold) {
-  for (const Index jobs : {1, 2}) {
-    const std::string name = std::to_string(jobs);
-    const CellsMade made = make_cells({cell(name + "a"), cell(name + "b")},
-                                      {.jobs = jobs, .should_stop = [] { return true; }});
+  for (const Index processes : {1, 2}) {
+    const std::string name = std::to_string(processes);
+    const JobsDone made = run_jobs({job(name + "a"), job(name + "b")},
+                                   {.processes = processes, .should_stop = [] { return true; }});
     EXPECT_TRUE(made.stopped);
     EXPECT_EQ(made.finished, 0);
   }
-  EXPECT_THROW(once(cell("c"), [] { return true; }), Stopped);
+  EXPECT_THROW(once(job("c"), [] { return true; }), Stopped);
   EXPECT_EQ(times_made(), 0u);
 }
 
 TEST_F(Cells, RunUntilAskedToStop) {
   const std::function<bool()> go_on = [] { return false; };
-  EXPECT_EQ(once(cell("a"), go_on).at("name").string(), "a");
-  EXPECT_EQ(once(cell("b"), {}).at("name").string(), "b");
-  for (const Index jobs : {1, 2})
+  EXPECT_EQ(once(job("a"), go_on).at("name").string(), "a");
+  EXPECT_EQ(once(job("b"), {}).at("name").string(), "b");
+  for (const Index processes : {1, 2})
     for (const std::function<bool()>& should_stop : {go_on, std::function<bool()>()}) {
-      const CellsMade made =
-          make_cells({cell(text("c", jobs, bool(should_stop))), cell(text("d", jobs))},
-                     {.jobs = jobs, .should_stop = should_stop});
+      const JobsDone made =
+          run_jobs({job(text("c", processes, bool(should_stop))), job(text("d", processes))},
+                   {.processes = processes, .should_stop = should_stop});
       EXPECT_FALSE(made.stopped);
       EXPECT_EQ(made.finished, 2);
     }
@@ -176,7 +177,7 @@ TEST_F(Cells, RunUntilAskedToStop) {
 TEST_F(Cells, OfARunTakeTheMemoryOfItsTraining) {
   TrainedRun run = create_run(folder_ / "run", tiny_config());
   for (const bool in_run : {false, true}) {
-    const Cell part =
+    const Job part =
         part_of_run(run, {.in_run = in_run}, "part", Json::object(), [] { return Json::object(); });
     EXPECT_GT(part.bytes, 0);
     EXPECT_EQ(part.bytes, training_bytes(run.config));
@@ -185,9 +186,9 @@ TEST_F(Cells, OfARunTakeTheMemoryOfItsTraining) {
 
 TEST_F(Cells, ThatCannotBeKeptFail) {
   write_file(folder_ / "taken", "");
-  Cell lost = cell("a");
+  Job lost = job("a");
   lost.file = folder_ / "taken" / "a.json";
-  const CellsMade made = make_cells({lost, cell("b")});
+  const JobsDone made = run_jobs({lost, job("b")});
   EXPECT_EQ(made.finished, 1);
   EXPECT_EQ(made.failed.size(), 1u);
 }
@@ -204,7 +205,7 @@ TEST_F(Cells, OtherSettingsAreOtherJobsAndDamagedOnesAreErrors) {
   EXPECT_TRUE(kept_in(part(1)).has_value());
   train_run(run);
   EXPECT_FALSE(kept_in(part(1)).has_value()) << "of other weights";
-  const Cell two = part(2);
+  const Job two = part(2);
   once(two, {});
   Json other = read_json(two.file);
   other["decided_by"]["setting"] = 3;

@@ -76,11 +76,11 @@ TEST_F(Evaluated, TakesTheSameExamplesEveryTime) {
 }
 
 TEST_F(Evaluated, LeavesOutWhatGatesClose) {
-  const std::vector<HeadEdits> open = {{.gate = Tensor::full({2}, 1)}};
-  const std::vector<HeadEdits> closed = {{.gate = Tensor::of({2}, {1, 0})}};
+  const std::vector<HeadInterventions> open = {{.gate = Tensor::full({2}, 1)}};
+  const std::vector<HeadInterventions> closed = {{.gate = Tensor::of({2}, {1, 0})}};
   const double plain = evaluated({}).loss;
-  EXPECT_EQ(evaluated({.edits = open}).loss, plain);
-  EXPECT_NE(evaluated({.edits = closed}).loss, plain);
+  EXPECT_EQ(evaluated({.interventions = open}).loss, plain);
+  EXPECT_NE(evaluated({.interventions = closed}).loss, plain);
 }
 
 TEST_F(Evaluated, RecordsNothing) {

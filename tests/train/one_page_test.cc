@@ -27,18 +27,18 @@ TEST(OnePage, ComputesWhatTransformerDoes) {
   model.visit([&](const std::string& name, const Tensor& parameter) {
     for (Scalar& value : parameter.values()) value = static_cast<Scalar>(random.uniform(-0.5, 0.5));
     std::string_view own = name;  // without the module: W_Q, ln1.w
-    for (const char* module : {"pos_embed.", "embed.", "unembed.", "blocks.0.", "attn."})
-      if (own.starts_with(module)) own.remove_prefix(std::strlen(module));
+    for (const char* attention_layer : {"pos_embed.", "embed.", "unembed.", "blocks.0.", "attn."})
+      if (own.starts_with(attention_layer)) own.remove_prefix(std::strlen(attention_layer));
     parameters[std::string(own)] = parameter;
   });
   EXPECT_EQ(parameters.size(), one_page::kParameters.size());
   const Batch batch = task->make_batch(Key{2}, one_page::B, Split::train);
   const NoGrad no_grad;
-  ModelCaptures captures;
-  const Tensor expected = model.forward(batch, {}, {.captures = &captures});
+  ActivationCache activations;
+  const Tensor expected = model.forward(batch, {}, {.activations = &activations});
   const auto [logits, pattern] = one_page::forward(parameters, batch);
   expect_near(logits, expected, 1e-5);
-  expect_near(pattern, captures.attention[0].pattern, 1e-5);
+  expect_near(pattern, activations.attention[0].pattern, 1e-5);
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST_F(Resumed, KeepsParametersOfAnExperiment) {
     extra.prepare = [&](Trainer& trainer) {
       trainer.optimizer().add("gates", gates, {.lr_scale = 3, .decay = false});
     };
-    extra.edits = [&](Index) { return std::vector<HeadEdits>{{.gate = gates}}; };
+    extra.interventions = [&](Index) { return std::vector<HeadInterventions>{{.gate = gates}}; };
     extra.store_extra = [&](TensorFile& file) {
       const std::vector<float> values(gates.values().begin(), gates.values().end());
       file.tensors.push_back(StoredTensor::of("gates", {2}, std::span<const float>(values)));

@@ -90,7 +90,9 @@ TEST(Trainer, CallsBackInOrder) {
   Bench bench(tiny_config("steps=5 eval_every=2 save_every=3"));
   std::string calls;
   TrainCallbacks callbacks;
-  callbacks.edits = [&](Index step) { return calls += text("g", step), std::vector<HeadEdits>{}; };
+  callbacks.interventions = [&](Index step) {
+    return calls += text("g", step), std::vector<HeadInterventions>{};
+  };
   callbacks.loss_terms = [&](Index step) { return calls += text("l", step), Tensor::zeros({1}); };
   callbacks.after_step = [&](Index step) { calls += text("a", step); };
   callbacks.on_step = [&](const StepRecord& record) { calls += text("s", record.step); };
@@ -137,12 +139,14 @@ TEST(Trainer, CountsAllTokensOfABatchBySecond) {
   bench.trainer.run(callbacks);
 }
 
-TEST(Trainer, EditsHeadsWhileItTrains) {
+TEST(Trainer, IntervenesInHeadsWhileItTrains) {
   Bench bench(tiny_config("optimizer=sgd decay=0 steps=3"));
-  const Tensor W_O = bench.model.attention_modules()[0].attention->O.W;  // 8 rows, 4 of each head
+  const Tensor W_O = bench.model.attention_layers()[0].attention->O.W;  // 8 rows, 4 of each head
   const std::vector<double> before = numbers(W_O);
   TrainCallbacks callbacks;
-  callbacks.edits = [](Index) { return std::vector<HeadEdits>{{.gate = Tensor::of({2}, {0, 1})}}; };
+  callbacks.interventions = [](Index) {
+    return std::vector<HeadInterventions>{{.gate = Tensor::of({2}, {0, 1})}};
+  };
   bench.trainer.run(callbacks);
   const std::vector<double> after = numbers(W_O);
   EXPECT_TRUE(std::equal(before.begin(), before.begin() + 32, after.begin()));

@@ -15,7 +15,7 @@ namespace headlab {
 
 /// Attention layer with the sequences that it joins: T queries and S keys. `kept` is the number of
 /// keys that generation caches: those within a window, or none if nothing is generated.
-struct AttentionPlaceSizes {
+struct AttentionSlotSizes {
   std::string name;
   AttentionSizes sizes;
   Index queries, keys, kept;
@@ -38,33 +38,33 @@ Settings settings_of(CostOptions& options);
 
 /// Returns `layers` attention layers of these sizes. Errors: more heads than d_model if d_head is
 /// not given, so that heads have no width; kv_heads that do not divide heads.
-std::vector<AttentionPlaceSizes> modules_of(const CostOptions& options);
+std::vector<AttentionSlotSizes> attention_layers_of(const CostOptions& options);
 /// Returns the attention layers of a model at its full length, without pruned heads.
-std::vector<AttentionPlaceSizes> modules_of(const Transformer& model);
+std::vector<AttentionSlotSizes> attention_layers_of(const Transformer& model);
 
 /// Returns a note on the remainder, "512 does not divide into 7 heads: ...", and how headlab and
 /// PyTorch treat it; "" if there is no remainder.
 std::string division_note(Index d_model, Index heads);
 
 /// Returns matrix, its shape in letters and numbers, parameters; the last row is the sum.
-Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules);
+Table parameter_cost(const std::vector<AttentionSlotSizes>& attention_layers);
 /// Returns op, formula, operations forward with one head as wide as all together, forward,
 /// backward; the last row is the sum. A multiply-add counts two. A score counts as many as its
 /// attention function (softmax five: maximum, difference, exp, sum, quotient), forward and
 /// backward. All T x S scores are counted, masked or not. Backward is that of the fused kernel,
 /// which computes the scores again.
-Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table operation_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns what, formula, numbers, bytes in fp32 and fp16 of the memory that a training step keeps,
 /// composed of simpler ops and fused.
-Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table memory_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns the size of the cache of generation with a block of K and V for each head, for the
 /// requested groups (or for four heads per block), and for one block.
-Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table cache_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns part, time and memory as orders of growth, and the operations at these sizes with their
 /// share.
-Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table complexity_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns all of these tables.
-Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Finding cost_finding(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns published models with their attention's parameters (without biases) and cache for each
 /// token.
 Table published_cost();

@@ -106,11 +106,12 @@ class Ablation {
  private:
   struct Part;
   void find_replacements();
-  ModelHooks from_unchanged(std::size_t first, const ModelCaptures& unchanged) const;
-  std::vector<HeadEdits> edits_for(const HeadSet& set, std::span<const Tensor> replacements) const;
+  ModelHooks from_unchanged(std::size_t first, const ActivationCache& unchanged) const;
+  std::vector<HeadInterventions> interventions_for(const HeadSet& set,
+                                                   std::span<const Tensor> replacements) const;
 
   const HeadedModel& model_;
-  std::vector<AttentionModule> modules_;
+  std::vector<AttentionLayer> attention_layers_;
   Batch examples_;
   AblationOptions options_;
   std::vector<double> targets_;

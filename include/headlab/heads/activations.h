@@ -1,6 +1,6 @@
 // Access to patterns, head outputs and residual streams by the name of a head instead of by offsets
 // into the activation cache. The heads of a pruned model keep their original indices and are found
-// by them. Read next: model/transformer.h (ModelCaptures), scores.h.
+// by them. Read next: model/transformer.h (ActivationCache), scores.h.
 #pragma once
 
 #include <span>
@@ -32,20 +32,21 @@ class Activations {
   Tensor output(const HeadId& head) const;
   /// Returns the residual stream [B, T, C] before each block and after the last; the encoder's come
   /// first.
-  const Tensor& residual(std::size_t i) const { return captures_.residual[i]; }
+  const Tensor& residual(std::size_t i) const { return activations_.residual[i]; }
   /// Returns the whole activation cache, by attention layer.
-  const ModelCaptures& captures() const { return captures_; }
+  const ActivationCache& cache() const { return activations_; }
 
  private:
   const HeadedModel& model_;
-  ModelCaptures captures_;
+  ActivationCache activations_;
   Tensor logits_;
 };
 
 /// Returns the patterns of all attention layers, [B, H, T, S] each, with rows that sum to 1. If the
 /// attention function does not normalise, each row is divided by its sum. Head scores are computed
 /// from these.
-std::vector<Tensor> normalised_patterns(const HeadedModel& model, const ModelCaptures& captures);
+std::vector<Tensor> normalised_patterns(const HeadedModel& model,
+                                        const ActivationCache& activations);
 
 /// Returns the tokens at the queries or keys of an attention layer of this kind in sequence b,
 /// without padding.
@@ -53,7 +54,7 @@ std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kin
 std::span<const std::int32_t> key_tokens(const Batch& batch, AttentionKind kind, Index b);
 
 /// Ground-truth cells of one relation on a pattern.
-struct GoldCells {
+struct TruthCells {
   std::string relation;
   std::vector<char> cells;  // [queries, keys], row-major: 1 on the ground-truth keys of a query
   /// Mean weight on these cells, as a share of the row's sum, over the queries that have
@@ -69,11 +70,11 @@ struct HeadPattern {
   std::vector<Scalar> weights{};  // [queries, keys], row-major, as the model computed them
   std::vector<Scalar> z{};        // the head's output before W_O: [queries, d_value]
   std::vector<std::string> queries{}, keys{};  // tokens, as the task shows them
-  std::vector<GoldCells> gold{};               // one for each relation of this kind of attention
+  std::vector<TruthCells> truth{};             // one for each relation of this kind of attention
 
   /// Returns the ground truth of a relation; for "", the one that holds most of the pattern's
   /// weight. nullptr if there is none.
-  const GoldCells* gold_of(std::string_view relation) const;
+  const TruthCells* truth_of(std::string_view relation) const;
 };
 
 /// Returns the pattern of a head on sequence b of examples of the task, with their ground truth.

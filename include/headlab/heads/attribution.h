@@ -32,7 +32,8 @@ struct Attribution {
 /// `norms` stores the scales of the pass, or supplies those of another pass; then x is that of the
 /// other pass. Errors: a post-norm model, whose logits are no such sums; a batch without targets.
 Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true,
-                             const std::vector<HeadEdits>& edits = {}, NormScales* norms = nullptr);
+                             const std::vector<HeadInterventions>& interventions = {},
+                             NormScales* norms = nullptr);
 
 struct AttributionReport {
   std::vector<std::string> attention{}, parts{}, targets{};

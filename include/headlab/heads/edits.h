@@ -16,7 +16,7 @@ namespace headlab {
 /// One head: the index of its attention layer in execution order, and its original index. JSON
 /// calls the first "layer"; a decoder layer of an encoder-decoder has two attention layers.
 struct HeadId {
-  Index module = 0;
+  Index attention_layer = 0;
   std::int32_t head = 0;
   friend bool operator==(const HeadId&, const HeadId&) = default;
 };
@@ -38,13 +38,13 @@ std::vector<HeadId> all_heads(const HeadedModel& model);
 /// Returns `heads` without one of them.
 std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone);
 /// Returns the names of the attention layers, which HeadId::module indexes.
-std::vector<std::string> module_names(const HeadedModel& model);
+std::vector<std::string> attention_layer_names(const HeadedModel& model);
 /// Returns the index of a head in its attention layer. Error with the list of existing heads if
 /// there is no such head.
-Index place_of(const HeadedModel& model, const HeadId& id);
+Index slot_of(const HeadedModel& model, const HeadId& id);
 
 /// Returns gates of shape [H] for each attention layer: 1 for the heads in `kept`, 0 for the
 /// others.
-std::vector<HeadEdits> gates_for(const HeadedModel& model, std::span<const HeadId> kept);
+std::vector<HeadInterventions> gates_for(const HeadedModel& model, std::span<const HeadId> kept);
 
 }  // namespace headlab

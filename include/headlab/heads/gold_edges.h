@@ -32,7 +32,7 @@ struct EdgeTest {
   double share = kUndefined;  // share of the cost of masking all heads of its kind; NaN if unknown
   Index targets = 0;          // targets evaluated; PairedChange has the number of examples
   bool asks = true;           // whether the relation's queries have targets of their own
-  PairedChange gold{};        // ground-truth edges masked, compared with the unchanged model
+  PairedChange truth{};       // ground-truth edges masked, compared with the unchanged model
   PairedChange control{};     // random edges masked, compared with the unchanged model
   PairedChange difference{};  // ground-truth edges compared with random ones
 
@@ -45,9 +45,9 @@ struct EdgeTest {
   /// a cause.
   static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001, kLeastControl = 0.9;
   bool is_significant() const {
-    return gold.is_rise() && difference.is_rise() && gold.p < kMostP && difference.p < kMostP;
+    return truth.is_rise() && difference.is_rise() && truth.p < kMostP && difference.p < kMostP;
   }
-  bool is_large() const { return gold.change >= kLeast && !(share < kLeastShare); }
+  bool is_large() const { return truth.change >= kLeast && !(share < kLeastShare); }
   /// Returns the weight of the random edges as a share of the weight of the ground-truth edges.
   double control_ratio() const { return mass > 0 ? control_mass / mass : kUndefined; }
   bool is_fair() const { return control_ratio() >= kLeastControl; }

@@ -51,7 +51,7 @@ struct LensStream {
 /// Returns the streams of the stack that writes the logits, in order of computation: after the
 /// embedding and after each sublayer; the last one has the logits of the model. If norm_place is a
 /// wiring that a program has added, the streams are those after whole blocks.
-std::vector<LensStream> lens_streams(const Transformer& model, const ModelCaptures& captures);
+std::vector<LensStream> lens_streams(const Transformer& model, const ActivationCache& activations);
 /// Returns the logits of a stream: W_U of its final norm, or W_U alone if the model has none.
 Tensor lens_logits(const Transformer& model, const Tensor& stream);
 

@@ -23,7 +23,7 @@ struct PatchReport {
   double clean = 0;   // mean over the targets of logit(clean target) - logit(corrupted target)
   double corrupted = 0;
   std::vector<Head> heads{};  // one head's z patched at all positions
-  /// Restored share by residual stream, in the order of ModelCaptures::residual, and position.
+  /// Restored share by residual stream, in the order of ActivationCache::residual, and position.
   std::vector<std::vector<double>> residual{};
 };
 Finding finding_of(const PatchReport& report);

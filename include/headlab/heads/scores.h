@@ -39,7 +39,7 @@ struct RelationScore {
   double mass = 0;  // attention mass: mean attention on the ground-truth keys, over these queries
   double mass_all = 0;  // the same over all eligible queries
   double top1 = 0;      // share of these queries whose largest weight is on a ground-truth key
-  double null = 0;      // mass of the strongest baseline
+  double baseline = 0;  // mass of the strongest baseline
   /// (mass - null) / (1 - null): 1 for a perfect head, 0 for the baseline; NaN if null = 1.
   double lift = kUndefined;
   /// Share of permutations of the ground truth that give some head this much mass (see
@@ -194,9 +194,7 @@ struct HeadsReport {
   }
   /// Returns whether enough examples ask for relation r, with keys that are not the same in every
   /// sequence.
-  bool is_judged(std::size_t r) const {
-    return best_score(r).enough() && !relations[r].fixed_keys;
-  }
+  bool is_judged(std::size_t r) const { return best_score(r).enough() && !relations[r].fixed_keys; }
   struct Nearest {
     std::size_t head = 0;  // its index
     double distance = 0;
@@ -235,7 +233,7 @@ struct HeadsOptions {
   Index permutations = 199;
   /// Model of the same architecture at its initial values (initial_model), for lift_untrained.
   const HeadedModel* untrained = nullptr;
-  bool without_gold =
+  bool without_truth =
       true;  // whether to compute scores without ground truth other than entropy and focus
   bool rises = false;  // whether to ablate heads that share a relation; see Division::Class
 };
@@ -254,7 +252,8 @@ struct HeadsOptions {
 HeadsReport score_heads(const HeadedModel& model, const Task& task,
                         const HeadsOptions& options = {});
 
-struct PatternQuery;  // a query and the keys that it sees; see src/lab/heads/scores/asked_gold.h
+struct PatternQuery;  // a query and the keys that it sees; see
+                      // src/lab/heads/scores/scored_queries.h
 struct HeadSums;  // sums over the rows of a head's pattern; see src/lab/heads/scores/head_sums.h
 
 /// Well-known pattern as data, so that a page can draw it too. "near": query t asks for the keys at

@@ -27,7 +27,7 @@ struct RelationHistory {
   std::vector<double> lifts{};  // lift of this head on split B at each step; NaN if it has none
   /// Emergence step: the first step at which the lift reaches half of its last value; -1 if that
   /// last value is below kOwnerLift, because there is no role then.
-  Index born = -1;
+  Index emergence_step = -1;
   /// Kind of class by which heads split the relation at the last step, "" if they do not share it;
   /// and the first step at which they split it in this way.
   std::string by{};

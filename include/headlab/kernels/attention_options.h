@@ -27,11 +27,11 @@ struct AttentionOptions {
   Index heads = 1;
   Ids kv_head{};  // [H]: the K, V block that each head reads; empty: its own
   AttentionMask mask{};
-  Flags hidden_edges{};  // masked edges [B, H, T, S]: 1 if the score counts as -inf, so that its
+  Flags masked_edges{};  // masked edges [B, H, T, S]: 1 if the score counts as -inf, so that its
                          // weight is 0
   Scalar dropout = 0;    // of weights
   Key key{};             // of the dropout
-  Ids born_heads{};      // [H]: original indices of the heads, which select dropout masks; empty:
+  Ids original_heads{};  // [H]: original indices of the heads, which select dropout masks; empty:
                          // 0, 1, ...
   /// [H]: the score of a key at distance d from the query falls by slope d (ALiBi, Press et al.
   /// 2021); empty: no bias. Only composed attention supports it.

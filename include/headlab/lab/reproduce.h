@@ -34,8 +34,8 @@ struct PaperOptions {
 struct Paper {
   const char* name;
   /// Returns the jobs that can run in parallel: trainings, and for michel the curve.
-  std::vector<Cell> (*cells)(const std::vector<std::filesystem::path>& runs,
-                             const PaperOptions& options);
+  std::vector<Job> (*parts)(const std::vector<std::filesystem::path>& runs,
+                            const PaperOptions& options);
   /// Returns the result for a run. Error for a model without heads. Throws Stopped.
   Json (*report)(const Run& run, const PaperOptions& options);
   /// Returns its tables, with the published numbers; for null, their columns alone.

@@ -26,7 +26,7 @@ struct SweepAxis {
   std::vector<std::string> values;
 };
 
-struct SweepCell {
+struct SweepTrial {
   std::string name;  // name of its folder, from all settings that vary: "layers=2,heads=4,seed=2"
   std::string
       group;  // the name without the seed, "layers=2,heads=4": trials of one group are averaged
@@ -41,12 +41,13 @@ struct SweepCell {
 std::vector<std::string> sweep_values(const std::string& list);
 
 /// Returns all trials, with the seeds of one combination in sequence. Settings that no axis names
-/// come from the first run of the group (see SweepCell) in `folder`, if one is given and holds any;
-/// otherwise from the task's recommendation. d_head is floor(d_model / heads) unless it is given.
-/// Errors: an unknown setting, an impossible value or combination, two identical trials. Settings
-/// are compared by value: lr=0.01 and lr=1e-2 are one trial, so a grid with both is refused.
-std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid,
-                                   const std::filesystem::path& folder = {});
+/// come from the first run of the group (see SweepTrial) in `folder`, if one is given and holds
+/// any; otherwise from the task's recommendation. d_head is floor(d_model / heads) unless it is
+/// given. Errors: an unknown setting, an impossible value or combination, two identical trials.
+/// Settings are compared by value: lr=0.01 and lr=1e-2 are one trial, so a grid with both is
+/// refused.
+std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& grid,
+                                     const std::filesystem::path& folder = {});
 
 using SweepGrid = std::vector<SweepAxis>;
 
@@ -62,11 +63,11 @@ void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 /// Returns the trials of all grids of a sweep's folder, each once. Existing runs keep their
 /// settings, because the recommendations of their task may have changed. Error if there is no such
 /// sweep.
-std::vector<SweepCell> kept_cells(const std::filesystem::path& folder);
+std::vector<SweepTrial> kept_trials(const std::filesystem::path& folder);
 
 enum class CellState { missing, started, finished };
 /// Returns the state of a trial. Error if its folder holds a run with other settings.
-CellState cell_state(const std::filesystem::path& folder, const SweepCell& cell);
+CellState cell_state(const std::filesystem::path& folder, const SweepTrial& trial);
 
 /// Role of a head in a finished trial.
 struct SweepRole {
@@ -107,15 +108,15 @@ struct CellResult {
   }
 };
 /// Reads the result of the trial in this folder. Error if it has none.
-CellResult read_cell(const std::filesystem::path& cell);
+CellResult read_trial(const std::filesystem::path& trial);
 
 /// Function that returns the callbacks for the training of a trial; called when it begins.
-using WatchCell = std::function<RunCallbacks(const SweepCell& cell)>;
+using WatchTrial = std::function<RunCallbacks(const SweepTrial& trial)>;
 /// Returns the training of a trial as a job that runs once: its results are heads.json, the scores
 /// of its heads, and cell.json, written last. It is locked like any run. Throws Stopped if
 /// should_stop of its callbacks ended it (it is saved), and the errors of cell_state and train_run.
-Cell training_cell(const std::filesystem::path& folder, const SweepCell& cell,
-                   const WatchCell& watch = {});
+Job training_job(const std::filesystem::path& folder, const SweepTrial& trial,
+                 const WatchTrial& watch = {});
 
 // ---- results
 
@@ -183,12 +184,13 @@ struct SweepReport {
   std::vector<SweepGroup> groups;            // groups of finished trials
   std::vector<SweepComparison> comparisons;  // families that have a group with one head and another
   std::vector<std::string> missing;          // unfinished trials
-  std::vector<CellFailure> failed{};         // the failed ones among these
-  std::size_t cells = 0;
+  std::vector<JobFailure> failed{};          // the failed ones among these
+  std::size_t trials = 0;
 };
 Finding finding_of(const SweepReport& report);
 
 /// Reads the finished trials below `folder`. Errors: those of cell_state; damaged files.
-SweepReport collect_sweep(const std::filesystem::path& folder, const std::vector<SweepCell>& cells);
+SweepReport collect_sweep(const std::filesystem::path& folder,
+                          const std::vector<SweepTrial>& trials);
 
 }  // namespace headlab

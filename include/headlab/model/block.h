@@ -15,10 +15,11 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// A block's layers. The settings decide which of them exist: cross-attention in the decoder of an
 /// encoder-decoder, a feed-forward network if d_ff > 0, ln2 if the wiring uses it.
 struct Block {
-  std::string name;        // "blocks.0.", after the name of its stack
-  std::size_t module = 0;  // index of attn among the model's attention layers; cross_attn: + 1
+  std::string name;  // "blocks.0.", after the name of its stack
+  std::size_t attention_layer =
+      0;                   // index of attn among the model's attention layers; cross_attn: + 1
   std::size_t stream = 0;  // index of the residual stream that it reads:
-                           // ModelCaptures::residual[stream]
+                           // ActivationCache::residual[stream]
   NormLayer ln1, ln_cross, ln2;
   MultiHeadAttention attn, cross_attn;
   FeedForward mlp;

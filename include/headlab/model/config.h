@@ -21,7 +21,7 @@ enum class Architecture { decoder, encoder, encoder_decoder };
 enum class InitialValues { uniform, gpt2 };  // see initial.h
 
 /// An attention layer as described by the config, before any head was removed.
-struct AttentionPlace {
+struct AttentionSlot {
   std::string name;  // "blocks.0.attn"
   AttentionKind kind = AttentionKind::self;
   Index layer = 0;                 // index of the layer; layers of the encoder come first
@@ -93,7 +93,7 @@ struct TransformerConfig : TaskShape {
   Index all_layers() const { return encoder_layers + layers; }
   /// Returns the attention layers in execution order: the encoder's, then those of each decoder
   /// block.
-  std::vector<AttentionPlace> attention_places() const;
+  std::vector<AttentionSlot> attention_slots() const;
 
   Index window_of(Index layer) const;  // of self-attention
   Index heads_of(Index layer) const;   // before removal; `layer` counts the layers of the encoder

@@ -17,9 +17,9 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 struct ModelCache;
 
 /// An attention layer of a model. Its name is the one in checkpoints and reports.
-struct AttentionModule : AttentionPlace {
+struct AttentionLayer : AttentionSlot {
   const MultiHeadAttention* attention = nullptr;
-  std::size_t stream = 0;  // ModelCaptures::residual[stream] enters the block of this layer
+  std::size_t stream = 0;  // ActivationCache::residual[stream] enters the block of this layer
   /// The norms through which queries, and keys and values, read a stream; null if the model is not
   /// a Transformer.
   const NormLayer* query_norm = nullptr;
@@ -27,9 +27,9 @@ struct AttentionModule : AttentionPlace {
 };
 
 /// Activation cache: tensors recorded during a forward pass.
-struct ModelCaptures {
+struct ActivationCache {
   bool wants_patterns = true;
-  std::vector<AttentionCaptures> attention;  // by attention layer, in execution order
+  std::vector<AttentionActivations> attention;  // by attention layer, in execution order
   /// [B, T, C] before each block and after the last; those of the encoder, [B, S, C], come first.
   std::vector<Tensor> residual;
   /// Terms added to the streams, in this order; a name starts with the name of the stack.
@@ -43,9 +43,9 @@ struct ModelCaptures {
 /// Optional inputs and outputs of a forward pass. `edits`, the interventions, is empty or has one
 /// entry for each attention layer.
 struct ModelHooks {
-  std::vector<HeadEdits> edits{};
-  ModelCaptures* captures = nullptr;
-  /// Streams that replace the computed ones, indexed as ModelCaptures::residual, of the same
+  std::vector<HeadInterventions> interventions{};
+  ActivationCache* activations = nullptr;
+  /// Streams that replace the computed ones, indexed as ActivationCache::residual, of the same
   /// shapes. If a stream is undefined or beyond the end, it is computed. Blocks before the last
   /// replaced stream do not run.
   std::vector<Tensor> residual{};
@@ -61,10 +61,10 @@ struct ModelHooks {
 
   /// Returns the part of these hooks that belongs to one attention layer, without the cache; a
   /// model passes it to MultiHeadAttention::forward.
-  AttentionHooks of(std::size_t module) const;
+  AttentionHooks of(std::size_t attention_layer) const;
   /// Prepares the hooks for a pass through a model with this number of attention layers: clears the
   /// activation cache. Error if `edits` has another size.
-  void begin(std::size_t modules) const;
+  void begin(std::size_t attention_layers) const;
 };
 
 class Model {
@@ -113,7 +113,7 @@ class HeadedModel : public Model {
  public:
   /// Returns the attention layers in execution order; reports number heads as [index here, original
   /// index].
-  virtual std::vector<AttentionModule> attention_modules() const = 0;
+  virtual std::vector<AttentionLayer> attention_layers() const = 0;
   /// Returns the heads of each attention layer by original index.
   std::vector<std::vector<std::int32_t>> head_numbers() const;
 };

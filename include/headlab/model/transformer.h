@@ -46,10 +46,10 @@ class Transformer final : public HeadedModel {
   /// config.length; a token outside the vocabulary; a missing source for an encoder-decoder, or a
   /// source for another model.
   void visit(const ParameterVisitor& f) const override;
-  std::vector<AttentionModule> attention_modules() const override;
+  std::vector<AttentionLayer> attention_layers() const override;
 
   /// Returns the attention layer with this index, for changing its weights.
-  MultiHeadAttention& attention(std::size_t module);
+  MultiHeadAttention& attention(std::size_t attention_layer);
   /// Return the embedding [V, C] (with vectors the map [F, C]), the norm after the last block if
   /// there is one, and the map [C, K*V] from there to the logits (without b in a tied model).
   const Tensor& embedding() const { return W_E_; }

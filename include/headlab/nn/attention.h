@@ -14,18 +14,18 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Interventions on the heads of one call: head output z becomes gate z + (1 - gate) replacement,
 /// before W_O.
-struct HeadEdits {
+struct HeadInterventions {
   Tensor gate{};         // [H], [B, H] or [B, T, H]; differentiable; undefined: 1
   Tensor replacement{};  // broadcasts to [B, T, H, Dv]; undefined: 0
   /// Masked edges (attention knockout) [B, H, T, S]: 1 if a weight is forced to 0; empty: none. If
   /// the attention function normalises rows, the remaining weights of the row grow; otherwise they
   /// do not change.
-  Flags hidden_edges{};
+  Flags masked_edges{};
 };
 
 /// Activation cache of one call, with the heads next to each other in the last axis. The tensors
 /// are off the tape unless gradients are recorded.
-struct AttentionCaptures {
+struct AttentionActivations {
   bool wants_pattern = true;          // whether to fill `pattern`, which takes T x S numbers per
                                       // head and sequence
   std::vector<std::int32_t> heads{};  // [H]: the original indices of the heads
@@ -36,19 +36,19 @@ struct AttentionCaptures {
   Tensor pattern{};                   // [B, H, T, S], before dropout
 
   /// Moves the tensors of another cache here; keeps `wants_pattern`.
-  void fill(AttentionCaptures computed);
+  void fill(AttentionActivations computed);
   /// Drops all tensors.
   void clear();
 
   /// Returns the index in this layer of the head with this original index. Error if that head has
   /// been removed.
-  Index place_of(std::int32_t head) const;
+  Index slot_of(std::int32_t head) const;
   /// Returns the pattern of the head at an index for sequence b, [T, S]: row t holds its weights on
   /// the keys. The result refers to the numbers of this cache. Error if there is no such head or
   /// sequence, or no pattern.
-  std::span<const Scalar> pattern_of(Index place, Index b = 0) const;
+  std::span<const Scalar> pattern_of(Index slot, Index b = 0) const;
   /// Returns the output z of the head at an index, [B, T, Dv].
-  Tensor output_of(Index place) const;
+  Tensor output_of(Index slot) const;
   /// Returns the pattern averaged over heads, [B, T, S]. Error if there is no pattern.
   Tensor average_pattern() const;
 };
@@ -65,13 +65,13 @@ struct SeenKeysAndValues {
 /// row s % room. A cache of cross-attention keeps the source's keys, which only the first call
 /// computes. Off the tape.
 struct KeyValueCache {
-  Index room = 0;    // 0: a cache of cross-attention
-  Index length = 0;  // number of positions processed so far
-  Tensor k{};        // [B, room, G*D], rotated; undefined before the first call
-  Tensor v{};        // [B, room, G*Dv]
-  Ids positions{};   // [room]: the position that each row holds
+  Index capacity = 0;  // 0: a cache of cross-attention
+  Index length = 0;    // number of positions processed so far
+  Tensor k{};          // [B, room, G*D], rotated; undefined before the first call
+  Tensor v{};          // [B, room, G*Dv]
+  Ids positions{};     // [room]: the position that each row holds
 
-  bool is_of_source() const { return room == 0; }
+  bool is_of_source() const { return capacity == 0; }
   /// Adds the keys [B, T, G*D] and values of one call and returns those that its queries see. Error
   /// if a call after the first has more than one position.
   SeenKeysAndValues append_self(const Tensor& keys, const Tensor& values,
@@ -84,8 +84,8 @@ struct KeyValueCache {
 
 /// Optional inputs and outputs of one call.
 struct AttentionHooks {
-  const HeadEdits* edits = nullptr;
-  AttentionCaptures* captures = nullptr;  // filled if not null
+  const HeadInterventions* interventions = nullptr;
+  AttentionActivations* activations = nullptr;  // filled if not null
   /// Head outputs [B, T, H*Dv] before interventions, from a pass with the same input. If defined,
   /// Q, K, V and patterns are neither computed nor recorded.
   Tensor z{};
@@ -115,7 +115,7 @@ struct MultiHeadAttention {
   Index d_head = 0, d_value = 0;
   Scalar dropout = 0;
   AttentionFunction function = AttentionFunction::softmax;
-  Tensor turning{};                     // [2, length, D], see ops/attention.h; undefined: none
+  Tensor rotary_table{};                // [2, length, D], see ops/attention.h; undefined: none
   std::vector<Scalar> slopes{};         // by original index; see AttentionOptions; empty: none
   std::vector<std::int32_t> heads;      // the original index of each head
   std::vector<std::int32_t> kv_blocks;  // likewise for the blocks of K and V

@@ -44,8 +44,8 @@ struct ForwardContext {
   bool frozen = false;
   NormScales* norms = nullptr;  // deviations of the norms; null: not recorded
 
-  ForwardContext inside(std::string_view module) const {
-    return {training, key.fold(module), frozen, norms};
+  ForwardContext inside(std::string_view attention_layer) const {
+    return {training, key.fold(attention_layer), frozen, norms};
   }
 };
 
@@ -133,7 +133,7 @@ struct PositionKind {
   bool is_parameter;
   Index multiple, head_multiple;
   Tensor (*table)(Index length, Index width);
-  Tensor (*turning)(Index length, Index d_head, double base);
+  Tensor (*rotary_table)(Index length, Index d_head, double base);
   double (*slope)(Index head, Index heads) = nullptr;
 };
 extern const std::span<const PositionKind> kPositions;  // indexed by Positions

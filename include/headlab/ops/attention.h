@@ -14,9 +14,9 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// rotated by row first + t of the table. The product of a rotated query and a rotated key depends
 /// on their distance alone. dx = dy rotated back. Error if there are more positions than the table
 /// has.
-Tensor rotary(const Tensor& x, const Tensor& turning, Index first = 0);
+Tensor rotary(const Tensor& x, const Tensor& rotary_table, Index first = 0);
 /// Computes `rotary` as a composition of simpler ops: the definition.
-Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first);
+Tensor rotary_composed(const Tensor& x, const Tensor& rotary_table, Index first);
 /// Returns the table [2, length, D] for D even: cosines, each twice, and sines as -sin, sin.
 Tensor rotary_table(Index length, Index d_head, double base);
 

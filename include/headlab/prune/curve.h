@@ -147,8 +147,8 @@ inline constexpr const char* kNeededHeads =
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options);
 /// Returns the jobs of which curves of these runs consist; they can run in parallel if
 /// options.keeping stores them.
-std::vector<Cell> curve_cells(const std::vector<std::filesystem::path>& runs,
-                              const CurveOptions& options);
+std::vector<Job> curve_jobs(const std::vector<std::filesystem::path>& runs,
+                            const CurveOptions& options);
 /// Computes the curve of a run. Errors: those of choose_heads; an unknown method. Throws Stopped.
 Curve prune_curve(const Run& run, const CurveOptions& options = {});
 

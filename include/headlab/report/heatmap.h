@@ -13,13 +13,13 @@
 namespace headlab {
 
 struct HeatmapOptions {
-  std::size_t width = 100;       // columns of the terminal
-  std::span<const char> gold{};  // [T, S]: 1 on ground-truth cells, which are marked; or empty
+  std::size_t width = 100;        // columns of the terminal
+  std::span<const char> truth{};  // [T, S]: 1 on ground-truth cells, which are marked; or empty
 };
 
 /// Returns whether at least half of a query's attention, its weights on all keys, is on
 /// ground-truth keys.
-bool is_found(std::span<const Scalar> weights, std::span<const char> gold);
+bool is_found(std::span<const Scalar> weights, std::span<const char> truth);
 
 /// Returns weights [T, S] with a token for each row and each column, and "0.87" next to each row:
 /// its largest weight. Characters: blank below 1e-6, then · ░ ▒ ▓ █ from 0, .05, .25, .5, .75 on. A

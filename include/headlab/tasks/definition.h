@@ -57,13 +57,13 @@ struct Sequence {
   /// Adds the ground-truth keys, one or several, of relation r for the query at position t. Errors:
   /// those of Gold::add; call it with ascending t.
   template <class Keys>
-  void add_gold(std::size_t r, Index t, const Keys& keys) {
-    if (with_truth) example.gold[r].add(b, t, keys);
+  void add_truth(std::size_t r, Index t, const Keys& keys) {
+    if (with_truth) example.truth[r].add(b, t, keys);
   }
   /// Adds the keys from which a naive reader would choose; see Example.
   void add_candidates(std::size_t r, Index t, std::span<const std::int32_t> keys) {
     if (!with_truth) return;
-    example.candidates.resize(example.gold.size());
+    example.candidates.resize(example.truth.size());
     example.candidates[r].add(b, t, keys);
   }
 };
@@ -127,7 +127,7 @@ class TaskOf final : public Task {
   Example example_of(std::span<const std::int32_t> tokens) const override {
     Example example = Task::example_of(tokens);
     if constexpr (requires(Sequence & s) { definition_.answer(s); }) {
-      example.gold.resize(relations().size());
+      example.truth.resize(relations().size());
       Sequence sequence{example, 0, Split::validation, Generator(Key{}), 0, true};
       definition_.answer(sequence);
     }
@@ -181,7 +181,7 @@ class TaskOf final : public Task {
   Example write(Key key, Index count, Split split, bool with_truth) const {
     const TaskShape of = shape();
     Example example{Batch::make(count, of.length, of.targets, of.source_length, of.features), {}};
-    if (with_truth) example.gold.resize(relations().size());
+    if (with_truth) example.truth.resize(relations().size());
     if constexpr (requires { definition_.write(example, key, split, with_truth); }) {
       definition_.write(example, key, split, with_truth);
     } else {

@@ -33,7 +33,7 @@ Json to_json(const Relation& relation);
 
 /// The ground truth of one relation over a batch: the keys of some queries, each at position t of
 /// sequence b. Other queries are not eligible: no score counts them.
-class Gold {
+class GroundTruth {
  public:
   /// Adds a query with its keys. Error unless there is a key, keys ascend, and queries come in
   /// ascending order of (b, t).
@@ -65,8 +65,8 @@ class Gold {
 /// otherwise single relations may have no queries.
 struct Example {
   Batch batch;
-  std::vector<Gold> gold;
-  std::vector<Gold> candidates{};
+  std::vector<GroundTruth> truth;
+  std::vector<GroundTruth> candidates{};
 };
 
 /// Data split: for learning, for choosing (steps, heads, the best parameters), and for the final

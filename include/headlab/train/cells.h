@@ -18,7 +18,7 @@
 
 namespace headlab {
 
-struct Cell {
+struct Job {
   std::string name;              // shown to users
   std::filesystem::path path{};  // locked while the cell runs (lock_run)
   std::filesystem::path file{};  // the result; empty: it is not kept
@@ -38,15 +38,15 @@ struct Keeping {
   std::function<bool()> should_stop{};
 };
 /// Returns the cell of one part; `settings` and the weights of the run decide its result.
-Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
-                 std::function<Json()> make);
+Job part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
+                std::function<Json()> make);
 
 /// Returns the cells of several runs. A run is opened when one of its cells runs, and closed when a
 /// cell of another run does. Work(run, options) returns its cells as `cells()`, in the same order
 /// each time.
 template <class Work, class Options>
-std::vector<Cell> cells_of_runs(const std::vector<std::filesystem::path>& paths,
-                                const Options& options) {
+std::vector<Job> jobs_of_runs(const std::vector<std::filesystem::path>& paths,
+                              const Options& options) {
   struct Opened {
     explicit Opened(const std::filesystem::path& path, const Options& options)
         : run(open_run(path)), work(run, options) {}
@@ -54,59 +54,59 @@ std::vector<Cell> cells_of_runs(const std::vector<std::filesystem::path>& paths,
     Work work;
   };
   auto opened = std::make_shared<std::unique_ptr<Opened>>();
-  std::vector<Cell> cells;
+  std::vector<Job> jobs;
   for (const std::filesystem::path& path : paths) {
     *opened = std::make_unique<Opened>(path, options);
-    for (std::size_t i = 0; i < (*opened)->work.cells().size(); ++i) {
-      cells.push_back((*opened)->work.cells()[i]);
-      cells.back().make = [=] {
+    for (std::size_t i = 0; i < (*opened)->work.jobs().size(); ++i) {
+      jobs.push_back((*opened)->work.jobs()[i]);
+      jobs.back().make = [=] {
         if ((*opened)->run.path != path) *opened = std::make_unique<Opened>(path, options);
-        return (*opened)->work.cells()[i].make();
+        return (*opened)->work.jobs()[i].make();
       };
     }
   }
-  return cells;
+  return jobs;
 }
 
 /// Returns the stored result of a cell; nothing if there is none. Error if the file is damaged.
-std::optional<Json> kept_in(const Cell& cell);
+std::optional<Json> kept_in(const Job& job);
 /// Returns the result of a cell: the stored one, the one that another process is computing, or one
 /// computed here. A result that cannot be stored is returned as well. Throws Stopped if should_stop
 /// returns true before the result is available.
-Json once(const Cell& cell, const std::function<bool()>& should_stop);
+Json once(const Job& job, const std::function<bool()>& should_stop);
 
 /// Reason why a cell failed, stored in the folder `failed` next to the cells until the cell
 /// succeeds.
-struct CellFailure {
-  std::string cell, error, hint{};
+struct JobFailure {
+  std::string job, error, hint{};
   bool diverged = false;  // its numbers were no longer finite
 
   void members(auto&& f) {
-    f("cell", cell), f("error", error), f("hint", hint), f("diverged", diverged);
+    f("cell", job), f("error", error), f("hint", hint), f("diverged", diverged);
   }
 };
-std::optional<CellFailure> failure_of(const Cell& cell);
+std::optional<JobFailure> failure_of(const Job& job);
 
 struct MakeOptions {
   /// Processes that run at the same time, each on one thread; at most one per open cell, and at
   /// most as many as fit into `memory` (bytes; 0: that of this machine).
-  Index jobs = 1;
+  Index processes = 1;
   double memory = 0;
   std::function<bool()> should_stop{};  // called between cells
   /// Called after each cell that this process tried, with "" if it succeeded, else "failed: ..." or
   /// "interrupted ...".
-  std::function<void(std::size_t cell, const std::string& trouble)> after_cell{};
+  std::function<void(std::size_t job, const std::string& trouble)> after_job{};
   /// Called first in each process if there are several.
   std::function<void()> in_worker{};
 };
-struct CellsMade {
+struct JobsDone {
   Index finished = 0;
-  std::vector<CellFailure> failed{};
+  std::vector<JobFailure> failed{};
   std::vector<std::string> missing{};  // cells whose process died
   bool stopped = false;
 };
 /// Runs the cells without a result. A failed cell does not stop the others. Cells that run in other
 /// processes are awaited at the end, and run here if those processes die.
-CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options = {});
+JobsDone run_jobs(const std::vector<Job>& jobs, const MakeOptions& options = {});
 
 }  // namespace headlab

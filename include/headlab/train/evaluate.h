@@ -36,7 +36,8 @@ struct EvaluateOptions {
   Key key{};         // selects the examples: a stream of train/streams.h; the default is the
                      // held-out set
   Split split = Split::validation;
-  std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
+  std::vector<HeadInterventions>
+      interventions{};  // applied to every forward pass; gates of shape [H]
 };
 
 /// Calls use(part, first) for the sequences of a batch, at most `size` >= 1 at a time. `first` is

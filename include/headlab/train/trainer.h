@@ -46,7 +46,7 @@ struct TrainCallbacks {
   std::function<void(const StepRecord&)> on_step{};
   std::function<void(const EvaluationRecord&)> on_evaluation{};
   /// Interventions for the forward passes of the step; called for each micro-batch.
-  std::function<std::vector<HeadEdits>(Index step)> edits{};
+  std::function<std::vector<HeadInterventions>(Index step)> interventions{};
   std::function<Tensor(Index step)> loss_terms{};  // added to the loss of the step; one element
   std::function<void(Index step)> after_step{};
   std::function<void()> save{};  // called every save_every steps, at the end and when stopped

@@ -12,7 +12,7 @@ namespace {
 
 struct AblateFlags {
   std::string kind = "zero", heads;
-  bool pairs = false, gold_edges = false;
+  bool pairs = false, truth_edges = false;
   Index examples = kPairedExamples;
   std::int64_t seed = 0;
 
@@ -22,7 +22,7 @@ struct AblateFlags {
              join(texts_of(ablation_table(), &AblationEntry::name), "|"));
     s.string("head", heads, "ablate only these, together", "LAYER.HEAD[,...]");
     s.boolean("pairs", pairs, "ablate pairs of heads too");
-    s.boolean("gold_edges", gold_edges, "mask the ground-truth edges, and random ones");
+    s.boolean("gold_edges", truth_edges, "mask the ground-truth edges, and random ones");
     s.group("how");
     s.integer("examples", examples, 30, 1 << 24, "held-out examples; 2048 may grow to 8192");
     s.integer("seed", seed, 0, kMostExact, "random seed for examples and edges");
@@ -48,7 +48,7 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
                          cells_of(ablation.change(losses[1], losses[0])))};
   const double whole = ablation.mean(losses[0]);
   table.note = text("loss of the whole model: ", significant(whole));
-  return {.about = stamped({{"attention", module_names(run.model)},
+  return {.about = stamped({{"attention", attention_layer_names(run.model)},
                             {"kind", name_of(options.kind)},
                             {"examples", batch.size},
                             {"loss", whole}}),
@@ -57,7 +57,7 @@ Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
 
 /// Returns the file in the run's folder that stores the result; "" if there is none.
 std::string file_of(const AblateFlags& flags) {
-  if (flags.gold_edges) return "gold_edges.json";
+  if (flags.truth_edges) return "gold_edges.json";
   if (!flags.heads.empty()) return "";
   return flags.pairs ? "interactions.json" : "ablation.json";
 }
@@ -72,7 +72,7 @@ Result ablate(Invocation& call) {
   const Run run = open_run(call.positionals()[0]);
   const HeadSet set = parse_heads("--head", flags.heads, run.model);
   const Finding found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
-    if (flags.gold_edges) {
+    if (flags.truth_edges) {
       return finding_of(
           test_gold_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed}));
     }
@@ -81,7 +81,7 @@ Result ablate(Invocation& call) {
     return set.empty() ? finding_of(ablate_heads(run.model, batch, options))
                        : silence(run, batch, set, options);
   });
-  std::string words = flags.gold_edges ? "" : flags.kind + "-ablation, ";
+  std::string words = flags.truth_edges ? "" : flags.kind + "-ablation, ";
   if (const Json* rate = found.about.find("sets_per_s")) {
     words += fixed(rate->number(), 0) + " head sets per second\n";
   }

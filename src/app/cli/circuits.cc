@@ -30,7 +30,7 @@ struct CircuitFlags {
 
 /// Returns a note with the distance of the scores if the model has rotary positions.
 std::string at_distance(const Run& run, Index distance) {
-  if (kind_of(run.model.config().positions).turning == nullptr) return "";
+  if (kind_of(run.model.config().positions).rotary_table == nullptr) return "";
   return text("; queries are ", distance, " positions after their keys: --distance N for others");
 }
 
@@ -79,7 +79,7 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
     throw UsageError(text("--target ", flags.target, ": the model has no such target"),
                      text("name one from 0 to ", targets - 1));
   }
-  as_usage([&] { return place_of(run.model, head); });
+  as_usage([&] { return slot_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head, flags.options.distance);
   const bool qk = flags.matrix == "qk";
   if (!qk && !circuits.ov.defined()) {
@@ -97,7 +97,7 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   }
   const std::string shown =
       token_matrix_text(matrix, tokens, qk ? tokens : answers, qk ? 0 : flags.target);
-  Json json = stamped({{"layer", head.module},
+  Json json = stamped({{"layer", head.attention_layer},
                        {"head", head.head},
                        {"tokens", tokens},
                        {flags.matrix, std::move(rows)}});

@@ -216,7 +216,7 @@ Result with_picture(const Invocation& call, const PictureFlags& flags, Result re
 /// Declares the flag --jobs: the number of jobs in parallel.
 void add_jobs(Flags& settings, Index& jobs);
 /// Runs jobs, `jobs` of them in parallel, with a line for each. Ctrl-C stops all.
-CellsMade make_shown(Index jobs, const std::vector<Cell>& cells);
+JobsDone make_shown(Index jobs, const std::vector<Job>& parts);
 /// Returns whether this process is one of several that make_shown started.
 bool is_worker();
 
@@ -246,7 +246,7 @@ struct RunsWork {
   std::string file;  // name of the stored result of each run
   Keeping& keeping;  // storage in the options, set before each of these two calls
   /// Returns the jobs that can run in parallel, for runs that can be written.
-  std::function<std::vector<Cell>(const std::vector<std::filesystem::path>& paths)> cells{};
+  std::function<std::vector<Job>(const std::vector<std::filesystem::path>& paths)> parts{};
   /// Combines the parts.
   std::function<Json(const Run& run)> report{};
 };

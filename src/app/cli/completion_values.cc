@@ -82,7 +82,7 @@ std::string run_on(const Words& before) {
 }
 
 /// Returns the original indices of the heads that an attention layer has.
-std::vector<std::int32_t> heads_left(const TransformerConfig& config, const AttentionPlace& place) {
+std::vector<std::int32_t> heads_left(const TransformerConfig& config, const AttentionSlot& place) {
   for (const auto& [name, heads] : config.attention) {
     if (name == place.name) return heads;
   }
@@ -97,12 +97,12 @@ Words heads_of_run(const Words& before) {
   if (run.empty()) return {};
   const RunConfig config = read_config(run);
   Words found;
-  Index module = 0;
-  for (const AttentionPlace& place : config.model.attention_places()) {
+  Index attention_layer = 0;
+  for (const AttentionSlot& place : config.model.attention_slots()) {
     for (const std::int32_t head : heads_left(config.model, place)) {
-      found.push_back(text(module, ".", head));
+      found.push_back(text(attention_layer, ".", head));
     }
-    ++module;
+    ++attention_layer;
   }
   return found;
 }

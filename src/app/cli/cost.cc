@@ -25,9 +25,9 @@ struct CostFlags {
 };
 
 /// Merges adjacent entries of one size into one entry with their number.
-Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
+Json attention_layers_json(const std::vector<AttentionSlotSizes>& attention_layers) {
   Json list = Json::array();
-  for (const AttentionPlaceSizes& m : modules) {
+  for (const AttentionSlotSizes& m : attention_layers) {
     Json entry = Json::object({{"name", m.name},
                                {"d_model", m.sizes.d_model},
                                {"heads", m.sizes.heads},
@@ -59,11 +59,11 @@ Result cost(Invocation& call) {
   if (flags.published) {
     return reproducible(call, Finding{.about = stamped(), .tables = {published_cost()}});
   }
-  const std::vector<AttentionPlaceSizes> modules =
-      flags.model.empty() ? as_usage([&] { return modules_of(flags.sizes); })
-                          : modules_of(open_run(flags.model).model);
-  Finding found = as_usage([&] { return cost_finding(modules, flags.sizes.batch); });
-  found.about = stamped({{"modules", modules_json(modules)}});
+  const std::vector<AttentionSlotSizes> attention_layers =
+      flags.model.empty() ? as_usage([&] { return attention_layers_of(flags.sizes); })
+                          : attention_layers_of(open_run(flags.model).model);
+  Finding found = as_usage([&] { return cost_finding(attention_layers, flags.sizes.batch); });
+  found.about = stamped({{"modules", attention_layers_json(attention_layers)}});
   const bool widths_follow = flags.model.empty() && flags.sizes.d_head == 0;
   const std::string division =
       widths_follow ? division_note(flags.sizes.d_model, flags.sizes.heads) : "";

@@ -118,12 +118,12 @@ Result curve(Invocation& call) {
   if (!is_worker() && paths.size() > 1) note("plan: " + plan_of(paths.size(), options, sizes));
   options.progress = note;
   std::vector<Curve> curves;
-  const auto cells = [&](const auto& runs) { return curve_cells(runs, options); };
+  const auto parts = [&](const auto& runs) { return curve_jobs(runs, options); };
   const auto report = [&](const Run& run) -> Json {
     return curves.emplace_back(prune_curve(run, options));
   };
   const RunsDone done =
-      do_runs(call, {flags.jobs, flags.force, paths, "curve.json", options.keeping, cells, report});
+      do_runs(call, {flags.jobs, flags.force, paths, "curve.json", options.keeping, parts, report});
   return done.ended ? *done.ended : shown_curves(call, done, curves, flags.picture);
 }
 

@@ -84,7 +84,7 @@ EvaluateOptions options_of(const Run& run, const EvalFlags& flags) {
   }
   return {.examples = flags.examples,
           .split = run.best ? Split::test : Split::validation,
-          .edits = gates_for(run.model, kept)};
+          .interventions = gates_for(run.model, kept)};
 }
 
 /// Returns the answers to single targets if the result shows or writes them; else none.

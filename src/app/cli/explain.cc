@@ -112,13 +112,13 @@ Batch example_of(const Task& task, Index example) {
 /// Returns a head's steps on the example, with the tokens that it reads.
 ShownHeads steps_in_run(const Run& run, const Activations& activations, const Batch& batch,
                         const HeadId& head) {
-  const AttentionModule module = run.model.attention_modules()[head.module];
+  const AttentionLayer attention_layer = run.model.attention_layers()[head.attention_layer];
   const auto shown = [&](std::span<const std::int32_t> tokens) {
     return texts_of(tokens, [&](std::int32_t token) { return run.task->token_text(token); });
   };
-  return {.queries = shown(query_tokens(batch, module.kind, 0)),
-          .keys = shown(key_tokens(batch, module.kind, 0)),
-          .names = {text(module.name, ", head ", head_text(head))},
+  return {.queries = shown(query_tokens(batch, attention_layer.kind, 0)),
+          .keys = shown(key_tokens(batch, attention_layer.kind, 0)),
+          .names = {text(attention_layer.name, ", head ", head_text(head))},
           .heads = {steps_of(run.model, activations, batch, head)}};
 }
 

@@ -113,7 +113,8 @@ std::string python_of(const LayoutName& layout, const std::string& folder) {
 
 std::string layouts_help() {
   const std::string names = join(texts_of(layouts(), &LayoutName::name), ", ");
-  return "\n" + wrapped("layouts, recognised by their config.json: headlab, " + names, "", 80) + "\n";
+  return "\n" + wrapped("layouts, recognised by their config.json: headlab, " + names, "", 80) +
+         "\n";
 }
 
 }  // namespace

@@ -81,11 +81,11 @@ std::vector<HeadPattern> patterns_on(const Run& run, const PatternFlags& flags) 
 
 /// Returns the ground truth to mark; nullptr if there is none. UsageError for a relation that does
 /// not apply to the head.
-const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& relation) {
+const TruthCells* marked_truth(const HeadPattern& pattern, const std::string& relation) {
   if (!relation.empty()) {
-    require_known("relation", relation, texts_of(pattern.gold, &GoldCells::relation));
+    require_known("relation", relation, texts_of(pattern.truth, &TruthCells::relation));
   }
-  return pattern.gold_of(relation);
+  return pattern.truth_of(relation);
 }
 
 /// Returns the weights of one head, a row for each query.
@@ -104,17 +104,17 @@ Table weights_table(const HeadPattern& pattern) {
 }
 
 std::string pattern_text(const Run& run, const HeadPattern& pattern, const PatternFlags& flags) {
-  const GoldCells* gold = marked_gold(pattern, flags.relation);
+  const TruthCells* truth = marked_truth(pattern, flags.relation);
   HeatmapOptions options;
-  if (gold != nullptr) options.gold = gold->cells;
-  return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.module],
-              ") on ",
+  if (truth != nullptr) options.truth = truth->cells;
+  return text("head ", head_text(pattern.head), " (",
+              attention_layer_names(run.model)[pattern.head.attention_layer], ") on ",
               flags.input.empty() ? text("held-out example ", flags.example) : "your input",
               ":\na row for each position, a column for each position it may look at;\n"
               "at its end the row's largest weight\n",
-              gold == nullptr ? ""
-                              : text("ground truth: ", gold->relation, ", mean weight on it ",
-                                     fixed(gold->mass, 3), "\n"),
+              truth == nullptr ? ""
+                               : text("ground truth: ", truth->relation, ", mean weight on it ",
+                                      fixed(truth->mass, 3), "\n"),
               "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
 }
 
@@ -163,7 +163,7 @@ Finding finding_of(const Run& run, const std::vector<HeadPattern>& patterns, boo
     found.about = stamped(to_json(patterns[0]).members());
   } else {
     found.about = stamped({{"example", patterns[0].example}, {"patterns", patterns}});
-    found.about["attention"] = module_names(run.model);
+    found.about["attention"] = attention_layer_names(run.model);
   }
   for (const HeadPattern& pattern : patterns) {
     Table table = weights_table(pattern);
@@ -175,7 +175,7 @@ Finding finding_of(const Run& run, const std::vector<HeadPattern>& patterns, boo
 
 HeadsReport report_for_grid(const Run& run, const PatternFlags& flags) {
   HeadsOptions options;
-  options.without_gold = false;
+  options.without_truth = false;
   if (flags.examples > 0) options.examples = flags.examples;
   return score_heads(run.model, *run.task, options);
 }

@@ -66,10 +66,10 @@ Result reproduce(Invocation& call) {
   PaperOptions& options = flags.options;
   if (!call.given("finetune")) options.finetune = options.settings.gate_steps;
   options.progress = note;
-  const auto cells = [&](const auto& runs) { return paper.cells(runs, options); };
+  const auto parts = [&](const auto& runs) { return paper.parts(runs, options); };
   const auto report = [&](const Run& run) { return paper.report(run, options); };
   const RunsDone done = do_runs(call, {flags.jobs, flags.force, paths, name + ".json",
-                                       options.keeping, cells, report});
+                                       options.keeping, parts, report});
   return done.ended ? *done.ended : shown(call, paper, done);
 }
 

@@ -73,15 +73,15 @@ static std::optional<std::int32_t> index_of(const std::string& digits) {
 HeadId parse_head(const std::string& flag, const std::string& name, const Transformer* model) {
   // Strict, so that 0.01 is not taken for 0.1.
   const std::size_t dot = std::min(name.find('.'), name.size());
-  const std::optional<std::int32_t> module = index_of(name.substr(0, dot));
+  const std::optional<std::int32_t> attention_layer = index_of(name.substr(0, dot));
   const std::optional<std::int32_t> head =
-      dot < name.size() ? index_of(name.substr(dot + 1)) : module;
-  if (dot == name.size() || !module || !head) {
+      dot < name.size() ? index_of(name.substr(dot + 1)) : attention_layer;
+  if (dot == name.size() || !attention_layer || !head) {
     throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
                      "`headlab heads RUN` lists them");
   }
-  const HeadId id{*module, *head};
-  if (model != nullptr) as_usage([&] { return place_of(*model, id); });
+  const HeadId id{*attention_layer, *head};
+  if (model != nullptr) as_usage([&] { return slot_of(*model, id); });
   return id;
 }
 

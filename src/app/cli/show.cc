@@ -34,7 +34,7 @@ Table example_table(const Task& task, const Example& example) {
     }
     std::vector<std::string> named;
     for (std::size_t r = 0; r < relations.size(); ++r) {
-      const auto keys = example.gold[r].keys(0, t);
+      const auto keys = example.truth[r].keys(0, t);
       if (!one) row.push_back(Json::Array(keys.begin(), keys.end()));
       const auto shown = texts_of(keys, [](std::int32_t key) { return std::to_string(key); });
       if (!shown.empty()) named.push_back(relations[r].name + " " + join(shown, " "));

@@ -95,48 +95,49 @@ SweepGrid grid_of(const SweepFlags& flags) {
 }
 
 /// Trains missing trials; shows a line of progress if this process works alone.
-CellsMade train_cells(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
+JobsDone train_trials(const SweepFlags& flags, const std::vector<SweepTrial>& trials) {
   std::optional<Progress> progress;
-  const auto watching = [&](const SweepCell& cell) {
+  const auto watching = [&](const SweepTrial& trial) {
     if (is_worker()) return RunCallbacks{{.should_stop = interrupted}};
-    progress.emplace(cell.config.train.steps);
+    progress.emplace(trial.config.train.steps);
     RunCallbacks callbacks = watch(*progress);
     callbacks.on_evaluation = {};  // of many runs, a line for each is enough
     return callbacks;
   };
-  std::vector<Cell> trainings;
-  for (const SweepCell& cell : cells) trainings.push_back(training_cell(flags.out, cell, watching));
+  std::vector<Job> trainings;
+  for (const SweepTrial& trial : trials)
+    trainings.push_back(training_job(flags.out, trial, watching));
   return make_shown(flags.jobs, trainings);
 }
 
 /// Reports once for each kind of trial that the warm-up is longer than the training.
-void note_warmups(const std::vector<SweepCell>& cells) {
+void note_warmups(const std::vector<SweepTrial>& trials) {
   std::set<std::string> said;
-  for (const SweepCell& cell : cells) {
-    const std::string one = warmup_note(cell.config.train);
-    if (!one.empty() && said.insert(one).second) note(text("note: ", cell.group, ": ", one));
+  for (const SweepTrial& trial : trials) {
+    const std::string one = warmup_note(trial.config.train);
+    if (!one.empty() && said.insert(one).second) note(text("note: ", trial.group, ": ", one));
   }
 }
 
 /// Returns the differences that this many seeds can detect, before training. Groups of a family are
 /// compared with its best group.
-std::string plan_of(const std::vector<SweepCell>& cells) {
+std::string plan_of(const std::vector<SweepTrial>& trials) {
   std::map<std::string, std::set<std::string>> groups;  // by family
   std::map<std::string, std::size_t> seeds;             // by group
-  for (const SweepCell& cell : cells) {
-    groups[cell.family].insert(cell.group);
-    ++seeds[cell.group];
+  for (const SweepTrial& trial : trials) {
+    groups[trial.family].insert(trial.group);
+    ++seeds[trial.group];
   }
   std::size_t comparisons = 0;
   for (const auto& [family, members] : groups) comparisons += members.size() - 1;
-  std::size_t fewest = cells.size();
+  std::size_t fewest = trials.size();
   for (const auto& [group, count] : seeds) fewest = std::min(fewest, count);
   return seeds_plan(fewest, comparisons);
 }
 
 /// Returns the missing trials and the reasons of those that failed.
-std::string missing_text(std::vector<std::string> names, const std::vector<CellFailure>& failures,
-                         std::size_t cells) {
+std::string missing_text(std::vector<std::string> names, const std::vector<JobFailure>& failures,
+                         std::size_t trials) {
   if (names.empty()) return "";
   constexpr std::size_t kShown = 8;
   const std::size_t missing = names.size();
@@ -145,25 +146,26 @@ std::string missing_text(std::vector<std::string> names, const std::vector<CellF
     names.emplace_back("...");
   }
   std::string said =
-      text("\nmissing: ", missing, " of ", cells, " trials: ", join(names, " "), "\n");
+      text("\nmissing: ", missing, " of ", trials, " trials: ", join(names, " "), "\n");
   if (failures.empty()) return said;
-  const auto diverged = std::ranges::count(failures, true, &CellFailure::diverged);
+  const auto diverged = std::ranges::count(failures, true, &JobFailure::diverged);
   said += text("failed: ", failures.size(), " of these, ", diverged, " because they diverged\n");
-  for (const CellFailure& failure : failures) {
-    said += text("  ", failure.cell, ": ", failure.error, "\n");
+  for (const JobFailure& failure : failures) {
+    said += text("  ", failure.job, ": ", failure.error, "\n");
   }
   return said;
 }
 
 /// Returns the result of the finished trials.
-Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
-  const SweepReport report = collect_sweep(flags.out, cells);
+Result show(const Invocation& call, const SweepFlags& flags,
+            const std::vector<SweepTrial>& trials) {
+  const SweepReport report = collect_sweep(flags.out, trials);
   const Finding found = finding_of(report);
   const bool none = report.groups.empty();
   Result result =
       reproducible(call, found, none ? std::vector<Table>() : found.tables,
                    (none ? "no trial is finished yet\n" : "") +
-                       missing_text(report.missing, report.failed, report.cells) + "\n");
+                       missing_text(report.missing, report.failed, report.trials) + "\n");
   const RunLock lock = lock_sweep(flags.out);  // a hundred processes may end at once
   keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
   return with_picture(call, flags.picture, std::move(result),
@@ -187,17 +189,17 @@ Result sweep(Invocation& call) {
                 "name another folder");
   }
   const bool from_folder = grid.empty() && flags.collect;
-  const auto cells =
-      from_folder ? kept_cells(flags.out) : as_usage([&] { return sweep_cells(grid); });
-  if (flags.collect) return show(call, flags, cells);
+  const auto trials =
+      from_folder ? kept_trials(flags.out) : as_usage([&] { return sweep_trials(grid); });
+  if (flags.collect) return show(call, flags, trials);
   add_grid(flags.out, grid);
   if (!is_worker()) {
-    note_warmups(cells);
-    note("plan: " + plan_of(cells));
+    note_warmups(trials);
+    note("plan: " + plan_of(trials));
   }
-  const CellsMade made = train_cells(flags, cells);
+  const JobsDone made = train_trials(flags, trials);
   if (made.stopped) return stopped_result(call);
-  Result result = show(call, flags, cells);
+  Result result = show(call, flags, trials);
   result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
   return result;
 }

@@ -40,7 +40,7 @@ void handle_signals(void (*handler)(int)) {
   }
 }
 
-constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: see StepsShown
+constexpr double kQuiet = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: see StepsShown
 
 /// Returns "12 of 36 done, 3.1/s, 0:08 left"; if a step takes longer than a second, "8.2 s each".
 std::string steps_line(double done, std::int64_t all, double took) {
@@ -198,7 +198,7 @@ StepsShown::StepsShown() {
       return;
     }
     const bool is_first = terminal || lines == 0;
-    double wait = is_first ? kSilence : kBetweenLines;
+    double wait = is_first ? kQuiet : kBetweenLines;
     if (drawn) wait = kRedrawn;
     if (quiet || done == 0 || since(shown) < wait || since(begin) < wait / 5) return;
     shown = now;

@@ -39,12 +39,12 @@ std::string sweep_line(const SweepGrid& grid, const char* out) {
 void train_models(const fs::path& folder, const SweepGrid& grid) {
   add_grid(folder, grid);
   const RunCallbacks until_interrupted{{.should_stop = interrupted}};
-  const auto watching = [&](const SweepCell&) { return until_interrupted; };
-  std::vector<Cell> trainings;
-  for (const SweepCell& cell : sweep_cells(grid)) {
-    trainings.push_back(training_cell(folder, cell, watching));
+  const auto watching = [&](const SweepTrial&) { return until_interrupted; };
+  std::vector<Job> trainings;
+  for (const SweepTrial& cell : sweep_trials(grid)) {
+    trainings.push_back(training_job(folder, cell, watching));
   }
-  const CellsMade made = make_shown(0, trainings);
+  const JobsDone made = make_shown(0, trainings);
   require(!made.stopped, "interrupted: no textbook was written");
   require(made.failed.empty() && made.missing.empty(), "a model of the textbook failed: ",
           made.failed.empty() ? "its process died" : made.failed[0].error);
@@ -53,7 +53,7 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
 /// Computes the data of the lessons for the first model with each number of heads: roles, costs of
 /// ablation and, for few enough heads, the loss of every subset.
 void analyse_models(const fs::path& folder) {
-  for (const SweepCell& cell : sweep_cells(kTextbookGrid)) {
+  for (const SweepTrial& cell : sweep_trials(kTextbookGrid)) {
     if (cell.config.train.seed != 0) continue;
     const Run run = open_run(folder / cell.name);
     const Batch batch = held_out_examples(*run.task, 512).batch;
@@ -68,11 +68,11 @@ void analyse_models(const fs::path& folder) {
 Json trained_controls(const fs::path& folder) {
   train_models(folder, kControlGrid);
   Json tasks = Json::array();
-  for (const SweepCell& cell : sweep_cells(kControlGrid)) {
+  for (const SweepTrial& cell : sweep_trials(kControlGrid)) {
     const Run run = open_run(folder / cell.name);
     Json& task = tasks.items().emplace_back(Json::object({{"task", run.config.task}}));
-    task["accuracy"] = read_cell(folder / cell.name).accuracy;
-    task["scores"] = score_heads(run.model, *run.task, {.without_gold = false});
+    task["accuracy"] = read_trial(folder / cell.name).accuracy;
+    task["scores"] = score_heads(run.model, *run.task, {.without_truth = false});
   }
   return Json::object({{"command", sweep_line(kControlGrid, "sweeps/controls")}, {"tasks", tasks}});
 }

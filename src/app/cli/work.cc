@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 bool working = false;
 
 /// Returns the error of a run after its parts were made; "" if there is none.
-std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) {
+std::optional<Error> trouble_of(const std::string& path, const JobsDone& made) {
   const auto of_run = [&](const std::string& cell) { return cell.starts_with(path + ": "); };
-  for (const CellFailure& failure : made.failed) {
-    if (of_run(failure.cell)) return Error(failure.error, failure.hint);
+  for (const JobFailure& failure : made.failed) {
+    if (of_run(failure.job)) return Error(failure.error, failure.hint);
   }
   const auto missing = std::ranges::find_if(made.missing, of_run);
   if (missing == made.missing.end()) return {};
@@ -48,31 +48,31 @@ void add_jobs(Flags& settings, Index& jobs) {
 
 bool is_worker() { return working; }
 
-CellsMade make_shown(Index jobs, const std::vector<Cell>& cells) {
+JobsDone make_shown(Index jobs, const std::vector<Job>& parts) {
   catch_interrupts();
   const Index all = std::min<Index>(jobs, processor_count());
-  MakeOptions options{.jobs = all > 0 ? all : thread_count(), .should_stop = interrupted};
+  MakeOptions options{.processes = all > 0 ? all : thread_count(), .should_stop = interrupted};
   options.in_worker = [parent = getpid()] {  // the parent may end before the child asks for its id
     working = true;
     stop_with_parent(parent);
   };
   const auto begin = std::chrono::steady_clock::now();
   Index done = 0;
-  options.after_cell = [&](std::size_t i, std::string trouble) {
-    const std::optional<Json> found = trouble.empty() ? kept_in(cells[i]) : std::nullopt;
+  options.after_job = [&](std::size_t i, std::string trouble) {
+    const std::optional<Json> found = trouble.empty() ? kept_in(parts[i]) : std::nullopt;
     const Json* loss = found ? found->find("loss") : nullptr;
     if (loss != nullptr && loss->is_number()) trouble = "loss " + significant(loss->number());
     const double took =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     ++done;
     const double left =
-        took / static_cast<double>(done) * static_cast<double>(std::ssize(cells) - done);
-    const std::string rest = text(", ", std::ssize(cells) - done, " to do, ", clock_text(left));
-    note(text("job ", i + 1, " of ", cells.size(), ", ", cells[i].name,
+        took / static_cast<double>(done) * static_cast<double>(std::ssize(parts) - done);
+    const std::string rest = text(", ", std::ssize(parts) - done, " to do, ", clock_text(left));
+    note(text("job ", i + 1, " of ", parts.size(), ", ", parts[i].name,
               trouble.empty() ? "" : ": " + trouble,
               took > 1 && left > 0 && !interrupted() ? rest + " left of all" : ""));
   };
-  return make_cells(cells, options);
+  return run_jobs(parts, options);
 }
 
 Json work_settings(const Invocation& call) {
@@ -116,7 +116,7 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
   }
   RunsDone done;
   work.keeping = {true, interrupted};
-  const CellsMade made = make_shown(work.jobs, work.cells(written));
+  const JobsDone made = make_shown(work.jobs, work.parts(written));
   if (made.stopped) done.ended = stopped_result(call);
   for (const std::string& path : work.paths) {
     if (done.ended) break;

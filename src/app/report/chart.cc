@@ -31,13 +31,13 @@ Index name_step(double side) {
 }
 
 void name_columns(Picture& picture, const MatrixChart& matrix, const MatrixPlaces& at,
-                  bool turned) {
+                  bool rotated) {
   const bool named = at.width >= kSmallestNamed;
   for (Index c = 0; c < std::ssize(matrix.columns); c += name_step(at.width)) {
     const Point place = {at.left + (double(c) + .5) * at.width, at.top - 8};
     TextItem name{.at = place, .text = std::to_string(c), .anchor = Anchor::middle};
-    if (named) name.text = shortened(matrix.columns[c], turned ? 90 : at.width + 8);
-    if (named && turned) {
+    if (named) name.text = shortened(matrix.columns[c], rotated ? 90 : at.width + 8);
+    if (named && rotated) {
       name.turn = -90;
       name.anchor = Anchor::start;
     }
@@ -150,7 +150,7 @@ MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
             (matrix.row_on.empty() ? 0 : text_width("()"));
   const double room = (matrix.width - at.left - 8) / double(std::max<Index>(columns, 1));
   at.width = at.height = std::min(40.0, room);
-  const bool turned = std::ranges::any_of(matrix.columns, [&](const std::string& name) {
+  const bool rotated = std::ranges::any_of(matrix.columns, [&](const std::string& name) {
     return text_width(name) > at.width - 2;
   });
   const bool named = at.width >= kSmallestNamed;
@@ -160,14 +160,14 @@ MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
   if (!matrix.axes.empty()) {
     at.top += draw_words(picture, {8, at.top + 4}, matrix.axes, picture.width - 8) + 4;
   }
-  at.top += (turned && named ? widest(matrix.columns, 90) : 14) + 6;
+  at.top += (rotated && named ? widest(matrix.columns, 90) : 14) + 6;
   const Box all = {at.left, at.top, at.width * double(columns), at.height * double(rows)};
   ShadedWeights map = shaded(matrix.values, rows, columns);
   picture.items.push_back(MapItem{all, rows, columns, std::move(map.values)});
   draw_scale(picture, {at.left, 0}, map.top, map.root);
   picture.items.push_back(
       RectItem{{all.x - .5, all.y - .5, all.w + 1, all.h + 1}, {.stroke = "edge"}});
-  name_columns(picture, matrix, at, turned);
+  name_columns(picture, matrix, at, rotated);
   name_rows(picture, matrix, at);
   picture.height = all.y + all.h + 8;
   return at;

@@ -17,16 +17,16 @@ namespace {
 
 // ---- one head -----------------------------------------------------------------------------------
 
-void outline_gold(Picture& picture, const MatrixPlaces& places, const HeadPattern& pattern,
-                  const GoldCells& gold) {
+void outline_truth(Picture& picture, const MatrixPlaces& places, const HeadPattern& pattern,
+                   const TruthCells& truth) {
   const auto keys = std::ssize(pattern.keys);
-  for (Index i = 0; i < std::ssize(gold.cells); ++i) {
-    if (gold.cells[i] == 0) continue;
+  for (Index i = 0; i < std::ssize(truth.cells); ++i) {
+    if (truth.cells[i] == 0) continue;
     const Box cell = places.cell(i / keys, i % keys);
     const double pad = cell.w > 8 ? 2 : 0;
     const Box inner = {cell.x + pad, cell.y + pad, cell.w - 2 * pad, cell.h - 2 * pad};
     const bool hit = is_found(std::span(pattern.weights).subspan(i / keys * keys, keys),
-                              std::span(gold.cells).subspan(i / keys * keys, keys));
+                              std::span(truth.cells).subspan(i / keys * keys, keys));
     picture.items.push_back(RectItem{inner, {.stroke = "paper", .thick = pad > 0 ? 4.0 : 2.0}});
     picture.items.push_back(
         RectItem{inner,
@@ -43,10 +43,10 @@ std::vector<std::string> numbered(const std::vector<std::string>& tokens) {
   return names;
 }
 
-std::vector<bool> asked(const HeadPattern& pattern, const GoldCells& gold) {
+std::vector<bool> asked(const HeadPattern& pattern, const TruthCells& truth) {
   std::vector<bool> asks(pattern.queries.size());
-  for (std::size_t i = 0; i < gold.cells.size(); ++i) {
-    if (gold.cells[i] != 0) asks[i / pattern.keys.size()] = true;
+  for (std::size_t i = 0; i < truth.cells.size(); ++i) {
+    if (truth.cells[i] != 0) asks[i / pattern.keys.size()] = true;
   }
   return asks;
 }
@@ -172,7 +172,7 @@ std::vector<Series> finetuned_series(const CurveOverRuns& curve) {
 }  // namespace
 
 Picture pattern_figure(const HeadPattern& pattern, std::string_view relation, double width) {
-  const GoldCells* gold = pattern.gold_of(relation);
+  const TruthCells* truth = pattern.truth_of(relation);
   Picture picture{.title = text("Head ", head_text(pattern.head), " on held-out example ",
                                 pattern.example),
                   .sentence = text(pattern.queries.size(), " queries (rows), ", pattern.keys.size(),
@@ -182,21 +182,21 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation, do
                      .values = pattern.weights,
                      .width = width > 0 ? width : 640,
                      .axes = text("head ", head_text(pattern.head), ": queries down, keys across")};
-  if (gold != nullptr && std::isfinite(gold->mass)) {
-    matrix.row_on = asked(pattern, *gold);
-    matrix.axes += text("; outlined: truth of ", gold->relation, ", mass ", fixed(gold->mass, 3),
+  if (truth != nullptr && std::isfinite(truth->mass)) {
+    matrix.row_on = asked(pattern, *truth);
+    matrix.axes += text("; outlined: truth of ", truth->relation, ", mass ", fixed(truth->mass, 3),
                         "; in brackets: does not ask");
     picture.sentence +=
-        text(" Mean weight on the truth of ", gold->relation, ": ", fixed(gold->mass, 3), ".");
+        text(" Mean weight on the truth of ", truth->relation, ": ", fixed(truth->mass, 3), ".");
   }
   const MatrixPlaces places = draw_matrix(picture, matrix);
-  if (gold != nullptr) outline_gold(picture, places, pattern, *gold);
+  if (truth != nullptr) outline_truth(picture, places, pattern, *truth);
   return picture;
 }
 
 Picture history_figure(const HeadsHistory& history, double width) {
   Plot plot{.x = {.label = "step", .logarithmic = true}, .y = {.label = "lift", .high = 1.05}};
-  std::vector<std::string> births;
+  std::vector<std::string> emergences;
   for (const RelationHistory& relation : history.relations) {
     Series series{.name = text(relation.name, " (head ", head_text(relation.best), ")"),
                   .radius = 0};
@@ -206,17 +206,18 @@ Picture history_figure(const HeadsHistory& history, double width) {
       }
     }
     plot.series.push_back(std::move(series));
-    if (relation.born < 0) continue;
-    plot.across.push_back({double(relation.born), text(relation.name, " ", relation.born),
+    if (relation.emergence_step < 0) continue;
+    plot.across.push_back({double(relation.emergence_step),
+                           text(relation.name, " ", relation.emergence_step),
                            text("s", (plot.series.size() - 1) % 7)});
-    births.push_back(text(relation.name, " at step ", relation.born));
+    emergences.push_back(text(relation.name, " at step ", relation.emergence_step));
   }
   std::ranges::sort(plot.across, {}, &Across::x);
   return plotted("When each role emerges",
-                 births.empty() ? "No role emerges."
-                                : text("Lift of the best head of each relation over training; "
-                                       "Emergence steps (dashed lines): ",
-                                       join(births, ", "), "."),
+                 emergences.empty() ? "No role emerges."
+                                    : text("Lift of the best head of each relation over training; "
+                                           "Emergence steps (dashed lines): ",
+                                           join(emergences, ", "), "."),
                  {plot}, width);
 }
 

@@ -36,8 +36,8 @@ void draw_bar(Picture& picture, const HeadRole& role, const Box& box) {
       RectItem{{box.x, box.y, box.w * std::clamp(role.score.mass, 0.0, 1.0), box.h},
                {.fill = "s0"}});
   picture.items.push_back(RectItem{box, {.stroke = "edge"}});
-  if (!std::isfinite(role.score.null)) return;
-  const double x = box.x + box.w * std::clamp(role.score.null, 0.0, 1.0);
+  if (!std::isfinite(role.score.baseline)) return;
+  const double x = box.x + box.w * std::clamp(role.score.baseline, 0.0, 1.0);
   const std::vector<Point> tick = {{x, box.y - 3}, {x, box.y + box.h + 3}};
   picture.items.push_back(LineItem{tick, {.stroke = "paper", .thick = 5}});
   picture.items.push_back(LineItem{tick, {.stroke = "ink", .thick = 2}});
@@ -66,9 +66,9 @@ void draw_cell(Picture& picture, const GridCell& cell, const Box& box) {
   if (has_role) draw_bar(picture, *cell.role, {box.x, bottom + 21, box.w, 6});
 }
 
-std::vector<GridCell> cells_of_module(const TransformerConfig& config, Index layer,
-                                      std::span<const HeadPattern> patterns,
-                                      std::span<const HeadRole> roles) {
+std::vector<GridCell> cells_of_layer(const TransformerConfig& config, Index layer,
+                                     std::span<const HeadPattern> patterns,
+                                     std::span<const HeadRole> roles) {
   std::vector<GridCell> cells;
   for (std::int32_t head = 0; head < config.heads_of(layer); ++head) {
     GridCell cell{.name = head_text({layer, head})};
@@ -132,7 +132,7 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
   const double side = std::min(kMapSide, (picture.width - 10) / double(across) - kGap);
   double y = 0;
   for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
-    const auto cells = cells_of_module(config, layer, patterns, roles);
+    const auto cells = cells_of_layer(config, layer, patterns, roles);
     const std::string tag =
         report.attention.size() > 1 ? panel_tag(static_cast<std::size_t>(layer)) + " " : "";
     picture.items.push_back(
@@ -211,7 +211,7 @@ std::string grid_text(const TransformerConfig& config, std::span<const HeadPatte
   std::vector<std::pair<std::string, std::vector<SmallMap>>> groups;
   for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
     auto& maps = groups.emplace_back(report.attention[layer], std::vector<SmallMap>{}).second;
-    for (const GridCell& cell : cells_of_module(config, layer, patterns, roles)) {
+    for (const GridCell& cell : cells_of_layer(config, layer, patterns, roles)) {
       SmallMap map{.caption = caption_of(cell)};
       if (cell.pattern != nullptr) {
         map.rows = std::ssize(cell.pattern->queries);

@@ -19,21 +19,21 @@ constexpr std::size_t kFrame = 9;         // " │", "│ 0.87"
 
 /// Colours of a cell. `missed`: ground-truth cell of a query with less than half of its attention
 /// on the ground truth.
-enum class GoldMark { none, found, missed };
+enum class TruthMark { none, found, missed };
 struct ShadedCell {
   double weight = 0;
-  GoldMark mark = GoldMark::none;
+  TruthMark mark = TruthMark::none;
 };
 /// Returns a cell of `width` columns, 1 or 2. Ground truth is marked by a sign in it.
 std::string cell_text(const ShadedCell& cell, std::size_t width) {
   constexpr const char* kShades[] = {" ", "·", "░", "▒", "▓", "█"};
-  const std::string mark = cell.mark == GoldMark::found ? "■" : "□";
-  if (cell.mark != GoldMark::none && width == 1) return mark;
+  const std::string mark = cell.mark == TruthMark::found ? "■" : "□";
+  if (cell.mark != TruthMark::none && width == 1) return mark;
   const std::array<double, 5> limits = {1e-6, 0.05, 0.25, 0.5, 0.75};
   const auto shade = std::ranges::upper_bound(limits, cell.weight) - limits.begin();
   const std::string one = kShades[shade];
   if (width == 1) return one;
-  if (cell.mark != GoldMark::none) return one + mark;
+  if (cell.mark != TruthMark::none) return one + mark;
   return one + (shade < 2 ? " " : one);  // a dot stays small
 }
 
@@ -109,7 +109,7 @@ std::string column_labels(const std::vector<std::string>& sources, const Layout&
 /// Pattern with the properties of its cells.
 struct Rows {
   std::span<const Scalar> weights;
-  std::span<const char> gold;
+  std::span<const char> truth;
   std::size_t columns;
 
   std::span<const Scalar> row(std::size_t t) const { return weights.subspan(t * columns, columns); }
@@ -117,12 +117,12 @@ struct Rows {
   /// Returns the cells of a row, each the largest of `pool` neighbours.
   std::vector<ShadedCell> cells(std::size_t t, std::size_t pool) const {
     std::vector<ShadedCell> cells((columns + pool - 1) / pool);
-    const bool found = !gold.empty() && is_found(row(t), gold.subspan(t * columns, columns));
+    const bool found = !truth.empty() && is_found(row(t), truth.subspan(t * columns, columns));
     for (std::size_t s = 0; s < columns; ++s) {
       ShadedCell& cell = cells[s / pool];
       cell.weight = std::max(cell.weight, static_cast<double>(row(t)[s]));
-      if (!gold.empty() && gold[t * columns + s] != 0) {
-        cell.mark = found ? GoldMark::found : GoldMark::missed;
+      if (!truth.empty() && truth[t * columns + s] != 0) {
+        cell.mark = found ? TruthMark::found : TruthMark::missed;
       }
     }
     return cells;
@@ -139,33 +139,33 @@ std::string joined(const std::vector<ShadedCell>& cells, std::size_t width) {
 
 }  // namespace
 
-bool is_found(std::span<const Scalar> weights, std::span<const char> gold) {
-  double on_gold = 0;
+bool is_found(std::span<const Scalar> weights, std::span<const char> truth) {
+  double on_truth = 0;
   for (std::size_t s = 0; s < weights.size(); ++s) {
-    if (gold[s] != 0) on_gold += weights[s];
+    if (truth[s] != 0) on_truth += weights[s];
   }
-  return on_gold >= 0.5;
+  return on_truth >= 0.5;
 }
 
 std::string heatmap(std::span<const Scalar> weights, const std::vector<std::string>& destinations,
                     const std::vector<std::string>& sources, const HeatmapOptions& options) {
   require(weights.size() == destinations.size() * sources.size(), "a heatmap of ",
           destinations.size(), " x ", sources.size(), " cells got ", weights.size(), " weights");
-  require(options.gold.empty() || options.gold.size() == weights.size(), "a heatmap of ",
-          weights.size(), " cells got ground truth of ", options.gold.size());
+  require(options.truth.empty() || options.truth.size() == weights.size(), "a heatmap of ",
+          weights.size(), " cells got ground truth of ", options.truth.size());
   const std::size_t labels = widths_of(destinations).first;
   const Layout layout(labels, sources.size(), options.width, widths_of(sources).second);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
                                            " neighbouring sources; the first is named\n\n")
                                     : "";
   out += column_labels(sources, layout);
-  const Rows rows = {weights, options.gold, sources.size()};
+  const Rows rows = {weights, options.truth, sources.size()};
   for (std::size_t t = 0; t < destinations.size(); ++t) {
     out += padded(join(label_of(destinations[t]), ""), labels, true) + " │" +
            joined(rows.cells(t, layout.pool), layout.cell) + "│ " +
            fixed(largest_of(rows.row(t)), 2) + "\n";
   }
-  return out + (options.gold.empty() ? "" : "\n■ ground truth, found  □ ground truth, missed\n");
+  return out + (options.truth.empty() ? "" : "\n■ ground truth, found  □ ground truth, missed\n");
 }
 
 // ---- many small ones ----------------------------------------------------------------------------

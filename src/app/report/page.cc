@@ -98,7 +98,7 @@ class PageMaker {
   }
 
   bool has_trial_maps() const {
-    const auto has_maps = [](const PageTrial& trial) { return !trial.modules.empty(); };
+    const auto has_maps = [](const PageTrial& trial) { return !trial.attention_layers.empty(); };
     return sweep_ && std::ranges::any_of(sweep_->trials, has_maps);
   }
 

@@ -68,10 +68,11 @@ Json head_columns(const std::vector<Json>& lines, const char* part, const std::s
 }
 
 Json history_of_relation(const std::vector<Json>& lines, const RelationHistory& relation) {
-  return Json::object({{"best", relation.best},
-                       {"born", relation.born < 0 ? Json() : Json(relation.born)},
-                       {"lift", head_columns(lines, "lift", relation.name)},
-                       {"mass", head_columns(lines, "mass", relation.name)}});
+  return Json::object(
+      {{"best", relation.best},
+       {"born", relation.emergence_step < 0 ? Json() : Json(relation.emergence_step)},
+       {"lift", head_columns(lines, "lift", relation.name)},
+       {"mass", head_columns(lines, "mass", relation.name)}});
 }
 
 Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history) {

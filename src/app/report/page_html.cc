@@ -22,7 +22,8 @@ namespace {
 
 /// Adds a module to a script after those that it imports, each once: without its imports, the word
 /// `export`, indentation, and lines of comment.
-void add_module(std::string_view name, std::set<std::string_view>& known, std::string& script) {
+void add_attention_layer(std::string_view name, std::set<std::string_view>& known,
+                         std::string& script) {
   if (!known.insert(name).second) return;
   std::string own;
   bool imports = false;
@@ -31,8 +32,9 @@ void add_module(std::string_view name, std::set<std::string_view>& known, std::s
     if (imports) {
       imports = !line.ends_with(";");
       if (!imports) {
-        add_module(line.substr(line.rfind('/') + 1, line.rfind('\'') - line.rfind('/') - 1), known,
-                   script);
+        add_attention_layer(line.substr(line.rfind('/') + 1,
+                                        line.rfind('\'') - line.rfind('/') - 1),
+                            known, script);
       }
     } else if (const std::size_t begin = line.find_first_not_of(' ');
                begin != line.npos && !line.substr(begin).starts_with("//")) {
@@ -73,7 +75,7 @@ std::string code_of(std::string_view placeholder) {
   std::string code;
   std::set<std::string_view> known;
   if (placeholder.starts_with("file:")) code = file_text(placeholder.substr(5));
-  if (placeholder.starts_with("script:")) add_module(placeholder.substr(7), known, code);
+  if (placeholder.starts_with("script:")) add_attention_layer(placeholder.substr(7), known, code);
   return code;
 }
 

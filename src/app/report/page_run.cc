@@ -21,22 +21,22 @@ constexpr Index kKeptWeights = 16;  // for each query
 /// configuration that they may change.
 Json config_facts(RunConfig config) { return settings_of(config).to_json(); }
 
-Json modules_facts(const Run& run) {
-  const std::vector<AttentionPlace> places = run.model.config().attention_places();
-  const std::vector<AttentionModule> modules = run.model.attention_modules();
+Json attention_layers_facts(const Run& run) {
+  const std::vector<AttentionSlot> slots = run.model.config().attention_slots();
+  const std::vector<AttentionLayer> attention_layers = run.model.attention_layers();
   Json json = Json::array();
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    const MultiHeadAttention& attention = *modules[m].attention;
+  for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+    const MultiHeadAttention& attention = *attention_layers[m].attention;
     json.push_back(Json::object(
-        {{"name", modules[m].name},
-         {"kind", kind_name(modules[m].kind)},
-         {"layer", places[m].layer},
-         {"stream", modules[m].stream},
+        {{"name", attention_layers[m].name},
+         {"kind", kind_name(attention_layers[m].kind)},
+         {"layer", slots[m].layer},
+         {"stream", attention_layers[m].stream},
          {"heads", attention.heads},
-         {"born", run.model.config().heads_of(places[m].layer)},
+         {"born", run.model.config().heads_of(slots[m].layer)},
          {"d_head", attention.d_head},
          {"d_value", attention.d_value},
-         {"window", places[m].window},
+         {"window", slots[m].window},
          {"kv_blocks", attention.kv_blocks},
          {"kv_head", std::vector<Index>(attention.kv_head.begin(), attention.kv_head.end())}}));
   }
@@ -75,10 +75,11 @@ Json check_facts(const RunStudy& study, PageBlocks& blocks) {
   Json json = Json::object({{"examples", n}, {"every", every}});
   json["logits"] = blocks.floats("self-check", {n, counted / std::max<Index>(1, n)}, study.logits);
   Json& patterns = json["patterns"] = Json::array();
-  for (const RunStudy::Module& module : study.modules) {
+  for (const RunStudy::Module& attention_layer : study.attention_layers) {
     patterns.push_back(blocks.floats("self-check",
-                                     {n, module.heads, module.queries / every, module.keys},
-                                     module.check));
+                                     {n, attention_layer.heads, attention_layer.queries / every,
+                                      attention_layer.keys},
+                                     attention_layer.check));
   }
   return json;
 }
@@ -111,11 +112,11 @@ struct LargestWeights {
 
 /// Returns the patterns of the displayed examples of one attention layer: all weights, or of long
 /// rows the largest.
-Json stored_facts(const RunStudy::Module& module, std::span<const Scalar> all, Index examples,
-                  PageBlocks& blocks) {
-  const Index H = module.heads;
-  const Index Q = module.queries;
-  const Index S = module.keys;
+Json stored_facts(const RunStudy::Module& attention_layer, std::span<const Scalar> all,
+                  Index examples, PageBlocks& blocks) {
+  const Index H = attention_layer.heads;
+  const Index Q = attention_layer.queries;
+  const Index S = attention_layer.keys;
   if (S <= kLargestStoredPattern) {
     const std::vector<float> values(all.begin(), all.end());
     return Json::object(
@@ -135,12 +136,12 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
                       Json& facts) {
   Json means = Json::array();
   Json donors = Json::array();
-  for (const RunStudy::Module& module : study.modules) {
-    means.push_back(
-        blocks.floats("replacements", {module.heads, module.d_value}, module.mean_output));
+  for (const RunStudy::Module& attention_layer : study.attention_layers) {
+    means.push_back(blocks.floats("replacements", {attention_layer.heads, attention_layer.d_value},
+                                  attention_layer.mean_output));
     // Donors are drawn from all examples: with fewer examples some would be missing.
-    const bool whole = plan.examples >= study.examples && !module.donors.empty();
-    donors.push_back(whole ? blocks.counts("replacements", {study.examples}, module.donors)
+    const bool whole = plan.examples >= study.examples && !attention_layer.donors.empty();
+    donors.push_back(whole ? blocks.counts("replacements", {study.examples}, attention_layer.donors)
                            : Json());
   }
   facts["means"] = std::move(means);
@@ -200,11 +201,11 @@ std::vector<Index> emergence_steps(const Json& history) {
 /// emergence steps, and then others at equal distances.
 std::vector<std::size_t> chosen_snapshots(const std::vector<RunStudy::Snapshot>& snapshots,
                                           Index most, const std::vector<Index>& emergence) {
-  std::set<std::size_t> places;
+  std::set<std::size_t> slots;
   if (most < 2 || snapshots.empty()) return {};
   const std::size_t kept = std::min(snapshots.size(), static_cast<std::size_t>(most));
-  const auto add = [&](std::size_t place) {
-    if (places.size() < kept) places.insert(place);
+  const auto add = [&](std::size_t slot) {
+    if (slots.size() < kept) slots.insert(slot);
   };
   add(0);
   add(snapshots.size() - 1);
@@ -213,23 +214,23 @@ std::vector<std::size_t> chosen_snapshots(const std::vector<RunStudy::Snapshot>&
     add(kept == 1 ? 0 : i * (snapshots.size() - 1) / (kept - 1));
   }
   for (std::size_t i = 0; i < snapshots.size(); ++i) add(i);
-  return {places.begin(), places.end()};
+  return {slots.begin(), slots.end()};
 }
 
 /// Returns weights over training in 16 bits, half the bytes, and the resulting errors. Null if
 /// nothing was kept, or if it does not fit.
 Json snapshots_facts(const RunStudy& study, const PagePlan& plan, const Json& history,
                      PageBlocks& blocks) {
-  const std::vector<std::size_t> places =
+  const std::vector<std::size_t> slots =
       chosen_snapshots(study.snapshots, plan.weights ? plan.snapshots : 0,
                        emergence_steps(history));
-  if (places.empty()) return {};
+  if (slots.empty()) return {};
   Json steps = Json::array();
   Json losses = Json::array();
   std::vector<float> weights;
   double error = 0;
-  for (const std::size_t place : places) {
-    const RunStudy::Snapshot& snapshot = study.snapshots[place];
+  for (const std::size_t slot : slots) {
+    const RunStudy::Snapshot& snapshot = study.snapshots[slot];
     steps.push_back(snapshot.step);
     losses.push_back(snapshot.loss);
     weights.insert(weights.end(), snapshot.weights.begin(), snapshot.weights.end());
@@ -240,24 +241,26 @@ Json snapshots_facts(const RunStudy& study, const PagePlan& plan, const Json& hi
                             {"held_out", losses},
                             {"examples", study.snapshot_examples},
                             {"error", error}});
-  json["block"] = blocks.halves("snapshots", {std::ssize(places), each}, weights);
+  json["block"] = blocks.halves("snapshots", {std::ssize(slots), each}, weights);
   return json;
 }
 
 /// Returns the mean patterns after each kept step, by attention layer.
 Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
-  Json modules = Json::array();
-  for (std::size_t m = 0; m < study.modules.size(); ++m) {
+  Json attention_layers = Json::array();
+  for (std::size_t m = 0; m < study.attention_layers.size(); ++m) {
     std::vector<float> all;
     for (const RunStudy::Snapshot& snapshot : study.snapshots) {
-      std::ranges::copy(snapshot.modules[m].mean_pattern, std::back_inserter(all));
+      std::ranges::copy(snapshot.attention_layers[m].mean_pattern, std::back_inserter(all));
     }
-    const RunStudy::Module& module = study.modules[m];
-    modules.push_back(blocks.shares(
-        "maps", {std::ssize(study.snapshots), module.heads, module.rows, module.columns}, all));
+    const RunStudy::Module& attention_layer = study.attention_layers[m];
+    attention_layers.push_back(blocks.shares("maps",
+                                             {std::ssize(study.snapshots), attention_layer.heads,
+                                              attention_layer.rows, attention_layer.columns},
+                                             all));
   }
-  return Json::object(
-      {{"steps", mapped(study.snapshots, &RunStudy::Snapshot::step)}, {"modules", modules}});
+  return Json::object({{"steps", mapped(study.snapshots, &RunStudy::Snapshot::step)},
+                       {"modules", attention_layers}});
 }
 
 }  // namespace
@@ -266,16 +269,18 @@ Json patterns_facts(const RunStudy& study, const std::vector<std::vector<Scalar>
                     Index examples, PageBlocks& blocks) {
   Json json = Json::array();
   for (std::size_t m = 0; m < patterns.size(); ++m) {
-    json.push_back(stored_facts(study.modules[m], patterns[m], examples, blocks));
+    json.push_back(stored_facts(study.attention_layers[m], patterns[m], examples, blocks));
   }
   return json;
 }
 
 Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks) {
   Json thumbnails = Json::array();
-  for (const RunStudy::Module& module : study.modules) {
-    thumbnails.push_back(blocks.shares("thumbnails", {module.heads, module.rows, module.columns},
-                                       module.mean_pattern));
+  for (const RunStudy::Module& attention_layer : study.attention_layers) {
+    thumbnails.push_back(
+        blocks.shares("thumbnails",
+                      {attention_layer.heads, attention_layer.rows, attention_layer.columns},
+                      attention_layer.mean_pattern));
   }
   return thumbnails;
 }
@@ -285,7 +290,7 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
   Json facts = Json::object({{"name", name_of(run)},
                              {"config", config_facts(run.config)},
                              {"parameters", run.model.parameter_count()},
-                             {"modules", modules_facts(run)},
+                             {"modules", attention_layers_facts(run)},
                              {"evaluation", evaluation_facts(study.evaluation, study.examples)},
                              {"overfitting", overfitting_text(run)},
                              {"shown", std::min(plan.shown, plan.examples)}});

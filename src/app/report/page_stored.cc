@@ -49,27 +49,27 @@ class StoredPageMaker {
     return {text(shown_, " of ", patterns_.examples(), " examples are shown; all are scored.")};
   }
 
-  Json modules() const {
+  Json attention_layers() const {
     Json json = Json::array();
-    for (const AttentionModule& module : patterns_.model().attention_modules()) {
-      json.push_back(Json::object({{"name", module.name},
-                                   {"kind", kind_name(module.kind)},
-                                   {"layer", module.layer},
+    for (const AttentionLayer& attention_layer : patterns_.model().attention_layers()) {
+      json.push_back(Json::object({{"name", attention_layer.name},
+                                   {"kind", kind_name(attention_layer.kind)},
+                                   {"layer", attention_layer.layer},
                                    {"stream", 0},
-                                   {"heads", module.attention->heads},
-                                   {"born", module.attention->head_count()},
+                                   {"heads", attention_layer.attention->heads},
+                                   {"born", attention_layer.attention->head_count()},
                                    {"d_head", 0},
                                    {"d_value", 0},
                                    {"window", 0},
-                                   {"kv_blocks", module.attention->heads},
-                                   {"kv_head", module.attention->heads}}));
+                                   {"kv_blocks", attention_layer.attention->heads},
+                                   {"kv_head", attention_layer.attention->heads}}));
     }
     return json;
   }
 
   bool normalises() const {
-    const auto modules = patterns_.model().attention_modules();
-    return kind_of(modules[0].attention->function).normalises;
+    const auto attention_layers = patterns_.model().attention_layers();
+    return kind_of(attention_layers[0].attention->function).normalises;
   }
 
   Json run(PageBlocks& blocks) const {
@@ -77,7 +77,7 @@ class StoredPageMaker {
     Json facts = Json::object({{"name", about_.name},
                                {"config", Json::object({{"normalises", normalises()}})},
                                {"parameters", 0},
-                               {"modules", modules()},
+                               {"modules", attention_layers()},
                                {"evaluation", nothing},
                                {"overfitting", ""},
                                {"shown", shown_},

@@ -29,23 +29,25 @@ void add_report(const std::filesystem::path& folder, Json& facts) {
 
 /// Adds the mean patterns of the heads of a trial.
 void add_maps(const Run& run, PageTrial& trial) {
-  trial.modules = mean_patterns(run, kMapExamples, kMapCells);
-  for (const AttentionModule& module : run.model.attention_modules()) {
-    trial.heads.push_back(module.attention->heads);
+  trial.attention_layers = mean_patterns(run, kMapExamples, kMapCells);
+  for (const AttentionLayer& attention_layer : run.model.attention_layers()) {
+    trial.heads.push_back(attention_layer.attention->heads);
   }
 }
 
 /// Returns the maps of a trial: for each attention layer its heads and a block of their patterns;
 /// null if there are none.
 Json maps_of(const PageTrial& trial, PageBlocks& blocks) {
-  if (trial.modules.empty()) return {};
+  if (trial.attention_layers.empty()) return {};
   Json maps = Json::array();
-  for (std::size_t m = 0; m < trial.modules.size(); ++m) {
-    const RunStudy::Module& module = trial.modules[m];
-    maps.push_back(
-        Json::object({{"heads", trial.heads[m]},
-                      {"block", blocks.shares("trials", {module.heads, module.rows, module.columns},
-                                              module.mean_pattern)}}));
+  for (std::size_t m = 0; m < trial.attention_layers.size(); ++m) {
+    const RunStudy::Module& attention_layer = trial.attention_layers[m];
+    maps.push_back(Json::object(
+        {{"heads", trial.heads[m]},
+         {"block",
+          blocks.shares("trials",
+                        {attention_layer.heads, attention_layer.rows, attention_layer.columns},
+                        attention_layer.mean_pattern)}}));
   }
   return maps;
 }
@@ -57,20 +59,20 @@ bool is_sweep(const std::filesystem::path& folder) {
 }
 
 PageSweep read_sweep(const std::filesystem::path& folder, bool maps) {
-  const std::vector<SweepCell> cells = kept_cells(folder);
+  const std::vector<SweepTrial> cells = kept_trials(folder);
   PageSweep sweep;
   const SweepReport report = collect_sweep(folder, cells);
   sweep.facts = finding_of(report);
   if (differs_in_heads(report)) sweep.facts["figure"] = sweep_figure(report).data;
   add_report(folder, sweep.facts);
   std::vector<std::string> groups;
-  for (const SweepCell& cell : cells) {
+  for (const SweepTrial& cell : cells) {
     if (cell_state(folder, cell) != CellState::finished) continue;
     PageTrial& trial = sweep.trials.emplace_back();
     trial.name = cell.name;
     trial.group = cell.group;
     trial.seed = cell.config.train.seed;
-    trial.result = read_cell(folder / cell.name);
+    trial.result = read_trial(folder / cell.name);
     if (maps && sweep.trials.size() <= kMostMapped) add_maps(open_run(folder / cell.name), trial);
     const bool known = std::ranges::find(groups, cell.group) != groups.end();
     if (known || groups.size() >= kMostModels) continue;

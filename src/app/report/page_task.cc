@@ -10,12 +10,13 @@
 namespace headlab {
 namespace {
 
-Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBlocks& blocks) {
+Json truth_facts(const GroundTruth& truth, const Batch& batch, AttentionKind kind,
+                 PageBlocks& blocks) {
   const Index each = batch.queries(kind);
   std::vector<std::int32_t> counts(batch.size * each);
   std::vector<std::int32_t> keys;
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const Gold::Query query = gold.query(i);
+  for (Index i = 0; i < truth.queries(); ++i) {
+    const GroundTruth::Query query = truth.query(i);
     counts[query.b * each + query.t] = static_cast<std::int32_t>(query.keys.size());
     keys.insert(keys.end(), query.keys.begin(), query.keys.end());
   }
@@ -73,12 +74,12 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   add("targets", {n, batch.length, batch.targets_per_position}, targets);
   add("source", {n, batch.source_length}, batch.source);
   add("source_lengths", {n}, batch.source_lengths);
-  Json gold = Json::array();
+  Json truth = Json::array();
   const std::vector<Relation> relations = task.relations();
   for (std::size_t r = 0; r < relations.size(); ++r) {
-    gold.push_back(gold_facts(example.gold[r], batch, relations[r].kind, blocks));
+    truth.push_back(truth_facts(example.truth[r], batch, relations[r].kind, blocks));
   }
-  json["gold"] = std::move(gold);
+  json["gold"] = std::move(truth);
   return json;
 }
 

@@ -54,8 +54,8 @@ class Verdict {
 
   void say_what_it_is() {
     std::size_t heads = 0;
-    for (const Json& module : run_.at("modules").items()) {
-      heads += module.at("heads").items().size();
+    for (const Json& attention_layer : run_.at("modules").items()) {
+      heads += attention_layer.at("heads").items().size();
     }
     const Json& held_out = run_.at("evaluation");
     if (held_out.is_null()) return say(text(heads, heads == 1 ? " head. " : " heads. "));
@@ -190,14 +190,14 @@ Json verdict_of(const Json& run) { return Verdict(run).take(); }
 /// Returns the mean patterns of all heads as text.
 static std::string maps_html(const Json& run, const RunStudy& study) {
   std::vector<std::pair<std::string, std::vector<SmallMap>>> groups;
-  for (std::size_t m = 0; m < study.modules.size(); ++m) {
-    const RunStudy::Module& module = study.modules[m];
+  for (std::size_t m = 0; m < study.attention_layers.size(); ++m) {
+    const RunStudy::Module& attention_layer = study.attention_layers[m];
     const Json& facts = run.at("modules").items()[m];
     auto& [title, maps] = groups.emplace_back(facts.at("name").string(), std::vector<SmallMap>());
-    const std::span<const float> all = module.mean_pattern;
-    const auto cells = static_cast<std::size_t>(module.rows * module.columns);
-    for (const Json& born : facts.at("heads").items()) {
-      maps.push_back({text(m, ".", born.dump()), module.rows, module.columns,
+    const std::span<const float> all = attention_layer.mean_pattern;
+    const auto cells = static_cast<std::size_t>(attention_layer.rows * attention_layer.columns);
+    for (const Json& original : facts.at("heads").items()) {
+      maps.push_back({text(m, ".", original.dump()), attention_layer.rows, attention_layer.columns,
                       all.subspan(maps.size() * cells, cells)});
     }
   }

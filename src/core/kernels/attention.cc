@@ -111,8 +111,8 @@ void write_pattern(const QueryBlock& block, const Buffers& buffers, const Scalar
 bool sees_a_key(const QueryBlock& block, Index lane) {
   const AttentionOptions& options = block.p.options;
   const std::uint8_t* hidden = nullptr;
-  if (!options.hidden_edges.empty()) {
-    hidden = options.hidden_edges.data() + (block.row() + lane) * block.p.keys;
+  if (!options.masked_edges.empty()) {
+    hidden = options.masked_edges.data() + (block.row() + lane) * block.p.keys;
   }
   for (Index s = block.keys_from; s < block.keys_to; ++s) {
     const bool masked = hidden != nullptr && hidden[s] != 0;

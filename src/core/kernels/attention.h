@@ -47,7 +47,7 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
 /// The position of a weight, key s for query t, as used by dropout. Heads are given by original
 /// index.
 struct WeightPlace {
-  Index b, born_head, t, s;
+  Index b, original_head, t, s;
 };
 /// Returns whether dropout keeps the weight: the one definition for all kernels.
 bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropout);

@@ -58,7 +58,7 @@ void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile
 void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
   for (Index lane = 0; lane < block.count; ++lane) {
     const std::uint8_t* hidden =
-        block.p.options.hidden_edges.data() + (block.row() + lane) * block.p.keys + s;
+        block.p.options.masked_edges.data() + (block.row() + lane) * block.p.keys + s;
     for (Index i = 0; i < keys; ++i) {
       if (hidden[i]) tile[i * kQueries + lane] = kHidden;
     }
@@ -77,20 +77,20 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
                   .c = {tile, kQueries}});
   const AttentionOptions& options = block.p.options;
   if (options.mask.causal || options.mask.window > 0) hide_by_position(block, s, keys, tile);
-  if (!options.hidden_edges.empty()) hide_by_table(block, s, keys, tile);
+  if (!options.masked_edges.empty()) hide_by_table(block, s, keys, tile);
 }
 
 namespace {
 
-DropoutRow dropout_row(std::uint64_t key, Index b, Index born_head, Index t) {
-  const auto head = static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(born_head);
+DropoutRow dropout_row(std::uint64_t key, Index b, Index original_head, Index t) {
+  const auto head = static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(original_head);
   return {key, t, head};
 }
 
 }  // namespace
 
 bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropout) {
-  const DropoutRow row = dropout_row(key, weight.b, weight.born_head, weight.t);
+  const DropoutRow row = dropout_row(key, weight.b, weight.original_head, weight.t);
   const auto s = static_cast<std::uint32_t>(weight.s);
   return DropoutFactor(dropout)(dropout_bits(row.first, row.second, s)) != 0;
 }
@@ -98,9 +98,9 @@ bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropou
 BlockDropout::BlockDropout(const QueryBlock& block) : factor(block.p.options.dropout) {
   const AttentionOptions& options = block.p.options;
   if (options.dropout == 0) return;
-  const Index born = options.born_heads.empty() ? block.h : options.born_heads[block.h];
+  const Index original = options.original_heads.empty() ? block.h : options.original_heads[block.h];
   for (Index lane = 0; lane < block.count; ++lane) {
-    const DropoutRow row = dropout_row(options.key.value, block.b, born, block.t + lane);
+    const DropoutRow row = dropout_row(options.key.value, block.b, original, block.t + lane);
     first[lane] = row.first;
     second[lane] = row.second;
   }

@@ -71,14 +71,14 @@ struct SiluParts {
 /// sines are -sin, sin.
 void rotate_head(const Rotation& r, Index at, const Scalar* cosines, const Scalar* sines) {
   const Scalar back = r.back ? -1 : 1;
-  const auto turned = [back](Vec x, Vec cos, Vec sin) {
+  const auto rotated = [back](Vec x, Vec cos, Vec sin) {
     return x * cos + neighbours<1>(x) * (back * sin);
   };
-  const auto added = [&](Vec x, Vec cos, Vec sin, Vec old) { return old + turned(x, cos, sin); };
+  const auto added = [&](Vec x, Vec cos, Vec sin, Vec old) { return old + rotated(x, cos, sin); };
   if (r.accumulate) {
     map(r.head, added, r.y + at, r.x + at, cosines, sines, r.y + at);
   } else {
-    map(r.head, turned, r.y + at, r.x + at, cosines, sines);
+    map(r.head, rotated, r.y + at, r.x + at, cosines, sines);
   }
 }
 

@@ -79,12 +79,12 @@ Tensor BlockPass::norm(const NormLayer& layer, const Tensor& x) const {
 Tensor BlockPass::attn(const Tensor& h) const {
   AttentionMask mask = pass_.mask;
   mask.window = block_.window;
-  const AttentionHooks hooks = pass_.hooks_of(block_.module);
+  const AttentionHooks hooks = pass_.hooks_of(block_.attention_layer);
   return written("attn", block_.attn.forward(h, h, mask, context_.inside("attn"), hooks));
 }
 
 Tensor BlockPass::cross_attn(const Tensor& h) const {
-  const AttentionHooks hooks = pass_.hooks_of(block_.module + 1);
+  const AttentionHooks hooks = pass_.hooks_of(block_.attention_layer + 1);
   const ForwardContext context = context_.inside("cross_attn");
   return written("cross_attn",
                  block_.cross_attn.forward(h, pass_.memory, pass_.source_mask, context, hooks));

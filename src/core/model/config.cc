@@ -22,8 +22,8 @@ std::string divisors(Index d_model) {
 
 Json attention_to_json(const TransformerConfig& config) {
   Json object = Json::object();
-  for (const auto& [module, heads] : config.attention) {
-    object[module] = Json::object({{"heads", heads}});
+  for (const auto& [attention_layer, heads] : config.attention) {
+    object[attention_layer] = Json::object({{"heads", heads}});
   }
   return object;
 }
@@ -32,16 +32,17 @@ void attention_from_json(TransformerConfig& config, const Json& json) {
   require(json.is_object(),
           "attention must be an object such as {\"blocks.0.attn\": {\"heads\": [0, 3]}}");
   config.attention.clear();
-  for (const auto& [module, entry] : json.members()) {
+  for (const auto& [attention_layer, entry] : json.members()) {
     require(entry.is_object() && entry.members().size() == 1 && entry.find("heads") != nullptr,
-            "attention.", module, " must be {\"heads\": [...]}, got ", entry.dump());
+            "attention.", attention_layer, " must be {\"heads\": [...]}, got ", entry.dump());
     std::vector<std::int32_t> heads;
     for (const Json& head : entry.at("heads").items()) {
       const std::int64_t number = head.integer();
-      require(number >= 0 && number < 4096, "attention.", module, ": there is no head ", number);
+      require(number >= 0 && number < 4096, "attention.", attention_layer, ": there is no head ",
+              number);
       heads.push_back(static_cast<std::int32_t>(number));
     }
-    config.attention.emplace_back(module, std::move(heads));
+    config.attention.emplace_back(attention_layer, std::move(heads));
   }
 }
 
@@ -149,18 +150,19 @@ void validate_heads(const TransformerConfig& c, Index layer) {
 }
 
 void validate_attention(const TransformerConfig& c) {
-  const std::vector<AttentionPlace> places = c.attention_places();
-  for (const auto& [module, kept] : c.attention) {
-    const auto place = std::find_if(places.begin(), places.end(),
-                                    [&name = module](const auto& p) { return p.name == name; });
-    require(place != places.end(), "attention: there is no attention layer ", module,
+  const std::vector<AttentionSlot> slots = c.attention_slots();
+  for (const auto& [attention_layer, kept] : c.attention) {
+    const auto slot =
+        std::find_if(slots.begin(), slots.end(),
+                     [&name = attention_layer](const auto& p) { return p.name == name; });
+    require(slot != slots.end(), "attention: there is no attention layer ", attention_layer,
             " in a model of ", c.all_layers(), " layers");
-    const Index born = c.heads_of(place->layer);
+    const Index original = c.heads_of(slot->layer);
     for (std::int32_t head : kept) {
-      require(head < born, "attention.", module, " keeps head ", head, " but was created with ",
-              born, " heads");
-      require(std::count(kept.begin(), kept.end(), head) == 1, "attention.", module, " names head ",
-              head, " twice");
+      require(head < original, "attention.", attention_layer, " keeps head ", head,
+              " but was created with ", original, " heads");
+      require(std::count(kept.begin(), kept.end(), head) == 1, "attention.", attention_layer,
+              " names head ", head, " twice");
     }
   }
 }
@@ -198,15 +200,15 @@ Index TaskShape::at_once(Index most, Index length_) const {
   return std::clamp<Index>(kMostLogits / (length_ * targets * outputs()), 1, most);
 }
 
-std::vector<AttentionPlace> TransformerConfig::attention_places() const {
-  std::vector<AttentionPlace> places;
+std::vector<AttentionSlot> TransformerConfig::attention_slots() const {
+  std::vector<AttentionSlot> slots;
   const auto add = [&](const std::string& name, AttentionKind kind, Index layer) {
-    const Index each = d_head_of(layer) + d_value_of(layer), born = heads_of(layer);
-    places.push_back({name, kind, layer, kind == AttentionKind::encoder ? source_length : length,
-                      kind == AttentionKind::self ? length : source_length, born * each,
-                      (kv_heads > 0 ? std::min(kv_heads, born) : born) * each,
-                      kind == AttentionKind::self && architecture != Architecture::encoder,
-                      kind == AttentionKind::cross ? 0 : window_of(layer)});
+    const Index each = d_head_of(layer) + d_value_of(layer), original = heads_of(layer);
+    slots.push_back({name, kind, layer, kind == AttentionKind::encoder ? source_length : length,
+                     kind == AttentionKind::self ? length : source_length, original * each,
+                     (kv_heads > 0 ? std::min(kv_heads, original) : original) * each,
+                     kind == AttentionKind::self && architecture != Architecture::encoder,
+                     kind == AttentionKind::cross ? 0 : window_of(layer)});
   };
   for (Index layer = 0; layer < encoder_layers; ++layer) {
     add(text("encoder.blocks.", layer, ".attn"), AttentionKind::encoder, layer);
@@ -216,7 +218,7 @@ std::vector<AttentionPlace> TransformerConfig::attention_places() const {
     add(block + "attn", AttentionKind::self, encoder_layers + layer);
     if (has_source()) add(block + "cross_attn", AttentionKind::cross, encoder_layers + layer);
   }
-  return places;
+  return slots;
 }
 
 Index TransformerConfig::window_of(Index layer) const {
@@ -239,18 +241,18 @@ Index TransformerConfig::d_value_of(Index layer) const {
 
 double TransformerConfig::block_weights() const {
   auto sum = static_cast<double>(kind_of(activation).matrices * d_ff * all_layers());
-  for (const AttentionPlace& place : attention_places()) {
-    sum += static_cast<double>(place.width + place.key_width);
+  for (const AttentionSlot& slot : attention_slots()) {
+    sum += static_cast<double>(slot.width + slot.key_width);
   }
   return static_cast<double>(d_model) * sum;
 }
 
 double TransformerConfig::operations() const {
   Index products = d_model * outputs() * targets * length;
-  for (const AttentionPlace& place : attention_places()) {
-    const Index network = place.begins_block() ? kind_of(activation).matrices * d_ff : 0;
-    products += d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
-    products += place.width * place.queries * place.keys;
+  for (const AttentionSlot& slot : attention_slots()) {
+    const Index network = slot.begins_block() ? kind_of(activation).matrices * d_ff : 0;
+    products += d_model * (slot.queries * (slot.width + network) + slot.keys * slot.key_width);
+    products += slot.width * slot.queries * slot.keys;
   }
   return 2 * static_cast<double>(products);
 }

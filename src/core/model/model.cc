@@ -9,23 +9,24 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-AttentionHooks ModelHooks::of(std::size_t module) const {
+AttentionHooks ModelHooks::of(std::size_t attention_layer) const {
   AttentionHooks one;
-  one.edits = edits.empty() ? nullptr : &edits[module];
-  one.captures = captures != nullptr ? &captures->attention[module] : nullptr;
-  one.z = module < z.size() ? z[module] : Tensor();
+  one.interventions = interventions.empty() ? nullptr : &interventions[attention_layer];
+  one.activations = activations != nullptr ? &activations->attention[attention_layer] : nullptr;
+  one.z = attention_layer < z.size() ? z[attention_layer] : Tensor();
   return one;
 }
 
-void ModelHooks::begin(std::size_t modules) const {
-  require(edits.empty() || edits.size() == modules, "interventions are for ", edits.size(),
-          " attention layers, but the model has ", modules);
-  if (captures == nullptr) return;
-  AttentionCaptures fresh;
-  fresh.wants_pattern = captures->wants_patterns;
-  captures->attention.assign(modules, fresh);
-  captures->residual.clear();
-  captures->written.clear();
+void ModelHooks::begin(std::size_t attention_layers) const {
+  require(interventions.empty() || interventions.size() == attention_layers,
+          "interventions are for ", interventions.size(), " attention layers, but the model has ",
+          attention_layers);
+  if (activations == nullptr) return;
+  AttentionActivations fresh;
+  fresh.wants_pattern = activations->wants_patterns;
+  activations->attention.assign(attention_layers, fresh);
+  activations->residual.clear();
+  activations->written.clear();
 }
 
 Tensor Model::compute_loss(const Batch& batch, const ForwardContext& context,
@@ -52,7 +53,7 @@ Index Model::parameter_count() const {
 }
 
 std::vector<std::vector<std::int32_t>> HeadedModel::head_numbers() const {
-  return mapped(attention_modules(), [](const AttentionModule& m) { return m.attention->heads; });
+  return mapped(attention_layers(), [](const AttentionLayer& m) { return m.attention->heads; });
 }
 
 const Transformer& transformer_of(const Model& model, const std::string& what) {

@@ -19,9 +19,9 @@ struct ModelPass {
   AttentionMask source_mask{};  // of cross-attention
   Tensor memory{};              // [B, S, C], the output of the encoder
 
-  AttentionHooks hooks_of(std::size_t module) const {
-    AttentionHooks one = hooks.of(module);
-    one.cache = cache != nullptr ? &cache->attention[module] : nullptr;
+  AttentionHooks hooks_of(std::size_t attention_layer) const {
+    AttentionHooks one = hooks.of(attention_layer);
+    one.cache = cache != nullptr ? &cache->attention[attention_layer] : nullptr;
     return one;
   }
   /// Returns the stream with which a hook replaces the computed one, or null.
@@ -31,8 +31,8 @@ struct ModelPass {
   }
   /// Records and returns x, which a part of the stack adds to the stream.
   const Tensor& written(const std::string& name, const Tensor& x) const {
-    if (hooks.captures != nullptr) {
-      hooks.captures->written.push_back({stack->name + name, x});
+    if (hooks.activations != nullptr) {
+      hooks.activations->written.push_back({stack->name + name, x});
     }
     return x;
   }

@@ -13,26 +13,26 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPlace& place) {
-  const Index heads = c.heads_of(place.layer);
+MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionSlot& slot) {
+  const Index heads = c.heads_of(slot.layer);
   MultiHeadAttention attention({.d_model = c.d_model,
                                 .heads = heads,
-                                .d_head = std::max<Index>(1, c.d_head_of(place.layer)),
-                                .d_value = std::max<Index>(1, c.d_value_of(place.layer)),
+                                .d_head = std::max<Index>(1, c.d_head_of(slot.layer)),
+                                .d_value = std::max<Index>(1, c.d_value_of(slot.layer)),
                                 .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads,
                                 .biases = c.biases},
                                static_cast<Scalar>(c.dropout));
   attention.function = c.attention_function;
   const PositionKind& positions = kind_of(c.positions);
-  const bool compares = place.kind != AttentionKind::cross;  // positions of one sequence
-  if (positions.turning != nullptr && compares) {
-    attention.turning = positions.turning(place.keys, attention.d_head, c.rotary_base);
+  const bool compares = slot.kind != AttentionKind::cross;  // positions of one sequence
+  if (positions.rotary_table != nullptr && compares) {
+    attention.rotary_table = positions.rotary_table(slot.keys, attention.d_head, c.rotary_base);
   }
   for (Index head = 0; positions.slope != nullptr && compares && head < heads; ++head) {
     attention.slopes.push_back(static_cast<Scalar>(positions.slope(head, heads)));
   }
-  for (const auto& [module, kept] : c.attention) {
-    if (module == place.name) attention = attention.with_heads(kept);
+  for (const auto& [attention_layer, kept] : c.attention) {
+    if (attention_layer == slot.name) attention = attention.with_heads(kept);
   }
   return attention;
 }
@@ -48,21 +48,23 @@ bool ends_in_norm(const TransformerConfig& c) {
 }
 
 /// Creates the blocks of a stack; `module` is the index of its first attention layer.
-void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size_t module) {
-  const std::vector<AttentionPlace> places = c.attention_places();
+void add_blocks(Stack& stack, const TransformerConfig& c, Index count,
+                std::size_t attention_layer) {
+  const std::vector<AttentionSlot> slots = c.attention_slots();
   for (Index layer = 0; layer < count; ++layer) {
     Block& block = stack.blocks.emplace_back();
     block.name = text("blocks.", layer, ".");
-    block.module = module;
+    block.attention_layer = attention_layer;
     block.stream = stack.stream + layer;
-    block.has_cross = module + 1 < places.size() && places[module + 1].kind == AttentionKind::cross;
+    block.has_cross = attention_layer + 1 < slots.size() &&
+                      slots[attention_layer + 1].kind == AttentionKind::cross;
     block.has_mlp = c.d_ff > 0;
-    block.window = places[module].window;
-    block.attn = make_attention(c, places[module++]);
+    block.window = slots[attention_layer].window;
+    block.attn = make_attention(c, slots[attention_layer++]);
     block.ln1 = make_norm(c);
     if (block.has_cross) {
       block.ln_cross = make_norm(c);
-      block.cross_attn = make_attention(c, places[module++]);
+      block.cross_attn = make_attention(c, slots[attention_layer++]);
     }
     if (block.has_mlp) {
       if (kind_of(c.norm_place).has_ln2) {
@@ -99,9 +101,9 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
 }
 
 ModelCache::ModelCache(const TransformerConfig& config, Index positions) {
-  for (const AttentionPlace& place : config.attention_places()) {
-    const Index seen = place.window > 0 ? std::min(place.window, positions) : positions;
-    attention.emplace_back().room = place.kind == AttentionKind::self ? seen : 0;
+  for (const AttentionSlot& slot : config.attention_slots()) {
+    const Index seen = slot.window > 0 ? std::min(slot.window, positions) : positions;
+    attention.emplace_back().capacity = slot.kind == AttentionKind::self ? seen : 0;
   }
 }
 
@@ -144,8 +146,8 @@ Tensor Transformer::run(Tensor x, const ModelPass& pass) const {
               ", but a hook gives another shape");
       x = *given;
     }
-    if (ModelCaptures* captures = pass.hooks.captures) {
-      captures->residual.push_back(i < first ? Tensor() : x);
+    if (ActivationCache* activations = pass.hooks.activations) {
+      activations->residual.push_back(i < first ? Tensor() : x);
     }
     if (i >= first && i < blocks) {
       const Block& block = stack.blocks[i];
@@ -157,7 +159,7 @@ Tensor Transformer::run(Tensor x, const ModelPass& pass) const {
 
 /// Checks the inputs, and clears the activation cache.
 void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
-  const std::size_t modules =
+  const std::size_t attention_layers =
       encoder_.blocks.size() + main_.blocks.size() * (config_.has_source() ? 2 : 1);
   const Index length = batch.length + (hooks.cache ? hooks.cache->length : 0);
   require(length <= config_.length, "the sequences have ", length,
@@ -171,7 +173,7 @@ void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
           ", but the batch holds ", inputs_text(batch.features));
   require(batch.source_length <= config_.source_length, "the sources have ", batch.source_length,
           " positions, but the model was made for at most ", config_.source_length);
-  hooks.begin(modules);
+  hooks.begin(attention_layers);
 }
 
 Tensor Transformer::compute(const Batch& batch, const ForwardContext& context,
@@ -209,12 +211,13 @@ Tensor Transformer::compute_loss(const Batch& batch, const ForwardContext& conte
   return linear_cross_entropy(map, batch.targets, denominator);
 }
 
-std::vector<AttentionModule> Transformer::attention_modules() const {
-  const std::vector<AttentionPlace> places = config_.attention_places();
-  std::vector<AttentionModule> modules;
+std::vector<AttentionLayer> Transformer::attention_layers() const {
+  const std::vector<AttentionSlot> slots = config_.attention_slots();
+  std::vector<AttentionLayer> attention_layers;
   const auto add = [&](const Block& block, const MultiHeadAttention& attention,
                        const NormLayer& query_norm, const NormLayer& key_norm) {
-    modules.push_back({places[modules.size()], &attention, block.stream, &query_norm, &key_norm});
+    attention_layers.push_back(
+        {slots[attention_layers.size()], &attention, block.stream, &query_norm, &key_norm});
   };
   for (const Stack* stack : {&encoder_, &main_}) {
     for (const Block& block : stack->blocks) {
@@ -222,18 +225,18 @@ std::vector<AttentionModule> Transformer::attention_modules() const {
       if (block.has_cross) add(block, block.cross_attn, block.ln_cross, encoder_.ln_final);
     }
   }
-  return modules;
+  return attention_layers;
 }
 
-MultiHeadAttention& Transformer::attention(std::size_t module) {
+MultiHeadAttention& Transformer::attention(std::size_t attention_layer) {
   for (Stack* stack : {&encoder_, &main_}) {
     for (Block& block : stack->blocks) {
-      if (block.module == module) return block.attn;
-      if (block.has_cross && block.module + 1 == module) return block.cross_attn;
+      if (block.attention_layer == attention_layer) return block.attn;
+      if (block.has_cross && block.attention_layer + 1 == attention_layer) return block.cross_attn;
     }
   }
-  throw Error(
-      text("there is no attention layer ", module, ": the model has ", attention_modules().size()));
+  throw Error(text("there is no attention layer ", attention_layer, ": the model has ",
+                   attention_layers().size()));
 }
 
 Linear Transformer::unembedding() const {
@@ -245,15 +248,15 @@ Linear Transformer::unembedding() const {
 
 Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>& kept) const {
   Transformer smaller = clone();
-  const std::vector<AttentionPlace> places = config_.attention_places();
-  require(kept.size() == places.size(), "heads to keep are named for ", kept.size(),
-          " attention layers, but the model has ", places.size());
+  const std::vector<AttentionSlot> slots = config_.attention_slots();
+  require(kept.size() == slots.size(), "heads to keep are named for ", kept.size(),
+          " attention layers, but the model has ", slots.size());
   smaller.config_.attention.clear();
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
     MultiHeadAttention& attention = smaller.attention(i);
     attention = attention.with_heads(kept[i]);
-    if (attention.head_count() < config_.heads_of(places[i].layer)) {
-      smaller.config_.attention.emplace_back(places[i].name, attention.heads);
+    if (attention.head_count() < config_.heads_of(slots[i].layer)) {
+      smaller.config_.attention.emplace_back(slots[i].name, attention.heads);
     }
   }
   return smaller;

@@ -16,8 +16,8 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// Returns gate z + (1 - gate) replacement, with z [B, T, H*Dv].
-Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
-  const Tensor& g = edits.gate;
+Tensor edited(const Tensor& z, Index heads, const HeadInterventions& interventions) {
+  const Tensor& g = interventions.gate;
   if (!g.defined()) {
     return z;
   }
@@ -33,8 +33,8 @@ Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
   const Index gates_t = per_head || per_example ? 1 : T;
   const Tensor gate = reshape(g, {gates_b, gates_t, heads, 1});
   Tensor out = reshape(z, {B, T, heads, Dv}) * gate;
-  if (edits.replacement.defined()) {
-    out = out + (1 - gate) * edits.replacement;
+  if (interventions.replacement.defined()) {
+    out = out + (1 - gate) * interventions.replacement;
   }
   return reshape(out, z.shape());
 }
@@ -67,38 +67,38 @@ void take_blocks(Linear& linear, const std::vector<Index>& blocks, Index width) 
 
 }  // namespace
 
-Index AttentionCaptures::place_of(std::int32_t head) const {
-  const auto place = std::ranges::find(heads, head);
-  require(place != heads.end(), "head ", head, " is not among the ", heads.size(),
+Index AttentionActivations::slot_of(std::int32_t head) const {
+  const auto slot = std::ranges::find(heads, head);
+  require(slot != heads.end(), "head ", head, " is not among the ", heads.size(),
           " heads that were captured");
-  return place - heads.begin();
+  return slot - heads.begin();
 }
 
-std::span<const Scalar> AttentionCaptures::pattern_of(Index place, Index b) const {
+std::span<const Scalar> AttentionActivations::pattern_of(Index slot, Index b) const {
   require(pattern.defined(), "no pattern was captured");
   const Index B = pattern.size(0);
   const Index H = pattern.size(1);
   const Index T = pattern.size(2);
   const Index S = pattern.size(3);
-  require(0 <= place && place < H && 0 <= b && b < B, "there is no head at index ", place,
+  require(0 <= slot && slot < H && 0 <= b && b < B, "there is no head at index ", slot,
           " for sequence ", b, " in patterns ", pattern.shape());
-  return {pattern.data() + (b * H + place) * T * S, static_cast<std::size_t>(T * S)};
+  return {pattern.data() + (b * H + slot) * T * S, static_cast<std::size_t>(T * S)};
 }
 
-Tensor AttentionCaptures::output_of(Index place) const {
+Tensor AttentionActivations::output_of(Index slot) const {
   require(z.defined(), "no head output was captured");
   const Index width = z.size(2) / std::ssize(heads);  // Dv
-  return slice(z, 2, place * width, (place + 1) * width);
+  return slice(z, 2, slot * width, (slot + 1) * width);
 }
 
-Tensor AttentionCaptures::average_pattern() const { return mean(pattern, 1); }
+Tensor AttentionActivations::average_pattern() const { return mean(pattern, 1); }
 
-void AttentionCaptures::fill(AttentionCaptures computed) {
+void AttentionActivations::fill(AttentionActivations computed) {
   computed.wants_pattern = wants_pattern;
   *this = std::move(computed);
 }
 
-void AttentionCaptures::clear() { fill({}); }
+void AttentionActivations::clear() { fill({}); }
 
 SeenKeysAndValues KeyValueCache::append_self(const Tensor& keys, const Tensor& values,
                                              const AttentionMask& mask) {
@@ -108,20 +108,20 @@ SeenKeysAndValues KeyValueCache::append_self(const Tensor& keys, const Tensor& v
   require(is_first || T == 1, "a cache is extended by one position, got ", T);
   if (is_first) {
     // Initialised with zeros, because composed attention multiplies unused rows by a weight of 0.
-    k = Tensor::zeros({B, room, keys.size(2)});
-    v = Tensor::zeros({B, room, values.size(2)});
-    positions.assign(static_cast<std::size_t>(room), 0);
+    k = Tensor::zeros({B, capacity, keys.size(2)});
+    v = Tensor::zeros({B, capacity, values.size(2)});
+    positions.assign(static_cast<std::size_t>(capacity), 0);
   }
-  for (Index t = std::max<Index>(0, T - room); t < T; ++t) {
+  for (Index t = std::max<Index>(0, T - capacity); t < T; ++t) {
     const Index position = length + t;
-    const Index row = position % room;
+    const Index row = position % capacity;
     copy_position(keys, t, k, row);
     copy_position(values, t, v, row);
     positions[row] = static_cast<std::int32_t>(position);
   }
   length += T;
   if (is_first) return {keys, values, mask, {}};  // the queries see the keys of this call
-  const auto filled = static_cast<std::int32_t>(std::min(length, room));
+  const auto filled = static_cast<std::int32_t>(std::min(length, capacity));
   return {k, v, {.lengths = Ids(static_cast<std::size_t>(B), filled)}, positions};
 }
 
@@ -165,8 +165,8 @@ SeenKeysAndValues MultiHeadAttention::keys_and_values(const Tensor& x_kv, Index 
     k = K.forward(x_kv);  // [B, S, G*D]
     v = V.forward(x_kv);  // [B, S, G*Dv]
   }
-  if (turning.defined()) {
-    k = rotary(k, turning, first_position);
+  if (rotary_table.defined()) {
+    k = rotary(k, rotary_table, first_position);
   }
   if (cache == nullptr) {
     return {k, v, mask, {}};
@@ -179,12 +179,12 @@ AttentionOptions MultiHeadAttention::options(const ForwardContext& context,
   AttentionOptions options;
   options.heads = head_count();
   options.kv_head = kv_head;
-  if (hooks.edits) {
-    options.hidden_edges = hooks.edits->hidden_edges;
+  if (hooks.interventions) {
+    options.masked_edges = hooks.interventions->masked_edges;
   }
   options.dropout = context.training ? dropout : 0;
   options.key = context.key;
-  options.born_heads = Ids(heads.begin(), heads.end());
+  options.original_heads = Ids(heads.begin(), heads.end());
   if (!slopes.empty()) {
     options.slopes = mapped(heads, [&](std::int32_t head) { return slopes[head]; });
   }
@@ -197,8 +197,8 @@ Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
                                         const AttentionHooks& hooks) const {
   const Index first_position = hooks.cache ? hooks.cache->length : 0;  // of the first query
   Tensor q = Q.forward(x_q);                                           // [B, T, H*D]
-  if (turning.defined()) {
-    q = rotary(q, turning, first_position);
+  if (rotary_table.defined()) {
+    q = rotary(q, rotary_table, first_position);
   }
   SeenKeysAndValues seen = keys_and_values(x_kv, first_position, mask, hooks.cache);
   if (context.frozen) {  // no gradient flows through the pattern
@@ -209,13 +209,14 @@ Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
   call.mask = std::move(seen.mask);
   call.first_query = first_position;
   call.key_positions = std::move(seen.positions);
-  AttentionCaptures* captures = hooks.captures;
+  AttentionActivations* activations = hooks.activations;
   Tensor pattern;  // [B, H, T, S], if requested
-  Tensor* wanted = captures != nullptr && captures->wants_pattern ? &pattern : nullptr;
+  Tensor* wanted = activations != nullptr && activations->wants_pattern ? &pattern : nullptr;
   const AttentionFunctionEntry::Compute attend = form_of(function, call);
   const Tensor z = attend(q, seen.k, seen.v, std::move(call), wanted);  // [B, T, H*Dv]
-  if (captures != nullptr) {
-    captures->fill({.heads = heads, .q = q, .k = seen.k, .v = seen.v, .z = z, .pattern = pattern});
+  if (activations != nullptr) {
+    activations->fill(
+        {.heads = heads, .q = q, .k = seen.k, .v = seen.v, .z = z, .pattern = pattern});
   }
   return z;
 }
@@ -224,15 +225,15 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
                                    const ForwardContext& context,
                                    const AttentionHooks& hooks) const {
   if (heads.empty()) {
-    if (hooks.captures) {
-      hooks.captures->clear();
+    if (hooks.activations) {
+      hooks.activations->clear();
     }
     const Tensor nothing = Tensor::zeros(x_q.shape());
     return O.b.defined() ? nothing + O.b : nothing;
   }
   Tensor z = hooks.z.defined() ? hooks.z : head_outputs(x_q, x_kv, mask, context, hooks);
-  if (hooks.edits) {
-    z = edited(z, head_count(), *hooks.edits);
+  if (hooks.interventions) {
+    z = edited(z, head_count(), *hooks.interventions);
   }
   return O.forward(z);  // [B, T, C]
 }

@@ -63,11 +63,11 @@ struct Sizes {
             " needs ", expected, " values, got ", values.size());
   }
   void check_masks(const AttentionOptions& o) const {
-    check("born_heads", o.born_heads, H);
+    check("born_heads", o.original_heads, H);
     check("lengths", o.mask.lengths, B);
     check("slopes", o.slopes, H);
     check("key_positions", o.key_positions, S);
-    check("hidden_edges", o.hidden_edges, B * H * T * S);
+    check("masked_edges", o.masked_edges, B * H * T * S);
     require(!o.mask.causal || T == S,
             "attention: a causal mask needs as many keys as queries, got ", S, " and ", T);
     require(o.dropout >= 0 && o.dropout < 1, "attention: dropout must lie in [0, 1), got ",
@@ -122,7 +122,7 @@ Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
   Tensor mask = Tensor::zeros({n.B, n.H, n.T, n.S});
   for (Index i = 0; i < mask.count(); ++i) {
     const Index s = i % n.S, t = i / n.S % n.T, b = i / (n.S * n.T * n.H);
-    const bool hidden = !o.hidden_edges.empty() && o.hidden_edges[i] != 0;
+    const bool hidden = !o.masked_edges.empty() && o.masked_edges[i] != 0;
     if (hidden || !o.mask.sees(b, t, s)) mask.data()[i] = -std::numeric_limits<Scalar>::infinity();
   }
   return mask;
@@ -139,8 +139,8 @@ Tensor dropout_tensor(const Shape& shape, const AttentionOptions& o) {
     const Index t = i / S % T;
     const Index h = i / (S * T) % H;
     const Index b = i / (S * T * H);
-    const Index born = o.born_heads.empty() ? h : o.born_heads[h];
-    if (attention_keeps({b, born, t, s}, o.key.value, o.dropout)) {
+    const Index original = o.original_heads.empty() ? h : o.original_heads[h];
+    if (attention_keeps({b, original, t, s}, o.key.value, o.dropout)) {
       keep.data()[i] = 1 / (1 - o.dropout);
     }
   }
@@ -166,13 +166,13 @@ Tensor rotary_table(Index length, Index d_head, double base) {
   return table;
 }
 
-Tensor rotary(const Tensor& x, const Tensor& turning, Index first) {
-  const Index T = x.size(1), D = turning.size(2), L = turning.size(1);
+Tensor rotary(const Tensor& x, const Tensor& rotary_table, Index first) {
+  const Index T = x.size(1), D = rotary_table.size(2), L = rotary_table.size(1);
   require(x.rank() == 3 && x.size(2) % D == 0 && first >= 0 && first + T <= L, "rotary: x ",
-          x.shape(), " from position ", first, " does not fit a table ", turning.shape());
+          x.shape(), " from position ", first, " does not fit a table ", rotary_table.shape());
   Tensor y = Tensor::empty(x.shape());
   const auto rotation = [=, B = x.size(0), width = x.size(2)](const Scalar* from, Scalar* to) {
-    const Scalar* cosines = turning.data() + first * D;
+    const Scalar* cosines = rotary_table.data() + first * D;
     return Rotation{B * T, width, D, T, cosines, cosines + L * D, from, to, false, false};
   };
   rotate(rotation(x.data(), y.data()));
@@ -186,10 +186,10 @@ Tensor rotary(const Tensor& x, const Tensor& turning, Index first) {
   });
 }
 
-Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first) {
-  const Index T = x.size(1), D = turning.size(2);
+Tensor rotary_composed(const Tensor& x, const Tensor& rotary_table, Index first) {
+  const Index T = x.size(1), D = rotary_table.size(2);
   const auto row = [&](Index i) {  // [T, 1, D/2, 2]
-    return reshape(slice(slice(turning, 0, i, i + 1), 1, first, first + T), {T, 1, D / 2, 2});
+    return reshape(slice(slice(rotary_table, 0, i, i + 1), 1, first, first + T), {T, 1, D / 2, 2});
   };
   const Tensor pairs = reshape(x, {x.size(0), T, x.size(2) / D, D / 2, 2});  // [B, T, H, D/2, 2]
   const Tensor exchanged = concat({slice(pairs, -1, 1, 2), slice(pairs, -1, 0, 1)}, -1);

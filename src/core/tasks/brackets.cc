@@ -58,7 +58,7 @@ struct Brackets {
       }
       if (open.empty()) continue;
       s.target(t) = id(types) + s.token(open.back());
-      if (t - open.back() >= kNearest) s.add_gold(0, t, open.back());
+      if (t - open.back() >= kNearest) s.add_truth(0, t, open.back());
     }
   }
 };

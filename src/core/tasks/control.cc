@@ -43,9 +43,9 @@ struct Control {
   void answer(Sequence& s) const {
     const auto class_of = classes_of(s.tokens(), classes);
     for (Index t = 1; t < s.length(); ++t) {
-      s.add_gold(0, t, t - 1);
+      s.add_truth(0, t, t - 1);
       const Index same = last_equal(class_of, t);
-      if (same >= 0) s.add_gold(1, t, same);
+      if (same >= 0) s.add_truth(1, t, same);
     }
   }
 };

@@ -38,7 +38,7 @@ struct Duplicate {
     for (Index t = 0; t < s.length(); ++t) {
       const auto keys = find_token(s.token(t), s.tokens().first(t));
       s.target(t) = id(symbols + (keys.empty() ? 0 : 1));
-      if (!keys.empty()) s.add_gold(0, t, keys);
+      if (!keys.empty()) s.add_truth(0, t, keys);
     }
   }
 };

@@ -39,7 +39,7 @@ struct Histogram {
       auto keys = find_token(s.token(t), s.tokens());
       s.target(t) = id(symbols + std::ssize(keys) - 1);
       std::erase(keys, id(t));
-      if (!keys.empty()) s.add_gold(0, t, keys);
+      if (!keys.empty()) s.add_truth(0, t, keys);
     }
   }
 };

@@ -53,8 +53,8 @@ struct Induction {
       s.token(first + j) = s.token(second + j) = drawn[j];
       if (j == 0) continue;
       s.target(second + j - 1) = drawn[j];
-      s.add_gold(0, second + j - 1, first + j);
-      s.add_gold(1, first + j, first + j - 1);
+      s.add_truth(0, second + j - 1, first + j);
+      s.add_truth(1, first + j, first + j - 1);
     }
   }
 };

@@ -45,14 +45,14 @@ struct Recall {
     for (Index i = 0; i < pairs; ++i) {
       s.token(2 * i) = keys[i];
       s.token(2 * i + 1) = id(keys_in_all()) + values[i];
-      s.add_gold(1, 2 * i + 1, 2 * i);
+      s.add_truth(1, 2 * i + 1, 2 * i);
     }
     const auto asked = draw_distinct(pairs, queries, s.random);
     for (Index q = 0; q < queries; ++q) {
       const Index t = 2 * pairs + q, at = 2 * asked[q];
       s.token(t) = s.token(at);
       s.target(t) = s.token(at + 1);
-      s.add_gold(0, t, at + 1);
+      s.add_truth(0, t, at + 1);
     }
   }
 };

@@ -5,8 +5,8 @@
 // Ground truth: the key is that position, and the target is the token there. A query must read
 // several keys at once, which forces heads to specialise: with H = K heads each relation gets one.
 // Pitfall: if "same" has the same key as another relation, another head already holds the answer
-// and the head of "same" attends elsewhere: see `disjoint` in src/lab/heads/scores/asked_gold.h.
-// Read next: headlab/tasks/definition.h.
+// and the head of "same" attends elsewhere: see `disjoint` in
+// src/lab/heads/scores/scored_queries.h. Read next: headlab/tasks/definition.h.
 #include <algorithm>
 #include <iterator>
 
@@ -111,7 +111,7 @@ struct Relations {
         const Index at = asked[r].kind->key(class_of, t, asked[r].k);
         if (at < 0) continue;
         s.target(t, r) = s.token(at);
-        s.add_gold(r, t, at);
+        s.add_truth(r, t, at);
       }
     }
   }

@@ -100,7 +100,7 @@ struct Symbols {
            const std::vector<std::int32_t>& places) const {
     for (Index j = 0; j < std::ssize(places) && separator + j < s.length(); ++j) {
       s.target(separator + j) = drawn[places[j]];
-      s.add_gold(0, separator + j, places[j]);
+      s.add_truth(0, separator + j, places[j]);
     }
   }
   void answer(Sequence& s) const {

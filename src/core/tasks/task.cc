@@ -26,7 +26,7 @@ Json to_json(const Relation& relation) {
                        {"kind", kind_name(relation.kind)}});
 }
 
-void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
+void GroundTruth::add(Index b, Index t, std::span<const std::int32_t> keys) {
   const Place place{b, t};
   require(!keys.empty() && std::ranges::is_sorted(keys),
           "ground truth: the keys of a query must be ascending, and at least one");
@@ -36,16 +36,16 @@ void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
   begin_.push_back(keys_.size());
 }
 
-void Gold::add(Index b, Index t, Index key) {
+void GroundTruth::add(Index b, Index t, Index key) {
   const auto one = static_cast<std::int32_t>(key);
   add(b, t, std::span(&one, 1));
 }
 
-Gold::Query Gold::query(Index i) const {
+GroundTruth::Query GroundTruth::query(Index i) const {
   return {at_[i].b, at_[i].t, std::span(keys_).subspan(begin_[i], begin_[i + 1] - begin_[i])};
 }
 
-std::span<const std::int32_t> Gold::keys(Index b, Index t) const {
+std::span<const std::int32_t> GroundTruth::keys(Index b, Index t) const {
   const auto found = std::lower_bound(at_.begin(), at_.end(), Place{b, t});
   if (found == at_.end() || *found != Place{b, t}) return {};
   return query(found - at_.begin()).keys;

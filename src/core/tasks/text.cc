@@ -89,7 +89,7 @@ struct Characters {
     answer(s);
   }
   void answer(Sequence& s) const {
-    for (Index t = 1; t < s.length(); ++t) s.add_gold(0, t, t - 1);
+    for (Index t = 1; t < s.length(); ++t) s.add_truth(0, t, t - 1);
   }
 };
 

@@ -56,7 +56,7 @@ Batch for_held_out(const Model& model, const Task& task, const EvaluateOptions& 
   require(options.examples >= 1 && options.batch >= 1, "an evaluation of ", options.examples,
           " examples, ", options.batch, " at a time, cannot be made");
   const NoGrad no_grad;
-  const ModelHooks hooks{.edits = options.edits};
+  const ModelHooks hooks{.interventions = options.interventions};
   Batch all =
       task.make_batch(streams::evaluated(options.key),
                       at_most_different(task, options.examples, options.split), options.split);
@@ -78,11 +78,11 @@ std::string first_not_finite(const Model& model, const Batch& batch, ModelHooks 
   });
   if (!first.empty()) return first;
   const NoGrad no_grad;
-  ModelCaptures captures;
-  captures.wants_patterns = false;
-  hooks.captures = &captures;
+  ActivationCache activations;
+  activations.wants_patterns = false;
+  hooks.activations = &activations;
   model.forward(batch, {}, hooks);
-  const std::vector<Tensor>& streams = captures.residual;
+  const std::vector<Tensor>& streams = activations.residual;
   const auto stream = std::ranges::find_if_not(streams, has_finite_values);
   if (stream == streams.end()) return "the logits";
   return text("the residual stream number ", stream - streams.begin(), " of ", streams.size(),
@@ -120,7 +120,7 @@ Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions&
   Evaluation evaluation = means_of(std::move(sums));
   if (!std::isfinite(evaluation.loss)) {
     throw Error("the loss is not finite: first in " +
-                    first_not_finite(model, all, {.edits = options.edits}),
+                    first_not_finite(model, all, {.interventions = options.interventions}),
                 "the weights are too large, or damaged: go back to a run that is well");
   }
   return evaluation;

@@ -125,7 +125,7 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
     const ForwardContext context{true, seed.fold("dropout").fold(number).fold(
                                            static_cast<std::uint64_t>(micro))};
     ModelHooks hooks;
-    if (callbacks.edits) hooks.edits = callbacks.edits(step_);
+    if (callbacks.interventions) hooks.interventions = callbacks.interventions(step_);
     Tensor loss =
         model_.loss(batch.rows(micro * rows, (micro + 1) * rows), context, hooks, targets);
     if (micro == 0 && callbacks.loss_terms) loss = loss + callbacks.loss_terms(step_);

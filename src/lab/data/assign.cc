@@ -71,7 +71,7 @@ struct Program {
   void define(Index name) {
     const Index t = put(name);
     put_sign('=');
-    s.add_gold(kName, t + 2, t);
+    s.add_truth(kName, t + 2, t);
     Variable made{name, s.random.below(task.values), t + 2, t + 2, 1};
     if (const Variable* source = draw_source()) {
       made.value = source->value;
@@ -93,8 +93,8 @@ struct Program {
   void use(const Variable& variable) {
     const Index t = put(variable.name);
     s.target(t) = id(task.variables + variable.value);
-    s.add_gold(kDefinition, t, variable.at);
-    if (variable.origin != variable.at) s.add_gold(kOrigin, t, variable.origin);
+    s.add_truth(kDefinition, t, variable.at);
+    if (variable.origin != variable.at) s.add_truth(kOrigin, t, variable.origin);
   }
 
   /// Half of the statements copy a variable, one of those whose chain may still grow; the others

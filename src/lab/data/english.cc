@@ -230,7 +230,7 @@ struct English {
       for (Index t = 0; t < std::ssize(at.tokens); ++t) {
         const Keys keys = visible(asked[r].keys, t);
         if (keys.empty()) continue;
-        s.add_gold(r, t, keys);
+        s.add_truth(r, t, keys);
         if (asked[r].candidates != nullptr) s.add_candidates(r, t, visible(asked[r].candidates, t));
       }
     }

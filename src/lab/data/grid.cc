@@ -45,8 +45,8 @@ struct Grid {
       const Index other = rule == GridRule::mean ? above : colors - 1 - above;
       s.target(t) = id((left + other) / 2);
       s.token(t) = id(colors);
-      s.add_gold(0, t, t - 1);
-      s.add_gold(1, t, t - width);
+      s.add_truth(0, t, t - 1);
+      s.add_truth(1, t, t - width);
     }
   }
 };

@@ -87,7 +87,7 @@ struct Patches {
   }
   void ask(Sequence& s, Index r, Index t, Index key) const {
     s.target(t, r) = s.token(key);
-    s.add_gold(r, t, key);
+    s.add_truth(r, t, key);
   }
   void write(Sequence& s) const {
     const auto order = draw_distinct(length(), length(), s.random);  // places of colours, by pairs

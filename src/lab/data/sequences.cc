@@ -43,7 +43,7 @@ void Lists::add(std::span<const std::int32_t> list) {
 }
 
 void Sequences::add(const Sequences& from, Index i) {
-  for (auto [mine, others] : {std::pair(&gold, &from.gold), {&candidates, &from.candidates}}) {
+  for (auto [mine, others] : {std::pair(&truth, &from.truth), {&candidates, &from.candidates}}) {
     mine->resize(std::max(mine->size(), others->size()));
     for (std::size_t r = 0; r < mine->size(); ++r) {
       while ((*mine)[r].size() < size()) (*mine)[r].add({});
@@ -67,8 +67,8 @@ void Sequences::write(Index i, Sequence& into) const {
   for (std::size_t k = 0; k < asked.size(); k += 3) {
     into.target(asked[k], asked[k + 1]) = asked[k + 2];
   }
-  for (std::size_t r = 0; r < gold.size(); ++r) {
-    for_queries(gold[r][i], [&](Index t, auto keys) { into.add_gold(r, t, keys); });
+  for (std::size_t r = 0; r < truth.size(); ++r) {
+    for_queries(truth[r][i], [&](Index t, auto keys) { into.add_truth(r, t, keys); });
   }
   for (std::size_t r = 0; r < candidates.size(); ++r) {
     for_queries(candidates[r][i], [&](Index t, auto keys) { into.add_candidates(r, t, keys); });
@@ -275,12 +275,12 @@ void LineReader::read(const Json& json, Sequences& into) {
       });
     }
   };
-  read_lists("truth", one.gold);
+  read_lists("truth", one.truth);
   read_lists("candidates", one.candidates);
-  unasked_ += unasked_queries(one.gold, line);
+  unasked_ += unasked_queries(one.truth, line);
   header_.length = std::max(header_.length, std::ssize(line.tokens));
   header_.source_length = std::max(header_.source_length, std::ssize(line.source));
-  for (auto* lists : {&one.gold, &one.candidates}) {  // relations that the line does not name
+  for (auto* lists : {&one.truth, &one.candidates}) {  // relations that the line does not name
     for (Lists& list : *lists) {
       if (list.size() == 0) list.add({});
     }

@@ -60,7 +60,7 @@ class Lists {
 struct Sequences {
   Lists tokens, source;
   Lists targets;  // of each sequence: position, which target, answer; and so on
-  std::vector<Lists> gold, candidates;  // by relation: query, number of keys, keys; and so on
+  std::vector<Lists> truth, candidates;  // by relation: query, number of keys, keys; and so on
 
   Index size() const { return tokens.size(); }
   /// Adds sequence i of another.

@@ -11,7 +11,7 @@ namespace headlab {
 namespace {
 
 const std::vector<std::string> kArchitectures = {"decoder", "encoder", "encoder_decoder"};
-const std::vector<std::string> kModules = {"self", "encoder", "cross"};
+const std::vector<std::string> kAttentionLayers = {"self", "encoder", "cross"};
 
 /// Returns a setting that is an array: each of its items is read by `read` and written by `write`.
 template <class Item, class Read, class Write>
@@ -33,7 +33,7 @@ Settings fields_of(Relation& relation) {
   s.string("name", relation.name, "");
   s.string("description", relation.description, "");
   s.boolean("positional", relation.positional, "");
-  s.choice("kind", relation.kind, kModules, "");
+  s.choice("kind", relation.kind, kAttentionLayers, "");
   return s;
 }
 

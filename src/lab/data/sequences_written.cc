@@ -9,10 +9,10 @@
 namespace headlab {
 namespace {
 
-Json keys_of(const Gold& gold, Index b, Index length) {
+Json keys_of(const GroundTruth& truth, Index b, Index length) {
   Json queries = Json::object();
   for (Index t = 0; t < length; ++t) {
-    if (const auto keys = gold.keys(b, t); !keys.empty()) {
+    if (const auto keys = truth.keys(b, t); !keys.empty()) {
       queries[std::to_string(t)] = std::vector<std::int32_t>(keys.begin(), keys.end());
     }
   }
@@ -67,14 +67,14 @@ std::string line_of(const Header& header, const Example& example, Index b) {
   }
   Json json = Json::object({{"tokens", tokens}, {"targets", targets}});
   if (batch.source_length > 0) json["source"] = source;
-  const auto add = [&](const char* name, const std::vector<Gold>& gold) {
-    for (std::size_t r = 0; r < gold.size(); ++r) {
+  const auto add = [&](const char* name, const std::vector<GroundTruth>& of) {
+    for (std::size_t r = 0; r < of.size(); ++r) {
       const Relation& relation = header.relations[r];
-      Json keys = keys_of(gold[r], b, batch.queries_of(relation.kind, b));
+      Json keys = keys_of(of[r], b, batch.queries_of(relation.kind, b));
       if (!keys.members().empty()) json[name][relation.name] = keys;
     }
   };
-  add("truth", example.gold);
+  add("truth", example.truth);
   add("candidates", example.candidates);
   return json.dump();
 }

@@ -28,10 +28,10 @@ std::vector<Relation> relations_of_tokens() {
 
 /// The truth at position t of which key is the last with the same token, or -1.
 void add_truth(Sequence& s, Index t, Index key) {
-  if (t > 0) s.add_gold(0, t, t - 1);
+  if (t > 0) s.add_truth(0, t, t - 1);
   if (key < 0) return;
-  s.add_gold(1, t, key);
-  s.add_gold(2, t, key + 1);
+  s.add_truth(1, t, key);
+  s.add_truth(2, t, key + 1);
 }
 
 struct Tokens {

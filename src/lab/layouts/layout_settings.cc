@@ -42,14 +42,14 @@ Json their_value(const ModelLayout& layout, const NamedSetting& key, const Json&
 
 /// Removes the heads that `pruned` names, {"0": [1, 2]}, from the attention layers.
 void set_pruned(TransformerConfig& config, const Json& pruned) {
-  for (const AttentionPlace& place : config.attention_places()) {
-    const Json* gone = pruned.find(text(place.layer));
+  for (const AttentionSlot& slot : config.attention_slots()) {
+    const Json* gone = pruned.find(text(slot.layer));
     if (gone == nullptr || gone->items().empty()) continue;
     std::vector<std::int32_t> kept;
-    for (std::int32_t head = 0; head < config.heads_of(place.layer); ++head) {
+    for (std::int32_t head = 0; head < config.heads_of(slot.layer); ++head) {
       if (std::ranges::count(gone->items(), Json(head)) == 0) kept.push_back(head);
     }
-    config.attention.emplace_back(place.name, kept);
+    config.attention.emplace_back(slot.name, kept);
   }
 }
 
@@ -77,10 +77,10 @@ TransformerConfig shortest(TransformerConfig c) {
   return c;
 }
 
-Json pruned_of(const TransformerConfig& config, const AttentionPlace& place) {
+Json pruned_of(const TransformerConfig& config, const AttentionSlot& slot) {
   Json::Array gone;
-  for (const auto& [module, kept] : config.attention) {
-    for (std::int32_t head = 0; module == place.name && head < config.heads_of(place.layer);
+  for (const auto& [attention_layer, kept] : config.attention) {
+    for (std::int32_t head = 0; attention_layer == slot.name && head < config.heads_of(slot.layer);
          ++head) {
       if (std::ranges::count(kept, head) == 0) gone.push_back(head);
     }
@@ -247,8 +247,8 @@ void add_more_keys(const ModelLayout& layout, const TransformerConfig& config, J
     json["sliding_window"] = widest;
   }
   if (&layout == kLayouts.data() && !config.attention.empty()) {
-    for (const AttentionPlace& place : config.attention_places()) {
-      json["pruned_heads"][text(place.layer)] = pruned_of(config, place);
+    for (const AttentionSlot& slot : config.attention_slots()) {
+      json["pruned_heads"][text(slot.layer)] = pruned_of(config, slot);
     }
   }
 }

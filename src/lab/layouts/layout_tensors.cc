@@ -117,15 +117,15 @@ std::vector<Parameter> parameters_of(const ModelLayout& layout, const Transforme
     }
     Form form = place.form == Form::grouped ? Form::by_head : place.form;
     if (form == Form::linear) form = layout.linear;
-    const bool is_turned = pattern.ends_with("_Q") || pattern.ends_with("_K");
+    const bool is_rotated = pattern.ends_with("_Q") || pattern.ends_with("_K");
     all.push_back({.name = name,
                    .theirs = theirs.empty() ? "" : prefixed(layout, theirs),
                    .values = values,
                    .form = form,
                    .part = place.part,
                    .parts = place.parts,
-                   .width = is_turned ? config.d_head_of(0) : config.d_value_of(0),
-                   .halves = is_turned && has_halves,
+                   .width = is_rotated ? config.d_head_of(0) : config.d_value_of(0),
+                   .halves = is_rotated && has_halves,
                    .must_be_zero = means_another_bias(layout, pattern, config)});
   });
   return all;

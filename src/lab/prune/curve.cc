@@ -57,7 +57,9 @@ class SubsetResults {
   Judged from_scratch(const Choice& choice) {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
-      const auto beside = [&](const HeadId& other) { return other.module == head.module; };
+      const auto beside = [&](const HeadId& other) {
+        return other.attention_layer == head.attention_layer;
+      };
       if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside)) {
         first.push_back(head);
       }
@@ -93,9 +95,9 @@ class SubsetResults {
                                   {"stages", schedule_text(more)},
                                   {"judged", options_.judged},
                                   {"test_split", options_.test_split}});
-    const Cell cell = part_of_run(run_, options_.keeping, what, std::move(settings),
-                                  [&] { return to_json(train()); });
-    return read_as<Judged>(once(cell, options_.keeping.should_stop));
+    const Job job = part_of_run(run_, options_.keeping, what, std::move(settings),
+                                [&] { return to_json(train()); });
+    return read_as<Judged>(once(job, options_.keeping.should_stop));
   }
 
   template <class Compute>
@@ -187,17 +189,17 @@ class CurveWork {
 
   /// Returns the jobs: facts about the run, one for each method, and all subsets if they were
   /// searched.
-  const std::vector<Cell>& cells() const { return cells_; }
+  const std::vector<Job>& jobs() const { return jobs_; }
 
   Curve curve() {
     Curve curve = known();
-    for (std::size_t i = 1; i + (searched_ ? 1 : 0) < cells_.size(); ++i) {
+    for (std::size_t i = 1; i + (searched_ ? 1 : 0) < jobs_.size(); ++i) {
       curve.methods.push_back(read_as<MethodCurve>(found(i)));
-      require(curve.methods.back().points.size() == sizes_.size(), cells_[i].file.string(),
+      require(curve.methods.back().points.size() == sizes_.size(), jobs_[i].file.string(),
               " is damaged: delete it; the next call computes it again");
     }
     add_regrets(curve);
-    if (searched_) curve.subsets = read_as<SubsetTable>(found(cells_.size() - 1));
+    if (searched_) curve.subsets = read_as<SubsetTable>(found(jobs_.size() - 1));
     return curve;
   }
 
@@ -208,15 +210,15 @@ class CurveWork {
     settings["sizes"] = sizes_;
     // Parts of curves with another schedule of the references are not reused.
     if (options_.finetune > 0 || options_.from_scratch) settings["references"] = "same schedule";
-    cells_.push_back(
+    jobs_.push_back(
         part_of_run(run_, options_.keeping, "curve-" + name, std::move(settings), std::move(make)));
   }
-  Json found(std::size_t cell) const { return once(cells_[cell], options_.keeping.should_stop); }
+  Json found(std::size_t job) const { return once(jobs_[job], options_.keeping.should_stop); }
 
   Curve about() {
     Curve curve;
     curve.task = run_.task->spec();
-    curve.attention = module_names(run_.model);
+    curve.attention = attention_layer_names(run_.model);
     const std::vector<HeadId> heads = all_heads(run_.model);
     curve.heads = std::ssize(heads);
     if (const Index needed = run_.task->needed_heads(); needed > 0) curve.needed = needed;
@@ -328,7 +330,7 @@ class CurveWork {
   const CurveOptions options_;
   SubsetResults results_;
   std::vector<Index> sizes_;
-  std::vector<Cell> cells_;
+  std::vector<Job> jobs_;
   bool searched_ = false;
   std::optional<Curve> known_;
 };
@@ -350,9 +352,9 @@ std::vector<std::string> curve_methods(const Transformer& model, const CurveOpti
   return options.methods.empty() ? default_methods(model) : options.methods;
 }
 
-std::vector<Cell> curve_cells(const std::vector<std::filesystem::path>& runs,
-                              const CurveOptions& options) {
-  return cells_of_runs<CurveWork>(runs, options);
+std::vector<Job> curve_jobs(const std::vector<std::filesystem::path>& runs,
+                            const CurveOptions& options) {
+  return jobs_of_runs<CurveWork>(runs, options);
 }
 
 Curve prune_curve(const Run& run, const CurveOptions& options) {
@@ -363,13 +365,13 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
   SubsetTable table{.heads = all_heads(model),
                     .examples = at_most_different(task, examples),
                     .losses = {}};
-  std::vector<HeadSet> silenced(std::size_t{1} << table.heads.size());
-  for (std::size_t set = 0; set < silenced.size(); ++set) {
+  std::vector<HeadSet> ablated(std::size_t{1} << table.heads.size());
+  for (std::size_t set = 0; set < ablated.size(); ++set) {
     for (std::size_t h = 0; h < table.heads.size(); ++h) {
-      if ((set >> h & 1U) == 0) silenced[set].push_back(table.heads[h]);
+      if ((set >> h & 1U) == 0) ablated[set].push_back(table.heads[h]);
     }
   }
-  table.losses = Ablation(model, held_out_examples(task, examples).batch).mean_losses(silenced);
+  table.losses = Ablation(model, held_out_examples(task, examples).batch).mean_losses(ablated);
   return table;
 }
 

@@ -46,8 +46,8 @@ struct GateTraining {
   Key noise(Index step) const { return streams::seeded(config.seed).fold("gates").fold(step); }
   std::vector<double> all_logits() const {
     std::vector<double> all;
-    for (const Tensor& module : logits) {
-      all.insert(all.end(), module.values().begin(), module.values().end());
+    for (const Tensor& attention_layer : logits) {
+      all.insert(all.end(), attention_layer.values().begin(), attention_layer.values().end());
     }
     return all;
   }
@@ -67,10 +67,11 @@ struct GateTraining {
 /// Multiplies each head's rows of W_O by its gate: the same function without the gate.
 void fold_gates(Transformer& model, const std::vector<double>& gates) {
   std::size_t head = 0;
-  for (const AttentionModule& module : model.attention_modules()) {
-    const Index elements = module.attention->d_value * module.attention->O.W.size(1);
-    for (Index h = 0; h < module.attention->head_count(); ++h, ++head) {
-      Scalar* rows = module.attention->O.W.data() + h * elements;
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    const Index elements =
+        attention_layer.attention->d_value * attention_layer.attention->O.W.size(1);
+    for (Index h = 0; h < attention_layer.attention->head_count(); ++h, ++head) {
+      Scalar* rows = attention_layer.attention->O.W.data() + h * elements;
       for (Index i = 0; i < elements; ++i) rows[i] *= static_cast<Scalar>(gates[head]);
     }
   }
@@ -87,20 +88,20 @@ Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
 
 /// Returns gates of all attention layers that sum to `k`: a soft top-k of the logits with Gumbel
 /// noise, which samples heads without replacement in proportion to exp(logit).
-std::vector<HeadEdits> subset_gates(const GateTraining& training, Index step, Index k) {
+std::vector<HeadInterventions> subset_gates(const GateTraining& training, Index step, Index k) {
   const double t = subset_temperature(step, training.config.steps);
   const Tensor all = concat(std::span(training.logits), 0);
   const Tensor gumbel = noise_like(all, training.noise(step), [](Generator& random) {
     return -std::log(-std::log(random.uniform(1e-9, 1)));
   });
   const Tensor gates = soft_top_k(all + gumbel, k, static_cast<Scalar>(t));
-  std::vector<HeadEdits> edits;
+  std::vector<HeadInterventions> interventions;
   Index first = 0;
-  for (const Tensor& module : training.logits) {
-    edits.push_back({.gate = slice(gates, 0, first, first + module.count())});
-    first += module.count();
+  for (const Tensor& attention_layer : training.logits) {
+    interventions.push_back({.gate = slice(gates, 0, first, first + attention_layer.count())});
+    first += attention_layer.count();
   }
-  return edits;
+  return interventions;
 }
 
 std::vector<Choice> train_subsets(const PruneProblem& problem, std::span<const Index> sizes,
@@ -108,7 +109,8 @@ std::vector<Choice> train_subsets(const PruneProblem& problem, std::span<const I
   std::vector<Choice> choices;
   for (const Index k : sizes) {
     GateTraining training(problem);
-    training.run({.edits = [&](Index step) { return subset_gates(training, step, k); }}, cost);
+    training.run({.interventions = [&](Index step) { return subset_gates(training, step, k); }},
+                 cost);
     Choice choice = keep_highest(problem, training.all_logits(), std::span(&k, 1))[0];
     choices.push_back({choice.kept, training.model, problem.settings.gate_steps});
   }
@@ -178,24 +180,24 @@ Tensor soft_top_k(const Tensor& noisy_logits, Index k, Scalar temperature) {
 
 TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
   GateTraining training(problem);
-  const auto modules = static_cast<Scalar>(training.logits.size());
+  const auto attention_layers = static_cast<Scalar>(training.logits.size());
   const auto gates = [&](Index step) {
-    std::vector<HeadEdits> edits;
+    std::vector<HeadInterventions> interventions;
     for (std::size_t i = 0; i < training.logits.size(); ++i) {
       const Key key = training.noise(step).fold(i);
-      edits.push_back({.gate = HardConcrete::sample(training.logits[i], key)});
+      interventions.push_back({.gate = HardConcrete::sample(training.logits[i], key)});
     }
-    return edits;
+    return interventions;
   };
   const auto penalty = [&](Index) {
     Tensor open = Tensor::zeros({});
-    for (const Tensor& module : training.logits) {
-      open = open + sum(HardConcrete::open_probability(module));
+    for (const Tensor& attention_layer : training.logits) {
+      open = open + sum(HardConcrete::open_probability(attention_layer));
     }
-    return open * (static_cast<Scalar>(problem.settings.penalty) / modules);
+    return open * (static_cast<Scalar>(problem.settings.penalty) / attention_layers);
   };
   PassCount unused;
-  training.run({.edits = gates, .loss_terms = penalty}, cost != nullptr ? *cost : unused);
+  training.run({.interventions = gates, .loss_terms = penalty}, cost != nullptr ? *cost : unused);
   TrainedGates trained{training.all_logits(), {}, training.model};
   for (const double x : trained.log_alpha) trained.gates.push_back(HardConcrete::final_gate(x));
   fold_gates(*trained.model, trained.gates);

@@ -105,13 +105,13 @@ SubsetLoss::SubsetLoss(const PruneProblem& problem, PassCount& cost, AblationKin
 }
 
 std::vector<double> SubsetLoss::operator()(std::span<const HeadSet> kept) const {
-  std::vector<HeadSet> silenced;
+  std::vector<HeadSet> ablated;
   for (const HeadSet& set : kept) {
-    silenced.push_back(heads_);
-    std::erase_if(silenced.back(), [&](const HeadId& head) { return contains(set, head); });
+    ablated.push_back(heads_);
+    std::erase_if(ablated.back(), [&](const HeadId& head) { return contains(set, head); });
   }
   cost_.forward += examples_ * std::ssize(kept);
-  return ablation_.mean_losses(silenced);
+  return ablation_.mean_losses(ablated);
 }
 
 LayerMinimum::LayerMinimum(const PruneProblem& problem) {
@@ -122,7 +122,7 @@ LayerMinimum::LayerMinimum(const PruneProblem& problem) {
 
 Index LayerMinimum::missing(std::span<const HeadId> kept) const {
   std::vector<Index> left = least_;
-  for (const HeadId& head : kept) --left[head.module];
+  for (const HeadId& head : kept) --left[head.attention_layer];
   Index sum = 0;
   for (const Index count : left) sum += std::max<Index>(0, count);
   return sum;

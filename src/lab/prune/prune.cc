@@ -96,7 +96,7 @@ Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
   if (!options.remove.empty()) {
     Choice choice{.kept = all_heads(problem.model)};
     for (const HeadId& head : options.remove) {
-      place_of(problem.model, head);  // Error if it does not exist
+      slot_of(problem.model, head);  // Error if it does not exist
       std::erase(choice.kept, head);
     }
     return choice;
@@ -115,9 +115,9 @@ Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
 Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept) {
   std::vector<std::vector<std::int32_t>> numbers(model.head_numbers().size());
   for (const HeadId& head : kept) {
-    require(head.module >= 0 && head.module < std::ssize(numbers), "there is no attention layer ",
-            head.module);
-    numbers[head.module].push_back(head.head);
+    require(head.attention_layer >= 0 && head.attention_layer < std::ssize(numbers),
+            "there is no attention layer ", head.attention_layer);
+    numbers[head.attention_layer].push_back(head.head);
   }
   return model.with_heads(numbers);
 }
@@ -147,7 +147,7 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   if (!options.remove.empty()) result.options.method = "hand";
   result.steps = trained_steps(run);
   result.gate_steps = choice.steps;
-  result.attention = module_names(run.model);
+  result.attention = attention_layer_names(run.model);
   result.kept = choice.kept;
   result.gates = choice.gates;
   result.removed = all_heads(run.model);
@@ -239,7 +239,8 @@ static Table model_table(const PruneResult& result) {
 static std::vector<HeadId> heads_before(const PruneResult& result) {
   std::vector<HeadId> all = result.kept;
   all.insert(all.end(), result.removed.begin(), result.removed.end());
-  std::ranges::sort(all, {}, [](const HeadId& head) { return std::pair(head.module, head.head); });
+  std::ranges::sort(all, {},
+                    [](const HeadId& head) { return std::pair(head.attention_layer, head.head); });
   return all;
 }
 

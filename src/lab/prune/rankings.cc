@@ -22,22 +22,23 @@ namespace {
 
 enum class Grain { example, token, batch };
 enum class Sign { dropped, kept };
-enum class Norm { by_module, none };
+enum class Norm { by_attention_layer, none };
 
 /// Returns the shape of the gates of an attention layer: a separate gradient for each head and each
 /// `grain`.
-Shape gate_shape(const AttentionModule& module, const Batch& batch, Grain grain) {
-  const Index B = batch.size, T = batch.queries(module.kind), H = module.attention->head_count();
+Shape gate_shape(const AttentionLayer& attention_layer, const Batch& batch, Grain grain) {
+  const Index B = batch.size, T = batch.queries(attention_layer.kind),
+              H = attention_layer.attention->head_count();
   if (grain == Grain::batch) return {H};
   return grain == Grain::example ? Shape{B, H} : Shape{B, T, H};
 }
 
 /// Returns the number of gradients per head that a batch adds to the mean: 1, one for each example,
 /// or one for each position that is no padding.
-Index terms_of(const AttentionModule& module, const Batch& batch, Grain grain) {
+Index terms_of(const AttentionLayer& attention_layer, const Batch& batch, Grain grain) {
   if (grain != Grain::token) return grain == Grain::batch ? 1 : batch.size;
   Index positions = 0;
-  for (Index b = 0; b < batch.size; ++b) positions += batch.queries_of(module.kind, b);
+  for (Index b = 0; b < batch.size; ++b) positions += batch.queries_of(attention_layer.kind, b);
   return positions;
 }
 
@@ -86,23 +87,23 @@ struct GradientSums {
 
 void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& batch,
                const Differentiation& how) {
-  const std::vector<AttentionModule> modules = problem.model.attention_modules();
+  const std::vector<AttentionLayer> attention_layers = problem.model.attention_layers();
   ModelHooks hooks;
-  for (const AttentionModule& module : modules) {
-    const Shape shape = gate_shape(module, batch, how.grain);
-    hooks.edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
+  for (const AttentionLayer& attention_layer : attention_layers) {
+    const Shape shape = gate_shape(attention_layer, batch, how.grain);
+    hooks.interventions.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
   }
   how.run(problem.model, batch, hooks);
   std::size_t first = 0;  // first head of the attention layer
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    const Index H = modules[m].attention->head_count();
-    const Tensor grad = hooks.edits[m].gate.grad();
+  for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+    const Index H = attention_layers[m].attention->head_count();
+    const Tensor grad = hooks.interventions[m].gate.grad();
     for (Index i = 0; grad.defined() && i < grad.count(); ++i) {
       const double g = grad.data()[i];
       sums.gradients[first + i % H] += how.sign == Sign::kept ? g : std::abs(g);
     }
     for (Index h = 0; h < H; ++h) {
-      sums.terms[first++] += static_cast<double>(terms_of(modules[m], batch, how.grain));
+      sums.terms[first++] += static_cast<double>(terms_of(attention_layers[m], batch, how.grain));
     }
   }
 }
@@ -128,11 +129,11 @@ std::vector<double> mean_gradients(const PruneProblem& problem, const Differenti
 }
 
 /// Divides the scores of each attention layer by their l2 norm.
-void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& scores) {
+void normalise_by_layer(const std::vector<HeadId>& heads, std::vector<double>& scores) {
   for (std::size_t i = 0; i < heads.size();) {
     std::size_t end = i;
     double squares = 0;
-    for (; end < heads.size() && heads[end].module == heads[i].module; ++end) {
+    for (; end < heads.size() && heads[end].attention_layer == heads[i].attention_layer; ++end) {
       squares += scores[end] * scores[end];
     }
     for (; i < end; ++i) scores[i] /= squares > 0 ? std::sqrt(squares) : 1;
@@ -143,7 +144,7 @@ template <Grain grain, Norm norm>
 std::vector<double> importance(const PruneProblem& problem, PassCount& cost) {
   const auto run = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
   std::vector<double> scores = mean_gradients(problem, {grain, Sign::dropped, run}, cost);
-  if (norm == Norm::by_module) normalise_by_module(all_heads(problem.model), scores);
+  if (norm == Norm::by_attention_layer) normalise_by_layer(all_heads(problem.model), scores);
   return scores;
 }
 
@@ -186,19 +187,19 @@ double largest_weight(Index keys, const Scalar* weights) {
 template <RowMeasure measure>
 std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) {
   const NoGrad no_grad;
-  const std::vector<AttentionModule> modules = problem.model.attention_modules();
+  const std::vector<AttentionLayer> attention_layers = problem.model.attention_layers();
   std::vector<double> means(all_heads(problem.model).size()), rows(means.size());
   for_each_batch(problem, cost, [&](const Batch& batch) {
-    ModelCaptures captures;
-    problem.model.forward(batch, {}, {.captures = &captures});
-    const std::vector<Tensor> patterns = normalised_patterns(problem.model, captures);
+    ActivationCache activations;
+    problem.model.forward(batch, {}, {.activations = &activations});
+    const std::vector<Tensor> patterns = normalised_patterns(problem.model, activations);
     std::size_t first = 0;  // first head of the attention layer
-    for (std::size_t m = 0; m < modules.size(); ++m) {
+    for (std::size_t m = 0; m < attention_layers.size(); ++m) {
       const Tensor& P = patterns[m];  // [B, H, T, S]
       if (!P.defined()) continue;     // no heads
       const Index H = P.size(1), T = P.size(2), S = P.size(3);
       for (Index i = 0; i < batch.size * H; ++i) {
-        const Index queries = batch.queries_of(modules[m].kind, i / H);
+        const Index queries = batch.queries_of(attention_layers[m].kind, i / H);
         for (Index t = 0; t < queries; ++t) {
           means[first + i % H] += measure(S, P.data() + (i * T + t) * S);
         }
@@ -264,7 +265,7 @@ constexpr PruneMethod kRankings[] = {
     {"importance", score,
      "mean over examples of |dL/dgate|, l2-normalised by layer (importance_token, _batch: over "
      "positions, batches; with _raw at its end: not normalised); 1 backward pass",
-     "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_module>},
+     "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_attention_layer>},
     {"taylor", score,
      "-dL/dgate with its sign: the first-order estimate of what removal costs; 1 backward pass",
      "Molchanov et al. 2017", taylor},
@@ -284,9 +285,10 @@ constexpr PruneMethod kRankings[] = {
 
 constexpr PruneMethod kVariants[] = {
     {"importance_raw", score, kVariant, kMichel, importance<Grain::example, Norm::none>},
-    {"importance_token", score, kVariant, kMichel, importance<Grain::token, Norm::by_module>},
+    {"importance_token", score, kVariant, kMichel,
+     importance<Grain::token, Norm::by_attention_layer>},
     {"importance_token_raw", score, kVariant, kMichel, importance<Grain::token, Norm::none>},
-    {"importance_batch", score, kVariant, "", importance<Grain::batch, Norm::by_module>},
+    {"importance_batch", score, kVariant, "", importance<Grain::batch, Norm::by_attention_layer>},
     {"importance_batch_raw", score, kVariant, "", importance<Grain::batch, Norm::none>},
 };
 

@@ -28,20 +28,20 @@ Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
 }
 
 /// Attention layer with its inputs and the gradient of its output, created before the timing.
-struct ModuleAlone {
+struct LayerAlone {
   const MultiHeadAttention* attention = nullptr;
   Tensor queries, keys, gradient;
   AttentionMask mask;
 };
 
 /// Returns the attention layers with inputs of the shapes that they have in the model.
-std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& batch) {
+std::vector<LayerAlone> layers_alone(const Transformer& model, const Batch& batch) {
   const auto ones = [&](Index length) {
     return Tensor::full({batch.size, length, model.config().d_model}, 1);
   };
-  std::vector<ModuleAlone> all;
-  for (const AttentionModule& m : model.attention_modules()) {
-    ModuleAlone& alone = all.emplace_back();
+  std::vector<LayerAlone> all;
+  for (const AttentionLayer& m : model.attention_layers()) {
+    LayerAlone& alone = all.emplace_back();
     alone.attention = m.attention;
     alone.queries = ones(batch.queries(m.kind)).set_requires_grad();
     alone.keys = m.kind == AttentionKind::cross ? ones(batch.keys(m.kind)) : alone.queries;
@@ -53,8 +53,8 @@ std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& ba
 
 /// Runs forward and backward of the attention layers alone.
 Work attention_of(Transformer& model, const Batch& batch) {
-  return [&model, modules = modules_alone(model, batch)]() mutable {
-    for (ModuleAlone& alone : modules) {
+  return [&model, attention_layers = layers_alone(model, batch)]() mutable {
+    for (LayerAlone& alone : attention_layers) {
       const Tensor y = alone.attention->forward(alone.queries, alone.keys, alone.mask);
       backward(y, alone.gradient);
       alone.queries.zero_grad();
@@ -83,7 +83,7 @@ Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const
                    const TimingOptions& options) {
   Transformer full = model.clone();
   Transformer removed = remove_heads(model, kept);
-  const ModelHooks none, gates{.edits = gates_for(model, kept)};
+  const ModelHooks none, gates{.interventions = gates_for(model, kept)};
   Table table = timing_table();
   Steps steps(std::ssize(options.batches));
   for (const Index size : options.batches) {

@@ -29,50 +29,50 @@ void stop_if(const std::function<bool()>& should_stop) {
 }
 
 /// Runs a locked job and stores its result.
-Json make_and_keep(const Cell& cell) {
-  Json found = cell.make();
-  if (!cell.decided_by.is_null()) found[kDecidedBy] = cell.decided_by;
-  make_directories(cell.file.parent_path());
-  for (const fs::path& file : files_in(cell.file.parent_path())) {
-    if (is_temporary(file) && temporary_target(file) == cell.file.filename()) remove_quietly(file);
+Json make_and_keep(const Job& job) {
+  Json found = job.make();
+  if (!job.decided_by.is_null()) found[kDecidedBy] = job.decided_by;
+  make_directories(job.file.parent_path());
+  for (const fs::path& file : files_in(job.file.parent_path())) {
+    if (is_temporary(file) && temporary_target(file) == job.file.filename()) remove_quietly(file);
   }
-  write_json(cell.file, found);
+  write_json(job.file, found);
   return found;
 }
 
-bool has_files(const Cell& cell) {
-  return !cell.file.empty() && is_there(cell.file) &&
-         (cell.settings.empty() || is_there(cell.settings));
+bool has_files(const Job& job) {
+  return !job.file.empty() && is_there(job.file) &&
+         (job.settings.empty() || is_there(job.settings));
 }
 
 /// Returns whether the result of a job is stored. A result that its name alone determines is not
 /// read.
-bool is_kept(const Cell& cell) {
-  return cell.decided_by.is_null() ? has_files(cell) : kept_in(cell).has_value();
+bool is_kept(const Job& job) {
+  return job.decided_by.is_null() ? has_files(job) : kept_in(job).has_value();
 }
 
-fs::path failure_file(const Cell& cell) {
-  return cell.path.parent_path() / "failed" / (cell.path.filename().string() + ".json");
+fs::path failure_file(const Job& job) {
+  return job.path.parent_path() / "failed" / (job.path.filename().string() + ".json");
 }
 
 enum class End { finished, stopped, busy, failed };
 
 /// Runs a job unless another process does, or has failed to while it was `waited` for.
-End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
+End try_job(const Job& job, bool waited, JobFailure& failure) {
   RunLock lock;
   try {
-    lock = lock_run(cell.path);
+    lock = lock_run(job.path);
   } catch (const RunBusy&) {
     return End::busy;
   }
-  if (const std::optional<CellFailure> other = waited ? failure_of(cell) : std::nullopt) {
+  if (const std::optional<JobFailure> other = waited ? failure_of(job) : std::nullopt) {
     failure = *other;
     return End::failed;
   }
-  remove_quietly(failure_file(cell));
-  failure = {.cell = cell.name, .error = {}};
+  remove_quietly(failure_file(job));
+  failure = {.job = job.name, .error = {}};
   try {
-    if (!is_kept(cell)) make_and_keep(cell);
+    if (!is_kept(job)) make_and_keep(job);
     return End::finished;
   } catch (const Stopped&) {
     return End::stopped;
@@ -85,8 +85,8 @@ End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
     failure.hint = "use fewer --jobs";
   }
   try {
-    make_directories(failure_file(cell).parent_path());
-    write_json(failure_file(cell), stamped(to_json(failure).members()));
+    make_directories(failure_file(job).parent_path());
+    write_json(failure_file(job), stamped(to_json(failure).members()));
   } catch (const Error&) {  // the error is still reported to the caller
   }
   return End::failed;
@@ -96,16 +96,16 @@ End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
 /// died.
 class Taken {
  public:
-  explicit Taken(std::size_t cells)
-      : size_(cells),
-        taken_(mmap(nullptr, cells, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+  explicit Taken(std::size_t jobs)
+      : size_(jobs),
+        taken_(mmap(nullptr, jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     require(taken_ != MAP_FAILED, "no memory to work side by side");
   }
   ~Taken() { munmap(taken_, size_); }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
-  bool take(std::size_t cell) const {
-    return !static_cast<std::atomic<bool>*>(taken_)[cell].exchange(true);
+  bool take(std::size_t job) const {
+    return !static_cast<std::atomic<bool>*>(taken_)[job].exchange(true);
   }
 
  private:
@@ -114,32 +114,31 @@ class Taken {
 };
 
 /// Describes how a cell ended: "" if it finished.
-std::string how_it_ended(const Cell& cell, End end, const CellFailure& failure) {
-  if (end == End::stopped) return cell.settings.empty() ? "interrupted" : "interrupted, and saved";
+std::string how_it_ended(const Job& job, End end, const JobFailure& failure) {
+  if (end == End::stopped) return job.settings.empty() ? "interrupted" : "interrupted, and saved";
   return end == End::failed ? "failed: " + failure.error : "";
 }
 
 /// Runs the jobs that no other process runs, one after the other; then waits for the others.
-CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
-                    const Taken& taken) {
-  CellsMade made;
-  std::vector<std::size_t> left(cells.size()), busy;
+JobsDone make_here(const std::vector<Job>& jobs, const MakeOptions& options, const Taken& taken) {
+  JobsDone made;
+  std::vector<std::size_t> left(jobs.size()), busy;
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
   for (bool again = false; !left.empty(); again = true) {
     if (again) wait_a_moment();
     for (const std::size_t i : left) {
       End end = End::finished;
-      CellFailure failure;
+      JobFailure failure;
       if (!again && !taken.take(i)) continue;
-      if (!is_kept(cells[i])) {
+      if (!is_kept(jobs[i])) {
         if (made.stopped || (options.should_stop && options.should_stop())) {
           made.stopped = true;
           return made;
         }
-        end = try_cell(cells[i], again, failure);
+        end = try_job(jobs[i], again, failure);
         made.stopped = end == End::stopped;
-        if (options.after_cell && end != End::busy) {
-          options.after_cell(i, how_it_ended(cells[i], end, failure));
+        if (options.after_job && end != End::busy) {
+          options.after_job(i, how_it_ended(jobs[i], end, failure));
         }
       }
       made.finished += end == End::finished;
@@ -155,7 +154,7 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
 }
 
 /// Starts a child process that works on the jobs.
-pid_t start_worker(const std::vector<Cell>& cells, const MakeOptions& options, const Taken& taken) {
+pid_t start_worker(const std::vector<Job>& jobs, const MakeOptions& options, const Taken& taken) {
   const pid_t child = fork();
   require(child >= 0, "no process could be started to work side by side");
   if (child > 0) return child;
@@ -163,7 +162,7 @@ pid_t start_worker(const std::vector<Cell>& cells, const MakeOptions& options, c
   try {
     set_thread_count(1);
     if (options.in_worker) options.in_worker();
-    status = make_here(cells, options, taken).stopped ? 130 : 0;
+    status = make_here(jobs, options, taken).stopped ? 130 : 0;
   } catch (const std::exception& error) {
     tell_user(error.what());
   }
@@ -190,86 +189,87 @@ bool wait_for(std::vector<pid_t> workers, const std::function<bool()>& should_st
 }
 
 /// Returns how many of `jobs` fit in memory if each runs the largest job.
-Index jobs_in_memory(const std::vector<Cell>& cells, Index jobs, double memory) {
-  const double largest = std::ranges::max(cells, {}, &Cell::bytes).bytes;
+Index jobs_in_memory(const std::vector<Job>& jobs, Index processes, double memory) {
+  const double largest = std::ranges::max(jobs, {}, &Job::bytes).bytes;
   if (memory == 0) memory = static_cast<double>(machine_memory());
-  if (static_cast<double>(jobs) * largest <= memory) return jobs;
+  if (static_cast<double>(processes) * largest <= memory) return processes;
   const Index fit = std::max<Index>(1, static_cast<Index>(memory / largest));
-  tell_user(text("jobs at once: ", fit, " of ", jobs, ", for memory holds no more"));
+  tell_user(text("jobs at once: ", fit, " of ", processes, ", for memory holds no more"));
   return fit;
 }
 
 }  // namespace
 
-Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
-                 std::function<Json()> make) {
-  Cell cell{.name = name_of(run) + ": " + name};
-  cell.make = [make = std::move(make), should_stop = keeping.should_stop] {
+Job part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
+                std::function<Json()> make) {
+  Job job{.name = name_of(run) + ": " + name};
+  job.make = [make = std::move(make), should_stop = keeping.should_stop] {
     const StepsAsked asked([&] { stop_if(should_stop); });
     return make();
   };
-  cell.bytes = training_bytes(run.config);
-  if (!keeping.in_run) return cell;
+  job.bytes = training_bytes(run.config);
+  if (!keeping.in_run) return job;
   settings["weights"] = weights_hash(run.model);
-  const fs::path cells = run.path / "cells";
-  for (const fs::path& folder : {cells, cells / "failed"}) refuse_link(folder);
-  cell.path = cells / (name + "-" + fingerprint(settings.dump()));
-  cell.file = cell.path.string() + ".json";
-  cell.decided_by = std::move(settings);
-  return cell;
+  const fs::path jobs = run.path / "cells";
+  for (const fs::path& folder : {jobs, jobs / "failed"}) refuse_link(folder);
+  job.path = jobs / (name + "-" + fingerprint(settings.dump()));
+  job.file = job.path.string() + ".json";
+  job.decided_by = std::move(settings);
+  return job;
 }
 
-std::optional<Json> kept_in(const Cell& cell) {
-  if (!has_files(cell)) return {};
-  Json found = read_json(cell.file);
+std::optional<Json> kept_in(const Job& job) {
+  if (!has_files(job)) return {};
+  Json found = read_json(job.file);
   const Json* decided_by = found.is_object() ? found.find(kDecidedBy) : nullptr;
-  if (!cell.decided_by.is_null() && (decided_by == nullptr || *decided_by != cell.decided_by)) {
-    throw Error(cell.file.string() + " holds something else than its name says",
+  if (!job.decided_by.is_null() && (decided_by == nullptr || *decided_by != job.decided_by)) {
+    throw Error(job.file.string() + " holds something else than its name says",
                 "delete it; the next call computes it again");
   }
   return found;
 }
 
-Json once(const Cell& cell, const std::function<bool()>& should_stop) {
+Json once(const Job& job, const std::function<bool()>& should_stop) {
   for (;; wait_a_moment()) {
-    if (std::optional<Json> kept = kept_in(cell)) return *kept;
+    if (std::optional<Json> kept = kept_in(job)) return *kept;
     stop_if(should_stop);
-    if (cell.file.empty()) return cell.make();
+    if (job.file.empty()) return job.make();
     try {
-      const RunLock lock = lock_run(cell.path);
-      const std::optional<Json> kept = kept_in(cell);
-      return kept ? *kept : make_and_keep(cell);
+      const RunLock lock = lock_run(job.path);
+      const std::optional<Json> kept = kept_in(job);
+      return kept ? *kept : make_and_keep(job);
     } catch (const RunBusy&) {  // another process runs it
     }
   }
 }
 
-std::optional<CellFailure> failure_of(const Cell& cell) {
-  const fs::path file = failure_file(cell);
+std::optional<JobFailure> failure_of(const Job& job) {
+  const fs::path file = failure_file(job);
   if (!is_there(file)) return {};
   const Json json = read_json(file);
   const Json* hint = json.find("hint");
-  return CellFailure{cell.name, json.at("error").string(), hint ? hint->string() : "",
-                     json.at("diverged").boolean()};
+  return JobFailure{job.name, json.at("error").string(), hint ? hint->string() : "",
+                    json.at("diverged").boolean()};
 }
 
-CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options) {
-  const auto left = std::ranges::count(cells, false, is_kept);
-  if (left == 0) return {.finished = std::ssize(cells)};
-  const Index jobs = jobs_in_memory(cells, std::min<Index>(options.jobs, left), options.memory);
-  const Taken taken(std::max<std::size_t>(1, cells.size()));
-  if (jobs <= 1) return make_here(cells, options, taken);
+JobsDone run_jobs(const std::vector<Job>& jobs, const MakeOptions& options) {
+  const auto left = std::ranges::count(jobs, false, is_kept);
+  if (left == 0) return {.finished = std::ssize(jobs)};
+  const Index processes =
+      jobs_in_memory(jobs, std::min<Index>(options.processes, left), options.memory);
+  const Taken taken(std::max<std::size_t>(1, jobs.size()));
+  if (processes <= 1) return make_here(jobs, options, taken);
   std::vector<pid_t> workers;
-  for (Index job = 0; job < jobs; ++job) workers.push_back(start_worker(cells, options, taken));
-  CellsMade made;
+  for (Index job = 0; job < processes; ++job) workers.push_back(start_worker(jobs, options, taken));
+  JobsDone made;
   made.stopped = wait_for(workers, options.should_stop);
-  for (const Cell& cell : cells) {
-    if (is_kept(cell)) {
+  for (const Job& job : jobs) {
+    if (is_kept(job)) {
       ++made.finished;
-    } else if (const std::optional<CellFailure> failure = failure_of(cell)) {
+    } else if (const std::optional<JobFailure> failure = failure_of(job)) {
       made.failed.push_back(*failure);
     } else if (!made.stopped) {
-      made.missing.push_back(cell.name);
+      made.missing.push_back(job.name);
     }
   }
   return made;

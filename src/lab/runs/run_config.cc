@@ -140,13 +140,13 @@ double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
   const bool is_composed =
       kind_of(m.attention_function).fused == nullptr || kind_of(m.positions).slope != nullptr;
   Index floats = 0;  // of a sequence, for each attention layer
-  for (const AttentionPlace& place : m.attention_places()) {
-    const Index residuals = place.begins_block()
+  for (const AttentionSlot& slot : m.attention_slots()) {
+    const Index residuals = slot.begins_block()
                                 ? 2 * m.d_model + (kind_of(m.activation).matrices - 1) * m.d_ff
                                 : m.d_model;
-    floats += place.queries * (place.width + residuals) + place.keys * place.key_width;
+    floats += slot.queries * (slot.width + residuals) + slot.keys * slot.key_width;
     if (is_composed) {  // scores and weights are kept for the backward pass
-      floats += 2 * m.heads_of(place.layer) * place.queries * place.keys;
+      floats += 2 * m.heads_of(slot.layer) * slot.queries * slot.keys;
     }
   }
   const Index integers = m.length * (1 + m.targets) + m.source_length;

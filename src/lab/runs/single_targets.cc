@@ -63,7 +63,7 @@ AnsweredTargets answer_targets(const Model& model, const Task& task, const Evalu
   require(options.examples >= 1 && options.batch >= 1, "cannot evaluate ", options.examples,
           " examples, ", options.batch, " at a time");
   const NoGrad no_grad;
-  const ModelHooks hooks{.edits = options.edits};
+  const ModelHooks hooks{.interventions = options.interventions};
   const Batch all =
       task.make_batch(streams::evaluated(options.key),
                       at_most_different(task, options.examples, options.split), options.split);

@@ -114,7 +114,7 @@ Measured of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
 template <double (*number)(const SweepRole&)>
 Measured of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
   require(!pruned, "cannot compute this measure for a pruned model: it needs a trained run");
-  const std::vector<double> values = mapped(read_cell(run).roles, number);
+  const std::vector<double> values = mapped(read_trial(run).roles, number);
   return values.empty() ? Measured() : mean(values);
 }
 
@@ -128,8 +128,8 @@ std::vector<Emergence> emergences_in(const fs::path& path, const std::optional<P
   std::vector<Emergence> all;
   for (const RelationHistory& relation : history.relations) {
     Emergence& one = all.emplace_back(Emergence{.role = relation.name});
-    one.never = relation.born < 0;
-    one.step = one.never ? history.steps.back() : relation.born;
+    one.never = relation.emergence_step < 0;
+    one.step = one.never ? history.steps.back() : relation.emergence_step;
     one.at_first = !one.never && one.step == history.steps.front();
   }
   return all;
@@ -165,7 +165,7 @@ constexpr Measure kMeasures[] = {
 /// Returns the number of targets in the accuracy of a run's trial; 0 if unknown.
 double targets_of(const fs::path& run) {
   if (!fs::exists(run / "cell.json")) return 0;
-  return static_cast<double>(read_cell(run).targets.value_or(0));
+  return static_cast<double>(read_trial(run).targets.value_or(0));
 }
 
 void require_new_seed(bool is_new, const std::string& name, std::int64_t seed) {
@@ -236,7 +236,7 @@ struct Group {
 /// Returns the groups of a sweep with a finished trial, or the named one.
 std::vector<Group> groups_in(const fs::path& sweep, const std::string& named) {
   std::vector<Group> groups;
-  for (const SweepCell& cell : kept_cells(sweep)) {
+  for (const SweepTrial& cell : kept_trials(sweep)) {
     if (!named.empty() && cell.group != named) continue;
     if (groups.empty() || groups.back().name != cell.group) groups.push_back({cell.group});
     if (cell_state(sweep, cell) == CellState::finished) {

@@ -22,26 +22,27 @@ constexpr std::array<double, 5> kShares = {0, 0.2, 0.4, 0.6, 0.8};
 /// the held-out examples themselves, and when it is chosen on others.
 Json keep_one_head(const Run& run, Index examples) {
   const std::vector<HeadId> heads = all_heads(run.model);
-  std::vector<HeadSet> silenced{{}};
+  std::vector<HeadSet> ablated{{}};
   for (const HeadId& head : heads) {
-    silenced.push_back(heads);
-    std::erase_if(silenced.back(), [&](const HeadId& other) {
-      return other.module != head.module || other == head;
+    ablated.push_back(heads);
+    std::erase_if(ablated.back(), [&](const HeadId& other) {
+      return other.attention_layer != head.attention_layer || other == head;
     });
   }
   const Batch held_out = held_out_examples(*run.task, examples).batch;
   const Batch others = run.task->make_batch(streams::choosing(), examples, Split::train);
-  const std::vector<double> judged = Ablation(run.model, held_out).mean_losses(silenced);
-  const std::vector<double> chosen = Ablation(run.model, others).mean_losses(silenced);
+  const std::vector<double> judged = Ablation(run.model, held_out).mean_losses(ablated);
+  const std::vector<double> chosen = Ablation(run.model, others).mean_losses(ablated);
   Json rows = Json::array();
-  const std::vector<std::string> modules = module_names(run.model);
+  const std::vector<std::string> attention_layers = attention_layer_names(run.model);
   for (std::size_t first = 0, h = 0; first < heads.size(); first = h) {
     std::size_t in = first, out = first;
-    for (h = first; h < heads.size() && heads[h].module == heads[first].module; ++h) {
+    for (h = first; h < heads.size() && heads[h].attention_layer == heads[first].attention_layer;
+         ++h) {
       if (judged[h + 1] < judged[in + 1]) in = h;
       if (chosen[h + 1] < chosen[out + 1]) out = h;
     }
-    rows.push_back(Json::object({{"module", modules[heads[first].module]},
+    rows.push_back(Json::object({{"module", attention_layers[heads[first].attention_layer]},
                                  {"in_sample", heads[in]},
                                  {"change_in_sample", judged[in + 1] - judged[0]},
                                  {"out_of_sample", heads[out]},
@@ -81,9 +82,9 @@ CurveOptions curve_options(const PaperOptions& options) {
           .progress = options.progress};
 }
 
-std::vector<Cell> michel_cells(const std::vector<std::filesystem::path>& runs,
-                               const PaperOptions& options) {
-  return curve_cells(runs, curve_options(options));
+std::vector<Job> michel_jobs(const std::vector<std::filesystem::path>& runs,
+                             const PaperOptions& options) {
+  return curve_jobs(runs, curve_options(options));
 }
 
 Json michel(const Run& run, const PaperOptions& options) {
@@ -183,6 +184,6 @@ Table michel_over_runs(std::span<const Json> reports) {
 }  // namespace
 
 extern const Paper kMichel;  // for the table of papers, in voita.cc
-const Paper kMichel{"michel", michel_cells, michel, michel_found, michel_over_runs};
+const Paper kMichel{"michel", michel_jobs, michel, michel_found, michel_over_runs};
 
 }  // namespace headlab

@@ -27,35 +27,38 @@ constexpr double kOperations = 1e11;     // that the losses of one set of exampl
 using Modules = std::vector<RunStudy::Module>;
 
 /// Returns the number of cells of all patterns of one example.
-double cells_of(const Modules& modules) {
+double cells_of(const Modules& attention_layers) {
   double cells = 1;
-  for (const RunStudy::Module& module : modules) {
-    cells += static_cast<double>(module.heads * module.queries * module.keys);
+  for (const RunStudy::Module& attention_layer : attention_layers) {
+    cells +=
+        static_cast<double>(attention_layer.heads * attention_layer.queries * attention_layer.keys);
   }
   return cells;
 }
 
 /// Returns the attention layers with empty mean patterns of at most `cells` x `cells` cells.
-Modules empty_modules(const HeadedModel& model, const Batch& examples, Index cells = kThumbnail) {
-  Modules modules;
-  for (const AttentionModule& place : model.attention_modules()) {
-    RunStudy::Module& module = modules.emplace_back();
-    module.kind = place.kind;
-    module.heads = place.attention->head_count();
-    module.d_value = place.attention->d_value;
-    module.queries = examples.queries(place.kind);
-    module.keys = examples.keys(place.kind);
-    const Index longest = std::max({module.queries, module.keys, Index{1}});
-    module.by = (longest + cells - 1) / cells;
-    module.rows = (module.queries + module.by - 1) / module.by;
-    module.columns = (module.keys + module.by - 1) / module.by;
-    module.mean_pattern.resize(module.heads * module.rows * module.columns);
+Modules empty_attention_layers(const HeadedModel& model, const Batch& examples,
+                               Index cells = kThumbnail) {
+  Modules attention_layers;
+  for (const AttentionLayer& place : model.attention_layers()) {
+    RunStudy::Module& attention_layer = attention_layers.emplace_back();
+    attention_layer.kind = place.kind;
+    attention_layer.heads = place.attention->head_count();
+    attention_layer.d_value = place.attention->d_value;
+    attention_layer.queries = examples.queries(place.kind);
+    attention_layer.keys = examples.keys(place.kind);
+    const Index longest = std::max({attention_layer.queries, attention_layer.keys, Index{1}});
+    attention_layer.by = (longest + cells - 1) / cells;
+    attention_layer.rows = (attention_layer.queries + attention_layer.by - 1) / attention_layer.by;
+    attention_layer.columns = (attention_layer.keys + attention_layer.by - 1) / attention_layer.by;
+    attention_layer.mean_pattern.resize(attention_layer.heads * attention_layer.rows *
+                                        attention_layer.columns);
     if (examples.size < 2) continue;  // nothing can be resampled
     for (const std::size_t donor : ablation_donors(examples, place.kind, 0)) {
-      module.donors.push_back(static_cast<std::int32_t>(donor));
+      attention_layer.donors.push_back(static_cast<std::int32_t>(donor));
     }
   }
-  return modules;
+  return attention_layers;
 }
 
 /// Returns the mean loss of each example over its targets; NaN for an example without any.
@@ -73,13 +76,13 @@ std::vector<float> losses_of(const Run& run, const Batch& examples) {
 }
 
 /// Adds the mean outputs of the heads if there is only one example: an Ablation needs two.
-void add_means_of_one(const Transformer& model, const Batch& example, Modules& modules) {
+void add_means_of_one(const Transformer& model, const Batch& example, Modules& attention_layers) {
   const Activations activations(model, example, false, false);
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    const Tensor& z = activations.captures().attention[m].z;
+  for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+    const Tensor& z = activations.cache().attention[m].z;
     if (!z.defined()) continue;
-    const Index rows = example.queries_of(modules[m].kind, 0), width = z.size(2);
-    std::vector<float>& mean = modules[m].mean_output;
+    const Index rows = example.queries_of(attention_layers[m].kind, 0), width = z.size(2);
+    std::vector<float>& mean = attention_layers[m].mean_output;
     mean.assign(width, 0);
     for (Index at = 0; at < rows * width; ++at) {
       mean[at % width] += static_cast<float>(z.data()[at]) / static_cast<float>(rows);
@@ -89,12 +92,12 @@ void add_means_of_one(const Transformer& model, const Batch& example, Modules& m
 
 void study_held_out(const Run& run, const Batch& examples, RunStudy& study) {
   study.held_out_losses = losses_of(run, examples);
-  if (examples.size == 1) add_means_of_one(run.model, examples, study.modules);
+  if (examples.size == 1) add_means_of_one(run.model, examples, study.attention_layers);
   if (examples.size >= 2) {
     const Ablation means(run.model, examples, {.kind = AblationKind::mean});
-    for (std::size_t m = 0; m < study.modules.size(); ++m) {
+    for (std::size_t m = 0; m < study.attention_layers.size(); ++m) {
       if (const Tensor& z = means.replacement(m); z.defined()) {
-        study.modules[m].mean_output.assign(z.values().begin(), z.values().end());
+        study.attention_layers[m].mean_output.assign(z.values().begin(), z.values().end());
       }
     }
   }
@@ -102,49 +105,50 @@ void study_held_out(const Run& run, const Batch& examples, RunStudy& study) {
 }
 
 /// Adds the pattern of a head on one sequence, [Q, S], to its mean pattern.
-void add_pooled(RunStudy::Module& module, Index head, Index queries,
+void add_pooled(RunStudy::Module& attention_layer, Index head, Index queries,
                 std::span<const Scalar> pattern) {
-  std::vector<float> squares(module.rows * module.columns);
+  std::vector<float> squares(attention_layer.rows * attention_layer.columns);
   for (Index t = 0; t < queries; ++t) {
-    for (Index s = 0; s < module.keys; ++s) {
-      float& square = squares[t / module.by * module.columns + s / module.by];
-      square = std::max(square, static_cast<float>(pattern[t * module.keys + s]));
+    for (Index s = 0; s < attention_layer.keys; ++s) {
+      float& square =
+          squares[t / attention_layer.by * attention_layer.columns + s / attention_layer.by];
+      square = std::max(square, static_cast<float>(pattern[t * attention_layer.keys + s]));
     }
   }
-  float* mean = module.mean_pattern.data() + head * std::ssize(squares);
+  float* mean = attention_layer.mean_pattern.data() + head * std::ssize(squares);
   std::transform(squares.begin(), squares.end(), mean, mean, std::plus<>());
 }
 
 /// Adds the patterns of a part; `seen` counts the examples that have each row of squares.
-void add_patterns(const ModelCaptures& captures, const Batch& part, Modules& modules,
+void add_patterns(const ActivationCache& activations, const Batch& part, Modules& attention_layers,
                   std::vector<std::vector<Index>>& seen) {
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    RunStudy::Module& module = modules[m];
-    seen[m].resize(module.rows);
+  for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+    RunStudy::Module& attention_layer = attention_layers[m];
+    seen[m].resize(attention_layer.rows);
     for (Index b = 0; b < part.size; ++b) {
-      const Index queries = part.queries_of(module.kind, b);
-      for (Index row = 0; row * module.by < queries; ++row) ++seen[m][row];
-      for (Index h = 0; h < module.heads; ++h) {
-        add_pooled(module, h, queries, captures.attention[m].pattern_of(h, b));
+      const Index queries = part.queries_of(attention_layer.kind, b);
+      for (Index row = 0; row * attention_layer.by < queries; ++row) ++seen[m][row];
+      for (Index h = 0; h < attention_layer.heads; ++h) {
+        add_pooled(attention_layer, h, queries, activations.attention[m].pattern_of(h, b));
       }
     }
   }
 }
 
-void add_mean_patterns(const HeadedModel& model, const Batch& examples, Modules& modules) {
-  const double cells = cells_of(modules);
+void add_mean_patterns(const HeadedModel& model, const Batch& examples, Modules& attention_layers) {
+  const double cells = cells_of(attention_layers);
   const auto most = static_cast<Index>(std::clamp(kPatternCells / cells, 1.0, 512.0));
   const auto at_once = static_cast<Index>(std::clamp(kPatternCells / 8 / cells, 1.0, 64.0));
-  std::vector<std::vector<Index>> seen(modules.size());
+  std::vector<std::vector<Index>> seen(attention_layers.size());
   for_parts(examples.rows(0, std::min(most, examples.size)), at_once,
             [&](const Batch& part, Index) {
-              add_patterns(Activations(model, part).captures(), part, modules, seen);
+              add_patterns(Activations(model, part).cache(), part, attention_layers, seen);
             });
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    RunStudy::Module& module = modules[m];
-    for (std::size_t i = 0; i < module.mean_pattern.size(); ++i) {
-      const Index times = seen[m][i / module.columns % module.rows];
-      module.mean_pattern[i] /= static_cast<float>(std::max<Index>(1, times));
+  for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+    RunStudy::Module& attention_layer = attention_layers[m];
+    for (std::size_t i = 0; i < attention_layer.mean_pattern.size(); ++i) {
+      const Index times = seen[m][i / attention_layer.columns % attention_layer.rows];
+      attention_layer.mean_pattern[i] /= static_cast<float>(std::max<Index>(1, times));
     }
   }
 }
@@ -162,10 +166,10 @@ void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   const bool slow = run.model.config().operations() > kSlowOperations;
   study.checked = std::min(slow ? 1 : kChecked, examples.size);
   Index shortest = c.length;
-  for (const RunStudy::Module& module : study.modules) {
-    shortest = std::min(shortest, module.queries);
+  for (const RunStudy::Module& attention_layer : study.attention_layers) {
+    shortest = std::min(shortest, attention_layer.queries);
   }
-  while (static_cast<double>(study.checked) * (cells_of(study.modules) + logits) >
+  while (static_cast<double>(study.checked) * (cells_of(study.attention_layers) + logits) >
              kCheckedNumbers * static_cast<double>(study.check_every) &&
          2 * study.check_every <= shortest) {
     study.check_every *= 2;
@@ -174,10 +178,10 @@ void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   for (Index b = 0; b < study.checked; ++b) {
     const Activations activations(run.model, examples.rows(b, b + 1));
     append_rows(activations.logits().values(), c.targets * c.outputs(), every, study.logits);
-    for (std::size_t m = 0; m < study.modules.size(); ++m) {
-      for (Index h = 0; h < study.modules[m].heads; ++h) {
-        append_rows(activations.captures().attention[m].pattern_of(h), study.modules[m].keys, every,
-                    study.modules[m].check);
+    for (std::size_t m = 0; m < study.attention_layers.size(); ++m) {
+      for (Index h = 0; h < study.attention_layers[m].heads; ++h) {
+        append_rows(activations.cache().attention[m].pattern_of(h), study.attention_layers[m].keys,
+                    every, study.attention_layers[m].check);
       }
     }
   }
@@ -207,7 +211,8 @@ std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, const Batch& scored
     });
     snapshot.loss = evaluate(model, *run.task, {.examples = examples}).loss;
     snapshot.half_loss = evaluate(in_half(model), *run.task, {.examples = examples}).loss;
-    add_mean_patterns(model, scored, snapshot.modules = empty_modules(model, scored));
+    add_mean_patterns(model, scored,
+                      snapshot.attention_layers = empty_attention_layers(model, scored));
   }
   return studied;
 }
@@ -225,9 +230,9 @@ RunStudy study_run(const Run& run) {
   study.examples = at_most_different(*run.task, examples_for(run.model));
   const Batch held_out = held_out_examples(*run.task, study.examples).batch;
   const Batch scored = run.task->make_batch(streams::scored(), study.examples, Split::validation);
-  study.modules = empty_modules(run.model, held_out);
+  study.attention_layers = empty_attention_layers(run.model, held_out);
   study_held_out(run, held_out, study);
-  add_mean_patterns(run.model, scored, study.modules);
+  add_mean_patterns(run.model, scored, study.attention_layers);
   study_check(run, scored, study);
   study.snapshot_examples = std::min(scored.size, std::max<Index>(8, study.examples / 8));
   study.snapshots = snapshots_of(run, scored.rows(0, study.snapshot_examples));
@@ -238,25 +243,25 @@ RunStudy study_run(const Run& run) {
 std::vector<RunStudy::Module> mean_patterns(const Run& run, Index examples, Index cells) {
   const Index different = at_most_different(*run.task, examples);
   const Batch batch = run.task->make_batch(streams::scored(), different, Split::validation);
-  Modules modules = empty_modules(run.model, batch, cells);
-  add_mean_patterns(run.model, batch, modules);
-  return modules;
+  Modules attention_layers = empty_attention_layers(run.model, batch, cells);
+  add_mean_patterns(run.model, batch, attention_layers);
+  return attention_layers;
 }
 
 RunStudy study_patterns(const HeadedModel& model, const Batch& examples) {
   RunStudy study;
   study.examples = examples.size;
-  study.modules = empty_modules(model, examples);
-  add_mean_patterns(model, examples, study.modules);
+  study.attention_layers = empty_attention_layers(model, examples);
+  add_mean_patterns(model, examples, study.attention_layers);
   return study;
 }
 
 std::vector<std::vector<Scalar>> patterns_on(const HeadedModel& model, const Batch& examples) {
-  std::vector<std::vector<Scalar>> all(model.attention_modules().size());
+  std::vector<std::vector<Scalar>> all(model.attention_layers().size());
   for (Index b = 0; b < examples.size; ++b) {
     const Activations activations(model, examples.rows(b, b + 1));
     for (std::size_t m = 0; m < all.size(); ++m) {
-      const Tensor& pattern = activations.captures().attention[m].pattern;
+      const Tensor& pattern = activations.cache().attention[m].pattern;
       if (pattern.defined()) {
         all[m].insert(all[m].end(), pattern.values().begin(), pattern.values().end());
       }

@@ -30,7 +30,7 @@ struct RunStudy {
     std::vector<float> mean_output;    // [H, Dv]
     std::vector<std::int32_t> donors;  // [examples]
   };
-  std::vector<Module> modules;
+  std::vector<Module> attention_layers;
   /// Data for the self-check of the page, on the first scored examples: query t is included if (t +
   /// 1) % check_every is 0.
   Index checked = 0, check_every = 1;
@@ -40,7 +40,7 @@ struct RunStudy {
   struct Snapshot {
     Index step = 0;
     std::vector<float> weights{};
-    std::vector<Module> modules{};
+    std::vector<Module> attention_layers{};
     double loss = 0, half_loss = 0;
   };
   Index snapshot_examples = 0;  // number of examples for these losses

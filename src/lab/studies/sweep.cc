@@ -83,13 +83,13 @@ std::string shown_in(const std::string& name) {
 /// Throws an Error if two trials are the same training in two spellings. For several grids, only
 /// trials whose names show the same settings are compared: another grid may name a setting that was
 /// a default.
-void require_different(const std::vector<SweepCell>& cells, bool several_grids) {
+void require_different(const std::vector<SweepTrial>& trials, bool several_grids) {
   std::map<std::string, std::string> names;  // by settings
-  for (const SweepCell& cell : cells) {
-    const std::string shown = several_grids ? shown_in(cell.name) : "";
-    const auto [known, is_new] = names.emplace(shown + settings_as_read(cell.config), cell.name);
-    if (is_new || known->second == cell.name) continue;
-    throw Error(text("the grid has one trial twice: ", known->second, " and ", cell.name,
+  for (const SweepTrial& trial : trials) {
+    const std::string shown = several_grids ? shown_in(trial.name) : "";
+    const auto [known, is_new] = names.emplace(shown + settings_as_read(trial.config), trial.name);
+    if (is_new || known->second == trial.name) continue;
+    throw Error(text("the grid has one trial twice: ", known->second, " and ", trial.name,
                      " are the same settings"),
                 "leave one of the two spellings out");
   }
@@ -139,7 +139,7 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
     SweepRole role{winner.relation.name, {}, kUndefined, winner.assigned_owns};
     if (winner.assigned) {
       const HeadScores& head = report.heads[*winner.assigned];
-      role.head = HeadId{head.module, head.head};
+      role.head = HeadId{head.attention_layer, head.head};
       role.lift = head.relations[roles.size()].lift;
     }
     roles.push_back(std::move(role));
@@ -208,8 +208,8 @@ ReadAtOnce read_at_once(const Task& task) {
     for (Index t = 0; t < example.batch.length; ++t) {
       std::set<std::vector<std::int32_t>> sets;
       std::set<std::int32_t> all;
-      for (const Gold& gold : example.gold) {
-        const auto keys = gold.keys(b, t);
+      for (const GroundTruth& truth : example.truth) {
+        const auto keys = truth.keys(b, t);
         if (keys.empty()) continue;
         sets.emplace(keys.begin(), keys.end());
         all.insert(keys.begin(), keys.end());
@@ -234,25 +234,25 @@ std::vector<std::string> sweep_values(const std::string& list) {
   return values;
 }
 
-std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs::path& folder) {
+std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& given, const fs::path& folder) {
   const std::vector<SweepAxis> grid = completed(given);
   const std::set<std::string> of_family = settings_of_families(grid);
   std::set<std::string> of_group = of_family;
   of_group.insert("heads");
   std::set<std::string> of_cell = of_group;
   of_cell.insert("seed");
-  std::vector<SweepCell> cells;
+  std::vector<SweepTrial> trials;
   std::set<std::string> names;
   std::vector<Value> group;
   RunConfig of_seeds;  // the config of a group, whose cells differ in their seeds alone
   bool kept = false;   // it is that of a run in the folder
   for (const std::vector<Value>& values : combinations(grid)) {
-    SweepCell cell{name_of(values, of_cell), name_of(values, of_group), name_of(values, of_family),
-                   of_seeds};
+    SweepTrial trial{name_of(values, of_cell), name_of(values, of_group),
+                     name_of(values, of_family), of_seeds};
     const std::vector<Value> but_seed(values.begin(), values.end() - 1);
-    in_context("trial " + cell.name, [&] {
-      const bool other = cells.empty() || but_seed != group;
-      const fs::path run = folder / cell.name;
+    in_context("trial " + trial.name, [&] {
+      const bool other = trials.empty() || but_seed != group;
+      const fs::path run = folder / trial.name;
       if (other) {
         of_seeds = config_of(values, {});
         kept = folder.empty();
@@ -261,17 +261,17 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given, const fs
         of_seeds = config_of(values, run);
         kept = true;
       }
-      cell.config = of_seeds;
-      settings_of(cell.config.train).set_text("seed", values.back().second);
+      trial.config = of_seeds;
+      settings_of(trial.config.train).set_text("seed", values.back().second);
     });
     group = but_seed;
-    require(names.insert(cell.name).second, "the grid has the trial ", cell.name, " twice");
-    cells.push_back(std::move(cell));
+    require(names.insert(trial.name).second, "the grid has the trial ", trial.name, " twice");
+    trials.push_back(std::move(trial));
   }
   if (folder.empty()) {
-    require_different(cells, false);  // a sweep that is there is read as it was made
+    require_different(trials, false);  // a sweep that is there is read as it was made
   }
-  return cells;
+  return trials;
 }
 
 RunLock lock_sweep(const fs::path& folder) {
@@ -293,15 +293,15 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   Json axes = Json::object();
   for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
   const bool known = std::ranges::count(all["grids"].items(), axes) > 0;
-  const std::vector<SweepCell> cells = sweep_cells(grid);
-  const auto is_made = [&](const SweepCell& c) { return is_there(folder / c.name / "cell.json"); };
-  if (!known || !std::ranges::all_of(cells, is_made)) {  // else collect_sweep checks them
-    for (const SweepCell& cell : cells) cell_state(folder, cell);
+  const std::vector<SweepTrial> trials = sweep_trials(grid);
+  const auto is_made = [&](const SweepTrial& c) { return is_there(folder / c.name / "cell.json"); };
+  if (!known || !std::ranges::all_of(trials, is_made)) {  // else collect_sweep checks them
+    for (const SweepTrial& trial : trials) cell_state(folder, trial);
   }
   if (known) return;
   if (is_there(file)) {  // the new cells may be those of the sweep in another spelling
-    std::vector<SweepCell> together = kept_cells(folder);
-    together.insert(together.end(), cells.begin(), cells.end());
+    std::vector<SweepTrial> together = kept_trials(folder);
+    together.insert(together.end(), trials.begin(), trials.end());
     require_different(together, true);
   }
   all["grids"].push_back(std::move(axes));
@@ -309,31 +309,31 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   write_json(file, all);
 }
 
-std::vector<SweepCell> kept_cells(const fs::path& folder) {
+std::vector<SweepTrial> kept_trials(const fs::path& folder) {
   const fs::path file = folder / "grid.json";
   if (!is_there(file)) {
     throw Error(text("no sweep found in '", folder.string(), "' (grid.json is missing)"),
                 "pass a folder created by `headlab sweep --out`");
   }
   const Json all = grids_in(file);
-  std::vector<SweepCell> cells;
+  std::vector<SweepTrial> trials;
   std::set<std::string> names;
   for (const Json& axes : all.at("grids").items()) {
     SweepGrid grid;
     for (const auto& [name, values] : axes.members()) {
       grid.push_back({name, texts_of(values.items(), &Json::string)});
     }
-    for (SweepCell& cell : sweep_cells(grid, folder)) {
-      if (names.insert(cell.name).second) cells.push_back(std::move(cell));
+    for (SweepTrial& trial : sweep_trials(grid, folder)) {
+      if (names.insert(trial.name).second) trials.push_back(std::move(trial));
     }
   }
-  return cells;
+  return trials;
 }
 
-CellState cell_state(const fs::path& folder, const SweepCell& cell) {
-  const fs::path path = folder / cell.name;
+CellState cell_state(const fs::path& folder, const SweepTrial& trial) {
+  const fs::path path = folder / trial.name;
   if (!is_there(path / "config.json")) return CellState::missing;
-  const std::string difference = first_difference(read_config(path), cell.config);
+  const std::string difference = first_difference(read_config(path), trial.config);
   if (!difference.empty()) {
     throw Error(
         text(path.string(), " holds a run with other settings: ", difference),
@@ -342,29 +342,29 @@ CellState cell_state(const fs::path& folder, const SweepCell& cell) {
   return is_there(path / "cell.json") ? CellState::finished : CellState::started;
 }
 
-CellResult read_cell(const fs::path& cell) {
-  const fs::path file = cell / "cell.json";
+CellResult read_trial(const fs::path& trial) {
+  const fs::path file = trial / "cell.json";
   return in_context(file.string(), [&] { return read_as<CellResult>(read_json(file)); });
 }
 
-Cell training_cell(const fs::path& folder, const SweepCell& cell, const WatchCell& watch) {
-  const fs::path path = folder / cell.name;
+Job training_job(const fs::path& folder, const SweepTrial& trial, const WatchTrial& watch) {
+  const fs::path path = folder / trial.name;
   const auto make = [=] {
-    const bool begun = cell_state(folder, cell) == CellState::started;
-    Run run = begun ? open_run(path) : create_run(path, cell.config, Existing::replace);
+    const bool begun = cell_state(folder, trial) == CellState::started;
+    Run run = begun ? open_run(path) : create_run(path, trial.config, Existing::replace);
     const TrainResult trained =
-        train_run(run, track_heads(run, watch ? watch(cell) : RunCallbacks{}));
+        train_run(run, track_heads(run, watch ? watch(trial) : RunCallbacks{}));
     if (!trained.finished) throw Stopped();
     const HeadsReport report = score_heads(run.model, *run.task, {.examples = kScoredExamples});
     keep_scores(run, report);
     return stamped(to_json(result_of(run, trained.held_out, report)).members());
   };
-  return {.name = cell.name,
+  return {.name = trial.name,
           .path = path,
           .file = path / "cell.json",
           .settings = path / "config.json",
           .make = make,
-          .bytes = training_bytes(cell.config)};
+          .bytes = training_bytes(trial.config)};
 }
 
 }  // namespace headlab

@@ -38,12 +38,12 @@ SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
   return roles;
 }
 
-SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& results) {
+SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results& results) {
   SweepGroup group;
-  group.name = cells[0]->group;
-  group.family = cells[0]->family;
-  group.config = cells[0]->config;
-  for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
+  group.name = trials[0]->group;
+  group.family = trials[0]->family;
+  group.config = trials[0]->config;
+  for (const SweepTrial* trial : trials) group.seeds.push_back(trial->config.train.seed);
   group.losses = mapped(results, &CellResult::loss);
   group.loss = geometric_interval(group.losses);
   group.diversities = mapped(results, diversity_or_none);
@@ -60,7 +60,7 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!std::ranges::equal(results[i].roles, results[0].roles, {}, &SweepRole::relation,
                             &SweepRole::relation)) {
-      throw Error(text("the trials ", cells[0]->name, " and ", cells[i]->name,
+      throw Error(text("the trials ", trials[0]->name, " and ", trials[i]->name,
                        " have scores of different relations"),
                   "delete the cell.json of the damaged one; the sweep computes it again");
     }
@@ -203,22 +203,22 @@ void add_comparisons(SweepReport& report) {
 }  // namespace
 
 SweepReport collect_sweep(const std::filesystem::path& folder,
-                          const std::vector<SweepCell>& cells) {
+                          const std::vector<SweepTrial>& trials) {
   SweepReport report;
-  report.cells = cells.size();
-  std::vector<const SweepCell*> members;
+  report.trials = trials.size();
+  std::vector<const SweepTrial*> members;
   Results results;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (cell_state(folder, cells[i]) == CellState::finished) {
-      members.push_back(&cells[i]);
-      results.push_back(read_cell(folder / cells[i].name));
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (cell_state(folder, trials[i]) == CellState::finished) {
+      members.push_back(&trials[i]);
+      results.push_back(read_trial(folder / trials[i].name));
     } else {
-      report.missing.push_back(cells[i].name);
-      if (const auto failure = failure_of(training_cell(folder, cells[i]))) {
+      report.missing.push_back(trials[i].name);
+      if (const auto failure = failure_of(training_job(folder, trials[i]))) {
         report.failed.push_back(*failure);
       }
     }
-    const bool last = i + 1 == cells.size() || cells[i + 1].group != cells[i].group;
+    const bool last = i + 1 == trials.size() || trials[i + 1].group != trials[i].group;
     if (last && !members.empty()) {  // the seeds of a group are side by side
       report.groups.push_back(group_of(members, results));
       members.clear();
@@ -345,7 +345,7 @@ static std::vector<Table> rows_of(const SweepReport& report) {
 }
 
 Finding finding_of(const SweepReport& report) {
-  Finding found{.about = stamped({{"cells", report.cells},
+  Finding found{.about = stamped({{"cells", report.trials},
                                   {"missing", report.missing},
                                   {"failed", report.failed},
                                   {"groups", report.groups}})};

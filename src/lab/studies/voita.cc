@@ -61,7 +61,7 @@ class VoitaWork {
     }
     add("unpruned", 0, [this] { return train_unpruned(); });
   }
-  const std::vector<Cell>& cells() const { return cells_; }
+  const std::vector<Job>& jobs() const { return jobs_; }
   std::string schedule() const {
     std::vector<TrainingStage> stages = training_stages(run_);
     for (TrainingStage& stage : stages_after()) stages.push_back(std::move(stage));
@@ -83,10 +83,10 @@ class VoitaWork {
     settings["finetune"] = options_.finetune;
     settings["chosen_on"] = "train";
     if (what != std::string("gates")) settings["references"] = "same schedule";
-    cells_.push_back(part_of_run(run_, options_.keeping, text("voita-", what, "-", penalty),
-                                 std::move(settings), std::move(make)));
+    jobs_.push_back(part_of_run(run_, options_.keeping, text("voita-", what, "-", penalty),
+                                std::move(settings), std::move(make)));
   }
-  Json found(std::size_t cell) const { return once(cells_[cell], options_.keeping.should_stop); }
+  Json found(std::size_t job) const { return once(jobs_[job], options_.keeping.should_stop); }
 
   Json train_gates_of(double penalty) {
     options_.tell(run_, text("training gates, lambda ", penalty));
@@ -95,13 +95,13 @@ class VoitaWork {
     if (!before_) before_ = score_heads(run_.model, *run_.task, {.examples = settings.examples});
     const TrainedGates trained = train_gates(problem_of(run_, settings));
     const std::vector<HeadId> heads = all_heads(run_.model);
-    const auto modules = run_.model.attention_modules();
+    const auto attention_layers = run_.model.attention_layers();
     std::vector<HeadId> survivors;
     std::array<Index, 3> of_kind{};  // AttentionKind
     for (std::size_t h = 0; h < heads.size(); ++h) {
       if (trained.gates[h] <= 0) continue;
       survivors.push_back(heads[h]);
-      ++of_kind[static_cast<std::size_t>(modules[heads[h].module].kind)];
+      ++of_kind[static_cast<std::size_t>(attention_layers[heads[h].attention_layer].kind)];
     }
     Transformer model = remove_heads(*trained.model, survivors);
     Json row = Json::object({{"lambda", penalty},
@@ -136,7 +136,7 @@ class VoitaWork {
 
   const Run& run_;
   const PaperOptions options_;
-  std::vector<Cell> cells_;
+  std::vector<Job> jobs_;
   std::optional<HeadsReport> before_;  // roles of heads in the run itself
 };
 
@@ -161,9 +161,9 @@ std::size_t choose_row(const Json::Array& rows, const Json& full, const Json& no
   return best;
 }
 
-std::vector<Cell> voita_cells(const std::vector<std::filesystem::path>& runs,
-                              const PaperOptions& options) {
-  return cells_of_runs<VoitaWork>(runs, options);
+std::vector<Job> voita_jobs(const std::vector<std::filesystem::path>& runs,
+                            const PaperOptions& options) {
+  return jobs_of_runs<VoitaWork>(runs, options);
 }
 
 Json voita(const Run& run, const PaperOptions& options) {
@@ -176,7 +176,7 @@ Json voita(const Run& run, const PaperOptions& options) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < options.penalties.size(); ++i) rows.push_back(work.row(i));
   const std::size_t chosen = choose_row(rows.items(), full, none);
-  return stamped({{"attention", module_names(run.model)},
+  return stamped({{"attention", attention_layer_names(run.model)},
                   {"heads", all_heads(run.model).size()},
                   {"needed", needed > 0 ? Json(needed) : Json()},
                   {"steps", trained_steps(run) + options.settings.gate_steps + options.finetune},
@@ -335,7 +335,7 @@ Table voita_over_runs(std::span<const Json> reports) {
 extern const Paper kMichel;
 
 std::span<const Paper> papers() {
-  static const Paper all[] = {kMichel, {"voita", voita_cells, voita, voita_found, voita_over_runs}};
+  static const Paper all[] = {kMichel, {"voita", voita_jobs, voita, voita_found, voita_over_runs}};
   return all;
 }
 

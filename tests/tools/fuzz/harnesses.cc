@@ -83,7 +83,7 @@ inline void place(std::string_view bytes, const std::string& source) {
   const TaskShape shape = shape_of(reader.header());
   if (read.size() == 0 || read.size() * shape.length * shape.targets > 1 << 20) return;
   Example example{Batch::make(read.size(), shape.length, shape.targets, shape.source_length),
-                  std::vector<Gold>(reader.header().relations.size())};
+                  std::vector<GroundTruth>(reader.header().relations.size())};
   for (Index b = 0; b < read.size(); ++b) {
     Sequence sequence{example, b, Split::train, Generator(Key{}), b, true};
     read.write(b, sequence);

@@ -45,10 +45,10 @@ void add(TensorFile& file, const std::string& name, const Batch& batch) {
 }
 
 /// (b, t, key) for every gold key of a relation, in a row.
-void add(TensorFile& file, const std::string& name, const Gold& gold) {
+void add(TensorFile& file, const std::string& name, const GroundTruth& truth) {
   std::vector<std::int32_t> edges;
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const auto [b, t, keys] = gold.query(i);
+  for (Index i = 0; i < truth.queries(); ++i) {
+    const auto [b, t, keys] = truth.query(i);
     for (const std::int32_t key : keys)
       edges.insert(edges.end(), {static_cast<std::int32_t>(b), static_cast<std::int32_t>(t), key});
   }
@@ -119,16 +119,17 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   const Example example = run.task->make(streams::scored(), scored, Split::validation);
   const Activations activations(run.model, example.batch);
   add(file, "scored", example.batch);
-  for (std::size_t r = 0; r < example.gold.size(); ++r) add(file, text("gold", r), example.gold[r]);
+  for (std::size_t r = 0; r < example.truth.size(); ++r)
+    add(file, text("gold", r), example.truth[r]);
   add(file, "logits", activations.logits());
-  for (std::size_t m = 0; m < activations.captures().attention.size(); ++m)
-    if (const Tensor& pattern = activations.captures().attention[m].pattern; pattern.defined())
+  for (std::size_t m = 0; m < activations.cache().attention.size(); ++m)
+    if (const Tensor& pattern = activations.cache().attention[m].pattern; pattern.defined())
       add(file, text("pattern", m), pattern);
   const Example held_out_example = held_out_examples(*run.task, examples);
   const Batch& held_out = held_out_example.batch;
   add(file, "held_out", held_out);
-  for (std::size_t r = 0; r < held_out_example.gold.size(); ++r)
-    add(file, text("held_gold", r), held_out_example.gold[r]);
+  for (std::size_t r = 0; r < held_out_example.truth.size(); ++r)
+    add(file, text("held_gold", r), held_out_example.truth[r]);
   const PruneProblem problem = problem_of(run, {.examples = examples});
   add(file, "choosing", run.task->make_batch(streams::choosing(), examples, Split::train));
   add_training(file, run);

@@ -9,7 +9,7 @@ struct Ones {
   std::vector<headlab::Relation> relations() const { return {{"self", "the token itself", true}}; }
   std::vector<std::string> target_names() const { return {"one"}; }
   void write(headlab::Sequence& s) const {
-    for (headlab::Index t = 0; t < 4; ++t) s.target(t) = s.token(t) = 1, s.add_gold(0, t, t);
+    for (headlab::Index t = 0; t < 4; ++t) s.target(t) = s.token(t) = 1, s.add_truth(0, t, t);
   }
 };
 

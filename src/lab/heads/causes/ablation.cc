@@ -103,7 +103,7 @@ const char* name_of(AblationKind kind) {
 
 Ablation::Ablation(const HeadedModel& model, Batch examples, const AblationOptions& options)
     : model_(model),
-      modules_(model.attention_modules()),
+      attention_layers_(model.attention_layers()),
       examples_(std::move(examples)),
       options_(options),
       targets_(targets_by_example(examples_)),
@@ -118,71 +118,78 @@ Ablation::Ablation(const HeadedModel& model, Batch examples, const AblationOptio
 }
 
 void Ablation::find_replacements() {
-  replacements_.resize(modules_.size());
+  replacements_.resize(attention_layers_.size());
   if (options_.kind == AblationKind::zero) return;
-  std::vector<std::vector<Tensor>> outputs(modules_.size());  // z of all examples, part by part
-  std::vector<OutputSums> sums(modules_.size());
+  std::vector<std::vector<Tensor>> outputs(
+      attention_layers_.size());  // z of all examples, part by part
+  std::vector<OutputSums> sums(attention_layers_.size());
   const bool mean = options_.kind == AblationKind::mean;
   for_parts(examples_, options_.batch, [&](const Batch& part, Index) {
     const Activations activations(model_, part, false, false);
-    for (std::size_t m = 0; m < modules_.size(); ++m) {
-      const Tensor& z = activations.captures().attention[m].z;
+    for (std::size_t m = 0; m < attention_layers_.size(); ++m) {
+      const Tensor& z = activations.cache().attention[m].z;
       if (mean && z.defined()) {
-        sums[m].add(z, part, modules_[m].kind);
+        sums[m].add(z, part, attention_layers_[m].kind);
       } else {
         outputs[m].push_back(z);
       }
     }
   });
   const NoGrad no_grad;
-  for (std::size_t m = 0; m < modules_.size(); ++m) {
-    const Index heads = modules_[m].attention->head_count();
+  for (std::size_t m = 0; m < attention_layers_.size(); ++m) {
+    const Index heads = attention_layers_[m].attention->head_count();
     if (heads == 0) continue;
     if (mean) {
       replacements_[m] = sums[m].mean(heads);
       continue;
     }
-    donors_ = ablation_donors(examples_, modules_[m].kind, options_.seed);
-    replacements_[m] = donated_output(concat(outputs[m], 0),
-                                      lengths_of(examples_, modules_[m].kind), heads, donors_);
+    donors_ = ablation_donors(examples_, attention_layers_[m].kind, options_.seed);
+    replacements_[m] =
+        donated_output(concat(outputs[m], 0), lengths_of(examples_, attention_layers_[m].kind),
+                       heads, donors_);
   }
 }
 
-std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
-                                           std::span<const Tensor> replacements) const {
-  std::vector<HeadEdits> edits(modules_.size());
+std::vector<HeadInterventions> Ablation::interventions_for(
+    const HeadSet& set, std::span<const Tensor> replacements) const {
+  std::vector<HeadInterventions> interventions(attention_layers_.size());
   for (const HeadId& head : set) {
-    const Index place = place_of(model_, head);
-    HeadEdits& edit = edits[head.module];
+    const Index slot = slot_of(model_, head);
+    HeadInterventions& edit = interventions[head.attention_layer];
     if (!edit.gate.defined()) {
-      edit = {.gate = Tensor::full({modules_[head.module].attention->head_count()}, 1),
-              .replacement = replacements[head.module]};
+      edit = {.gate =
+                  Tensor::full({attention_layers_[head.attention_layer].attention->head_count()},
+                               1),
+              .replacement = replacements[head.attention_layer]};
     }
-    edit.gate.data()[place] = 0;
+    edit.gate.data()[slot] = 0;
   }
-  return edits;
+  return interventions;
 }
 
 /// Returns hooks for a pass that starts at the block of attention layer `first`: the residual
 /// streams before it, and the heads' outputs up to it, are those of the unchanged model. A model
 /// that records no streams runs from its start.
-ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unchanged) const {
-  const AttentionModule* module = first < modules_.size() ? &modules_[first] : nullptr;
+ModelHooks Ablation::from_unchanged(std::size_t first, const ActivationCache& unchanged) const {
+  const AttentionLayer* attention_layer =
+      first < attention_layers_.size() ? &attention_layers_[first] : nullptr;
   ModelHooks hooks;
   if (unchanged.residual.empty()) return hooks;
   hooks.residual.resize(unchanged.residual.size());
-  const std::size_t start = module == nullptr ? unchanged.residual.size() - 1 : module->stream;
+  const std::size_t start =
+      attention_layer == nullptr ? unchanged.residual.size() - 1 : attention_layer->stream;
   hooks.residual[start] = unchanged.residual[start];
-  const bool edits_encoder = module != nullptr && module->kind == AttentionKind::encoder;
-  if (model_.shape().has_source() && !edits_encoder) {
-    const auto is_encoder = [](const AttentionModule& m) {
+  const bool intervenes_in_encoder =
+      attention_layer != nullptr && attention_layer->kind == AttentionKind::encoder;
+  if (model_.shape().has_source() && !intervenes_in_encoder) {
+    const auto is_encoder = [](const AttentionLayer& m) {
       return m.kind == AttentionKind::encoder;
     };
-    const auto read =
-        std::ranges::count_if(modules_, is_encoder);  // the stream at the end of the encoder
+    const auto read = std::ranges::count_if(attention_layers_,
+                                            is_encoder);  // the stream at the end of the encoder
     hooks.residual[read] = unchanged.residual[read];
   }
-  for (std::size_t m = 0; m < modules_.size() && m <= first; ++m) {
+  for (std::size_t m = 0; m < attention_layers_.size() && m <= first; ++m) {
     hooks.z.push_back(unchanged.attention[m].z);
   }
   return hooks;
@@ -204,10 +211,10 @@ struct Ablation::Part {
   /// Returns the logits with this set ablated, by a pass that begins at the first head of
   /// `earliest`.
   Tensor logits(const HeadSet& set, const HeadSet& earliest, NormScales* norms = nullptr) const {
-    std::size_t first = of.modules_.size();
-    for (const HeadId& head : earliest) first = std::min(first, std::size_t(head.module));
-    ModelHooks hooks = of.from_unchanged(first, whole.captures());
-    hooks.edits = of.edits_for(set, replacements);
+    std::size_t first = of.attention_layers_.size();
+    for (const HeadId& head : earliest) first = std::min(first, std::size_t(head.attention_layer));
+    ModelHooks hooks = of.from_unchanged(first, whole.cache());
+    hooks.interventions = of.interventions_for(set, replacements);
     if (norms != nullptr) norms->next = 0;
     return of.model_.forward(examples, {.norms = norms}, hooks);
   }
@@ -286,7 +293,7 @@ std::vector<double> Ablation::mean_losses(std::span<const HeadSet> sets) const {
 }
 
 AblationFacts Ablation::facts(double loss) const {
-  return {module_names(model_), options_, examples_.size, examples_.target_count(), loss};
+  return {attention_layer_names(model_), options_, examples_.size, examples_.target_count(), loss};
 }
 
 Json AblationFacts::about() const {
@@ -336,8 +343,8 @@ Finding finding_of(const AblationReport& report) {
   for (const HeadAblation& one : report.heads) {
     table.rows.push_back(
         row_with({one.head, one.loss}, cells_of(one.change), {one.change.lacking()}));
-    map.values.resize(std::max<std::size_t>(map.values.size(), one.head.module + 1));
-    auto& row = map.values[one.head.module];
+    map.values.resize(std::max<std::size_t>(map.values.size(), one.head.attention_layer + 1));
+    auto& row = map.values[one.head.attention_layer];
     row.resize(std::max<std::size_t>(row.size(), one.head.head + 1));
     row[one.head.head] = one.change.change;
   }

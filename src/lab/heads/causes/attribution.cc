@@ -14,7 +14,7 @@
 namespace headlab {
 namespace {
 
-using Part = ModelCaptures::Written;
+using Part = ActivationCache::Written;
 
 void check(const Transformer& model) {
   const BlockWiring& wiring = kind_of(model.config().norm_place);
@@ -29,27 +29,27 @@ void check(const Transformer& model) {
 }
 
 /// Outputs of the heads of one attention layer, and its bias.
-void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
+void add_attention(const AttentionLayer& attention_layer, Index layer, const Tensor& z,
                    std::vector<Part>& parts) {
-  const MultiHeadAttention& a = *module.attention;
+  const MultiHeadAttention& a = *attention_layer.attention;
   for (Index h = 0; h < a.head_count(); ++h) {
     const Index begin = h * a.d_value, end = begin + a.d_value;
     parts.push_back({text(layer, ".", a.heads[h]),
                      matmul(slice(z, 2, begin, end), slice(a.O.W, 0, begin, end))});
   }
-  if (a.O.b.defined()) parts.push_back({module.name + ".b_O", a.O.b});
+  if (a.O.b.defined()) parts.push_back({attention_layer.name + ".b_O", a.O.b});
 }
 
 /// Parts of the stack that writes the logits.
-std::vector<Part> parts_of(const Transformer& model, const ModelCaptures& captures) {
-  const std::vector<AttentionModule> modules = model.attention_modules();
+std::vector<Part> parts_of(const Transformer& model, const ActivationCache& activations) {
+  const std::vector<AttentionLayer> attention_layers = model.attention_layers();
   std::vector<Part> parts;
-  for (const auto& [name, x] : captures.written) {
+  for (const auto& [name, x] : activations.written) {
     if (name.starts_with("encoder.")) continue;  // writes the stream that is read across
-    const auto module = std::ranges::find(modules, name, &AttentionModule::name);
-    const Index layer = module - modules.begin();
-    if (module != modules.end()) {
-      add_attention(*module, layer, captures.attention[layer].z, parts);
+    const auto attention_layer = std::ranges::find(attention_layers, name, &AttentionLayer::name);
+    const Index layer = attention_layer - attention_layers.begin();
+    if (attention_layer != attention_layers.end()) {
+      add_attention(*attention_layer, layer, activations.attention[layer].z, parts);
     } else {
       parts.push_back({name.ends_with(".mlp") ? name : name.substr(name.rfind('.') + 1), x});
     }
@@ -116,17 +116,19 @@ double dot(const Scalar* x, const std::vector<double>& u) {
 }  // namespace
 
 Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred,
-                             const std::vector<HeadEdits>& edits, NormScales* norms) {
+                             const std::vector<HeadInterventions>& interventions,
+                             NormScales* norms) {
   const NoGrad no_grad;
   check(model);
   require(batch.target_count() > 0, "a batch without targets has no logits to attribute");
-  ModelCaptures captures;
-  captures.wants_patterns = false;
+  ActivationCache activations;
+  activations.wants_patterns = false;
   NormScales own;
   NormScales& scales = norms != nullptr ? *norms : own;
   scales.next = 0;
-  model.forward(batch, {.norms = &scales}, {.edits = edits, .captures = &captures});
-  const std::vector<Part> parts = parts_of(model, captures);
+  model.forward(batch, {.norms = &scales},
+                {.interventions = interventions, .activations = &activations});
+  const std::vector<Part> parts = parts_of(model, activations);
   const Unembedding unembedding{model.final_norm(), model.unembedding(), model.config().outputs(),
                                 centred};
   const auto biases = unembedding.biases();

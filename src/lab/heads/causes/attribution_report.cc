@@ -57,7 +57,7 @@ class ShareSums {
 }  // namespace
 
 AttributionReport attribute_logits(const Transformer& model, const Task& task, Index examples) {
-  AttributionReport report{.attention = module_names(model),
+  AttributionReport report{.attention = attention_layer_names(model),
                            .targets = task.target_names(),
                            .examples = at_most_different(task, examples)};
   const std::size_t K = report.targets.size();

@@ -28,10 +28,10 @@ RankedEdges ranked_edges(const Example& example, const std::vector<Relation>& re
   RankedEdges ranked;
   for (const ScoredEdge& edge : edges) {
     const auto is_truth_of = [&](std::size_t r) {
-      const auto keys = example.gold[r].keys(b, edge.t);
+      const auto keys = example.truth[r].keys(b, edge.t);
       return relations[r].kind == relations[relation].kind && std::ranges::count(keys, edge.s) > 0;
     };
-    if (example.gold[relation].keys(b, edge.t).empty()) continue;
+    if (example.truth[relation].keys(b, edge.t).empty()) continue;
     bool is_of_any = false;
     for (std::size_t r = 0; r < relations.size(); ++r) is_of_any = is_of_any || is_truth_of(r);
     if (is_truth_of(relation)) {
@@ -105,7 +105,7 @@ EdgeAreaReport find_edge_areas(const Transformer& model, const Task& task, Index
                      "a pass of its own, and the most positions are ", kMostEdgePositions),
                 "use a task with shorter sequences");
   }
-  EdgeAreaReport report{.attention = module_names(model), .examples = example.batch.size};
+  EdgeAreaReport report{.attention = attention_layer_names(model), .examples = example.batch.size};
   const std::vector<Relation> relations = task.relations();
   for (const AttentionKind kind :
        {AttentionKind::self, AttentionKind::encoder, AttentionKind::cross}) {

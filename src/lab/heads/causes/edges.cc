@@ -25,7 +25,7 @@ using EdgesBySequence = std::vector<std::vector<ScoredEdge>>;
 /// An attention layer with its index in execution order.
 struct Layer {
   std::size_t place;
-  AttentionModule module;
+  AttentionLayer attention_layer;
 };
 
 /// First-order effects of the edges of one row: the weights A and slopes dL/dA of one head at one
@@ -103,10 +103,11 @@ class EdgeScoring {
         kind_(kind),
         edges_(static_cast<std::size_t>(batch.size)),
         whole_(model, batch) {
-    const std::vector<AttentionModule> modules = model.attention_modules();
-    for (std::size_t m = 0; m < modules.size(); ++m) {
-      const bool has_heads = modules[m].attention->head_count() > 0;
-      if (modules[m].kind == kind && has_heads) layers_.push_back({m, modules[m]});
+    const std::vector<AttentionLayer> attention_layers = model.attention_layers();
+    for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+      const bool has_heads = attention_layers[m].attention->head_count() > 0;
+      if (attention_layers[m].kind == kind && has_heads)
+        layers_.push_back({m, attention_layers[m]});
     }
   }
 
@@ -129,14 +130,15 @@ class EdgeScoring {
  private:
   bool is_visible(Index b, Index t, Index s) const {
     return std::ranges::any_of(layers_, [&](const Layer& layer) {
-      const AttentionMask mask{.causal = layer.module.causal, .window = layer.module.window};
+      const AttentionMask mask{.causal = layer.attention_layer.causal,
+                               .window = layer.attention_layer.window};
       return mask.sees(b, t, s);
     });
   }
-  Index heads_of(const Layer& layer) const { return layer.module.attention->head_count(); }
+  Index heads_of(const Layer& layer) const { return layer.attention_layer.attention->head_count(); }
   std::span<const Scalar> row_of(const Layer& layer, Index h, Index b, Index t) const {
     const auto keys = static_cast<std::size_t>(batch_.keys(kind_));
-    const auto pattern = whole_.captures().attention[layer.place].pattern_of(h, b);
+    const auto pattern = whole_.cache().attention[layer.place].pattern_of(h, b);
     return pattern.subspan(static_cast<std::size_t>(t) * keys, keys);
   }
 
@@ -148,7 +150,7 @@ class EdgeScoring {
   template <class Use>
   void for_effects(const std::vector<Tensor>& gradients, const Use& use);
   void add_ablation();
-  std::vector<HeadEdits> masks_of(std::size_t i) const;
+  std::vector<HeadInterventions> masks_of(std::size_t i) const;
 
   const Transformer& model_;
   const Batch& batch_;
@@ -203,10 +205,10 @@ Tensor gradient_of_margins(const Tensor& logits, const Batch& batch) {
 
 std::vector<Tensor> EdgeScoring::gradients_of_z(bool of_loss) const {
   const Transformer copy = model_.clone();  // its parameters get gradients
-  ModelCaptures captures;
-  captures.wants_patterns = false;
-  const Tensor logits = copy.forward(batch_, {}, {.captures = &captures});
-  for (const Layer& layer : layers_) captures.attention[layer.place].z.retain_grad();
+  ActivationCache activations;
+  activations.wants_patterns = false;
+  const Tensor logits = copy.forward(batch_, {}, {.activations = &activations});
+  for (const Layer& layer : layers_) activations.attention[layer.place].z.retain_grad();
   if (of_loss) {
     backward(copy.loss_of(logits, batch_, 1));
   } else {
@@ -214,7 +216,7 @@ std::vector<Tensor> EdgeScoring::gradients_of_z(bool of_loss) const {
   }
   std::vector<Tensor> gradients;
   for (const Layer& layer : layers_) {
-    gradients.push_back(captures.attention[layer.place].z.grad());
+    gradients.push_back(activations.attention[layer.place].z.grad());
   }
   return gradients;
 }
@@ -227,8 +229,8 @@ void EdgeScoring::for_effects(const std::vector<Tensor>& gradients, const Use& u
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const Layer& layer = layers_[l];
     if (!gradients[l].defined()) continue;
-    const MultiHeadAttention& attention = *layer.module.attention;
-    const Tensor v = head_inputs(attention, whole_.captures().attention[layer.place]).v;
+    const MultiHeadAttention& attention = *layer.attention_layer.attention;
+    const Tensor v = head_inputs(attention, whole_.cache().attention[layer.place]).v;
     const bool normalises = kind_of(attention.function).normalises;
     for (Index b = 0; b < batch_.size; ++b) {
       for (const std::span<ScoredEdge> row : rows_of(edges_[static_cast<std::size_t>(b)])) {
@@ -259,11 +261,11 @@ void EdgeScoring::add_gradients() {
 }
 
 /// Returns the masks of the i-th edge of every sequence, in all heads of the kind.
-std::vector<HeadEdits> EdgeScoring::masks_of(std::size_t i) const {
-  std::vector<HeadEdits> edits(whole_.captures().attention.size());
+std::vector<HeadInterventions> EdgeScoring::masks_of(std::size_t i) const {
+  std::vector<HeadInterventions> interventions(whole_.cache().attention.size());
   for (const Layer& layer : layers_) {
-    const Tensor& pattern = whole_.captures().attention[layer.place].pattern;  // [B, H, T, S]
-    Flags& hidden = edits[layer.place].hidden_edges;
+    const Tensor& pattern = whole_.cache().attention[layer.place].pattern;  // [B, H, T, S]
+    Flags& hidden = interventions[layer.place].masked_edges;
     hidden = Flags(static_cast<std::size_t>(pattern.count()));
     for (Index b = 0; b < batch_.size; ++b) {
       const std::vector<ScoredEdge>& edges = edges_[static_cast<std::size_t>(b)];
@@ -274,7 +276,7 @@ std::vector<HeadEdits> EdgeScoring::masks_of(std::size_t i) const {
       }
     }
   }
-  return edits;
+  return interventions;
 }
 
 void EdgeScoring::add_ablation() {
@@ -286,7 +288,7 @@ void EdgeScoring::add_ablation() {
   Steps steps(static_cast<std::int64_t>(passes));
   for (std::size_t i = 0; i < passes; ++i) {
     std::vector<double> after(edges_.size());
-    add_losses(model_.forward(batch_, {}, {.edits = masks_of(i)}), batch_, 0, 1, after);
+    add_losses(model_.forward(batch_, {}, {.interventions = masks_of(i)}), batch_, 0, 1, after);
     for (std::size_t b = 0; b < edges_.size(); ++b) {
       if (i < edges_[b].size()) edges_[b][i].at(EdgeScore::ablation) = after[b] - before[b];
     }
@@ -311,7 +313,7 @@ std::vector<std::vector<ScoredEdge>> score_edges(const Transformer& model, const
       bool has_truth = false;
       for (std::size_t r = 0; r < relations.size(); ++r) {
         const bool is_of_kind = relations[r].kind == kind;
-        has_truth = has_truth || (is_of_kind && !example.gold[r].keys(b, t).empty());
+        has_truth = has_truth || (is_of_kind && !example.truth[r].keys(b, t).empty());
       }
       if (has_truth) scoring.add_query(b, t);
     }

@@ -7,10 +7,10 @@
 
 namespace headlab {
 
-Json to_json(const HeadId& id) { return Json::Array{id.module, id.head}; }
+Json to_json(const HeadId& id) { return Json::Array{id.attention_layer, id.head}; }
 
 Json head_json(const HeadId& id, Json::Object more) {
-  Json::Object members = {{"layer", id.module}, {"head", id.head}};
+  Json::Object members = {{"layer", id.attention_layer}, {"head", id.head}};
   std::ranges::move(more, std::back_inserter(members));
   return members;
 }
@@ -24,7 +24,7 @@ std::vector<HeadId> heads_of(const Json& json) {
   return mapped(json.items(), [](const Json& head) { return head_of(head); });
 }
 
-std::string head_text(const HeadId& id) { return text(id.module, ".", id.head); }
+std::string head_text(const HeadId& id) { return text(id.attention_layer, ".", id.head); }
 
 std::vector<HeadId> all_heads(const HeadedModel& model) {
   std::vector<HeadId> heads;
@@ -42,33 +42,34 @@ std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone) {
   return rest;
 }
 
-std::vector<std::string> module_names(const HeadedModel& model) {
-  return texts_of(model.attention_modules(), &AttentionModule::name);
+std::vector<std::string> attention_layer_names(const HeadedModel& model) {
+  return texts_of(model.attention_layers(), &AttentionLayer::name);
 }
 
-Index place_of(const HeadedModel& model, const HeadId& id) {
+Index slot_of(const HeadedModel& model, const HeadId& id) {
   const auto numbers = model.head_numbers();
-  if (id.module >= 0 && id.module < std::ssize(numbers)) {
-    const auto place = std::ranges::find(numbers[id.module], id.head) - numbers[id.module].begin();
-    if (place < std::ssize(numbers[id.module])) return place;
+  if (id.attention_layer >= 0 && id.attention_layer < std::ssize(numbers)) {
+    const auto slot = std::ranges::find(numbers[id.attention_layer], id.head) -
+                      numbers[id.attention_layer].begin();
+    if (slot < std::ssize(numbers[id.attention_layer])) return slot;
   }
   const std::vector<std::string> known = texts_of(all_heads(model), head_text);
   throw Error(text("the model has no head ", head_text(id)),
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
 
-std::vector<HeadEdits> gates_for(const HeadedModel& model, std::span<const HeadId> kept) {
-  std::vector<HeadEdits> edits;
+std::vector<HeadInterventions> gates_for(const HeadedModel& model, std::span<const HeadId> kept) {
+  std::vector<HeadInterventions> interventions;
   Index layer = 0;
   for (const auto& numbers : model.head_numbers()) {
     Tensor gate = Tensor::zeros({std::ssize(numbers)});
     for (std::size_t h = 0; h < numbers.size(); ++h) {
       gate.data()[h] = std::ranges::count(kept, HeadId{layer, numbers[h]}) > 0 ? 1 : 0;
     }
-    edits.push_back({.gate = gate});
+    interventions.push_back({.gate = gate});
     ++layer;
   }
-  return edits;
+  return interventions;
 }
 
 }  // namespace headlab

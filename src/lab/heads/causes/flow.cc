@@ -126,7 +126,7 @@ class FlowSums {
         flow_(t, s) += flow(t, s);
       }
       for (std::size_t r = 0; r < relations_.size(); ++r) {
-        const auto keys = example.gold[r].keys(b, t);
+        const auto keys = example.truth[r].keys(b, t);
         if (keys.empty()) continue;
         FlowReport::Row& row = rows_[r];
         ++row.queries;
@@ -176,7 +176,7 @@ std::vector<Matrix> layer_attention(const Transformer& model, const Activations&
                                     Index b, Index length) {
   require_one_stream(model);
   std::vector<Matrix> layers;
-  for (const AttentionCaptures& layer : activations.captures().attention) {
+  for (const AttentionActivations& layer : activations.cache().attention) {
     Matrix sum(length, length);
     for (Index t = 0; t < length; ++t) sum(t, t) = 1;
     for (Index h = 0; h < std::ssize(layer.heads); ++h) {
@@ -217,7 +217,7 @@ FlowReport find_flow(const Transformer& model, const Task& task, Index examples)
   const Batch& all = example.batch;
   require(all.length <= kMostFlowPositions, "cannot compute flow over ", all.length,
           " positions: the most are ", kMostFlowPositions);
-  FlowReport report{.attention = module_names(model), .examples = all.size};
+  FlowReport report{.attention = attention_layer_names(model), .examples = all.size};
   FlowSums sums(task, all.length);
   for (Index b = 0; b < all.size; ++b) {
     const Batch one = all.rows(b, b + 1);
@@ -231,7 +231,7 @@ FlowReport find_flow(const Transformer& model, const Task& task, Index examples)
   const EdgeExperiment experiment(model, task, {.examples = kPairedExamples});
   const std::vector<HeadId> heads = all_heads(model);
   for (std::size_t r = 0; r < report.relations.size() && !heads.empty(); ++r) {
-    report.relations[r].cost = experiment.test(r, heads).gold;
+    report.relations[r].cost = experiment.test(r, heads).truth;
   }
   return report;
 }

@@ -17,61 +17,64 @@
 namespace headlab {
 
 /// Position of a head in the activation cache.
-struct CapturedHead {
-  Index module, head;
+struct CachedHead {
+  Index attention_layer, head;
 };
 
 namespace {
 
 /// Masked edges of attention in a pass, and their weights.
-class HiddenEdges {
+class MaskedEdges {
  public:
-  explicit HiddenEdges(const ModelCaptures& captures) : modules_(captures.attention) {
-    for (const AttentionCaptures& in : modules_) {
-      edits_.push_back({.hidden_edges = Flags(in.pattern.defined() ? in.pattern.count() : 0)});
+  explicit MaskedEdges(const ActivationCache& activations)
+      : attention_layers_(activations.attention) {
+    for (const AttentionActivations& in : attention_layers_) {
+      interventions_.push_back(
+          {.masked_edges = Flags(in.pattern.defined() ? in.pattern.count() : 0)});
     }
   }
 
   /// Index of an edge in the pattern [B, H, T, S] of its attention layer.
   struct Edge {
-    Index module, place;
+    Index attention_layer, slot;
   };
-  Edge edge(const CapturedHead& at, const Gold::Query& query, Index key) const {
-    const Shape& shape = modules_[at.module].pattern.shape();
-    return {at.module, ((query.b * shape[1] + at.head) * shape[2] + query.t) * shape[3] + key};
+  Edge edge(const CachedHead& at, const GroundTruth::Query& query, Index key) const {
+    const Shape& shape = attention_layers_[at.attention_layer].pattern.shape();
+    return {at.attention_layer,
+            ((query.b * shape[1] + at.head) * shape[2] + query.t) * shape[3] + key};
   }
   double weight(const Edge& edge) const {
-    return static_cast<double>(modules_[edge.module].pattern.values()[edge.place]);
+    return static_cast<double>(attention_layers_[edge.attention_layer].pattern.values()[edge.slot]);
   }
   /// Masks an edge and returns its weight.
   double hide(const Edge& edge) {
-    edits_[edge.module].hidden_edges[edge.place] = 1;
+    interventions_[edge.attention_layer].masked_edges[edge.slot] = 1;
     mass_ += weight(edge);
     return weight(edge);
   }
-  const std::vector<HeadEdits>& edits() const { return edits_; }
+  const std::vector<HeadInterventions>& interventions() const { return interventions_; }
   double mass() const { return mass_; }
 
  private:
-  const std::vector<AttentionCaptures>& modules_;
-  std::vector<HeadEdits> edits_;
+  const std::vector<AttentionActivations>& attention_layers_;
+  std::vector<HeadInterventions> interventions_;
   double mass_ = 0;
 };
 
-using Edges = std::vector<HiddenEdges::Edge>;
+using Edges = std::vector<MaskedEdges::Edge>;
 
 /// Query of a part of the examples, and the weight of its ground-truth edges in the heads that lose
 /// them.
 struct TestedQuery {
-  Gold::Query at;  // b counts within the part
+  GroundTruth::Query at;  // b counts within the part
   double mass = 0;
 };
 
 /// Returns the queries of a relation in the examples [first, end), numbered from `first`.
-std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end) {
+std::vector<TestedQuery> tested_queries(const GroundTruth& truth, Index first, Index end) {
   std::vector<TestedQuery> queries;
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const auto [b, t, keys] = gold.query(i);
+  for (Index i = 0; i < truth.queries(); ++i) {
+    const auto [b, t, keys] = truth.query(i);
     if (b >= first && b < end) queries.push_back({{b - first, t, keys}});
   }
   return queries;
@@ -79,13 +82,13 @@ std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end
 
 /// Draws random edges of these heads at a query, none to its ground-truth keys, with at least the
 /// weight of its ground-truth edges.
-Edges random_edges(const HiddenEdges& edges, const std::vector<CapturedHead>& heads, Index keys,
+Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& heads, Index keys,
                    const TestedQuery& query, Generator random) {
   Edges pool;
-  for (const CapturedHead& head : heads) {
-    const HiddenEdges::Edge first = edges.edge(head, query.at, 0);
+  for (const CachedHead& head : heads) {
+    const MaskedEdges::Edge first = edges.edge(head, query.at, 0);
     for (Index key = 0; key < keys; ++key) {
-      const HiddenEdges::Edge edge{first.module, first.place + key};
+      const MaskedEdges::Edge edge{first.attention_layer, first.slot + key};
       if (edges.weight(edge) > 0 && std::ranges::count(query.at.keys, key) == 0) {
         pool.push_back(edge);
       }
@@ -101,7 +104,7 @@ Edges random_edges(const HiddenEdges& edges, const std::vector<CapturedHead>& he
 
 std::string EdgeTest::verdict() const {
   if (!asks) return "has no targets of its own";
-  if (!gold.enough()) return gold.lacking();
+  if (!truth.enough()) return truth.lacking();
   if (is_significant() && !is_large()) return "small";
   if (is_significant() && !is_fair()) return "no fair control";
   if (heads.size() == 1 && lift >= kOwnerLift) {
@@ -118,13 +121,14 @@ RelationTargets targets_of(const Task& task, const Example& example, std::size_t
   Batch chosen = example.batch;
   for (Index b = 0; b < chosen.size; ++b) {
     for (Index t = 0; t < chosen.length; ++t) {
-      const bool is_query = !example.gold[relation].keys(b, t).empty();
+      const bool is_query = !example.truth[relation].keys(b, t).empty();
       for (Index k = 0; k < chosen.targets_per_position; ++k) {
         if (!is_query || (named && names[k] != asked.name)) chosen.target(b, t, k) = -1;
       }
     }
   }
-  const bool none = chosen.target_count() == 0 && example.gold[relation].queries() >= kFewestPaired;
+  const bool none =
+      chosen.target_count() == 0 && example.truth[relation].queries() >= kFewestPaired;
   if (none || asked.kind == AttentionKind::encoder) return {example.batch, false};
   return {std::move(chosen), true};
 }
@@ -133,10 +137,10 @@ RelationTargets targets_of(const Task& task, const Example& example, std::size_t
 struct EdgeExperiment::Trial {
   std::size_t relation;
   Batch examples;  // with only the targets of the relation
-  std::vector<CapturedHead> heads{},
+  std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
-  std::vector<double> whole{}, gold{}, control{};  // losses of the examples
-  double mass = 0, control_mass = 0, queries = 0;  // sums over queries, and their number
+  std::vector<double> whole{}, truth{}, control{};  // losses of the examples
+  double mass = 0, control_mass = 0, queries = 0;   // sums over queries, and their number
 };
 
 EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
@@ -153,17 +157,17 @@ EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
 
 void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
   const Relation& asked = relations_[trial.relation];
-  const std::vector<AttentionModule> modules = model_.attention_modules();
+  const std::vector<AttentionLayer> attention_layers = model_.attention_layers();
   for (const HeadId& head : all_heads(model_)) {
-    if (modules[head.module].kind == asked.kind) {
-      trial.all.push_back({head.module, place_of(model_, head)});
+    if (attention_layers[head.attention_layer].kind == asked.kind) {
+      trial.all.push_back({head.attention_layer, slot_of(model_, head)});
     }
   }
   for (const HeadId& head : heads) {
-    trial.heads.push_back({head.module, place_of(model_, head)});
-    const AttentionModule& module = modules[head.module];
-    require(module.kind == asked.kind, "head ", head_text(head), " of ", module.name,
-            " cannot hold the relation ", asked.name);
+    trial.heads.push_back({head.attention_layer, slot_of(model_, head)});
+    const AttentionLayer& attention_layer = attention_layers[head.attention_layer];
+    require(attention_layer.kind == asked.kind, "head ", head_text(head), " of ",
+            attention_layer.name, " cannot hold the relation ", asked.name);
   }
 }
 
@@ -176,9 +180,9 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   const std::vector<double> targets = targets_by_example(trial.examples);
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
   EdgeTest test{.heads = heads, .targets = trial.examples.target_count(), .asks = asked.own};
-  test.gold.examples = judged;
-  if (!test.gold.enough()) return test;
-  for (std::vector<double>* sums : {&trial.whole, &trial.gold, &trial.control}) {
+  test.truth.examples = judged;
+  if (!test.truth.enough()) return test;
+  for (std::vector<double>* sums : {&trial.whole, &trial.truth, &trial.control}) {
     sums->resize(trial.examples.size);
   }
   for_parts(trial.examples, options_.batch,
@@ -186,36 +190,37 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   const double queries = std::max(1.0, trial.queries);
   test.mass = trial.mass / queries;
   test.control_mass = trial.control_mass / queries;
-  test.gold = paired_change(trial.gold, trial.whole, targets);
+  test.truth = paired_change(trial.truth, trial.whole, targets);
   test.control = paired_change(trial.control, trial.whole, targets);
-  test.difference = paired_change(trial.gold, trial.control, targets);
+  test.difference = paired_change(trial.truth, trial.control, targets);
   return test;
 }
 
 void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) const {
   const Activations whole(model_, part);
   add_losses(whole.logits(), part, first, 1, trial.whole);
-  const auto add_without = [&](const HiddenEdges& edges, double share, std::vector<double>& sums) {
-    add_losses(model_.forward(part, {}, {.edits = edges.edits()}), part, first, share, sums);
+  const auto add_without = [&](const MaskedEdges& edges, double share, std::vector<double>& sums) {
+    add_losses(model_.forward(part, {}, {.interventions = edges.interventions()}), part, first,
+               share, sums);
   };
   std::vector<TestedQuery> queries =
-      tested_queries(example_.gold[trial.relation], first, first + part.size);
-  HiddenEdges gold(whole.captures());
+      tested_queries(example_.truth[trial.relation], first, first + part.size);
+  MaskedEdges truth(whole.cache());
   for (TestedQuery& query : queries) {
-    for (const CapturedHead& head : trial.heads) {
+    for (const CachedHead& head : trial.heads) {
       for (const std::int32_t key : query.at.keys) {
-        query.mass += gold.hide(gold.edge(head, query.at, key));
+        query.mass += truth.hide(truth.edge(head, query.at, key));
       }
     }
   }
-  add_without(gold, 1, trial.gold);
-  trial.mass += gold.mass();
+  add_without(truth, 1, trial.truth);
+  trial.mass += truth.mass();
   trial.queries += static_cast<double>(queries.size());
   const double share = 1 / static_cast<double>(options_.draws);
   const Index keys = part.keys(relations_[trial.relation].kind);
   const Key key = streams::seeded(options_.seed).fold("random edges").fold(trial.relation);
   for (Index draw = 0; draw < options_.draws; ++draw) {
-    HiddenEdges random(whole.captures());
+    MaskedEdges random(whole.cache());
     std::vector<Edges> drawn(queries.size());
     parallel_for(std::ssize(queries), [&](Index i) {
       const TestedQuery& query = queries[i];
@@ -223,7 +228,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
       drawn[i] = random_edges(random, trial.all, keys, query, Generator(of_query));
     });
     for (const Edges& edges : drawn) {
-      for (const HiddenEdges::Edge& edge : edges) random.hide(edge);
+      for (const MaskedEdges::Edge& edge : edges) random.hide(edge);
     }
     add_without(random, share, trial.control);
     trial.control_mass += share * random.mass();
@@ -232,7 +237,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
 
 EdgeReport test_gold_edges(const Transformer& model, const Task& task, const EdgeOptions& options) {
   const EdgeExperiment experiment(model, task, options);
-  const std::vector<AttentionModule> modules = model.attention_modules();
+  const std::vector<AttentionLayer> attention_layers = model.attention_layers();
   const HeadsReport scores =
       score_heads(model, task, {.examples = std::min(options.examples, HeadsOptions().examples)});
   EdgeReport report{.attention = scores.attention, .options = options, .relations = {}};
@@ -244,14 +249,14 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
     for (std::size_t h = 0; h < scores.heads.size(); ++h) {
       const HeadScores& head = scores.heads[h];
       steps.done();
-      if (modules[head.module].kind != row.relation.kind) continue;
+      if (attention_layers[head.attention_layer].kind != row.relation.kind) continue;
       all.push_back(head);
       if (head.relations[r].lift < kOwnerLift && h != scores.relations[r].best) continue;
       row.tests.push_back(experiment.test(r, {head}));
       row.tests.back().lift = head.relations[r].lift;
     }
     if (all.size() > 1) row.tests.push_back(experiment.test(r, all));
-    for (EdgeTest& test : row.tests) test.share = test.gold.change / row.tests.back().gold.change;
+    for (EdgeTest& test : row.tests) test.share = test.truth.change / row.tests.back().truth.change;
     report.relations.push_back(std::move(row));
   }
   return report;
@@ -291,11 +296,11 @@ static Table edges_table() {
 }
 
 static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
-  const bool judged = row.tests.back().gold.is_rise();
+  const bool judged = row.tests.back().truth.is_rise();
   Json::Array cells =
       row_with({row.relation.name, test.heads,
                 test.heads.size() == 1 ? head_text(test.heads[0]) : "all", test.lift, test.mass},
-               cells_of(test.gold), {judged ? Json(test.share) : Json()});
+               cells_of(test.truth), {judged ? Json(test.share) : Json()});
   cells = row_with(cells, cells_of(test.control),
                    {test.control_mass, test.control_ratio(), test.targets});
   return row_with(cells, cells_of(test.difference), {test.is_cause(), test.verdict()});

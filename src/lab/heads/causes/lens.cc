@@ -19,18 +19,18 @@ namespace {
 
 /// Returns the norm after an attention sublayer of a post-norm model.
 const NormLayer& norm_after(const Transformer& model, const std::string& sublayer) {
-  const std::vector<AttentionModule> modules = model.attention_modules();
-  const auto module = std::ranges::find(modules, sublayer, &AttentionModule::name);
-  require(module != modules.end(), "cannot read the stream after ", sublayer,
+  const std::vector<AttentionLayer> attention_layers = model.attention_layers();
+  const auto attention_layer = std::ranges::find(attention_layers, sublayer, &AttentionLayer::name);
+  require(attention_layer != attention_layers.end(), "cannot read the stream after ", sublayer,
           ": it is no attention layer");
-  return *module->query_norm;
+  return *attention_layer->query_norm;
 }
 
 /// Returns what the sublayers of one block wrote, in order.
-std::vector<ModelCaptures::Written> written_by(const ModelCaptures& captures,
-                                               const std::string& block) {
-  std::vector<ModelCaptures::Written> parts;
-  for (const ModelCaptures::Written& part : captures.written) {
+std::vector<ActivationCache::Written> written_by(const ActivationCache& activations,
+                                                 const std::string& block) {
+  std::vector<ActivationCache::Written> parts;
+  for (const ActivationCache::Written& part : activations.written) {
     if (part.name.starts_with(block)) parts.push_back(part);
   }
   return parts;
@@ -114,18 +114,18 @@ class LensReading {
 
 }  // namespace
 
-std::vector<LensStream> lens_streams(const Transformer& model, const ModelCaptures& captures) {
+std::vector<LensStream> lens_streams(const Transformer& model, const ActivationCache& activations) {
   const NoGrad no_grad;
   const TransformerConfig& config = model.config();
   const StreamKind kind = kind_of(config.norm_place).stream;
   const std::string stack = config.has_source() ? "decoder." : "";
   const Index before = config.has_source() ? config.encoder_layers + 1 : 0;
-  const auto residual = [&](Index i) { return captures.residual[static_cast<std::size_t>(i)]; };
+  const auto residual = [&](Index i) { return activations.residual[static_cast<std::size_t>(i)]; };
   std::vector<LensStream> streams = {{"embedding", residual(before)}};
   for (Index layer = 0; layer < config.layers; ++layer) {
     const std::string block = text(stack, "blocks.", layer, ".");
     Tensor x = residual(before + layer);
-    std::vector<ModelCaptures::Written> parts = written_by(captures, block);
+    std::vector<ActivationCache::Written> parts = written_by(activations, block);
     if (kind == StreamKind::other) parts = {{text(stack, "blocks.", layer), {}}};
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
       x = x + parts[i].x;
@@ -147,15 +147,15 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
   constexpr Index kBatch = 64;
   const NoGrad no_grad;
   const Batch all = held_out_examples(task, examples).batch;
-  LensReport report{.attention = module_names(model),
+  LensReport report{.attention = attention_layer_names(model),
                     .targets = task.target_names(),
                     .examples = all.size};
   std::optional<LensReading> reading;
   for_parts(all, model.shape().at_once(kBatch, all.length), [&](const Batch& part, Index first) {
-    ModelCaptures captures;
-    captures.wants_patterns = false;
-    model.forward(part, {}, {.captures = &captures});
-    const std::vector<LensStream> streams = lens_streams(model, captures);
+    ActivationCache activations;
+    activations.wants_patterns = false;
+    model.forward(part, {}, {.activations = &activations});
+    const std::vector<LensStream> streams = lens_streams(model, activations);
     if (!reading) {
       reading.emplace(streams.size(), all.size);
       for (const LensStream& stream : streams) report.places.push_back({stream.name});

@@ -24,11 +24,11 @@ constexpr PatchNode kOfHeads[] = {PatchNode::q, PatchNode::k, PatchNode::v, Patc
                                   PatchNode::output};
 
 /// Returns the intervention that replaces one head's z by its part of `z` [B, T, H*Dv].
-HeadEdits put_one(const Tensor& z, Index heads, Index place) {
-  HeadEdits edits{.gate = Tensor::full({heads}, 1)};
-  edits.gate.data()[place] = 0;
-  edits.replacement = z.viewed_as({z.size(0), z.size(1), heads, z.size(2) / heads});
-  return edits;
+HeadInterventions put_one(const Tensor& z, Index heads, Index place) {
+  HeadInterventions interventions{.gate = Tensor::full({heads}, 1)};
+  interventions.gate.data()[place] = 0;
+  interventions.replacement = z.viewed_as({z.size(0), z.size(1), heads, z.size(2) / heads});
+  return interventions;
 }
 
 /// Returns `x` [B, T, W] with the elements of `from` in columns [begin, end).
@@ -73,7 +73,7 @@ class Patching {
   Patching(const Transformer& model, const Batch& base, const Batch& donor,
            std::vector<Contrast> contrasts)
       : model_(model),
-        modules_(model.attention_modules()),
+        attention_layers_(model.attention_layers()),
         batch_(base),
         contrasts_(std::move(contrasts)),
         base_(model, base),
@@ -108,9 +108,10 @@ class Patching {
     return ratio_interval(part, whole_);
   }
   Interval effect_of_head(const HeadId& head, const Tensor& z) const {
-    ModelHooks hooks{.edits = std::vector<HeadEdits>(modules_.size())};
-    hooks.edits[head.module] =
-        put_one(z, modules_[head.module].attention->head_count(), place_of(model_, head));
+    ModelHooks hooks{.interventions = std::vector<HeadInterventions>(attention_layers_.size())};
+    hooks.interventions[head.attention_layer] =
+        put_one(z, attention_layers_[head.attention_layer].attention->head_count(),
+                slot_of(model_, head));
     return effect(model_.forward(batch_, {}, hooks));
   }
   Interval effect_of_stream(std::size_t place, const Tensor& x) const {
@@ -118,16 +119,17 @@ class Patching {
     hooks.residual[place] = x;
     return effect(model_.forward(batch_, {}, hooks));
   }
-  OutputsByKind patched_outputs(std::size_t module, const AttentionCaptures& from) const;
+  OutputsByKind patched_outputs(std::size_t attention_layer,
+                                const AttentionActivations& from) const;
   /// Returns the pass in which one head has its output of the donor and all others theirs of the
   /// base; `captures` receives its tensors.
-  Tensor pass_with_sender(const HeadId& from, ModelCaptures& captures) const;
+  Tensor pass_with_sender(const HeadId& from, ActivationCache& activations) const;
   void estimate_heads(const std::vector<Tensor>& gradients, std::vector<PatchedNode>& nodes) const;
-  void estimate_rest(const ModelCaptures& captures, std::vector<PatchedNode>& nodes) const;
+  void estimate_rest(const ActivationCache& activations, std::vector<PatchedNode>& nodes) const;
   Tensor gradient_of_difference(const Tensor& logits) const;
 
   const Transformer& model_;
-  std::vector<AttentionModule> modules_;
+  std::vector<AttentionLayer> attention_layers_;
   const Batch& batch_;
   std::vector<Contrast> contrasts_;
   Activations base_, donor_;
@@ -135,9 +137,10 @@ class Patching {
 };
 
 /// Returns z of a layer with the nodes of each kind, of all its heads, from another pass.
-OutputsByKind Patching::patched_outputs(std::size_t module, const AttentionCaptures& from) const {
-  const AttentionModule& layer = modules_[module];
-  const HeadInputs own = head_inputs(*layer.attention, base_.captures().attention[module]);
+OutputsByKind Patching::patched_outputs(std::size_t attention_layer,
+                                        const AttentionActivations& from) const {
+  const AttentionLayer& layer = attention_layers_[attention_layer];
+  const HeadInputs own = head_inputs(*layer.attention, base_.cache().attention[attention_layer]);
   const HeadInputs other = head_inputs(*layer.attention, from);
   OutputsByKind kinds;
   kinds[PatchNode::q] = attend(layer, {other.q, own.k, own.v}, batch_);
@@ -149,16 +152,16 @@ OutputsByKind Patching::patched_outputs(std::size_t module, const AttentionCaptu
 }
 
 void Patching::add_heads(std::vector<PatchedNode>& nodes) const {
-  for (std::size_t m = 0; m < modules_.size(); ++m) {
-    if (modules_[m].attention->head_count() == 0) continue;
-    const OutputsByKind kinds = patched_outputs(m, donor_.captures().attention[m]);
-    for (const std::int32_t number : modules_[m].attention->heads) {
+  for (std::size_t m = 0; m < attention_layers_.size(); ++m) {
+    if (attention_layers_[m].attention->head_count() == 0) continue;
+    const OutputsByKind kinds = patched_outputs(m, donor_.cache().attention[m]);
+    for (const std::int32_t number : attention_layers_[m].attention->heads) {
       const HeadId head{static_cast<Index>(m), number};
       for (const PatchNode kind : kOfHeads) {
         PatchedNode& node = nodes.emplace_back();
         node.kind = kind;
         node.head = head;
-        node.place = modules_[m].name;
+        node.place = attention_layers_[m].name;
         node.effect = effect_of_head(head, kinds.at(kind));
       }
     }
@@ -167,19 +170,19 @@ void Patching::add_heads(std::vector<PatchedNode>& nodes) const {
 
 void Patching::add_networks(std::vector<PatchedNode>& nodes) const {
   if (kind_of(model_.config().norm_place).stream == StreamKind::other) return;
-  for (const auto& [name, x] : donor_.captures().written) {
+  for (const auto& [name, x] : donor_.cache().written) {
     if (!name.ends_with(".mlp")) continue;
     PatchedNode& node = nodes.emplace_back();
     node.kind = PatchNode::mlp;
     node.place = name;
-    node.effect = effect_of_stream(stream_after(model_, name),
-                                   stream_with(model_, base_.captures(), name, x));
+    node.effect =
+        effect_of_stream(stream_after(model_, name), stream_with(model_, base_.cache(), name, x));
   }
 }
 
 void Patching::add_streams(std::vector<PatchedNode>& nodes) const {
-  const std::vector<Tensor>& own = base_.captures().residual;
-  const std::vector<Tensor>& other = donor_.captures().residual;
+  const std::vector<Tensor>& own = base_.cache().residual;
+  const std::vector<Tensor>& other = donor_.cache().residual;
   for (std::size_t place = 0; place < own.size(); ++place) {
     for (Index t = 0; t < own[place].size(1); ++t) {
       PatchedNode& node = nodes.emplace_back();
@@ -196,12 +199,12 @@ void Patching::estimate_heads(const std::vector<Tensor>& gradients,
                               std::vector<PatchedNode>& nodes) const {
   const double whole = donor() - base();
   for (PatchedNode& node : nodes) {
-    if (!node.head || !gradients[node.head->module].defined()) continue;
-    const auto m = static_cast<std::size_t>(node.head->module);
-    const MultiHeadAttention& a = *modules_[m].attention;
-    const Index place = place_of(model_, *node.head);
-    const AttentionCaptures& own = base_.captures().attention[m];
-    const AttentionCaptures& other = donor_.captures().attention[m];
+    if (!node.head || !gradients[node.head->attention_layer].defined()) continue;
+    const auto m = static_cast<std::size_t>(node.head->attention_layer);
+    const MultiHeadAttention& a = *attention_layers_[m].attention;
+    const Index place = slot_of(model_, *node.head);
+    const AttentionActivations& own = base_.cache().attention[m];
+    const AttentionActivations& other = donor_.cache().attention[m];
     const bool is_nonlinear = node.kind == PatchNode::q || node.kind == PatchNode::k;
     if (!is_nonlinear) {  // z is linear in v and in the pattern
       const OutputsByKind kinds = patched_outputs(m, other);
@@ -216,7 +219,7 @@ void Patching::estimate_heads(const std::vector<Tensor>& gradients,
     Tensor leaf = (is_q ? base.q : base.k).clone();
     leaf.set_requires_grad();
     (is_q ? base.q : base.k) = leaf;
-    backward(attend(modules_[m], base, batch_), gradients[m]);
+    backward(attend(attention_layers_[m], base, batch_), gradients[m]);
     node.estimate = product_sum(leaf.grad(), is_q ? donor.q : donor.k, leaf, place * a.d_head,
                                 (place + 1) * a.d_head) /
                     whole;
@@ -224,21 +227,22 @@ void Patching::estimate_heads(const std::vector<Tensor>& gradients,
 }
 
 /// Estimates of networks and streams, whose tensors in `captures` have gradients.
-void Patching::estimate_rest(const ModelCaptures& captures, std::vector<PatchedNode>& nodes) const {
+void Patching::estimate_rest(const ActivationCache& activations,
+                             std::vector<PatchedNode>& nodes) const {
   const double whole = donor() - base();
-  const auto written = [](const ModelCaptures& all, const std::string& name) {
-    return std::ranges::find(all.written, name, &ModelCaptures::Written::name)->x;
+  const auto written = [](const ActivationCache& all, const std::string& name) {
+    return std::ranges::find(all.written, name, &ActivationCache::Written::name)->x;
   };
   for (PatchedNode& node : nodes) {
     if (node.kind == PatchNode::mlp) {
-      const Tensor x = written(captures, node.place);
-      const Tensor other = written(donor_.captures(), node.place);
+      const Tensor x = written(activations, node.place);
+      const Tensor other = written(donor_.cache(), node.place);
       node.estimate = product_sum(x.grad(), other, x, 0, x.size(-1)) / whole;
     }
     if (node.kind == PatchNode::stream) {
       const auto place = static_cast<std::size_t>(std::stol(node.place.substr(7)));
-      const Tensor& x = captures.residual[place];
-      const Tensor& other = donor_.captures().residual[place];
+      const Tensor& x = activations.residual[place];
+      const Tensor& other = donor_.cache().residual[place];
       const Tensor moved = with_position(x.detach(), other, node.position);
       node.estimate = product_sum(x.grad(), moved, x, 0, x.size(-1)) / whole;
     }
@@ -258,38 +262,40 @@ Tensor Patching::gradient_of_difference(const Tensor& logits) const {
 
 void Patching::estimate(std::vector<PatchedNode>& nodes) const {
   const Transformer copy = model_.clone();  // its parameters get gradients
-  ModelCaptures captures;
-  captures.wants_patterns = false;
-  const Tensor logits = copy.forward(batch_, {}, {.captures = &captures});
-  for (AttentionCaptures& layer : captures.attention) {
+  ActivationCache activations;
+  activations.wants_patterns = false;
+  const Tensor logits = copy.forward(batch_, {}, {.activations = &activations});
+  for (AttentionActivations& layer : activations.attention) {
     if (layer.z.defined()) layer.z.retain_grad();
   }
-  for (Tensor& stream : captures.residual) stream.retain_grad();
-  for (ModelCaptures::Written& part : captures.written) {
+  for (Tensor& stream : activations.residual) stream.retain_grad();
+  for (ActivationCache::Written& part : activations.written) {
     if (part.name.ends_with(".mlp")) part.x.retain_grad();
   }
   backward(logits, gradient_of_difference(logits));
   std::vector<Tensor> gradients;
-  for (const AttentionCaptures& layer : captures.attention) {
+  for (const AttentionActivations& layer : activations.attention) {
     gradients.push_back(layer.z.defined() ? layer.z.grad() : Tensor());
   }
   estimate_heads(gradients, nodes);
-  estimate_rest(captures, nodes);
+  estimate_rest(activations, nodes);
 }
 
-Tensor Patching::pass_with_sender(const HeadId& from, ModelCaptures& captures) const {
-  ModelHooks hooks{.edits = std::vector<HeadEdits>(modules_.size()), .captures = &captures};
-  for (std::size_t m = 0; m < modules_.size(); ++m) {
-    const Index heads = modules_[m].attention->head_count();
+Tensor Patching::pass_with_sender(const HeadId& from, ActivationCache& activations) const {
+  ModelHooks hooks{.interventions = std::vector<HeadInterventions>(attention_layers_.size()),
+                   .activations = &activations};
+  for (std::size_t m = 0; m < attention_layers_.size(); ++m) {
+    const Index heads = attention_layers_[m].attention->head_count();
     if (heads == 0) continue;
-    Tensor z = base_.captures().attention[m].z;
-    if (static_cast<Index>(m) == from.module) {
-      const Index width = modules_[m].attention->d_value;
-      const Index place = place_of(model_, from);
-      z = with_columns(z, donor_.captures().attention[m].z, place * width, (place + 1) * width);
+    Tensor z = base_.cache().attention[m].z;
+    if (static_cast<Index>(m) == from.attention_layer) {
+      const Index width = attention_layers_[m].attention->d_value;
+      const Index place = slot_of(model_, from);
+      z = with_columns(z, donor_.cache().attention[m].z, place * width, (place + 1) * width);
     }
-    hooks.edits[m].gate = Tensor::zeros({heads});
-    hooks.edits[m].replacement = z.viewed_as({z.size(0), z.size(1), heads, z.size(2) / heads});
+    hooks.interventions[m].gate = Tensor::zeros({heads});
+    hooks.interventions[m].replacement =
+        z.viewed_as({z.size(0), z.size(1), heads, z.size(2) / heads});
   }
   return model_.forward(batch_, {}, hooks);
 }
@@ -299,15 +305,15 @@ std::vector<PatchedPath> Patching::paths() const {
   const std::vector<HeadId> heads = all_heads(model_);
   Steps steps(std::ssize(heads));
   for (const HeadId& from : heads) {
-    ModelCaptures captures;
-    captures.wants_patterns = false;
-    const Tensor logits = pass_with_sender(from, captures);
+    ActivationCache activations;
+    activations.wants_patterns = false;
+    const Tensor logits = pass_with_sender(from, activations);
     paths.push_back({.from = from, .by = "logits", .effect = effect(logits)});
     for (const HeadId& to : heads) {
-      if (to.module <= from.module) continue;
+      if (to.attention_layer <= from.attention_layer) continue;
       const OutputsByKind kinds =
-          patched_outputs(static_cast<std::size_t>(to.module),
-                          captures.attention[static_cast<std::size_t>(to.module)]);
+          patched_outputs(static_cast<std::size_t>(to.attention_layer),
+                          activations.attention[static_cast<std::size_t>(to.attention_layer)]);
       for (const PatchNode kind : {PatchNode::q, PatchNode::k, PatchNode::v}) {
         paths.push_back({from, to, name_of(kind), effect_of_head(to, kinds.at(kind))});
       }

@@ -20,8 +20,8 @@ Tensor by_head(const Tensor& x, const Ids& block_of_head, Index width) {
   return concat(parts, 2);
 }
 
-AttentionOptions options_of(const AttentionModule& module) {
-  const MultiHeadAttention& a = *module.attention;
+AttentionOptions options_of(const AttentionLayer& attention_layer) {
+  const MultiHeadAttention& a = *attention_layer.attention;
   AttentionOptions options;
   options.heads = a.head_count();
   if (!a.slopes.empty()) {
@@ -49,47 +49,47 @@ NormLayer norm_named(const Transformer& model, const std::string& name) {
 
 }  // namespace
 
-HeadInputs head_inputs(const MultiHeadAttention& a, const AttentionCaptures& captures) {
-  return {captures.q, by_head(captures.k, a.kv_head, a.d_head),
-          by_head(captures.v, a.kv_head, a.d_value)};
+HeadInputs head_inputs(const MultiHeadAttention& a, const AttentionActivations& activations) {
+  return {activations.q, by_head(activations.k, a.kv_head, a.d_head),
+          by_head(activations.v, a.kv_head, a.d_value)};
 }
 
-Tensor attend(const AttentionModule& module, const HeadInputs& inputs, const Batch& batch,
+Tensor attend(const AttentionLayer& attention_layer, const HeadInputs& inputs, const Batch& batch,
               Tensor* pattern) {
-  AttentionOptions options = options_of(module);
-  const bool reads_tokens = module.kind == AttentionKind::self;
-  options.mask = {.causal = module.causal,
-                  .window = module.window,
+  AttentionOptions options = options_of(attention_layer);
+  const bool reads_tokens = attention_layer.kind == AttentionKind::self;
+  options.mask = {.causal = attention_layer.causal,
+                  .window = attention_layer.window,
                   .lengths = reads_tokens ? batch.lengths : batch.source_lengths};
-  const auto compute = form_of(module.attention->function, options);
+  const auto compute = form_of(attention_layer.attention->function, options);
   return compute(inputs.q, inputs.k, inputs.v, std::move(options), pattern);
 }
 
-Tensor attend_with(const AttentionModule& module, const Tensor& pattern, const Tensor& v) {
-  return weighted_values(pattern, v, options_of(module));
+Tensor attend_with(const AttentionLayer& attention_layer, const Tensor& pattern, const Tensor& v) {
+  return weighted_values(pattern, v, options_of(attention_layer));
 }
 
 std::size_t stream_after(const Transformer& model, const std::string& mlp) {
-  for (const AttentionModule& module : model.attention_modules()) {
-    if (module.name == block_of(mlp) + "attn") return module.stream + 1;
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    if (attention_layer.name == block_of(mlp) + "attn") return attention_layer.stream + 1;
   }
   throw Error(text("the model has no block of ", mlp));
 }
 
-Tensor stream_with(const Transformer& model, const ModelCaptures& captures, const std::string& mlp,
-                   const Tensor& y) {
+Tensor stream_with(const Transformer& model, const ActivationCache& activations,
+                   const std::string& mlp, const Tensor& y) {
   const std::size_t after = stream_after(model, mlp);
   const bool is_post = kind_of(model.config().norm_place).stream == StreamKind::normalised;
   if (!is_post) {
-    const auto own = std::ranges::find(captures.written, mlp, &ModelCaptures::Written::name);
-    return captures.residual[after] + (y - own->x);
+    const auto own = std::ranges::find(activations.written, mlp, &ActivationCache::Written::name);
+    return activations.residual[after] + (y - own->x);
   }
-  Tensor x = captures.residual[after - 1];
-  for (const AttentionModule& module : model.attention_modules()) {
-    if (!module.name.starts_with(block_of(mlp))) continue;
-    const auto own =
-        std::ranges::find(captures.written, module.name, &ModelCaptures::Written::name);
-    x = module.query_norm->forward(x + own->x);
+  Tensor x = activations.residual[after - 1];
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    if (!attention_layer.name.starts_with(block_of(mlp))) continue;
+    const auto own = std::ranges::find(activations.written, attention_layer.name,
+                                       &ActivationCache::Written::name);
+    x = attention_layer.query_norm->forward(x + own->x);
   }
   return norm_named(model, block_of(mlp) + "ln2").forward(x + y);
 }

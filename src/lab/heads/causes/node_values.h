@@ -11,18 +11,19 @@ namespace headlab {
 struct HeadInputs {
   Tensor q, k, v;
 };
-HeadInputs head_inputs(const MultiHeadAttention& attention, const AttentionCaptures& captures);
+HeadInputs head_inputs(const MultiHeadAttention& attention,
+                       const AttentionActivations& activations);
 /// Returns z [B, T, H*Dv] of these inputs, as the layer computes it; `pattern`, if not null,
 /// receives the weights.
-Tensor attend(const AttentionModule& module, const HeadInputs& inputs, const Batch& batch,
+Tensor attend(const AttentionLayer& attention_layer, const HeadInputs& inputs, const Batch& batch,
               Tensor* pattern = nullptr);
 /// Returns z [B, T, H*Dv] of given weights [B, H, T, S].
-Tensor attend_with(const AttentionModule& module, const Tensor& pattern, const Tensor& v);
+Tensor attend_with(const AttentionLayer& attention_layer, const Tensor& pattern, const Tensor& v);
 
 /// Returns the index of the stream after the block that a feed-forward network is in.
 std::size_t stream_after(const Transformer& model, const std::string& mlp);
 /// Returns that stream if the feed-forward network had written `y` [B, T, C] instead.
-Tensor stream_with(const Transformer& model, const ModelCaptures& captures, const std::string& mlp,
-                   const Tensor& y);
+Tensor stream_with(const Transformer& model, const ActivationCache& activations,
+                   const std::string& mlp, const Tensor& y);
 
 }  // namespace headlab

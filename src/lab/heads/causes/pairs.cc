@@ -59,7 +59,7 @@ struct AskedRelation {
 /// owner only.
 std::vector<AskedRelation> asked_relations(const Transformer& model, const Task& task,
                                            const Example& example, std::string& unasked) {
-  const HeadsReport scores = score_heads(model, task, {.without_gold = false});
+  const HeadsReport scores = score_heads(model, task, {.without_truth = false});
   std::vector<AskedRelation> all;
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
     HeadSet owners;
@@ -112,8 +112,9 @@ void find_shares(const Transformer& model, const Batch& examples, Index size,
       add_shares(whole, heads, relation, first, relation.whole);
       for (std::size_t i = 0; i < relation.owners.size(); ++i) {
         const auto [found, is_new] = known.try_emplace(head_text(relation.owners[i]));
-        const std::vector<HeadEdits> edits = gates_for(model, without(heads, relation.owners[i]));
-        if (is_new) found->second = attribute_logits(model, part, true, edits, &norms);
+        const std::vector<HeadInterventions> interventions =
+            gates_for(model, without(heads, relation.owners[i]));
+        if (is_new) found->second = attribute_logits(model, part, true, interventions, &norms);
         add_shares(found->second, heads, relation, first, relation.without[i]);
       }
     }

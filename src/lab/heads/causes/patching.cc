@@ -16,11 +16,11 @@ namespace {
 
 /// Returns the interventions of an attention layer that replace one head's z by `z` [B, T, H*Dv] of
 /// the clean pass.
-HeadEdits put_head(const Tensor& z, Index heads, Index place) {
-  HeadEdits edits{.gate = Tensor::full({heads}, 1)};
-  edits.gate.data()[place] = 0;
-  edits.replacement = z.viewed_as({z.size(0), z.size(1), heads, z.size(2) / heads});
-  return edits;
+HeadInterventions put_head(const Tensor& z, Index heads, Index slot) {
+  HeadInterventions interventions{.gate = Tensor::full({heads}, 1)};
+  interventions.gate.data()[slot] = 0;
+  interventions.replacement = z.viewed_as({z.size(0), z.size(1), heads, z.size(2) / heads});
+  return interventions;
 }
 
 /// Returns `stream` [B, T, C] with position t from `other`.
@@ -41,7 +41,7 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   const std::vector<Contrast> contrasts = contrasts_of(clean, corrupted);
   const Activations from(model, clean, false), into(model, corrupted, false);
   const Index outputs = model.config().outputs();
-  PatchReport report{.attention = module_names(model),
+  PatchReport report{.attention = attention_layer_names(model),
                      .pairs = clean.size,
                      .targets = std::ssize(contrasts),
                      .clean = mean_difference(from.logits(), outputs, contrasts),
@@ -50,23 +50,24 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
           "the model gives the clean and the corrupted inputs the same answers");
   const auto numbers = model.head_numbers();
   const std::vector<HeadId> heads = all_heads(model);
-  Steps steps(std::ssize(heads) + std::ssize(from.captures().residual) * clean.length);
+  Steps steps(std::ssize(heads) + std::ssize(from.cache().residual) * clean.length);
   const auto restored = [&](const ModelHooks& hooks) {
     steps.done();
     const double patched = mean_difference(model.forward(corrupted, {}, hooks), outputs, contrasts);
     return (patched - report.corrupted) / (report.clean - report.corrupted);
   };
   for (const HeadId& head : heads) {
-    ModelHooks hooks{.edits = std::vector<HeadEdits>(numbers.size())};
-    hooks.edits[head.module] = put_head(from.captures().attention[head.module].z,
-                                        std::ssize(numbers[head.module]), place_of(model, head));
+    ModelHooks hooks{.interventions = std::vector<HeadInterventions>(numbers.size())};
+    hooks.interventions[head.attention_layer] =
+        put_head(from.cache().attention[head.attention_layer].z,
+                 std::ssize(numbers[head.attention_layer]), slot_of(model, head));
     report.heads.push_back({head, restored(hooks)});
   }
-  for (std::size_t place = 0; place < from.captures().residual.size(); ++place) {
+  for (std::size_t slot = 0; slot < from.cache().residual.size(); ++slot) {
     std::vector<double>& row = report.residual.emplace_back();
-    for (Index t = 0; t < from.residual(place).size(1); ++t) {
-      ModelHooks hooks{.residual = std::vector<Tensor>(place + 1)};
-      hooks.residual[place] = put_position(into.residual(place), from.residual(place), t);
+    for (Index t = 0; t < from.residual(slot).size(1); ++t) {
+      ModelHooks hooks{.residual = std::vector<Tensor>(slot + 1)};
+      hooks.residual[slot] = put_position(into.residual(slot), from.residual(slot), t);
       row.push_back(restored(hooks));
     }
   }

@@ -38,8 +38,8 @@ NamedArray split_array(const std::string& name, const Tensor& x, Index width) {
   return array_of(name, x, {x.size(0), x.size(1), x.size(2) / width, width});
 }
 
-void add_attention(std::vector<NamedArray>& arrays, const AttentionModule& layer,
-                   const AttentionCaptures& computed) {
+void add_attention(std::vector<NamedArray>& arrays, const AttentionLayer& layer,
+                   const AttentionActivations& computed) {
   if (!computed.q.defined()) return;  // no head is left
   const std::string name = layer.name;
   const Index d_head = layer.attention->d_head;
@@ -55,7 +55,7 @@ void add_attention(std::vector<NamedArray>& arrays, const AttentionModule& layer
 }
 
 /// Adds the streams; those of the encoder come first.
-void add_streams(std::vector<NamedArray>& arrays, const ModelCaptures& computed,
+void add_streams(std::vector<NamedArray>& arrays, const ActivationCache& computed,
                  const TransformerConfig& config) {
   const std::size_t of_encoder =
       config.has_source() ? static_cast<std::size_t>(config.encoder_layers) + 1 : 0;
@@ -70,14 +70,14 @@ void add_streams(std::vector<NamedArray>& arrays, const ModelCaptures& computed,
 
 std::vector<NamedArray> activation_arrays(const Transformer& model, const Batch& batch) {
   const Activations activations(model, batch);
-  const ModelCaptures& computed = activations.captures();
+  const ActivationCache& computed = activations.cache();
   std::vector<NamedArray> arrays;
   add_tokens(arrays, batch);
-  const std::vector<AttentionModule> layers = model.attention_modules();
+  const std::vector<AttentionLayer> layers = model.attention_layers();
   for (std::size_t m = 0; m < layers.size(); ++m) {
     add_attention(arrays, layers[m], computed.attention[m]);
   }
-  for (const ModelCaptures::Written& part : computed.written) {
+  for (const ActivationCache::Written& part : computed.written) {
     if (part.name.ends_with(".mlp")) arrays.push_back(array_of(part.name, part.x));
   }
   add_streams(arrays, computed, model.config());

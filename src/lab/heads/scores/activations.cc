@@ -17,29 +17,31 @@ namespace headlab {
 Activations::Activations(const HeadedModel& model, const Batch& batch, bool patterns, bool logits)
     : model_(model) {
   const NoGrad no_grad;
-  captures_.wants_patterns = patterns;
-  logits_ = model.forward(batch, {}, {.captures = &captures_, .logits = logits});
+  activations_.wants_patterns = patterns;
+  logits_ = model.forward(batch, {}, {.activations = &activations_, .logits = logits});
 }
 
 Tensor Activations::pattern(const HeadId& head) const {
   const NoGrad no_grad;
-  const Index place = place_of(model_, head);
-  const Tensor& all = captures_.attention[head.module].pattern;  // [B, H, T, S]
-  return slice(all, 1, place, place + 1).viewed_as({all.size(0), all.size(2), all.size(3)});
+  const Index slot = slot_of(model_, head);
+  const Tensor& all = activations_.attention[head.attention_layer].pattern;  // [B, H, T, S]
+  return slice(all, 1, slot, slot + 1).viewed_as({all.size(0), all.size(2), all.size(3)});
 }
 
 Tensor Activations::output(const HeadId& head) const {
   const NoGrad no_grad;
-  const Index place = place_of(model_, head);
-  const Index width = model_.attention_modules()[head.module].attention->d_value;
-  return slice(captures_.attention[head.module].z, 2, place * width, (place + 1) * width);
+  const Index slot = slot_of(model_, head);
+  const Index width = model_.attention_layers()[head.attention_layer].attention->d_value;
+  return slice(activations_.attention[head.attention_layer].z, 2, slot * width, (slot + 1) * width);
 }
 
-std::vector<Tensor> normalised_patterns(const HeadedModel& model, const ModelCaptures& captures) {
+std::vector<Tensor> normalised_patterns(const HeadedModel& model,
+                                        const ActivationCache& activations) {
   std::vector<Tensor> patterns;
-  for (const AttentionModule& module : model.attention_modules()) {
-    const Tensor& pattern = captures.attention[patterns.size()].pattern;
-    const bool as_it_is = !pattern.defined() || kind_of(module.attention->function).normalises;
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    const Tensor& pattern = activations.attention[patterns.size()].pattern;
+    const bool as_it_is =
+        !pattern.defined() || kind_of(attention_layer.attention->function).normalises;
     patterns.push_back(as_it_is ? pattern : normalised_rows(pattern));
   }
   return patterns;
@@ -83,12 +85,13 @@ void set_weights(HeadPattern& pattern, const Activations& activations) {
 
 double sum_of(std::span<const Scalar> row) { return std::accumulate(row.begin(), row.end(), 0.0); }
 
-GoldCells cells_of(const Gold& gold, const HeadPattern& pattern, const std::string& relation) {
-  GoldCells cells{.relation = relation, .cells = std::vector<char>(pattern.weights.size())};
+TruthCells cells_of(const GroundTruth& truth, const HeadPattern& pattern,
+                    const std::string& relation) {
+  TruthCells cells{.relation = relation, .cells = std::vector<char>(pattern.weights.size())};
   Index queries = 0;
   const std::size_t S = pattern.keys.size();
   for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
-    const auto keys = gold.keys(pattern.example, static_cast<Index>(t));
+    const auto keys = truth.keys(pattern.example, static_cast<Index>(t));
     queries += !keys.empty();
     const double sum =
         pattern.normalises ? 1 : sum_of(std::span(pattern.weights).subspan(t * S, S));
@@ -109,15 +112,15 @@ std::vector<HeadPattern> patterns_on(const HeadedModel& model, const Task& task,
   const std::vector<Relation> relations = task.relations();
   std::vector<HeadPattern> patterns;
   for (const HeadId& head : heads) {
-    const AttentionModule module = model.attention_modules()[head.module];
-    const AttentionKind kind = module.kind;
+    const AttentionLayer attention_layer = model.attention_layers()[head.attention_layer];
+    const AttentionKind kind = attention_layer.kind;
     HeadPattern& pattern =
         patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
-    pattern.normalises = kind_of(module.attention->function).normalises;
+    pattern.normalises = kind_of(attention_layer.attention->function).normalises;
     set_weights(pattern, activations);
-    for (std::size_t r = 0; r < examples.gold.size(); ++r) {
+    for (std::size_t r = 0; r < examples.truth.size(); ++r) {
       if (relations[r].kind == kind) {
-        pattern.gold.push_back(cells_of(examples.gold[r], pattern, relations[r].name));
+        pattern.truth.push_back(cells_of(examples.truth[r], pattern, relations[r].name));
       }
     }
   }
@@ -135,9 +138,9 @@ std::vector<HeadPattern> held_out_patterns(const HeadedModel& model, const Task&
 
 }  // namespace
 
-const GoldCells* HeadPattern::gold_of(std::string_view relation) const {
-  const GoldCells* best = nullptr;
-  for (const GoldCells& cells : gold) {
+const TruthCells* HeadPattern::truth_of(std::string_view relation) const {
+  const TruthCells* best = nullptr;
+  for (const TruthCells& cells : truth) {
     if (cells.relation == relation) return &cells;
     if (relation.empty() && (best == nullptr || cells.mass > best->mass) && cells.mass >= 0) {
       best = &cells;
@@ -153,7 +156,7 @@ HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId&
 
 HeadPattern pattern_of(const HeadedModel& model, const Task& task, const HeadId& head,
                        Index example) {
-  place_of(model, head);  // checks the name before anything slow
+  slot_of(model, head);  // checks the name before anything slow
   return held_out_patterns(model, task, std::span(&head, 1), example)[0];
 }
 
@@ -173,20 +176,20 @@ Json to_json(const HeadPattern& pattern) {
     const auto row = pattern.weights.begin() + t * keys;
     rows.push_back(std::vector<Scalar>(row, row + keys));
   }
-  Json::Array gold;
-  for (const GoldCells& cells : pattern.gold) {
+  Json::Array truth;
+  for (const TruthCells& cells : pattern.truth) {
     std::vector<std::vector<Index>> of_queries(pattern.queries.size());
     for (std::size_t i = 0; i < cells.cells.size(); ++i) {
       if (cells.cells[i] != 0) of_queries[i / keys].push_back(static_cast<Index>(i % keys));
     }
-    gold.push_back(
+    truth.push_back(
         Json::object({{"relation", cells.relation}, {"mass", cells.mass}, {"keys", of_queries}}));
   }
   return head_json(pattern.head, {{"example", pattern.example},
                                   {"tokens", pattern.queries},
                                   {"keys", pattern.keys},
                                   {"pattern", rows},
-                                  {"gold", gold}});
+                                  {"gold", truth}});
 }
 
 namespace {
@@ -202,8 +205,8 @@ Matrix block_of(const Tensor& x, Index b, Index rows, Index block, Index width) 
 }
 
 /// Returns [T, S]: 1 for the keys that a query sees; empty: it sees all.
-std::vector<char> visible_cells(const AttentionPlace& place, Index T, Index S) {
-  const AttentionMask mask{.causal = place.causal, .window = place.window};
+std::vector<char> visible_cells(const AttentionSlot& slot, Index T, Index S) {
+  const AttentionMask mask{.causal = slot.causal, .window = slot.window};
   std::vector<char> cells;
   for (Index i = 0; i < T * S && (mask.causal || mask.window > 0); ++i) {
     cells.push_back(mask.sees(0, i / S, i % S));
@@ -233,14 +236,15 @@ static void require_plain_softmax(const Transformer& model) {
 HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,
                    const HeadId& head, Index b) {
   require_plain_softmax(model);
-  const Index place = place_of(model, head);
-  const AttentionModule module = model.attention_modules()[head.module];
-  const AttentionCaptures& captures = activations.captures().attention[head.module];
-  const Index T = batch.queries_of(module.kind, b), S = batch.keys_of(module.kind, b);
-  const Index D = module.attention->d_head, Dv = module.attention->d_value;
-  const Index block = module.attention->kv_head[place];
-  return attend(block_of(captures.q, b, T, place, D), block_of(captures.k, b, S, block, D),
-                block_of(captures.v, b, S, block, Dv), visible_cells(module, T, S));
+  const Index slot = slot_of(model, head);
+  const AttentionLayer attention_layer = model.attention_layers()[head.attention_layer];
+  const AttentionActivations& own = activations.cache().attention[head.attention_layer];
+  const Index T = batch.queries_of(attention_layer.kind, b),
+              S = batch.keys_of(attention_layer.kind, b);
+  const Index D = attention_layer.attention->d_head, Dv = attention_layer.attention->d_value;
+  const Index block = attention_layer.attention->kv_head[slot];
+  return attend(block_of(own.q, b, T, slot, D), block_of(own.k, b, S, block, D),
+                block_of(own.v, b, S, block, Dv), visible_cells(attention_layer, T, S));
 }
 
 double largest_difference(const HeadSteps& steps, const Activations& activations,

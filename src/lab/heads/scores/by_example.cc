@@ -7,7 +7,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/scores/asked_gold.h"
+#include "heads/scores/scored_queries.h"
 
 namespace headlab {
 namespace {
@@ -38,18 +38,18 @@ ExampleMasses masses_by_example(const HeadedModel& model, const Task& task, Inde
     sets.push_back(relation_queries(example, relations, r, causal));
   }
   const std::vector<HeadId> heads = all_heads(model);
-  const auto modules = model.attention_modules();
+  const auto attention_layers = model.attention_layers();
   ExampleMasses masses{std::ssize(relations), std::ssize(heads), count, {}};
   masses.values.resize(masses.relations * masses.heads * count, NAN);
   for_parts(example.batch, 64, [&](const Batch& part, Index first) {
     const Activations activations(model, part);
     for (std::size_t h = 0; h < heads.size(); ++h) {
       Tensor pattern = activations.pattern(heads[h]);
-      if (!kind_of(modules[heads[h].module].attention->function).normalises) {
+      if (!kind_of(attention_layers[heads[h].attention_layer].attention->function).normalises) {
         pattern = normalised_rows(pattern);
       }
       for (std::size_t r = 0; r < sets.size(); ++r) {
-        if (sets[r].kind != modules[heads[h].module].kind) continue;
+        if (sets[r].kind != attention_layers[heads[h].attention_layer].kind) continue;
         for (Index b = first; b < first + part.size; ++b) {
           const QueryRange range = sets[r].range_of(b, b + 1);
           const auto queries =

@@ -58,7 +58,7 @@ std::vector<SharedQuery> shared_queries(const ScoredHeads& scored, std::size_t r
                     .part = {},
                     .weight = 0};
     for (const std::size_t h : heads) {
-      const auto& [mass, top1] = scored.gathered.heads()[h].hits[r].by_query[i];
+      const auto& [mass, top1] = scored.gathered.heads()[h].matches[r].by_query[i];
       one.mass.push_back(static_cast<double>(mass));
       one.found = one.found || top1;
       one.weight += one.mass.back();
@@ -171,7 +171,7 @@ std::vector<double> losses_with(const HeadedModel& model, const HeadSet& kept,
   const NoGrad no_grad;
   std::vector<double> losses;
   for_parts(examples, kBatch, [&](const Batch& part, Index) {
-    const Tensor logits = model.forward(part, {}, {.edits = gates_for(model, kept)});
+    const Tensor logits = model.forward(part, {}, {.interventions = gates_for(model, kept)});
     const Tensor at = target_losses(logits, part);  // [B, T, K]
     for (Index i = 0; i < at.count(); ++i) {
       if (i % at.size(2) == 0) losses.push_back(0);

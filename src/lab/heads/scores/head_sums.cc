@@ -92,34 +92,34 @@ struct PatternSums::HeadRows {
 };
 
 PatternSums::PatternSums(const HeadedModel& model, const Batch& examples, Index size,
-                         std::span<const AskedGold> asked, const SumOptions& options)
+                         std::span<const ScoredQueries> asked, const SumOptions& options)
     : asked_(asked),
       options_(options),
       causal_(model.shape().architecture != Architecture::encoder) {
   const Index length = std::max(examples.length, examples.source_length);
   HeadSums head;
-  for (const AskedGold& gold : asked) {
-    const Index permutations = options.permuted ? gold.permuted->permutations() : 0;
-    head.hits.push_back({.permuted = std::vector<double>(permutations)});
-    if (permutations > 0) head.hits.back().by_query.resize(gold.set.queries.size());
+  for (const ScoredQueries& truth : asked) {
+    const Index permutations = options.permuted ? truth.permuted->permutations() : 0;
+    head.matches.push_back({.permuted = std::vector<double>(permutations)});
+    if (permutations > 0) head.matches.back().by_query.resize(truth.set.queries.size());
   }
   head.pattern.resize(length * length);
   head.pattern_rows.resize(length);
   head.offsets.resize(2 * length + 1);
   head.seen_changes.resize(2 * length + 1);
-  for (const AttentionModule& module : model.attention_modules()) {
-    head.kind = module.kind;
-    head.window = module.window;
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    head.kind = attention_layer.kind;
+    head.window = attention_layer.window;
     head.place = 0;
-    head.d_value = module.attention->d_value;
-    head.normalises = kind_of(module.attention->function).normalises;
+    head.d_value = attention_layer.attention->d_value;
+    head.normalises = kind_of(attention_layer.attention->function).normalises;
     head.gram.resize(options.shapes ? head.d_value * head.d_value : 0);
-    for (const std::int32_t number : module.attention->heads) {
+    for (const std::int32_t number : attention_layer.attention->heads) {
       head.id.head = number;
       heads_.push_back(head);
       ++head.place;
     }
-    ++head.id.module;
+    ++head.id.attention_layer;
   }
   largest_masses_.resize(asked.size());
   distances_.resize(heads_.size() * heads_.size());
@@ -133,35 +133,37 @@ void PatternSums::gather(const HeadedModel& model, const Batch& examples, Index 
   size = std::clamp<Index>(kMostWeights / of_one, 1, size);
   for_parts(examples, size, [&](const Batch& part, Index first) {
     const Activations activations(model, part, true, false);
-    const std::vector<Tensor> patterns = normalised_patterns(model, activations.captures());
+    const std::vector<Tensor> patterns = normalised_patterns(model, activations.cache());
     std::vector<HeadRows> rows;
     for (const HeadSums& head : heads_) {
-      const Tensor& pattern = patterns[head.id.module];
+      const Tensor& pattern = patterns[head.id.attention_layer];
       const Mask mask{examples, head.kind, causal_, head.window};
       rows.push_back({mask, first, first + part.size, pattern, head.place});
     }
-    if (!rows.empty()) add(rows, activations.captures());
+    if (!rows.empty()) add(rows, activations.cache());
   });
 }
 
-void PatternSums::add(const std::vector<HeadRows>& rows, const ModelCaptures& captures) {
+void PatternSums::add(const std::vector<HeadRows>& rows, const ActivationCache& activations) {
   parallel_for(std::ssize(heads_), [&](Index h) {
     HeadSums& head = heads_[h];
     rows[h].add_to(head);
-    add_hits(head, rows[h]);
-    if (options_.shapes) rows[h].add_output_to(head, captures.attention[head.id.module].z);
+    add_matches(head, rows[h]);
+    if (options_.shapes)
+      rows[h].add_output_to(head, activations.attention[head.id.attention_layer].z);
   });
-  add_row_sums(rows, captures);
+  add_row_sums(rows, activations);
   add_largest_masses(rows);
   if (options_.shapes) add_distances(rows);
 }
 
 /// Adds the sums of the rows as the model computed them, on split B.
-void PatternSums::add_row_sums(const std::vector<HeadRows>& rows, const ModelCaptures& captures) {
+void PatternSums::add_row_sums(const std::vector<HeadRows>& rows,
+                               const ActivationCache& activations) {
   for (std::size_t h = 0; h < heads_.size(); ++h) {
     HeadSums& head = heads_[h];
     if (head.normalises) continue;
-    const Tensor& pattern = captures.attention[head.id.module].pattern;
+    const Tensor& pattern = activations.attention[head.id.attention_layer].pattern;
     const HeadRows as_computed{rows[h].mask, rows[h].first, rows[h].end, pattern, head.place};
     as_computed.for_rows([&](Index b, Index t, SeenKeys seen) {
       if (split_of(b) != 1) return;
@@ -173,28 +175,28 @@ void PatternSums::add_row_sums(const std::vector<HeadRows>& rows, const ModelCap
   }
 }
 
-void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
+void PatternSums::add_matches(HeadSums& head, const HeadRows& rows) const {
   for (std::size_t q = 0; q < asked_.size(); ++q) {
-    const AskedGold& gold = asked_[q];
-    if (gold.set.kind != head.kind) continue;
-    GoldHits& hits = head.hits[q];
-    const QueryRange range = gold.set.range_of(rows.first, rows.end);
+    const ScoredQueries& truth = asked_[q];
+    if (truth.set.kind != head.kind) continue;
+    MatchCounts& matches = head.matches[q];
+    const QueryRange range = truth.set.range_of(rows.first, rows.end);
     for (std::size_t i = range.first; i < range.end; ++i) {
-      const EligibleQuery& query = gold.set.queries[i];
+      const EligibleQuery& query = truth.set.queries[i];
       const Scalar* weights = rows.row(query.b, query.t);
       const double mass = mass_on(query.keys, weights);
-      GoldHits::Split& split = hits.splits[split_of(query.b)];
+      MatchCounts::Split& split = matches.splits[split_of(query.b)];
       split.mass_all += mass;
       if (!query.disjoint) continue;
       const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.seen.end));
-      if (!hits.by_query.empty()) {
-        hits.by_query[i] = {static_cast<float>(mass), hit};
+      if (!matches.by_query.empty()) {
+        matches.by_query[i] = {static_cast<float>(mass), hit};
       }
       split.mass += mass;
       split.top1 += hit;
       split.top1_offset_wrong += hit && !query.offset_right;
       split.top1_nearest_wrong += hit && !query.nearest_right;
-      if (query.judged >= 0) gold.permuted->add_masses(query.judged, weights, hits.permuted);
+      if (query.judged >= 0) truth.permuted->add_masses(query.judged, weights, matches.permuted);
     }
   }
 }
@@ -241,11 +243,11 @@ void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked,
   const Index permutations = gathered.asked()[asked].permuted->permutations();
   std::vector<double> largest(permutations);
   for (const HeadSums& head : gathered.heads()) {
-    std::ranges::transform(largest, head.hits[asked].permuted, largest.begin(),
+    std::ranges::transform(largest, head.matches[asked].permuted, largest.begin(),
                            [](double a, double b) { return std::max(a, b); });
   }
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    const double mass = gathered.heads()[h].hits[asked].splits[1].mass * (1 - 1e-12);
+    const double mass = gathered.heads()[h].matches[asked].splits[1].mass * (1 - 1e-12);
     const auto reached =
         std::ranges::count_if(largest, [mass](double chance) { return chance >= mass; });
     RelationScore& score = report.heads[h].relations[r];

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "heads/scores/asked_gold.h"
+#include "heads/scores/scored_queries.h"
 
 namespace headlab {
 
@@ -19,7 +19,7 @@ inline double ratio(double sum, Index count) {
 inline double ratio(Index part, Index whole) { return ratio(static_cast<double>(part), whole); }
 
 /// Match counts of one head on the ground truth of one relation or score.
-struct GoldHits {
+struct MatchCounts {
   struct Split {
     double mass = 0, mass_all = 0;  // over disjoint queries, over all
     Index top1 = 0;                 // disjoint queries whose argmax is a ground-truth key
@@ -39,10 +39,10 @@ struct GoldHits {
 struct HeadSums {
   HeadId id{};
   AttentionKind kind = AttentionKind::self;
-  Index window = 0;              // of its layer; 0: none
-  Index place = 0;               // index among the current heads of its attention layer
-  Index d_value = 0;             // the width of its output z
-  std::vector<GoldHits> hits{};  // by scored relation; zeros for another kind
+  Index window = 0;                    // of its layer; 0: none
+  Index place = 0;                     // index among the current heads of its attention layer
+  Index d_value = 0;                   // the width of its output z
+  std::vector<MatchCounts> matches{};  // by scored relation; zeros for another kind
   // Split A: the average pattern, for a baseline.
   std::vector<double> pattern{};       // [length, length]: sums of weights
   std::vector<double> pattern_rows{};  // [length]: how many rows were added
@@ -71,12 +71,12 @@ class PatternSums {
   /// Runs the model over the examples, `size` sequences at a time, and adds to the sums of its
   /// heads.
   PatternSums(const HeadedModel& model, const Batch& examples, Index size,
-              std::span<const AskedGold> asked, const SumOptions& options);
+              std::span<const ScoredQueries> asked, const SumOptions& options);
 
   const std::vector<HeadSums>& heads() const { return heads_; }
-  std::span<const AskedGold> asked() const { return asked_; }
+  std::span<const ScoredQueries> asked() const { return asked_; }
   /// Returns the sum of the largest mass of any head over the held-out queries of a relation.
-  double largest_masses(std::size_t gold) const { return largest_masses_[gold]; }
+  double largest_masses(std::size_t truth) const { return largest_masses_[truth]; }
   /// Returns the mean Jensen-Shannon distance between the rows of two heads of one kind, over split
   /// B; NaN for heads of different kinds.
   double distance(std::size_t a, std::size_t b) const;
@@ -84,13 +84,13 @@ class PatternSums {
  private:
   struct HeadRows;
   void gather(const HeadedModel& model, const Batch& examples, Index size);
-  void add(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
-  void add_row_sums(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
-  void add_hits(HeadSums& head, const HeadRows& rows) const;
+  void add(const std::vector<HeadRows>& rows, const ActivationCache& activations);
+  void add_row_sums(const std::vector<HeadRows>& rows, const ActivationCache& activations);
+  void add_matches(HeadSums& head, const HeadRows& rows) const;
   void add_largest_masses(const std::vector<HeadRows>& rows);
   void add_distances(const std::vector<HeadRows>& rows);
 
-  std::span<const AskedGold> asked_;
+  std::span<const ScoredQueries> asked_;
   SumOptions options_;
   bool causal_;
   std::vector<HeadSums> heads_;

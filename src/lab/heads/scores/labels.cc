@@ -88,7 +88,7 @@ std::vector<std::string> labels_of(const HeadScores& scores, const HeadSums& hea
   for (const ScoreEntry& row : score_table()) {
     if (row.from.weight == nullptr) continue;
     const QuerySet& set = job.asked[pattern].set;
-    const double top1 = ratio(head.hits[pattern].splits[1].top1, set.splits[1].disjoint);
+    const double top1 = ratio(head.matches[pattern].splits[1].top1, set.splits[1].disjoint);
     if (row.from.label && top1 >= kRareShare && beats_offset(top1, set)) {
       labels.push_back(label_text(row.name, set.splits[1].disjoint));
     }

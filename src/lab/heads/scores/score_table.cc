@@ -1,7 +1,7 @@
 // The table of scores. A row defines how a score is computed (from the tokens, from a head's sums,
 // or from its score on a relation), its name in JSON, and its format in tables. To add a score, add
 // a row: lists, JSON and tables read it. Rows without a function describe parts of the report that
-// are not numbers. Read next: asked_gold.h, head_sums.h (the input of rows), scores.cc.
+// are not numbers. Read next: scored_queries.h, head_sums.h (the input of rows), scores.cc.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Scores of heads, from the examples to the report. The scored queries are prepared before the
-// model runs (asked_gold.cc), sums are accumulated while it runs (head_sums.cc), and this file
+// model runs (scored_queries.cc), sums are accumulated while it runs (head_sums.cc), and this file
 // converts them to scores. All choices (the head of a relation, the best offset, the average
 // pattern, the assignment) are made on split A; reported numbers come from split B. Labels follow
 // Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
@@ -23,7 +23,7 @@ constexpr Index kFewestPermutations = 199;
 // ---- one head on the ground truth of relations --------------------------------------------------
 
 /// Returns the mass of the head's average pattern of split A on the disjoint queries of a split.
-double position_null(const HeadSums& head, const QuerySet& set, std::size_t split) {
+double position_baseline(const HeadSums& head, const QuerySet& set, std::size_t split) {
   const Index length = std::ssize(head.pattern_rows);
   double sum = 0;
   for (const EligibleQuery& query : set.queries) {
@@ -36,7 +36,7 @@ double position_null(const HeadSums& head, const QuerySet& set, std::size_t spli
 
 /// Returns the mean share of ground-truth keys among the keys that the head sees: the mass of
 /// uniform attention.
-double uniform_null(const Mask& mask, const QuerySet& set, std::size_t split) {
+double uniform_baseline(const Mask& mask, const QuerySet& set, std::size_t split) {
   double sum = 0;
   for (const EligibleQuery& query : set.queries) {
     if (!query.disjoint || split_of(query.b) != split) continue;
@@ -48,22 +48,22 @@ double uniform_null(const Mask& mask, const QuerySet& set, std::size_t split) {
   return ratio(sum, set.splits[split].disjoint);
 }
 
-RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySet& set,
+RelationScore score_of(const HeadSums& head, const MatchCounts& matches, const QuerySet& set,
                        std::size_t split, const Mask& mask) {
   const QuerySet::Facts& facts = set.splits[split];
-  const GoldHits::Split& sums = hits.splits[split];
+  const MatchCounts::Split& sums = matches.splits[split];
   RelationScore score{.queries = facts.disjoint,
                       .examples = facts.examples,
                       .mass = ratio(sums.mass, facts.disjoint),
                       .mass_all = ratio(sums.mass_all, facts.all),
                       .top1 = ratio(sums.top1, facts.disjoint),
-                      .null = uniform_null(mask, set, split)};
+                      .baseline = uniform_baseline(mask, set, split)};
   if (!set.positional) {
     const double offset = ratio(facts.offset_right, facts.disjoint);
-    score.null = std::max({score.null, offset, position_null(head, set, split)});
+    score.baseline = std::max({score.baseline, offset, position_baseline(head, set, split)});
   }
-  if (score.null < 1 && facts.disjoint > 0) {
-    score.lift = (score.mass - score.null) / (1 - score.null);
+  if (score.baseline < 1 && facts.disjoint > 0) {
+    score.lift = (score.mass - score.baseline) / (1 - score.baseline);
   }
   return score;
 }
@@ -76,7 +76,7 @@ std::vector<RelationScore> relation_scores(const HeadSums& head, const ScoringJo
   const Mask mask{job.example.batch, head.kind, job.causal, head.window};
   for (std::size_t r = 0; r < scores.size(); ++r) {
     const QuerySet& set = job.asked[r].set;
-    if (set.kind == head.kind) scores[r] = score_of(head, head.hits[r], set, split, mask);
+    if (set.kind == head.kind) scores[r] = score_of(head, head.matches[r], set, split, mask);
   }
   return scores;
 }
@@ -93,7 +93,7 @@ std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool 
     if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
     if (row.from.weight == nullptr || !all) continue;
     if (const Index queries = job.asked[pattern].set.splits[1].disjoint; queries > 0) {
-      value = ratio(head.hits[pattern].splits[1].mass, queries);
+      value = ratio(head.matches[pattern].splits[1].mass, queries);
     }
     ++pattern;
   }
@@ -127,7 +127,7 @@ void decide_owners(HeadsReport& report, const ScoringJob& job, const HeadedModel
                    const HeadsOptions& options) {
   const auto judged = smallest_p(report, job.relations.size());
   const Index wanted = std::llround(1 / kOwnerP) * std::ssize(judged);
-  std::vector<AskedGold> asked;
+  std::vector<ScoredQueries> asked;
   std::vector<std::size_t> relations;
   for (const auto& [p, r] : judged) {
     const auto may_own = [&, relation = r](const HeadScores& head) {
@@ -167,14 +167,14 @@ RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered,
   winner.p = best.p;
   winner.owned = best.owns();
   winner.mass_any = ratio(gathered.largest_masses(r), best.queries);
-  const AskedGold& gold = gathered.asked()[r];
-  winner.exchanges = gold.permuted->different();
-  winner.fixed_keys = !relation.positional && gold.set.has_fixed_keys();
-  winner.best_offset = gold.set.best_offset;
-  const QuerySet::Facts& facts = gold.set.splits[1];
-  const GoldHits::Split& sums = gathered.heads()[winner.best].hits[r].splits[1];
+  const ScoredQueries& truth = gathered.asked()[r];
+  winner.exchanges = truth.permuted->different();
+  winner.fixed_keys = !relation.positional && truth.set.has_fixed_keys();
+  winner.best_offset = truth.set.best_offset;
+  const QuerySet::Facts& facts = truth.set.splits[1];
+  const MatchCounts::Split& sums = gathered.heads()[winner.best].matches[r].splits[1];
   winner.offset = baseline(facts, facts.offset_right, sums.top1_offset_wrong);
-  if (gold.set.has_candidates) {
+  if (truth.set.has_candidates) {
     winner.nearest = baseline(facts, facts.nearest_right, sums.top1_nearest_wrong);
   }
   return winner;
@@ -217,7 +217,7 @@ void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
     const QuerySet& set = job.asked[r].set;
     double best_on_a = -1;
     for (const HeadSums& head : gathered.heads()) {
-      const auto& splits = head.hits[r].splits;
+      const auto& splits = head.matches[r].splits;
       if (head.kind != set.kind || splits[0].mass <= best_on_a || set.splits[1].disjoint == 0) {
         continue;
       }
@@ -256,14 +256,14 @@ HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsO
                  .relations = task.relations(),
                  .model = model};
   job.add_relations(options.permutations);
-  if (options.without_gold) job.add_patterns(task);
+  if (options.without_truth) job.add_patterns(task);
   const PatternSums gathered(model, job.example.batch, options.batch, job.asked,
-                             {.shapes = options.without_gold});
-  HeadsReport report{.attention = module_names(model),
+                             {.shapes = options.without_truth});
+  HeadsReport report{.attention = attention_layer_names(model),
                      .examples = examples,
                      .different = task.different(Split::validation),
                      .permutations = options.permutations};
-  fill_heads(report, job, gathered, options.without_gold);
+  fill_heads(report, job, gathered, options.without_truth);
   const std::size_t relations = report.heads.empty() ? 0 : job.relations.size();
   for (std::size_t r = 0; r < relations; ++r) fill_p(report, gathered, r, r);
   decide_owners(report, job, model, options);

@@ -21,7 +21,7 @@ static Json to_json(const RelationScore& score) {
     if (row.from.relation != nullptr) json[row.name] = row.from.relation(score);
   }
   append(json, {{"mass_all", score.mass_all},
-                {"null", score.null},
+                {"null", score.baseline},
                 {"queries", score.queries},
                 {"examples", score.examples},
                 {"owns", score.owns()}});
@@ -38,7 +38,7 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const HeadId& head = report.heads[winner.best];
   Json best = report.best_score(r);
-  append(best, {{"layer", head.module},
+  append(best, {{"layer", head.attention_layer},
                 {"head", head.head},
                 {"mass_untrained", winner.mass_untrained},
                 {"lift_untrained", winner.lift_untrained}});

@@ -235,7 +235,7 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                            "attention mass reached without looking at content")
                         .fixed(3)
                         .no_legend(),
-                    &RelationScore::null);
+                    &RelationScore::baseline);
   columns.add_score(Column("best.p_holm", "p",
                            "probability that shuffled ground truth gives some head as much mass, "
                            "Holm-corrected for all relations")

@@ -1,6 +1,6 @@
 // Prepares the scored queries of a report: those of the relations of the task, with permutations of
 // their ground-truth keys, and those of the patterns that every head is compared with. See
-// scoring_job.h; the queries are found in asked_gold.cc.
+// scoring_job.h; the queries are found in scored_queries.cc.
 #include "heads/scores/scoring_job.h"
 
 namespace headlab {
@@ -11,24 +11,25 @@ void ScoringJob::add_relations(Index permutations) {
   }
 }
 
-AskedGold ScoringJob::asked_relation(std::size_t r, Index permutations) const {
+ScoredQueries ScoringJob::asked_relation(std::size_t r, Index permutations) const {
   const Index window = widest_window(model, relations[r].kind);
   const QuerySet set = relation_queries(example, relations, r, causal, window);
   const Key key = Key{}.fold("permutations").fold(relations[r].name);
-  return {set, PermutedGold::of(set, permutations, key)};
+  return {set, PermutedTruth::of(set, permutations, key)};
 }
 
 void ScoringJob::add_patterns(const Task& task) {
   const std::vector<TokenFacts> facts = facts_of(example.batch, task);
-  for (const AttentionModule& module : model.attention_modules()) {
-    if (module.attention->heads.empty() || patterns.contains(module.kind)) continue;
-    patterns[module.kind] = asked.size();
-    const Mask mask{example.batch, module.kind, causal};
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    if (attention_layer.attention->heads.empty() || patterns.contains(attention_layer.kind))
+      continue;
+    patterns[attention_layer.kind] = asked.size();
+    const Mask mask{example.batch, attention_layer.kind, causal};
     for (const ScoreEntry& row : score_table()) {
       if (row.from.weight == nullptr) continue;
-      gold.push_back(pattern_gold(row, mask, facts));
-      const QuerySet set = lone_queries(gold.back(), mask);
-      asked.push_back({set, std::make_shared<PermutedGold>(set, 0, Key{})});
+      truth.push_back(pattern_truth(row, mask, facts));
+      const QuerySet set = lone_queries(truth.back(), mask);
+      asked.push_back({set, std::make_shared<PermutedTruth>(set, 0, Key{})});
     }
   }
 }

@@ -1,6 +1,6 @@
 // The scored queries of a report: prepared before the model runs, read when sums become scores.
 // Private to this layer. Used by scores.cc (the report) and labels.cc (words for a head). The
-// queries themselves are found in asked_gold.cc.
+// queries themselves are found in scored_queries.cc.
 #pragma once
 
 #include <deque>
@@ -20,12 +20,12 @@ struct ScoringJob {
   const HeadedModel& model;
   bool causal = model.shape().architecture != Architecture::encoder;
   std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `asked`
-  std::deque<Gold> gold{};                          // a deque: `asked` points to its elements
-  std::vector<AskedGold> asked{};
+  std::deque<GroundTruth> truth{};                  // a deque: `asked` points to its elements
+  std::vector<ScoredQueries> asked{};
 
   /// Adds the queries of all relations, with permutations of their ground-truth keys.
   void add_relations(Index permutations);
-  AskedGold asked_relation(std::size_t r, Index permutations) const;
+  ScoredQueries asked_relation(std::size_t r, Index permutations) const;
   /// Adds, for each kind of attention, the queries of the rows of score_table().
   void add_patterns(const Task& task);
 };

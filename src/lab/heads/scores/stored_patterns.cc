@@ -37,7 +37,7 @@ class StoredTask final : public Task {
     const TaskShape form = shape();
     Example example{Batch::make(count, form.length, std::max<Index>(1, form.targets),
                                 form.source_length, 1),
-                    std::vector<Gold>(input_.header.relations.size())};
+                    std::vector<GroundTruth>(input_.header.relations.size())};
     for (Index b = 0; b < count; ++b) {
       const Index i = b / times_ % input_.examples;
       example.batch.vector(b, 0)[0] = static_cast<Scalar>(i);
@@ -66,18 +66,18 @@ class StoredModel final : public HeadedModel {
 
   const TaskShape& shape() const override { return shape_; }
   void visit(const ParameterVisitor&) const override {}
-  std::vector<AttentionModule> attention_modules() const override {
-    std::vector<AttentionModule> modules(layers_.size());
-    for (std::size_t m = 0; m < modules.size(); ++m) {
-      modules[m].name = text("blocks.", m, input_.is_cross() ? ".cross_attn" : ".attn");
-      modules[m].kind = input_.kind();
-      modules[m].layer = static_cast<Index>(m);
-      modules[m].queries = input_.queries;
-      modules[m].keys = input_.keys;
-      modules[m].causal = input_.header.architecture == Architecture::decoder;
-      modules[m].attention = &layers_[m];
+  std::vector<AttentionLayer> attention_layers() const override {
+    std::vector<AttentionLayer> attention_layers(layers_.size());
+    for (std::size_t m = 0; m < attention_layers.size(); ++m) {
+      attention_layers[m].name = text("blocks.", m, input_.is_cross() ? ".cross_attn" : ".attn");
+      attention_layers[m].kind = input_.kind();
+      attention_layers[m].layer = static_cast<Index>(m);
+      attention_layers[m].queries = input_.queries;
+      attention_layers[m].keys = input_.keys;
+      attention_layers[m].causal = input_.header.architecture == Architecture::decoder;
+      attention_layers[m].attention = &layers_[m];
     }
-    return modules;
+    return attention_layers;
   }
 
  private:
@@ -97,14 +97,14 @@ class StoredModel final : public HeadedModel {
   Tensor compute(const Batch& batch, const ForwardContext&,
                  const ModelHooks& hooks) const override {
     hooks.begin(layers_.size());
-    require(hooks.edits.empty() && hooks.z.empty() && hooks.residual.empty(),
+    require(hooks.interventions.empty() && hooks.z.empty() && hooks.residual.empty(),
             "cannot change stored patterns: there is no model that computes them");
     require(batch.features == 1, "stored patterns belong to the examples of their own task");
-    if (hooks.captures == nullptr || !hooks.captures->wants_patterns) return {};
+    if (hooks.activations == nullptr || !hooks.activations->wants_patterns) return {};
     for (std::size_t m = 0; m < layers_.size(); ++m) {
-      AttentionCaptures& captures = hooks.captures->attention[m];
-      captures.heads = layers_[m].heads;
-      captures.pattern = patterns_of(batch, static_cast<Index>(m));
+      AttentionActivations& activations = hooks.activations->attention[m];
+      activations.heads = layers_[m].heads;
+      activations.pattern = patterns_of(batch, static_cast<Index>(m));
     }
     return {};
   }

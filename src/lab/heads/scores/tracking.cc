@@ -46,7 +46,8 @@ Json line_of(Index step, const HeadsReport& report) {
 /// Returns the lift of one head on one relation in a line; NaN if the line has none.
 double lift_in(const Json& line, const HeadId& id, const std::string& relation) {
   for (const Json& head : line.at("heads").items()) {
-    if (head.at("layer").integer() != id.module || head.at("head").integer() != id.head) continue;
+    if (head.at("layer").integer() != id.attention_layer || head.at("head").integer() != id.head)
+      continue;
     const Json* lift = head.at("lift").find(relation);
     return lift != nullptr && lift->is_number() ? lift->number() : kUndefined;
   }
@@ -73,8 +74,10 @@ RelationHistory history_of(const std::string& relation, const Json& best,
   }
   for (const Json& line : lines) history.lifts.push_back(lift_in(line, history.best, relation));
   const double last = history.lifts.back();
-  const auto born = std::ranges::find_if(history.lifts, [&](double x) { return x >= last / 2; });
-  if (last >= kOwnerLift) history.born = lines[born - history.lifts.begin()].at("step").integer();
+  const auto emergence_step =
+      std::ranges::find_if(history.lifts, [&](double x) { return x >= last / 2; });
+  if (last >= kOwnerLift)
+    history.emergence_step = lines[emergence_step - history.lifts.begin()].at("step").integer();
   return history;
 }
 
@@ -118,7 +121,7 @@ HeadsHistory read_heads_history(const Run& run) {
 }
 
 Finding finding_of(const HeadsHistory& history) {
-  Table births{
+  Table emergences{
       .name = "relations",
       .columns = {Column("name", "relation", "the keys to attend to").no_legend(),
                   kHeadColumn,
@@ -135,15 +138,16 @@ Finding finding_of(const HeadsHistory& history) {
   Table lifts{"lifts", {Column("step", "step", "training step").hidden()}};
   for (const Index step : history.steps) lifts.rows.emplace_back(1, Json(step));
   for (const RelationHistory& one : history.relations) {
-    births.rows.push_back({one.name, one.best,
-                           one.born < 0 ? kUndefined : static_cast<double>(one.born),
-                           one.lifts.back(), one.by.empty() ? Json() : Json(one.by),
-                           one.parted < 0 ? Json() : Json(one.parted), one.lifts});
+    emergences.rows.push_back(
+        {one.name, one.best,
+         one.emergence_step < 0 ? kUndefined : static_cast<double>(one.emergence_step),
+         one.lifts.back(), one.by.empty() ? Json() : Json(one.by),
+         one.parted < 0 ? Json() : Json(one.parted), one.lifts});
     lifts.columns.push_back(Column("lift." + one.name, one.name).hidden());
     for (std::size_t i = 0; i < lifts.rows.size(); ++i) lifts.rows[i].emplace_back(one.lifts[i]);
   }
   return {.about = stamped({{"attention", history.attention}, {"steps", history.steps}}),
-          .tables = {births, lifts}};
+          .tables = {emergences, lifts}};
 }
 
 }  // namespace headlab

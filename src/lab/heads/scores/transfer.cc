@@ -67,7 +67,7 @@ std::vector<Column> role_columns(const std::string& key, const std::string& when
 
 TransferReport find_transfer(const Run& run, Index examples) {
   const Run before = run_before(run);
-  const HeadsOptions options{.examples = examples, .without_gold = false};
+  const HeadsOptions options{.examples = examples, .without_truth = false};
   const HeadsReport now = score_heads(run.model, *run.task, options);
   const std::vector<Role> first = roles_of(score_heads(before.model, *before.task, options));
   const std::vector<Role> second = roles_of(now);

@@ -49,7 +49,7 @@ Tensor unembedding(const Transformer& model) {
 }
 
 AttentionKind kind_of(const Transformer& model, const HeadId& head) {
-  return model.attention_modules()[head.module].kind;
+  return model.attention_layers()[head.attention_layer].kind;
 }
 
 /// Returns whether a head reads, by its queries (Q), keys or values, the stream that another
@@ -113,15 +113,15 @@ Matrix matching_matrix(const Tensor& E, const HeadWeights& weights) {
 /// Computes the summary of a head. `U`: the unembedding.
 CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index distance,
                           const Tensor& U) {
-  const HeadWeights turned = head_weights(model, head, distance),
+  const HeadWeights rotated = head_weights(model, head, distance),
                     weights = head_weights(model, head);
   const Tensor& E = model.embedding();
-  const Tensor keys = transpose(matmul(E, turned.K)), values = matmul(E, weights.V);
+  const Tensor keys = transpose(matmul(E, rotated.K)), values = matmul(E, weights.V);
   const Index V = model.config().vocab;
   CircuitSummary summary;
   summary.head = head;
-  summary.matches = diagonal_share(matmul(E, turned.Q), keys, scale_of(turned));
-  summary.matching = positive_share(matching_matrix(E, turned));
+  summary.matches = diagonal_share(matmul(E, rotated.Q), keys, scale_of(rotated));
+  summary.matching = positive_share(matching_matrix(E, rotated));
   if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
   if (model.config().answers > 0) return summary;                      // no token is an answer
   const auto small = [&](const Tensor& U_k, const Tensor& written) {   // O U E V, [Dv, Dv]
@@ -243,7 +243,7 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
     for (std::size_t j = 0; j < readers.size(); ++j) {
       for (const char kind : {'Q', 'K', 'V'}) {
         const HeadId &from = readers[i].head, &to = readers[j].head;
-        if (from.module >= to.module) break;
+        if (from.attention_layer >= to.attention_layer) break;
         if (!reads_what_is_written(kind_of(model, from), kind_of(model, to), kind)) continue;
         all.push_back({from, to, kind});
         pairs.push_back({i, j});
@@ -258,33 +258,35 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
 
 HeadWeights plain_weights(const HeadedModel& model, const HeadId& head) {
   const NoGrad no_grad;
-  const Index place = place_of(model, head);
-  const MultiHeadAttention& a = *model.attention_modules()[head.module].attention;
-  const Index block = a.kv_head[place];
+  const Index slot = slot_of(model, head);
+  const MultiHeadAttention& a = *model.attention_layers()[head.attention_layer].attention;
+  const Index block = a.kv_head[slot];
   const auto columns = [](const Tensor& W, Index i, Index width) {
     return slice(W, 1, i * width, (i + 1) * width);
   };
-  return {columns(a.Q.W, place, a.d_head), columns(a.K.W, block, a.d_head),
+  return {columns(a.Q.W, slot, a.d_head), columns(a.K.W, block, a.d_head),
           columns(a.V.W, block, a.d_value),
-          slice(a.O.W, 0, place * a.d_value, (place + 1) * a.d_value)};
+          slice(a.O.W, 0, slot * a.d_value, (slot + 1) * a.d_value)};
 }
 
 HeadWeights head_weights(const Transformer& model, const HeadId& head, Index distance) {
   const NoGrad no_grad;
   HeadWeights weights = plain_weights(model, head);
-  const Tensor& turning = model.attention_modules()[head.module].attention->turning;
-  const Index distances = kind_of(model.config().positions).turning ? model.config().length : 1;
+  const Tensor& rotary_table =
+      model.attention_layers()[head.attention_layer].attention->rotary_table;
+  const Index distances =
+      kind_of(model.config().positions).rotary_table ? model.config().length : 1;
   require(0 <= distance && distance<distances, "circuits at distance ", distance, ": ", distances> 1
               ? text("the model has distances from 0 to ", distances - 1)
               : "only rotary positions rotate queries and keys");
-  if (distance > 0 && turning.defined()) {
+  if (distance > 0 && rotary_table.defined()) {
     const Index C = weights.Q.size(0), D = weights.Q.size(1);
-    weights.Q = reshape(rotary(reshape(weights.Q, {C, 1, D}), turning, distance), {C, D});
+    weights.Q = reshape(rotary(reshape(weights.Q, {C, 1, D}), rotary_table, distance), {C, D});
   }
   if (stream_of(model) == StreamKind::normalised) return weights;
-  const AttentionModule module = model.attention_modules()[head.module];
-  weights.Q = folded(*module.query_norm, weights.Q);
-  for (Tensor* W : {&weights.K, &weights.V}) *W = folded(*module.key_norm, *W);
+  const AttentionLayer attention_layer = model.attention_layers()[head.attention_layer];
+  weights.Q = folded(*attention_layer.query_norm, weights.Q);
+  for (Tensor* W : {&weights.K, &weights.V}) *W = folded(*attention_layer.key_norm, *W);
   return weights;
 }
 
@@ -306,7 +308,7 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   const NoGrad no_grad;
   require(options.draws >= 1, "random pairs: ", options.draws, " are too few to compare with");
   require_tokens(model);
-  CircuitsReport report{module_names(model), options, {}, compositions_of(model, options)};
+  CircuitsReport report{attention_layer_names(model), options, {}, compositions_of(model, options)};
   const Tensor U = unembedding(model);
   for (const HeadId& head : all_heads(model)) {
     report.heads.push_back(summary_of(model, head, options.distance, U));

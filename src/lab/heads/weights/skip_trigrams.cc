@@ -47,7 +47,7 @@ std::vector<SkipTrigram> skip_trigrams(const Transformer& model, const HeadId& h
                                        Index most) {
   const NoGrad no_grad;
   const TransformerConfig& config = model.config();
-  const bool writes = model.attention_modules()[head.module].kind != AttentionKind::encoder;
+  const bool writes = model.attention_layers()[head.attention_layer].kind != AttentionKind::encoder;
   if (!writes || config.vocab > kMostCircuitTokens) return {};
   const TokenCircuits circuits = token_circuits(model, head, distance);
   const Matrix qk = above_row_means(Matrix(circuits.qk));

@@ -2,7 +2,7 @@
 // relations share a ground-truth key, another head may already have the answer, so such queries are
 // not disjoint. Relations of different kinds of attention have different keys and never share one.
 // Read next: head_sums.cc.
-#include "heads/scores/asked_gold.h"
+#include "heads/scores/scored_queries.h"
 
 #include <map>
 #include <numeric>
@@ -30,14 +30,14 @@ Index nearest_of(Keys candidates, Index t) {
 
 /// Returns the offset that finds most disjoint queries of split A; the shortest of equals.
 Index best_offset_of(const QuerySet& set) {
-  std::map<Index, Index> hits;
+  std::map<Index, Index> matches;
   for (const EligibleQuery& query : set.queries) {
     for (const std::int32_t key : query.keys) {
-      hits[key - query.t] += query.disjoint && split_of(query.b) == 0;
+      matches[key - query.t] += query.disjoint && split_of(query.b) == 0;
     }
   }
   Index best = 0, most = 0;
-  for (const auto& [offset, count] : hits) {
+  for (const auto& [offset, count] : matches) {
     if (count > most || (count == most && std::abs(offset) < std::abs(best))) {
       best = offset;
       most = count;
@@ -137,10 +137,10 @@ std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
 
 Index widest_window(const HeadedModel& model, AttentionKind kind) {
   Index widest = 0;
-  for (const AttentionModule& module : model.attention_modules()) {
-    if (module.kind != kind || module.attention->heads.empty()) continue;
-    if (module.window == 0) return 0;
-    widest = std::max(widest, module.window);
+  for (const AttentionLayer& attention_layer : model.attention_layers()) {
+    if (attention_layer.kind != kind || attention_layer.attention->heads.empty()) continue;
+    if (attention_layer.window == 0) return 0;
+    widest = std::max(widest, attention_layer.window);
   }
   return widest;
 }
@@ -149,15 +149,15 @@ QuerySet relation_queries(const Example& example, const std::vector<Relation>& r
                           std::size_t r, bool causal, Index window) {
   QuerySet set{.kind = relations[r].kind, .positional = relations[r].positional};
   const Mask mask{example.batch, set.kind, causal, window};
-  const Gold* candidates = example.candidates.empty() ? nullptr : &example.candidates[r];
+  const GroundTruth* candidates = example.candidates.empty() ? nullptr : &example.candidates[r];
   set.has_candidates = candidates != nullptr && candidates->queries() > 0;
-  for (Index i = 0; i < example.gold[r].queries(); ++i) {
-    const auto [b, t, keys] = example.gold[r].query(i);
+  for (Index i = 0; i < example.truth[r].queries(); ++i) {
+    const auto [b, t, keys] = example.truth[r].query(i);
     if (mask.visible(b, t) < 1) continue;  // there is no source to look at
     bool disjoint = true;
     for (std::size_t other = 0; other < relations.size(); ++other) {
       disjoint = disjoint && (other == r || relations[other].kind != set.kind ||
-                              !share_a_key(keys, example.gold[other].keys(b, t)));
+                              !share_a_key(keys, example.truth[other].keys(b, t)));
     }
     set.queries.push_back({b, t, keys, mask.seen(b, t), disjoint});
     if (set.has_candidates) set.queries.back().nearest = nearest_of(candidates->keys(b, t), t);
@@ -166,17 +166,17 @@ QuerySet relation_queries(const Example& example, const std::vector<Relation>& r
   return set;
 }
 
-QuerySet lone_queries(const Gold& gold, const Mask& mask) {
+QuerySet lone_queries(const GroundTruth& truth, const Mask& mask) {
   QuerySet set{.kind = mask.kind, .positional = true};
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const auto [b, t, keys] = gold.query(i);
+  for (Index i = 0; i < truth.queries(); ++i) {
+    const auto [b, t, keys] = truth.query(i);
     set.queries.push_back({b, t, keys, mask.seen(b, t)});
   }
   fill_splits(set);
   return set;
 }
 
-PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
+PermutedTruth::PermutedTruth(const QuerySet& set, Index permutations, Key key)
     : permutations_(permutations) {
   std::vector<EligibleQuery> judged;
   std::ranges::copy_if(set.queries, std::back_inserter(judged),
@@ -187,8 +187,8 @@ PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
   different_ = count_different(judged);
 }
 
-std::shared_ptr<const PermutedGold> PermutedGold::of(const QuerySet& set, Index permutations,
-                                                     Key key) {
+std::shared_ptr<const PermutedTruth> PermutedTruth::of(const QuerySet& set, Index permutations,
+                                                       Key key) {
   std::vector<Index> drawn_from = {permutations, set.positional};
   for (const EligibleQuery& query : set.queries) {
     if (query.judged < 0) continue;
@@ -198,27 +198,27 @@ std::shared_ptr<const PermutedGold> PermutedGold::of(const QuerySet& set, Index 
   }
   struct Drawn {
     std::vector<Index> from;
-    std::shared_ptr<const PermutedGold> gold;
+    std::shared_ptr<const PermutedTruth> truth;
   };
   thread_local std::map<std::uint64_t, Drawn> kept;
-  auto& [from, gold] = kept[key.fold(permutations).value];
-  if (gold == nullptr || from != drawn_from) {
-    gold = std::make_shared<PermutedGold>(set, permutations, key);
+  auto& [from, truth] = kept[key.fold(permutations).value];
+  if (truth == nullptr || from != drawn_from) {
+    truth = std::make_shared<PermutedTruth>(set, permutations, key);
     from = std::move(drawn_from);
   }
-  return gold;
+  return truth;
 }
 
 /// Calls f(p) for all permutations, in blocks whose sets are side by side.
 template <class F>
-void PermutedGold::for_blocks(F&& f) const {
+void PermutedTruth::for_blocks(F&& f) const {
   constexpr Index kBlock = 64;
   parallel_for((permutations_ + kBlock - 1) / kBlock, [&](Index block) {
     f(block * kBlock, std::min(permutations_, (block + 1) * kBlock));
   });
 }
 
-void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
+void PermutedTruth::exchange(const std::vector<EligibleQuery>& judged, Key key) {
   std::map<std::pair<Index, Index>, Group> groups;
   const Index examples = judged.empty() ? 0 : judged.back().b + 1;
   for (Index j = 0; j < std::ssize(judged); ++j) {
@@ -239,7 +239,7 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
   });
 }
 
-void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
+void PermutedTruth::redraw(const std::vector<EligibleQuery>& judged, Key key) {
   Index most = 0;
   for (const EligibleQuery& query : judged) most = std::max(most, query.seen.end);
   for (std::int32_t k = 0; k < most; ++k) add_set(std::span(&k, 1));  // set k is {k}
@@ -257,12 +257,12 @@ void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
   for (Index j = 0; j < std::ssize(judged) && !single_; ++j) draw(j);
 }
 
-void PermutedGold::add_set(std::span<const std::int32_t> keys) {
+void PermutedTruth::add_set(std::span<const std::int32_t> keys) {
   keys_.insert(keys_.end(), keys.begin(), keys.end());
   begins_.push_back(static_cast<std::uint32_t>(keys_.size()));
 }
 
-void PermutedGold::add_masses(Index judged, const Scalar* weights, std::span<double> sums) const {
+void PermutedTruth::add_masses(Index judged, const Scalar* weights, std::span<double> sums) const {
   const std::int32_t* single = set_of_.data() + judged * permutations_;
   for (std::size_t p = 0; p < sums.size(); ++p) {
     sums[p] += single_ ? static_cast<double>(weights[single[p]])
@@ -270,7 +270,7 @@ void PermutedGold::add_masses(Index judged, const Scalar* weights, std::span<dou
   }
 }
 
-Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) const {
+Index PermutedTruth::count_different(const std::vector<EligibleQuery>& judged) const {
   constexpr std::uint64_t kBasis = 0xcbf29ce484222325, kPrime = 0x100000001b3;
   const auto add = [](std::uint64_t& hash, std::span<const std::int32_t> keys) {  // FNV-1a
     for (const std::int32_t key : keys) hash = (hash ^ static_cast<std::uint64_t>(key)) * kPrime;
@@ -320,16 +320,17 @@ void for_pattern_queries(const Mask& mask, std::span<const TokenFacts> facts,
   }
 }
 
-Gold pattern_gold(const ScoreEntry& score, const Mask& mask, std::span<const TokenFacts> facts) {
-  Gold gold;
+GroundTruth pattern_truth(const ScoreEntry& score, const Mask& mask,
+                          std::span<const TokenFacts> facts) {
+  GroundTruth truth;
   for_pattern_queries(mask, facts, [&](Index b, const PatternQuery& query) {
     std::vector<std::int32_t> wanted;
     for (Index s = 0; s < std::ssize(query.keys); ++s) {
       if (score.from.weight(query, s) > 0) wanted.push_back(static_cast<std::int32_t>(s));
     }
-    if (!wanted.empty() && wanted.size() < query.keys.size()) gold.add(b, query.t, wanted);
+    if (!wanted.empty() && wanted.size() < query.keys.size()) truth.add(b, query.t, wanted);
   });
-  return gold;
+  return truth;
 }
 
 }  // namespace headlab

@@ -2,7 +2,7 @@
 // ground-truth keys, the results there of uniform attention, the best fixed offset and the nearest
 // candidate, and permuted ground truth, for p. Scores without ground truth (previous token,
 // induction ...) derive their keys from the tokens and are then processed in the same way. Private
-// to this layer. Read next: asked_gold.cc, head_sums.h.
+// to this layer. Read next: scored_queries.cc, head_sums.h.
 #pragma once
 
 #include <algorithm>
@@ -98,12 +98,12 @@ QuerySet relation_queries(const Example& example, const std::vector<Relation>& r
                           std::size_t r, bool causal, Index window = 0);
 /// Returns the queries of ground truth that is compared with no other relation: all count as
 /// disjoint. `gold` must outlive them.
-QuerySet lone_queries(const Gold& gold, const Mask& mask);
+QuerySet lone_queries(const GroundTruth& truth, const Mask& mask);
 
 /// Permuted ground truth: samples under the null hypothesis that the ground truth of a relation is
 /// independent of the attention of heads. A head's mass on the true keys is compared with its mass
 /// on many permutations. They are drawn before the model runs, so that patterns need not be stored.
-class PermutedGold {
+class PermutedTruth {
  public:
   /// Draws the permutations. Content: ground-truth sets are exchanged among the held-out queries at
   /// the same position that see the same keys. The queries of one example are not independent (in a
@@ -111,10 +111,10 @@ class PermutedGold {
   /// the examples serves all positions: if every example is eligible, whole examples exchange their
   /// sets; if some are not, they are cut out of the cycles, which leaves a uniform permutation of
   /// the others. Positional: as many keys as in the ground truth, drawn among the visible ones.
-  PermutedGold(const QuerySet& set, Index permutations, Key key);
+  PermutedTruth(const QuerySet& set, Index permutations, Key key);
   /// Returns the same permutations, drawn once for the same queries: head histories and sweeps use
   /// them for many models. Each thread caches the last one of each key.
-  static std::shared_ptr<const PermutedGold> of(const QuerySet& set, Index permutations, Key key);
+  static std::shared_ptr<const PermutedTruth> of(const QuerySet& set, Index permutations, Key key);
 
   Index permutations() const { return permutations_; }
   /// Returns how many of them differ from each other and from the ground truth.
@@ -145,9 +145,9 @@ class PermutedGold {
 
 /// Scored queries of the heads of one kind of attention, with their keys and, for p, the permuted
 /// keys.
-struct AskedGold {
+struct ScoredQueries {
   QuerySet set;
-  std::shared_ptr<const PermutedGold> permuted;
+  std::shared_ptr<const PermutedTruth> permuted;
 };
 
 /// Facts about a token of the vocabulary.
@@ -175,6 +175,7 @@ void for_pattern_queries(const Mask& mask, std::span<const TokenFacts> facts,
                          const std::function<void(Index, const PatternQuery&)>& visit);
 /// Returns the keys of a score at every query. A query that selects no visible key, or all of them,
 /// is not eligible: every head would get the same score.
-Gold pattern_gold(const ScoreEntry& score, const Mask& mask, std::span<const TokenFacts> facts);
+GroundTruth pattern_truth(const ScoreEntry& score, const Mask& mask,
+                          std::span<const TokenFacts> facts);
 
 }  // namespace headlab
