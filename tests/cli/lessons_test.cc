@@ -79,7 +79,7 @@ TEST_F(Learning, ComputesARunsOwnNumbers) {
   done(tiny({"--out", "a"}));
   const Words words = {"explain", "attention", "a", "--head", "0.1", "--query", "3"};
   const std::string text = done(words).out;
-  expect_parts(text, {"head 0.1, query 3", "hidden from it by the mask"});
+  expect_parts(text, {"head 0.1, query 3", "masked"});
   const Json json = done(with(words, {"--json"})).json();
   EXPECT_LT(json.at("largest_difference").number(), 1e-5);
   const Json pattern = done({"pattern", "a", "0.1", "--json"}).json();

@@ -33,7 +33,7 @@ TEST_F(Followed, TrainWithAndWithoutOut) {
 
 TEST_F(Followed, SaysWhatToDoWhereTheFolderIs) {
   const Outcome train = done(tiny({"--out", "a"}));
-  EXPECT_TRUE(holds(again_of(train.out), "--seed 0  # a is there now: add --force")) << train.out;
+  EXPECT_TRUE(holds(again_of(train.out), "--seed 0  # a exists now: add --force")) << train.out;
   EXPECT_EQ(run(commands_again(train.out)[0]).status, 1);
 }
 

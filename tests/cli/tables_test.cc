@@ -297,7 +297,7 @@ TEST_F(Tables, HaveARowForEachAnalysis) {
     done({one.name, "b", "--examples", "16"});
     EXPECT_EQ(kept("b/" + one.file).at("tables").items().size(), one.shape().tables.size());
     EXPECT_TRUE(holds(help, "\n  " + one.name)) << help;
-    EXPECT_TRUE(holds(files, "what `" + one.name + "` found")) << files;
+    EXPECT_TRUE(holds(files, "results of `" + one.name + "`")) << files;
   }
 }
 

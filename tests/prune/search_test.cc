@@ -116,12 +116,13 @@ TEST_F(Search, DropsAShareOfTheHeadsRoundedDown) {
       {0, 5}, {19.9, 5}, {20, 4}, {50, 3}, {100, 0}};
   for (const auto& [drop, kept] : left)
     EXPECT_EQ(choose_heads(problem(), {.drop = drop}).kept.size(), kept) << drop;
-  expect_error([&] { choose_heads(problem(), {.drop = 101}); }, {"101 percent", "from 0 to 100"});
+  expect_error([&] { choose_heads(problem(), {.drop = 101}); },
+               {"101 percent", "expected 0 to 100"});
 }
 
 TEST_F(Search, NeedsTheNumberOfHeadsExactlyOnce) {
-  expect_error([&] { choose_heads(problem(), PruneOptions{}); }, {"one of keep", "not 0"});
-  expect_error([&] { choose_heads(problem(), {.keep = 2, .drop = 10}); }, {"not 2"});
+  expect_error([&] { choose_heads(problem(), PruneOptions{}); }, {"one of keep", "got 0"});
+  expect_error([&] { choose_heads(problem(), {.keep = 2, .drop = 10}); }, {"got 2"});
 }
 
 // ---- gates -------------------------------------------------------------------------------

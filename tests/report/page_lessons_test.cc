@@ -88,7 +88,7 @@ TEST(Textbook, IsTextAndTablesWithoutScripts) {
   const std::string html = lessons_html();
   for (const char* lesson : kLessons)
     EXPECT_NE(html.find(text("id=\"lesson-", lesson, "\"")), std::string::npos);
-  for (const char* shown : {"GPT-3 175B", "other places of the query's token"})
+  for (const char* shown : {"GPT-3 175B", "other occurrences of the query's token"})
     EXPECT_NE(html.find(html_text(shown)), std::string::npos) << shown;
   EXPECT_EQ(html.find("{{"), std::string::npos);
   EXPECT_EQ(html.find(">GPT-3 175B<"), html.rfind(">GPT-3 175B<")) << "one table of models";

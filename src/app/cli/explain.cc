@@ -185,8 +185,7 @@ struct Lesson {
 constexpr Lesson kLessons[] = {
     {"five-tokens", "\"The cat sat on mat\": q, k, v, scores, weights, outputs, W_O, ablated heads",
      "", show_lesson},
-    {"cat-sleeps", "the same for \"Cat sleeps\", where one head does better than two", "",
-     show_lesson},
+    {"cat-sleeps", "the same for \"Cat sleeps\", where one head beats two", "", show_lesson},
     {"attention", "one query of a run's head; or numbers of your own, from --file", "RUN",
      attention_lesson},
     {"mistakes", "common mistakes about attention in articles", "", explain_mistakes},

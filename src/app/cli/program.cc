@@ -97,7 +97,7 @@ std::string folded_command(std::string_view line) {
 }
 
 /// Returns the text with its command lines ("command: ...") folded. A comment after a command, such
-/// as "  # DIR is there now", gets a line of its own.
+/// as "  # DIR exists now", gets a line of its own.
 std::string with_folded_commands(const std::string& shown) {
   constexpr std::size_t kWidth = 80;
   std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());

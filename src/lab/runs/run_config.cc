@@ -44,7 +44,7 @@ Settings settings_of(RunConfig& config) {
       s.integer("keep_weights", config.keep_weights, 0, 10'000,
                 "number of snapshots to keep during training (0: none)");
       s.integer("patience", config.patience, 0, 1'000'000'000,
-                "stop after N evaluations without a lower loss (0: off)");
+                "stop after N evaluations with no lower loss (0: off)");
     }
     s.add(std::move(setting));
   }

@@ -111,7 +111,7 @@ Json michel(const Run& run, const PaperOptions& options) {
 
 constexpr const char* kPublished[] = {
     "published (another model: WMT encoder, 96 heads, as transcribed): 8 heads matter at p < .01, "
-    "and removing half of those improves BLEU",
+    "and for half of those removal improves BLEU",
     "published (another model: WMT, change of BLEU, chosen on the test set -> on other data, as "
     "transcribed): encoder layer 6 -.36 -> -.67, cross layer 6 -13.56 -> -18.89, decoder layer 6 "
     "+.24 -> -.03",

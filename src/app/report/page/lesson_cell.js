@@ -94,7 +94,7 @@ const outputCell = ({world, r, c, stages}) => ({
 });
 
 const CELLS = {
-  x: ({r}) => ({words: `The input of the layer at token ${r}, after the norm.`}),
+  x: ({r}) => ({words: `Input of the layer at token ${r}: the residual stream after its norm.`}),
   q: (at) => projected('Q', at), k: (at) => projected('K', at), v: (at) => projected('V', at),
   scores: scoreCell, masked: maskedCell, weights: weightCell, z: outputCell,
   all: ({c, stages, names}) => ({words: `Column ${c} is column ${c % stages.one.Dv} of z of head ${

@@ -30,7 +30,7 @@ function keysOfQuery(world, t, mask) {
   return [0, mask ? Math.min(t + 1, all) : all];
 }
 
-/// Returns the amount by which each position of distance lowers a score of head h.
+/// Returns how much one position of distance lowers the scores of head h.
 function slopeOf(world, h, H) {
   if (!world.slope) return 0;
   return H === world.heads ? world.slopes[h] : world.slope(h, H);

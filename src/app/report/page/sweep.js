@@ -20,7 +20,7 @@ const FRESH = {
   tokens: [], kept: null,
 };
 
-/// The loss against heads, as the program draws it, and the numbers of the conclusion.
+/// The loss against heads, as the program draws it, and the numbers that support the conclusion.
 export function kneePicture(width) {
   const {figure: drawn, groups} = sweepOf();
   const sentence = reasonOfSweep() || `${groups.length} groups of runs.`;

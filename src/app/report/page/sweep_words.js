@@ -80,7 +80,7 @@ function ratioWords(f) {
 }
 const overSeeds = (f) => `, over ${seedWords(f.seeds)}.`;
 
-/// The numbers of the conclusion.
+/// The numbers that support the conclusion.
 const REASONS = [
   {name: 'no-ratio', when: (f) => f.best === f.one,
     text: (f) => `No group with more heads has a lower mean loss over ${seedWords(f.seeds)}.`},

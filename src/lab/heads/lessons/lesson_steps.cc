@@ -168,8 +168,8 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
            Column("mixed", "after W_O",
                   "the concatenated outputs times W_O, which attention adds to the residual stream")
                .no_legend()},
-      .title = text("concatenated outputs of all heads ", shape_text(z), ", then times W_O ",
-                    shape_text(W_O), ", which mixes them"),
+      .title = text("concatenated outputs of all heads ", shape_text(z), ", times W_O ",
+                    shape_text(W_O)),
       .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
                    fixed(norm(y), 4), ".", uniform_text(shown))};
   for (Index t = 0; t < z.rows(); ++t) {
