@@ -27,19 +27,19 @@ double exact(double count) {
   return count;
 }
 
-double total(const Modules& attention_layers, const Count& count) {
+double total(const Modules& layers, const Count& count) {
   double sum = 0;
-  for (const AttentionSlotSizes& attention_layer : attention_layers) sum += count(attention_layer);
+  for (const AttentionSlotSizes& layer : layers) sum += count(layer);
   return exact(sum);
 }
 
 /// Returns the same text for all modules, or "by attention layer".
-std::string common(const Modules& attention_layers,
+std::string common(const Modules& layers,
                    const std::function<std::string(const AttentionSlotSizes&)>& of) {
-  for (const AttentionSlotSizes& attention_layer : attention_layers) {
-    if (of(attention_layer) != of(attention_layers[0])) return "by attention layer";
+  for (const AttentionSlotSizes& layer : layers) {
+    if (of(layer) != of(layers[0])) return "by attention layer";
   }
-  return attention_layers.empty() ? "-" : of(attention_layers[0]);
+  return layers.empty() ? "-" : of(layers[0]);
 }
 
 /// Returns the value of a product such as "2 B T C H D", in the letters of this file's head.
@@ -57,9 +57,8 @@ double value_of(std::string_view formula, const AttentionSlotSizes& m, Index bat
   return product;
 }
 
-double sum_of(std::string_view formula, const Modules& attention_layers, Index batch) {
-  return total(attention_layers,
-               [&](const AttentionSlotSizes& m) { return value_of(formula, m, batch); });
+double sum_of(std::string_view formula, const Modules& layers, Index batch) {
+  return total(layers, [&](const AttentionSlotSizes& m) { return value_of(formula, m, batch); });
 }
 
 /// Matrix of an attention layer, and the bias that is added to its columns.
@@ -73,12 +72,12 @@ constexpr MatrixCost kMatrices[] = {{"W_Q", "b_Q", "C", "H D"},
                                     {"W_O", "b_O", "H Dv", "C"}};
 
 /// Returns one head as wide as all together.
-AttentionSlotSizes in_one_head(AttentionSlotSizes attention_layer) {
-  AttentionSizes& s = attention_layer.sizes;
+AttentionSlotSizes in_one_head(AttentionSlotSizes layer) {
+  AttentionSizes& s = layer.sizes;
   s.d_head *= s.heads;
   s.d_value *= s.heads;
   s.heads = s.kv_heads = std::min<Index>(1, s.heads);
-  return attention_layer;
+  return layer;
 }
 
 /// Op of attention, with its operations forward, and the ratio of backward to forward operations.
@@ -89,15 +88,14 @@ struct OpCount {
 };
 
 /// Returns the attention function, which all attention layers share.
-const AttentionFunctionEntry& function_of(const Modules& attention_layers) {
-  return kind_of(attention_layers.empty() ? AttentionFunction::softmax
-                                          : attention_layers[0].function);
+const AttentionFunctionEntry& function_of(const Modules& layers) {
+  return kind_of(layers.empty() ? AttentionFunction::softmax : layers[0].function);
 }
 
 /// Returns the ops in the order in which they run. A composed function keeps the scores, so that
 /// its backward pass does not compute them again.
-std::vector<OpCount> ops_of(const Modules& attention_layers) {
-  const AttentionFunctionEntry& function = function_of(attention_layers);
+std::vector<OpCount> ops_of(const Modules& layers) {
+  const AttentionFunctionEntry& function = function_of(layers);
   return {{"x W_Q", "2 B T C H D", 2},
           {"x W_K", "2 B S C G D", 2},
           {"x W_V", "2 B S C G Dv", 2},
@@ -177,32 +175,29 @@ std::vector<AttentionSlotSizes> attention_layers_of(const CostOptions& o) {
                      " heads the same way"),
                 "`kv_heads` must divide `heads`");
   }
-  std::vector<AttentionSlotSizes> attention_layers;
+  std::vector<AttentionSlotSizes> layers;
   for (Index layer = 0; layer < o.layers; ++layer) {
-    attention_layers.push_back(
+    layers.push_back(
         {text("layer ", layer), s, o.length, o.length, o.length, o.attention_function});
   }
-  return attention_layers;
+  return layers;
 }
 
 std::vector<AttentionSlotSizes> attention_layers_of(const Transformer& model) {
   const TransformerConfig& config = model.config();
-  std::vector<AttentionSlotSizes> attention_layers;
-  for (const AttentionLayer& attention_layer : model.attention_layers()) {
-    const MultiHeadAttention& a = *attention_layer.attention;
-    const Index seen = attention_layer.window > 0
-                           ? std::min(attention_layer.window, attention_layer.keys)
-                           : attention_layer.keys;
-    attention_layers.push_back(
-        {attention_layer.name,
-         {config.d_model, a.head_count(), a.d_head, a.d_value,
-          static_cast<Index>(a.kv_blocks.size()), config.biases},
-         attention_layer.queries,
-         attention_layer.keys,
-         attention_layer.causal || attention_layer.kind == AttentionKind::cross ? seen : 0,
-         a.function});
+  std::vector<AttentionSlotSizes> layers;
+  for (const AttentionLayer& layer : model.attention_layers()) {
+    const MultiHeadAttention& a = *layer.attention;
+    const Index seen = layer.window > 0 ? std::min(layer.window, layer.keys) : layer.keys;
+    layers.push_back({layer.name,
+                      {config.d_model, a.head_count(), a.d_head, a.d_value,
+                       static_cast<Index>(a.kv_blocks.size()), config.biases},
+                      layer.queries,
+                      layer.keys,
+                      layer.causal || layer.kind == AttentionKind::cross ? seen : 0,
+                      a.function});
   }
-  return attention_layers;
+  return layers;
 }
 
 std::string division_note(Index d_model, Index heads) {
@@ -217,7 +212,7 @@ std::string division_note(Index d_model, Index heads) {
       "heads.");
 }
 
-Table parameter_cost(const std::vector<AttentionSlotSizes>& attention_layers) {
+Table parameter_cost(const std::vector<AttentionSlotSizes>& layers) {
   Table table{.name = "parameters",
               .columns = {{"matrix", "matrix"},
                           {"letters", "in letters",
@@ -230,8 +225,8 @@ Table parameter_cost(const std::vector<AttentionSlotSizes>& attention_layers) {
   };
   double sum = 0;
   const auto add = [&](const char* name, const std::string& letters, const auto& shape) {
-    const double count = sum_of(letters, attention_layers, 1);
-    table.rows.push_back({name, letters, common(attention_layers, shape), count});
+    const double count = sum_of(letters, layers, 1);
+    table.rows.push_back({name, letters, common(layers, shape), count});
     sum += count;
   };
   for (const MatrixCost& matrix : kMatrices) {
@@ -240,18 +235,17 @@ Table parameter_cost(const std::vector<AttentionSlotSizes>& attention_layers) {
     });
   }
   for (const MatrixCost& matrix : kMatrices) {
-    if (attention_layers.empty() || attention_layers[0].sizes.biases) {
+    if (layers.empty() || layers[0].sizes.biases) {
       add(matrix.bias, matrix.columns,
           [&](const auto& m) { return text(whole(matrix.columns, m)); });
     }
   }
   table.rows.push_back(
-      {"all", "", attention_layers.size() == 1 ? "" : text(attention_layers.size(), " modules"),
-       exact(sum)});
+      {"all", "", layers.size() == 1 ? "" : text(layers.size(), " modules"), exact(sum)});
   return table;
 }
 
-Table operation_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch) {
+Table operation_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   Table table{
       .name = "operations",
       .columns =
@@ -264,7 +258,7 @@ Table operation_cost(const std::vector<AttentionSlotSizes>& attention_layers, In
            Column("backward", "backward", "operations of the gradients").shown_as(Form::grouped)},
       .title =
           "operations: a single head as wide as all heads together, compared with these heads"};
-  const AttentionFunctionEntry& function = function_of(attention_layers);
+  const AttentionFunctionEntry& function = function_of(layers);
   table.note =
       text("a multiply-add counts as two operations, a score of the ", function.name, " ",
            function.operations == 5 ? "five" : text(function.operations),
@@ -273,11 +267,10 @@ Table operation_cost(const std::vector<AttentionSlotSizes>& attention_layers, In
            function.fused != nullptr ? "The fused backward pass computes q k^T again."
                                      : "Composed of ops: weights are kept for the backward pass.");
   Modules single;
-  std::ranges::transform(attention_layers, std::back_inserter(single), in_one_head);
+  std::ranges::transform(layers, std::back_inserter(single), in_one_head);
   double one = 0, forward = 0, backward = 0;
-  for (const auto& [name, formula, factor] : ops_of(attention_layers)) {
-    const double in_one = sum_of(formula, single, batch),
-                 count = sum_of(formula, attention_layers, batch);
+  for (const auto& [name, formula, factor] : ops_of(layers)) {
+    const double in_one = sum_of(formula, single, batch), count = sum_of(formula, layers, batch);
     table.rows.push_back({name, formula, in_one, count, exact(factor * count)});
     one += in_one;
     forward += count;
@@ -287,7 +280,7 @@ Table operation_cost(const std::vector<AttentionSlotSizes>& attention_layers, In
   return table;
 }
 
-Table memory_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch) {
+Table memory_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   Table table{.name = "memory",
               .columns = with_kept(
                   {{"what", "what is kept"},
@@ -296,23 +289,23 @@ Table memory_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index
               .note =
                   "composed attention keeps every weight (memory grows with T S); fused attention "
                   "keeps one number for each row"};
-  const AttentionFunctionEntry& function = function_of(attention_layers);
+  const AttentionFunctionEntry& function = function_of(layers);
   if (function.fused == nullptr) {
     table.note += text("; ", function.name, " has no fused form");
   }
-  const double qkv = total(attention_layers, [&](const AttentionSlotSizes& m) {
+  const double qkv = total(layers, [&](const AttentionSlotSizes& m) {
     return value_of("B T H D", m, batch) + numbers_of(m, batch * m.keys, m.sizes.kv_heads);
   });
   table.rows.push_back(kept_row({"q, k, v", "B (T H D + S G (D + Dv))"}, qkv));
   for (const auto& [what, formula] : {std::pair("z", "B T H Dv"),
                                       {"weights, if composed", "B H T S"},
                                       {"log-sum-exp, if fused", "B H T"}}) {
-    table.rows.push_back(kept_row({what, formula}, sum_of(formula, attention_layers, batch)));
+    table.rows.push_back(kept_row({what, formula}, sum_of(formula, layers, batch)));
   }
   return table;
 }
 
-Table cache_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch) {
+Table cache_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   Table table{.name = "kv_cache",
               .columns =
                   with_kept({{"kind", "kind"},
@@ -323,23 +316,21 @@ Table cache_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index 
       Column("share", "of multi-head", "size relative to multi-head attention").fixed(3));
   double all = 0;
   const auto add = [&](const char* kind, const auto& blocks) {
-    const double numbers = total(attention_layers, [&](const AttentionSlotSizes& m) {
+    const double numbers = total(layers, [&](const AttentionSlotSizes& m) {
       return numbers_of(m, batch * m.kept, blocks(m));
     });
     if (table.rows.empty()) all = numbers;
     table.rows.push_back(
-        kept_row({kind, attention_layers.empty() ? Json() : Json(blocks(attention_layers[0]))},
-                 numbers));
+        kept_row({kind, layers.empty() ? Json() : Json(blocks(layers[0]))}, numbers));
     table.rows.back().push_back(numbers / all);
   };
   add("multi-head", [](const AttentionSlotSizes& m) { return m.sizes.heads; });
-  if (!attention_layers.empty() && default_groups(attention_layers[0]) > 1)
-    add("grouped", default_groups);
+  if (!layers.empty() && default_groups(layers[0]) > 1) add("grouped", default_groups);
   add("multi-query", [](const AttentionSlotSizes&) { return Index{1}; });
   return table;
 }
 
-Table complexity_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch) {
+Table complexity_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   Table table{
       .name = "complexity",
       .columns = {{"part", "part of attention"},
@@ -351,17 +342,17 @@ Table complexity_cost(const std::vector<AttentionSlotSizes>& attention_layers, I
       .title = "growth with T = S tokens and d = C, and operations at this size",
       .note = "scores and sums of values exceed the projections if T is above d (1 + G / H)"};
   double all = 0;
-  const std::vector<OpCount> counts = ops_of(attention_layers);
+  const std::vector<OpCount> counts = ops_of(layers);
   const auto add = [&](const char* part, const char* time, const char* memory,
                        std::initializer_list<int> ops) {
     double sum = 0;
-    for (const int op : ops) sum += sum_of(counts[op].formula, attention_layers, batch);
+    for (const int op : ops) sum += sum_of(counts[op].formula, layers, batch);
     table.rows.push_back({part, time, memory, exact(sum)});
     all += sum;
   };
   add("four projections", "T d^2", "T d", {0, 1, 2, 6});
   add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", {3, 5});
-  add(function_of(attention_layers).name, "H T^2", "the same", {4});
+  add(function_of(layers).name, "H T^2", "the same", {4});
   for (Json::Array& row : table.rows) row.push_back(row[3].number() / all);
   return table;
 }
@@ -386,25 +377,24 @@ Table published_cost() {
       .title = "attention of published models",
       .note = "In T5-11B and PaLM 540B, heads times d_head is not d_model"};
   for (const PublishedModel& m : published_models()) {
-    const Modules attention_layer = attention_layers_of({.d_model = m.d_model,
-                                                         .heads = m.heads,
-                                                         .kv_heads = m.kv_heads,
-                                                         .d_head = m.d_head,
-                                                         .length = 1,
-                                                         .biases = false});
-    const double cache =
-        2 * static_cast<double>(m.layers) * numbers_of(attention_layer[0], 1, m.kv_heads);
+    const Modules layer = attention_layers_of({.d_model = m.d_model,
+                                               .heads = m.heads,
+                                               .kv_heads = m.kv_heads,
+                                               .d_head = m.d_head,
+                                               .length = 1,
+                                               .biases = false});
+    const double cache = 2 * static_cast<double>(m.layers) * numbers_of(layer[0], 1, m.kv_heads);
     table.rows.push_back({m.name, m.d_model, m.heads, m.kv_heads, m.d_head, m.layers,
-                          parameter_cost(attention_layer).rows.back()[3],
-                          m.generates ? Json(cache) : Json(), m.source});
+                          parameter_cost(layer).rows.back()[3], m.generates ? Json(cache) : Json(),
+                          m.source});
   }
   return table;
 }
 
-Finding cost_finding(const std::vector<AttentionSlotSizes>& attention_layers, Index batch) {
-  return {.tables = {parameter_cost(attention_layers), operation_cost(attention_layers, batch),
-                     memory_cost(attention_layers, batch), cache_cost(attention_layers, batch),
-                     complexity_cost(attention_layers, batch)}};
+Finding cost_finding(const std::vector<AttentionSlotSizes>& layers, Index batch) {
+  return {.tables = {parameter_cost(layers), operation_cost(layers, batch),
+                     memory_cost(layers, batch), cache_cost(layers, batch),
+                     complexity_cost(layers, batch)}};
 }
 
 }  // namespace headlab

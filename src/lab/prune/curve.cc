@@ -57,10 +57,9 @@ class SubsetResults {
   Judged from_scratch(const Choice& choice) {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
-      const auto beside = [&](const HeadId& other) {
-        return other.attention_layer == head.attention_layer;
-      };
-      if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside)) {
+      const Index layer = head.attention_layer;
+      const auto chosen = std::ranges::count(first, layer, &HeadId::attention_layer);
+      if (chosen < std::ranges::count(choice.kept, layer, &HeadId::attention_layer)) {
         first.push_back(head);
       }
     }

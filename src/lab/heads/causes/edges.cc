@@ -64,17 +64,22 @@ class RowEffects {
   double weight_sum_ = 0, product_sum_ = 0;
 };
 
+/// A query of one head: query t of sequence b, and the columns of the head in z and v.
+struct HeadQuery {
+  Index b = 0, t = 0;
+  Index first_column = 0, width = 0;
+};
+
 /// Returns dL/dA of one row: dL/dz . v(s) for each key s.
-std::vector<double> slopes_of(const Tensor& gradient, const Tensor& v, Index head, Index width,
-                              Index b, Index t) {
+std::vector<double> slopes_of(const Tensor& gradient, const Tensor& v, const HeadQuery& query) {
   const Index keys = v.size(1);
-  const Index row = b * gradient.size(1) + t;
-  const Scalar* of_z = gradient.data() + row * gradient.size(2) + head * width;
+  const Index row = query.b * gradient.size(1) + query.t;
+  const Scalar* of_z = gradient.data() + row * gradient.size(2) + query.first_column;
   std::vector<double> slopes(static_cast<std::size_t>(keys));
   for (Index s = 0; s < keys; ++s) {
-    const Scalar* value = v.data() + (b * keys + s) * v.size(2) + head * width;
+    const Scalar* value = v.data() + (query.b * keys + s) * v.size(2) + query.first_column;
     double sum = 0;
-    for (Index d = 0; d < width; ++d) {
+    for (Index d = 0; d < query.width; ++d) {
       sum += static_cast<double>(of_z[d]) * static_cast<double>(value[d]);
     }
     slopes[static_cast<std::size_t>(s)] = sum;
@@ -236,7 +241,8 @@ void EdgeScoring::for_effects(const std::vector<Tensor>& gradients, const Use& u
       for (const std::span<ScoredEdge> row : rows_of(edges_[static_cast<std::size_t>(b)])) {
         for (Index h = 0; h < heads_of(layer); ++h) {
           const Index t = row[0].t;
-          std::vector<double> slopes = slopes_of(gradients[l], v, h, attention.d_value, b, t);
+          const Index width = attention.d_value;
+          std::vector<double> slopes = slopes_of(gradients[l], v, {b, t, h * width, width});
           use(row, RowEffects(row_of(layer, h, b, t), std::move(slopes), normalises));
         }
       }
