@@ -16,8 +16,7 @@
 namespace headlab {
 namespace {
 
-constexpr std::size_t kFewHeads =
-    12;  // evaluating every subset of this many heads takes little time
+constexpr std::size_t kFewHeads = 12;  // evaluating all their subsets takes little time
 
 using Subset = std::vector<bool>;  // by index in all_heads(model)
 using Stages = std::vector<TrainingStage>;
