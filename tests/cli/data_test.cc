@@ -41,6 +41,12 @@ TEST_F(Data, RunsFindTheirFilesFromAnotherFolder) {
   EXPECT_EQ(there.json().at("loss"), here.json().at("loss"));
   ASSERT_EQ(run_in(other, "prune ../p/runs/a --keep 0 --out b").status, 0);
   EXPECT_EQ(run_in(other, "eval b").status, 0) << "its parent knows the folder";
+  fs::rename(trained / "w.txt", trained / "v.txt");
+  for (const std::string run : {"../p/runs/a", "b"}) {
+    expect_parts(run_in(other, "eval " + run).err,
+                 {"cannot read 'w.txt': it is neither in", other.string(), "nor in a folder above",
+                  trained.string(), "move the file"});
+  }
   write_file(trained / "w.txt", words + "another text");
   expect_parts(run_in(other, "eval ../p/runs/a").err,
                {"is no longer what this run was trained on"});

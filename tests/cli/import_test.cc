@@ -116,6 +116,14 @@ TEST_F(Import, RefusesKeysThatItDoesNotKnowUnlessTheUserIgnoresThem) {
   EXPECT_NE(outcome.out.find("window 3"), std::string::npos);
 }
 
+TEST_F(Import, SaysThatThePathOrItsConfigIsMissing) {
+  expect_parts(run({"import", "nowhere", "--out", "r"}).err,
+               {"cannot import nowhere: there is no such folder or file", "name the folder"});
+  fs::create_directory(folder.path() / "empty");
+  expect_parts(run({"import", "empty", "--out", "r"}).err,
+               {"cannot import empty: empty/config.json is missing"});
+}
+
 TEST_F(Import, SaysThatAConfigIsNoFileOfTensors) {
   expect_nothing_written({"import", kLayouts + "nanogpt/config.json", "--out", "new"},
                          {"config.json", "it is JSON, not safetensors"});

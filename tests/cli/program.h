@@ -45,6 +45,7 @@ struct ProcessOptions {
   fs::path folder = fs::current_path();
   bool terminal = false;    // stdout and stderr are one terminal; what it shows is `out`
   bool keyboard = false;    // stdin is that terminal too
+  int columns = 0;          // width of that terminal; 0: it does not say
   std::string out_file{};   // stdout goes to this file
   bool small_pipe = false;  // stderr holds little before a process that is not read must wait
   Words environment{};      // NAME=VALUE; NAME alone takes the variable away
@@ -176,6 +177,9 @@ class Process {
       unlockpt(out_);
       inner_[0] = open(ptsname(out_), O_RDWR | O_NOCTTY);
       inner_[1] = dup(inner_[0]);
+      winsize size{};
+      size.ws_col = static_cast<unsigned short>(options.columns);
+      ioctl(inner_[0], TIOCSWINSZ, &size);
     } else {
       open_pipe(out_, inner_[0]);
       open_pipe(err_, inner_[1]);

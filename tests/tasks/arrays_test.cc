@@ -73,6 +73,21 @@ TEST_F(FromArrays, OfOtherShapesOrNamesAreRefused) {
   }
 }
 
+TEST_F(FromArrays, FaultsOfASequenceNameTheFileOnce) {
+  const std::string bytes = npz({{"tokens", shorts("2, 3", {5, 0, 2, 3, 3, 0})},
+                                 {"targets", shorts("2, 3", {-1, 1, -100, 2, 0, -1})},
+                                 {"truth/r/begin", shorts("7,", {0, 0, 2, 1, 2, 3, 4})},
+                                 {"truth/r/keys", shorts("4,", {0, 0, 1, 0})}});
+  std::string fault;
+  try {
+    LineReader().read_all(bytes, "a.npz");
+  } catch (const Error& error) {
+    fault = error.what();
+  }
+  EXPECT_TRUE(fault.starts_with("a.npz: sequence 0: ")) << fault;
+  EXPECT_EQ(fault.rfind("a.npz"), 0U) << fault;
+}
+
 TEST_F(FromArrays, OfAnEncodersRelationHaveQueriesInTheSource) {
   const std::string header =
       R"({"architecture":"encoder_decoder","relations":[{"name":"r","kind":"encoder"}]})";

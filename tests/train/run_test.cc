@@ -119,7 +119,7 @@ TEST_F(RunFolder, IsNotReplacedByForceIfItHoldsAModelOfAnotherProgram) {
   write(folder / "gpt2" / "config.json", "{\"architectures\": [\"GPT2LMHeadModel\"]}");
   write(folder / "gpt2" / "model.safetensors", "gigabytes");
   expect_error([&] { create_run(folder / "gpt2", tiny_config(), Existing::replace); },
-               {"holds no run"});
+               {"holds no run", "name another folder"});
   fs::remove(folder / "gpt2" / "config.json");
   expect_error([&] { create_run(folder / "gpt2", tiny_config(), Existing::replace); },
                {"holds no run"});

@@ -18,7 +18,8 @@ const char* build();
 /// Returns the path of a data file. The first match is used: `path` itself; for a relative path,
 /// the file in one of the folders that look_for_data_near() added; for a path "datasets/NAME", the
 /// file of that name that this library was built or installed with. If nothing matches, returns
-/// `path`, and the reader reports that it is missing.
+/// `path`, and the reader reports that it is missing; or throws an Error that lists the folders if
+/// look_for_data_near() added some.
 std::filesystem::path shipped_file(const std::string& path);
 
 /// Adds the folders above `run` to those in which data files are searched, the nearest first and

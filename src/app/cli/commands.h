@@ -120,6 +120,9 @@ void stop_with_parent(int parent);
 /// Returns the columns of the terminal; 80 if unknown.
 std::size_t stdout_width();
 
+/// Returns the width of running text, such as help: that of the terminal, at most 80 columns.
+std::size_t text_width();
+
 void print(const std::string& text);
 /// Prints text for a reader, in colours if stdout is a terminal that has them.
 void print_shown(const std::string& text);

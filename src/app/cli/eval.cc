@@ -122,7 +122,7 @@ Result eval(Invocation& call) {
   const std::string overfitting = run.best ? "" : overfitting_text(run);
   if (!overfitting.empty()) found.about["overfitting"] = overfitting;
   const std::string examples = examples_text(*run.task, judged, options.split);
-  const std::string shown = overfitting.empty() ? "" : wrapped(overfitting, "", 80);
+  const std::string shown = overfitting.empty() ? "" : wrapped(overfitting, "", text_width());
   Result result = reproducible(call, found, text(bits, score, "\n", examples, "\n", shown));
   name_tables(call, run, answered, result);
   return result;

@@ -111,7 +111,7 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   shown.text += text("\n", examples_text(*run.task, report.examples), "\n");
   if (const std::string one = overfitting_text(run); !one.empty()) {
     shown.json["overfitting"] = one;
-    shown.text += wrapped(one, "", 80);
+    shown.text += wrapped(one, "", text_width());
   }
   return with_picture(call, flags.picture, finding(call, run, std::move(shown), "heads.json"),
                       [&](double units) { return divisions_figure(report, units); });

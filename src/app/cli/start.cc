@@ -225,7 +225,7 @@ int show_stop(const Stop& stop, const std::string& which, bool quiet) {
   std::vector<std::string> words = stop.words;
   if (quiet) words.emplace_back("--quiet");
   const int status = run_words(words);
-  if (status == 0) print("\n" + wrapped(as_typed(stop.after()), "", 80) + "\n");
+  if (status == 0) print("\n" + wrapped(as_typed(stop.after()), "", text_width()) + "\n");
   return status;
 }
 

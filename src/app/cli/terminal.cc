@@ -161,6 +161,8 @@ std::size_t stdout_width() {
              : 80;
 }
 
+std::size_t text_width() { return std::min<std::size_t>(stdout_width(), 80); }
+
 void print(const std::string& text) {
   write_all(stdout, text);
   require(std::ferror(stdout) == 0 || errno == EPIPE, "cannot write the result to the output");

@@ -173,7 +173,7 @@ Result explain_words(const Words& words, const Words& lessons) {
     for (const auto& [name, kind, meaning, see] : all) {
       if (name != word) continue;
       const bool is_term = kind == "a term";
-      shown += wrapped(text(name, is_term ? "" : ", " + kind, ": ", meaning), "  ", 80);
+      shown += wrapped(text(name, is_term ? "" : ", " + kind, ": ", meaning), "  ", text_width());
       if (!see.empty()) shown += text("  see: headlab ", see, "\n");
       Json entry = Json::object({{"kind", kind}, {"meaning", meaning}});
       if (!see.empty()) entry["see"] = "headlab " + see;

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/base/files.h"
 
 namespace headlab {
@@ -27,6 +28,17 @@ struct DataFolders {
 DataFolders& data_folders() {
   static DataFolders all;
   return all;
+}
+
+/// Returns the error about a data file that is in none of the folders where it may be.
+Error missing_data(const std::string& path, const std::vector<std::filesystem::path>& folders) {
+  std::error_code failed;
+  const std::string here = std::filesystem::current_path(failed).string();
+  const std::vector<std::string> near =
+      mapped(folders, [](const auto& one) { return one.string(); });
+  return Error(text("cannot read '", path, "': it is neither in ", here,
+                    " nor in a folder above the run: ", join(near, ", ")),
+               "move the file to one of these folders, at the same relative path");
 }
 
 }  // namespace
@@ -52,13 +64,18 @@ void look_for_data_near(const std::filesystem::path& run) {
 std::filesystem::path shipped_file(const std::string& path) {
   const std::string prefix = "datasets/";
   if (is_there(path) || std::filesystem::path(path).is_absolute()) return path;
+  std::vector<std::filesystem::path> folders;
   {
     const std::lock_guard lock(data_folders().mutex);
-    for (const std::filesystem::path& folder : data_folders().folders) {
-      if (is_there(folder / path)) return folder / path;
-    }
+    folders = data_folders().folders;
   }
-  if (!path.starts_with(prefix)) return path;
+  for (const std::filesystem::path& folder : folders) {
+    if (is_there(folder / path)) return folder / path;
+  }
+  if (!path.starts_with(prefix)) {
+    if (!folders.empty()) throw missing_data(path, folders);
+    return path;
+  }
   for (const std::filesystem::path folder : {HEADLAB_DATASETS, HEADLAB_INSTALLED_DATASETS}) {
     const std::filesystem::path found = folder / path.substr(prefix.size());
     if (is_there(found)) return found;

@@ -281,7 +281,7 @@ void require_own_file(const std::filesystem::path& index, const std::string& nam
   const bool is_name = !name.empty() && name != "." && name != ".." &&
                        name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
   if (!is_name) {
-    throw Error(text(index.string(), " names the file '", name, "'"),
+    throw Error(text(index.string(), " names the file '", harmless(name), "'"),
                 "a sharded index names files of its own folder only");
   }
 }

@@ -2,6 +2,7 @@
 // first; then each sequence is read as the line that it would be, so that lines and arrays pass the
 // same checks. Read next: sequences.cc; results/npz.h.
 #include <algorithm>
+#include <optional>
 
 #include "data/sequences.h"
 #include "headlab/base/error.h"
@@ -256,18 +257,21 @@ Json header_of_arrays(std::string_view bytes) { return header_in(read_npz(bytes)
 Sequences LineReader::read_arrays(std::string_view bytes, const std::string& source,
                                   std::vector<std::string>* faults) {
   Sequences all;
+  Arrays arrays;
+  Header given;
+  std::optional<ArrayLines> lines;
   read_part(source, faults, [&] {
-    const Arrays arrays = read_npz(bytes);
-    Header given;
+    arrays = read_npz(bytes);
     if (const Json header = header_in(arrays); !header.is_null()) {
       read(Json::object({{"header", header}}), all);
       given = header_;
     }
-    const ArrayLines lines(arrays, given);
-    for (Index i = 0; i < lines.count(); ++i) {
-      read_part(text(source, ": sequence ", i), faults, [&] { read(lines.line(i), all); });
-    }
+    lines.emplace(arrays, given);
   });
+  const Index count = lines ? lines->count() : 0;
+  for (Index i = 0; i < count; ++i) {
+    read_part(text(source, ": sequence ", i), faults, [&] { read(lines->line(i), all); });
+  }
   return all;
 }
 

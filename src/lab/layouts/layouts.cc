@@ -176,8 +176,12 @@ std::vector<LayoutName> exports() {
 
 ImportedModel import_model(const fs::path& path, const std::vector<std::string>& ignored) {
   const fs::path config_file = (fs::is_directory(path) ? path : path.parent_path()) / "config.json";
+  if (!is_there(path)) {
+    throw Error(text("cannot import ", path.string(), ": there is no such folder or file"),
+                "name the folder that holds config.json and model.safetensors");
+  }
   if (!is_there(config_file)) {
-    throw Error(text("there is no ", config_file.string()),
+    throw Error(text("cannot import ", path.string(), ": ", config_file.string(), " is missing"),
                 "it holds the number of heads and other sizes, under the names of the layout");
   }
   const Json json = Json::parse(read_file(config_file), config_file.string());

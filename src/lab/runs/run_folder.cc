@@ -246,7 +246,10 @@ void check_run_folder(const fs::path& path, Existing existing) {
     throw FolderTaken("cannot write a run to " + path.string() + ": it already exists",
                       "replace it, or name another folder");
   }
-  require(holds_run(path), "cannot replace ", path.string(), ": it is not empty and holds no run");
+  if (!holds_run(path)) {
+    throw Error(text("cannot replace ", path.string(), ": it is not empty and holds no run"),
+                "name another folder, or remove what it holds");
+  }
 }
 
 }  // namespace headlab
