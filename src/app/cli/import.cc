@@ -113,11 +113,9 @@ std::string python_of(const LayoutName& layout, const std::string& folder) {
 
 std::string layouts_help() {
   const std::string names = join(texts_of(layouts(), &LayoutName::name), ", ");
-  return "
-         " +
+  return "\n" +
          wrapped("layouts, recognised by their config.json: headlab, " + names, "", text_width()) +
-         "
-         ";
+         "\n";
 }
 
 }  // namespace
