@@ -312,7 +312,7 @@ TEST_F(DamagedModel, NeedsItsConfig) {
   replace("config.json", "\"gpt2\"", "\"gpt9\"");
   expect_refused({"of no layout that headlab knows"});
   fs::remove(path / "config.json");
-  expect_refused({"there is no", "config.json"});
+  expect_refused({"cannot import", "config.json is missing"});
 }
 
 }}  // namespace headlab

@@ -124,7 +124,7 @@ Finding finding_of(const EdgeAreaReport& report) {
                                           "probability that a ground-truth edge scores higher than "
                                           "another edge of the same queries: 0.5 is chance, 1 is "
                                           "perfect; with its 95% interval over examples"),
-                          Column("examples", "examples", "that have both kinds of edges"),
+                          Column("examples", "examples", "examples that have both kinds of edges"),
                           Column("edges", "edges", "ground-truth edges").shown_as(Form::grouped)},
               .inner = "scores"};
   for (const EdgeAreaReport::Row& row : report.rows) {
