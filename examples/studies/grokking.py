@@ -7,7 +7,8 @@ from study import Study, metrics, span
 
 study = Study("grokking", "Grokking of addition modulo 53", seeds=3)
 P = study.pick(53, 7)
-HEADER = {"vocabulary": [str(n) for n in range(P)] + ["="], "length": 3, "targets": ["sum"],
+HEADER = {"description": f"addition modulo {P}", "vocabulary": [str(n) for n in range(P)] + ["="],
+          "length": 3, "targets": ["sum"],
           "relations": [{"name": "operands", "description": "the summands", "positional": True}]}
 
 
@@ -23,11 +24,10 @@ parts = {"train": pairs[:half], "held_out": pairs[half:rest], "test": pairs[rest
 paths = {split: study.write_task(f"{split}.jsonl", HEADER, [line(*pair) for pair in part])
          for split, part in parts.items()}
 task = "file:" + ",".join(f"{split}={path}" for split, path in paths.items())
-EVERY = study.pick(250, 20)
 runs = study.train(
     "sweep", "--task", task, "--layers", 1, "--heads", 4, "--d-ff", 256, "--activation", "relu",
     "--lr", "1e-3", "--beta2", 0.98, "--schedule", "constant", "--clip", 0, "--batch", 512,
-    "--decay", "0,1", "--steps", study.pick(7000, 60), "--eval-every", EVERY)
+    "--decay", "0,1", "--steps", study.pick(7000, 60), "--eval-every", study.pick(250, 20))
 
 
 def first(lines, key, least):
