@@ -1,45 +1,41 @@
-"""Induction heads (Elhage et al. 2021; Olsson et al. 2022): none in one layer; in two layers they
-emerge with a sudden drop of the loss."""
+"""Induction heads: one layer cannot copy what followed an earlier occurrence, two layers can, and
+the loss drops when the induction head emerges (Elhage et al. 2021; Olsson et al. 2022)."""
 from study import Study, metrics, span
 
-study = Study("induction", "Induction heads", seeds=5)
-TRACKED = ("--track-heads", 10, "--eval-every", 10, "--lr", 1e-3,
-           "--steps", study.pick(600, 30))
-[one] = study.train("one", "--task", "induction", "--layers", 1, "--heads", 8, *TRACKED).values()
-[two] = study.train("two", "--task", "induction", "--layers", 2, "--heads", 4, *TRACKED).values()
-last = lambda runs: [metrics(run)[-1]["accuracy"] for run in runs]
+study = Study("induction", "Induction in one and two layers", seeds=5)
+FLAGS = ("--task", "induction", "--lr", "1e-3", "--eval-every", 10, "--track-heads", 10,
+         "--eval-examples", study.pick(128, 16), "--steps", study.pick(1000, 30))
+one = study.train_one("one", *FLAGS, "--layers", 1, "--heads", 8)
+two = study.train_one("two", *FLAGS, "--layers", 2, "--heads", 4)
 
 
-def owns(run, relation):
-    found = study.headlab("heads", run)["relations"]
-    return next(row["owned"] for row in found if row["name"] == relation)
+def accuracy(run):
+    return study.headlab("eval", run)["accuracy"]
 
 
-owned_one, owned_two = ([owns(run, "induction") for run in runs] for runs in (one, two))
-study.claim("Elhage et al. 2021", "one layer has no induction head, two layers have",
-            f"accuracy {span(last(one), 2)} and {span(last(two), 2)}; an owner of induction in "
-            f"{sum(owned_one)} and {sum(owned_two)} of {len(one)} seeds",
-            not any(owned_one) and all(owned_two),
-            "no seed with one layer and every seed with two has an owner")
-steps = [study.emergence(run) for run in two]
-previous, induction = ([found.get(name) for found in steps] for name in ("previous", "induction"))
-study.claim("Olsson et al. 2022", "a previous-token head comes first, the induction head reads it",
-            f"previous emerges at step {span(previous)}, induction at {span(induction)}",
-            all(p and i and p <= i for p, i in zip(previous, induction)),
-            "in every seed previous emerges no later")
+def steepest(run):
+    """The step in the middle of the 40 steps in which the loss falls most."""
+    lines = metrics(run)
+    falls = [(a["loss"] - b["loss"], (a["step"] + b["step"]) / 2) for a, b in zip(lines, lines[4:])]
+    return max(falls, default=(0, 0))[1]
 
 
-def share_of_drop(run, step, window=50):
-    """The share of the whole fall of the loss that lies within `window` steps of `step`."""
-    losses = {row["step"]: row["loss"] for row in metrics(run)}
-    near = [loss for at, loss in losses.items() if step is not None and abs(at - step) <= window]
-    fall = max(losses.values()) - min(losses.values())
-    return (max(near) - min(near)) / fall if near and fall else 0.0
-
-
-drops = [share_of_drop(run, step) for run, step in zip(two, induction)]
-study.claim("Olsson et al. 2022", "the loss drops when induction heads emerge",
-            f"{span(drops, 2)} of the whole fall of the loss lies within 50 steps of emergence, "
-            "a sixth of the training",
-            min(drops) > 0.5, "in every seed more than half does")
+first, second = [accuracy(run) for run in one], [accuracy(run) for run in two]
+study.claim("Elhage 2021", "one layer has no induction heads, two layers have",
+            f"accuracy: one layer {span(first, 2)}, two layers {span(second, 2)}",
+            max(first) < 0.5 and min(second) > 0.95,
+            "every one-layer model is below 0.5 and every two-layer model above 0.95")
+found = [study.emergence(run) for run in two]
+before, heads = ([one.get(name) for one in found] for name in ("previous", "induction"))
+study.claim("Olsson 2022", "a previous-token head comes first",
+            f"previous emerges at {span(before)}, induction at {span(heads)}",
+            all(a and b and a <= b for a, b in zip(before, heads)),
+            "in every seed, the previous-token head emerges at or before the step of the "
+            "induction head")
+drops = [steepest(run) for run in two]
+study.claim("Olsson 2022", "the loss drops as induction heads emerge",
+            f"steepest fall at {span(drops)}, induction emerges at {span(heads)}",
+            all(b and abs(a - b) <= 50 for a, b in zip(drops, heads)),
+            "in every seed, the 40 steps with the steepest fall are centred within 50 steps of "
+            "the emergence of the induction head")
 study.finish()

@@ -1,36 +1,52 @@
-"""Phases of learning Markov chains in context (Edelman et al. 2024): first the counts of symbols,
-then the counts of pairs, with a head that emerges in between."""
+"""Markov chains in context are learned in phases: uniform guesses, then counts of symbols, then
+counts of pairs, and an induction head emerges with the last (Edelman et al. 2024)."""
+import json
+import os
+import subprocess
+
 from study import Study, metrics, span
 
-study = Study("phases", "Phases: Markov chains in context", seeds=5)
-[runs] = study.train("chains", "--task", study.task_of("python3 examples/tasks/markov.py losses"),
-                     "--track-heads", 10, "--eval-every", 10,
-                     *study.pick((), ("--steps", 30))).values()
-UNIGRAM, BIGRAM = 1.0124, 0.8999  # losses of the best guesses on the held-out chains (markov.py)
-HALF = (UNIGRAM + BIGRAM) / 2
+study = Study("phases", "Phases of learning Markov chains in context", seeds=3)
+MARKOV = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tasks", "markov.py")
+EVERY = study.pick(20, 10)
+runs = study.train_one(
+    "chains", "--task", study.task_of(f"python3 {MARKOV}"), "--lr", "1e-3", "--warmup", 0,
+    "--schedule", "constant", "--steps", study.pick(1500, 20), "--eval-every", EVERY,
+    "--track-heads", EVERY, "--eval-examples", study.pick(256, 16))
+ask = json.dumps({"seed": 0, "split": "validation", "count": study.pick(2000, 101)}) + "\n"
+guesses = subprocess.run(["python3", MARKOV, "losses"], input=ask, capture_output=True, text=True)
+SYMBOLS, PAIRS = (float(line.split()[1]) for line in guesses.stderr.splitlines())
+MIDDLE, NEAR = (SYMBOLS + PAIRS) / 2, 0.02
 
 
-def step_at(run, loss):
-    """The first evaluated step with at most this loss."""
-    return next((row["step"] for row in metrics(run) if row["loss"] <= loss), None)
+def losses(run):
+    return [(line["step"], line["loss"]) for line in metrics(run)]
 
 
-symbols = [step_at(run, UNIGRAM + 0.01) for run in runs]
-pairs = [step_at(run, HALF) for run in runs]
-emerged = [study.emergence(run).get("after_same") for run in runs]
-waited = [sum(abs(row["loss"] - UNIGRAM) <= 0.01 for row in metrics(run)) * 10 for run in runs]
-ordered = [s and p and e and s <= e <= p for s, e, p in zip(symbols, emerged, pairs)]
-study.claim("Edelman et al. 2024", "the model first predicts by counts of symbols, then by pairs",
-            f"within 0.01 of the first at step {span(symbols)}, halfway to the second at step "
-            f"{span(pairs)}",
-            all(s and p and s < p for s, p in zip(symbols, pairs)),
-            "in every seed the first step comes before the second")
-study.claim("Edelman et al. 2024", "a head emerges with the second phase",
-            f"the head that attends to followers of the same symbol emerges at step "
-            f"{span(emerged)}", all(ordered),
-            "in every seed it emerges between these two steps")
-study.claim("Edelman et al. 2024", "the loss waits at a plateau between the phases",
-            f"within 0.01 of the first phase's loss for {span(waited)} steps",
-            all(p and w >= p / 2 for w, p in zip(waited, pairs)),
-            "the loss stays there for half of the steps to the second phase, in every seed")
+def first_below(run, loss):
+    return next((step for step, value in losses(run) if value < loss), None)
+
+
+def steps_near(run, loss):
+    """Steps that training spends near a loss, and at least one evaluation."""
+    return EVERY * max(1, sum(abs(value - loss) < NEAR for _, value in losses(run)))
+
+
+symbols, pairs = ([first_below(run, level + NEAR) for run in runs] for level in (SYMBOLS, PAIRS))
+study.claim("Edelman 2024", "counts of symbols come before counts of pairs",
+            f"loss near {SYMBOLS:.3f} at step {span(symbols)}, near {PAIRS:.3f} at {span(pairs)}",
+            all(a and b and 2 * a <= b for a, b in zip(symbols, pairs)),
+            f"in every seed, the loss comes within {NEAR} of the guess by pairs at twice the step "
+            "at which it comes within it of the guess by symbols, or later")
+waits = [steps_near(run, SYMBOLS) / steps_near(run, MIDDLE) for run in runs]
+study.claim("Edelman 2024", "the loss waits at the level of counts of symbols",
+            f"steps near that level / steps near the middle of both: {span(waits, 1)}",
+            min(waits) >= 2, "the ratio is at least 2 in every seed")
+heads = [study.emergence(run).get("after_same") for run in runs]
+ends = [first_below(run, SYMBOLS - NEAR) for run in runs]
+study.claim("Edelman 2024", "an induction head emerges with the last phase",
+            f"emerges at {span(heads)}, the loss leaves that level at {span(ends)}",
+            all(a and head and b and a <= head <= b for a, head, b in zip(symbols, heads, pairs)),
+            "in every seed, the head emerges after the loss has come near the guess by symbols "
+            "and before it comes near the guess by pairs")
 study.finish()

@@ -5,6 +5,8 @@ the same code with fewer steps and seeds, in seconds, and its conclusions mean n
 is the folder of its runs [runs/studies/NAME]. Models that are already there are not trained again.
 """
 import argparse
+import array
+import ast
 import itertools
 import json
 import os
@@ -47,25 +49,43 @@ class Study:
 
     def headlab(self, *arguments):
         """Runs a command and returns its JSON."""
-        command = [self.program, *map(str, arguments), "--json", "--quiet"]
+        return json.loads(self.text(*arguments, "--json"))
+
+    def text(self, *arguments):
+        """Runs a command and returns what it prints."""
+        command = [self.program, *map(str, arguments), "--quiet"]
         environment = {"HEADLAB_COMMAND": self.command, **os.environ}
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-        return json.loads(done.stdout)
+        return done.stdout
 
     def train(self, name, *flags):
-        """Trains every seed of a sweep that is not there yet, and returns the folders by task."""
+        """Trains every seed of a sweep that is not there yet, and returns the folders by group."""
         steps = ("--steps", self.pick(None, 30)) if self.small and "--steps" not in flags else ()
         folder = self.path(name)
         self.headlab("sweep", *flags, *steps, "--seeds", self.seeds, "--jobs", 1, "--out", folder)
         runs = {}
         for run in sorted(entry for entry in os.listdir(folder) if "seed=" in entry):
-            runs.setdefault(run.rsplit("seed=", 1)[0].rstrip(","), []).append(os.path.join(folder, run))
+            group = run.rsplit("seed=", 1)[0].rstrip(",")
+            runs.setdefault(group, []).append(os.path.join(folder, run))
         return runs
 
+    def train_one(self, name, *flags):
+        """Trains the seeds of a sweep with a single group, and returns their folders."""
+        [runs] = self.train(name, *flags).values()
+        return runs
+
+    def write_task(self, name, header, lines):
+        """Writes the sequences of a task `file:`, and returns the path."""
+        path = self.path(name)
+        with open(path, "w", encoding="utf-8") as file:
+            for line in [{"header": header}, *lines]:
+                print(json.dumps(line), file=file)
+        return path
+
     def emergence(self, run):
-        """The step at which each relation's role emerges; relations without such a step are left out."""
+        """The step at which the role of each relation emerges, of those that do."""
         found = self.headlab("history", run)["relations"]
         return {row["name"]: row["born"] for row in found if row["born"] not in (None, -1)}
 
@@ -76,8 +96,8 @@ class Study:
 
     def finish(self):
         """Prints the table of claims, the rules, the seeds and the time."""
-        print(self.title + "\n")
         if self.claims:
+            print(self.title + "\n")
             rows = [(str(i + 1), *row[:4]) for i, row in enumerate(self.claims)]
             print_wrapped(["", "source", "the paper says", "found here", "holds"], rows,
                           [1, 14, 25, 25, 5])
@@ -130,13 +150,22 @@ def metrics(run):
         return [json.loads(line) for line in lines]
 
 
+def read_npy(path):
+    """The numbers of a NumPy file of floats, row-major, and their shape."""
+    with open(path, "rb") as file:
+        header, _, numbers = file.read().partition(b"\n")
+    shape = ast.literal_eval(header[header.index(b"{"):].decode())["shape"]
+    return array.array("f", numbers), shape
+
+
 def span(values, digits=0):
     """The median and the range; "never" if there is no value."""
     values = [value for value in values if value is not None]
     if not values:
         return "never"
-    low, middle, high = min(values), statistics.median(values), max(values)
-    return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+    low, middle, high = (f"{value:.{digits}f}"
+                         for value in (min(values), statistics.median(values), max(values)))
+    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def sign_flip_p(differences):
@@ -168,3 +197,27 @@ def spearman(a, b):
     if len(set(a)) == 1 or len(set(b)) == 1:
         return 0.0
     return statistics.correlation(a, b)
+
+
+def print_comparison(title, results):
+    """Prints the means of methods by task, and tests of all pairs of methods over tasks.
+    results: by task and method, a value for each seed."""
+    methods = list(next(iter(results.values())))
+    tasks = list(results.values())
+    seeds = {m: [statistics.mean(values) for values in zip(*(by[m] for by in tasks))]
+             for m in methods}
+    rows = [[task, *(f"{statistics.mean(by[m]):.2f}" for m in methods)]
+            for task, by in results.items()]
+    rows.append(["mean", *(f"{statistics.mean(seeds[m]):.2f}" for m in methods)])
+    print(title + "\n")
+    print_columns(["task", *methods], rows)
+    print_note("Mean with 95% interval over seeds: " +
+               ", ".join(f"{m} {interval(seeds[m])}" for m in methods) + ".")
+    ordered = sorted(methods, key=lambda m: -statistics.mean(seeds[m]))
+    pairs = list(itertools.combinations(ordered, 2))
+    by_task = {m: [statistics.mean(by[m]) for by in tasks] for m in methods}
+    ps = holm([sign_flip_p([x - y for x, y in zip(by_task[a], by_task[b])]) for a, b in pairs])
+    better = [f"{a} above {b} (p {p:.3f})" for (a, b), p in zip(pairs, ps) if p < 0.05]
+    print_note("Pairs are compared over tasks by flipping signs, Holm-corrected over all pairs. "
+               "Significant: " + ("; ".join(better) or "nothing") + ".")
+    print()
