@@ -230,9 +230,9 @@ std::string flags_help(const Flags& flags) {
 }
 
 std::string beside(const std::string& name, std::size_t column, const std::string& meaning) {
-  constexpr std::size_t kNarrowest = 16;  // of the meanings, on a narrow terminal
+  constexpr std::size_t kNarrowestMeaning = 16;  // on a narrow terminal
   const std::string blanks(column, ' ');
-  const std::size_t width = std::max(text_width(), column + kNarrowest) - column;
+  const std::size_t width = std::max(text_width(), column + kNarrowestMeaning) - column;
   std::string lines = wrapped(meaning, "", width);
   for (std::size_t at = 0; (at = lines.find('\n', at) + 1) < lines.size();) {
     lines.insert(at, blanks);
