@@ -136,7 +136,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   const std::vector<HeadId> heads = all_heads(run.model);
   Json said =
       stamped({{"relations", relations_json(*run.task)},
-               {"heads", score_heads(run.model, *run.task, {.examples = examples})},
+               {"heads", finding_of(score_heads(run.model, *run.task, {.examples = examples}))},
                {"target_names", run.task->target_names()},
                {"ablation", finding_of(ablate_heads(run.model, held_out))},
                {"edges", finding_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
