@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "base/stored_tensor.h"
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 namespace {

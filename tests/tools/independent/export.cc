@@ -102,6 +102,13 @@ Json explained(const Run& run, const Activations& activations, const Batch& batc
   return to_json(steps_of(run.model, activations, batch, all_heads(run.model).back()));
 }
 
+/// Returns the scores of heads with their conclusions. The rows of `classes` repeat `divisions`.
+Json scored_heads(const Run& run, Index examples) {
+  Json said = finding_of(score_heads(run.model, *run.task, {.examples = examples})).about;
+  std::erase_if(said.members(), [](const Json::Member& one) { return one.first == "classes"; });
+  return said;
+}
+
 Json relations_json(const Task& task) {
   Json::Array relations;
   for (const Relation& relation : task.relations())
@@ -136,7 +143,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   const std::vector<HeadId> heads = all_heads(run.model);
   Json said =
       stamped({{"relations", relations_json(*run.task)},
-               {"heads", finding_of(score_heads(run.model, *run.task, {.examples = examples}))},
+               {"heads", scored_heads(run, examples)},
                {"target_names", run.task->target_names()},
                {"ablation", finding_of(ablate_heads(run.model, held_out))},
                {"edges", finding_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
