@@ -1288,7 +1288,9 @@ def compare_nodes(model, halves, differ, said):
             part = run(base) - b
             model.put = {}
             effect = part.sum() / (d - b).sum()
-            compare("patching: nodes", effect, node["effect"]["mean"], 1e-5 * max(1, abs(effect)))
+            # The share divides by the mean difference, and with it the rounding of logits in float.
+            rounding = 1e-5 * max(1, 1 / abs((d - b).mean()))
+            compare("patching: nodes", effect, node["effect"]["mean"], rounding * max(1, abs(effect)))
             n = len(part)
             if n == 32:  # 2.0395 is the 97.5% point of Student's t with 31 degrees of freedom
                 e = part - effect * (d - b)
