@@ -38,7 +38,7 @@ for place in "$folder"/recipe.*.place; do
   if [[ -z $beside ]]; then
     cp "$code" "$copy/$file"
   else
-    line=$(grep -nF -- "$beside" "$copy/$file" | tail -1 | cut -d: -f1)
+    line=$(grep -nF -- "$beside" "$copy/$file" | tail -1 | cut -d: -f1 || true)
     [[ -n $line ]] || { echo "src/RECIPES.md: there is no line with '$beside' in $file"; exit 1; }
     [[ $where == *", after "* ]] || line=$((line - 1))
     sed -i "${line}r $code" "$copy/$file"
