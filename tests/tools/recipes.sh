@@ -85,7 +85,7 @@ expect 'on the first: mean weight' "$program" sinks "$run"
 expect 'layer,head,first' "$program" sinks "$run" --csv
 expect 'head & on the first' "$program" sinks "$run" --latex
 expect 'sinks.json' "$program" list files
-expect 'a column: mean weight' "$program" explain on the first
+expect 'a column of sinks: mean weight' "$program" explain on the first
 "$program" page "$run" >/dev/null
 expect '"sinks":{' cat "$run/report.html"
 browser=${HEADLAB_CHROMIUM:-$(command -v chromium-headless-shell || true)}
@@ -121,7 +121,7 @@ for run_of_kind in squared wired; do
 done
 for run_of_kind in magnitude binary; do
   expect "$run_of_kind/report.html" "$program" page $run_of_kind --no-weights
-  [[ -z $browser ]] || expect 'that this page cannot compute: patterns are as the program' \
+  [[ -z $browser ]] || expect 'that this page cannot compute: the page shows patterns stored by the program' \
     "$browser" --no-sandbox --dump-dom "file://$PWD/$run_of_kind/report.html"
 done
 expect last_first "$program" list methods
