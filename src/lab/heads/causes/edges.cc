@@ -111,8 +111,9 @@ class EdgeScoring {
     const std::vector<AttentionLayer> attention_layers = model.attention_layers();
     for (std::size_t m = 0; m < attention_layers.size(); ++m) {
       const bool has_heads = attention_layers[m].attention->head_count() > 0;
-      if (attention_layers[m].kind == kind && has_heads)
+      if (attention_layers[m].kind == kind && has_heads) {
         layers_.push_back({m, attention_layers[m]});
+      }
     }
   }
 
