@@ -105,8 +105,9 @@ JobsDone train_trials(const SweepFlags& flags, const std::vector<SweepTrial>& tr
     return callbacks;
   };
   std::vector<Job> trainings;
-  for (const SweepTrial& trial : trials)
+  for (const SweepTrial& trial : trials) {
     trainings.push_back(training_job(flags.out, trial, watching));
+  }
   return make_shown(flags.jobs, trainings);
 }
 

@@ -149,8 +149,9 @@ void PatternSums::add(const std::vector<HeadRows>& rows, const ActivationCache& 
     HeadSums& head = heads_[h];
     rows[h].add_to(head);
     add_matches(head, rows[h]);
-    if (options_.shapes)
+    if (options_.shapes) {
       rows[h].add_output_to(head, activations.attention[head.id.attention_layer].z);
+    }
   });
   add_row_sums(rows, activations);
   add_largest_masses(rows);

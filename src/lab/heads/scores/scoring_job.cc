@@ -21,8 +21,9 @@ ScoredQueries ScoringJob::asked_relation(std::size_t r, Index permutations) cons
 void ScoringJob::add_patterns(const Task& task) {
   const std::vector<TokenFacts> facts = facts_of(example.batch, task);
   for (const AttentionLayer& attention_layer : model.attention_layers()) {
-    if (attention_layer.attention->heads.empty() || patterns.contains(attention_layer.kind))
+    if (attention_layer.attention->heads.empty() || patterns.contains(attention_layer.kind)) {
       continue;
+    }
     patterns[attention_layer.kind] = asked.size();
     const Mask mask{example.batch, attention_layer.kind, causal};
     for (const ScoreEntry& row : score_table()) {

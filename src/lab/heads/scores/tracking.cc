@@ -76,8 +76,9 @@ RelationHistory history_of(const std::string& relation, const Json& best,
   const double last = history.lifts.back();
   const auto emergence_step =
       std::ranges::find_if(history.lifts, [&](double x) { return x >= last / 2; });
-  if (last >= kOwnerLift)
+  if (last >= kOwnerLift) {
     history.emergence_step = lines[emergence_step - history.lifts.begin()].at("step").integer();
+  }
   return history;
 }
 
