@@ -111,15 +111,19 @@ TEST_F(Talk, RedrawsItsProgressOnATerminal) {
       << "the line stays under the result";
 }
 
-TEST_F(Talk, ExplanationsFitANarrowTerminal) {
+TEST_F(Talk, RunningTextFitsANarrowTerminal) {
   for (const int columns : {44, 60, 80}) {
-    for (const char* word : {"lift", "attention"}) {
-      SCOPED_TRACE(text(columns, ": explain ", word));
-      const std::string out = run({"explain", word}, {.terminal = true, .columns = columns}).out;
+    for (const Words& words : {Words{"help"}, Words{"list", "tasks"}, Words{"list", "methods"},
+                               Words{"explain", "lift"}, Words{"explain", "attention"}}) {
+      SCOPED_TRACE(text(columns, ": ", join(words, " ")));
+      const std::string out = run(words, {.terminal = true, .columns = columns}).out;
       EXPECT_GT(split(out, '\n').size(), 2U);
       for (std::string_view line : split(out, '\n')) {
-        if (line.ends_with('\r')) line.remove_suffix(1);   // a terminal's end of a line
-        if (line.find("headlab ") != line.npos) continue;  // a command is copied as it is
+        if (line.ends_with('\r')) line.remove_suffix(1);             // a terminal's end of a line
+        const bool is_command = line.find("headlab ") != line.npos;  // is copied as it is
+        const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+        const bool is_one_word = line.find(' ', begin) == line.npos;
+        if (is_command || is_one_word) continue;
         EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
       }
     }

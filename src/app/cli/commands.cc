@@ -123,10 +123,12 @@ static std::string common_flags_help() {
 }
 
 std::string program_help() {
-  std::string help =
-      "headlab: train toy transformers, measure what each attention head does, and\n"
-      "remove heads that are not needed.\n\nbegin with these commands (headlab COMMAND --help "
-      "explains each):\n";
+  std::string help = wrapped(
+      "headlab: train toy transformers, measure what each attention head does, and remove heads "
+      "that are not needed.",
+      "", text_width());
+  help += "\n" + wrapped("begin with these commands (headlab COMMAND --help explains each):", "",
+                         text_width());
   for (const char* name : {"start", "train", "heads", "page"}) {
     help += text("  ", find_command(name).example, "\n");
   }
@@ -136,14 +138,15 @@ std::string program_help() {
     group = command.want;
     help += beside(text("  ", command.name), 14, command.summary);
   }
-  help += "\ncommon flags:\n" + common_flags_help();
-  return help + R"(
---csv, --latex and --table belong to commands that show tables
-headlab --version prints the build
-exit status: 0 success, 1 failure, 2 wrong command line,
-130 interrupted
-with --json a failure is an object {"error", "hint", "status"} on stdout
-)";
+  help += "\ncommon flags:\n" + common_flags_help() + "\n";
+  for (const char* line :
+       {"--csv, --latex and --table belong to commands that show tables",
+        "headlab --version prints the build",
+        "exit status: 0 success, 1 failure, 2 wrong command line, 130 interrupted",
+        R"(with --json a failure is an object {"error", "hint", "status"} on stdout)"}) {
+    help += wrapped(line, "", text_width());
+  }
+  return help;
 }
 
 }  // namespace headlab::cli
