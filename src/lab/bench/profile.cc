@@ -55,8 +55,8 @@ Cost weights_of_loss(const WorkEvent& event) {
   if (event.kind == Kind::backward) return {};
   const Tensor &x = event.inputs[0], &W = event.inputs[1];
   const bool graded = grad_enabled();
-  const double once =
-      2 * static_cast<double>(x.count() / x.size(-1)) * static_cast<double>(W.count());
+  const double rows = static_cast<double>(x.count()) / static_cast<double>(x.size(-1));
+  const double once = 2 * rows * static_cast<double>(W.count());
   Cost cost = moved(event);
   cost.operations = once;
   for (const Tensor& input : {x, W}) {

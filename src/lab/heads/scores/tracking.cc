@@ -46,8 +46,9 @@ Json line_of(Index step, const HeadsReport& report) {
 /// Returns the lift of one head on one relation in a line; NaN if the line has none.
 double lift_in(const Json& line, const HeadId& id, const std::string& relation) {
   for (const Json& head : line.at("heads").items()) {
-    if (head.at("layer").integer() != id.attention_layer || head.at("head").integer() != id.head)
+    if (head.at("layer").integer() != id.attention_layer || head.at("head").integer() != id.head) {
       continue;
+    }
     const Json* lift = head.at("lift").find(relation);
     return lift != nullptr && lift->is_number() ? lift->number() : kUndefined;
   }
