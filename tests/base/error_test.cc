@@ -17,6 +17,13 @@ TEST(Require, ThrowsTheTextOnlyWhenTheConditionFails) {
   EXPECT_EQ(error_of([] { require(false, "width ", 3); }), "width 3");
 }
 
+TEST(Error, ShowsANulInsteadOfEndingThere) {
+  const std::string message = {'n', 'o', ' ', 'a', '\0', 'b'};
+  const Error error(message);
+  EXPECT_STREQ(error.what(), "no a\\x00b");
+  expect_error([&] { in_context("x", [&] { throw Error(message); }); }, {"x: no a\\x00b"});
+}
+
 TEST(NearestName, FindsSlipsOfEachKind) {
   EXPECT_EQ(nearest_name("relatons", kTasks), "relations");
   EXPECT_EQ(nearest_name("relaations", kTasks), "relations");

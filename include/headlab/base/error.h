@@ -15,11 +15,11 @@
 
 namespace headlab {
 
-/// A message (`what()`) and advice for the user (`hint()`, may be empty).
+/// A message (`what()`) and advice for the user (`hint()`, may be empty). A NUL in the message,
+/// from a damaged file, would end `what()`: it becomes the four characters `\x00`.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& what, std::string hint = {})
-      : std::runtime_error(what), hint_(std::move(hint)) {}
+  explicit Error(const std::string& what, std::string hint = {});
   const std::string& hint() const { return hint_; }
 
  private:

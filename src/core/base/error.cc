@@ -38,7 +38,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::vector<st
   return last[b.size()];
 }
 
+std::string with_visible_nuls(const std::string& message) {
+  std::string visible;
+  for (const char c : message) {
+    visible += c == '\0' ? "\\x00" : std::string(1, c);
+  }
+  return visible;
+}
+
 }  // namespace
+
+Error::Error(const std::string& what, std::string hint)
+    : std::runtime_error(with_visible_nuls(what)), hint_(std::move(hint)) {}
 
 void tell_user(const std::string& note) {
   std::fputs(text("note: ", harmless(note), "\n").c_str(), stderr);
