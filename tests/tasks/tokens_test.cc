@@ -26,8 +26,10 @@ class TokenFiles : public InAFolder {
     write_file(folder / "tokens", bytes);
     return make_task(text("tokens:file=", (folder / "tokens").string(), ",length=8", more));
   }
-  static std::string npy(const std::string& type, const std::string& data) {
-    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (300,), }\n";
+  static std::string npy(const std::string& type, const std::string& data,
+                         const std::string& shape = "300,") {
+    std::string header =
+        "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }\n";
     return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header +
            data;
   }
@@ -60,6 +62,13 @@ TEST_F(TokenFiles, OfEachFormAreTheSame) {
     const std::unique_ptr<Task> same = task(other);
     EXPECT_EQ(same->shape().vocab, 31);
     EXPECT_EQ(same->make_batch({3}, 4, Split::validation).tokens, batch.tokens);
+  }
+}
+
+TEST_F(TokenFiles, OfSeveralAxesAreRefused) {
+  const std::string raw = bytes_of(counting<std::uint16_t>(300));
+  for (const std::string shape : {"3, 100", "300, 1", "1, 300", "3, 10, 10"}) {
+    expect_error([&] { task(npy("<u2", raw, shape)); }, {"[" + shape + "]", "tokens are one row"});
   }
 }
 

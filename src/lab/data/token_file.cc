@@ -59,6 +59,19 @@ std::vector<std::int32_t> tokens_of(const WholeNumbers& numbers) {
   return tokens;
 }
 
+/// Returns the tokens of a .npy file. Error for an array of several axes: whether its rows follow
+/// each other in the text is not known.
+std::vector<std::int32_t> npy_tokens(std::string_view bytes) {
+  const WholeNumbers numbers = read_npy(bytes);
+  if (numbers.shape.size() != 1) {
+    throw Error(text("its array has the shape ", shape_text(numbers.shape),
+                     ", but tokens are one row"),
+                "if its rows follow each other, write array.reshape(-1); "
+                "`headlab show file` explains arrays of separate sequences");
+  }
+  return tokens_of(numbers);
+}
+
 /// Throws an Error if numbers of 32 bits look like halves of numbers of 64 bits: every second one
 /// is 0.
 void require_no_halves(const std::vector<std::int32_t>& tokens) {
@@ -183,7 +196,7 @@ void require_short_numbers(std::string_view bytes) {
 }  // namespace
 
 std::vector<std::int32_t> tokens_in(std::string_view bytes, TokenType type) {
-  if (bytes.starts_with("\x93NUMPY")) return tokens_of(read_npy(bytes));
+  if (bytes.starts_with("\x93NUMPY")) return npy_tokens(bytes);
   if (type != TokenType::automatic) {
     const std::uint64_t magic = bytes.size() < 4 ? 0 : number_at(bytes, 0, 4);
     const auto kind = std::ranges::find(kLlmcKinds, magic, &LlmcKind::magic);
