@@ -254,7 +254,7 @@ def relatives(out):
              "qwen2": llama({"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}, qkv),
              "llama-biases": llama({"model_type": "llama", "attention_bias": True, "mlp_bias": True, "pretraining_tp": 1}, every),
              "helium": llama({"model_type": "helium", "attention_bias": False, "mlp_bias": False}),
-             "ernie": llama({"model_type": "ernie4_5", "use_bias": True, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 2}, every)}
+             "ernie": llama({"model_type": "ernie4_5", "use_bias": True}, every)}
     for seed, (name, (config, shapes)) in enumerate(cases.items(), 10):
         write(out, name, huggingface_llama, config, random_of(shapes, seed))
 

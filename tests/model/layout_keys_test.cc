@@ -54,6 +54,12 @@ INSTANTIATE_TEST_SUITE_P(
                R"(["full_attention", "sliding_attention"])",
                {"no sliding_window"}},
         Change{"huggingface-llama", "sliding_window", "2.5", {"is 2.5"}},
+        Change{"huggingface-llama", "sliding_window", "3", {"is 3", "llama have no windows"}},
+        Change{"ernie", "sliding_window", "2", {"is 2", "ernie4_5 have no windows"}},
+        Change{"mistral",
+               "layer_types",
+               R"(["sliding_attention", "full_attention"])",
+               {"layer_types", "all layers have it"}},
         Change{"huggingface-llama", "use_bias", "true", {"llama has no such biases"}},
         Change{"huggingface-llama", "hidden_act", "null", {"is null"}},
         Change{"mistral", "attention_bias", "true", {"mistral has no such biases"}},
@@ -86,15 +92,18 @@ TEST_P(AcceptedKeys, ChangeNothing) {
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, AcceptedKeys,
-    testing::Values(Change{"huggingface-llama", "rope_scaling", R"({"rope_type": "default"})", {}},
-                    Change{"huggingface-llama", "rope_parameters", R"({"rope_theta": 500})", {}},
-                    Change{"huggingface-llama", "sliding_window", "4096", {}},
-                    Change{"huggingface-llama", "eos_token_id", "[1, 2]", {}},
-                    Change{"huggingface-llama", "use_cache", "true", {}},
-                    Change{"huggingface-gpt2", "task_specific_params", R"({"a": {"b": 1}})", {}},
-                    Change{"transformerlens", "attn_scale", "2.0000001", {}},
-                    Change{"transformerlens", "NTK_by_parts_factor", "32", {}},
-                    Change{"nanogpt", "resid_pdrop", "0.1", {}}),
+    testing::Values(
+        Change{"huggingface-llama", "rope_scaling", R"({"rope_type": "default"})", {}},
+        Change{"huggingface-llama", "rope_parameters", R"({"rope_theta": 500})", {}},
+        Change{"huggingface-llama", "sliding_window", "4096", {}},
+        Change{"huggingface-llama", "eos_token_id", "[1, 2]", {}},
+        Change{"mistral", "layer_types", R"(["sliding_attention", "sliding_attention"])", {}},
+        Change{"qwen2", "layer_types", R"(["full_attention", "sliding_attention"])", {}},
+        Change{"huggingface-llama", "use_cache", "true", {}},
+        Change{"huggingface-gpt2", "task_specific_params", R"({"a": {"b": 1}})", {}},
+        Change{"transformerlens", "attn_scale", "2.0000001", {}},
+        Change{"transformerlens", "NTK_by_parts_factor", "32", {}},
+        Change{"nanogpt", "resid_pdrop", "0.1", {}}),
     [](const auto& test) { return text("Number", test.index); });
 
 TEST_F(RefusedKeys, ArePassedOverIfTheUserSaysSo) {

@@ -240,7 +240,8 @@ void add_more_keys(const ModelLayout& layout, const TransformerConfig& config, J
     json["attention_bias"] = config.biases;
     json["mlp_bias"] = config.biases;
   }
-  const auto family = std::ranges::find(layout.families, true, &Family::has_one_window);
+  const auto family =
+      std::ranges::find(layout.families, FamilyWindows::all_layers, &Family::windows);
   if (widest > 0 && family != layout.families.end()) {
     json["model_type"] = family->model_type;
     json["architectures"] = Json::Array{family->architecture};
@@ -267,6 +268,7 @@ Description description_of(const ModelLayout& layout, const Json& json, bool fil
   if (layout.has_network && config.d_ff == 0) config.d_ff = 4 * config.d_model;
   check_keys(layout, json, config, ignored);
   config.window = windows_of(layout, full, config);
+  if (about.family != nullptr) check_windows(*about.family, config.window);
   if (layout.biases_by_family) {
     about.biases = bias_groups(*about.family, full);
     config.biases = !about.biases.empty();

@@ -63,13 +63,17 @@ struct BiasKeys {
 /// In place of a key: the biases always exist.
 inline constexpr const char* kAlways = "always";
 
+/// Which layers of a family have a sliding window: what its source reads of `sliding_window` and
+/// `layer_types`.
+enum class FamilyWindows { none, all_layers, by_layer };
+
 /// A kind of model with the tensors of a layout whose arithmetic was checked against its source.
 struct Family {
   const char *model_type, *architecture;
   BiasKeys biases = {};
   const char* defaults = "{}";  // values of its config class that differ from the layout's
   bool adjacent_pairs = false;  // rotary pairs are (2i, 2i + 1)
-  bool has_one_window = false;  // export takes it for models whose layers share a window
+  FamilyWindows windows = FamilyWindows::none;
 };
 
 /// Tensor in files that is not a parameter, and the reason why it is not read.
@@ -149,5 +153,8 @@ void check_keys(const ModelLayout& layout, const Json& json, const TransformerCo
 /// or `use_local_attn`, `window_size` and `attn_types` (TransformerLens) say.
 std::vector<Index> windows_of(const ModelLayout& layout, const Json& json,
                               const TransformerConfig& config);
+/// Throws an Error for windows that the source of the family does not compute, although config.json
+/// names them.
+void check_windows(const Family& family, const std::vector<Index>& windows);
 
 }}  // namespace headlab
