@@ -100,6 +100,16 @@ TEST(Compare, CorrectsForAllThatAreAsked) {
   EXPECT_EQ(cell(found, "verdict").string(), "inconclusive");
 }
 
+TEST(Compare, CorrectsDifferencesAndEqualitiesTogether) {
+  const std::vector<double> ones(7, 1), all(7, 0.5), most = {.5, .5, .5, .5, .5, .5, 1.1};
+  const Finding found =
+      compare_arms(std::vector<Arm>{arm("reference", ones), arm("all", all), arm("most", most)});
+  EXPECT_EQ(cell(found, "p_holm", 0).number(), 2 * 2 / 128.0);
+  EXPECT_EQ(cell(found, "p", 1).number(), 4 / 128.0);
+  EXPECT_EQ(cell(found, "p_holm", 1).number(), 2 * 4 / 128.0) << "two equalities are left";
+  EXPECT_EQ(cell(found, "verdict", 1), Json("inconclusive"));
+}
+
 TEST(Compare, PairsTheSeedsThatBothHave) {
   const Arm a{"a", {0, 1, 2, 5}, {1, 10, 100, 1000}}, b{"b", {2, 1, 7}, {200, 20, 1}};
   const Finding found = compare_arms(std::vector<Arm>{a, b});
@@ -166,6 +176,42 @@ TEST(Compare, TakesOneOfSixArmsForEqualAtMostAsOftenAsItSays) {
     });
   }
   EXPECT_LE(any, 0.05 * kTrials + 9) << "5%, and two standard errors";
+}
+
+/// Three arms as good as the reference, where "lower" or "higher" is false, and three that differ
+/// by exactly the margin, where "equal" is false: any of these words is one too many.
+TEST(Compare, MakesAFalseClaimOfEitherKindAtMostAsOftenAsItSays) {
+  Generator random(Key{}.fold("either word"));
+  int wrong = 0;
+  int right = 0;
+  constexpr int kTrials = 1000;
+  const auto is_equal = [](const Json& verdict) { return verdict.string().starts_with("equal"); };
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<std::vector<double>> losses(7);
+    for (int seed = 0; seed < 10; ++seed) {
+      const double hard = std::exp(2 * random.normal());
+      for (std::size_t a = 0; a < losses.size(); ++a) {
+        const double factor = a < 4 ? 1 : 1.25;
+        const double noise = a < 4 ? 0.05 : 0.15;
+        losses[a].push_back(hard * factor * std::exp(noise * random.normal()));
+      }
+    }
+    std::vector<Arm> arms;
+    for (std::size_t a = 0; a < losses.size(); ++a) arms.push_back(arm(text("a", a), losses[a]));
+    const Json::Array verdicts = compare_arms(arms).table("comparisons").cells("verdict");
+    bool any = false;
+    for (std::size_t a = 0; a < verdicts.size(); ++a) {
+      const bool is_decided = verdicts[a] != Json("inconclusive");
+      const bool is_true = is_equal(verdicts[a]) == (a < 3);
+      any = any || (is_decided && !is_true);
+      right += is_decided && is_true;
+    }
+    wrong += any;
+  }
+  std::cout << "  a false claim in " << wrong << " of " << kTrials << " tables, " << right << " of "
+            << 6 * kTrials << " claims are true\n";
+  EXPECT_LE(wrong, 0.05 * kTrials + 14) << "5%, and two standard errors";
+  EXPECT_GE(right, 3 * kTrials) << "the test is not idle";
 }
 
 // The mean of the logarithms is that of the failing seed; nine of ten seeds are lower.
