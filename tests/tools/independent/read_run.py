@@ -1097,7 +1097,7 @@ def pair_costs(model, batch, a, b):
     joint = model.logits(batch, frozenset({a, b}))
     scales = model.deviations
     at_scales = [model.logits(batch, frozenset(silenced), scales) for silenced in ((), {a}, {b})]
-    return [joint] + at_scales
+    return [V(logits.value) for logits in (joint, *at_scales)]  # without the passes, which are large
 
 
 def compare_pairs(model, batch, gold, said):
@@ -1447,11 +1447,17 @@ def compare_nodes(model, halves, differ, said):
                 continue
             compare("patching: nodes of a kind", len(of), row["count"], 0)
             if row["correlation"] is not None:
-                x, y = ([column[i] for i in of] for column in
-                        ([part.sum() / passes.whole.sum() for part in effects], estimates))
-                constant = np.std(x) == 0 or np.std(y) == 0
-                ours = 0 if constant else np.corrcoef(x, y)[0, 1]
-                compare("patching: correlation", ours, row["correlation"], 1e-5)
+                ours = [part.sum() / passes.whole.sum() for part in effects], estimates
+                theirs = [n["effect"]["mean"] for n in nodes], [n["estimate"] for n in nodes]
+                rounding = 1e-5 * max(1, 1 / abs(passes.whole.mean()))
+                for columns, allowed in ((ours, rounding), (theirs, 1e-6)):
+                    x, y = ([float(column[i]) for i in of] for column in columns)
+                    compare("patching: correlation", correlation(x, y), row["correlation"], allowed)
+
+
+def correlation(x, y):
+    """Pearson's; 0 if either side is constant."""
+    return 0 if np.std(x) == 0 or np.std(y) == 0 else np.corrcoef(x, y)[0, 1]
 
 
 # ---- edges, and attention over layers ------------------------------------------------------------
