@@ -1450,9 +1450,11 @@ def compare_nodes(model, halves, differ, said):
                 ours = [part.sum() / passes.whole.sum() for part in effects], estimates
                 theirs = [n["effect"]["mean"] for n in nodes], [n["estimate"] for n in nodes]
                 rounding = 1e-5 * max(1, 1 / abs(passes.whole.mean()))
-                for columns, allowed in ((ours, rounding), (theirs, 1e-6)):
+                for columns, near in ((ours, rounding), (theirs, 1e-6)):
                     x, y = ([float(column[i]) for i in of] for column in columns)
-                    compare("patching: correlation", correlation(x, y), row["correlation"], allowed)
+                    spread = max(1e-300, min(np.std(x), np.std(y)))  # rounding counts in units of it
+                    compare("patching: correlation", correlation(x, y), row["correlation"],
+                            near * max(1, 1 / spread if columns is ours else 1))
 
 
 def correlation(x, y):
