@@ -62,6 +62,29 @@ TEST(Holm, StepsDownAndStaysInOrder) {
   EXPECT_TRUE(std::isnan(corrected[4]));
 }
 
+TEST(Holm, MultipliesByNoMoreThanTheHypothesesThatCanBeTrue) {
+  const Row corrected = holm({0.01, 0.04, 0.03, 0.005, 0.5}, 2);
+  EXPECT_DOUBLE_EQ(corrected[3], 0.01);  // 2 x .005, not 5
+  EXPECT_DOUBLE_EQ(corrected[0], 0.02);  // 2 x .01
+  EXPECT_DOUBLE_EQ(corrected[2], 0.06);  // 2 x .03
+  EXPECT_DOUBLE_EQ(corrected[1], 0.08);  // 2 x .04: two are left
+  EXPECT_DOUBLE_EQ(corrected[4], 0.5);   // the last alone
+}
+
+TEST(Correct, CoversDifferencesAndEqualitiesTogether) {
+  Paired first;
+  Paired second;
+  first.p = 0.01;
+  second.p = 0.03;
+  const std::vector<Paired*> pairs = {&first, &second};
+  const Row equal = correct(pairs, {1, 0.02});
+  EXPECT_DOUBLE_EQ(first.holm, 0.02);
+  EXPECT_DOUBLE_EQ(equal[1], 0.04);
+  EXPECT_DOUBLE_EQ(second.holm, 0.06) << "it is the last difference, but an equality is left";
+  EXPECT_DOUBLE_EQ(equal[0], 1);
+  EXPECT_THROW(correct(pairs, {1}), Error);
+}
+
 /// The p of the differences less a shift.
 double p_at(Row row, double shift) {
   for (double& x : row) x -= shift;

@@ -43,8 +43,10 @@ std::string seeds_plan(std::size_t seeds, std::size_t comparisons);
 /// Returns the p-value of the equivalence test, whose null hypothesis is a mean difference of
 /// `margin` or more: two one-sided tests.
 double equal_p(std::span<const double> differences, double margin);
-/// Returns the corrected p of each of several tests (Holm 1979); NaN if it was NaN.
-std::vector<double> holm(const std::vector<double>& p);
+/// Returns the corrected p of each of several tests (Holm 1979); NaN if it was NaN. `most_true`:
+/// the largest number of null hypotheses that can be true at the same time, if they exclude each
+/// other; no p is multiplied by more than that (Shaffer 1986).
+std::vector<double> holm(const std::vector<double>& p, std::size_t most_true = SIZE_MAX);
 
 /// Comparison of two arms, seed by seed.
 struct Paired {
@@ -65,6 +67,11 @@ Paired paired(std::span<const double> differences);
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b);
 /// Sets `holm` of all comparisons.
 void correct(std::span<Paired* const> asked);
+/// Sets `holm` of all comparisons and returns the corrected p of `equal`, the equivalence tests of
+/// the same pairs, by one correction over both kinds of test. A pair has two null hypotheses, no
+/// difference and a difference of at least the margin, of which at most one is true: no p is
+/// multiplied by more than the number of pairs.
+std::vector<double> correct(std::span<Paired* const> asked, const std::vector<double>& equal);
 /// Returns the smallest number of seeds with which a difference of this effect size is significant,
 /// p below `alpha`, in 8 of 10 cases; 0 if there is no effect to detect.
 std::int64_t seeds_to_tell(double effect, double alpha = 0.05);

@@ -40,8 +40,9 @@ struct FlowReport {
 };
 Finding finding_of(const FlowReport& report);
 
-/// Computes both maps on held-out examples. Errors: an encoder-decoder; sequences of more than 64
-/// positions, for which flow takes too long.
-FlowReport find_flow(const Transformer& model, const Task& task, Index examples = 32);
+/// Computes both maps on held-out examples, and the costs on `cost_examples` of them. Errors: an
+/// encoder-decoder; sequences of more than 64 positions, for which flow takes too long.
+FlowReport find_flow(const Transformer& model, const Task& task, Index examples = 32,
+                     Index cost_examples = kPairedExamples);
 
 }  // namespace headlab

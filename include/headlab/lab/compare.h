@@ -91,14 +91,14 @@ struct CompareOptions {
 };
 /// Compares each arm with the reference on the seeds that both have; the means of a comparison are
 /// over these seeds. Arms of roles are compared with the reference's arm of the same role. The test
-/// is sign_flip_p of the differences, and equal_p for equality; each is Holm-corrected for all
-/// arms. The conclusion reports in how many seeds an arm is lower. It names seeds that fail (see
-/// failing_seeds) and roles that never emerge. The order of two emergences is used only if it is
-/// known: a role that never emerges is later than any that emerges by the last scored step. If runs
-/// of shared seeds lack the value and one arm has more of them, that is the conclusion: such arms
-/// are never called equal. `notes` of the result names seeds that only one arm has, that lack the
-/// value, that fail, or that are not finished. Errors: fewer than two arms, two of one name, an
-/// unknown measure or reference, no shared seed.
+/// is sign_flip_p of the differences, and equal_p for equality; one Holm correction covers both
+/// tests of all arms (see correct()). The conclusion reports in how many seeds an arm is lower. It
+/// names seeds that fail (see failing_seeds) and roles that never emerge. The order of two
+/// emergences is used only if it is known: a role that never emerges is later than any that emerges
+/// by the last scored step. If runs of shared seeds lack the value and one arm has more of them,
+/// that is the conclusion: such arms are never called equal. `notes` of the result names seeds that
+/// only one arm has, that lack the value, that fail, or that are not finished. Errors: fewer than
+/// two arms, two of one name, an unknown measure or reference, no shared seed.
 Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options = {});
 /// Returns the mean of an arm over its seeds with its interval, as compare_arms states it.
 Interval mean_of_arm(const Arm& arm, const Measure& measure);

@@ -157,7 +157,7 @@ double equal_p(std::span<const double> differences, double margin) {
   return std::max(sign_flip_p(std::span(&below, 1), true), sign_flip_p(std::span(&above, 1), true));
 }
 
-std::vector<double> holm(const std::vector<double>& p) {
+std::vector<double> holm(const std::vector<double>& p, std::size_t most_true) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t i) { return std::isnan(p[i]); });
@@ -165,7 +165,8 @@ std::vector<double> holm(const std::vector<double>& p) {
   std::vector<double> corrected(p.size(), kNoNumber);
   double least = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    least = std::max(least, p[order[i]] * static_cast<double>(order.size() - i));
+    const std::size_t factor = std::min(order.size() - i, most_true);
+    least = std::max(least, p[order[i]] * static_cast<double>(factor));
     corrected[order[i]] = std::min(1.0, least);
   }
   return corrected;
@@ -190,6 +191,16 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
 void correct(std::span<Paired* const> asked) {
   const std::vector<double> corrected = holm(mapped(asked, &Paired::p));
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->holm = corrected[i];
+}
+
+std::vector<double> correct(std::span<Paired* const> asked, const std::vector<double>& equal) {
+  require(asked.size() == equal.size(), "cannot correct ", asked.size(), " differences with ",
+          equal.size(), " equivalence tests: each pair has both");
+  std::vector<double> both = mapped(asked, &Paired::p);
+  both.insert(both.end(), equal.begin(), equal.end());
+  const std::vector<double> corrected = holm(both, asked.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->holm = corrected[i];
+  return {corrected.begin() + std::ssize(asked), corrected.end()};
 }
 
 std::int64_t seeds_to_tell(double effect, double alpha) {

@@ -1,6 +1,6 @@
-// Comparison of arms seed by seed. It uses one test for all measures and one correction for all
-// arms, and the conclusion reports the number of seeds in which an arm is lower. Read next:
-// headlab/lab/compare.h, arms.cc.
+// Comparison of arms seed by seed. It uses one test for all measures and one correction for both
+// tests of all arms, and the conclusion reports the number of seeds in which an arm is lower. Read
+// next: headlab/lab/compare.h, arms.cc.
 #include "headlab/lab/compare.h"
 
 #include <algorithm>
@@ -169,7 +169,8 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
        Column("reference_mean", "reference", "mean of the reference over the same seeds").hidden(),
        Column("p", "p").hidden(),
        {"p_holm", "p",
-        "two-sided, by flipping signs of seeds, with Holm's correction for all comparisons"},
+        "two-sided, by flipping signs of seeds, with one Holm correction for the differences and "
+        "the equalities of all arms"},
        Column("effect_size", "effect",
               "mean of the differences (of ratios: of logarithms) / their standard deviation")
            .fixed(2),
@@ -180,7 +181,7 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
        {"verdict", "conclusion",
         text(by_role ? "earlier or later" : "lower or higher",
              " if p < 0.05, with the number of seeds; equal by two one-sided tests within the "
-             "margin, corrected by Holm")}});
+             "margin, in the same correction")}});
   return table;
 }
 

@@ -92,7 +92,7 @@ Comparison compared(const Arm& arm, const Arm& reference, const Measure& measure
   return one;
 }
 
-/// Corrects both tests for all compared arms.
+/// Corrects both tests of all compared arms together.
 void correct_all(std::vector<Comparison>& all) {
   std::vector<Paired*> asked;
   std::vector<double> equal;
@@ -101,8 +101,7 @@ void correct_all(std::vector<Comparison>& all) {
     asked.push_back(&one.found);
     equal.push_back(one.equal);
   }
-  correct(asked);
-  const std::vector<double> corrected = holm(equal);
+  const std::vector<double> corrected = correct(asked, equal);
   std::size_t next = 0;
   for (Comparison& one : all) {
     if (one.found.seeds > 0) one.equal_holm = corrected[next++];

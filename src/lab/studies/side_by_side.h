@@ -1,4 +1,4 @@
-// Comparison of two arms, seed by seed: the tested differences, and both tests with their
+// Comparison of two arms, seed by seed: the tested differences, and both tests with one
 // correction for all arms. Emergences that are known only as "never" or "by the first scored step"
 // are compared if their order is certain. Read next: compare.cc, which reports the result.
 #pragma once
@@ -30,7 +30,7 @@ struct Comparison {
   const Arm* arm;
   SideBySide sides;
   Paired found{};
-  double equal = 1, equal_holm = 1;  // p of the test of equality, and corrected for all arms
+  double equal = 1, equal_holm = 1;  // p of the equivalence test, and corrected with `found`
 };
 
 /// Returns all seeds of an arm, with the number or without it.

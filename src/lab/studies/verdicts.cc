@@ -26,7 +26,10 @@ constexpr const char* kOneModel = "the mean over held-out examples of one model"
 constexpr const char* kHall = "Hall's 95% interval of the mean change, two-sided";
 constexpr const char* kFlips = "sign flips of seeds, exact, two-sided";
 constexpr const char* kTwoOneSided = "two one-sided tests by sign flips of seeds";
-constexpr const char* kHolmArms = "Holm, over all that is compared in one table";
+constexpr const char* kHolmArms =
+    "Holm, over the differences and the equalities of one table; no factor above the number of "
+    "arms "
+    "(Shaffer 1986)";
 constexpr const char* kHolmFamilies = "Holm, over all groups of all families of the sweep";
 constexpr const char* kMeanOfSeeds = "the mean over seeds: of logarithms for losses and steps";
 

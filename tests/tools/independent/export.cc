@@ -13,6 +13,7 @@ namespace {
 using namespace headlab;
 
 constexpr Index kSteps = 20;  // of the optimizer
+constexpr Index kEdgeExamples = 10, kFlowExamples = 4;
 
 void add(TensorFile& file, const std::string& name, std::span<const std::int32_t> values) {
   const std::vector<std::int64_t> wide(values.begin(), values.end());
@@ -55,6 +56,13 @@ void add(TensorFile& file, const std::string& name, const GroundTruth& truth) {
   add(file, name, edges);
 }
 
+/// A batch with the ground truth of each relation as NAME_gold0, NAME_gold1 ...
+void add(TensorFile& file, const std::string& name, const Example& example) {
+  add(file, name, example.batch);
+  for (std::size_t r = 0; r < example.truth.size(); ++r)
+    add(file, text(name, "_gold", r), example.truth[r]);
+}
+
 /// Twenty steps from the run's parameters, with fresh moments, and what they led to.
 void add_training(TensorFile& file, const Run& run) {
   TrainConfig config = run.config.train;
@@ -76,7 +84,10 @@ void add_training(TensorFile& file, const Run& run) {
 /// The held-out examples in two halves, of which one is patched into the other.
 Finding patched(const Run& run, const Batch& held_out) {
   const Index half = held_out.size / 2;
-  return patch_finding(run.model, held_out.rows(0, half), held_out.rows(half, 2 * half));
+  const Batch clean = held_out.rows(0, half);
+  const Batch corrupted = held_out.rows(half, 2 * half);
+  constexpr bool kPaths = true;
+  return patch_finding(run.model, clean, corrupted, kPaths);
 }
 
 /// Texts of sweeps and comparisons: what they say of the losses and accuracies of ten seeds.
@@ -109,6 +120,17 @@ Json scored_heads(const Run& run, Index examples) {
   return said;
 }
 
+/// Adds the areas of edge scores and, for a single stream, attention over all layers. Each edge is
+/// masked in a pass of its own, so these examples are few.
+void add_edges_and_flow(TensorFile& file, Json& said, const Run& run, Index cost_examples) {
+  const Transformer& model = run.model;
+  add(file, "of_edges", held_out_examples(*run.task, kEdgeExamples));
+  said["edge_areas"] = finding_of(find_edge_areas(model, *run.task, kEdgeExamples));
+  if (model.config().has_source()) return;
+  said["flow"] = finding_of(find_flow(model, *run.task, kFlowExamples, cost_examples));
+  add(file, "of_flow", held_out_examples(*run.task, kFlowExamples));
+}
+
 Json relations_json(const Task& task) {
   Json::Array relations;
   for (const Relation& relation : task.relations())
@@ -134,9 +156,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
       add(file, text("pattern", m), pattern);
   const Example held_out_example = held_out_examples(*run.task, examples);
   const Batch& held_out = held_out_example.batch;
-  add(file, "held_out", held_out);
-  for (std::size_t r = 0; r < held_out_example.truth.size(); ++r)
-    add(file, text("held_gold", r), held_out_example.truth[r]);
+  add(file, "held_out", held_out_example);
   const PruneProblem problem = problem_of(run, {.examples = examples});
   add(file, "choosing", run.task->make_batch(streams::choosing(), examples, Split::train));
   add_training(file, run);
@@ -152,6 +172,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
                {"explain", explained(run, activations, example.batch)},
                {"step_count", kSteps}});
   said["lens"] = finding_of(read_lens(run.model, *run.task, examples));
+  add_edges_and_flow(file, said, run, examples);
   const auto losses = Ablation(run.model, held_out).losses(std::vector<HeadSet>{{}, {heads[0]}});
   const auto ten = [](const std::vector<double>& all) {
     return std::vector<double>(all.begin(), all.begin() + 10);

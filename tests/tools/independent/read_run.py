@@ -1,9 +1,10 @@
 # Reads a run folder and says how far headlab's numbers are from their definitions.
 #
-# Written from the definitions (src/README.md, the comments of the headers, the papers), in double, with NumPy
-# alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
-# heads and their p, ablation, pairs, hidden edges, attribution, circuits, patching, explained steps,
-# a curve, the statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which
+# Written from the definitions (src/README.md, the comments of the headers, the papers), in double,
+# with NumPy alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the
+# scores of heads and their p, ablation, pairs, hidden edges, areas of edge scores, rollout and
+# flow, attribution, circuits, patching of nodes and paths with its estimates, explained steps, a
+# curve, the statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which
 # follow from streams of random numbers, come from independent_reading.
 #
 #     read_run.py RUN FOLDER [--change]    FOLDER holds given.safetensors and said.json of
@@ -216,6 +217,9 @@ class Model:
         self.sublayers = {}  # by name: what each sublayer wrote, [B, T, C]
         self.z, self.put = {}, {}  # by module: what its heads put out; and what is put in its place
         self.qkv = {}  # by module: [B, H, T, width] each
+        # Values of the last pass, which backward() gives gradients: of heads by ("z", module), of
+        # networks by name, of streams by ("stream", index); and values put in the place of the last two.
+        self.nodes, self.put_networks, self.put_streams = {}, {}, {}
 
     def norm(self, x, name):
         if self.c["norm"] == "none":
@@ -275,16 +279,18 @@ class Model:
             if self.c["positions"] == "rotary":
                 q, k = turned(q, self.c["rotary_base"]), turned(k, self.c["rotary_base"])
         self.qkv[m] = [t.value for t in (q, k, v)]
+        self.nodes["q", m], self.nodes["k", m], self.nodes["v", m] = q, k, v
         scores = (q @ k.transpose(0, 1, 3, 2)) * (1 / math.sqrt(D)) + V(mask)
         pattern = softmax(scores)
         if m in self.hidden:  # the rest is renormalised
             left = np.where(self.hidden[m], 0, pattern.value)
             pattern = V(left / np.maximum(left.sum(-1, keepdims=True), 1e-300))
         self.patterns.append(pattern.value)
+        self.nodes["pattern", m] = pattern
         z = pattern @ v
         gate = np.array([0.0 if (m, h) in silenced else 1.0 for h in numbers])
         z = V(z.value * gate[None, :, None, None], [(z, lambda g: g * gate[None, :, None, None])])
-        self.z[m] = z.value
+        self.z[m], self.nodes["z", m] = z.value, z
         for i, other in self.put.get(m, {}).items():
             z = V(np.where(np.arange(H)[:, None, None] == i, other, z.value))
         B, _, T, _ = z.value.shape
@@ -304,6 +310,9 @@ class Model:
         else:
             inner = activation(inner, kind)
         y = self.linear(inner, prefix, "_out")
+        if prefix[:-1] in self.put_networks:
+            y = V(self.put_networks[prefix[:-1]])
+        self.nodes[prefix[:-1]] = y
         self.written[prefix[:-1]] = self.sublayers[prefix[:-1]] = y.value
         return y
 
@@ -313,7 +322,9 @@ class Model:
 
         def sublayer(x, name, f):
             return x + f(self.norm(x, name)) if pre else self.norm(x + f(x), name)
+        first = self.c["encoder_layers"] + 1 if prefix == "decoder." else 0
         for i, m in modules:
+            x = self.stream(x, first + i)
             block = f"{prefix}blocks.{i}."
             if place == "parallel":  # attention and network read the same norm
                 h = self.norm(x, block + "ln1")
@@ -328,7 +339,15 @@ class Model:
                     m + 1, h, memory, source_mask, self.silenced))
             if self.c["d_ff"]:
                 x = sublayer(x, block + "ln2", lambda h: self.network(h, block + "mlp."))
+        x = self.stream(x, first + len(modules))
         return self.norm(x, prefix + "ln_final") if pre else x
+
+    def stream(self, x, index):
+        """The stream before a block, or after the last, with what is put in its place."""
+        if index in self.put_streams:
+            x = V(self.put_streams[index])
+        self.nodes["stream", index] = x
+        return x
 
     def embed(self, prefix, tokens):
         x = self.p["embed.W_E"].take(tokens)
@@ -524,9 +543,6 @@ NOT_COMPARED = {
     r"^heads\.divisions": "hand-built heads that divide have tests of their own",
     r"^circuits\.compositions\[\]\.(random|percentile)$": "random matrices, which are drawn",
     r"^circuits\.(distance|attention)$": "what was asked for",
-    r"^patching\.nodes\[\]\.(estimate|position|place)$": "tests/heads holds estimates against effects",
-    r"^patching\.nodes\[\]\.effect": "of networks and streams: tests/heads; of heads, see compare_nodes",
-    r"^patching\.(residual|attention)\b": "residual streams: tests/heads holds them against a pass",
     r"\.(rank|map|offsets|patterns)\b": "sums over rows: tests/heads holds them against formulas",
     r"^curve\.subsets": "judged on more examples than are handed over",
     r"\.baselines\.": "no head is judged by them",
@@ -1081,7 +1097,7 @@ def pair_costs(model, batch, a, b):
     joint = model.logits(batch, frozenset({a, b}))
     scales = model.deviations
     at_scales = [model.logits(batch, frozenset(silenced), scales) for silenced in ((), {a}, {b})]
-    return [joint] + at_scales
+    return [V(logits.value) for logits in (joint, *at_scales)]  # without the passes, which are large
 
 
 def compare_pairs(model, batch, gold, said):
@@ -1254,59 +1270,443 @@ def compare_patching(model, batch, said):
     compare_nodes(model, halves, differ, said)
 
 
-def compare_nodes(model, halves, differ, said):
-    """Each head's q, k, v, pattern and output of one half in a pass of the other half."""
-    def run(of):
-        logits = model.logits(of).value
-        right, wrong = (np.take_along_axis(logits, np.maximum(one.targets, 0)[..., None], -1)[..., 0]
-                        for one in halves)
-        return np.where(differ, right - wrong, 0).sum((1, 2))
-    for direction, base, donor in (("restore", halves[1], halves[0]), ("break", halves[0], halves[1])):
-        kept = []
-        for of in (donor, base):
-            model.put, model.z, model.qkv = {}, {}, {}
-            kept.append((run(of), dict(model.z), dict(model.qkv), list(model.patterns)))
-        (d, z_d, qkv_d, p_d), (b, z_b, qkv_b, p_b) = kept
-        for node in said["nodes"]:
-            if node["direction"] != direction or node["of"] is None:
-                continue
-            m, h = node["of"]
-            mark(node["of"])
-            i = [other for module, other in model.heads if module == m].index(h)
-            q, k, v = (t[:, i] for t in qkv_b[m])
-            other_q, other_k, other_v = (t[:, i] for t in qkv_d[m])
-            own, other = p_b[m][:, i], p_d[m][:, i]
+class Halves:
+    """Passes of both halves of a batch, of which one is the base and the other gives what is put in
+    its place. Logit differences are sums by pair of examples."""
 
-            def attend(q, k):
-                scores = np.where(own > 0, q @ np.swapaxes(k, 1, 2) / math.sqrt(q.shape[-1]), -np.inf)
-                weights = np.exp(scores - np.maximum(scores.max(-1, keepdims=True), -1e300))
-                return weights / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
-            z = {"q": lambda: attend(other_q, k) @ v, "k": lambda: attend(q, other_k) @ v,
-                 "v": lambda: own @ other_v, "pattern": lambda: other @ v,
-                 "output": lambda: z_d[m][:, i]}[node["node"]]()
-            model.put = {m: {i: z[:, None]}}
-            part = run(base) - b
-            model.put = {}
-            effect = part.sum() / (d - b).sum()
-            # The share divides by the mean difference, and with it the rounding of logits in float.
-            rounding = 1e-5 * max(1, 1 / abs((d - b).mean()))
-            compare("patching: nodes", effect, node["effect"]["mean"], rounding * max(1, abs(effect)))
-            n = len(part)
-            if n == 32:  # 2.0395 is the 97.5% point of Student's t with 31 degrees of freedom
-                e = part - effect * (d - b)
-                half = 2.0395134464 * math.sqrt(n / (n - 1) * (e ** 2).sum()) / abs((d - b).sum())
-                for end, value in (("low", effect - half), ("high", effect + half)):
-                    compare("patching: interval", value, node["effect"][end],
-                            1e-4 * max(1, abs(value)))
-    for row in said["estimates"]:
-        of = [n for n in said["nodes"] if (n["direction"], n["node"]) == (row["direction"], row["node"])]
-        compare("patching: nodes of a kind", len(of), row["count"], 0)
-        if row["correlation"] is not None:
-            effects, estimates = ([float(x) for x in column] for column in
-                                  ([n["effect"]["mean"] for n in of], [n["estimate"] for n in of]))
-            constant = np.std(effects) == 0 or np.std(estimates) == 0
-            ours = 0 if constant else np.corrcoef(effects, estimates)[0, 1]
-            compare("patching: correlation", ours, row["correlation"], 1e-6)
+    def __init__(self, model, base, donor, clean, corrupted, differ):
+        self.model, self.batch, self.differ = model, base, differ
+        self.answers = clean.targets, corrupted.targets
+        model.put = {}
+        self.donor_sums, self.donor = self.run(donor), self.kept()
+        self.base_sums, self.base = self.run(base), self.kept()
+        self.whole = self.donor_sums - self.base_sums
+
+    def kept(self):
+        m = self.model
+        return {name: value.value for name, value in m.nodes.items()}
+
+    def run(self, batch):
+        self.model.nodes = {}
+        self.logits = self.model.logits(batch)
+        right, wrong = (np.take_along_axis(self.logits.value, np.maximum(t, 0)[..., None], -1)[..., 0]
+                        for t in self.answers)
+        return np.where(self.differ, right - wrong, 0).sum((1, 2))
+
+    def place(self, m, h):
+        return [other for module, other in self.model.heads if module == m].index(h)
+
+    def effect(self):
+        """What the values that are put in place change, by pair."""
+        part = self.run(self.batch) - self.base_sums
+        self.model.put, self.model.put_networks, self.model.put_streams = {}, {}, {}
+        return part
+
+    def z_with(self, kind, m, i, other):
+        """z of a head of the base with one of its inputs, its pattern or itself of another pass."""
+        q, k, v, own = (self.base[name, m][:, i] for name in ("q", "k", "v", "pattern"))
+        changed = other["z" if kind == "output" else kind, m][:, i]
+
+        def attend(q, k):
+            scores = np.where(own > 0, q @ np.swapaxes(k, 1, 2) / math.sqrt(q.shape[-1]), -np.inf)
+            weights = np.exp(scores - np.maximum(scores.max(-1, keepdims=True), -1e300))
+            return weights / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
+        return {"q": lambda: attend(changed, k) @ v, "k": lambda: attend(q, changed) @ v,
+                "v": lambda: own @ changed, "pattern": lambda: changed @ v,
+                "output": lambda: changed}[kind]()
+
+    def node_names(self):
+        """Every node that is patched: (kind, head, place, position)."""
+        names = [(kind, head, self.model.modules[head[0]][0], None) for head in self.model.heads
+                 for kind in ("q", "k", "v", "pattern", "output")]
+        names += [("mlp", None, name, None) for name in self.base if isinstance(name, str)]
+        streams = [name for name in self.base if name[0] == "stream"]
+        return names + [("stream", None, f"stream.{name[1]}", t) for name in streams
+                        for t in range(self.base[name].shape[1])]
+
+    def put_head(self, m, i, z):
+        self.model.put = {m: {i: z[:, None]}}
+
+    def at(self, name):
+        """Where self.base and the gradients have a node, and the index there."""
+        kind, head, place, position = name
+        if kind == "mlp":
+            return place, (slice(None),)
+        if kind == "stream":
+            return ("stream", int(place.split(".")[1])), (slice(None), position)
+        return ("z" if kind == "output" else kind, head[0]), (slice(None), self.place(*head))
+
+    def node_effect(self, name):
+        kind, head, place, _ = name
+        if head is not None:
+            i = self.place(*head)
+            self.put_head(head[0], i, self.z_with(kind, head[0], i, self.donor))
+            return self.effect()
+        of, at = self.at(name)
+        x = self.base[of].copy()
+        x[at] = self.donor[of][at]
+        if kind == "mlp":
+            self.model.put_networks = {place: x}
+        else:
+            self.model.put_streams = {of[1]: x}
+        return self.effect()
+
+    def gradients(self):
+        """By node: of the mean logit difference in the pass of the base."""
+        self.run(self.batch)
+        direction = np.zeros(self.logits.value.shape)
+        for targets, sign in zip(self.answers, (1, -1)):
+            hot = np.maximum(targets, 0)[..., None]
+            values = np.take_along_axis(direction, hot, -1) + sign * self.differ[..., None]
+            np.put_along_axis(direction, hot, values, -1)
+        product(self.logits, V(direction / self.differ.sum())).backward()
+        found = {name: node.grad for name, node in self.model.nodes.items()}
+        for parameter in self.model.p.values():
+            parameter.grad = None
+        return found
+
+    def estimate(self, name, gradients):
+        """Gradient times difference, as a share of the mean difference of both passes."""
+        of, at = self.at(name)
+        if gradients.get(of) is None:
+            return 0.0
+        step = (gradients[of] * (self.donor[of] - self.base[of]))[at]
+        return step.sum() / (self.whole.sum() / self.differ.sum())
+
+    def path_effects(self):
+        """By (from, to, by): all heads keep their outputs of the base, but the sender has that of the
+        donor, and the receiver reads what this changes."""
+        found, heads = {}, self.model.heads
+
+        def frozen():
+            return {m: {self.place(m, h): self.base["z", m][:, [self.place(m, h)]]
+                        for of, h in heads if of == m} for m in {m for m, _ in heads}}
+        for m, h in heads:
+            i = self.place(m, h)
+            self.model.put = frozen()
+            self.model.put[m][i] = self.donor["z", m][:, [i]]
+            found[(m, h), None, "logits"] = self.effect()
+            sent = self.kept()
+            for to, other in heads:
+                for by in ("q", "k", "v") if to > m else ():
+                    j = self.place(to, other)
+                    self.put_head(to, j, self.z_with(by, to, j, sent))
+                    found[(m, h), (to, other), by] = self.effect()
+        return found
+
+
+def compare_effect(what, part, whole, theirs, ends=("low", "high")):
+    """A share of the logit difference with its interval by the linearised ratio (Cochran 1977)."""
+    # The share divides by the mean difference, and with it the rounding of logits in float.
+    rounding, effect, n = 1e-5 * max(1, 1 / abs(whole.mean())), part.sum() / whole.sum(), len(part)
+    compare(what, effect, theirs["mean"], rounding * max(1, abs(effect)))
+    if n < 30 or not ends:
+        return
+    e = part - effect * whole
+    half = t_point(n - 1) * math.sqrt(n / (n - 1) * (e ** 2).sum()) / abs(whole.sum())
+    for end, value in zip(ends, (effect - half, effect + half)):
+        compare("patching: interval", value, theirs[end], 1e-4 * max(1, abs(value)))
+
+
+def compare_nodes(model, halves, differ, said):
+    """Each node, and each path, of one half in a pass of the other half."""
+    clean, corrupted = halves
+    for direction, base, donor in (("restore", corrupted, clean), ("break", clean, corrupted)):
+        def measure():
+            passes = Halves(model, base, donor, clean, corrupted, differ)
+            gradients = passes.gradients()
+            names = passes.node_names()
+            return (passes, names, [passes.node_effect(name) for name in names],
+                    [passes.estimate(name, gradients) for name in names], passes.path_effects())
+        passes, names, effects, estimates, paths = remember(("nodes", direction), measure)
+        nodes = [n for n in said["nodes"] if n["direction"] == direction]
+        compare("patching: number of nodes", len(nodes), len(names), 0)
+        for node, name, part, estimate in zip(nodes, names, effects, estimates):
+            mark([node["of"], node["position"]])
+            of = node["of"] and tuple(node["of"])
+            told = (node["node"], of, node["place"], node["position"])
+            compare("patching: names of nodes", told != name, 0, 0)
+            if direction == "restore" and name[0] == "stream":
+                stream, t = int(name[2].split(".")[1]), name[3]
+                compare_effect("patching: streams", part, passes.whole,
+                               {"mean": said["residual"][stream][t]}, ends=())
+            compare_effect("patching: nodes", part, passes.whole, node["effect"])
+            rounding = 1e-5 * max(1, 1 / abs(passes.whole.mean()))
+            compare("patching: estimates", estimate, node["estimate"],
+                    rounding * max(1, abs(estimate)))
+        rows = [row for row in said["paths"] if row["direction"] == direction]
+        compare("patching: paths", len(paths), len(rows), 0)
+        for row in rows:
+            mark([row["from"], row["to"]])
+            to = row["to"] and tuple(row["to"])
+            compare_effect("patching: paths", paths[tuple(row["from"]), to, row["by"]], passes.whole,
+                           row["effect"])
+        for row in said["estimates"]:
+            of = [i for i, n in enumerate(nodes) if n["node"] == row["node"]]
+            if row["direction"] != direction:
+                continue
+            compare("patching: nodes of a kind", len(of), row["count"], 0)
+            if row["correlation"] is not None:
+                ours = [part.sum() / passes.whole.sum() for part in effects], estimates
+                theirs = [n["effect"]["mean"] for n in nodes], [n["estimate"] for n in nodes]
+                rounding = 1e-5 * max(1, 1 / abs(passes.whole.mean()))
+                for columns, near in ((ours, rounding), (theirs, 1e-6)):
+                    x, y = ([float(column[i]) for i in of] for column in columns)
+                    spread = max(1e-300, min(np.std(x), np.std(y)))  # rounding counts in units of it
+                    compare("patching: correlation", correlation(x, y), row["correlation"],
+                            near * max(1, 1 / spread if columns is ours else 1))
+
+
+def correlation(x, y):
+    """Pearson's; 0 if either side is constant."""
+    return 0 if np.std(x) == 0 or np.std(y) == 0 else np.corrcoef(x, y)[0, 1]
+
+
+# ---- edges, and attention over layers ------------------------------------------------------------
+
+def gold_of(given, name, relations):
+    """{(b, t): keys} by relation."""
+    found = []
+    for r in range(len(relations)):
+        found.append({})
+        for b, t, key in given[f"{name}_gold{r}"].reshape(-1, 3):
+            found[r].setdefault((int(b), int(t)), set()).add(int(key))
+    return found
+
+
+def layers_of(model, b, n):
+    """By layer: the mean pattern of its heads on a sequence of n positions and the identity, with rows
+    divided by their sums."""
+    layers = []
+    for pattern in model.patterns:
+        A = np.eye(n) + (0 if pattern is None else pattern[b, :, :n, :n].mean(0))
+        layers.append(A / A.sum(1, keepdims=True))
+    return layers
+
+
+def rollout_of(layers):
+    return functools.reduce(lambda below, layer: layer @ below, layers)
+
+
+def flow_of(layers):
+    """The maximum flow from each position after the last layer to each input, divided by row sums."""
+    if len(layers) == 1:
+        flow = layers[0].copy()
+    elif len(layers) == 2:  # the ways from t to s meet nowhere
+        flow = np.minimum(layers[1][:, :, None], layers[0][None]).sum(1)
+    else:
+        T = len(layers[0])
+        flow = np.array([[largest_flow(layers, t, s) for s in range(T)] for t in range(T)])
+    return flow / flow.sum(1, keepdims=True)
+
+
+def largest_flow(layers, t, s):
+    """Augments along the path of the largest capacity until none is left (Edmonds and Karp 1972)."""
+    L, T = len(layers), len(layers[0])
+    left = np.zeros(((L + 1) * T, (L + 1) * T))
+    for l, layer in enumerate(layers):
+        left[(l + 1) * T:(l + 2) * T, l * T:(l + 1) * T] = layer
+    source, sink, total = L * T + t, s, 0.0
+    while True:
+        width, before = np.zeros(len(left)), np.full(len(left), -1)
+        done, width[source] = np.zeros(len(left), bool), math.inf
+        while not done[sink]:
+            node = np.where(done, -1, width).argmax()
+            if width[node] <= 1e-12:
+                return total
+            done[node] = True
+            wider = np.minimum(width[node], left[node])
+            better = (wider > width) & ~done
+            width[better], before[better] = wider[better], node
+        total, node = total + width[sink], sink
+        while node != source:
+            left[before[node], node] -= width[sink]
+            left[node, before[node]] += width[sink]
+            node = before[node]
+
+
+def compare_flow(model, given, said, relations):
+    batch, gold = Batch(given, "of_flow"), gold_of(given, "of_flow", relations)
+
+    def maps():
+        model.logits(batch)
+        layers = [layers_of(model, b, int(n)) for b, n in enumerate(batch.lengths)]
+        return [rollout_of(of) for of in layers], [flow_of(of) for of in layers]
+    found = remember("flow", maps)
+    for of, what in zip(found, ("rollout", "flow")):
+        whole = np.zeros((batch.length, batch.length))
+        for one in of:
+            whole[:len(one), :len(one)] += one / batch.size
+        compare(what, whole, said[what], 1e-5)
+    compare("examples", batch.size, said["examples"], 0)
+    for r, row in enumerate(said["relations"]):
+        queries = [(b, t, sorted(keys)) for (b, t), keys in gold[r].items()]
+        compare("flow: queries", len(queries), row["queries"], 0)
+        for of, what in zip(found, ("rollout", "flow")):
+            shares = [of[b][t, keys].sum() for b, t, keys in queries]
+            compare(what + ": shares", np.mean(shares or [0]), row[what], 1e-5)
+        causal = model.c["architecture"] == "decoder"
+        uniform = [len(keys) / (t + 1 if causal else batch.lengths[b]) for b, t, keys in queries]
+        compare("flow: uniform", np.mean(uniform or [0]), row["uniform"], 1e-5)
+        targets, costs = remember(("cost", r), lambda: costs_of_relation(model, given, relations, r,
+                                                                         said["targets"]))
+        if (targets > 0).sum() >= 30:
+            compare_change("flow: cost", costs, targets, row["cost"], 1e-5)
+        else:
+            mark(list(row["cost"].values()))
+
+
+def costs_of_relation(model, given, relations, r, names):
+    """Targets by example, and the rise of the loss with the gold edges hidden in all heads."""
+    batch = remember("examples of costs", lambda: Batch(given, "held_out"))
+    gold = given[f"held_out_gold{r}"].reshape(-1, 3)
+    own = with_targets_of(relations[r], gold, batch, names)
+    answers = remember("answers of costs", lambda: (model.logits(batch).value, model.patterns))
+    whole, model.patterns = sums_of(V(answers[0]), own.targets), answers[1]
+    hidden = {m: np.zeros(pattern.shape, bool) for m, pattern in enumerate(model.patterns)
+              if pattern is not None and model.modules[m][1] == relations[r]["kind"]}
+    for b, t, key in gold:
+        for edges in hidden.values():
+            edges[b, :, t, key] = True
+    return (own.targets >= 0).sum((1, 2)), sums_of(model.logits(own, hidden=hidden), own.targets) - whole
+
+
+def edges_of_queries(model, batch, gold, relations, kind):
+    """By example: (t, s) of the queries with gold, with each key that some layer of the kind sees."""
+    judge = Judge(model, batch, relations, [])
+    windows = [model.window(m) for m, (_, of, _) in enumerate(model.modules)
+               if of == kind and model.patterns[m] is not None]
+    found = [[] for _ in range(batch.size)]
+    for b, t in sorted({query for r, of in enumerate(gold) if relations[r]["kind"] == kind
+                        for query in of}):
+        keys = judge.visible(kind, b, t)
+        found[b] += [(t, s) for s in range(keys) if any(abs(t - s) < window for window in windows)]
+    return found
+
+
+def scores_of_edges(model, batch, edges, kind):
+    """By score and example: a value for each edge."""
+    def attention():
+        return [m for m, (_, of, _) in enumerate(model.modules)
+                if of == kind and model.patterns[m] is not None]
+
+    def gradients(of_loss):
+        logits = model.logits(batch)
+        if of_loss:
+            cross_entropy(logits, batch.targets)[0].backward()
+        else:
+            margins = np.full(logits.value.shape, 1 / logits.value.shape[-1])
+            hot = np.maximum(batch.targets, 0)[..., None]
+            np.put_along_axis(margins, hot, np.take_along_axis(margins, hot, -1) - 1, -1)
+            product(logits, V(margins * (batch.targets >= 0)[..., None])).backward()
+        for parameter in model.p.values():
+            parameter.grad = None
+        return {m: model.nodes["pattern", m].grad for m in attention()}
+    slopes = [gradients(False), gradients(True)]
+    A = {m: model.patterns[m] for m in attention()}
+
+    def rises(G):
+        """By the first order: the weight goes to 0 and the rest of the row grows in proportion."""
+        total = 0
+        for m in A:
+            if G[m] is None:
+                continue
+            lost, mean = A[m] * G[m], (A[m] * G[m]).sum(-1, keepdims=True)
+            rest = A[m].sum(-1, keepdims=True) - A[m]
+            grown = np.where(rest > 0, A[m] / np.where(rest > 0, rest, 1) * (mean - lost), 0)
+            total = total + (grown - lost).sum(1)
+        return total
+    maps = {"attention": sum(A[m].sum(1) for m in A), "attribution": rises(slopes[0]),
+            "attribution_loss": rises(slopes[1]),
+            "importance": sum(abs(A[m] * (G - (A[m] * G).sum(-1, keepdims=True))).sum(1)
+                              for m, G in slopes[1].items() if G is not None)}
+    scores = {name: [np.array([of[b, t, s] for t, s in edges[b]]) for b in range(batch.size)]
+              for name, of in maps.items()}
+    if not model.encoder_decoder:
+        rollouts = [rollout_of(layers_of(model, b, int(n))) for b, n in enumerate(batch.lengths)]
+        scores["rollout"] = [np.array([rollouts[b][t, s] for t, s in edges[b]])
+                             for b in range(batch.size)]
+    whole = sums_of(model.logits(batch), batch.targets)
+    scores["ablation"] = [np.zeros(len(of)) for of in edges]
+    for i in range(max(map(len, edges))):
+        hidden = {m: np.zeros(A[m].shape, bool) for m in A}
+        for b, of in enumerate(edges):
+            for m in A if i < len(of) else ():
+                hidden[m][b, :, of[i][0], of[i][1]] = True
+        losses = sums_of(model.logits(batch, hidden=hidden), batch.targets) - whole
+        for b, of in enumerate(edges):
+            if i < len(of):
+                scores["ablation"][b][i] = losses[b]
+    return scores
+
+
+def area_of(truth, others, rounding):
+    """The area under the ROC curve, and how much of it pairs carry that differ by rounding alone."""
+    d = truth[:, None] - others[None]
+    return ((d > 0) + (d == 0) / 2).mean(), ((abs(d) < rounding) & (d != 0)).mean()
+
+
+def compare_areas(model, given, said, relations):
+    batch, gold = Batch(given, "of_edges"), gold_of(given, "of_edges", relations)
+    compare("examples", batch.size, said["examples"], 0)
+
+    def scored(kind):
+        model.logits(batch)
+        edges = edges_of_queries(model, batch, gold, relations, kind)
+        return edges, scores_of_edges(model, batch, edges, kind)
+    for row in said["relations"]:
+        r = [relation["name"] for relation in relations].index(row["relation"])
+        kind = relations[r]["kind"]
+        edges, scores = remember(("areas", kind), lambda: scored(kind))
+        own = gold[r]
+        every = [of for other, of in enumerate(gold) if relations[other]["kind"] == kind]
+        for cell in row["scores"]:
+            areas, doubts, count = [], [], 0
+            for b, of in enumerate(edges):
+                asked = [i for i, (t, _) in enumerate(of) if (b, t) in own]
+                truth = [i for i in asked if of[i][1] in own[b, of[i][0]]]
+                others = [i for i in asked if not any(of[i][1] in other.get((b, of[i][0]), ())
+                                                      for other in every)]
+                if not truth or not others:
+                    continue
+                values, count = scores[cell["score"]][b], count + len(truth)
+                area, doubt = area_of(values[truth], values[others], 1e-6 + 1e-5 * abs(values).max())
+                areas.append(area)
+                doubts.append(doubt)
+            compare("areas: edges", [count, len(areas)], [cell["edges"], cell["examples"]], 0)
+            if not areas:
+                mark(list(cell["area"].values()))
+                continue
+            doubt = np.mean(doubts)
+            compare("areas: " + cell["score"], np.mean(areas), cell["area"]["mean"], 1e-5 + doubt)
+            compare("areas: pairs that differ by rounding", doubt, 0, 0.05)
+            for end, value in zip(("low", "high"), share_interval(areas)):
+                if doubt == 0 or cell["area"][end] is None:
+                    compare("areas: interval", value, cell["area"][end], 1e-5)
+                else:
+                    compare("areas: interval", value, cell["area"][end], 1e-5 + 10 * doubt)
+
+
+@functools.cache
+def t_point(freedom):
+    """The 97.5% point of Student's t."""
+    low, high = 1.9, 13.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, freedom) > 0.05 else (low, middle)
+    return low
+
+
+def share_interval(shares):
+    """Wilson's interval of as many trials as the spread of the shares is worth, at least one each."""
+    n, z = len(shares), 1.959963984540054
+    if n < 2:
+        return [math.nan, math.nan]
+    p, variance, trials = np.mean(shares), np.var(shares, ddof=1) / n, n
+    if np.ptp(shares) > 1e-12 * np.max(shares):
+        trials = max(n, p * (1 - p) / variance * (z / t_point(n - 1)) ** 2)
+    middle, half = p + z * z / (2 * trials), z * math.sqrt(p * (1 - p) / trials + (z / trials) ** 2 / 4)
+    return np.clip([(middle - half) / (1 + z * z / trials), (middle + half) / (1 + z * z / trials)], 0, 1)
 
 
 def compare_statistics(said):
@@ -1342,12 +1742,8 @@ def compare_statistics(said):
     for what, ours in (("mean", interval(losses)), ("geometric", np.exp(interval(np.log(losses))))):
         compare("intervals over seeds", ours, [said[what][end] for end in ("mean", "low", "high")],
                 1e-6 * max(1, np.max(np.abs(ours))))
-    # Wilson's interval of as many trials as the spread of the shares is worth.
-    shares, z = np.exp(-losses), 1.959963984540054
-    p, variance = shares.mean(), shares.var(ddof=1) / n
-    trials = max(n, p * (1 - p) / variance * (z / t) ** 2)
-    middle, half = p + z * z / (2 * trials), z * math.sqrt(p * (1 - p) / trials + (z / trials) ** 2 / 4)
-    ends = np.clip([(middle - half) / (1 + z * z / trials), (middle + half) / (1 + z * z / trials)], 0, 1)
+    shares = np.exp(-losses)
+    p, ends = shares.mean(), share_interval(shares)
     compare("intervals of shares", [p, *ends], [said["share"][end] for end in ("mean", "low", "high")], 1e-5)
     compare("chance over seeds", chance(d), said["p"], 1e-9)
     compare("effect", d.mean() / d.std(ddof=1), said["effect"], 1e-9 * max(1, abs(said["effect"])))
@@ -1499,11 +1895,15 @@ def check(model, config, batches, given, said, about=None):
     """What differs; `about`: of one thing that is said."""
     worst.clear()
     scored, held_out, choosing = (batches[name] for name in ("scored", "held_out", "choosing"))
-    gold = [given[f"held_gold{r}"].reshape(-1, 3) for r in range(len(said["relations"]))]
+    relations = said["relations"]
+    gold = [given[f"held_out_gold{r}"].reshape(-1, 3) for r in range(len(relations))]
     comparisons = {
         "heads": lambda: compare_heads(model, scored, given, said),
         "ablation": lambda: compare_ablation(model, held_out, said),
         "edges": lambda: compare_edges(model, held_out, gold, said),
+        "edge_areas": lambda: compare_areas(model, given, said["edge_areas"], relations),
+        "flow": lambda: compare_flow(model, given, {**said["flow"], "targets": said["target_names"]},
+                                     relations),
         "attribution": lambda: compare_attribution(model, held_out, said["attribution"]),
         "lens": lambda: compare_lens(model, held_out, said["lens"]),
         "pairs": lambda: compare_pairs(model, held_out, gold, said),

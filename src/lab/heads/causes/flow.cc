@@ -211,7 +211,8 @@ Matrix attention_flow(const std::vector<Matrix>& layers) {
   return flow;
 }
 
-FlowReport find_flow(const Transformer& model, const Task& task, Index examples) {
+FlowReport find_flow(const Transformer& model, const Task& task, Index examples,
+                     Index cost_examples) {
   require_one_stream(model);
   const Example example = held_out_examples(task, examples);
   const Batch& all = example.batch;
@@ -228,7 +229,7 @@ FlowReport find_flow(const Transformer& model, const Task& task, Index examples)
   }
   sums.finish(report);
   if (all.size < 2) return report;  // a cost needs two examples
-  const EdgeExperiment experiment(model, task, {.examples = kPairedExamples});
+  const EdgeExperiment experiment(model, task, {.examples = cost_examples});
   const std::vector<HeadId> heads = all_heads(model);
   for (std::size_t r = 0; r < report.relations.size() && !heads.empty(); ++r) {
     report.relations[r].cost = experiment.test(r, heads).truth;
