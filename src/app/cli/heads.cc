@@ -100,8 +100,12 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   const bool is_known = run.config.imported.empty() && run.config.from.empty();
   if (is_known) untrained.emplace(initial_model(run.config));
   if (untrained) options.untrained = &*untrained;
+  std::optional<Steps> both;  // the scores, and the masses of --npy
+  if (!flags.npy.empty()) both.emplace(2);
   const HeadsReport report = score_heads(run.model, *run.task, options);
+  if (both) both->done();
   write_masses(call, flags, run.model, *run.task);
+  if (both) both->done();
   Finding found = finding_of(report, {.all = true});
   found.about["seed"] = run.config.train.seed;
   found.about["settings"] = settings_of(run.config).to_json();
@@ -158,6 +162,7 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   std::vector<std::vector<double>> lifts, owned;  // by relation and run
   std::vector<std::vector<Division>> divisions;
   Table roles = runs_table();
+  Steps steps(std::ssize(call.positionals()));
   for (const std::string& path : call.positionals()) {
     const Run run = open_run(path);
     const HeadsReport report = score_heads(run.model, *run.task, flags.options);
@@ -177,6 +182,7 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
       if (const Division* one = report.division_of(r)) divisions[r].push_back(*one);
     }
     reports.push_back(to_json(report));
+    steps.done();
   }
   for (std::size_t r = 0; r < roles.rows.size(); ++r) {
     const Interval lift = within(t_interval(lifts[r]), -HUGE_VAL, 1);
