@@ -65,6 +65,15 @@ TEST_F(FirstScreen, FitsWithoutScrollingAndSaysWhatThereIsToSee) {
   EXPECT_EQ(tab().number("document.querySelectorAll('.drawer-column').length"), 4);
 }
 
+TEST_F(FirstScreen, CutsNoSentenceOfTheDrawerOff) {
+  tab().resize(1280, 800);
+  open(full);
+  EXPECT_EQ(tab().text("headsOf().flatMap((x) => { go({h: x.at}); return "
+                       "[...document.querySelectorAll('.drawer-column p')].filter((p) => "
+                       "p.scrollHeight > p.clientHeight + 1).map((p) => p.textContent); }).join()"),
+            "");
+}
+
 TEST_F(FirstScreen, ShowsWhatBreaksWhenAHeadIsClicked) {
   open(full);
   const std::string head = breaking_head();

@@ -139,7 +139,8 @@ TEST_F(LessonViews, ShowTheWeightsOfTheRun) {
     settings_of(config.model).set_all_text(settings);
     const TrainedRun run = random_run(config, text("run", runs.size()));
     runs.push_back(run.path);
-    const std::string place = text("#view=learn&world=run&run=", runs.size(), "&h=0.0&q=2&lesson=");
+    const std::string place =
+        text("#view=learn&world=run&ex=0&run=", runs.size(), "&h=0.0&q=2&lesson=");
     checks.push_back(says(place + "numbers", "query-numbers", {weight_of_run(run)}));
     checks.push_back(says(place + "vectors", "machine-state", {"as it computes them"}));
     checks.push_back(says(place + "vectors", "desk-change", {"head 0.0 off"}, {"NaN"}));

@@ -17,7 +17,7 @@ export const bestOf = (x) =>
 
 /// The loss with all heads on, and without this head and its partner.
 export function neededFacts(x) {
-  const all = lossWithout([]) ?? run().facts.evaluation.loss;
+  const all = lossWithout([]) ?? run().facts.evaluation?.loss ?? null;
   const cost = costOf([x]);
   const partner = partnerOf(x);
   return {

@@ -350,5 +350,8 @@ function fillRows(rows, size) {
     rows.source.fill(tokensOf(sourceModule()).keys, classesOf('source', keys, broken));
   rows.example.fill(exampleTokens(), classesOf('example', keys, broken));
   for (const row of Object.values(rows))
-    for (const tile of row.node.children) tile.style.width = `${size}px`;
+    for (const tile of row.node.children) {
+      tile.style.width = `${size}px`;
+      tile.style.fontSize = [...tile.shown].length > 2 ? '.9rem' : '';
+    }
 }
