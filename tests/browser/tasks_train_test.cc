@@ -87,7 +87,7 @@ class Questions : public OnPage {
     study.done({"heads", small.name});
   }
 
-  /// What a page says and does at its first screen and after its first step.
+  /// Returns the words and answers of the first screen of a page, and those after its first step.
   Json first_screen(const fs::path& page) {
     open(page);
     return tab().evaluate(

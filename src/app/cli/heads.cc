@@ -155,6 +155,24 @@ Table runs_table() {
            .fixed(2)}};
 }
 
+/// Values by relation and run.
+struct OverRuns {
+  const std::vector<std::vector<double>>& lifts;
+  const std::vector<std::vector<double>>& owned;
+  const std::vector<std::vector<Division>>& divisions;
+};
+
+/// Adds the means over runs to the rows of the relations.
+void fill_rows(Table& roles, const OverRuns& values, double runs) {
+  for (std::size_t r = 0; r < roles.rows.size(); ++r) {
+    const Interval lift = within(t_interval(values.lifts[r]), -HUGE_VAL, 1);
+    for (const double cell : {t_interval(values.owned[r]).mean, lift.mean, lift.low, lift.high}) {
+      roles.rows[r].push_back(cell);
+    }
+    roles.rows[r] = row_with(roles.rows[r], division_cells(values.divisions[r], runs));
+  }
+}
+
 /// Returns in how many runs each relation has an owner, and how well its best head scores.
 Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   Finding found{.about = stamped({{"runs", call.positionals()}})};
@@ -184,14 +202,7 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
     reports.push_back(to_json(report));
     steps.done();
   }
-  for (std::size_t r = 0; r < roles.rows.size(); ++r) {
-    const Interval lift = within(t_interval(lifts[r]), -HUGE_VAL, 1);
-    for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high}) {
-      roles.rows[r].push_back(cell);
-    }
-    roles.rows[r] =
-        row_with(roles.rows[r], division_cells(divisions[r], double(call.positionals().size())));
-  }
+  fill_rows(roles, {lifts, owned, divisions}, double(call.positionals().size()));
   found.about["reports"] = std::move(reports);
   found.tables = {roles};
   return reproducible(call, found, text("\nover ", call.positionals().size(), " runs\n"));
