@@ -145,6 +145,27 @@ TEST_F(Cases, ASweepHasALineAlongItsNumbersOfHeads) {
   EXPECT_TRUE(words("#card").starts_with("0.1")) << "a link to a head that run 1 does not have";
 }
 
+TEST_F(Cases, ASweepOfSeveralFamiliesShowsOneAtATime) {
+  study.done({"sweep", "--task", "relations,duplicate", "--heads", "1,2", "--seeds", "2",
+              "--d-model", "16", "--steps", "10", "--batch", "8", "--warmup", "5",
+              "--eval-examples", "32", "--out", "s"});
+  study.done({"page", "s"});
+  open(study.path("s/report.html"));
+  EXPECT_EQ(tab().text("document.getElementById('sweep-family').value"), "task=relations");
+  EXPECT_TRUE(words("#headline").starts_with("task=relations: ")) << words("#headline");
+  EXPECT_TRUE(shows("#sweep-grid", "mean loss"));
+  choose("sweep-family", "task=duplicate");
+  EXPECT_TRUE(words("#headline").starts_with("task=duplicate: ")) << words("#headline");
+  EXPECT_FALSE(shows("#detail", "relations")) << words("#detail");
+  press_on("sweep-heads", "Home");
+  EXPECT_EQ(tab().number("document.querySelectorAll('#sweep-grid .trial-map').length"), 2)
+      << "one head in each of two seeds of one family";
+  EXPECT_EQ(tab().text("task().name"), "duplicate") << "the other views show its model";
+  for (const std::vector<std::string>& row : table("knee")) {
+    EXPECT_TRUE(row[0] != "task=relations") << row[0];
+  }
+}
+
 /// Weights of 64 tokens are small: they are shaded by their root, up to the largest.
 TEST_F(Cases, AMapOfText) {
   study.train("text:length=64", "a",

@@ -17,6 +17,29 @@ class FirstScreen : public OnPage {
     const Json relations = study.json("full/heads.json").at("relations");
     return at2(relations.items()[0].at("owner"));
   }
+  /// Runs without scores, without pairs, with a curve of few sizes, and with one of a greedy
+  /// search.
+  void train_runs_that_lack_files() const {
+    const Words small = {"--steps", "150", "--d-model", "16", "--heads", "4"};
+    for (const char* run : {"bare", "ablated", "sizes", "greedy"}) {
+      study.train("relations:length=8", run, small);
+    }
+    study.train("text:length=16", "text", small);
+    for (const char* run : {"ablated", "sizes", "greedy", "text"}) study.done({"heads", run});
+    study.done({"ablate", "ablated"});
+    study.done({"curve", "sizes", "--methods", "exhaustive", "--sizes", "2"});
+    study.done({"curve", "greedy", "--methods", "greedy"});
+    study.done({"curve", "text"});
+    for (const char* run : {"bare", "ablated", "sizes", "greedy", "text"}) study.page(run);
+  }
+  /// The headline of the page, and for each head its drawer and the rows that it shows.
+  Json said_of_drawers() {
+    return tab().evaluate(
+        "(() => { const words = (id) => document.getElementById(id).textContent; const said = "
+        "{headline: words('headline'), live: isLive(), drawer: {}, rows: {}}; for (const x of "
+        "headsOf()) { go({h: x.at}); said.drawer[x.at] = words('drawer'); said.rows[x.at] = "
+        "rowsOfDrawer(x); } return said; })()");
+  }
   std::string map_of(const std::string& head) const { return "#maps [data-head='" + head + "']"; }
   /// The first head of the strip: its absence breaks an answer of the example.
   std::string breaking_head() {
@@ -40,6 +63,15 @@ TEST_F(FirstScreen, FitsWithoutScrollingAndSaysWhatThereIsToSee) {
       tab().holds("document.getElementById('step-1').getBoundingClientRect().bottom <= 800"));
   EXPECT_EQ(tab().number("document.querySelectorAll('.lane').length"), 4);
   EXPECT_EQ(tab().number("document.querySelectorAll('.drawer-column').length"), 4);
+}
+
+TEST_F(FirstScreen, CutsNoSentenceOfTheDrawerOff) {
+  tab().resize(1280, 800);
+  open(full);
+  EXPECT_EQ(tab().text("headsOf().flatMap((x) => { go({h: x.at}); return "
+                       "[...document.querySelectorAll('.drawer-column p')].filter((p) => "
+                       "p.scrollHeight > p.clientHeight + 1).map((p) => p.textContent); }).join()"),
+            "");
 }
 
 TEST_F(FirstScreen, ShowsWhatBreaksWhenAHeadIsClicked) {
@@ -131,18 +163,22 @@ TEST_F(FirstScreen, SaysNothingThatTheFilesContradict) {
     study.train(task, task, small);
     for (const char* command : {"heads", "curve", "page"}) study.done({command, task});
   }
+  train_runs_that_lack_files();
   Json said;
-  for (const char* run : {"full", "pruned", "reverse_cross", "sort", "memoryless", "patches"}) {
+  for (const char* run : {"full", "pruned", "bare", "ablated", "sizes", "greedy", "text",
+                          "reverse_cross", "sort", "memoryless", "patches"}) {
     open(study.path(run) / "report.html");
-    said = tab().evaluate(
-        "(() => { const words = (id) => document.getElementById(id).textContent; const said = "
-        "{headline: words('headline'), live: isLive(), drawer: {}}; for (const x of headsOf()) { "
-        "go({h: x.at}); said.drawer[x.at] = words('drawer'); } return said; })()");
+    said = said_of_drawers();
     EXPECT_EQ(contradictions(study.path(run), said), "") << run << said.dump();
     wait();
   }
-  said["headline"] = "7 heads; 7 do the work. Try to break it.";
-  EXPECT_NE(contradictions(study.path("patches"), said), "") << "the script can complain";
+  Json other = said;
+  other["headline"] = "7 heads; 7 do the work. Try to break it.";
+  EXPECT_NE(contradictions(study.path("patches"), other), "") << "the script can complain";
+  other = said;
+  const std::string first = other.at("rows").members()[0].first;
+  other["rows"][first].items()[2]["name"] = "another row";
+  EXPECT_NE(contradictions(study.path("patches"), other), "") << "of each row of the drawer";
 }
 
 /// Sweeps with a decision and without one; the groups of the last differ in no number of heads.
@@ -162,17 +198,25 @@ TEST_F(FirstScreen, OfASweepSaysNothingThatItsTablesContradict) {
       {"decided", {"--heads", "1,2", "--d-model", "16", "--steps", "300", "--seeds", "7"}},
       {"few", {"--heads", "1,2,4", "--d-model", "16", "--steps", "40", "--seeds", "3"}},
       {"alike", {"--heads", "1,2", "--d-model", "8", "--steps", "2", "--seeds", "8"}},
-      {"widths", {"--heads", "2", "--d-model", "8,16", "--steps", "5", "--seeds", "2"}}};
+      {"widths", {"--heads", "2", "--d-model", "8,16", "--steps", "5", "--seeds", "2"}},
+      {"families", {"--heads", "1,2", "--d-model", "8,16", "--steps", "20", "--seeds", "3"}}};
   for (const auto& [name, more] : sweeps) {
     Words words = {"sweep", "--out", name};
     words.insert(words.end(), small.begin(), small.end());
     study.done(cli::with(words, more));
     open(study.page(name));
-    const Json said = tab().evaluate(
-        "({headline: document.getElementById('headline').textContent, detail: "
-        "document.getElementById('detail').textContent, opens: "
-        "sweepOf().groups[app.state.group].name})");
-    EXPECT_EQ(contradictions(study.path(name), said), "") << name << said.dump();
+    const double families = std::max(1.0, tab().number("familiesOf().length"));
+    EXPECT_EQ(there("#sweep-family"), families > 1) << name;
+    for (int family = 0; family < families; ++family) {
+      if (there("#sweep-family")) {
+        choose("sweep-family", tab().text(text("familiesOf()[", family, "]")));
+      }
+      const Json said = tab().evaluate(
+          "({headline: document.getElementById('headline').textContent, detail: "
+          "document.getElementById('detail').textContent, opens: "
+          "sweepOf().groups[app.state.group].name})");
+      EXPECT_EQ(contradictions(study.path(name), said), "") << name << said.dump();
+    }
     wait();
   }
   EXPECT_NE(contradictions(study.path("few"),

@@ -77,7 +77,7 @@ class Walks : public OnPage {
           "app.state.file !== 'ablation' || [...document.querySelectorAll('#finding tbody "
           "tr')].every((row) => { const x = headsOf().find((y) => y.at === row.cells[0].textContent"
           "), found = parseFloat(row.cells[2].textContent.replace('\u2212', '-')); return "
-          "Math.abs(costOf([x]) - found) < 1e-5 + 1e-3 * Math.abs(found); })"))
+          "x && Math.abs(costOf([x]) - found) < 1e-5 + 1e-3 * Math.abs(found); })"))
           << path << words("#finding");
     }
     EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden")) << path;

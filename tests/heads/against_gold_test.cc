@@ -2,6 +2,7 @@
 // model, the same model before training, and who does what one to one.
 #include <cmath>
 
+#include "headlab/base/progress.h"
 #include "headlab/heads/scores.h"
 #include "headlab/tasks/table.h"
 #include "support/hand_built.h"
@@ -112,6 +113,24 @@ TEST_F(Assigned, LiftOverTheUntrainedModelIsThatOfItsBestHead) {
   EXPECT_EQ(over_skilled.relations[0].mass_untrained, 1);
   EXPECT_TRUE(std::isnan(over_skilled.relations[0].lift_untrained));
   EXPECT_TRUE(std::isnan(report_of({1}).relations[0].lift_untrained));  // no query
+}
+
+/// One count over all passes: that of a second pass would begin after "0:00 left".
+TEST(HeadScores, CountStepsOfAllPassesOnce) {
+  const auto task = make_task("relations:length=8,vocab=6,classes=3,relations=1+2+3");
+  Transformer model = hand_built(task->shape(), 1, {2, 1});
+  std::vector<double> shares;
+  std::size_t begins = 0;
+  watch_steps([&](double done, std::int64_t all) {
+    begins += done == 0;
+    shares.push_back(done / static_cast<double>(all));
+  });
+  score_heads(model, *task, {.examples = 64, .batch = 8, .untrained = &model, .rises = true});
+  watch_steps({});
+  EXPECT_EQ(begins, 1u);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_GT(shares.size(), 20u);
+  EXPECT_EQ(shares.back(), 1) << "the work is done when it is said to be";
 }
 
 }  // namespace

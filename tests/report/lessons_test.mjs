@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import {entropyOfRow, randomFrom, shuffled} from '../../src/app/report/page/core_numbers.js';
 import {rankOfSet} from '../../src/app/report/page/core_reports.js';
 import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lesson_exercises.js';
+import {attendLines, attendTrace} from '../../src/app/report/page/lesson_attend.js';
 import * as learn from '../../src/app/report/page/worlds.js';
 
 const [bookPath, expectedPath] = process.argv.slice(2);
@@ -34,10 +35,10 @@ same('output', learn.besideEachOther(two), [
 same('dots of head 1', two[0].dots, [0, 1, 1, 0, 1, 2, 0, 2, 0, 0, 1, 1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1], 2);
 same('dots of head 2', two[1].dots, [
   0, 1, 0, 1, .5, 1, 0, 0, 1, .5, 0, 1, 0, 1, .5, 1, 1, 0, 2, 1, 1, 0, 0, 1, .5], 2);
-same('scaled scores of head 1', two[0].scaled, [
+same('scaled scores of head 1', two[0].scores, [
   0, .7071, .7071, 0, .7071, 1.4142, 0, 1.4142, 0, 0, .7071, .7071, 1.4142, 0, .7071, 0, 0, 0, 0, 0,
   0, .7071, .7071, 0, .7071], 4);
-same('scaled scores of head 2', two[1].scaled, [
+same('scaled scores of head 2', two[1].scores, [
   0, .7071, 0, .7071, .3536, .7071, 0, 0, .7071, .3536, 0, .7071, 0, .7071, .3536, .7071, .7071, 0, 1.4142, .7071,
   .7071, 0, 0, .7071, .3536], 4);
 const [wide] = learn.headsOfWorld(five, 1);
@@ -50,7 +51,7 @@ same('silence behind an orthogonal W_O', [0, 1].map((h) => learn.lossOfSilence(t
 // ---- "Cat sleeps"
 const cat = learn.headsOfWorld(worlds.find((world) => world.name === 'cat-sleeps'));
 same('Cat sleeps, scores', cat[0].dots, [5, 0, 0, 0], 9);
-same('Cat sleeps, scaled', [cat[0].scaled[0][0]], [3.5], 1);
+same('Cat sleeps, scaled', [cat[0].scores[0][0]], [3.5], 1);
 same('Cat sleeps, head 1', cat[0].weights, [.97, .03, .5, .5], 2);
 same('Cat sleeps, output 1', cat[0].z, [.97, 1.94, .5, 1], 2);
 same('Cat sleeps, output 2', cat[1].z, [.5, 1, .97, 1.94], 2);
@@ -69,12 +70,12 @@ for (const bad of [{d: 4, H: 8}, {d: 0, H: 1}, {d: 1e9, H: 1}, {d: 64, H: 2000},
   expect(learn.attentionSizes(bad).error, `refuses ${JSON.stringify(bad)}`);
 
 // ---- the lines that are shown are the lines that run
-const lines = learn.attendLines();
+const lines = attendLines();
 expect(lines.filter((line) => line.at).length === 7 && !lines.some((line) => /see/.test(line.text)), 'seven lines are recorded');
 expect(lines.length <= 25 && lines.every((line) => !line.at || line.text.trim() === line.at), 'each says itself');
 const shown = new Function(`${lines.map((line) => line.text).join('\n')}; return attend;`)();
-const traced = learn.attendTrace(two[0].q[2], two[0].k, two[0].v);
-same('without the root', [learn.attendTrace(two[0].q[2], two[0].k, two[0].v, 1).row], shown(two[0].q[2], two[0].k, two[0].v, 1).row, 12);
+const traced = attendTrace(two[0].q[2], two[0].k, two[0].v);
+same('without the root', [attendTrace(two[0].q[2], two[0].k, two[0].v, {root: 1}).row], shown(two[0].q[2], two[0].k, two[0].v, 1).row, 12);
 same('what is shown computes the same', [shown(two[0].q[2], two[0].k, two[0].v).row], traced.row, 12);
 expect(traced.steps.length === 5 * 2 + 10 + 10 + 5 + 5 * 2, 'every turn is recorded');
 const seen = learn.headsOfWorld({...five, visible: [1, 2, 3, 4, 5]})[0].weights;
@@ -114,7 +115,7 @@ expect(JSON.stringify(rankOfSet(subsets, 3)) === '{"rank":2,"of":3,"loss":2,"bes
 for (const {name, heads, steps, silent, diversity} of expected.worlds) {
   const ours = learn.headsOfWorld(worlds.find((world) => world.name === name), heads);
   ours.forEach((head, h) => {
-    for (const [mine, theirs] of [['dots', 'scores'], ['scaled', 'scaled'], ['weights', 'weights'], ['z', 'output']])
+    for (const [mine, theirs] of [['dots', 'scores'], ['scores', 'scaled'], ['weights', 'weights'], ['z', 'output']])
       same(`${name} in ${heads}, head ${h}, ${theirs}`, head[mine], steps[h][theirs].flat(), 12);
     same(`${name} in ${heads}, silence`, [learn.lossOfSilence(ours, h)], [silent[h]], 12);
   });

@@ -1,7 +1,9 @@
 // The sentences of lessons under node: what they say of a run alone, of a sweep, and of several
 // models side by side. Read next: page_story.h; src/app/report/page/lesson_many.js,
 // lesson_patterns.js.
+#include "headlab/heads/activations.h"
 #include "headlab/prune/prune.h"
+#include "headlab/train/streams.h"
 #include "report/page_story.h"
 
 namespace headlab { namespace {
@@ -86,6 +88,65 @@ TEST_F(LessonViews, FamilyShowsModelsOfOneToSixteenHeads) {
   expect_said(make_page(runs),
               {says(kMany, "family", {"3 trained models", "0 with 1, 0 with 3, 0 with 16 heads"},
                     {"with 0", "with 17"})});
+}
+
+/// Settings of models in which something else decides the weights: the attention function,
+/// positions, windows, shared keys.
+std::vector<std::string> all_kinds_of_weights() {
+  std::vector<std::string> all = {"window=3", "window=3 positions=alibi", "kv_heads=1", "d_head=3",
+                                  "attention_function=sigmoid window=3"};
+  for (const std::string& settings : all_attention()) {
+    if (settings.find("doubled") == std::string::npos) all.push_back(settings);
+  }
+  return all;
+}
+
+/// Tasks with queries that see keys before them, all of 8 and 20 keys, and keys of a source.
+constexpr const char* kSeen[] = {kPairs, "relations:length=20,vocab=6,relations=next+same",
+                                 "reverse_cross"};
+
+TEST_F(LessonViews, ComputeTheWeightsOfEveryKindOfAttention) {
+  for (const char* task : kSeen) {
+    std::vector<fs::path> runs;
+    for (const std::string& settings : all_kinds_of_weights()) {
+      RunConfig config = two_layers_of_three(task);
+      settings_of(config.model).set_all_text(settings);
+      runs.push_back(random_run(config, text("run", runs.size())).path);
+    }
+    SCOPED_TRACE(task);
+    expect_read(make_page(runs), "worlds_test.mjs", Json::object());
+  }
+}
+
+/// The weight of key 1 for query 2 in head 0.0 on the first example, as the page writes it.
+std::string weight_of_run(const TrainedRun& run) {
+  const Batch first = run.task->make_batch(streams::scored(), 1, Split::validation);
+  const Tensor pattern = Activations(run.model, first).pattern({0, 0});
+  char written[32];
+  const Index keys = pattern.shape()[pattern.shape().rank() - 1];
+  std::snprintf(written, sizeof written, "%.4f",
+                static_cast<double>(pattern.values()[2 * keys + 1]));
+  return written;
+}
+
+TEST_F(LessonViews, ShowTheWeightsOfTheRun) {
+  std::vector<fs::path> runs;
+  Json::Array checks;
+  for (const char* settings :
+       {"attention_function=sigmoid", "attention_function=softmax_one positions=alibi",
+        "attention_function=softmax_composed", "positions=alibi window=3"}) {
+    RunConfig config = two_layers_of_three(kPairs);
+    settings_of(config.model).set_all_text(settings);
+    const TrainedRun run = random_run(config, text("run", runs.size()));
+    runs.push_back(run.path);
+    const std::string place =
+        text("#view=learn&world=run&ex=0&run=", runs.size(), "&h=0.0&q=2&lesson=");
+    checks.push_back(says(place + "numbers", "query-numbers", {weight_of_run(run)}));
+    checks.push_back(says(place + "vectors", "machine-state", {"as it computes them"}));
+    checks.push_back(says(place + "vectors", "desk-change", {"head 0.0 off"}, {"NaN"}));
+    checks.push_back(says(place + "many", "split", {"diversity"}, {"NaN"}));
+  }
+  expect_said(make_page(runs), checks);
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ TEST_F(PageStory, SaysWhatIsAskedWithoutWeights) {
   expect_said(make_page({run}),
               {says("#view=story&q=5", "answered", {"The model answers: ", "are right."}, nothing),
                says("#view=story&q=2&tokens=1,2,3", "answered",
-                    {"The model answers: ", "does not know the right answer"}, nothing)});
+                    {"The model answers: ", "does not know the right answer"}, nothing),
+               says("#view=story&q=7&tokens=1,2,3", "answered", {"does not know"}, nothing)});
 }
 
 /// Writes sequences of two tokens and an answer, whose keys are always the first two positions.

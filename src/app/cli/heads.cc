@@ -100,8 +100,12 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   const bool is_known = run.config.imported.empty() && run.config.from.empty();
   if (is_known) untrained.emplace(initial_model(run.config));
   if (untrained) options.untrained = &*untrained;
+  std::optional<Steps> both;  // the scores, and the masses of --npy
+  if (!flags.npy.empty()) both.emplace(2);
   const HeadsReport report = score_heads(run.model, *run.task, options);
+  if (both) both->done();
   write_masses(call, flags, run.model, *run.task);
+  if (both) both->done();
   Finding found = finding_of(report, {.all = true});
   found.about["seed"] = run.config.train.seed;
   found.about["settings"] = settings_of(run.config).to_json();
@@ -151,6 +155,24 @@ Table runs_table() {
            .fixed(2)}};
 }
 
+/// Values by relation and run.
+struct OverRuns {
+  const std::vector<std::vector<double>>& lifts;
+  const std::vector<std::vector<double>>& owned;
+  const std::vector<std::vector<Division>>& divisions;
+};
+
+/// Adds the means over runs to the rows of the relations.
+void fill_rows(Table& roles, const OverRuns& values, double runs) {
+  for (std::size_t r = 0; r < roles.rows.size(); ++r) {
+    const Interval lift = within(t_interval(values.lifts[r]), -HUGE_VAL, 1);
+    for (const double cell : {t_interval(values.owned[r]).mean, lift.mean, lift.low, lift.high}) {
+      roles.rows[r].push_back(cell);
+    }
+    roles.rows[r] = row_with(roles.rows[r], division_cells(values.divisions[r], runs));
+  }
+}
+
 /// Returns in how many runs each relation has an owner, and how well its best head scores.
 Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   Finding found{.about = stamped({{"runs", call.positionals()}})};
@@ -158,6 +180,7 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   std::vector<std::vector<double>> lifts, owned;  // by relation and run
   std::vector<std::vector<Division>> divisions;
   Table roles = runs_table();
+  Steps steps(std::ssize(call.positionals()));
   for (const std::string& path : call.positionals()) {
     const Run run = open_run(path);
     const HeadsReport report = score_heads(run.model, *run.task, flags.options);
@@ -177,15 +200,9 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
       if (const Division* one = report.division_of(r)) divisions[r].push_back(*one);
     }
     reports.push_back(to_json(report));
+    steps.done();
   }
-  for (std::size_t r = 0; r < roles.rows.size(); ++r) {
-    const Interval lift = within(t_interval(lifts[r]), -HUGE_VAL, 1);
-    for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high}) {
-      roles.rows[r].push_back(cell);
-    }
-    roles.rows[r] =
-        row_with(roles.rows[r], division_cells(divisions[r], double(call.positionals().size())));
-  }
+  fill_rows(roles, {lifts, owned, divisions}, double(call.positionals().size()));
   found.about["reports"] = std::move(reports);
   found.tables = {roles};
   return reproducible(call, found, text("\nover ", call.positionals().size(), " runs\n"));

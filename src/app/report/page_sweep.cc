@@ -2,6 +2,7 @@
 // shown side by side. A trial is a run like any other.
 // Read next: headlab/lab/sweep.h.
 #include <algorithm>
+#include <map>
 
 #include "headlab/base/files.h"
 #include "headlab/lab/sweep.h"
@@ -52,6 +53,22 @@ Json maps_of(const PageTrial& trial, PageBlocks& blocks) {
   return maps;
 }
 
+/// Adds the family of each group and, if there are several, a figure for each that compares numbers
+/// of heads.
+void add_families(const SweepReport& report, Json& facts) {
+  std::map<std::string, SweepReport> families;
+  for (std::size_t i = 0; i < report.groups.size(); ++i) {
+    const SweepGroup& group = report.groups[i];
+    facts["groups"].items()[i]["family"] = group.family;
+    families[group.family].groups.push_back(group);
+  }
+  if (families.size() < 2) return;
+  Json& figures = facts["figures"] = Json::object();
+  for (const auto& [name, family] : families) {
+    if (differs_in_heads(family)) figures[name] = sweep_figure(family).data;
+  }
+}
+
 }  // namespace
 
 bool is_sweep(const std::filesystem::path& folder) {
@@ -64,6 +81,7 @@ PageSweep read_sweep(const std::filesystem::path& folder, bool maps) {
   const SweepReport report = collect_sweep(folder, cells);
   sweep.facts = finding_of(report);
   if (differs_in_heads(report)) sweep.facts["figure"] = sweep_figure(report).data;
+  add_families(report, sweep.facts);
   add_report(folder, sweep.facts);
   std::vector<std::string> groups;
   for (const SweepTrial& cell : cells) {

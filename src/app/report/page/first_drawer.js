@@ -1,18 +1,19 @@
 // The drawer of the first screen: one head in four columns of fixed height: the keys it attends to,
 // whether it is needed, when it emerged, and up to which size of the model it is kept. All numbers
-// describe the trained run, except the row of weights. Read next: first_steps.js.
+// describe the trained run, except the row of weights. Read next: first_drawer_words.js.
 import {idOfPair} from './core_reports.js';
 import {digits} from './charts.js';
 import {button, code, el, link, svgNode} from './ui.js';
-import {app, go, headsOf, isLive, isStored, run, scoresOf, task, trace} from './state.js';
+import {app, go, isLive, isStored, run, trace} from './state.js';
 import {formatHash} from './address.js';
-import {
-  bestPoints, bornAt, costOf, doneBy, keptTo, lossWithout, partnerOf, signed,
-} from './heads.js';
+import {bestPoints, bornAt} from './heads.js';
 import {patternOf, rowOf, tokensOf} from './pattern.js';
-import {questionOf, questions, spoken} from './questions.js';
+import {questionOf} from './questions.js';
 import {lossPlace} from './first_loss.js';
 import {ablate, isAblated, keysOf, queryNow} from './first_state.js';
+import {
+  ATTENDS_ROWS, EMERGED_ROWS, NEEDED_ROWS, SURVIVES_ROWS, bestOf, neededFacts, sentencesOf,
+} from './first_drawer_words.js';
 import {STORED_COLUMNS} from './stored.js';
 
 const WIDTH = 240;
@@ -21,27 +22,6 @@ const picture = (...children) =>
 const words = (x, y, text, more) => svgNode('text', {x, y, ...more}, text);
 
 // ---- attends to ------------------------------------------------------------------------------
-
-const bestOf = (x) => doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
-
-function attendsWords(x) {
-  const best = bestOf(x);
-  if (!task().relations.length && isStored())
-    return [el('b', null, 'No ground truth.'), ' Below: the weights of the query.'];
-  if (!task().relations.length)
-    return [el('b', null, 'No ground truth:'), ' the task names no keys. Below: the weights.'];
-  if (!best) return [el('b', null, 'Not scored.'), ' This writes scores: ',
-    code(`headlab heads ${run().name}`)];
-  const {mass, null: chance} = best.score;
-  const does = doneBy(x).length > 0;
-  const owner = questions().find((one) => one.name === best.name)?.owner;
-  let role = ' No question fits well.';
-  if (does && owner === x.at) role = ' Head ' + x.at + ' is the owner.';
-  else if (does && owner) role = ` Head ${owner} is the owner.`;
-  else if (does) role = ' Several heads share this question.';
-  return [el('b', null, digits(mass, 2)), ` of its attention is on the keys of “${
-    spoken(best.name)}” (chance ${digits(chance, 2)}).`, role];
-}
 
 function attendsPicture(x) {
   const {kind} = run().modules[x.m];
@@ -68,32 +48,6 @@ function attendsPicture(x) {
 
 // ---- needed ----------------------------------------------------------------------------------
 
-/// A head is needed if the loss rises by 0.1 nats without it, or doubles and rises by 0.01.
-const isNeeded = (all, alone) =>
-  alone - all >= 0.1 || (alone >= 2 * all && alone - all >= 0.01);
-
-function neededFacts(x) {
-  const all = lossWithout([]) ?? run().facts.evaluation.loss;
-  const cost = costOf([x]);
-  const partner = partnerOf(x);
-  const both = partner ? all + partner.both : null;
-  return {all, alone: cost == null ? null : all + cost, partner, both};
-}
-
-const notMeasured = () =>
-  [el('b', null, 'Not measured.'), ' ', code(`headlab curve ${run().name}`)];
-
-function neededWords(x) {
-  const {all, alone, partner, both} = neededFacts(x);
-  if (alone == null) return notMeasured();
-  const first = isNeeded(all, alone) ? [el('b', null, 'Yes.'), ` Without it, the loss is ${
-    digits(alone, 2)} instead of ${digits(all, 2)}.`]
-    : [el('b', null, 'Hardly, alone:'), ` the loss changes by ${signed(alone - all)}.`];
-  if (!partner) return [...first, ' No other head backs it up.'];
-  const which = partner.verdict === 'redundant' ? 'its redundant partner ' : '';
-  return [...first, ` Without ${which}${partner.x.at} too: ${digits(both, 2)}.`];
-}
-
 function neededPicture(x) {
   const {all, alone, partner, both} = neededFacts(x);
   const rows = [['all on', all, 'grey'],
@@ -108,18 +62,6 @@ function neededPicture(x) {
 }
 
 // ---- emerged ---------------------------------------------------------------------------------
-
-function emergedWords(x) {
-  const {history} = run().facts;
-  if (!history) return [el('b', null, 'Not tracked.'), ' Train with ', code('--track-heads'), '.'];
-  const born = bornAt(x);
-  const [best] = doneBy(x);
-  if (!best || born == null)
-    return [el('b', null, 'Never:'), ` no lift reaches ${app.page.facts.owner.lift}, ` +
-      'the limit of owners.'];
-  return [el('b', null, `Step ${born}`), ` of ${history.steps.at(-1)}: its lift on “${
-    spoken(best.name)}” reached half of its final value.`];
-}
 
 function emergedPicture(x) {
   const {history} = run().facts;
@@ -145,18 +87,6 @@ function emergedPicture(x) {
 
 // ---- survives --------------------------------------------------------------------------------
 
-function survivesWords(x) {
-  const kept = keptTo(x);
-  const count = headsOf().length;
-  if (!kept) return notMeasured();
-  if (kept > count) return [el('b', null, 'No:'), ' it is in no best set.'];
-  if (kept === count)
-    return [el('b', null, 'First to go:'), ` it is not among the best ${count - 1}.`];
-  if (kept === 1) return [el('b', null, 'To the end:'), ' it is the best single head to keep.'];
-  return [el('b', null, `Down to ${kept}:`), ` it is among the best ${kept} heads, not among the ` +
-    `best ${kept - 1}.`];
-}
-
 function survivesPicture(x) {
   const points = bestPoints().filter(({kept}) => kept > 0).sort((a, b) => b.kept - a.kept);
   if (!points.length) return null;
@@ -173,12 +103,21 @@ function survivesPicture(x) {
 
 // ---- the drawer ------------------------------------------------------------------------------
 
-const ATTENDS = ['Attends to', attendsWords, attendsPicture];
+/// The sentences of a column: leads in bold, commands as code.
+const wordsOfColumn = (rows) => (x) => sentencesOf(rows, x).map(({lead, text, command}) =>
+  [lead && el('b', null, lead), text, command && code(command)].filter(Boolean));
+
+const ATTENDS = ['Attends to', wordsOfColumn(ATTENDS_ROWS), attendsPicture];
 const COLUMNS = [
-  ATTENDS, ['Needed?', neededWords, neededPicture],
-  ['Emerged when?', emergedWords, emergedPicture],
-  ['Survives pruning?', survivesWords, survivesPicture],
+  ATTENDS, ['Needed?', wordsOfColumn(NEEDED_ROWS), neededPicture],
+  ['Emerged when?', wordsOfColumn(EMERGED_ROWS), emergedPicture],
+  ['Survives pruning?', wordsOfColumn(SURVIVES_ROWS), survivesPicture],
 ];
+
+/// The names of the rows that the drawer shows for a head, column by column, and their words.
+export const rowsOfDrawer = (x) =>
+  [ATTENDS_ROWS, NEEDED_ROWS, EMERGED_ROWS, SURVIVES_ROWS].flatMap((rows) => sentencesOf(rows, x))
+    .map(({name, lead, text, command}) => ({name, words: lead + text + command}));
 
 /// The contents of the drawer for a head.
 export function drawerNodes(x) {

@@ -132,7 +132,8 @@ function arcOf(one, x, key, {size, height}) {
   const to = middle(size, key);
   const span = Math.abs(from - to) / size;
   const rise = 9 + 10 * Math.sqrt(span) * height / 63;
-  const up = Math.min(base - 3, rise) * (x.at === one.owner ? 1.33 : 0.95);
+  const above = narrow() ? 24 : 3;  // a small screen has the names of lanes above their arcs
+  const up = Math.min(base - above, rise) * (x.at === one.owner ? 1.33 : 0.95);
   const bend = (to - from) * 0.12;
   const points = `M${from} ${base}C${from + bend} ${base - up} ${to - bend} ${base - up} ${to} ` +
     `${base}`;
@@ -349,5 +350,8 @@ function fillRows(rows, size) {
     rows.source.fill(tokensOf(sourceModule()).keys, classesOf('source', keys, broken));
   rows.example.fill(exampleTokens(), classesOf('example', keys, broken));
   for (const row of Object.values(rows))
-    for (const tile of row.node.children) tile.style.width = `${size}px`;
+    for (const tile of row.node.children) {
+      tile.style.width = `${size}px`;
+      tile.style.fontSize = [...tile.shown].length > 2 ? '.9rem' : '';
+    }
 }

@@ -1,6 +1,6 @@
 // The loss of the first screen on a log scale that never changes: a bar for all answers, one for
 // each target, and the trained model with all heads as a ghost. Read next: first_lanes.js.
-import {digits} from './charts.js';
+import {digits, textWidth} from './charts.js';
 import {el, svgNode} from './ui.js';
 import {run, task} from './state.js';
 import {measured} from './measure.js';
@@ -28,6 +28,13 @@ const axisOf = (width) => [-4, -3, -2, -1, 0, 1].flatMap((power) => {
   ];
 });
 
+/// The name of the loss of guessing, to the right of its line if there is room.
+function guessText(guess, width) {
+  const isRoom = guess + 4 + textWidth('guess', 11) <= width;
+  return svgNode('text', {class: 'guess-text', x: guess + (isRoom ? 4 : -4), y: isRoom ? 17 : 60,
+    'text-anchor': isRoom ? 'start' : 'end'}, 'guess');
+}
+
 function lossPicture() {
   const node = svgNode('svg', {role: 'img', class: 'loss-svg', height: 78});
   let bars = [];
@@ -47,7 +54,7 @@ function lossPicture() {
       ...(before.targets || []).slice(0, 5).map(({loss}, k) => svgNode('line', {class: 'was',
         x1: lossPlace(loss, w), x2: lossPlace(loss, w), y1: 25 + 8 * k, y2: 33 + 8 * k})),
       svgNode('line', {class: 'guess', x1: guess, x2: guess, y1: 0, y2: 62}),
-      svgNode('text', {class: 'guess-text', x: guess + 4, y: 17}, 'guess'));
+      guessText(guess, w));
   };
   const update = (w) => {
     if (w !== width) build(w);
@@ -67,7 +74,8 @@ export function lossRow() {
   const now = el('b', {class: 'loss-now', id: 'loss-now'});
   const node = el('div', {class: 'loss-row'},
     el('div', {class: 'lane-name'}, el('b', {class: 'question'}, 'Loss'),
-      el('span', {class: 'lane-heads'}, `${task().set('held_out').size} examples, log scale`)),
+      el('span', {class: 'lane-heads'}, `${task().set('held_out').size} examples,`, el('br'),
+        'log scale')),
     el('div', {class: 'loss-frame'}, picture.node), now);
   const update = () => {
     const before = run().facts.evaluation.loss;

@@ -29,12 +29,13 @@ function mapColumns() {
 
 const isSmall = () => headsOf().length > MOST_NAMED;
 
-/// The side of a map in pixels, so that the block fits its half; the least that can be clicked.
-function sideOf(wide, room) {
+/// The side of a map in pixels, so that the block fits its half; the least that can be clicked. On
+/// a small screen, which scrolls, the block is as wide as the screen.
+function sideOf(wide, room, narrowScreen) {
   const rows = Math.ceil(headsOf().length / wide);
   const label = isSmall() ? 16 : 22;
   const across = (room - 8 * (wide - 1)) / wide;
-  const down = (ROOM.height - (label + 8) * rows) / rows;
+  const down = narrowScreen ? Infinity : (ROOM.height - (label + 8) * rows) / rows;
   return Math.floor(Math.max(28, Math.min(240, across, down)));
 }
 
@@ -171,9 +172,9 @@ export function headMaps(peek, leave) {
     el('div', {class: 'heads-title'}, el('h3', null, title), runChoice(), dial.node),
     block, mapLegend());
   const update = () => {
-    const small = matchMedia('(max-width: 899px)').matches;
-    const wide = small ? Math.min(4, mapColumns()) : mapColumns();
-    const side = sideOf(wide, node.clientWidth || ROOM.width);
+    const narrowScreen = matchMedia('(max-width: 899px)').matches;
+    const wide = narrowScreen ? Math.min(isSmall() ? 8 : 4, mapColumns()) : mapColumns();
+    const side = sideOf(wide, node.clientWidth || ROOM.width, narrowScreen);
     block.style.gridTemplateColumns = `repeat(${wide}, ${side}px)`;
     for (const cell of cells) {
       cell.update();

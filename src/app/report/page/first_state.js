@@ -10,7 +10,7 @@ import {
 } from './state.js';
 import {costOf} from './heads.js';
 import {busiestQuery, tokensOf} from './pattern.js';
-import {ownersOfQuestions, pairOfHeads} from './questions.js';
+import {ownersOfQuestions, pairOfHeads, questions} from './questions.js';
 
 /// The attention layer whose tokens are the example: the first of the decoder or of the model.
 const mainModule = () => run().modules.findIndex(({kind}) => kind === 'self');
@@ -27,9 +27,9 @@ function suspects() {
 }
 
 /// The number of examples that are tried: as many as take some tenths of a second.
-function triedExamples(heads) {
+function triedExamples(sets) {
   const {length, source_length: S} = task();
-  const products = run().facts.parameters * (length + S) * (heads.length + 1);
+  const products = run().facts.parameters * (length + S) * (sets.length + 1);
   return Math.min(exampleCount(), 48, Math.floor(2e8 / products));
 }
 
@@ -53,34 +53,51 @@ function answersOf(pass, base) {
 const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
   Array.from(shown.gold(r, t) || []))).size;
 
-/// The query of one example that shows most: the heads without which an answer breaks there.
-function tellingQuery(index, heads, pair) {
+/// The query of one example that shows most, with the sets of heads without which an answer breaks.
+function tellingQuery(index, sets, pair) {
   const shown = task().set('scored').example(index);
   const base = forwardPass(run().model, shown);
   const whole = answersOf(base, null);
   const answersWithout = (off) =>
     answersOf(forwardPass(run().model, shown, {gates: gateArray(silenced(off)), base}), base);
-  const without = heads.map((x) => answersWithout([x]));
+  const without = sets.map(({heads}) => answersWithout(heads));
   const both = pair && answersWithout([pair.x, pair.y]);
   const valued = whole.map(({asked, right}, t) => {
-    const breakers = heads.filter((_, i) => without[i][t].broken > 0);
-    const single = heads.filter((_, i) => without[i][t].broken === 1).length;
-    const value = (right === asked ? 4 * asked : 0) + 2 * single + breakers.length +
+    const breaking = sets.filter((_, i) => without[i][t].broken > 0);
+    const single = sets.filter((_, i) => without[i][t].broken === 1).length;
+    const value = (right === asked ? 4 * asked : 0) + 2 * single + breaking.length +
       (both?.[t].broken ? 3 : 0) + distinctKeys(shown, t) + (t + 1) / whole.length / 2;
-    return {index, q: t, breakers, value};
+    return {index, q: t, breaking, value};
   });
-  return valued.filter(({breakers}) => breakers.length)
+  return valued.filter(({breaking}) => breaking.length)
     .reduce((a, b) => (a && a.value >= b.value ? a : b), null);
 }
 
-/// The example and the query that open the screen, with the heads that break an answer there; null
-/// if the page cannot run the model, or if no head breaks any answer.
+/// The query that shows most of all examples that are tried; null if no set breaks any answer.
+function mostTelling(sets) {
+  const pair = pairOfHeads();
+  return range(triedExamples(sets)).map((index) => tellingQuery(index, sets, pair))
+    .filter(Boolean).reduce((a, b) => (a && a.value >= b.value ? a : b), null);
+}
+
+/// The heads that are tried together if none breaks an answer alone: those of one question, then
+/// all: [{name: of the question or null, heads}].
+function groupsOfHeads() {
+  const ofQuestions = questions().filter(({owner, others}) => owner && others.length)
+    .map((one) => ({name: one.name, heads: headsInLane(one)}));
+  return headsOf().length > 1 ? [...ofQuestions, {name: null, heads: headsOf()}] : ofQuestions;
+}
+
+/// The example and the query that open the screen: {index, q, breakers: the heads without which an
+/// answer breaks there, group: if there is none, the heads that break one together}; null if the
+/// page cannot run the model, or if no head breaks any answer.
 export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
   const heads = suspects();
   if (!isLive() || !heads.length) return null;
-  const pair = pairOfHeads();
-  return range(triedExamples(heads)).map((index) => tellingQuery(index, heads, pair))
-    .filter(Boolean).reduce((a, b) => (a && a.value >= b.value ? a : b), null);
+  const single = mostTelling(heads.map((x) => ({heads: [x]})));
+  if (single) return {...single, breakers: single.breaking.map(({heads: [x]}) => x), group: null};
+  const found = mostTelling(groupsOfHeads());
+  return found && {...found, breakers: [], group: found.breaking[0]};
 });
 
 /// Moves to the telling example, unless the reader chose another one.

@@ -20,14 +20,19 @@ const sameQuestion = (x, y) => {
 const hasLookAlike = (x) => headsOf().some((y) => y.at !== x.at && sameQuestion(x, y) &&
   !ownersOfQuestions().some((owner) => owner.at === y.at));
 
-/// The head whose absence is shown first: one that breaks an answer of the example, an owner if
-/// possible; without such an example the costliest head.
-function firstHead(pair) {
-  const breakers = telling()?.breakers;
-  const others = (breakers || []).filter((x) => x.at !== pair?.x.at && x.at !== pair?.y.at);
-  if (breakers?.length) return others.find(hasLookAlike) || others[0] || breakers[0];
+/// The heads whose absence is shown first: {name: of their question if there are several, heads}.
+/// One head that breaks an answer of the example, an owner if possible; else several that break one
+/// together; without such an example the costliest owner or head.
+function headsOfFirstStep(pair) {
+  const found = telling();
+  const breakers = found?.breakers ?? [];
+  const others = breakers.filter((x) => x.at !== pair?.x.at && x.at !== pair?.y.at);
+  if (breakers.length) return {heads: [others.find(hasLookAlike) || others[0] || breakers[0]]};
+  if (found?.group) return found.group;
   const cost = (x) => costOf([x]) ?? -1;
-  return [...headsOf()].sort((a, b) => cost(b) - cost(a))[0];
+  const owners = ownersOfQuestions();
+  const tried = owners.length ? owners : headsOf();
+  return {heads: [...tried].sort((a, b) => cost(b) - cost(a)).slice(0, 1)};
 }
 
 /// A head that is not an owner: one that attends to the same keys as `x`, or any other.
@@ -60,11 +65,20 @@ const earlyStep = memo(() => `${app.state.run} ${isLive()}`, () => {
   return timeSteps().slice(0, -1).findLast(isWrong) ?? null;
 });
 
-const ablateTitle = (x) => {
+function ablateTitle(x) {
   const question = questionOf(x);
   return question?.owner === x.at ? `Ablate the owner of ${spoken(question.name)}`
     : `Ablate head ${x.at}`;
-};
+}
+
+/// The first step: one head, or several if none breaks an answer alone.
+function firstRow({name, heads}) {
+  const [x] = heads;
+  const row = {name: 'owner', because: '', h: x.at, set: {gates: silenced(heads)}};
+  if (heads.length === 1) return {...row, title: ablateTitle(x)};
+  return {...row, title: name ? `Ablate all heads of ${spoken(name)}` : 'Ablate all heads',
+    because: 'No answer breaks without a single one of them. '};
+}
 
 function pairSteps(pair) {
   if (!pair) return [];
@@ -88,13 +102,14 @@ function keptWordsOf(names) {
 /// The steps of this run, in their order; each changes something else.
 export function stepRows() {
   const pair = pairOfHeads();
-  const x = headsOf().length && isLive() ? firstHead(pair) : null;
-  if (!x) return [];
+  if (!headsOf().length || !isLive()) return [];
+  const first = headsOfFirstStep(pair);
+  const [x] = first.heads;
   const spare = headsOf().length > 1 ? spareHead(x) : null;
   const kept = keptHeads();
   const early = earlyStep();
   const rows = [
-    {name: 'owner', title: ablateTitle(x), because: '', h: x.at, set: {gates: silenced([x])}},
+    firstRow(first),
     spare && {name: 'spare', h: spare.at, set: {gates: silenced([spare])},
       title: sameQuestion(x, spare) ? 'Ablate a look-alike' : `Ablate head ${spare.at}`,
       because: sameQuestion(x, spare) ? `Head ${spare.at} attends to the same keys. ` : ''},

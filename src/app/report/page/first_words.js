@@ -15,7 +15,9 @@ const headWords = ({off, heads}) => {
   return `head${off.length > 1 ? 's' : ''} ${listed(off)}`;
 };
 const begin = (f) => (f.off.length > 3 ? `${headWords(f)} ablated:` : `Without ${headWords(f)},`);
-const allAnswers = (n) => (n === 1 ? 'the answer holds' : `all ${n} answers hold`);
+const allAnswers = (n) =>
+  (n < 3 ? ['no answer is asked', 'the answer holds', 'both answers hold'][n]
+    : `all ${n} answers hold`);
 const heads = (n) => `${n} head${n === 1 ? '' : 's'}`;
 
 /// Whether the owners alone do the work: without all other heads the loss rises by at most 5% of

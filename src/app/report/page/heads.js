@@ -41,14 +41,12 @@ export function doneBy(x) {
 /// Whether two heads do the same.
 const doSame = (x, y) => doneBy(x).some((d) => doneBy(y).some((other) => other.name === d.name));
 
-/// The head without which this one costs most beyond what both cost alone, of those that do the
-/// same if it does anything: {x, both, beyond}; null below .01 nats, or where nothing was measured.
-export function partnerOf(x) {
+/// The pairs of a head that were measured: [{x: the other head, both, beyond, verdict}].
+export function pairsOf(x) {
   const pairs = run().reports.interactions?.pairs || [];
   const sorted = (names) => names.sort().join();
   const same = (p, y) => sorted([p.first, p.second].map(idOfPair)) === sorted([x.at, y.at]);
-  const found = headsOf().flatMap((y) => {
-    if (y.at === x.at || (doneBy(x).length && !doSame(x, y))) return [];
+  return headsOf().filter((y) => y.at !== x.at).flatMap((y) => {
     const rows = pairs.filter((p) => same(p, y));  // one for each relation
     const both = costOf([x, y]);
     const pair = rows.find((p) => p.verdict) || rows[0];
@@ -56,6 +54,12 @@ export function partnerOf(x) {
     if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), verdict}];
     return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, verdict}] : [];
   });
+}
+
+/// The head without which this one costs most beyond what both cost alone, of those that do the
+/// same if it does anything: {x, both, beyond}; null below .01 nats, or where nothing was measured.
+export function partnerOf(x) {
+  const found = pairsOf(x).filter(({x: y}) => !doneBy(x).length || doSame(x, y));
   const most = found.reduce((a, b) => (a && a.beyond >= b.beyond ? a : b), null);
   return most && most.beyond > 0.01 ? most : null;
 }
@@ -67,11 +71,21 @@ export const bestPoints = (r = run()) => {
     .find(Boolean)?.points || [];
 };
 
-/// The fewest heads with which it is still kept, when heads go one by one.
+/// Whether the points of the curve are those of the best subsets.
+export const isExact = (r = run()) =>
+  (r.reports.curve?.methods || []).some((m) => m.method === 'exhaustive');
+
+/// The largest number of heads at which a head is not kept any more; null if it is in every set.
+export function goneAt(x) {
+  const without = bestPoints().filter((p) => !p.heads.some((h) => idOfPair(h) === x.at));
+  return without.length ? Math.max(...without.map((p) => p.kept)) : null;
+}
+
+/// The smallest size that was tried at which a head is kept, as it is at all larger sizes; null if
+/// none was tried.
 export function keptTo(x) {
-  const points = bestPoints();
-  const without = points.filter((p) => !p.heads.some((h) => idOfPair(h) === x.at));
-  return points.length ? Math.max(-1, ...without.map((p) => p.kept)) + 1 : null;
+  const sizes = bestPoints().map((p) => p.kept).filter((kept) => kept > (goneAt(x) ?? -1));
+  return bestPoints().length ? Math.min(headsOf().length, ...sizes) : null;
 }
 
 /// The step at which a head began with what it does best: half of its last lift.
@@ -114,10 +128,9 @@ export function roleOf(x) {
 export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`;
 
 /// A clause about the fewest heads with which a head is still kept.
-function keptWords(kept) {
-  if (kept > headsOf().length) return 'in no best set';
-  const gone = kept > 1 ? `, removed at ${kept - 1}` : '';
-  return `among the best ${kept}${gone}`;
+function keptWords(kept, gone) {
+  if (kept === headsOf().length && gone != null) return `not among the best ${gone}`;
+  return `among the best ${kept}${kept > 1 && gone != null ? `, removed at ${gone}` : ''}`;
 }
 
 /// The facts of a head as rows [what, sentence].
@@ -148,7 +161,7 @@ export function factsOf(x) {
     ],
     alone != null && ['alone', `loss ${digits(alone, 3)} with all others off`],
     born != null && ['emerged', `at step ${born}`],
-    kept && ['kept', keptWords(kept)],
+    kept && ['kept', keptWords(kept, goneAt(x))],
     ...prunedRuns().map((r) => [
       `in ${r.name}`, `${r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +
         `${digits(r.facts.evaluation.loss, 2)} with ${headsOf(r).length} heads ${finetuning(r)}`,

@@ -2,7 +2,7 @@
 // (lessons.html), and one thing to try. A lesson is {worlds, uses, build(main)}; what is tried is
 // kept in the address: `lesson`, `world`, `q`, and `lab`, the positions of a lesson's own controls.
 import {range} from './draw.js';
-import {button, byId, choice, el, link, live, sliderOf} from './ui.js';
+import {button, byId, choice, el, link, live, note, sliderOf} from './ui.js';
 import {defaultState, formatHash} from './address.js';
 import {app, baseTrace, chosen, go, headsOf, isLive, memo, noPattern, run, where} from './state.js';
 import {tokensOf} from './pattern.js';
@@ -41,6 +41,10 @@ export function lessonWorld() {
   const world = lessonFacts().worlds.find((one) => one.name === worldName());
   return {keys: world.tokens, ...world};
 }
+/// Says that a query of the run sees more keys than are shown, so that its weights are others.
+export const cutNote = (world) => (!world.isCut ? null
+  : note(`Only the first ${world.keys.length} keys are computed here. Queries of the run see ` +
+      'more keys, so these are not its weights.'));
 export const headNames = (world, H = world.heads) =>
   world.names && H === world.heads ? world.names : range(H, (h) => String(h + 1));
 

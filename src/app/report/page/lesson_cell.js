@@ -1,5 +1,6 @@
 // How one cell of a stage is computed: its products as a table, and the line of attend() that
 // computes it. Read next: lesson_machine.js.
+import {weightLine} from './lesson_attend.js';
 import {fixed} from './learn.js';
 
 const MOST_TERMS = 8;  // products of a sum that are listed; the others are added up
@@ -77,7 +78,7 @@ function weightCell({world, r, c, stages, switches}) {
   const largest = Math.max(...masked[r], switches.name === 'softmax_one' ? 0 : -Infinity);
   const seen = masked[r].map((score, s) => ({score, s})).filter(({score}) => score > -Infinity);
   return {
-    words: WEIGHT_WORDS[switches.name], line: isSum ? 'row[s] /= sum;' : null,
+    words: WEIGHT_WORDS[switches.name], line: weightLine(switches.name),
     table: {
       head: ['key', 'score', isSum ? 'e^(score − largest)' : 'e^(−score)', 'weight'],
       rows: seen.map(({score, s}) => [`${s === c ? '▸ ' : ''}${s} ${world.keys[s]}`, fixed(score),

@@ -4,12 +4,13 @@
 import {digits, label, rect, shortened, small, textWidth} from './charts.js';
 import {aside, button, choice, dynamic, el, figure, tableOf} from './ui.js';
 import {chosen, go, memo, run, where} from './state.js';
-import {attendLines} from './worlds.js';
+import {usualSwitches} from './worlds.js';
 import {
-  controlRow, headNames, headOfLab, isRunWorld, lab, labBox, labChoice, lessonTexts, lessonWorld,
-  setLab, worldName,
+  controlRow, cutNote, headNames, headOfLab, isRunWorld, lab, labBox, labChoice, lessonTexts,
+  lessonWorld, setLab, worldName,
 } from './learn.js';
-import {FUNCTIONS, splitsOf, stagesOf, usualSwitches} from './lesson_stages.js';
+import {attendLines} from './lesson_attend.js';
+import {FUNCTIONS, splitsOf, stagesOf} from './lesson_stages.js';
 import {cellSources, cellWords} from './lesson_cell.js';
 
 const GAP = 24;
@@ -264,9 +265,10 @@ function captionOf(id) {
 }
 
 function codeNodes(line) {
+  const {stages, switches} = machine();
   return [
     el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
-      attendLines().map(({text, at}) => el('li',
+      attendLines(switches.name, stages.one.slope).map(({text, at}) => el('li',
         line && at === line ? {class: 'now', 'aria-current': 'step'} : null,
         el('span', {class: 'line'}, text)))),
     button('Step through every line', () => go({lesson: 'numbers', lab: {head: lab('head')}}),
@@ -294,6 +296,7 @@ function changedWords() {
   const usual = usualSwitches(world);
   const changed = ['heads', 'mask', 'root', 'name'].filter((key) => switches[key] !== usual[key]);
   if (!isRunWorld()) return '';
+  if (world.isCut) return cutNote(world).textContent;
   return changed.length ? 'These are not the numbers of the run any more: a switch was moved.'
     : `The numbers of the run ${run().name}, as it computes them.`;
 }

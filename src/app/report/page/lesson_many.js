@@ -1,5 +1,6 @@
 // Lesson on the number of heads: the same width in 1, 2 or 4 heads; how diverse trained heads are;
 // all trained models on one input; and, folded, how many parameters that takes.
+import {normalises} from './core_kinds.js';
 import {forwardPass} from './core_pass.js';
 import {digits, grouped, rect, shaded, small, tableNumber, textWidth} from './charts.js';
 import {plot} from './plot.js';
@@ -13,7 +14,8 @@ import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
 } from './worlds.js';
 import {
-  controlRow, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonWorld, setLab,
+  controlRow, cutNote, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonWorld,
+  setLab,
 } from './learn.js';
 
 const COUNT_FIELDS = [['d', 512, 65536, 'width of a token'], ['H', 8, 1024, 'heads']];
@@ -69,6 +71,7 @@ function splitTable(world) {
       `d_k = ${heads[0].q[0].length}. ${all} of ${H * world.tokens.length} rows are ` +
         `uniform${all ? ', because their query is 0' : ''}; diversity ` +
         `${fixed(diversityOf(heads.map((head) => head.weights)))}.`),
+    cutNote(world),
     tableOf(`Entropy of uniform attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
       ['head', 'entropy', 'focus', 'uniform rows'],
       heads.map(({weights}, h) => [
@@ -208,12 +211,15 @@ function familyRow({r, maps}, box) {
 /// The answer of this page to the question of the lesson: a number, and why.
 function answer() {
   const {needed, relations} = hasRun() ? task() : {};
+  const share = hasRun() && !normalises(run().config)
+    ? 'one head attends to them with one dot product'
+    : 'the weights of one head sum to 1';
   if (!needed)
     return 'As many heads as there are tokens to which one query must attend for different ' +
       'reasons.';
   return `${needed}: a query of this task must attend to ${relations.length} tokens for ` +
-    `different reasons (${relations.map((r) => r.name).join(', ')}), and the weights of one head ` +
-    'sum to 1. More heads at the same width are narrower and only repeat each other.';
+    `different reasons (${relations.map((r) => r.name).join(', ')}), and ${share}. ` +
+    'More heads at the same width are narrower and only repeat each other.';
 }
 
 export const manyLesson = {

@@ -1,22 +1,23 @@
 // Every number of one query, with switches for the mask and the square root: the lines shown are
-// the source of attend(), which all lessons run. And why one head is not enough: one budget of
-// attention against two.
+// those of the world's attention function. And why one head is not enough: one budget of attention
+// against two.
 import {hexOf, range} from './draw.js';
 import {bars, label, rect} from './charts.js';
 import {button, code, dynamic, el, figure, live, note, tableOf} from './ui.js';
 import {app, exampleIndex, memo, run, where} from './state.js';
 import {kneePicture} from './sweep.js';
-import {attend, attendLines, attendTrace, columns, headsOfWorld} from './worlds.js';
+import {columns, headOfWorld, keysOfQuery, usualSwitches} from './worlds.js';
 import {
-  controlRow, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
+  controlRow, cutNote, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
   labSlider, lessonWorld, queryChoice, queryOf, setLab, stepButtons, worldName,
 } from './learn.js';
+import {attend, attendLines, attendTrace} from './lesson_attend.js';
 
-/// Returns the number of keys that query t sees. For a run its task decides, for a sentence the
-/// switch.
-function seenBy(world, t) {
-  if (world.visible) return world.visible[t];
-  return lab('mask', 0) ? t + 1 : world.keys.length;
+/// The switches of the lesson. For a run its task decides which keys are seen.
+function switchesOfNumbers(world) {
+  const usual = usualSwitches(world);
+  return {...usual, mask: isRunWorld() ? usual.mask : lab('mask', 0) === 1,
+    root: lab('root', 1) === 1};
 }
 
 const numbersOf = memo(
@@ -26,13 +27,18 @@ const numbersOf = memo(
     const world = lessonWorld();
     const t = queryOf(world);
     const h = headOfLab(world.heads);
-    const head = headsOfWorld(world)[h];
-    const n = seenBy(world, t);
-    const root = lab('root', 1) ? Math.sqrt(head.q[t].length) : 1;
-    const made = attendTrace(head.q[t], head.k.slice(0, n), head.v.slice(0, n), root);
-    return {world, t, h, head, n, root, ...made};
+    const switches = switchesOfNumbers(world);
+    const head = headOfWorld(world, h, switches);
+    const [from, to] = keysOfQuery(world, t, switches.mask);
+    const root = switches.root ? Math.sqrt(head.D) : 1;
+    const {name} = switches;
+    const made = attendTrace(head.q[t], head.k.slice(from, to), head.v.slice(from, to),
+      {root, name, slope: head.slope, t: t - from});
+    return {world, t, h, head, from, to, root, name, ...made};
   },
 );
+
+const linesNow = () => attendLines(numbersOf().name, numbersOf().head.slope);
 
 const stepNow = () => Math.min(lab('step'), numbersOf().steps.length - 1);
 const shownValue = (v) => (Number.isInteger(v) ? String(v) : fixed(v));
@@ -40,21 +46,22 @@ const shownValue = (v) => (Number.isInteger(v) ? String(v) : fixed(v));
 function codeList() {
   const now = numbersOf().steps[stepNow()].at;
   return el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
-    attendLines().map(({text, at}) =>
+    linesNow().map(({text, at}) =>
       el('li', at === now ? {class: 'now', 'aria-current': 'step'} : null,
         at ? button(text,
               () => setLab({step: numbersOf().steps.findIndex((step) => step.at === at)}),
-              {class: 'line', id: `line-${attendLines().findIndex((l) => l.at === at)}`})
+              {class: 'line', id: `line-${linesNow().findIndex((l) => l.at === at)}`})
           : el('span', {class: 'line'}, text))));
 }
 
 function stateTables() {
-  const {steps, world} = numbersOf();
+  const {steps, world, from} = numbersOf();
   const step = steps[stepNow()];
   const turns = steps.map((one, i) => ({...one, i})).filter((one) => one.at === step.at);
   const names = Object.keys(step.values);
   const value = (one, name) =>
-    name === 's' ? `${one.values.s} ${world.keys[one.values.s]}` : shownValue(one.values[name]);
+    (name === 's' ? `${one.values.s} ${world.keys[from + one.values.s]}`
+      : shownValue(one.values[name]));
   return [
     tableOf('After this line', ['', 'number'], names.map((name) => [name, value(step, name)])),
     tableOf(`All ${turns.length} turns of this line`, ['turn', ...names],
@@ -64,18 +71,22 @@ function stateTables() {
 }
 
 /// The numbers of one query: [key, dot, score, weight].
-const queryRows = ({world, t, head, n, root, row}) => world.keys.slice(0, n).map((key, s) => [
-    key, fixed(head.dots[t][s]), fixed(head.dots[t][s] / root), fixed(row[s])]);
-const rootName = ({head, t, root}) => (root === 1 ? 'score' : `/ √${head.q[t].length}`);
+const queryRows = ({world, t, head, from, to}) => range(to - from, (i) => from + i).map((s) => [
+  world.keys[s], ...[head.dots, head.scores, head.weights].map((all) => fixed(all[t][s]))]);
+function scoreName({head, root}) {
+  const divided = root === 1 ? 'score' : `/ √${head.D}`;
+  return head.slope ? `${divided} − distance × ${fixed(head.slope)}` : divided;
+}
 
 function numbersTable() {
   const made = numbersOf();
-  const {world, head, t, h, z} = made;
+  const {world, head, t, h} = made;
   return [
     tableOf(
       `${world.tokens[t]}, head ${headNames(world)[h]}: q = ${head.q[t].map(shownValue).join(' ')}`,
-      ['key', 'q · k', rootName(made), 'weight'], queryRows(made)),
-    el('p', {id: 'query-output'}, `Output: ${z.map((v) => fixed(v)).join('  ')}`)];
+      ['key', 'q · k', scoreName(made), 'weight'], queryRows(made)),
+    el('p', {id: 'query-output'}, `Output: ${head.z[t].map((v) => fixed(v)).join('  ')}`),
+    cutNote(world)];
 }
 
 const numbersCommand = () => isRunWorld() ? `headlab explain attention ${run().name} --head ` +

@@ -4,7 +4,7 @@
 // Read next: lesson_cell.js, how each cell is computed; lesson_machine.js, the picture.
 import {attentionFunctions} from './core_kinds.js';
 import {range} from './draw.js';
-import {columns, times} from './worlds.js';
+import {headOfWorld, times} from './worlds.js';
 
 /// The attention functions that can be chosen, those of the program's table.
 export const FUNCTIONS = Object.keys(attentionFunctions)
@@ -17,62 +17,9 @@ export function splitsOf(world) {
   return [...new Set([...few, world.heads])].sort((a, b) => a - b);
 }
 
-/// How the world itself is computed: the positions of all switches at the start.
-export const usualSwitches = (world) =>
-  ({heads: world.heads, mask: world.masked ?? false, root: true,
-    name: world.function ?? 'softmax'});
-
-/// The keys that query t sees: from ... to - 1. The world's own keys are those of its task.
-function keysOfQuery(world, t, mask) {
-  const all = world.keys.length;
-  const isOwn = Boolean(mask) === Boolean(world.masked);
-  if (isOwn && world.visible) return [world.from ? world.from[t] : 0, world.visible[t]];
-  return [0, mask ? Math.min(t + 1, all) : all];
-}
-
-/// Returns how much one position of distance lowers the scores of head h.
-function slopeOf(world, h, H) {
-  if (!world.slope) return 0;
-  return H === world.heads ? world.slopes[h] : world.slope(h, H);
-}
-
-/// The scores of one head, and those that the mask leaves.
-function scoresOfHead(world, {q, k}, {h, heads, mask, root}) {
-  const D = q[0].length;
-  const slope = slopeOf(world, h, heads);
-  const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
-  const scores = dots.map((row, t) => row.map((dot, s) =>
-    dot / (root ? Math.sqrt(D) : 1) - slope * Math.abs(t - s)));
-  const masked = scores.map((row, t) => {
-    const [from, to] = keysOfQuery(world, t, mask);
-    return row.map((score, s) => (s >= from && s < to ? score : -Infinity));
-  });
-  return {dots, scores, masked, slope};
-}
-
-function weightsOf(world, masked, {mask, name}) {
-  return masked.map((row, t) => {
-    const [from, to] = keysOfQuery(world, t, mask);
-    const weights = row.map((score) => (score === -Infinity ? 0 : score));
-    attentionFunctions[name].weigh(weights, from, to);
-    return weights.map((weight, s) => (s >= from && s < to ? weight : 0));
-  });
-}
-
-/// All matrices of head h of a world under these switches.
-function headStages(world, h, switches) {
-  const {heads: H} = switches;
-  const [D, Dv] = [world.q, world.v].map(([row]) => row.length / H);
-  const [q, k] = [world.q, world.k].map((M) => columns(M, h * D, (h + 1) * D));
-  const v = columns(world.v, h * Dv, (h + 1) * Dv);
-  const made = scoresOfHead(world, {q, k}, {...switches, h});
-  const weights = weightsOf(world, made.masked, switches);
-  return {q, k, v, ...made, weights, z: times(weights, v), D, Dv};
-}
-
 /// The outputs of all heads next to each other, and what the layer adds to the stream.
 function outputStages(world, switches) {
-  const heads = range(switches.heads, (h) => headStages(world, h, switches));
+  const heads = range(switches.heads, (h) => headOfWorld(world, h, switches));
   const all = world.tokens.map((_, t) => heads.flatMap(({z}) => z[t]));
   const bias = world.b_O || world.W_O[0].map(() => 0);
   const y = times(all, world.W_O).map((row) => row.map((value, c) => value + bias[c]));
@@ -82,7 +29,7 @@ function outputStages(world, switches) {
 /// The stages of head h in their order, from left to right.
 export function stagesOf(world, h, switches) {
   const {tokens: T, keys: S} = world;
-  const one = headStages(world, h, switches);
+  const one = headOfWorld(world, h, switches);
   const {all, y} = outputStages(world, switches);
   const numbered = (rows) => rows[0].map((_, i) => String(i));
   const stage = (id, name, rows, rowNames, more) =>

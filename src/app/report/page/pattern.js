@@ -264,14 +264,15 @@ export function busiestQuery() {
 }
 
 /// Lays out the tokens of a sentence: source tokens above query tokens.
-function sentenceOf(width, {t, head}) {
+function sentenceOf(width, {t: wanted, head}) {
   const m = head?.m ?? askingModule();
   const {queries, keys} = tokensOf(m);
+  const t = Math.min(wanted, queries.length - 1);
   const {kind} = run().modules[m];
   const room = Math.min(46, (width - 8) / Math.max(queries.length, keys.length));
   const gold = (name, r) => Array.from(example().gold(r, t) || [], (s) => ({name, r, s}));
   return {
-    queries, keys, room, top: 86, gap: kind === 'self' ? 0 : 40,
+    t, queries, keys, room, top: 86, gap: kind === 'self' ? 0 : 40,
     at: (i) => 4 + room * (i + 0.5),
     asked: task().relations.flatMap((one, r) => (one.kind === kind ? gold(one.name, r) : [])),
     row: head && trace() ? rowOf(patternOf(trace(), m, head.place), t) : [],
@@ -306,9 +307,10 @@ function sentenceItems({queries, keys, room, top, gap, at, asked, row}, t) {
 
 /// A sentence with one query: above it arcs to its right keys, below it, where a head is given,
 /// arcs as thick as its attention. Token t is the mark [0, t].
-export function sentencePicture(width, {t, head}) {
-  const made = sentenceOf(width, {t, head});
-  const {queries, keys, room, top, gap, at, asked, row} = made;
+export function sentencePicture(width, query) {
+  const made = sentenceOf(width, query);
+  const {head} = query;
+  const {t, queries, keys, room, top, gap, at, asked, row} = made;
   const names = (s) => asked.filter((one) => one.s === s).map((one) => one.name).join(' ');
   const wanted = asked.map(({name, s}) => `${quoted(keys[s])} (${name}, at ${s})`);
   return {

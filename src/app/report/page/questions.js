@@ -46,7 +46,8 @@ export function questionSentence() {
   const keys = relations.slice(0, 4).map((r) => r.description.split('\n')[0]);
   const isNamed = relations.every((r) => targets.includes(r.name));
   if (isNamed) return `At each token, the model names ${listed(keys)}.`;
-  return `The model answers ${listed(targets.map(spoken))}; what helps is ${listed(keys)}.`;
+  return `The model predicts the ${listed(targets.map(spoken))}; to do so, it can attend to ${
+    listed(keys)}.`;
 }
 
 /// The target that a relation answers; -1 if there are several and none has its name. Stored

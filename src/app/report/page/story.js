@@ -8,8 +8,8 @@ import {
 } from './ui.js';
 import {formatHash} from './address.js';
 import {
-  app, chosen, go, headsOf, isLive, isStored, lacking, mapStep, nearestStep, noPattern, onlyHeads,
-  prunedRuns, run, silenced, stepSlider, task, timeSteps, trace, where,
+  app, chosen, example, go, headsOf, isLive, isStored, lacking, mapStep, nearestStep, noPattern,
+  onlyHeads, prunedRuns, run, silenced, stepSlider, task, timeSteps, trace, where,
 } from './state.js';
 import {
   bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
@@ -21,7 +21,7 @@ import {curvePicture, divisionPicture, programPlot} from './findings.js';
 
 // ---- what is asked ---------------------------------------------------------------------------
 
-const queryShown = () => Math.min(app.state.q ?? busiestQuery(), task().length - 1);
+const queryShown = () => Math.min(app.state.q ?? busiestQuery(), example().length - 1);
 
 /// The question of the task: the answers at every token, and the relations that help.
 function question() {

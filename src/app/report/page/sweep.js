@@ -11,7 +11,8 @@ import {listed} from './heads.js';
 import {spoken} from './questions.js';
 import {programPlot} from './findings.js';
 import {
-  conclusionOfSweep, headCount, kneeGroup, reasonOfSweep, spread, sweepOf,
+  conclusionOfSweep, familiesOf, familyOfGroup, headCount, kneeGroup, reasonOfSweep, spread,
+  sweepOf,
 } from './sweep_words.js';
 
 const MOST_TRIALS = 12;  // of a group that are shown with their maps
@@ -20,24 +21,32 @@ const FRESH = {
   tokens: [], kept: null,
 };
 
-/// The loss against heads, as the program draws it, and the numbers that support the conclusion.
-export function kneePicture(width) {
-  const {figure: drawn, groups} = sweepOf();
-  const sentence = reasonOfSweep() || `${groups.length} groups of runs.`;
-  return drawn && programPlot({...drawn, sentence}, width, {name: 'knee'});
-}
-
-// ---- the chosen group ------------------------------------------------------------------------
+// ---- the chosen family and group ---------------------------------------------------------------
 
 const groupNow = () =>
   Math.min(app.state.group ?? kneeGroup(), sweepOf().groups.length - 1);
 
-/// The groups with as many heads as the chosen one, one of each family.
+const familyNow = () => familyOfGroup(sweepOf().groups[groupNow()]);
+const isOfFamily = (group) => familyOfGroup(group) === familyNow();
+/// The figures of families by name, if there are several; null if there is one figure at most.
+const figuresOfFamilies = () => (familiesOf().length > 1 ? sweepOf().figures : null);
+
+/// The loss of a family against heads, as the program draws it, and the numbers that support the
+/// conclusion.
+export function kneePicture(width) {
+  const {figure: whole, groups} = sweepOf();
+  const figures = figuresOfFamilies();
+  const drawn = figures ? figures[familyNow()] : whole;
+  const sentence = reasonOfSweep(familyNow()) || `${groups.length} groups of runs.`;
+  return drawn && programPlot({...drawn, sentence}, width, {name: 'knee'});
+}
+
+/// The groups of the family with as many heads as the chosen one.
 function groupsNow() {
   const {groups} = sweepOf();
   const heads = headCount(groups[groupNow()]);
   if (!Number.isFinite(heads)) return [groups[groupNow()]];
-  return groups.filter((group) => headCount(group) === heads);
+  return groups.filter((group) => isOfFamily(group) && headCount(group) === heads);
 }
 
 const trialsOf = (group) => sweepOf().trials.filter((trial) => trial.group === group.name);
@@ -48,12 +57,12 @@ function chooseGroup(group) {
   go({group, ...(shown ? {...FRESH, run: shown.run + 1} : {})});
 }
 
-/// The numbers of heads on the axis, each with the first of its groups.
+/// The numbers of heads of the family on the axis, each with the first of its groups.
 function stops() {
   const found = new Map();
   sweepOf().groups.forEach((group, i) => {
     const heads = headCount(group);
-    if (Number.isFinite(heads) && !found.has(heads)) found.set(heads, i);
+    if (isOfFamily(group) && Number.isFinite(heads) && !found.has(heads)) found.set(heads, i);
   });
   return [...found].map(([heads, group]) => ({heads, group})).sort((a, b) => a.heads - b.heads);
 }
@@ -226,12 +235,28 @@ function groupTable() {
     ]));
 }
 
-/// The chart, or a list of groups if the sweep does not compare numbers of heads.
+/// The list of families, if there are several.
+const familyChoice = () => familiesOf().length > 1 &&
+  el('div', {class: 'controls'}, choice('sweep-family', 'Family',
+    familiesOf().map((family) => [family, family]),
+    (family) => chooseGroup(kneeGroup(family)), familyNow));
+
+/// The list of groups, for a family that does not compare numbers of heads.
+const groupChoice = () => el('div', {class: 'controls'}, choice('sweep-group', 'Group',
+  sweepOf().groups.flatMap((group, i) => (isOfFamily(group) ? [[i, group.name]] : [])),
+  (value) => chooseGroup(Number(value)), groupNow));
+
+/// The chart of the family, or a list of groups if it does not compare numbers of heads.
 function chooser() {
-  const {figure: drawn, groups} = sweepOf();
-  if (drawn) return chartNode();
-  return choice('sweep-group', 'Group', groups.map((group, i) => [i, group.name]),
-    (value) => chooseGroup(Number(value)), groupNow);
+  const {figure: whole} = sweepOf();
+  const figures = figuresOfFamilies();
+  if (!figures) return whole ? chartNode() : groupChoice();
+  const chart = chartNode();
+  return el('div', null, familyChoice(), dynamic('div', null, () => {
+    const isDrawn = Boolean(figures[familyNow()]);
+    chart.hidden = !isDrawn;
+    return isDrawn ? [] : groupChoice();
+  }), chart);
 }
 
 function missingNote() {
@@ -248,8 +273,9 @@ export const sweepView = {
   build(main) {
     if (app.state.group == null) openAtKnee();
     main.append(...[
-      el('p', {class: 'headline', id: 'headline'}, conclusionOfSweep()),
-      el('p', {class: 'detail', id: 'detail'}, explained(`${reasonOfSweep()} ${helpWords()}`)),
+      dynamic('p', {class: 'headline', id: 'headline'}, () => conclusionOfSweep(familyNow())),
+      dynamic('p', {class: 'detail', id: 'detail'},
+        () => explained(`${reasonOfSweep(familyNow())} ${helpWords()}`)),
       el('div', {class: 'halves'}, chooser(),
         dynamic('div', {id: 'sweep-grid', 'aria-live': 'polite'}, () =>
           groupsNow().map(groupNodes))),

@@ -23,18 +23,27 @@ export function spread(v) {
   return digits(v.mean, 3) + interval;
 }
 
+/// The family of a group: of groups that differ in heads alone. A sweep without two such groups is
+/// one family, ''.
+export function familyOfGroup({family = ''}) {
+  const all = sweepOf().groups.map((group) => group.family ?? '');
+  return all.some((name, i) => all.indexOf(name) < i) ? family : '';
+}
+export const familiesOf = () => [...new Set(sweepOf().groups.map(familyOfGroup))];
+const groupsOf = (family) => sweepOf().groups.filter((group) => familyOfGroup(group) === family);
+const comparisonOf = (family) => comparisonsOf().find((c) => c.family === family);
+
 /// The number of groups of the sweep that are compared with the best of their family: those with
 /// fewer heads. Their p values are corrected together.
 function testCount() {
-  const {groups} = sweepOf();
-  const tests = comparisonsOf().map(({best}) =>
-    groups.filter((group) => headCount(group) < headsNamed(best)).length);
+  const tests = comparisonsOf().map(({best, family}) =>
+    groupsOf(family).filter((group) => headCount(group) < headsNamed(best)).length);
   return Math.max(1, tests.reduce((sum, n) => sum + n, 0));
 }
 
 /// All that the sentences about one comparison depend on.
 function factsOfComparison(c) {
-  const tried = sweepOf().groups.map(headCount).filter(Number.isFinite);
+  const tried = groupsOf(c.family).map(headCount).filter(Number.isFinite);
   const tests = testCount();
   return {
     one: headsNamed(c.one), best: headsNamed(c.best), most: Math.max(...tried),
@@ -94,38 +103,40 @@ const REASONS = [
     text: (f) => `${ratioWords(f)}${overSeeds(f)} p = ${digits(f.p, 3)} after correction.`},
 ];
 
-/// The family of a comparison, if there are several.
-const familyWords = (c) => (comparisonsOf().length > 1 ? `${c.family}: ` : '');
 const rowText = (rows, c) => {
   const facts = factsOfComparison(c);
-  return familyWords(c) + rows.find(({when}) => when(facts)).text(facts);
+  return rows.find(({when}) => when(facts)).text(facts);
 };
 const parametersWords = (c) => (c.equal_parameters ? '' : ' The numbers of parameters differ.');
 
+/// The group of a family with the lowest mean loss.
+function lowestOf(family) {
+  const mean = ({loss}) => loss?.mean ?? Infinity;
+  return groupsOf(family).reduce((a, b) => (mean(b) < mean(a) ? b : a));
+}
+
 /// Without a comparison of numbers of heads: the group with the lowest loss.
-function lowestWords() {
-  const {groups} = sweepOf();
+function lowestWords(family) {
+  const groups = groupsOf(family);
   if (groups.length === 1) return `One group of ${seedWords(groups[0].seeds.length)}.`;
-  return `${groups.length} groups; ${groups[lowestGroup()].name} has the lowest mean loss.`;
+  return `${groups.length} groups; ${lowestOf(family).name} has the lowest mean loss.`;
 }
 
-export function conclusionOfSweep() {
-  const comparisons = comparisonsOf();
-  if (!comparisons.length) return lowestWords();
-  return comparisons.map((c) => rowText(CONCLUSIONS, c)).join(' ');
+/// The family that a sentence is about, if there are several.
+const familyWords = (family) => (familiesOf().length > 1 ? `${family}: ` : '');
+
+export function conclusionOfSweep(family) {
+  const c = comparisonOf(family);
+  return familyWords(family) + (c ? rowText(CONCLUSIONS, c) : lowestWords(family));
 }
 
-export function reasonOfSweep() {
-  return comparisonsOf().map((c) => rowText(REASONS, c) + parametersWords(c)).join(' ');
+export function reasonOfSweep(family) {
+  const c = comparisonOf(family);
+  return c ? rowText(REASONS, c) + parametersWords(c) : '';
 }
 
-function lowestGroup() {
-  const means = sweepOf().groups.map(({loss}) => loss?.mean ?? Infinity);
-  return means.indexOf(Math.min(...means));
-}
-
-/// The group with which a page opens: the one that is enough, else the best.
-export function kneeGroup() {
-  const [c] = comparisonsOf();
-  return c ? groupNamed(c.enough ?? c.best) : lowestGroup();
+/// The group of a family with which it opens: the one that is enough, else the best.
+export function kneeGroup(family = familiesOf()[0]) {
+  const c = comparisonOf(family);
+  return groupNamed(c ? c.enough ?? c.best : lowestOf(family).name);
 }

@@ -1,69 +1,12 @@
-// The computations of the lessons, without any document: attention line by line, worlds small
-// enough to do by hand, and statistics of patterns. A world is {name, tokens, q, k, v: [T][d],
-// heads, W_O}; the program embeds the worlds (heads/lessons.h), a run becomes one by worldOfRun().
-// Numbers are kept in double. Read next: lesson_exercises.js; tests/report/lessons_test.mjs.
-import {attentionFunctionOf, positionKinds} from './core_kinds.js';
+// The computations of the lessons, without any document: attention in heads of worlds small
+// enough to do by hand or of a run, and statistics of patterns. A world is {name, tokens, q, k,
+// v: [T][d], heads, W_O}; the program embeds the worlds (heads/lessons.h), a run becomes one by
+// worldOfRun().
+// Numbers are kept in double. Read next: lesson_attend.js; tests/report/lessons_test.mjs.
+import {attentionFunctionOf, attentionFunctions, positionKinds} from './core_kinds.js';
 import {keysSeen} from './core_model.js';
 import {entropyOfRow, jsDistance, randomFrom} from './core_numbers.js';
 import {range} from './draw.js';
-
-/// Attention of one query over the keys that it sees. The lesson "every number" shows these lines
-/// exactly, without the calls of `see`, which record what is known after a line.
-// prettier-ignore
-export function attend(q, K, V, root = Math.sqrt(q.length), see = () => {}) {
-  const row = [];
-  const z = new Array(V[0].length).fill(0);
-  let largest = -Infinity;
-  let sum = 0;
-  for (let s = 0; s < K.length; ++s) {
-    let dot = 0;
-    for (let i = 0; i < q.length; ++i) {
-      dot += q[i] * K[s][i];
-      see('dot += q[i] * K[s][i];', {s, i, 'q[i]': q[i], 'K[s][i]': K[s][i], dot});
-    }
-    row[s] = dot / root;
-    see('row[s] = dot / root;', {s, dot, root, 'row[s]': row[s]});
-    largest = Math.max(largest, row[s]);
-    see('largest = Math.max(largest, row[s]);', {s, largest});
-  }
-  for (let s = 0; s < K.length; ++s) {
-    row[s] = Math.exp(row[s] - largest);
-    see('row[s] = Math.exp(row[s] - largest);', {s, largest, 'row[s]': row[s]});
-    sum += row[s];
-    see('sum += row[s];', {s, sum});
-  }
-  for (let s = 0; s < K.length; ++s) {
-    row[s] /= sum;
-    see('row[s] /= sum;', {s, sum, 'row[s]': row[s]});
-    for (let i = 0; i < z.length; ++i) {
-      z[i] += row[s] * V[s][i];
-      see('z[i] += row[s] * V[s][i];', {s, i, 'row[s]': row[s], 'V[s][i]': V[s][i], 'z[i]': z[i]});
-    }
-  }
-  return {row, z};
-}
-
-/// The lines of attend() as they run, without the recording: [{text, at}]; `at` is what see() is
-/// told, or null.
-export function attendLines() {
-  let depth = 0;  // the page holds its script without indentation
-  const lines = String(attend).split('\n').map((line) => line.trim());
-  return lines.flatMap((line, i) => {
-    if (line.startsWith('see(')) return [];
-    const at = /^see\('(.*)', \{/.exec(lines[i + 1])?.[1];
-    if (line.startsWith('}')) --depth;
-    const text = '  '.repeat(depth) + line.replace(', see = () => {}', '');
-    if (line.endsWith('{')) ++depth;
-    return [{text, at: at ?? null}];
-  });
-}
-
-/// Every line that ran, in order: [{at, values}].
-export function attendTrace(q, K, V, root) {
-  const steps = [];
-  const made = attend(q, K, V, root, (at, values) => steps.push({at, values}));
-  return {...made, steps};
-}
 
 export const columns = (M, from, to) => M.map((row) => row.slice(from, to));
 export const times = (A, B) =>
@@ -72,28 +15,64 @@ export const identity = (n) => range(n, (i) => range(n, (j) => Number(i === j)))
 export const l2 = (M) => Math.sqrt(M.flat().reduce((sum, v) => sum + v * v, 0));
 export const minus = (A, B) => A.map((row, i) => row.map((v, j) => v - B[i][j]));
 
-/// A world in H heads of floor(d / H) columns each: [{q, k, v, dots, scaled, weights, z}]; of a
-/// world with `visible`, query t sees keys 0 (with `from`: from[t]) to visible[t] - 1, and the rest
-/// of its row is 0.
-export function headsOfWorld(world, H = world.heads) {
-  const [d, dv] = [world.q, world.v].map(([row]) => Math.floor(row.length / H));
-  return range(H, (h) => {
-    const [q, k] = [world.q, world.k].map((M) => columns(M, h * d, (h + 1) * d));
-    const v = columns(world.v, h * dv, (h + 1) * dv);
-    const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
-    const rows = q.map((query, t) => {
-      const n = world.visible ? world.visible[t] : k.length;
-      const from = world.from ? world.from[t] : 0;
-      const none = (count) => new Array(count).fill(0);
-      const {row, z} = attend(query, k.slice(from, n), v.slice(from, n));
-      return {row: [...none(from), ...row, ...none(k.length - n)], z};
-    });
-    return {
-      q, k, v, dots, scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
-      weights: rows.map(({row}) => row), z: rows.map(({z}) => z),
-    };
+/// How the world itself is computed: the positions of all switches at the start.
+export function usualSwitches(world) {
+  const name = world.function === 'softmax_composed' ? 'softmax' : world.function ?? 'softmax';
+  return {heads: world.heads, mask: world.masked ?? false, root: true, name};
+}
+
+/// The keys that query t sees: from ... to - 1. The world's own keys are those of its task.
+export function keysOfQuery(world, t, mask) {
+  const all = world.k.length;
+  const isOwn = Boolean(mask) === Boolean(world.masked);
+  if (isOwn && world.visible) return [world.from ? world.from[t] : 0, world.visible[t]];
+  return [0, mask ? Math.min(t + 1, all) : all];
+}
+
+/// Returns how much one position of distance lowers the scores of head h of H.
+function slopeOf(world, h, H) {
+  if (!world.slope) return 0;
+  return H === world.heads ? world.slopes[h] : world.slope(h, H);
+}
+
+/// The dot products of one head, its scores, and those that the mask leaves.
+function scoresOfHead(world, {q, k}, {slope, mask, root}) {
+  const D = q[0].length;
+  const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
+  const scores = dots.map((row, t) => row.map((dot, s) =>
+    dot / (root ? Math.sqrt(D) : 1) - slope * Math.abs(t - s)));
+  const masked = scores.map((row, t) => {
+    const [from, to] = keysOfQuery(world, t, mask);
+    return row.map((score, s) => (s >= from && s < to ? score : -Infinity));
+  });
+  return {dots, scores, masked};
+}
+
+function weightsOf(world, masked, {mask, name}) {
+  return masked.map((row, t) => {
+    const [from, to] = keysOfQuery(world, t, mask);
+    const weights = row.map((score) => (score === -Infinity ? 0 : score));
+    attentionFunctions[name].weigh(weights, from, to);
+    return weights;
   });
 }
+
+/// All matrices of head h of a world under these switches; a head is floor(d / heads) wide. All
+/// lessons compute attention by this function.
+export function headOfWorld(world, h, switches = usualSwitches(world)) {
+  const {heads: H} = switches;
+  const [D, Dv] = [world.q, world.v].map(([row]) => Math.floor(row.length / H));
+  const [q, k] = [world.q, world.k].map((M) => columns(M, h * D, (h + 1) * D));
+  const v = columns(world.v, h * Dv, (h + 1) * Dv);
+  const slope = slopeOf(world, h, H);
+  const made = scoresOfHead(world, {q, k}, {...switches, slope});
+  const weights = weightsOf(world, made.masked, switches);
+  return {q, k, v, ...made, weights, z: times(weights, v), D, Dv, slope};
+}
+
+/// A world in H heads: [{q, k, v, dots, scores, weights, z}].
+export const headsOfWorld = (world, H = world.heads) =>
+  range(H, (h) => headOfWorld(world, h, {...usualSwitches(world), heads: H}));
 
 export const besideEachOther = (heads) =>
   heads[0].z.map((_, t) => heads.flatMap((head) => head.z[t]));
@@ -152,13 +131,17 @@ function weightsOfModule(attention, n, S) {
   };
 }
 
-/// q, k, v and the weights of a module of the run on one example as a world; its first positions,
-/// so that they can be read. Keys that are shared are repeated for each head that reads them.
-export function worldOfRun(trace, m, tokens, most = 12) {
+/// q, k, v and the weights of a module of the run on one example as a world: its first queries, so
+/// that they can be read, and all keys that these see, up to `mostKeys`; `isCut` if there are more.
+/// Keys that are shared are repeated for each head that reads them.
+export function worldOfRun(trace, m, tokens, {most = 12, mostKeys = 48} = {}) {
   const attention = trace.modules[m];
   const {module, H} = attention;
   const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
-  const [n, S] = [tokens.queries, tokens.keys].map(({length}) => Math.min(length, most));
+  const n = Math.min(tokens.queries.length, most);
+  const seen = range(n, (t) => keysSeen(trace.model.run, m, trace.example, t));
+  const needed = Math.max(Math.min(tokens.keys.length, most), ...seen.map(({to}) => to));
+  const S = Math.min(needed, mostKeys);
   const rows = rowsOfMatrix;
   const spread = (values, each) => rows(values, S, kvBlocks.length * each).map((row) =>
       kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
@@ -167,9 +150,8 @@ export function worldOfRun(trace, m, tokens, most = 12) {
     ...weightsOfModule(attention, n, S), masked: module.kind === 'self' && trace.model.task.causal,
     name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
     names: module.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
-    k: spread(attention.k, D), v: spread(attention.v, Dv),
-    from: range(n, (t) => keysSeen(trace.model.run, m, trace.example, t).from),
-    visible: range(n, (t) => Math.min(S, keysSeen(trace.model.run, m, trace.example, t).to)),
+    k: spread(attention.k, D), v: spread(attention.v, Dv), isCut: needed > S,
+    from: seen.map(({from}) => Math.min(S, from)), visible: seen.map(({to}) => Math.min(S, to)),
   };
 }
 

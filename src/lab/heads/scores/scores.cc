@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
@@ -206,6 +207,43 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
   if (judged > 0) report.specialization = ratio(owned, judged);
 }
 
+/// Returns whether owners may need a second pass over the examples, with more permutations.
+bool may_need_more_permutations(const ScoringJob& job, const HeadsOptions& options) {
+  return std::llround(1 / kOwnerP) * std::ssize(job.relations) > options.permutations;
+}
+
+/// The passes over the examples as one loop, so that the reported progress never starts again. Each
+/// part counts as many steps as it has batches.
+class Passes {
+ public:
+  Passes(const ScoringJob& job, const HeadsOptions& options)
+      : batches_((job.example.batch.size + options.batch - 1) / options.batch),
+        steps_(batches_ * count(job, options)) {
+    steps_.next(batches_);
+  }
+  void done() { steps_.done(); }
+
+ private:
+  static Index count(const ScoringJob& job, const HeadsOptions& options) {
+    return 1 + (may_need_more_permutations(job, options) ? 1 : 0) + (options.rises ? 1 : 0) +
+           (options.untrained != nullptr ? 1 : 0);
+  }
+
+  Index batches_;
+  Steps steps_;
+};
+
+/// Fills the winner of each relation, and how heads divide it.
+void fill_relations(HeadsReport& report, const ScoringJob& job, const ScoredHeads& scored) {
+  const std::size_t relations = report.heads.empty() ? 0 : job.relations.size();
+  Steps steps(std::ssize(job.relations));
+  for (std::size_t r = 0; r < relations; ++r) {
+    report.relations.push_back(winner_of(report, scored.gathered, r, job.relations[r]));
+    if (auto division = division_of(scored, r)) report.divisions.push_back(std::move(*division));
+    steps.done();
+  }
+}
+
 /// Compares the winners with the best head at initial values.
 void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
                             const HeadsOptions& options) {
@@ -257,8 +295,10 @@ HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsO
                  .model = model};
   job.add_relations(options.permutations);
   if (options.without_truth) job.add_patterns(task);
+  Passes passes(job, options);
   const PatternSums gathered(model, job.example.batch, options.batch, job.asked,
                              {.shapes = options.without_truth});
+  passes.done();
   HeadsReport report{.attention = attention_layer_names(model),
                      .examples = examples,
                      .different = task.different(Split::validation),
@@ -267,13 +307,9 @@ HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsO
   const std::size_t relations = report.heads.empty() ? 0 : job.relations.size();
   for (std::size_t r = 0; r < relations; ++r) fill_p(report, gathered, r, r);
   decide_owners(report, job, model, options);
-  for (std::size_t r = 0; r < relations; ++r) {
-    report.relations.push_back(winner_of(report, gathered, r, job.relations[r]));
-    if (auto division =
-            division_of({report, gathered, job.example, task, model, options.rises}, r)) {
-      report.divisions.push_back(std::move(*division));
-    }
-  }
+  if (may_need_more_permutations(job, options)) passes.done();
+  fill_relations(report, job, {report, gathered, job.example, task, model, options.rises});
+  if (options.rises) passes.done();
   fill_assignment(report, gathered);
   if (options.untrained != nullptr) compare_with_untrained(report, job, options);
   return report;
