@@ -20,11 +20,11 @@ TEST_F(SweepCommand, TrainsTheGridOnceAndPrintsTheResult) {
   EXPECT_EQ(json.at("groups").items().size(), 2u);
   EXPECT_EQ(json.at("missing").items().size(), 0u);
   EXPECT_EQ(kept("s/sweep.json"), json);
-  EXPECT_TRUE(holds(first.err, "job 4 of 4, heads=4,seed=1: loss ")) << first.err;
+  EXPECT_TRUE(holds(first.err, "trial heads=4,seed=1 finished (")) << first.err;
   const auto before = contents(folder.path() / "s");
   const Outcome again = done(grid({"--out", "s", "--json"}));
   EXPECT_EQ(again.json(), json);
-  EXPECT_FALSE(holds(again.err, "job ")) << again.err;
+  EXPECT_FALSE(holds(again.err, " finished (")) << again.err;
   EXPECT_EQ(contents(folder.path() / "s"), before);
   done({"heads", "s/heads=4,seed=0"});  // a cell is a run
 }
@@ -33,8 +33,8 @@ TEST_F(SweepCommand, TrainsOnWhatAProgramPrints) {
   if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
   const std::string task = "command:python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   const Words words = grid({"--task", task, "--seeds", "1", "--out", "s"});
-  EXPECT_TRUE(holds(done(words).err, "job 2 of 2"));
-  EXPECT_FALSE(holds(done(words).err, "job ")) << "what is there is made again";
+  EXPECT_TRUE(holds(done(words).err, " finished (2 of 2): loss "));
+  EXPECT_FALSE(holds(done(words).err, " finished (")) << "what is there is made again";
 }
 
 TEST_F(SweepCommand, GivenTwiceAtOnceMakesTheSame) {
@@ -58,7 +58,7 @@ TEST_F(SweepCommand, CollectsWhatIsThereAndNamesTheRest) {
 TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
   const Words words = grid({"--steps", "30,20000", "--heads", "1", "--seeds", "1", "--out", "s"});
   Process process(words, {.folder = folder.path()});
-  ASSERT_TRUE(process.wait_for("job 1 of 2"));
+  ASSERT_TRUE(process.wait_for(" finished (1 of 2)"));
   const fs::path second = folder.path() / "s" / "heads=1,steps=20000,seed=0";
   for (int waited = 0; waited < 20'000 && !fs::exists(second / "metrics.jsonl"); ++waited)
     usleep(1000);
@@ -143,11 +143,11 @@ TEST_F(SweepCommand, IsPrunedGroupByGroup) {
   const auto curves = [&](const Words& words) { return run(with(words, flags)); };
   const Outcome group = curves({"curve", "s/heads=4"});
   EXPECT_EQ(group.json().at("runs").integer(), 2);
-  EXPECT_TRUE(holds(group.err, "job ")) << group.err;
+  EXPECT_TRUE(holds(group.err, " finished (")) << group.err;
   EXPECT_TRUE(holds(group.json().at("command").string(), "headlab curve s/heads=4 --methods"));
   // Its runs by name are the same, and made already.
   const Outcome named = curves({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1"});
-  EXPECT_FALSE(holds(named.err, "job ")) << named.err;
+  EXPECT_FALSE(holds(named.err, " finished (")) << named.err;
   EXPECT_EQ(named.json().at("methods"), group.json().at("methods"));
   fs::remove(folder.path() / "s/heads=4,seed=1/cell.json");
   EXPECT_EQ(curves({"curve", "s/heads=4"}).json().at("runs").integer(), 1) << "what is finished";
