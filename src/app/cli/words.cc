@@ -1,6 +1,6 @@
 // The meanings of words: of the dictionary and the glossary, of columns, scores, methods, tasks,
 // model parts and flags. All but the dictionary come from the tables themselves, so new rows are
-// explained automatically. Definitions stand before columns and flags of the same name. See
+// explained automatically. Definitions come before columns and flags of the same name. See
 // words.h.
 #include "cli/words.h"
 
