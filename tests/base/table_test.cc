@@ -83,7 +83,7 @@ TEST(Finding, RefusesAnotherShape) {
     else
       expect_error([&] { finding_of(Json::parse(damaged)); }, {said});
   }
-  expect_error([&] { to_json(Finding{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"row of 0"});
+  expect_error([&] { to_json(Finding{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"a row has 0"});
 }
 
 TEST(Finding, IsReadFromOlderVersionsAndNotFromLaterOnes) {

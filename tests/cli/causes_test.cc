@@ -96,7 +96,7 @@ TEST_F(Causes, CircuitsSayOfWhichDistanceTheyAreWherePositionsTurnQueries) {
 
 TEST_F(Causes, AttributionRefusesPostNorm) {
   done(tiny({"--out", "a", "--norm-place", "post"}));
-  expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot be attributed"});
+  expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot attribute logits"});
 }
 
 TEST_F(Causes, NamedSetOfHeadsIsAblatedTogether) {

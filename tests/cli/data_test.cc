@@ -48,8 +48,7 @@ TEST_F(Data, RunsFindTheirFilesFromAnotherFolder) {
                   trained.string(), "move the file"});
   }
   write_file(trained / "w.txt", words + "another text");
-  expect_parts(run_in(other, "eval ../p/runs/a").err,
-               {"is no longer what this run was trained on"});
+  expect_parts(run_in(other, "eval ../p/runs/a").err, {"is no longer the one it was trained on"});
 }
 
 TEST_F(Data, RelationsWhoseKeysStandAtFixedPlacesAreNotJudged) {

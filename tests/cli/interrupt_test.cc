@@ -88,7 +88,7 @@ TEST_F(Interrupt, OfARunWhoseSettingsHaveGoneIsAnError) {
   fs::remove(folder.path() / "a" / "config.json");
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.err, "config.json disappeared while the run trained")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "config.json disappeared")) << outcome.err;
 }
 
 TEST_F(Interrupt, GoesOnAsIfItHadNeverStopped) {

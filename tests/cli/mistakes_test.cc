@@ -131,7 +131,8 @@ const std::vector<Mistake> kUnused = {
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "cannot use --rotary-base: it needs"},
     {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2,
      "--dropout cannot be combined with forward"},
-    {"TourOfNumbers", "start --csv", 2, "has no table for --csv|leave --csv out"},
+    {"TourOfNumbers", "start --csv", 2,
+     "cannot use --csv: `headlab start` has no table|leave --csv out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };
 INSTANTIATE_TEST_SUITE_P(Unused, Mistakes, testing::ValuesIn(kUnused), name_of_mistake);
@@ -224,7 +225,7 @@ TEST_F(Force, DoesNotPruneARunOntoItself) {
   const auto before = contents(folder.path());
   const Outcome outcome = run({"prune", "a", "--keep", "1", "--out", "./a", "--force"});
   EXPECT_EQ(outcome.status, 1);
-  expect_parts(outcome.err, {"error: ./a is the run itself"});
+  expect_parts(outcome.err, {"error: cannot write the pruned run to ./a: it is the run itself"});
   EXPECT_EQ(contents(folder.path()), before);
 }
 
@@ -251,8 +252,8 @@ TEST_F(Diverging, SaysWhereAndWhatToTryAndKeepsTheLastSave) {
   const Outcome outcome = run(words);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "");
-  expect_parts(outcome.err,
-               {"error: the ", " is not finite at step ", "gradient of ", "hint: ", "--lr"});
+  expect_parts(outcome.err, {"error: cannot go on training: the ", " is not finite at step ",
+                             "gradient of ", "hint: ", "--lr"});
   done({"eval", "a"});
 }
 

@@ -37,7 +37,7 @@ TEST_F(Safety, OnlyTheValueOfTaskAllowsAProgram) {
     run(words);
     EXPECT_FALSE(executed()) << words[0];
   }
-  expect_refused(run({"heads", name}), 1, {"which you have not named", "HEADLAB_COMMAND='sh x'"});
+  expect_refused(run({"heads", name}), 1, {"you have not named it", "HEADLAB_COMMAND='sh x'"});
   fs::remove_all(folder.path() / "command:sh x");  // which `show` would read as a file
   done({"show", "command:sh x"});
   EXPECT_TRUE(executed());

@@ -223,7 +223,7 @@ TEST_F(Tables, SampleAnswersASourceAndStops) {
   const std::string begins = done(with(drawn, {"--stop", third})).out;
   EXPECT_TRUE(begins.size() < all.size() && begins.ends_with(" " + third + "\n")) << begins;
   for (const auto& [words, why] :
-       {std::pair<Words, std::string>({"--source", "a"}, "--source is for encoder-decoders"),
+       {std::pair<Words, std::string>({"--source", "a"}, "cannot use --source"),
         {{"--stop", "a b"}, "--stop 'a b' is 2 tokens"},
         {{"--stop", "?"}, "unknown token '?'"},
         {{"--top-p", "0"}, "top_p"},

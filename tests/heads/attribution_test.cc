@@ -61,10 +61,10 @@ TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
 TEST(Attribution, RefusesWhatIsNoSum) {
   TransformerConfig post = small_config("norm_place=post");
   expect_error([&] { attribute_logits(random_model(post), random_batch(post, 2, 5)); },
-               {"post-norm", "cannot be attributed"});
+               {"post-norm", "cannot attribute logits"});
   const TransformerConfig one = small_config();
   expect_error([&] { attribute_logits(random_model(one), random_batch(one, 2, 5, 1.0)); },
-               {"without targets"});
+               {"no targets"});
 }
 
 TEST(Attribution, SingleExamplesHaveTheMeansOfTheReportAndSumToTheirLogits) {

@@ -310,7 +310,7 @@ TEST_F(DamagedModel, NeedsItsConfig) {
   replace("config.json", "\"n_positions\"", "\"positions\"");
   expect_refused({"the key n_positions is missing"});
   replace("config.json", "\"gpt2\"", "\"gpt9\"");
-  expect_refused({"of no layout that headlab knows"});
+  expect_refused({"headlab knows no layout with its keys"});
   fs::remove(path / "config.json");
   expect_refused({"cannot import", "config.json is missing"});
 }

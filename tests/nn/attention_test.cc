@@ -295,7 +295,7 @@ TEST(WithHeads, SharesNothingWithTheLayerItCameFrom) {
 
 TEST(WithHeads, NamesAHeadThatIsNotThereOrNamedTwice) {
   const MultiHeadAttention attn = made(kSelf).with_heads({0, 2});
-  expect_error([&] { attn.with_heads({2, 1}); }, {"head 1", "cannot be kept"});
+  expect_error([&] { attn.with_heads({2, 1}); }, {"head 1", "cannot keep heads"});
   expect_error([&] { attn.with_heads({2, 2}); }, {"head 2", "twice"});
 }
 

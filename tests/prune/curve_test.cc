@@ -334,7 +334,7 @@ TEST(CurvesOverRuns, MustBeOfTheSameMethodsAndSizes) {
   const Curve other[] = {one, curve_with("lrp", {4, 1})};
   expect_error([&] { over_runs(longer); }, {"different sizes"});
   expect_error([&] { over_runs(other); }, {"different methods", "greedy and lrp"});
-  expect_error([] { over_runs({}); }, {"no curve"});
+  expect_error([] { over_runs({}); }, {"cannot average curves"});
 }
 
 TEST(HeadsUsed, AreTheFewestWithinOneHundredthOfTheSpan) {

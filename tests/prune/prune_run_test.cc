@@ -205,7 +205,7 @@ TEST_F(PrunedRun, RefusesToKeepAHeadTwiceOrOneThatIsGone) {
   expect_error([&] { remove_heads(run_.model, Heads{{0, 1}, {0, 1}}); }, {"head 1", "twice"});
   expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"no attention layer 2"});
   const Transformer pruned = remove_heads(run_.model, Heads{{0, 1}, {1, 0}});
-  expect_error([&] { remove_heads(pruned, Heads{{0, 2}}); }, {"head 2", "cannot be kept"});
+  expect_error([&] { remove_heads(pruned, Heads{{0, 2}}); }, {"head 2", "cannot keep heads"});
 }
 
 TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {

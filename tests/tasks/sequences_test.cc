@@ -46,7 +46,7 @@ TEST_F(FromLines, TellTheLineAndWhatWasExpected) {
       {R"({"tokens":[],"targets":[]})", "tokens: expected at least one token"},
       {R"({"tokens":["a"],"target":["a"]})", "unknown key 'target'; did you mean 'targets'"},
       {R"({"tokens":[true],"targets":[]})", "expected a token, a text or a whole number"},
-      {R"({"tokens":[-1],"targets":[]})", "not negative"},
+      {R"({"tokens":[-1],"targets":[]})", "must not be negative"},
       {R"({"tokens":["a"],"targets":[null,"a"]})", "targets: 2 of them for 1 tokens"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"0":[1]}}})", "query 0 cannot see key 1"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"2":[1]}}})", "'2' is no position"},
@@ -318,7 +318,7 @@ TEST(FromPrograms, SayHowManyHeldOutSequencesAreAlsoForTraining) {
 TEST(FromPrograms, RunOnlyWhenTheirUserNamesThem) {
   const TemporaryFolder folder;
   const std::string trace = (folder.path() / "trace").string();
-  expect_contains(refusal("command:touch " + trace), "which you have not named");
+  expect_contains(refusal("command:touch " + trace), "you have not named it");
   EXPECT_FALSE(std::filesystem::exists(trace));
 }
 

@@ -63,8 +63,8 @@ TEST(Tensor, ThatIsUndefinedSaysSo) {
   EXPECT_FALSE(none.defined());
   EXPECT_FALSE(none.requires_grad());
   EXPECT_FALSE(none.grad().defined());
-  expect_error([&] { none.shape(); }, {"undefined tensor"});
-  expect_error([&] { none.data(); }, {"undefined tensor"});
+  expect_error([&] { none.shape(); }, {"tensor is undefined"});
+  expect_error([&] { none.data(); }, {"tensor is undefined"});
 }
 
 TEST(Tensor, CanBeEmpty) {

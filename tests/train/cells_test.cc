@@ -210,7 +210,7 @@ TEST_F(Cells, OtherSettingsAreOtherJobsAndDamagedOnesAreErrors) {
   Json other = read_json(two.file);
   other["decided_by"]["setting"] = 3;
   write_json(two.file, other);
-  expect_error([&] { once(two, {}); }, {"holds something else", two.file.filename().string()});
+  expect_error([&] { once(two, {}); }, {"holds another result", two.file.filename().string()});
 }
 
 }  // namespace

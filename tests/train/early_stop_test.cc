@@ -112,7 +112,7 @@ TEST_F(EarlyStopping, TrainingFromARunBeginsWithItsWeights) {
   RunConfig other = tiny_config();
   other.task = "relations:length=8,vocab=5,classes=3,relations=1+same";
   fit_to_task(other);
-  expect_error([&] { model_from(source, other); }, {"does not fit the task", "vocab"});
+  expect_error([&] { model_from(source, other); }, {"with the task", "vocab"});
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ TEST_F(LogFile, WithABitFlippedIsNoticed) {
       read_log(file);
     } catch (const Error& error) {
       said = error.what();
-      EXPECT_NE(said.find(text(", line ", at / 8 / length + 1)), said.npos) << said;
+      EXPECT_NE(said.find(text(": line ", at / 8 / length + 1)), said.npos) << said;
     }
     said += testing::internal::GetCapturedStderr();
     EXPECT_NE(said, "") << flipped;

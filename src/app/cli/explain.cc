@@ -43,8 +43,8 @@ Index query_of(const std::string& name, const std::vector<std::string>& tokens) 
   }
   const auto token = std::ranges::find(tokens, name);
   if (token != tokens.end()) return token - tokens.begin();
-  throw UsageError(text("--query ", name, ": there is no such query"),
-                   text("a number from 0 to ", tokens.size() - 1, ", or one of ",
+  throw UsageError(text("cannot show --query ", name, ": there is no such query"),
+                   text("name a number from 0 to ", tokens.size() - 1, ", or one of ",
                         join(tokens, " ")));
 }
 
@@ -72,7 +72,8 @@ Json world_json(const LessonWorld& world, const ShownHeads& shown) {
 Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
   const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
   if (width % H != 0) {
-    throw UsageError(text("--heads ", H, ": width ", width, " does not divide into ", H, " heads"),
+    throw UsageError(text("cannot use --heads ", H, ": width ", width, " does not divide into ", H,
+                          " heads"),
                      text("take a divisor of ", width, ". A sweep would make each head floor(",
                           width, " / ", H, ") = ", width / H,
                           " wide; PyTorch refuses, as this does"));
@@ -101,9 +102,9 @@ Result show_lesson(const Invocation& call, const LessonFlags& flags) {
 /// Returns example N of those that `heads` scores.
 Batch example_of(const Task& task, Index example) {
   if (at_most_different(task, example + 1) <= example) {
-    throw UsageError(text("there is no example ", example, ": ", task.different(Split::validation),
-                          " different ones are held out"),
-                     "--example counts from 0");
+    throw UsageError(text("cannot show --example ", example, ": ",
+                          task.different(Split::validation), " different ones are held out"),
+                     "name an example from 0 on");
   }
   return task.make(streams::scored(), example + 1, Split::validation)
       .batch.rows(example, example + 1);
@@ -126,7 +127,7 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
   const Run run = open_run(call.positionals()[1]);
   const Batch batch = example_of(*run.task, flags.example);
   const std::vector<HeadId> all = all_heads(run.model);
-  require(!all.empty(), "the model has no head");
+  require(!all.empty(), "cannot explain the attention: the model has no head");
   const HeadId head = flags.head.empty() ? all[0] : parse_head("--head", flags.head, &run.model);
   const Activations activations(run.model, batch);
   const ShownHeads shown = steps_in_run(run, activations, batch, head);

@@ -47,8 +47,9 @@ class Verdict {
     try {
       tell(*report);
     } catch (const Error& error) {
-      throw Error(text(run_.at("name").string(), "/", name, ".json: ", error.what()),
-                  "the file is damaged: make it again");
+      throw Error(text("cannot read ", run_.at("name").string(), "/", name,
+                       ".json: ", error.what()),
+                  "the file is damaged: repeat the command that wrote it");
     }
   }
 

@@ -54,7 +54,7 @@ void for_each_line(const std::string& log, const fs::path& file, const std::stri
       checked = checked && (owner != nullptr || run.empty());
       require(owner == nullptr || run.empty() || *owner == Json(run), "it is of another run");
     } catch (const Error& error) {
-      throw Error(text(file.string(), ", line ", number, ": ", error.what()),
+      throw Error(text("cannot read ", file.string(), ": line ", number, ": ", error.what()),
                   text("restore the file from a copy, or take this line out: the run goes on ",
                        "without it"));
     }

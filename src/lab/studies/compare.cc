@@ -327,8 +327,8 @@ std::vector<std::int64_t> failing_seeds(const Arm& arm, const Measure& measure) 
 Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   const Measure& measure = find_measure(options.measure);
   const double margin = options.margin > 0 ? options.margin : measure.margin;
-  require(measure.by != ratio || margin > 1, "a margin of ratios is a factor above 1, not ",
-          margin);
+  require(measure.by != ratio || margin > 1,
+          "cannot compare: --margin of ratios must be a factor above 1, got ", margin);
   const std::vector<std::string> names = names_of(arms);
   const std::string wanted = options.reference.empty() ? names[0] : options.reference;
   named("arm", wanted, arms, &Arm::name);  // Error if there is none

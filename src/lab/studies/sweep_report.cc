@@ -60,8 +60,8 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!std::ranges::equal(results[i].roles, results[0].roles, {}, &SweepRole::relation,
                             &SweepRole::relation)) {
-      throw Error(text("the trials ", trials[0]->name, " and ", trials[i]->name,
-                       " have scores of different relations"),
+      throw Error(text("cannot report the sweep: the trials ", trials[0]->name, " and ",
+                       trials[i]->name, " have scores of different relations"),
                   "delete the cell.json of the damaged one; the sweep computes it again");
     }
   }

@@ -188,7 +188,8 @@ void find_costs(const Transformer& model, const AskedRelation& relation,
 PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
                          const AblationOptions& options) {
   const HeadSet heads = all_heads(model);
-  require(heads.size() >= 2, "pairs of heads need two heads, the model has ", heads.size());
+  require(heads.size() >= 2, "cannot ablate pairs of heads: it needs two heads, the model has ",
+          heads.size());
   const Ablation ablation(model, examples, options);
   std::vector<HeadPair> pairs;
   for (std::size_t i = 0; i < heads.size(); ++i) {
