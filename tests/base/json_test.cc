@@ -120,7 +120,7 @@ TEST(Parse, ReadsEscapes) {
   EXPECT_EQ(Json::parse(R"("\u0000")").string(), std::string(1, '\0'));
 }
 
-TEST(Parse, RefusesWhatIsNotJson) {
+TEST(Parse, RefusesInvalidJson) {
   constexpr std::string_view kWrong =
       R"(|{|[|[1|[1,|[1,]|[,1]|{"a"}|{"a":}|{"a":1,}|{a:1}|{1:2}|{'a':1}|"a|"\|"\x"|"\u12"|"\u12g4")"
       R"(|tru|True|nul|nulll|NaN|Infinity|-|01|1.|.5|+1|1e|0x1|1 2|[1]]|{}{}|[1 2]|{"a" 1}|]|,)"

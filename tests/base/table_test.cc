@@ -157,7 +157,7 @@ TEST(Columns, ReadWhatTheyWrite) {
   }
 }
 
-TEST(Finding, OfSchema1GetsTypedColumns) {
+TEST(Finding, Schema1GetsTypedColumns) {
   const Json old = Json::parse(
       R"({"schema":1,"heads":[{"layer":0,"head":2,"p":0}],"tables":[{"name":"heads",)"
       R"("title":"","note":"","inner":"","columns":[{"key":"layer,head","title":"head",)"

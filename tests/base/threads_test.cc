@@ -214,7 +214,7 @@ TEST_F(Threads, AreNeverSlowerIfThereAreMoreByTheModel) {
   EXPECT_EQ(threads_worth({1e6}), 16);
 }
 
-TEST_F(Threads, OfALoopWithKnownWorkAreFewIfItIsShort) {
+TEST_F(Threads, ShortLoopsUseFewThreads) {
   set_thread_count(8);
   std::set<std::thread::id> runners;
   parallel_for(64, LoopWork{100},
@@ -236,7 +236,7 @@ void work_for(double seconds) {
   while (used() < end) continue;
 }
 
-TEST_F(Threads, OfCountedLoopsShareTasksAsFreeThreadsTakeThem) {
+TEST_F(Threads, CountedLoopsShareTasksDynamically) {
   set_thread_count(2);
   std::set<std::thread::id> runners;
   int seen = 0;

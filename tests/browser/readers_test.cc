@@ -38,7 +38,7 @@ class Readers : public OnPage {
   double saved_width_ = 700;
 };
 
-TEST_F(Readers, WhoPreferDarkGetDarkPaperAndItsOwnEndOfTheScale) {
+TEST_F(Readers, DarkPreferenceGivesDarkPaperAndAnInvertedScale) {
   const auto corner = [&] {  // of a pattern, that no reader points at
     return tab().text(
         "[...document.getElementById('pattern').getContext('2d').getImageData(340, 80, 1, "
@@ -142,7 +142,7 @@ TEST_F(Readers, WithAScreenReaderHearThePageInReadingOrder) {
 }
 
 /// The card of a head that is tapped is in sight on a small screen too.
-TEST_F(Readers, WhoTapAHeadSeeItsCard) {
+TEST_F(Readers, TappingAHeadOpensItsCard) {
   tab().resize(320, 640);
   open(full, "#view=story");
   for (const char* head : {"0.0", "0.3"}) {

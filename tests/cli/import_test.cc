@@ -24,7 +24,7 @@ class Import : public Program {
   }
 };
 
-TEST_F(Import, OfAModelBuiltByHandFindsItsHeads) {
+TEST_F(Import, FindsHeadsOfAModelBuiltByHand) {
   by_hand();
   const Json relations = done({"heads", "hand", "--json"}).json().at("relations");
   const Json &induction = relations.items()[0], &previous = relations.items()[1];
@@ -47,7 +47,7 @@ TEST_F(Import, HasNoColumnOfTheUntrainedModel) {
   EXPECT_TRUE(holds(done({"heads", "own"}).out, "untrained"));
 }
 
-TEST_F(Import, OfAModelBuiltByHandShowsWhichHeadsAreTheCause) {
+TEST_F(Import, FindsCausalHeadsOfAModelBuiltByHand) {
   by_hand();
   EXPECT_GT(done({"eval", "hand", "--json"}).json().at("accuracy").number(), 0.999);
   const Json ablated = done({"ablate", "hand", "--json"}).json();

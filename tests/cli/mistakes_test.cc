@@ -192,7 +192,7 @@ TEST_F(Failures, AreOneJsonObjectIfJsonIsAsked) {
   EXPECT_EQ(run({"page", "nothing"}).out, "") << "only if it is asked for";
 }
 
-TEST_F(Failures, OfAFileAfterTheResultLeaveOneObject) {
+TEST_F(Failures, FailedFileAfterTheResultLeavesOneJsonObject) {
   done(tiny({"--out", "a"}));
   const Outcome outcome = run({"pattern", "a", "--grid", "--json", "--svg", "none/p.svg"});
   EXPECT_EQ(outcome.status, 1);

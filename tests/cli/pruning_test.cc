@@ -107,7 +107,7 @@ TEST_F(Curves, ShowEveryMethodThatNeedsNoTrainingAndHowToMakeThemAgain) {
   EXPECT_TRUE(holds(text.err, "greedy")) << text.err;
 }
 
-TEST_F(Curves, OfSeveralRunsAreAveragedAndEachKeepsItsOwn) {
+TEST_F(Curves, AverageSeveralRunsAndKeepEachOne) {
   done(tiny({"--out", "b", "--seed", "1"}));
   const Words words = {"curve", "a", "b", "--examples", "16", "--methods", "greedy"};
   const Outcome text = done(words);
@@ -141,7 +141,7 @@ TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
   expect_parts(done(words).out, {"from scratch", "authors' page"});
 }
 
-TEST_F(Curves, AndReportsHaveOneShapeForOneRunAndForSeveral) {
+TEST_F(Curves, HaveOneJsonShapeForOneAndSeveralRuns) {
   done(tiny({"--out", "b", "--seed", "1"}));
   for (const Words& words : {typed("curve a --examples 16 --methods random,exhaustive --json"),
                              typed("reproduce voita a --examples 16 --gate-steps 2 --json"),
@@ -167,7 +167,7 @@ std::string timeless(const std::string& text) {
   return kept;
 }
 
-TEST_F(Curves, AndReportsAreTheSameHoweverTheyAreMade) {
+TEST_F(Curves, DoNotDependOnJobsOrOrder) {
   done(tiny({"--out", "b", "--seed", "1"}));
   for (const Words& words : {kCurve, kPaper}) {
     const std::string name = words[0] == "curve" ? "/curve.json" : "/voita.json";

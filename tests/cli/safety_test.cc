@@ -114,7 +114,7 @@ TEST_F(Safety, ASweepThatIsKilledLeavesNoWorkerAndNoProgram) {
   for (const pid_t program : programs()) EXPECT_TRUE(has_ended(program));
 }
 
-TEST_F(Safety, WhatAProgramStartedEndsWithIt) {
+TEST_F(Safety, ChildrenOfAProgramEndWithIt) {
   write("x", "sleep 300 & echo $! > helper\n" + answering());
   done(training("command:sh x", "a", {"--steps", "1"}));
   EXPECT_TRUE(has_ended(pid_in("helper")));

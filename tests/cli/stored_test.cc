@@ -63,7 +63,7 @@ TEST_F(StoredCommands, PageObeysItsBudget) {
   expect_parts(shown, {"of 512 examples are shown"});
 }
 
-TEST_F(StoredCommands, RefusalsAreOneSentence) {
+TEST_F(StoredCommands, RefusalsNameTheFault) {
   const std::pair<const char*, Words> refused[] = {
       {"heads", {"missing argument RUN"}},
       {"heads run --patterns p.npy --tokens t.json", {"unexpected argument 'run'"}},

@@ -235,7 +235,7 @@ TEST_F(Tables, SampleAnswersASourceAndStops) {
   }
 }
 
-TEST_F(Tables, OfCurvesAreOfOneTask) {
+TEST_F(Tables, CurvesOfDifferentTasksAreRefused) {
   done(tiny({"--out", "a"}));
   done(
       typed("train --task copy --steps 1 --d-model 8 --heads 4 --batch 4 --layers 1 "

@@ -17,7 +17,7 @@ Words slow(const Words& more) {
   return with(tiny({"--eval-every", "1", "--eval-examples", "1", "--steps", "300"}), more);
 }
 
-TEST_F(Trust, OfTwoWritersTheSecondChangesNothingAndSaysWhoTheFirstIs) {
+TEST_F(Trust, SecondWriterChangesNothingAndNamesTheFirst) {
   Process first(slow({"--out", "a"}), waiting());
   ASSERT_TRUE(first.wait_for("step 5/"));
   const std::string config = file("a/config.json");

@@ -62,7 +62,7 @@ const std::vector<HeadSet> kNoneAndOne = {{}, {{0, 1}}};
 
 class OfEveryModel : public testing::TestWithParam<TransformerConfig> {};
 
-TEST_P(OfEveryModel, ZeroIsWhatRemovalLeaves) {
+TEST_P(OfEveryModel, ZeroAblationEqualsRemoval) {
   const Transformer model = random_model(GetParam());
   const Batch examples = ragged_batch(GetParam(), 9);
   const Ablation ablation(model, examples, {.batch = 4});

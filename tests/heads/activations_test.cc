@@ -11,7 +11,7 @@
 
 namespace headlab { namespace {
 
-TEST(PatternOf, APrunedModelIsThatOfTheHeadWithTheNumber) {
+TEST(PatternOf, PrunedModelUsesTheOriginalIndexOfAHead) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
   const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});
   const Transformer pruned = model.with_heads({{1, 3}});
@@ -75,7 +75,7 @@ TEST(ForParts, CoversEverySequenceOnce) {
   EXPECT_EQ(sizes, (std::vector<Index>{3, 3, 1}));
 }
 
-TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
+TEST(Masses, MassesByExampleAverageToTheScore) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1");
   const Transformer model = random_model(small_config(task->shape()));
   constexpr Index kExamples = 40;
@@ -96,7 +96,7 @@ TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
   }
 }
 
-TEST(Outputs, OfAPatternAreThoseOfTheHead) {
+TEST(Outputs, OutputsOfAPatternEqualTheOutputsOfItsHead) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3");
   const Transformer model = random_model(small_config(task->shape()));
   const HeadPattern pattern = pattern_of(model, *task, {1, 0}, 3);

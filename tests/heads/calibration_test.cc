@@ -255,7 +255,7 @@ struct Later : Shuffled {
 
 /// Two heads, each of which lacks a share of the positions that are its own to lack, are weak
 /// everywhere else.
-TEST(Power, OfSplitsRisesWithTheSplitShare) {
+TEST(Power, SplitsGainPowerWithTheSplitShare) {
   std::cout << "  divided positions, and the share of seeds in which that is found with 100 and "
                "400 examples\n";
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
@@ -295,7 +295,7 @@ Transformer quieter(Transformer model, Index heads, double strength) {
   return model;
 }
 
-TEST(Power, OfCausesAndPairsRisesWithStrength) {
+TEST(Power, CausesAndPairsGainPowerWithStrength) {
   std::cout << "  strength of one head, and the share of seeds in which a pair is redundant, one "
                "takes over, a head is a cause\n";
   const auto induction = make_task(kInduction);
@@ -325,7 +325,7 @@ TEST(Power, OfCausesAndPairsRisesWithStrength) {
   }
 }
 
-TEST(Power, OfOwnersRisesWithLiftAndExamples) {
+TEST(Power, OwnersGainPowerWithLiftAndExamples) {
   std::cout << "  strength, lift, and the share of seeds in which the head is found with "
                "20, 40, 100 and 400 examples\n";
   for (const double strength : {4e-4, 1e-3, 1.3e-3, 1.6e-3, 2e-3, 1e-2}) {

@@ -15,7 +15,7 @@ namespace headlab { namespace {
 
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
 
-TEST(TruthEdges, OfTheInductionPairCarryTheWholeAnswer) {
+TEST(TruthEdges, InductionPairCarriesTheWholeAnswer) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeReport report = test_gold_edges(model, *task, {.examples = 80, .draws = 2});
@@ -55,7 +55,7 @@ TEST(TruthEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
   EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 1, 1e-6);
 }
 
-TEST(TruthEdges, CallNoHeadACauseThatIsNone) {
+TEST(TruthEdges, HeadWithoutEffectIsNoCause) {
   EdgeTest test{.heads = {{0, 0}}, .lift = 0.1};
   test.truth = {0.0, -0.1, 0.1, 0.9, 40};
   EXPECT_FALSE(test.is_cause());
@@ -144,7 +144,7 @@ TEST(TruthEdges, OnlyGroundTruthEdgesAreMasked) {
   EXPECT_GT(std::abs(hidden - whole), 1e-3);
 }
 
-TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
+TEST(TargetsOfARelation, AreNamedLikeTheRelationAndLieAtItsQueries) {
   const auto task = make_task(kRelations);
   const Example example = held_out_examples(*task, 5);
   for (std::size_t r = 0; r < 3; ++r) {
@@ -187,7 +187,7 @@ TEST(TruthEdges, SayOnHowManyExamplesTheyWereTested) {
   EXPECT_EQ(finding_of(report).about.at("examples").integer(), task->different(Split::validation));
 }
 
-TEST(TruthEdges, RefuseInWords) {
+TEST(TruthEdges, RefuseInvalidOptions) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeExperiment experiment(model, *task, {.examples = 4});

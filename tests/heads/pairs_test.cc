@@ -20,7 +20,7 @@ class PairsOfInduction : public testing::Test {
   std::unique_ptr<Task> task_ = make_task(kInduction);
 };
 
-TEST_F(PairsOfInduction, ThatWorkOneAfterTheOtherCostNoMoreThanTheSecond) {
+TEST_F(PairsOfInduction, ConsecutiveHeadsCostLessTogetherThanInSum) {
   const PairsReport report = ablate_pairs(induction_pair(task_->shape()), examples(80));
   ASSERT_EQ(report.pairs.size(), 1u);
   const HeadPairReport& pair = report.pairs[0];
@@ -29,7 +29,7 @@ TEST_F(PairsOfInduction, ThatWorkOneAfterTheOtherCostNoMoreThanTheSecond) {
   EXPECT_GT(pair.sum, pair.joint + 1);
 }
 
-TEST_F(PairsOfInduction, OfWhichEitherIsEnoughAreRedundant) {
+TEST_F(PairsOfInduction, AreRedundantIfEitherIsEnough) {
   const Transformer model = induction_pair(task_->shape(), 2);
   const PairsReport report = ablate_pairs(model, *task_, {}, 80);
   ASSERT_EQ(report.pairs.size(), 3u);
@@ -80,7 +80,7 @@ TEST(TakingOver, HeadThatAddsMoreAfterAnAblationCompensates) {
 
 // Without feed-forward and without a second layer a head can do nothing about another; still each
 // is divided by less when the other is gone.
-TEST(Pairs, OfOneLayerDependOnEachOtherThroughNothing) {
+TEST(Pairs, HeadsOfOneLayerDoNotDependOnEachOther) {
   TransformerConfig config = small_config();
   config.layers = 1, config.heads = {4}, config.d_ff = 0;
   const Transformer model = random_model(config);
@@ -163,7 +163,7 @@ TEST(Pairs, AreRedundantOnlyIfMostOfTheCostLiesBeyondTheSum) {
 }
 
 /// However cheap a redundant pair is, and however many pairs there are, it is in the table.
-TEST(Pairs, OfAFindingBeginWithThoseThatAreRedundant) {
+TEST(Pairs, RedundantPairsComeFirst) {
   const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
   PairsReport report;
   for (int i = 0; i < 20; ++i) report.pairs.push_back({{0, 0}, {1, i}, 1.0 + i, 1, 1, sure});

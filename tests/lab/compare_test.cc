@@ -187,7 +187,7 @@ TEST(Compare, SaysOverWhichSeedsItsMeansAre) {
   EXPECT_TRUE(same.about.at("notes").items().empty());
 }
 
-TEST(Compare, RefusesWhatIsNoComparison) {
+TEST(Compare, RefusesFewerThanTwoArmsAndEqualArms) {
   const Arm a = arm("a", {1, 2}), other{"b", {7, 8}, {1, 2}};
   expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"cannot compare a single arm"});
   expect_error(

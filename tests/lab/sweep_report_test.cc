@@ -78,7 +78,7 @@ TEST_F(Sweep, RefusesACellWithFewerRolesThanTheFirst) {
   expect_error([&] { collect_sweep(folder_.path(), trials_); }, {"different relations", "seed=1"});
 }
 
-TEST_F(Sweep, AlignsHeadsByWhatTheyDo) {
+TEST_F(Sweep, AlignsHeadsByRelation) {
   const SweepReport report = collect({{"2", {{1, 1, 1}, {1, 1, 0}, {1, 1, -1}}}});
   const SweepRoles& roles = report.groups[0].roles.at(0);
   EXPECT_EQ(roles.relation, "a");

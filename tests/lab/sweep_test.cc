@@ -96,7 +96,7 @@ TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
 }
 
 /// However a value is spelt, it is one setting.
-TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
+TEST(SweepCells, OneSettingInTwoSpellingsIsRefused) {
   const auto refused = [](const std::vector<SweepAxis>& axes) {
     expect_error([&] { sweep_trials(tiny_grid(axes)); }, {"one trial twice", "same settings"});
   };
@@ -113,7 +113,7 @@ TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
   EXPECT_EQ(sweep_trials(tiny_grid({{"layers", {"2"}}, {"heads", {"2", "2+1"}}})).size(), 2u);
 }
 
-TEST(SweepGrid, RefusesAnotherSpellingOfACellThatIsThere) {
+TEST(SweepGrid, RefusesAnotherSpellingOfAnExistingTrial) {
   const TemporaryFolder folder;
   add_grid(folder / "sweep", tiny_grid({{"lr", {"0.01", "0.02"}}}));
   expect_error(

@@ -103,7 +103,7 @@ TEST(VerdictWords, HaveARuleEach) {
   EXPECT_NE(rule_of("owns").find("0.3"), std::string::npos);
 }
 
-TEST(VerdictWords, AreThoseOfTests) {
+TEST(VerdictWords, EqualTheWordsOfTests) {
   const PairedChange sure{.change = .02, .low = .01, .high = .03, .p = 1e-6, .examples = 100};
   EdgeTest cause{.heads = {{0, 0}},
                  .lift = .9,

@@ -159,7 +159,7 @@ TEST(Family, BlocksAreTheSettingsThatTheyName) {
   expect_error([] { small_config("block=lama"); }, {"unknown block", "llama"});
 }
 
-TEST(Family, SettingsThatDoNotFitAreRefusedInOneSentence) {
+TEST(Family, UnfitSettingsAreRefusedWithAMessage) {
   expect_error([] { Transformer(small_config("positions=rotary d_head=3")); },
                {"rotary positions need heads of a width that divides by 2, got 3"});
   expect_error([] { Transformer(small_config("window=2+0+1")); }, {"window names 3 layers"});

@@ -175,7 +175,7 @@ TEST(Generation, RefusesWhatItCannotContinue) {
                {"needs a batch with sources"});
 }
 
-TEST(Generation, OfACacheIsRefusedWhereItCouldNotHold) {
+TEST(Generation, RefusesACacheForEncodersAndPaddedBatches) {
   const NoGrad no_grad;
   const auto refused = [](const TransformerConfig& config, Batch batch, const char* why) {
     const Transformer model(config);

@@ -259,7 +259,7 @@ TEST_F(DamagedModel, MakesNothingAsLargeAsAConfigPromises) {
   expect_refused({"config.json asks for", "weights"});
 }
 
-TEST_F(DamagedModel, SaysWhatIsNotComputedHere) {
+TEST_F(DamagedModel, NamesUnsupportedSettings) {
   copy("huggingface-llama");
   replace("config.json", "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 8}");
   expect_refused({"config.json", "rope_scaling.factor with the value 8"});

@@ -215,7 +215,7 @@ TEST(Initial, FollowsTheRecipeOfTheConfig) {
   EXPECT_NEAR(deviation(both, "encoder.blocks.3.attn.W_O"), 0.02 / std::sqrt(8), 4e-4);
 }
 
-TEST(Initial, OfALayerDoesNotDependOnHowManyThereAre) {
+TEST(Initial, WeightsOfALayerDoNotDependOnTheNumberOfLayers) {
   TransformerConfig config = small_config();
   Transformer two(config);
   config.layers = 3;
@@ -238,7 +238,7 @@ TEST(Clone, SharesNothing) {
   EXPECT_EQ(numbers(model.forward(batch)), before);
 }
 
-TEST(Memory, OfAStepComesFromThePoolAfterTheSecond) {
+TEST(Memory, StepsAfterTheSecondAllocateFromThePool) {
   TransformerConfig config = small_config("dropout=0.1");
   Transformer model = random_model(config);
   const Batch batch = random_batch(config, 4, 6);
@@ -256,7 +256,7 @@ TEST(Memory, OfAStepComesFromThePoolAfterTheSecond) {
 
 class GivenStreams : public testing::TestWithParam<TransformerConfig> {};
 
-TEST_P(GivenStreams, OfTheSamePassChangeNothing) {
+TEST_P(GivenStreams, StreamsOfTheSamePassChangeNothing) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 2, 5);
   ActivationCache activations;

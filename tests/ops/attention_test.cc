@@ -131,7 +131,7 @@ TEST_P(Fused, HasRowsThatSumToOneOrSeeNothing) {
 INSTANTIATE_TEST_SUITE_P(Cases, Fused, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Rotary, IsWhatItsDefinitionComputes) {
+TEST(Rotary, EqualsItsDefinition) {
   for (const Index width : {2, 6, 20, 34}) {
     const Tensor table = rotary_table(9, width, 100), x = random_leaf({2, 5, 3 * width}, Key{1}),
                  same = x.clone().set_requires_grad(), dy = random_tensor(x.shape(), Key{2});
@@ -185,7 +185,7 @@ TEST(Attention, AddsToGradientsThatAreThere) {
   expect_near(v.grad(), once[2] * Scalar{2}, 8 * kEpsilon);
 }
 
-TEST(Attention, GivesGradientsOnlyToWhoWantsThem) {
+TEST(Attention, ComputesGradientsOnlyForInputsThatRequireThem) {
   const Tensor q = random_tensor({1, 5, 4}, Key{1}), v = random_leaf({1, 5, 4}, Key{3});
   backward(sum(attention(q, q, v, {.heads = 2})));
   EXPECT_FALSE(q.grad().defined());

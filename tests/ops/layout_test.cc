@@ -149,7 +149,7 @@ TEST(Embedding, StoresAllRowsIfManyAreLookedUpOrATermExists) {
   EXPECT_EQ(other.grad().data()[8 * kWidth], 1);
 }
 
-TEST(Embedding, OfATableThatIsNoLeafHasTheGradientOfOne) {
+TEST(Embedding, ComputedTableGetsTheGradientOfALeaf) {
   const Tensor table = large_table();
   backward(sum(embedding(table * Scalar{2}, Ids{7, 9, 7}, {3})));
   EXPECT_EQ(table.grad().data()[7 * kWidth], 4);

@@ -98,7 +98,7 @@ TEST(LinearCrossEntropy, GivesGradientsOnlyToInputsThatRequireOne) {
   EXPECT_FALSE(linear_cross_entropy({x, W, {}}, Ids{0, -1, 2, 4}).requires_grad());
 }
 
-TEST(LinearCrossEntropy, OfNoRowsOrNoTargetsIsZero) {
+TEST(LinearCrossEntropy, IsZeroWithoutRowsOrTargets) {
   const Tensor W = random_leaf({3, 5}, Key{2});
   const Tensor loss = linear_cross_entropy({Tensor::zeros({0, 3}), W, {}}, {});
   EXPECT_EQ(loss.item(), 0);

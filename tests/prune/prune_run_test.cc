@@ -92,7 +92,7 @@ TEST_F(PrunedRun, TracksItsHeadsAsTheRunDid) {
             timeless_state(open_run(folder_ / "untracked")));
 }
 
-TEST_F(PrunedRun, FinetunesAtAThirdOfTheRateUnlessToldOtherwise) {
+TEST_F(PrunedRun, FinetunesAtAThirdOfTheRateByDefault) {
   prune("third", {.keep = 3, .finetune = 5});
   EXPECT_DOUBLE_EQ(open_run(folder_ / "third").config.train.lr, 0.3 * config().train.lr);
   prune("told", {.keep = 3, .finetune = 5, .lr = 0.5});
@@ -109,7 +109,7 @@ TEST_F(PrunedRun, FinetuningLowersTheLoss) {
 }
 
 /// The file describes the model after fine-tuning, not what it was before.
-TEST_F(PrunedRun, RecordIsThatOfTheFinetunedModel) {
+TEST_F(PrunedRun, RecordDescribesTheFinetunedModel) {
   const PruneResult result = prune("pruned", {.keep = 2, .finetune = 30});
   const Json record = read_json(folder_ / "pruned" / "prune.json");
   const TrainedRun pruned = open_run(folder_ / "pruned");

@@ -263,7 +263,7 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
 }
 
 /// Both losses, held out and of training, and whole numbers in full.
-TEST(LossesFigure, OfASingleRunHasTheTrainingLossToo) {
+TEST(LossesFigure, SingleRunAlsoShowsTheTrainingLoss) {
   const std::vector<Json> log = {
       Json::parse(R"({"step":5000,"loss":0.5,"train_loss":null})"),
       Json::parse(R"({"step":10000,"loss":0.25,"train_loss":0.125})"),

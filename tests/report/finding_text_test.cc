@@ -45,7 +45,7 @@ TEST(FindingText, ShowsEachCellByItsColumn) {
             " 1.0  +0.3333 (+0 to +0.5)      -  -                      7  a, \"b\"\n");
 }
 
-TEST(FindingText, StandsInBlocksBelowOneAnotherWhereItIsTooWide) {
+TEST(FindingText, WideTablesAreSplitIntoBlocks) {
   const std::string shown = text_of(example(), 40);
   EXPECT_TRUE(shown.starts_with("head  change                share\n")) << shown;
   EXPECT_NE(shown.find("\nhead  kept     .01   count  word\n"), shown.npos) << shown;

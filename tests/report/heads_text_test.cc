@@ -49,7 +49,7 @@ std::string shown(const HeadsReport& report, const HeadsShown& what = {}) {
   return text_of(finding_of(report, what));
 }
 
-TEST(HeadsText, IsThatOfTheGoldenFiles) {
+TEST(HeadsText, EqualsTheGoldenFiles) {
   expect_golden("report/heads.txt", shown(report_of(2)));
   const HeadsShown everything = {.scores = true, .map = true, .all = true};
   expect_golden("report/heads_everything.txt", shown(report_of(12), everything));

@@ -190,7 +190,7 @@ TEST_F(Pages, StayWithinTheirBudget) {
 }
 
 /// 4 layers of 4 heads on 64 characters, 0.8 million parameters: weights, examples, maps, scores.
-TEST_F(Pages, OfACharacterModelTakeAtMostSixMegabytes) {
+TEST_F(Pages, CharacterModelTakesAtMostSixMegabytes) {
   RunConfig config;
   config.task = "text:length=64";
   config.model.layers = 4;
@@ -322,7 +322,7 @@ TEST_F(Pages, TranslateTheColumnsOfSchema1) {
   expect_error([&] { make_page({run.path}); }, {"ablation.json"});
 }
 
-TEST_F(Pages, OfControlTasksShowNoOwner) {
+TEST_F(Pages, ControlTasksShowNoOwner) {
   for (const char* task : {"memoryless", "random"}) {
     RunConfig config = tiny_config();
     config.task = task;

@@ -279,5 +279,26 @@ TEST(Words, AreReadAfterCodeInMessagesAndOutsideOfCodeBlocks) {
   EXPECT_EQ(paragraphs_of(row).at(1).text, " What is it? ");
 }
 
+/// Openings of a test's name that leave its subject to be guessed.
+const std::regex kRiddles(
+    R"(^(Of|That|What|Whose|Who|Those|By|And)(?=[A-Z])|(Is|Are)Th(at|ose)Of)");
+
+TEST(Words, NamesOfTestsSayWhatIsAsserted) {
+  static const std::regex declared(R"(^\s*(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)\))");
+  std::size_t read = 0;
+  expect_none({"tests"}, [&](const Source& file) {
+    Problems problems;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch found;
+      if (!std::regex_search(file.lines[i], found, declared)) continue;
+      ++read;
+      const std::string name = found[2].str();
+      if (std::regex_search(name, kRiddles)) problems.push_back(at(file, i, "a riddle: " + name));
+    }
+    return problems;
+  });
+  EXPECT_GT(read, 1500u);
+}
+
 }  // namespace
 }  // namespace headlab::structure

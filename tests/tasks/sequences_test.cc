@@ -20,14 +20,14 @@ TEST_F(FromLines, AreReadUnchanged) {
   EXPECT_EQ(task->relations()[0].name, "definition");
 }
 
-TEST_F(FromLines, OfDifferentLengthsArePadded) {
+TEST_F(FromLines, PadsLinesOfDifferentLengths) {
   const auto task = task_of(kLine + "\n" + R"({"tokens":["d"],"targets":["="]})");
   const Example example = task->make(Key{}, 2, Split::validation);
   EXPECT_EQ(example.batch.length_of(0) + example.batch.length_of(1), 5);
   EXPECT_EQ(task->shape().length, 4);
 }
 
-TEST_F(FromLines, OfWholeNumbersKeepTheirNumbers) {
+TEST_F(FromLines, WholeNumbersKeepTheirValues) {
   const auto task = task_of(R"({"tokens":[7,0],"targets":[[null,3],[5,null]]})");
   EXPECT_EQ(task->shape().vocab, 8);
   EXPECT_EQ(task->shape().targets, 2);
@@ -206,7 +206,7 @@ TEST_F(FromLines, TellHowManyHeldOutOnesAreKnown) {
   expect_contains(task->about_data(), "1 of held_out's 2 are also in train");
 }
 
-TEST_F(FromLines, OfOurOwnTasksAreTheSameTasks) {
+TEST_F(FromLines, LinesOfBuiltInTasksMakeTheSameTask) {
   for (const char* spec : {"relations:length=12", "recall", "reverse", "reverse_cross", "brackets",
                            "english:length=12", "grid", "histogram"}) {
     SCOPED_TRACE(spec);
@@ -249,7 +249,7 @@ TEST_F(FromLines, AreCheckedToTheEnd) {
   expect_contains(check.faults[1], "mine:4: truth: r: query 0 cannot see key 1");
 }
 
-TEST_F(FromLines, OfNothingOrWithoutTargetsAreFaults) {
+TEST_F(FromLines, EmptyLinesAndMissingTargetsAreFaults) {
   for (const std::string lines : {"", "\n \n", R"({"tokens":["a"],"targets":[null]})"}) {
     const char* expected = lines.size() < 4 ? "holds no sequence" : "asks for nothing";
     const LinesCheck check = check_lines(lines, "mine");

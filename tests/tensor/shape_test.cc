@@ -7,7 +7,7 @@ namespace headlab { namespace {
 
 std::string printed(const Shape& shape) { return text(shape); }
 
-TEST(Shape, OfRankZeroHoldsOneElement) {
+TEST(Shape, RankZeroHoldsOneElement) {
   EXPECT_EQ(Shape().count(), 1);
   EXPECT_EQ(Shape().rank(), 0);
   EXPECT_EQ(printed(Shape()), "[]");

@@ -195,7 +195,7 @@ struct Fragile {
   Tensor x = leaf({2, 3}), y = leaf({5, 7}), kept, first, second;
 };
 
-TEST(Backward, ThatThrowsAnywhereLeavesAllGradientsAsTheyWere) {
+TEST(Backward, LeavesGradientsUnchangedIfANodeThrows) {
   const Fragile sound(-1);
   backward(sound.first);
   const int ops = sound.ops;
@@ -238,7 +238,7 @@ TEST(Backward, AfterOneThatThrewGivesAllGradientsOrSaysWhyNot) {
   EXPECT_GT(whole, 0);  // what the first had not reached
 }
 
-TEST(Backward, OfSeveralElementsNeedsAGradient) {
+TEST(Backward, TensorWithSeveralElementsNeedsAGradient) {
   const Tensor x = leaf({1, 2});
   expect_error([&] { backward(x * x); }, {"one element", "[2]"});
   expect_error([&] { backward(x * x, Tensor::zeros({3})); }, {"[3]", "[2]"});

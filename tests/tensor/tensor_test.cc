@@ -58,7 +58,7 @@ TEST(Tensor, HasAnItemOnlyIfItHasOneElement) {
   expect_error([] { Tensor::zeros({0}).item(); }, {"one element"});
 }
 
-TEST(Tensor, ThatIsUndefinedSaysSo) {
+TEST(Tensor, UndefinedTensorIsAnError) {
   const Tensor none;
   EXPECT_FALSE(none.defined());
   EXPECT_FALSE(none.requires_grad());

@@ -58,7 +58,7 @@ TEST_F(EarlyStopping, DoesNothingWithoutPatience) {
   expect_error([&] { open_run(text(run.path.string(), "@best")); }, {"last parameters alone"});
 }
 
-TEST_F(EarlyStopping, BestWeightsAreThoseOfTheLowestEvaluation) {
+TEST_F(EarlyStopping, BestWeightsHaveTheLowestEvaluatedLoss) {
   // Ends by patience with any rounding: so many steps are not all lower than those before.
   TrainedRun run = create_run(folder_ / "run", tiny_config("lr=0.3 clip=0 steps=2100 patience=4"));
   ASSERT_LT(train_run(run).steps, 2100);

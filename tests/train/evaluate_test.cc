@@ -62,7 +62,7 @@ TEST_F(Evaluated, DoesNotDependOnTheSizeOfItsBatches) {
   }
 }
 
-TEST_F(Evaluated, ByExampleAddsUpToTheWhole) {
+TEST_F(Evaluated, LossesByExampleAverageToTheMeanLoss) {
   double loss = 0, count = 0;
   const std::vector<float> sums = losses_by_example(model_[0], *task_, {});
   for (std::size_t i = 0; i < sums.size(); i += 2) loss += sums[i], count += sums[i + 1];
