@@ -123,10 +123,10 @@ TEST(Columns, AreReadFromDescriptionsOfSchema1) {
   EXPECT_EQ(of_schema_1("from", -1, "head").cell, CellKind::head);
   EXPECT_EQ(of_schema_1("kept", -1, "heads").cell, CellKind::heads);
   EXPECT_EQ(of_schema_1("lifts", -1, "line").cell, CellKind::sparkline);
-  const Column verdict = of_schema_1("verdict,owned", -3);
-  EXPECT_EQ(verdict.cell, CellKind::marked);
-  EXPECT_EQ(verdict.paths, (Paths{"verdict", "owned"}));
-  EXPECT_EQ(verdict.form, Form::hidden);
+  const Column conclusion = of_schema_1("verdict,owned", -3);
+  EXPECT_EQ(conclusion.cell, CellKind::marked);
+  EXPECT_EQ(conclusion.paths, (Paths{"verdict", "owned"}));
+  EXPECT_EQ(conclusion.form, Form::hidden);
   EXPECT_EQ(of_schema_1("p", -4).form, Form::p_value);
   EXPECT_EQ(of_schema_1("n", 1000).form, Form::grouped);
   EXPECT_EQ(of_schema_1("share", 1, "%").form, Form::percent);

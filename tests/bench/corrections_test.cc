@@ -37,9 +37,9 @@ TEST(Corrections, HaveAClaimAFactAndASource) {
 }
 
 TEST(Corrections, TwoTokenExamplesAreComputed) {
-  const LessonWorld& world = lesson_world("cat-sleeps");
-  const auto two = attend_in_heads(world.q, world.k, world.v, 2);
-  const HeadSteps one = attend(world.q, world.k, world.v);
+  const WorkedExample& worked = worked_example("cat-sleeps");
+  const auto two = attend_in_heads(worked.q, worked.k, worked.v, 2);
+  const HeadSteps one = attend(worked.q, worked.k, worked.v);
   EXPECT_EQ(two[1].weights(0, 0), .5);
   expect_said("cat-sleeps", share(two[1].output(0, 0)) + " " + fixed(two[1].output(0, 1), 4));
   expect_said("cat-sleeps", share(one.weights(0, 0)));

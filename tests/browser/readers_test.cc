@@ -175,7 +175,7 @@ TEST_F(Readers, ReachEverythingWithTab) {
   EXPECT_LE(tabs, 20) << "to the pattern";
 }
 
-TEST_F(Readers, WithoutScriptsSeeVerdictMapsAndScores) {
+TEST_F(Readers, WithoutScriptsSeeConclusionMapsAndScores) {
   tab().allow_scripts(false);
   tab().open_file(full);
   tab().allow_scripts(true);  // for the questions of this test; the page's own have not run

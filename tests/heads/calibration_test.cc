@@ -136,8 +136,8 @@ TEST(Calibration, FalseCausesAreRare) {
 }
 
 /// Two layers, trained until heads own relations: pairs of which one alone owns the relation that
-/// is asked about, and the other does not even do it in part. Both verdicts are possible: the other
-/// may write to its logits as well. A training for every fourth of the seeds.
+/// is asked about, and the other does not even do it in part. Both conclusions are possible: the
+/// other may write to its logits as well. A training for every fourth of the seeds.
 TEST(Calibration, FalsePairsAreRare) {
   Rate redundant, takes_over, found;
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
@@ -199,7 +199,7 @@ TEST(Calibration, FalseFindingsInControlsAreRare) {
         for (const HeadId& head : all_heads(model))
           causes.add(experiment.test(r, {head}).is_cause());
       for (const HeadPairReport& pair : ablate_pairs(model, *task, {}, 100).pairs)
-        pairs.add(!pair.verdict().empty());
+        pairs.add(!pair.conclusion().empty());
     }
     std::cout << "  " << spec << ", mean loss " << loss << "\n";
     EXPECT_LT(loss, *spec == 'm' ? 0.1 : 2);

@@ -212,7 +212,7 @@ TEST(PairedChange, IsLessSureWhereExamplesShareWhatWasDrawn) {
   EXPECT_EQ(paired_change(after, before, targets, mixed).high, alone.high);  // never narrower
 }
 
-TEST(PairedChange, SaysOnHowManyExamplesItRestsAndIsNoVerdictBelowThirty) {
+TEST(PairedChange, SaysOnHowManyExamplesItRestsAndIsNoConclusionBelowThirty) {
   std::vector<double> after(40), before(40), targets(40);
   after[3] = 2, targets[3] = 1;  // a single target: an interval of no width
   const PairedChange one = paired_change(after, before, targets);

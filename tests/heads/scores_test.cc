@@ -372,7 +372,7 @@ TEST_F(HandBuilt, ValuesHaveNames) {
   expect_error([&] { head.value("entrpy"); }, {"score of heads 'entrpy'", "entropy"});
 }
 
-TEST(Scores, PassNoVerdictOnFewerThanTenExamples) {
+TEST(Scores, DrawNoConclusionFromFewerThanTenExamples) {
   // Example 1 alone, which is of split B, asks for the key before.
   const Scripted once([](Index b, Index t) { return b <= 1 && t > 1 ? t - 1 : Index{-1}; });
   const Transformer model = hand_built(once.shape(), 2, {1, kUniform});

@@ -61,16 +61,16 @@ TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
   const std::vector<double> a = {1, 2, 3, 1, 2, 3}, near = {1.1, 1.9, 3.1, 0.9, 2.1, 2.9},
                             far = {1.1, 1.9, 9, 0.9, 2.1, 1};
   CompareOptions options;
-  const auto verdict = [&](const auto& x, const auto& y) {
+  const auto conclusion = [&](const auto& x, const auto& y) {
     return cell(compare_arms(std::vector<Arm>{arm("a", x), arm("b", y)}, options), "verdict");
   };
-  EXPECT_EQ(verdict(a, near), Json("equal within 1.25"));
-  EXPECT_EQ(verdict(a, far), Json("inconclusive"));
+  EXPECT_EQ(conclusion(a, near), Json("equal within 1.25"));
+  EXPECT_EQ(conclusion(a, far), Json("inconclusive"));
   options.measure = "accuracy";
   const std::vector<double> high(6, 0.99), same(6, 0.992);
-  EXPECT_EQ(verdict(high, same), Json("higher in 6 of 6 seeds")) << "told apart, however little";
+  EXPECT_EQ(conclusion(high, same), Json("higher in 6 of 6 seeds")) << "told apart, however little";
   options.margin = 0.001;
-  EXPECT_EQ(verdict(high, high), Json("equal within 0.001"));
+  EXPECT_EQ(conclusion(high, high), Json("equal within 0.001"));
 }
 
 TEST(Compare, CutsIntervalsToWhatAMeasureCanReach) {

@@ -133,7 +133,7 @@ TEST(HeadsText, ReportsHeadsThatImplementARelationInPart) {
   EXPECT_NE(line_with(shown(report), {"relation1", "2 heads, each in part"}), "");
 }
 
-TEST(HeadsText, PassesNoVerdictOnTooFewExamples) {
+TEST(HeadsText, DrawsNoConclusionFromTooFewExamples) {
   HeadsReport report = report_of(3);
   for (HeadScores& head : report.heads) head.relations[2].examples = 1;
   const std::string said = shown(report);

@@ -50,27 +50,28 @@ Index query_of(const std::string& name, const std::vector<std::string>& tokens) 
 
 // ---- on numbers: the worked examples, and those of a file
 
-Json world_json(const LessonWorld& world, const ShownHeads& shown) {
+Json worked_example_json(const WorkedExample& worked, const ShownHeads& shown) {
   Json silent = Json::array();
   for (std::size_t h = 0; h < shown.heads.size(); ++h) {
-    silent.push_back(change_when_silent(shown.heads, h, world.W_O));
+    silent.push_back(change_when_silent(shown.heads, h, worked.W_O));
   }
   const Matrix z = concatenated(shown.heads);
-  return stamped({{"topic", world.name},
-                  {"tokens", world.tokens},
+  return stamped({{"topic", worked.name},
+                  {"tokens", worked.tokens},
                   {"query", Json()},
                   {"heads", shown.heads},
                   {"average", average_weights(shown.heads)},
                   {"concatenated", z},
-                  {"W_O", world.W_O},
-                  {"output", z * world.W_O},
+                  {"W_O", worked.W_O},
+                  {"output", z * worked.W_O},
                   {"change_when_silent", std::move(silent)},
                   {"diversity", diversity_of(shown.heads)}});
 }
 
 /// Returns the tables of all queries, or of one.
-Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
-  const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
+Result show_worked_example(const Invocation& call, const LessonFlags& flags,
+                           const WorkedExample& worked) {
+  const Index H = flags.heads == 0 ? worked.heads : flags.heads, width = worked.q.columns();
   if (width % H != 0) {
     throw UsageError(text("cannot use --heads ", H, ": width ", width, " does not divide into ", H,
                           " heads"),
@@ -78,23 +79,24 @@ Result show_world(const Invocation& call, const LessonFlags& flags, const Lesson
                           width, " / ", H, ") = ", width / H,
                           " wide; PyTorch refuses, as this does"));
   }
-  const ShownHeads shown = shown_heads(world.tokens, attend_in_heads(world.q, world.k, world.v, H));
-  const std::string about = text(world.title, ": width ", width, " in ", H,
+  const ShownHeads shown =
+      shown_heads(worked.tokens, attend_in_heads(worked.q, worked.k, worked.v, H));
+  const std::string about = text(worked.title, ": width ", width, " in ", H,
                                  H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
-  Json json = world_json(world, shown);
+  Json json = worked_example_json(worked, shown);
   if (flags.query.empty()) {
-    return reproducible(call, std::move(json), world_tables(shown, world.W_O),
-                        text("\none query, product by product: add --query ", world.tokens.back(),
+    return reproducible(call, std::move(json), worked_example_tables(shown, worked.W_O),
+                        text("\none query, product by product: add --query ", worked.tokens.back(),
                              "\n"),
                         about);
   }
-  const Index query = query_of(flags.query, world.tokens);
+  const Index query = query_of(flags.query, worked.tokens);
   json["query"] = query;
   return reproducible(call, std::move(json), query_tables(shown, query), "\n", about);
 }
 
 Result show_lesson(const Invocation& call, const LessonFlags& flags) {
-  return show_world(call, flags, lesson_world(call.positionals()[0]));
+  return show_worked_example(call, flags, worked_example(call.positionals()[0]));
 }
 
 // ---- on a run -----------------------------------------------------------------------------------
@@ -172,8 +174,9 @@ Result attention_lesson(const Invocation& call, const LessonFlags& flags) {
     throw UsageError("cannot use flags of explain attention: a run is missing, or a file",
                      "for example: headlab explain attention runs/full");
   }
-  return show_world(call, flags,
-                    world_of(Json::parse(read_file(flags.file), flags.file), flags.file));
+  return show_worked_example(call, flags,
+                             worked_example_of(Json::parse(read_file(flags.file), flags.file),
+                                               flags.file));
 }
 
 struct Lesson {

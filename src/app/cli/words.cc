@@ -77,9 +77,9 @@ std::vector<Meaning> meanings() {
   const auto add = [&](const auto& rows, const char* kind) {
     for (const auto& row : rows) all.push_back({row.name, kind, row.summary});
   };
-  for (const VerdictWord& verdict : verdict_words()) {
-    for (const std::string_view word : split(verdict.words, ',')) {
-      all.push_back({std::string(word), "a conclusion", verdict.explanation()});
+  for (const ConclusionWord& conclusion : conclusion_words()) {
+    for (const std::string_view word : split(conclusion.words, ',')) {
+      all.push_back({std::string(word), "a conclusion", conclusion.explanation()});
     }
   }
   add(prune_table(), "a pruning method");

@@ -174,7 +174,7 @@ class PageMaker {
     facts["role"] = one.is_parent ? "parent" : "run";
     facts["parent"] = one.parent;
     facts["task"] = task;
-    facts["verdict"] = verdict_of(facts);
+    facts["verdict"] = conclusion_of(facts);
     if (textbook_) facts["name"] = *textbook_ + "/" + one.run.path.filename().string();
     facts["files"] = sources_of(one);
     return facts;

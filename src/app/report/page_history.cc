@@ -1,6 +1,6 @@
 // Results of other commands in the folder of a run: reports unchanged, the log of heads converted
 // from lines to columns, and the pictures that the program draws of them. A file that exists but
-// cannot be read is an Error, not a gap. Read next: page_verdict.cc.
+// cannot be read is an Error, not a gap. Read next: page_conclusion.cc.
 #include <algorithm>
 #include <cmath>
 

@@ -102,7 +102,7 @@ Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& head
 
 }  // namespace
 
-std::string EdgeTest::verdict() const {
+std::string EdgeTest::conclusion() const {
   if (!asks) return "has no targets of its own";
   if (!truth.enough()) return truth.lacking();
   if (is_significant() && !is_large()) return "small";
@@ -305,7 +305,7 @@ static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
                cells_of(test.truth), {judged ? Json(test.share) : Json()});
   cells = row_with(cells, cells_of(test.control),
                    {test.control_mass, test.control_ratio(), test.targets});
-  return row_with(cells, cells_of(test.difference), {test.is_cause(), test.verdict()});
+  return row_with(cells, cells_of(test.difference), {test.is_cause(), test.conclusion()});
 }
 
 Finding finding_of(const EdgeReport& report) {

@@ -30,7 +30,7 @@ bool HeadPairReport::takes_over(const PairSide& side, const PairSide& gone) {
          side.rise.change >= kLeastRise * gone.share.change;
 }
 
-std::string HeadPairReport::verdict() const {
+std::string HeadPairReport::conclusion() const {
   std::vector<std::string> words;
   if (redundant()) words.emplace_back("redundant");
   if (first_takes_over()) words.push_back(head_text(first) + " compensates");
@@ -337,7 +337,7 @@ Finding finding_of(const PairsReport& report) {
       row = row_with(row_with(row, cells_of(side->share)), cells_of(side->rise));
     }
     table.rows.push_back(row_with(row, cells_of(pair.beyond),
-                                  {pair.beyond_share, pair.redundant(), pair.verdict()}));
+                                  {pair.beyond_share, pair.redundant(), pair.conclusion()}));
   }
   return {report.about(), {table}};
 }

@@ -263,7 +263,7 @@ std::vector<Table> query_tables(const ShownHeads& shown, Index query) {
   return tables;
 }
 
-std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O) {
+std::vector<Table> worked_example_tables(const ShownHeads& shown, const Matrix& W_O) {
   require(!shown.heads.empty(), "cannot show the steps: there is no head");
   require(std::ssize(shown.keys) <= kMostKeys, "cannot show the steps: matrices of ",
           shown.keys.size(), " keys are too wide for a terminal: name a query");

@@ -139,7 +139,7 @@ double diversity_of(std::span<const HeadSteps> heads) {
   return count > 0 ? total / static_cast<double>(count) : 0;
 }
 
-LessonWorld world_of(const Json& json, const std::string& source) {
+WorkedExample worked_example_of(const Json& json, const std::string& source) {
   const std::vector<std::string> tokens = texts_of(json.at("tokens").items(), &Json::string);
   const Index T = std::ssize(tokens);
   require(0 < T && T <= kMostTokens, "cannot read ", source, ": it has ", T,
@@ -166,15 +166,15 @@ LessonWorld world_of(const Json& json, const std::string& source) {
           .W_O = W_O == nullptr ? identity(q.columns()) : matrix_of(*W_O, "W_O", q.columns())};
 }
 
-const std::vector<LessonWorld>& lesson_worlds() {
-  static const std::vector<LessonWorld> worlds =
-      mapped(lesson_world_texts(),
-             [](const char* world) { return world_of(Json::parse(world), "a lesson"); });
-  return worlds;
+const std::vector<WorkedExample>& worked_examples() {
+  static const std::vector<WorkedExample> examples =
+      mapped(worked_example_texts(),
+             [](const char* worked) { return worked_example_of(Json::parse(worked), "a lesson"); });
+  return examples;
 }
 
-const LessonWorld& lesson_world(std::string_view name) {
-  return named("lesson", name, lesson_worlds(), &LessonWorld::name);
+const WorkedExample& worked_example(std::string_view name) {
+  return named("lesson", name, worked_examples(), &WorkedExample::name);
 }
 
 }  // namespace headlab
