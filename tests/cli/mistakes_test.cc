@@ -37,7 +37,7 @@ const std::vector<Mistake> kWords = {
     {"Command", "trian", 2, "unknown command 'trian'|'train'|prune"},
     {"HelpOfNoCommand", "help evel", 2, "'eval'"},
     {"Flag", "train --stepz 3", 2, "unknown flag '--stepz'|'--steps'|headlab train"},
-    {"FlagOfOneLetter", "eval -x a", 2, "unknown flag '-x'|headlab eval --help lists them"},
+    {"FlagOfOneLetter", "eval -x a", 2, "unknown flag '-x'|list the flags with"},
     {"NoValue", "train --steps", 2, "--steps needs a value"},
     {"EmptyOut", "train --out '' --force", 2, "--out needs a value"},
     {"EmptyOutJoined", "train --out=", 2, "--out needs a value"},

@@ -303,7 +303,8 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
   const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
   const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
   return UsageError(unknown.what(),
-                    near ? example() : text("headlab ", command_.name, " --help lists them"));
+                    near ? example()
+                         : text("list the flags with `headlab ", command_.name, " --help`"));
 }
 
 std::string Invocation::help(const std::string& more) const {

@@ -76,8 +76,7 @@ Result show_worked_example(const Invocation& call, const LessonFlags& flags,
     throw UsageError(text("cannot use --heads ", H, ": width ", width, " does not divide into ", H,
                           " heads"),
                      text("take a divisor of ", width, ". A sweep would make each head floor(",
-                          width, " / ", H, ") = ", width / H,
-                          " wide; PyTorch refuses, as this does"));
+                          width, " / ", H, ") = ", width / H, " wide; PyTorch refuses that too"));
   }
   const ShownHeads shown =
       shown_heads(worked.tokens, attend_in_heads(worked.q, worked.k, worked.v, H));

@@ -150,8 +150,9 @@ Words terms_of(const std::vector<Meaning>& all, const Words& words, const Words&
       known.insert(known.end(), lessons.begin(), lessons.end());
       throw UsageError(  // there are hundreds of words: too many for a hint
           unknown_name("word", term(), known).what(),
-          "`headlab explain` lists topics; `headlab list columns` and `headlab list scores` list "
-          "words");
+          "list topics with `headlab explain`, and words with `headlab list columns` or `headlab "
+          "list "
+          "scores`");
     }
     terms.push_back(term());
     first += count;

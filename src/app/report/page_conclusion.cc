@@ -49,7 +49,7 @@ class Conclusion {
     } catch (const Error& error) {
       throw Error(text("cannot read ", run_.at("name").string(), "/", name,
                        ".json: ", error.what()),
-                  "the file is damaged: repeat the command that wrote it");
+                  "repeat the command that wrote the file, which is damaged");
     }
   }
 

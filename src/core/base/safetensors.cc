@@ -286,7 +286,7 @@ void require_own_file(const std::filesystem::path& index, const std::string& nam
                        name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
   if (!is_name) {
     throw Error(text("cannot read ", index.string(), ": it names the file '", harmless(name), "'"),
-                "an index of shards must name files of its own folder");
+                "let the index name files of its own folder only");
   }
 }
 

@@ -94,9 +94,8 @@ void read_model(const std::filesystem::path& path, Model& model) {
   try {
     load_parameters(model, file);
   } catch (const Error& error) {
-    throw Error(
-        text("cannot read ", path.string(), ": ", error.what()),
-        "the file does not belong to this config.json; use the pair that was written together");
+    throw Error(text("cannot read ", path.string(), ": ", error.what()),
+                "use the file and the config.json that were written together");
   }
 }
 

@@ -121,7 +121,7 @@ Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions&
   if (!std::isfinite(evaluation.loss)) {
     throw Error("cannot evaluate: the loss is not finite: first in " +
                     first_not_finite(model, all, {.interventions = options.interventions}),
-                "the weights are too large, or damaged: go back to an earlier checkpoint");
+                "go back to an earlier checkpoint: the weights are too large, or damaged");
   }
   return evaluation;
 }

@@ -42,7 +42,7 @@ const ModelLayout& layout_of(const Json& json, const fs::path& config_file) {
   if (found == kLayouts.end()) {
     throw Error(text("cannot import ", config_file.string(),
                      ": headlab knows no layout with its keys"),
-                text("expected one of the keys ", join(texts_of(kLayouts, known_by), ", ")));
+                text("add one of the keys ", join(texts_of(kLayouts, known_by), ", ")));
   }
   return *found;
 }
@@ -182,8 +182,9 @@ ImportedModel import_model(const fs::path& path, const std::vector<std::string>&
                 "name the folder that holds config.json and model.safetensors");
   }
   if (!is_there(config_file)) {
-    throw Error(text("cannot import ", path.string(), ": ", config_file.string(), " is missing"),
-                "it holds the number of heads and other sizes, under the names of the layout");
+    throw Error(
+        text("cannot import ", path.string(), ": ", config_file.string(), " is missing"),
+        "add it: it holds the number of heads and other sizes, under the names of the layout");
   }
   const Json json = Json::parse(read_file(config_file), config_file.string());
   const ModelLayout& layout = layout_of(json, config_file);

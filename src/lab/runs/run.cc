@@ -65,7 +65,7 @@ void check_identity(const Run& run, const TensorFile& file, const fs::path& path
   } else if (said->second != identity_of(run.config)) {
     throw Error(text("cannot read ", path.string(),
                      ": it does not belong to the config.json next to it"),
-                "one of the two has changed since; use the pair that was written together");
+                "use the file and the config.json that were written together");
   }
 }
 

@@ -55,8 +55,7 @@ void for_each_line(const std::string& log, const fs::path& file, const std::stri
       require(owner == nullptr || run.empty() || *owner == Json(run), "it is of another run");
     } catch (const Error& error) {
       throw Error(text("cannot read ", file.string(), ": line ", number, ": ", error.what()),
-                  text("restore the file from a copy, or take this line out: the run goes on ",
-                       "without it"));
+                  "restore the file from a copy, or remove this line: the run goes on without it");
     }
     take(std::move(line), end + 1);
   }

@@ -124,7 +124,7 @@ Snapshots read_snapshots(const Run& run) {
     for (std::size_t i = 0; i < snapshots.steps.size(); ++i) snapshots.model(run, i);
   } catch (const Error& error) {
     throw Error(text("cannot read ", path.string(), ": ", error.what()),
-                "the file does not belong to this run: delete it, or train the run again");
+                "delete the file, which does not belong to this run, or train the run again");
   }
   return snapshots;
 }

@@ -118,7 +118,7 @@ HeadsHistory read_heads_history(const Run& run) {
     }
   } catch (const Error& error) {
     throw Error(text("cannot read ", heads_log_file(run).string(), ": ", error.what()),
-                "the file is damaged: train the run again");
+                "train the run again: the file is damaged");
   }
   return history;
 }
