@@ -65,7 +65,7 @@ TEST_F(TokenFiles, AllFormatsGiveTheSameTokens) {
   }
 }
 
-TEST_F(TokenFiles, OfSeveralAxesAreRefused) {
+TEST_F(TokenFiles, ArraysOfSeveralAxesAreRefused) {
   const std::string raw = bytes_of(counting<std::uint16_t>(300));
   for (const std::string shape : {"3, 100", "300, 1", "1, 300", "3, 10, 10"}) {
     expect_error([&] { task(npy("<u2", raw, shape)); }, {"[" + shape + "]", "tokens are one row"});

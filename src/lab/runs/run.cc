@@ -272,6 +272,15 @@ RunConfig read_config(const fs::path& name) {
   return config;
 }
 
+/// Reads the parameters of a run without a state, such as an imported model.
+static void load_model(Run& run) {
+  const fs::path path = model_file(run);
+  const TensorReader file(path);
+  check_identity(run, file.header(), path);
+  in_context(text("cannot read ", path.string()), [&] { load_parameters(run.model, file); });
+  run.step = -1;
+}
+
 Run open_run(const fs::path& name, Access access) {
   const auto& [path, best] = named_run(name);
   if (best && access == Access::write) {
@@ -293,11 +302,7 @@ Run open_run(const fs::path& name, Access access) {
   Run run{path, config, std::move(task), std::move(model), std::move(lock)};
   if (access == Access::write) note_other_build(run);
   if (!is_there(state_file(run))) {
-    const TensorReader file(model_file(run));
-    check_identity(run, file.header(), model_file(run));
-    in_context(text("cannot read ", model_file(run).string()),
-               [&] { load_parameters(run.model, file); });
-    run.step = -1;
+    load_model(run);
     return run;
   }
   read_tensors(run, state_file(run), [&](const TensorFile& file) {

@@ -265,13 +265,12 @@ std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& given, const 
       settings_of(trial.config.train).set_text("seed", values.back().second);
     });
     group = but_seed;
-    require(names.insert(trial.name).second, "cannot sweep: the grid has the trial ", trial.name,
-            " twice");
+    const bool is_new = names.insert(trial.name).second;
+    require(is_new, "cannot sweep: the grid has the trial ", trial.name, " twice");
     trials.push_back(std::move(trial));
   }
-  if (folder.empty()) {
-    require_different(trials, false);  // a sweep that is there is read as it was made
-  }
+  // A sweep that exists is read as it was made.
+  if (folder.empty()) require_different(trials, false);
   return trials;
 }
 
