@@ -46,7 +46,7 @@ TEST(Json, BecomesAnObjectWhenANullIsIndexed) {
   EXPECT_EQ(json.dump(), R"({"a":{"b":1}})");
 }
 
-TEST(Json, SaysWhatItExpectedAndWhatThereIs) {
+TEST(Json, ErrorsNameExpectedAndActualKind) {
   EXPECT_EQ(error_of([] { (void)Json("text").number(); }), "expected a number, got a string");
   const Json number(1), string("a"), array = Json::array(), object = Json::object();
   EXPECT_THROW((void)number.boolean(), Error);
@@ -81,7 +81,7 @@ TEST(Dump, WritesNumbersThatAreNotFiniteAsNull) {
   EXPECT_EQ(Json(std::vector<double>{std::nan(""), -INFINITY}).dump(), "[null,null]");
 }
 
-TEST(Dump, EscapesWhatMustBeEscaped) {
+TEST(Dump, EscapesControlCharactersAndQuotes) {
   EXPECT_EQ(Json(std::string("\"\\\b\f\n\r\t\x01\x1f/\x7f")).dump(),
             "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f/\x7f\"");
   EXPECT_EQ(Json(std::string("a\0b", 3)).dump(), "\"a\\u0000b\"");

@@ -150,7 +150,7 @@ TEST(Columns, NameTheirCellAndTheirFormInJson) {
   expect_error([&] { column_of(pathless); }, {"column p", "paths"});
 }
 
-TEST(Columns, ReadWhatTheyWrite) {
+TEST(Columns, RoundTripThroughJson) {
   const Finding found = example();
   for (const Column& column : found.tables[0].columns) {
     EXPECT_EQ(Json(column_of(column)), Json(column)) << column.key;

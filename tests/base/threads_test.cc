@@ -258,7 +258,7 @@ TEST_F(Threads, CountedLoopsShareTasksDynamically) {
   EXPECT_THROW(count_loops(0, [] {}), Error);
 }
 
-TEST_F(Threads, PassOnWhatABodyThrows) {
+TEST_F(Threads, RethrowExceptionsOfABody) {
   set_thread_count(2);
   EXPECT_THROW(with_threads([] { throw Error("no"); }), Error);
   int ran = 0;
@@ -288,7 +288,7 @@ void expect_thrown(const Fails& fails) {
   }
 }
 
-TEST_F(Threads, PassOnWhatATaskThrowsOnWhicheverThread) {
+TEST_F(Threads, RethrowExceptionsOfATaskOnAnyThread) {
   const auto always = [](bool) { return true; };
   const auto on_helpers = [](bool on_caller) { return !on_caller; };
   set_thread_count(1);

@@ -144,7 +144,7 @@ TEST(Cost, ProjectionsAndScoresCostTheSameAtTheLengthOfTheNote) {
   }
 }
 
-TEST(Cost, RefusesWhatCannotBe) {
+TEST(Cost, RefusesImpossibleSizes) {
   EXPECT_THROW(attention_layers_of({.d_model = 4, .heads = 8}), Error);
   EXPECT_THROW(attention_layers_of({.heads = 8, .kv_heads = 3}), Error);
   EXPECT_THROW(attention_layers_of({.heads = 8, .kv_heads = 16}), Error);

@@ -124,7 +124,7 @@ TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
   EXPECT_EQ(small({"--tied=maybe", "--out", "m"}).status, 2);
 }
 
-TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
+TEST_F(SweepCommand, RefusesWrongCommandLines) {
   const auto refused = [&](const Words& words, const Words& parts) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 2) << outcome.err;

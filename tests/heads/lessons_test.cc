@@ -139,7 +139,7 @@ Tensor one_sequence(const Matrix& matrix) {
   return x;
 }
 
-TEST(Lessons, ComputeWhatTheEngineComputes) {
+TEST(Lessons, EqualTheEngine) {
   for (const WorkedExample& worked : worked_examples()) {
     for (const Index H : {1, 2, 4}) {
       Tensor pattern;

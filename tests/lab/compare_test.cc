@@ -33,7 +33,7 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
   EXPECT_EQ(cell(compare_arms(arms, options), "verdict"), Json("higher in 9 of 10 seeds"));
 }
 
-TEST(Compare, ShowsNamesWithoutWhatAllOfThemBeginWith) {
+TEST(Compare, ShowsNamesWithoutTheirCommonPrefix) {
   const Finding found = compare_arms(std::vector<Arm>{arm("sweeps/knee/heads=4:greedy", {1, 2}),
                                                       arm("sweeps/knee/heads=8", {1, 2})});
   EXPECT_EQ(cell(found, "arm").string(), "sweeps/knee/heads=8") << "whole for programs";
@@ -73,7 +73,7 @@ TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
   EXPECT_EQ(conclusion(high, high), Json("equal within 0.001"));
 }
 
-TEST(Compare, CutsIntervalsToWhatAMeasureCanReach) {
+TEST(Compare, CutsIntervalsToTheRangeOfTheMeasure) {
   CompareOptions options;
   options.measure = "lift";
   const std::vector<Arm> lifts = {arm("a", {1, .3, .9}), arm("b", {1, .9, 1})};

@@ -253,7 +253,7 @@ TEST_F(Sweep, SaysHowLittleItsSeedsCanTell) {
   EXPECT_TRUE(holds(note(1), "1 seed reaches p 1 at best")) << note(1);
 }
 
-TEST_F(Sweep, SaysWhatIsMissing) {
+TEST_F(Sweep, NamesMissingTrials) {
   collect({{"1", {{1, 1}, {1, 1}}}, {"2", {{1, 1}, {1, 1}}}});
   fs::remove(folder_ / "heads=1,seed=1" / "cell.json");
   fs::remove_all(folder_ / "heads=2,seed=0");

@@ -51,7 +51,7 @@ TEST(SweepCells, AreEveryCombinationWithTheSeedsSideBySide) {
   EXPECT_EQ(trials[3].config.train.seed, 7);
 }
 
-TEST(SweepCells, AreNamedByWhatChanges) {
+TEST(SweepCells, AreNamedByVaryingSettings) {
   const auto trials = sweep_trials(tiny_grid({{"norm_place", {"pre", "post"}}, {"lr", {"0.01"}}}));
   EXPECT_EQ(names_of(trials), (Names{"norm_place=pre,seed=0", "norm_place=post,seed=0"}));
 }
@@ -66,7 +66,7 @@ TEST(SweepCells, KeepWhatAnAxisSaysOfASettingOfTheirBlock) {
   }
 }
 
-TEST(SweepCells, TakeWhatEachTaskRecommends) {
+TEST(SweepCells, TakeSettingsRecommendedByTheTask) {
   const auto trials =
       sweep_trials({{"task", {"relations", "induction:vocab=20"}}, {"batch", {"8"}}});
   ASSERT_EQ(names_of(trials), (Names{"task=relations,seed=0", "task=induction:vocab=20,seed=0"}));

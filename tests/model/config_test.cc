@@ -128,7 +128,7 @@ TEST(Config, ChecksTheHeadsThatALayerKeeps) {
                  {"no attention layer blocks.0.attn", "3 layers"});
 }
 
-TEST(ConfigSettings, ComeBackFromJson) {
+TEST(ConfigSettings, RoundTripThroughJson) {
   TransformerConfig c = small_config(
       "architecture=encoder heads=4+0 d_head=3 kv_heads=2 norm_place=post activation=relu "
       "positions=sinusoidal init=gpt2 targets=3 dropout=0.1");
@@ -154,7 +154,7 @@ TEST(ConfigSettings, AreReadFromText) {
   EXPECT_EQ(c.dropout, 0.25);
 }
 
-TEST(ConfigSettings, NameWhatIsAllowed) {
+TEST(ConfigSettings, NameAllowedValues) {
   TransformerConfig c;
   const Settings s = settings_of(c);
   expect_error([&] { s.set_text("norm_place", "mid"); }, {"norm_place", "pre", "post"});

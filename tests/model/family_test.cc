@@ -121,7 +121,7 @@ TEST(Family, CachedTokenEqualsFullPassInAllCombinations) {
 }
 
 /// Logits at the last position of a decoder's only layer, with the first token changed or not.
-TEST(Family, AWindowHidesWhatLiesBeyondIt) {
+TEST(Family, WindowMasksKeysBeyondIt) {
   const NoGrad no_grad;
   for (const auto& [window, sees] : {std::pair("2", false), std::pair("6", true)}) {
     const Transformer model = random_model(small_config(text("layers=1 window=", window)));

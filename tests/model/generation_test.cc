@@ -51,7 +51,7 @@ TEST(Generation, AtTemperatureZeroTakesTheLikeliest) {
   EXPECT_EQ(generate(model, {4}, {.tokens = 5, .top_k = 1, .key = Key{8}}), expected);
 }
 
-TEST(Generation, WritesWhatModelsWithoutACacheWrite) {
+TEST(Generation, CacheDoesNotChangeTheTokens) {
   for (const char* settings :
        {"block=original", "block=gpt2 window=3", "block=llama", "block=llama window=2+0",
         "kv_heads=1 positions=none", "tied=true"}) {
@@ -161,7 +161,7 @@ TEST(Generation, LooksAtNoMoreThanTheModelCan) {
   EXPECT_EQ(tail.back(), whole.back());
 }
 
-TEST(Generation, RefusesWhatItCannotContinue) {
+TEST(Generation, RefusesModelsAndPromptsThatCannotBeContinued) {
   const Transformer model = random_model(small_config());
   expect_error([&] { generate(model, {}, {}); }, {"prompt is empty"});
   expect_error([&] { generate(model, {7}, {}); }, {"id 7"});

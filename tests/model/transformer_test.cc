@@ -26,7 +26,7 @@ TEST(Transformer, MakesLogitsForEveryTarget) {
   EXPECT_EQ(model.forward(random_batch(config, 2, 5)).shape(), (Shape{2, 5, 21}));
 }
 
-TEST(Transformer, HasNoParametersForWhatIsLeftOut) {
+TEST(Transformer, HasNoParametersForOmittedParts) {
   const std::vector<std::string> names =
       names_of(Transformer(small_config("norm_place=post positions=sinusoidal tied=true d_ff=0")));
   for (const char* absent : {"ln_final.w", "pos_embed.W_pos", "unembed.W_U", "unembed.b_U",
@@ -117,7 +117,7 @@ TEST(Transformer, RecordsEveryLayerTheResidualStreamAndWhatIsAddedToIt) {
               numbers(activations.residual[i]));
 }
 
-TEST(Transformer, RefusesWhatDoesNotFit) {
+TEST(Transformer, RefusesBatchesThatDoNotFit) {
   const TransformerConfig config = small_config();
   const Transformer model = random_model(config);
   Batch batch = random_batch(config, 1, 6);

@@ -29,7 +29,7 @@ Tensor forward(const MultiHeadAttention& attn, const Tensor& x,
   return attn.forward(x, x, {.causal = true}, {}, {.interventions = &interventions});
 }
 
-TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
+TEST(MultiHeadAttention, SumsTheOutputsOfItsHeads) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input(), y = attn.forward(x, x, {.causal = true});
   Tensor sum = Tensor::zeros(y.shape()) + attn.O.b;
@@ -115,7 +115,7 @@ TEST(MultiHeadAttention, RefusesSizesThatDoNotFit) {
                {"3 heads of width 0"});
 }
 
-TEST(Captures, HoldWhatTheHeadsComputed) {
+TEST(Captures, EqualTheOutputsOfTheHeads) {
   const MultiHeadAttention attn = made(kGrouped);
   const Tensor x = input();
   AttentionActivations activations;

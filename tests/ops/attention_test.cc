@@ -204,7 +204,7 @@ TEST(Attention, DropsTheWeightsThatTheKeyNames) {
   }
 }
 
-TEST(Attention, NamesWhatDoesNotFit) {
+TEST(Attention, NamesShapesThatDoNotFit) {
   const Tensor q = Tensor::zeros({2, 5, 6}), k = Tensor::zeros({2, 3, 6});
   const auto attend = [&](const AttentionOptions& o) { return [&, o] { attention(q, k, k, o); }; };
   expect_error(attend({.heads = 4}), {"attention", "[2, 5, 6]", "4 heads"});

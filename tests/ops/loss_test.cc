@@ -109,7 +109,7 @@ TEST(LinearCrossEntropy, IsZeroWithoutRowsOrTargets) {
   EXPECT_EQ(numbers(W.grad()), Values(15, 0));
 }
 
-TEST(LinearCrossEntropy, NamesWhatDoesNotFit) {
+TEST(LinearCrossEntropy, NamesShapesThatDoNotFit) {
   const Tensor x = Tensor::zeros({2, 3}), W = Tensor::zeros({3, 4}), b = Tensor::zeros({5});
   const auto expect = [&](const ClassMap& map, const Ids& targets,
                           const std::vector<std::string>& words) {

@@ -158,7 +158,7 @@ constexpr StatedCost kStatedCosts[] = {
     {"a whole training for each size", 30 * 4, 30 * 4},
 };
 
-TEST_P(EveryMethod, CostsWhatItsRowSays) {
+TEST_P(EveryMethod, CostsThePassesThatItsRowStates) {
   PassCount cost;
   const std::vector<Index> sizes = {3};
   choose_heads(problem(), GetParam(), sizes, &cost);

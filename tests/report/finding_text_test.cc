@@ -142,7 +142,7 @@ TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
   EXPECT_TRUE(line.ends_with("█\n")) << line;
 }
 
-TEST(FindingText, SaysWhatColumnsMean) {
+TEST(FindingText, ExplainsColumns) {
   Finding found{.tables = {example()},
                 .figures = {{"map", "a map", {{1, .5}, {0}}}, {"no", "no map", {{0}}}}};
   found.tables[0].title = "the heads";
@@ -189,7 +189,7 @@ TEST(FindingText, IsATabularForLatex) {
   EXPECT_NE(latex.find("0.2 & +0.5 $\\pm$ 0.25 & 12.5\\% &"), latex.npos) << latex;
 }
 
-TEST(FindingText, EscapesWhatLatexReadsAsCommands) {
+TEST(FindingText, EscapesLatexCommands) {
   const Table table{"t",
                     {{"word", "a<b|c>d"},
                      Column("p", "p").shown_as(Form::p_value),

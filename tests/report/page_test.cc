@@ -286,7 +286,7 @@ TEST_F(Pages, BringTheParentOfAPrunedRun) {
   EXPECT_NE(alone.left_out[0].find("no run found"), std::string::npos);
 }
 
-TEST_F(Pages, NameWhatIsDamaged) {
+TEST_F(Pages, NameDamagedFiles) {
   const TrainedRun run = trained("a");
   for (const char* file : {"heads.json", "curve.json", "ablation.json"}) {
     write_file(run.path / file, "{\"headlab\": ");

@@ -107,7 +107,7 @@ TEST(Svg, IsWellFormedWhateverTheTextsAre) {
   EXPECT_GE(count(document, "\xF0\x9F\x98\x80"), 5u) << "a character beyond the first 65536";
 }
 
-TEST(Svg, SaysWhatItShowsAndHowItWasMade) {
+TEST(Svg, HasADescriptionAndTheCommand) {
   const std::string document = svg(with({}), "command: headlab heads a --grid");
   for (const char* part : {"<title>t</title>", "<desc>s</desc>", "role=\"img\"", "aria-label=\"t\"",
                            "<metadata>command: headlab heads a --grid</metadata>"})

@@ -38,7 +38,7 @@ TEST_F(FromLines, WholeNumbersKeepTheirValues) {
   EXPECT_EQ(batch.target(0, 0, 0), -1);
 }
 
-TEST_F(FromLines, TellTheLineAndWhatWasExpected) {
+TEST_F(FromLines, FaultsNameTheLineAndTheExpectedValue) {
   const std::pair<const char*, const char*> faults[] = {
       {"{", "all.jsonl:2: the line: line 1"},
       {"[]", "expected an object"},

@@ -154,7 +154,7 @@ TEST_F(TokenFiles, WordsHaveNumbersOfTheirOwn) {
   EXPECT_EQ(marked->token_text(0), "a");
 }
 
-TEST_F(TokenFiles, SayWhatIsWrongWithThem) {
+TEST_F(TokenFiles, NameTheirFaults) {
   const std::string raw = bytes_of(counting<std::uint16_t>(300));
   expect_error([&] { task(raw.substr(1)); }, {"599 bytes", "truncated"});
   expect_error([&] { task(raw, ",vocab=20"); }, {"holds the token 30", "has 20"});

@@ -40,7 +40,7 @@ TEST(Shape, MakesNewShapesFromItself) {
 
 TEST(Shape, DiffersFromOneWithAnAxisOfSizeOneMore) { EXPECT_FALSE((Shape{2}) == (Shape{2, 1})); }
 
-TEST(Shape, RefusesWhatCannotBe) {
+TEST(Shape, RefusesImpossibleSizes) {
   expect_error([] { Shape{2, -1}; }, {"negative size -1"});
   expect_error([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, {"at most 8 axes", "got 9"});
   expect_error([] { Shape{Index{1} << 40, Index{1} << 40}; }, {"does not fit into memory"});

@@ -92,7 +92,7 @@ TEST(Pool, HandsOutFreedBlocksAgain) {
   EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
 }
 
-TEST(Pool, CountsWhatIsInUse) {
+TEST(Pool, CountsBytesInUse) {
   const PoolStatistics before = pool_statistics();
   const Tensor held = Tensor::empty({100000});
   const std::size_t grown = pool_statistics().bytes_in_use - before.bytes_in_use;

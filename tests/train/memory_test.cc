@@ -42,7 +42,7 @@ TEST(StepBytes, CountTheLogitsOfOneBlockOfRows) {
   EXPECT_DOUBLE_EQ(two - 1000 * rest, 512.0 * 2 * 50000 * sizeof(Scalar));
 }
 
-TEST(StepBytes, CountScoresAndWeightsOfAttentionThatIsComposed) {
+TEST(StepBytes, CountScoresAndWeightsOfComposedAttention) {
   const TransformerConfig fused = one_block();
   TrainConfig train;
   train.batch = 3;

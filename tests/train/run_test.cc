@@ -238,7 +238,7 @@ TEST_F(ConfigOfARun, HoldsEverySettingAndTheVersion) {
   EXPECT_EQ(Json::parse(read_file(config_file(vectors))).at("features").integer(), 27);
 }
 
-TEST_F(ConfigOfARun, LeavesToTheUserWhatTheTaskDoesNotDecide) {
+TEST_F(ConfigOfARun, KeepsSettingsThatTheTaskDoesNotDecide) {
   RunConfig config;
   const std::vector<std::string> names = user_settings_of(config).names();
   for (const char* decided :
