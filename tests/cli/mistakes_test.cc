@@ -71,7 +71,7 @@ const std::vector<Mistake> kWords = {
     {"Method", "prune a --method gredy --keep 1 --out b", 2, "'greedy'"},
     {"NoKeep", "prune a --out b", 2, "missing --keep"},
     {"KeepNegative", "prune a --keep -1 --out b", 2, "got -1"},
-    {"NoSuchHead", "pattern a 0.7", 2, "no head 0.7|0.0 0.1 0.2 0.3"},
+    {"NoSuchHead", "pattern a 0.7", 2, "find head 0.7|0.0 0.1 0.2 0.3"},
     {"NoHeadAtAll", "pattern a x", 2, "LAYER.HEAD"},
     {"ResumeWithAnotherRate", "train --resume a --lr 1", 2, "--lr|--resume"},
     {"ResumeWithItsOwnBatch", "train --resume a --batch 16", 2, "--batch|with --resume"},

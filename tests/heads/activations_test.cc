@@ -26,7 +26,7 @@ TEST(PatternOf, PrunedModelUsesTheOriginalIndexOfAHead) {
   ASSERT_NE(back3.truth_of(""), nullptr);
   EXPECT_EQ(back3.truth_of("")->relation, "back3");
   EXPECT_EQ(back3.truth_of("")->mass, 1);
-  expect_error([&] { pattern_of(pruned, *task, {0, 2}); }, {"no head 0.2"});
+  expect_error([&] { pattern_of(pruned, *task, {0, 2}); }, {"find head 0.2"});
 }
 
 TEST(PatternOf, CrossAttentionHasTokensOfTheSourceAsKeys) {

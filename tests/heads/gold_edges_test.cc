@@ -191,7 +191,7 @@ TEST(TruthEdges, RefuseInvalidOptions) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeExperiment experiment(model, *task, {.examples = 4});
-  expect_error([&] { experiment.test(0, {{1, 3}}); }, {"no head 1.3", "0.0 1.0"});
+  expect_error([&] { experiment.test(0, {{1, 3}}); }, {"find head 1.3", "0.0 1.0"});
   expect_error([&] { experiment.test(7, {{1, 0}}); }, {"2 relations"});
   EXPECT_THROW(EdgeExperiment(model, *task, {.examples = 4, .batch = 0}), Error);
 }

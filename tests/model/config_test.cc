@@ -172,7 +172,7 @@ TEST(ConfigSettings, RefuseAttentionThatIsNoTableOfHeads) {
   };
   expect_error(set("[1]"), {"attention must be an object"});
   expect_error(set("{\"blocks.0.attn\": [0]}"), {"blocks.0.attn", "heads"});
-  expect_error(set("{\"blocks.0.attn\": {\"heads\": [-1]}}"), {"blocks.0.attn", "no head -1"});
+  expect_error(set("{\"blocks.0.attn\": {\"heads\": [-1]}}"), {"blocks.0.attn", "head -1 must be"});
   expect_error(set("{\"blocks.0.attn\": {\"heads\": [0.5]}}"), {"0.5"});
 }
 

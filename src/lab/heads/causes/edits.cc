@@ -54,7 +54,7 @@ Index slot_of(const HeadedModel& model, const HeadId& id) {
     if (slot < std::ssize(numbers[id.attention_layer])) return slot;
   }
   const std::vector<std::string> known = texts_of(all_heads(model), head_text);
-  throw Error(text("cannot intervene: the model has no head ", head_text(id)),
+  throw Error(text("cannot find head ", head_text(id), " in the model"),
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
 
