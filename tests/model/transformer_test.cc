@@ -123,7 +123,7 @@ TEST(Transformer, RefusesBatchesThatDoNotFit) {
   Batch batch = random_batch(config, 1, 6);
   expect_error([&] { model.forward(Batch::make(1, 7)); }, {"7 positions", "at most 6"});
   expect_error([&] { model.forward(Batch::make(1, 6, 1, 0, 3)); },
-               {"the model reads tokens", "holds vectors of 3 numbers"});
+               {"it reads tokens", "holds vectors of 3 numbers"});
   expect_error([&] { model.loss(Batch::make(1, 6, 2)); }, {"2 targets", "the model 1"});
   expect_error(
       [&] { model.forward(batch, {}, {.interventions = std::vector<HeadInterventions>(3)}); },
@@ -134,7 +134,7 @@ TEST(Transformer, RefusesBatchesThatDoNotFit) {
 
 TEST(Transformer, RefusesAnAttentionLayerThatItLacks) {
   Transformer model = random_model(small_config());
-  expect_error([&] { model.attention(2); }, {"no attention layer 2", "has 2"});
+  expect_error([&] { model.attention(2); }, {"attention layer 2:", "has 2"});
 }
 
 std::map<std::string, std::vector<double>> gradients_of(Transformer& model) {

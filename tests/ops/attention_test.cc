@@ -216,7 +216,7 @@ TEST(Attention, NamesShapesThatDoNotFit) {
   expect_error(attend({.heads = 2, .mask = {.lengths = {3}}}), {"lengths needs 2", "got 1"});
   expect_error(attend({.heads = 2, .masked_edges = {1}}), {"masked_edges needs 60", "got 1"});
   expect_error(attend({.heads = 2, .dropout = 1}), {"dropout", "[0, 1)"});
-  expect_error(attend({.heads = 2, .original_heads = {1}}), {"born_heads needs 2"});
+  expect_error(attend({.heads = 2, .original_heads = {1}}), {"original_heads needs 2"});
   expect_error([&] { attention(Tensor::zeros({2, 5}), k, k, {}); }, {"three axes", "[2, 5]"});
   expect_error([&] { attention(Tensor::zeros({2, 5, 0}), k, k, {}); }, {"does not split"});
 }

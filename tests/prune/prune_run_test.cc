@@ -203,7 +203,7 @@ TEST_F(PrunedRun, RefusesWhatCannotBeDoneAndWritesNothing) {
 TEST_F(PrunedRun, RefusesToKeepAHeadTwiceOrOneThatIsGone) {
   using Heads = std::vector<HeadId>;
   expect_error([&] { remove_heads(run_.model, Heads{{0, 1}, {0, 1}}); }, {"head 1", "twice"});
-  expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"no attention layer 2"});
+  expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"attention layer 2"});
   const Transformer pruned = remove_heads(run_.model, Heads{{0, 1}, {1, 0}});
   expect_error([&] { remove_heads(pruned, Heads{{0, 2}}); }, {"head 2", "cannot keep heads"});
 }

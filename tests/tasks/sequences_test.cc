@@ -40,7 +40,7 @@ TEST_F(FromLines, WholeNumbersKeepTheirValues) {
 
 TEST_F(FromLines, FaultsNameTheLineAndTheExpectedValue) {
   const std::pair<const char*, const char*> faults[] = {
-      {"{", "all.jsonl:2: the line: line 1"},
+      {"{", "all.jsonl:2: cannot parse the line: line 1"},
       {"[]", "expected an object"},
       {R"({"targets":[]})", "the key 'tokens' is missing"},
       {R"({"tokens":[],"targets":[]})", "tokens: expected at least one token"},
@@ -144,11 +144,12 @@ TEST_F(FromLines, BeginWhereTheFirstLineWithTextIs) {
               std::string::npos);
   }
   const std::string fault = "\n\n{\n";
-  expect_contains(check_lines(fault, "mine").faults[0], "mine:3: the line");
-  expect_contains(refusal("file:train=" + file_of("b.jsonl", fault)), "b.jsonl:3: the line");
+  expect_contains(check_lines(fault, "mine").faults[0], "mine:3: cannot parse the line");
+  expect_contains(refusal("file:train=" + file_of("b.jsonl", fault)),
+                  "b.jsonl:3: cannot parse the line");
   expect_contains(error_of(
                       [&] { recommended_settings("file:train=" + file_of("b.jsonl", fault)); }),
-                  "b.jsonl:3: the line");
+                  "b.jsonl:3: cannot parse the line");
 }
 
 TEST_F(FromLines, HeadersStandAloneAndNameEachThingOnce) {
@@ -340,9 +341,10 @@ TEST(FromPrograms, FailureReportsTheExitStatus) {
   command_patience() = patience;
   EXPECT_FALSE(std::filesystem::exists(trace)) << "a silent program has outlived its task";
   allow_command("echo hello");
-  expect_contains(refusal("command:echo hello"), "the program `echo hello`, its first line");
+  expect_contains(refusal("command:echo hello"),
+                  "cannot read the first line of the program `echo hello`");
   allow_command("echo 1");
-  expect_contains(refusal("command:echo 1"), "the program `echo 1`, its first line: expected");
+  expect_contains(refusal("command:echo 1"), "the first line of the program `echo 1`: expected");
   allow_command("echo '{\"header\":{}}'; cat");
   expect_contains(refusal("command:echo '{\"header\":{}}'; cat"), "names no `vocabulary`");
 }

@@ -48,7 +48,7 @@ TEST(Tensor, OutlivesTheTensorItWasViewedFrom) {
 }
 
 TEST(Tensor, RefusesValuesThatDoNotFillItsShape) {
-  expect_error([] { Tensor::of({2, 2}, {1, 2, 3}); }, {"[2, 2] holds 4 values, got 3"});
+  expect_error([] { Tensor::of({2, 2}, {1, 2, 3}); }, {"[2, 2]: it needs 4 values, got 3"});
 }
 
 TEST(Tensor, HasAnItemOnlyIfItHasOneElement) {
@@ -76,7 +76,7 @@ TEST(Tensor, CanBeEmpty) {
 TEST(Tensor, MadeByAnOpIsNoLeaf) {
   Tensor x = random_leaf({2}, Key{1});
   Tensor y = exp(x);
-  expect_error([&] { y.set_requires_grad(false); }, {"leaves", "exp"});
+  expect_error([&] { y.set_requires_grad(false); }, {"no leaf", "exp"});
 }
 
 TEST(Tensor, KeepsItsElementsAlignedToCacheLines) {

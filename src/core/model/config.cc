@@ -158,7 +158,7 @@ void validate_attention(const TransformerConfig& c) {
     const auto slot =
         std::find_if(slots.begin(), slots.end(),
                      [&name = attention_layer](const auto& p) { return p.name == name; });
-    require(slot != slots.end(), "cannot build the model: attention names the layer ",
+    require(slot != slots.end(), "cannot build the model: there is no attention layer ",
             attention_layer, " in a model of ", c.all_layers(), " layers");
     const Index original = c.heads_of(slot->layer);
     for (std::int32_t head : kept) {
