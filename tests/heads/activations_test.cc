@@ -62,7 +62,7 @@ TEST(Activations, HoldTheOutputOfAHeadAndTheStreams) {
   EXPECT_EQ(second.shape(), Shape({2, 6, both.size(2) / 2}));
   EXPECT_EQ(second.data()[0], both.data()[both.size(2) / 2]);
   EXPECT_EQ(activations.residual(2).shape(), activations.residual(0).shape());
-  expect_error([&] { activations.output({0, 0}); }, {"no head 0.0"});
+  expect_error([&] { activations.output({0, 0}); }, {"find head 0.0"});
 }
 
 TEST(ForParts, CoversEverySequenceOnce) {

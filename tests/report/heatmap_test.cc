@@ -77,7 +77,7 @@ TEST(Heatmap, NeedsGroundTruthForEachCell) {
       [&] {
         heatmap(weights, {"a", "b"}, {"a", "b"}, {.truth = truth});
       },
-      {"ground truth of 3"});
+      {"ground truth has 3"});
 }
 
 TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {

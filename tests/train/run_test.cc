@@ -286,8 +286,7 @@ TEST(Run, RefusesAModelOfAnotherShape) {
   fit_to_task(config);
   ++config.model.vocab;
   const Transformer model(config.model);
-  expect_error([&] { create_run(folder / "run", config, model); },
-               {"does not fit the task relations"});
+  expect_error([&] { create_run(folder / "run", config, model); }, {"with the task relations"});
   EXPECT_FALSE(fs::exists(folder / "run"));
 }
 

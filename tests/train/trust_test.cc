@@ -218,7 +218,7 @@ TEST_F(LogFile, DamagedLogStopsResumingAndIsKept) {
   heads[heads.find('\n') + 3] = '#';
   write_file(run.path / "heads.jsonl", heads);
   run.config.train.steps *= 2;
-  expect_error([&] { train_run(run); }, {"heads.jsonl, line 2"});
+  expect_error([&] { train_run(run); }, {"heads.jsonl: line 2"});
   EXPECT_EQ(read_file(metrics_file(run)), metrics);
   EXPECT_EQ(read_file(run.path / "heads.jsonl"), heads);
 }
@@ -231,7 +231,7 @@ TEST_F(LogFile, RefusesAnotherRunAndReadsAnEarlierVersion) {
   EXPECT_EQ(read_log(metrics_file(run), mine).size(), 9u);
   fs::copy_file(metrics_file(other), metrics_file(run), fs::copy_options::overwrite_existing);
   expect_error([&] { read_log(metrics_file(run), mine); },
-               {"metrics.jsonl, line 1", "another run"});
+               {"metrics.jsonl: line 1", "another run"});
   const std::string config = read_file(config_file(run));
   run.config.train.steps *= 2;
   expect_error([&] { save_config(run); }, {"another run"});

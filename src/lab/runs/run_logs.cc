@@ -48,7 +48,7 @@ void for_each_line(const std::string& log, const fs::path& file, const std::stri
   for (std::size_t end; (end = log.find('\n', begin)) != log.npos; begin = end + 1, ++number) {
     Json line;
     try {
-      line = unsealed(std::string_view(log).substr(begin, end - begin), "it", checked);
+      line = unsealed(std::string_view(log).substr(begin, end - begin), "the line", checked);
       line.at("step").integer();
       const Json* owner = line.find("run");
       checked = checked && (owner != nullptr || run.empty());

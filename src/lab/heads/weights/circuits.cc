@@ -86,7 +86,7 @@ Scalar scale_of(const HeadWeights& weights) {
 
 void require_tokens(const Transformer& model) {
   require(model.config().features == 0,
-          "cannot compute circuits: the model reads vectors, and circuits need a model that embeds "
+          "cannot compute circuits: the model reads vectors, and circuits need a vocabulary of "
           "tokens");
 }
 
