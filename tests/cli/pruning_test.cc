@@ -230,7 +230,7 @@ TEST_F(Curves, CountRunsThatFail) {
   done(tiny({"--out", "large", "--heads", "17", "--d-head", "1", "--steps", "1"}));
   const Outcome outcome = run(typed("curve a large --methods exhaustive --sizes 2 --examples 16"));
   EXPECT_EQ(outcome.status, 1);
-  expect_parts(outcome.out, {"1 of 2 runs failed\n  large: an exhaustive search over 17 heads"});
+  expect_parts(outcome.out, {"1 of 2 runs failed\n  large: cannot search exhaustively over 17 heads"});
 }
 
 /// A run of four heads; one of seventeen; one of a task of which one example may ask nothing.
