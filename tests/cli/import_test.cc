@@ -139,7 +139,8 @@ TEST_F(Import, OneHeldOutExampleIsEnoughForAPageAndTooFewForPatch) {
   for (const char* command : {"page", "heads", "eval", "attribute", "circuits"})
     done({command, "a"});
   expect_refused(run({"patch", "a"}), 1, {"cannot patch: it needs two different sequences"});
-  expect_refused(run({"ablate", "a"}), 1, {"an ablation needs at least two examples, got 1"});
+  expect_refused(run({"ablate", "a"}), 1,
+                 {"cannot ablate heads: it needs at least two examples, got 1"});
 }
 
 /// The lines of Python that help shows for a layout.

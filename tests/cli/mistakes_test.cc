@@ -121,7 +121,7 @@ const std::vector<Mistake> kUnused = {
     {"ExamplesOfOnePicture", "pattern a 0.1 --examples 4 --svg p.svg", 2, "--examples|one head"},
     {"ExamplesOfOneInput", "pattern a --input ab --examples 4 --activations b.npz", 2,
      "--examples|with --input"},
-    {"OneExampleOfAGrid", "pattern a --grid --examples 1", 2, "--examples 1|fewer than 2"},
+    {"OneExampleOfAGrid", "pattern a --grid --examples 1", 2, "--examples 1|2 examples or more"},
     {"TwoHeads", "pattern a 0.1 --head 0.2", 2, "--head|with HEAD"},
     {"ActivationsOfAnotherFormat", "pattern a --activations b.npy", 2, "b.npy|.npz"},
     {"TargetOfNoHead", "circuits a --target 1", 2, "cannot use --target: it needs --head"},
