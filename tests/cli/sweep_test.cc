@@ -65,7 +65,7 @@ TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 130);
-  expect_parts(outcome.err, {"heads=1,steps=20000,seed=0: interrupted, and saved",
+  expect_parts(outcome.err, {"heads=1,steps=20000,seed=0 (2 of 2): interrupted, and saved",
                              "hint: give the same command again to continue: headlab sweep"});
   EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 1 of 2 trials"));
 }
@@ -75,12 +75,13 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   const auto before = contents(folder.path() / "s");
   for (const Words& more : {Words{}, Words{"--collect"}}) {
     expect_refused(run(with(grid({"--out", "s", "--lr", "0.5"}), more)), 1,
-                   {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
+                   {"heads=1,seed=0: it holds a run with other settings", "lr is 0.01",
                     "another folder"});
     EXPECT_EQ(contents(folder.path() / "s"), before);
   }
   done(tiny({"--out", "s/heads=1,seed=0", "--force", "--lr", "0.5"}));
-  expect_refused(run(grid({"--out", "s"})), 1, {"heads=1,seed=0 holds a run with other settings"});
+  expect_refused(run(grid({"--out", "s"})), 1,
+                 {"heads=1,seed=0: it holds a run with other settings"});
   EXPECT_FALSE(fs::exists(folder.path() / "s/failed")) << "found before anything is made";
 }
 
@@ -88,7 +89,7 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
   const Outcome outcome =
       run(grid(typed("--out s --optimizer sgd --clip 0 --heads 1 --seeds 1 --lr 1000,0.01")));
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0: ")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0 (")) << outcome.err;
   expect_parts(outcome.out,
                {"missing: 1 of 2 trials", "failed: 1 of these, 1 because they diverged"});
   // `--collect` reports it until the cell is made.

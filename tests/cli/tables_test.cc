@@ -224,7 +224,7 @@ TEST_F(Tables, SampleAnswersASourceAndStops) {
   EXPECT_TRUE(begins.size() < all.size() && begins.ends_with(" " + third + "\n")) << begins;
   for (const auto& [words, why] :
        {std::pair<Words, std::string>({"--source", "a"}, "cannot use --source"),
-        {{"--stop", "a b"}, "--stop 'a b' is 2 tokens"},
+        {{"--stop", "a b"}, "--stop 'a b': expected one token, got 2"},
         {{"--stop", "?"}, "unknown token '?'"},
         {{"--top-p", "0"}, "top_p"},
         {{"--top-p", "0.5", "--temperature", "0"},

@@ -23,7 +23,7 @@ TEST_F(Trust, SecondWriterChangesNothingAndNamesTheFirst) {
   const std::string config = file("a/config.json");
   for (const Words& words :
        {Words{"train", "--resume", "a"}, tiny({"--out", "a", "--force", "--seed", "3"})})
-    expect_refused(run(words), 1, {"a is being written by process ", " since 20"});
+    expect_refused(run(words), 1, {"a: it is being written by process ", " since 20"});
   EXPECT_EQ(file("a/config.json"), config);
   first.signal(SIGKILL);
   first.finish();

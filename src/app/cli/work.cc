@@ -59,7 +59,7 @@ JobsDone make_shown(Index jobs, const std::vector<Job>& parts) {
   const auto begin = std::chrono::steady_clock::now();
   Index done = 0;
   options.after_job = [&](std::size_t i, std::string trouble) {
-    const char* ended = trouble.empty() ? " finished (" : " failed (";
+    const char* ended = trouble.empty() ? " finished (" : " (";
     const std::optional<Json> found = trouble.empty() ? kept_in(parts[i]) : std::nullopt;
     const Json* loss = found ? found->find("loss") : nullptr;
     if (loss != nullptr && loss->is_number()) trouble = "loss " + significant(loss->number());
