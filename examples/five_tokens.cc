@@ -12,7 +12,7 @@ using namespace headlab;
 
 /// Rows of x [..., columns], each with its token.
 void print(const char* title, const Tensor& x) {
-  const std::vector<std::string>& tokens = lesson_world("five-tokens").tokens;
+  const std::vector<std::string>& tokens = worked_example("five-tokens").tokens;
   std::printf("%s\n", title);
   for (Index row = 0; row < x.size(-2); ++row) {
     std::printf("%5s", tokens[static_cast<std::size_t>(row)].c_str());
@@ -29,8 +29,8 @@ Tensor sequence(const Matrix& matrix) {
 }
 
 int main() {
-  const LessonWorld& world = lesson_world("five-tokens");
-  const Tensor q = sequence(world.q), k = sequence(world.k), v = sequence(world.v);
+  const WorkedExample& worked = worked_example("five-tokens");
+  const Tensor q = sequence(worked.q), k = sequence(worked.k), v = sequence(worked.v);
   print("q: columns of head 1, of head 2", q);
   AttentionActivations activations;
   const Tensor z = attention(q, k, v, {.heads = 2}, &activations.pattern);

@@ -61,9 +61,9 @@
 
 // lab: experiments over many runs.
 #include "headlab/lab/compare.h"
+#include "headlab/lab/conclusions.h"
 #include "headlab/lab/reproduce.h"
 #include "headlab/lab/sweep.h"
-#include "headlab/lab/verdicts.h"
 
 // bench: limits of the machine, the time of a training step, benchmarks.
 #include "headlab/bench/bench.h"

@@ -35,7 +35,7 @@ TEST(Ratios, HaveTheColumnsOfTheGoldenFile) {
   expect_golden("base/ratio_columns.txt", columns_text(ratio_columns("key", "title")));
 }
 
-TEST(SignFlips, OfSeveralArmsAreJudgedByTheLargest) {
+TEST(SignFlips, SeveralArmsUseTheLargestStatistic) {
   // Flipped together: what one arm has in every way, two that agree have as well.
   const Row row = {1, 2, 3, 4, 5};
   EXPECT_EQ(sign_flip_p(std::vector<Row>{row, row}), 0.0625);
@@ -132,7 +132,7 @@ TEST(SignFlipInterval, IsTheRangeBelowSixSeeds) {
 }
 
 // Differences that are symmetric around the truth, heavy on both sides.
-TEST(Calibration, OfIntervalsHoldsTheTruth) {
+TEST(Calibration, IntervalsHoldTheTrueValue) {
   Generator random(Key{}.fold("coverage of flips"));
   int held = 0;
   for (int trial = 0; trial < 1000; ++trial) {
@@ -192,7 +192,7 @@ double skewed_loss(Generator& random) {
   return 0.001 * std::exp(std::exp(z) + 0.3 * random.normal());
 }
 
-TEST(Calibration, OfOnePairIsThatOfItsName) {
+TEST(Calibration, SinglePairRejectsAtItsLevel) {
   Generator random(Key{}.fold("one pair"));
   int told = 0;
   for (int trial = 0; trial < 1000; ++trial) {

@@ -224,7 +224,7 @@ TEST_F(Files, FlippedBitInJsonIsDetected) {
   }
 }
 
-TEST_F(Files, OfJsonWithoutAChecksumAreReadWithANote) {
+TEST_F(Files, JsonWithoutChecksumIsReadWithANote) {
   write_file(directory_ / "a.json", "{\"headlab\": \"0.1.0\", \"loss\": 2}");
   testing::internal::CaptureStderr();
   EXPECT_EQ(read_json(directory_ / "a.json").at("loss").number(), 2);
@@ -319,7 +319,7 @@ TEST_F(Lock, TouchesNothingThatIsNoLock) {
   }
 }
 
-TEST_F(Files, OfTwoDirectoriesAreExchanged) {
+TEST_F(Files, DirectoriesAreExchanged) {
   for (const char* name : {"a", "b"}) {
     fs::create_directory(directory_ / name);
     write_file(directory_ / name / "file", name);

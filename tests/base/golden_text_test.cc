@@ -82,7 +82,7 @@ TEST_F(GoldenFiles, AreWrittenAndThenCompared) {
             "test_lab` and review it with `git diff`.\n");
 }
 
-TEST_F(GoldenFiles, ThatAreMissingAreAProblemEvenIfTheOutputIsEmpty) {
+TEST_F(GoldenFiles, MissingFileFailsEvenIfTheOutputIsEmpty) {
   EXPECT_EQ(golden_problem(folder.path(), "lab/none.txt", ""),
             "the golden file tests/lab/golden/none.txt is missing. Write it with "
             "`HEADLAB_UPDATE_GOLDEN=1 ctest -R test_lab`, read it and commit it.\n");

@@ -38,7 +38,7 @@ TEST(Members, AreWrittenAndReadBack) {
   EXPECT_EQ(read_as<OuterMembers>(Json::parse(all[1])).best->loss, 2);
 }
 
-TEST(Members, ThatAreMissingOrOfAnotherKindAreErrors) {
+TEST(Members, MissingMembersAndOtherKindsAreErrors) {
   expect_error([] { read_as<InnerMembers>(Json::parse("{}")); }, {"'loss' is missing"});
   expect_error([] { read_as<InnerMembers>(Json::parse(R"({"loss":"low"})")); },
                {"expected a number"});

@@ -10,7 +10,7 @@
 
 namespace headlab { namespace {
 
-TEST(Npy, IsWhatNumPyReads) {
+TEST(Npy, FilesAreReadByNumPy) {
   const std::array<std::int64_t, 2> shape = {2, 3};
   const std::array<float, 6> values = {0, 1, 2, 3, 4, 5.5};
   const std::string bytes = npy_bytes(shape, values);

@@ -149,7 +149,7 @@ TEST(Npz, DamageIsNoticedWhereverItIs) {
   expect_error([&] { read_npz(npz({{"a", one}, {"a", one}})); }, {"the array a twice"});
 }
 
-TEST(Npz, ThatCannotBeReadIsNamed) {
+TEST(Npz, NamesAnUnreadableArray) {
   const std::pair<std::string, const char*> faults[] = {
       {"", "not an archive of arrays"},
       {"PK\5\6", "ends too early"},

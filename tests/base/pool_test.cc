@@ -62,7 +62,7 @@ TEST(Scratch, GrowsToTheMostThatWasInUseAndNotToTheLast) {
       .join();
 }
 
-TEST(Scratch, OfNothingIsNull) { EXPECT_EQ(Scratch<double>(0).data(), nullptr); }
+TEST(Scratch, EmptyScratchIsNull) { EXPECT_EQ(Scratch<double>(0).data(), nullptr); }
 
 TEST(Scratch, IsItsTasksAloneOnEveryThread) {
   const int threads = thread_count();

@@ -20,7 +20,7 @@ struct Watched {
   Seen seen{};
 };
 
-TEST(Steps, AreThoseOfTheOutermostLoopAndInnerOnesAreSharesOfThem) {
+TEST(Steps, CountTheOutermostLoopAndInnerLoopsAsFractions) {
   const Watched watched;
   {
     Steps outer(2);
@@ -46,7 +46,7 @@ TEST(Steps, NeverGoBackWhereAStepHoldsTwoLoops) {
   EXPECT_EQ(watched.seen, (Seen{{0, 2}, {0.25, 2}, {0.5, 2}, {0.5, 2}}));
 }
 
-TEST(Steps, ThatEndEarlyAreTold) {
+TEST(Steps, LoopsThatEndEarlyAreReported) {
   const Watched watched;
   try {
     Steps steps(3);
@@ -57,7 +57,7 @@ TEST(Steps, ThatEndEarlyAreTold) {
   EXPECT_EQ(watched.seen, (Seen{{0, 3}, {1, 3}, {3, 3}}));
 }
 
-TEST(Steps, AreSilentWhereNobodyWatches) {
+TEST(Steps, ReportNothingWithoutAListener) {
   Steps unseen(1);
   unseen.done();
   unseen.done();

@@ -316,7 +316,7 @@ TEST(TensorFile, NamesAMissingTensorAndTheNearest) {
   EXPECT_EQ(file.at("ids").name, "ids");
   EXPECT_EQ(file.find("none"), nullptr);
   EXPECT_EQ(error_of([&] { (void)file.at("scaler"); }),
-            "there is no tensor 'scaler' | there is 'scalar'");
+            "cannot find the tensor 'scaler' | there is 'scalar'");
 }
 
 /// Properties of every file that is accepted.

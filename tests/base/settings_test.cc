@@ -70,7 +70,7 @@ TEST_F(EveryKind, KeepsItsValueWhenAnotherIsRefused) {
   EXPECT_EQ(settings_.to_json(), before);
 }
 
-TEST_F(EveryKind, SaysWhatIsAllowedAndWhatItGot) {
+TEST_F(EveryKind, NamesAllowedAndGivenValues) {
   const auto message = [&](const char* assignment) {
     return error_of([&] { settings_.set_all_text(assignment); });
   };
@@ -184,7 +184,7 @@ TEST_F(EveryKind, BeginsMessagesWithTheirSource) {
                  {text("config.json: ", one.second)});
 }
 
-TEST_F(EveryKind, PassesOverWhatIsIgnored) {
+TEST_F(EveryKind, SkipsIgnoredSettings) {
   settings_.set_all(Json::parse(R"({"version": "1", "layers": 2})"), "here", {"version"});
   EXPECT_EQ(layers_, 2);
 }

@@ -20,7 +20,7 @@ TEST_F(Shipped, IsFoundFromAnyFolder) {
             read_file(std::string(HEADLAB_SOURCE_DIR) + "/datasets/fables.txt"));
 }
 
-TEST_F(Shipped, GivesWayToAFileThatIsThere) {
+TEST_F(Shipped, LocalFileComesFirst) {
   std::filesystem::create_directory("datasets");
   write_file("datasets/fables.txt", "mine");
   EXPECT_EQ(read_file(shipped_file("datasets/fables.txt")), "mine");

@@ -54,7 +54,7 @@ TEST(Statistics, SharesRanksAmongEquals) {
   EXPECT_EQ(ranks(values), (std::vector<double>{2, 3.5, 3.5, 1}));
 }
 
-TEST(Statistics, RanksWhatIsNoNumberLast) {
+TEST(Statistics, RanksNaNLast) {
   const double nan = std::nan("");
   const std::vector<double> values = {nan, 2, nan, 1};
   EXPECT_EQ(ranks(values), (std::vector<double>{3.5, 2, 3.5, 1}));
@@ -73,7 +73,7 @@ TEST(Statistics, CorrelatesRanksAndNotDistances) {
   EXPECT_THROW(pearson(a, std::span(b).first(3)), Error);
 }
 
-TEST(GeometricInterval, IsThatOfLogarithms) {
+TEST(GeometricInterval, EqualsTheIntervalOfLogarithms) {
   // Logs 0, 1, 2: mean 1, standard deviation 1, t(.975, 2) = 4.30265.
   const std::vector<double> values = {1, std::exp(1.0), std::exp(2.0)};
   const Interval interval = geometric_interval(values);
@@ -87,7 +87,7 @@ TEST(GeometricInterval, IsThatOfLogarithms) {
   EXPECT_NEAR(geometric_interval(zero).mean, 1e-6, 1e-12);
 }
 
-TEST(ShareInterval, IsThatOfWilson) {
+TEST(ShareInterval, EqualsWilsonsFormula) {
   const std::vector<double> all(5, 1), none(5, 0), half = {1, 0, 1, 0};
   EXPECT_NEAR(share_interval(all).low, 0.5655, 1e-4);  // 5 / (5 + 1.96^2)
   EXPECT_EQ(share_interval(all).high, 1);

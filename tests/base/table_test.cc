@@ -83,7 +83,7 @@ TEST(Finding, RefusesAnotherShape) {
     else
       expect_error([&] { finding_of(Json::parse(damaged)); }, {said});
   }
-  expect_error([&] { to_json(Finding{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"row of 0"});
+  expect_error([&] { to_json(Finding{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"a row has 0"});
 }
 
 TEST(Finding, IsReadFromOlderVersionsAndNotFromLaterOnes) {
@@ -123,10 +123,10 @@ TEST(Columns, AreReadFromDescriptionsOfSchema1) {
   EXPECT_EQ(of_schema_1("from", -1, "head").cell, CellKind::head);
   EXPECT_EQ(of_schema_1("kept", -1, "heads").cell, CellKind::heads);
   EXPECT_EQ(of_schema_1("lifts", -1, "line").cell, CellKind::sparkline);
-  const Column verdict = of_schema_1("verdict,owned", -3);
-  EXPECT_EQ(verdict.cell, CellKind::marked);
-  EXPECT_EQ(verdict.paths, (Paths{"verdict", "owned"}));
-  EXPECT_EQ(verdict.form, Form::hidden);
+  const Column conclusion = of_schema_1("verdict,owned", -3);
+  EXPECT_EQ(conclusion.cell, CellKind::marked);
+  EXPECT_EQ(conclusion.paths, (Paths{"verdict", "owned"}));
+  EXPECT_EQ(conclusion.form, Form::hidden);
   EXPECT_EQ(of_schema_1("p", -4).form, Form::p_value);
   EXPECT_EQ(of_schema_1("n", 1000).form, Form::grouped);
   EXPECT_EQ(of_schema_1("share", 1, "%").form, Form::percent);
@@ -150,14 +150,14 @@ TEST(Columns, NameTheirCellAndTheirFormInJson) {
   expect_error([&] { column_of(pathless); }, {"column p", "paths"});
 }
 
-TEST(Columns, ReadWhatTheyWrite) {
+TEST(Columns, RoundTripThroughJson) {
   const Finding found = example();
   for (const Column& column : found.tables[0].columns) {
     EXPECT_EQ(Json(column_of(column)), Json(column)) << column.key;
   }
 }
 
-TEST(Finding, OfSchema1GetsTypedColumns) {
+TEST(Finding, Schema1GetsTypedColumns) {
   const Json old = Json::parse(
       R"({"schema":1,"heads":[{"layer":0,"head":2,"p":0}],"tables":[{"name":"heads",)"
       R"("title":"","note":"","inner":"","columns":[{"key":"layer,head","title":"head",)"

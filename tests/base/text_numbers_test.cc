@@ -60,7 +60,7 @@ TEST(NumberText, IsNullWhenNotFinite) {
   EXPECT_EQ(number_text(std::nan("")), "null");
 }
 
-TEST(ParseNumber, AcceptsWhatJsonAccepts) {
+TEST(ParseNumber, AcceptsNumbersOfJson) {
   for (const char* digits : {"0", "-0", "10", "-1.5", "1e5", "1E+05", "2.50e-3", "0.0", "0e0"}) {
     double value = -1;
     EXPECT_TRUE(parse_number(digits, value)) << digits;
@@ -68,7 +68,7 @@ TEST(ParseNumber, AcceptsWhatJsonAccepts) {
   }
 }
 
-TEST(ParseNumber, RefusesWhatJsonRefuses) {
+TEST(ParseNumber, RefusesNumbersThatJsonRefuses) {
   for (const char* digits : {"", "-", "+1", "01", ".5", "1.", "1e", "1e+", "0x10", "inf", "nan",
                              "1 ", " 1", "1,5", "--1", "1.e5", "Infinity"}) {
     double value = 7;
@@ -77,7 +77,7 @@ TEST(ParseNumber, RefusesWhatJsonRefuses) {
   }
 }
 
-TEST(ParseNumber, RefusesWhatNoDoubleHolds) {
+TEST(ParseNumber, RefusesNumbersBeyondDouble) {
   double value = 0;
   EXPECT_FALSE(parse_number("1e999", value));
   EXPECT_FALSE(parse_number("-1e309", value));

@@ -214,7 +214,7 @@ TEST_F(Threads, AreNeverSlowerIfThereAreMoreByTheModel) {
   EXPECT_EQ(threads_worth({1e6}), 16);
 }
 
-TEST_F(Threads, OfALoopWithKnownWorkAreFewIfItIsShort) {
+TEST_F(Threads, ShortLoopsUseFewThreads) {
   set_thread_count(8);
   std::set<std::thread::id> runners;
   parallel_for(64, LoopWork{100},
@@ -236,7 +236,7 @@ void work_for(double seconds) {
   while (used() < end) continue;
 }
 
-TEST_F(Threads, OfCountedLoopsShareTasksAsFreeThreadsTakeThem) {
+TEST_F(Threads, CountedLoopsShareTasksDynamically) {
   set_thread_count(2);
   std::set<std::thread::id> runners;
   int seen = 0;
@@ -258,7 +258,7 @@ TEST_F(Threads, OfCountedLoopsShareTasksAsFreeThreadsTakeThem) {
   EXPECT_THROW(count_loops(0, [] {}), Error);
 }
 
-TEST_F(Threads, PassOnWhatABodyThrows) {
+TEST_F(Threads, RethrowExceptionsOfABody) {
   set_thread_count(2);
   EXPECT_THROW(with_threads([] { throw Error("no"); }), Error);
   int ran = 0;
@@ -288,7 +288,7 @@ void expect_thrown(const Fails& fails) {
   }
 }
 
-TEST_F(Threads, PassOnWhatATaskThrowsOnWhicheverThread) {
+TEST_F(Threads, RethrowExceptionsOfATaskOnAnyThread) {
   const auto always = [](bool) { return true; };
   const auto on_helpers = [](bool on_caller) { return !on_caller; };
   set_thread_count(1);

@@ -36,10 +36,10 @@ TEST(Corrections, HaveAClaimAFactAndASource) {
   }
 }
 
-TEST(Corrections, OfTwoTokensAreComputed) {
-  const LessonWorld& world = lesson_world("cat-sleeps");
-  const auto two = attend_in_heads(world.q, world.k, world.v, 2);
-  const HeadSteps one = attend(world.q, world.k, world.v);
+TEST(Corrections, TwoTokenExamplesAreComputed) {
+  const WorkedExample& worked = worked_example("cat-sleeps");
+  const auto two = attend_in_heads(worked.q, worked.k, worked.v, 2);
+  const HeadSteps one = attend(worked.q, worked.k, worked.v);
   EXPECT_EQ(two[1].weights(0, 0), .5);
   expect_said("cat-sleeps", share(two[1].output(0, 0)) + " " + fixed(two[1].output(0, 1), 4));
   expect_said("cat-sleeps", share(one.weights(0, 0)));
@@ -47,7 +47,7 @@ TEST(Corrections, OfTwoTokensAreComputed) {
   EXPECT_EQ(two[0].weights(1, 0), .5) << "the head whose columns sleeps leaves at 0";
 }
 
-TEST(Corrections, OfCostsAreComputed) {
+TEST(Corrections, CostExamplesAreComputed) {
   const auto last = [](const Table& table) { return table.rows.back()[3].integer(); };
   for (const Index heads : {1, 8}) {
     const auto attention_layers = attention_layers_of({.heads = heads, .biases = false});

@@ -22,7 +22,7 @@ const Json::Array& row(const Table& table, std::string_view name) {
   throw Error(text("there is no row ", name));
 }
 
-TEST(Cost, OfParametersIsThatOfTheArticles) {
+TEST(Cost, ParameterCountsEqualPublishedCounts) {
   for (const Index heads : {1, 2, 4, 8, 16}) {
     const auto attention_layers = attention_layers_of({.heads = heads});
     EXPECT_EQ(last_count(parameter_cost(attention_layers), 3), 1050624) << heads;
@@ -38,7 +38,7 @@ TEST(Cost, OfParametersIsThatOfTheArticles) {
             4 * (768 * 768 + 768));
 }
 
-TEST(Cost, OfHeadsThatDoNotDivideIsThatOfNarrowerOnes) {
+TEST(Cost, IndivisibleWidthCostsAsMuchAsNarrowerHeads) {
   const auto attention_layers = attention_layers_of({.heads = 7});
   EXPECT_EQ(attention_layers[0].sizes.d_head, 73);
   EXPECT_EQ(last_count(parameter_cost(attention_layers), 3), 4 * 511 * 512 + 3 * 511 + 512);
@@ -46,7 +46,7 @@ TEST(Cost, OfHeadsThatDoNotDivideIsThatOfNarrowerOnes) {
   EXPECT_EQ(division_note(512, 8), "");
 }
 
-TEST(Cost, OfAModelIsItsOwnCount) {
+TEST(Cost, ParameterCountEqualsThatOfTheModel) {
   const std::string sizes = "layers=3 heads=4+2+3 d_model=20 d_head=5 kv_heads=1";
   for (const char* biases : {" biases=off", ""}) {
     const Transformer model(config_with(sizes + biases));
@@ -73,7 +73,7 @@ TEST(Cost, OnlyTheSoftmaxDependsOnTheNumberOfHeads) {
   EXPECT_EQ(row(table, "q k^T")[3].integer(), Index{2} * 1024 * 1024 * 512);
 }
 
-TEST(Cost, OfOperationsIsWhatAProfileCharges) {
+TEST(Cost, OperationCountsEqualThoseOfTheProfile) {
   CostOptions options;
   settings_of(options).set_all_text("d_model=24 heads=4 kv_heads=2 d_value=0 length=16 batch=3");
   const AttentionSlotSizes slot = attention_layers_of(options)[0];
@@ -91,7 +91,7 @@ TEST(Cost, OfOperationsIsWhatAProfileCharges) {
   EXPECT_EQ(behind, last_count(table, 4) - softmax[4].integer());
 }
 
-TEST(Cost, OfTheCacheIsThatOfPublishedModels) {
+TEST(Cost, CacheSizesEqualPublishedSizes) {
   const Table gpt3 =
       cache_cost(attention_layers_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}),
                  1);
@@ -104,7 +104,7 @@ TEST(Cost, OfTheCacheIsThatOfPublishedModels) {
   EXPECT_NEAR(row(grouped, "multi-query")[5].number(), 1. / 64, 1e-12);
 }
 
-TEST(Cost, OfTheCacheIsWhatGenerationKeeps) {
+TEST(Cost, CacheSizeEqualsMemoryKeptByGeneration) {
   const NoGrad no_grad;
   for (const auto& [settings, kind] : {std::pair("", "multi-head"),
                                        {"window=5", "multi-head"},
@@ -125,7 +125,7 @@ TEST(Cost, OfTheCacheIsWhatGenerationKeeps) {
   EXPECT_EQ(none.rows[0][2].integer(), 0) << "an encoder generates nothing";
 }
 
-TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {
+TEST(Cost, ComposedAttentionGrowsQuadratically) {
   const Table table =
       memory_cost(attention_layers_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
   EXPECT_EQ(row(table, "weights, if composed")[2].integer(), 6442450944);
@@ -135,7 +135,7 @@ TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {
   EXPECT_EQ(row(table, "log-sum-exp, if fused")[2].integer(), 96 * 8192);
 }
 
-TEST(Cost, OfProjectionsAndScoresMeetAtTheLengthThatTheNoteNames) {
+TEST(Cost, ProjectionsAndScoresCostTheSameAtTheLengthOfTheNote) {
   for (const auto& [kv_heads, length] : {std::pair<Index, Index>{8, 1024}, {2, 640}, {1, 576}}) {
     const Table table =
         complexity_cost(attention_layers_of({.kv_heads = kv_heads, .length = length}), 1);
@@ -144,7 +144,7 @@ TEST(Cost, OfProjectionsAndScoresMeetAtTheLengthThatTheNoteNames) {
   }
 }
 
-TEST(Cost, RefusesWhatCannotBe) {
+TEST(Cost, RefusesImpossibleSizes) {
   EXPECT_THROW(attention_layers_of({.d_model = 4, .heads = 8}), Error);
   EXPECT_THROW(attention_layers_of({.heads = 8, .kv_heads = 3}), Error);
   EXPECT_THROW(attention_layers_of({.heads = 8, .kv_heads = 16}), Error);
@@ -154,7 +154,7 @@ TEST(Cost, RefusesWhatCannotBe) {
   EXPECT_THROW(memory_cost(absurd, 100000), Error);
 }
 
-TEST(Cost, OfPublishedModelsHasARowForEach) {
+TEST(Cost, HasOneRowPerPublishedModel) {
   const Table table = published_cost();
   ASSERT_EQ(table.rows.size(), published_models().size());
   EXPECT_EQ(row(table, "Transformer base")[6].integer(), 4 * 512 * 512);

@@ -24,7 +24,7 @@ Cost cost_in(Kind kind, const char* op, Body&& body) {
   return cost;
 }
 
-TEST(Cost, OfALinearMapIsTwoOperationsAWeightAndRow) {
+TEST(Cost, LinearMapTakesTwoOperationsPerWeightAndRow) {
   const Tensor x = random_leaf({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}),
                b = random_leaf({7}, Key{3});
   const auto run = [&] { backward(sum(linear(x, W, b))); };
@@ -36,7 +36,7 @@ TEST(Cost, OfALinearMapIsTwoOperationsAWeightAndRow) {
   EXPECT_EQ(back.bytes, kSize * (20 * 7 + 2 * (20 * 3 + 3 * 7 + 7)));
 }
 
-TEST(Cost, OfALossWithItsMapIsThreeProductsForward) {
+TEST(Cost, LinearCrossEntropyTakesThreeProductsForward) {
   const Tensor x = random_leaf({4, 5, 3}, Key{1}), W = random_leaf({3, 7}, Key{2}), none;
   const Ids targets(20, 2);
   const auto run = [&] { backward(linear_cross_entropy({x, W, none}, targets)); };
@@ -81,7 +81,7 @@ TEST(Products, HaveTheOperationsOfTheirOp) {
   }
 }
 
-TEST(Cost, OfAttentionIsTwoProductsForwardAndFiveBackward) {
+TEST(Cost, AttentionTakesTwoProductsForwardAndFiveBackward) {
   const Tensor q = random_leaf({2, 5, 12}, Key{1}), k = random_leaf({2, 7, 12}, Key{2}),
                v = random_leaf({2, 7, 12}, Key{3});
   const auto run = [&] { backward(sum(attention(q, k, v, {.heads = 3}))); };
@@ -89,7 +89,7 @@ TEST(Cost, OfAttentionIsTwoProductsForwardAndFiveBackward) {
   EXPECT_EQ(cost_in(Kind::backward, "attention", run).operations, 5 * 2 * (2 * 5 * 7 * 12));
 }
 
-TEST(Cost, OfBatchedProductsDoesNotDependOnTransposes) {
+TEST(Cost, BatchedProductsCostTheSameTransposed) {
   const Tensor a = random_leaf({2, 3, 4}, Key{1}), b = random_leaf({2, 4, 5}, Key{2});
   const Tensor bt = random_leaf({2, 5, 4}, Key{2});
   const auto plain = [&] { backward(sum(matmul(a, b))); };
@@ -101,7 +101,7 @@ TEST(Cost, OfBatchedProductsDoesNotDependOnTransposes) {
   }
 }
 
-TEST(Cost, OfALookUpCountsTheRowsAndNotTheTable) {
+TEST(Cost, EmbeddingCountsRowsReadNotTheTable) {
   const Tensor table = random_leaf({100, 8}, Key{1});
   const Ids ids = {3, 5, 3};
   const auto run = [&] { backward(sum(embedding(table, ids, {3}))); };
@@ -109,7 +109,7 @@ TEST(Cost, OfALookUpCountsTheRowsAndNotTheTable) {
   EXPECT_EQ(cost_in(Kind::backward, "embedding", run).bytes, kSize * (3 * 3 * 8 + 100 * 8));
 }
 
-TEST(Cost, OfWhatOnlyMovesNumbersIsItsArrays) {
+TEST(Cost, MemoryBoundOpsCountTheirArrays) {
   const Tensor x = random_leaf({6, 4}, Key{1}), w = random_leaf({4}, Key{2}),
                b = random_leaf({4}, Key{3});
   const auto run = [&] { backward(sum(layer_norm(x, w, b))); };
@@ -151,7 +151,7 @@ TEST(Profile, ShowsTheLongestFirstWithSharesOfAll) {
                              [](const auto& a, const auto& b) { return a.seconds > b.seconds; }));
 }
 
-TEST(Profile, PutsWhatIsNotRecordedInOneRow) {
+TEST(Profile, PassesWithoutGradientsAreOneRow) {
   Profile profile;
   {
     const NoGrad no_grad;

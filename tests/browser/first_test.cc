@@ -182,7 +182,7 @@ TEST_F(FirstScreen, SaysNothingThatTheFilesContradict) {
 }
 
 /// Sweeps with a decision and without one; the groups of the last differ in no number of heads.
-TEST_F(FirstScreen, OfASweepSaysNothingThatItsTablesContradict) {
+TEST_F(FirstScreen, SweepConclusionsAgreeWithItsTables) {
   if (std::system("python3 -c pass") != 0) GTEST_SKIP() << "there is no python3";
   const Words small = {"--task",
                        "relations:length=8,vocab=6,classes=3,relations=1+3",

@@ -9,7 +9,7 @@ class Print : public OnPage {
   fs::path full = the_study().path("full/report.html");
 };
 
-TEST_F(Print, ShowsWhatIsOpen) {
+TEST_F(Print, PrintsTheOpenViewWithoutTheTabs) {
   open(full, "#view=head&h=0.0");
   const Json pdf = tab().call("Page.printToPDF", {{"printBackground", true}});
   EXPECT_GT(pdf.at("data").string().size(), 10'000u);

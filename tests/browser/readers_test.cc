@@ -38,7 +38,7 @@ class Readers : public OnPage {
   double saved_width_ = 700;
 };
 
-TEST_F(Readers, WhoPreferDarkGetDarkPaperAndItsOwnEndOfTheScale) {
+TEST_F(Readers, DarkPreferenceGivesDarkPaperAndAnInvertedScale) {
   const auto corner = [&] {  // of a pattern, that no reader points at
     return tab().text(
         "[...document.getElementById('pattern').getContext('2d').getImageData(340, 80, 1, "
@@ -142,7 +142,7 @@ TEST_F(Readers, WithAScreenReaderHearThePageInReadingOrder) {
 }
 
 /// The card of a head that is tapped is in sight on a small screen too.
-TEST_F(Readers, WhoTapAHeadSeeItsCard) {
+TEST_F(Readers, TappingAHeadOpensItsCard) {
   tab().resize(320, 640);
   open(full, "#view=story");
   for (const char* head : {"0.0", "0.3"}) {
@@ -175,7 +175,7 @@ TEST_F(Readers, ReachEverythingWithTab) {
   EXPECT_LE(tabs, 20) << "to the pattern";
 }
 
-TEST_F(Readers, WithoutScriptsSeeVerdictMapsAndScores) {
+TEST_F(Readers, WithoutScriptsSeeConclusionMapsAndScores) {
   tab().allow_scripts(false);
   tab().open_file(full);
   tab().allow_scripts(true);  // for the questions of this test; the page's own have not run

@@ -49,7 +49,7 @@ TEST_F(AttentionFunctions, HeadsShowsTheSumOfRowsWhereItIsNotOne) {
   EXPECT_FALSE(holds(done(typed("heads plain --examples 32")).out, "row_sum"));
 }
 
-TEST_F(AttentionFunctions, SaysWhatAssumesSoftmax) {
+TEST_F(AttentionFunctions, ExplainRefusesAndCircuitsNotesOtherFunctions) {
   train("--attention-function sigmoid --positions alibi", "other");
   EXPECT_TRUE(holds(run(typed("explain attention other")).err, "`sigmoid` attention"));
   const std::string circuits = done(typed("circuits other")).out;

@@ -76,7 +76,7 @@ TEST_F(Causes, CircuitsShowAHeadsMatrices) {
         ASSERT_EQ(rows.items()[i].items()[j].number(),
                   static_cast<double>(expected.data()[i * expected.size(1) + j]));
   }
-  expect_sentence(run({"circuits", "a", "--head", "0.9"}).err, {"no head 0.9", "0.3"});
+  expect_sentence(run({"circuits", "a", "--head", "0.9"}).err, {"find head 0.9", "0.3"});
   expect_sentence(run({"circuits", "a", "--head", "0.1", "--matrix", "oo"}).err,
                   {"unknown matrix 'oo'"});
   EXPECT_FALSE(fs::exists(folder.path() / "a" / "circuits.json"));
@@ -96,7 +96,7 @@ TEST_F(Causes, CircuitsSayOfWhichDistanceTheyAreWherePositionsTurnQueries) {
 
 TEST_F(Causes, AttributionRefusesPostNorm) {
   done(tiny({"--out", "a", "--norm-place", "post"}));
-  expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot be attributed"});
+  expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot attribute logits"});
 }
 
 TEST_F(Causes, NamedSetOfHeadsIsAblatedTogether) {

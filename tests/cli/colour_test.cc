@@ -13,7 +13,7 @@ std::string plain(std::string shown) {
   return shown;
 }
 
-TEST(Colour, MarksVerdictsOfATable) {
+TEST(Colour, MarksConclusionsOfATable) {
   const std::string table =
       "relation  head  verdict\n"
       "--------  ----  -----------------\n"
@@ -55,7 +55,7 @@ TEST_F(Terminals, HaveColoursUnlessTheUserRefuses) {
   EXPECT_TRUE(failed({"TERM=xterm-256color", "NO_COLOR"}, false).err.starts_with("error: "));
 }
 
-TEST_F(Terminals, ShowVerdictsInColour) {
+TEST_F(Terminals, ShowConclusionsInColour) {
   done(tiny({"--out", "a"}));
   const Words words = {"heads", "a", "--examples", "64"};
   const Outcome shown = run(words, {.terminal = true, .environment = {"TERM=xterm", "NO_COLOR"}});

@@ -17,7 +17,7 @@ void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
 class Damaged : public Program,
                 public testing::WithParamInterface<std::tuple<Damage, const char*>> {};
 
-TEST_P(Damaged, AreRefusedInASentence) {
+TEST_P(Damaged, FilesAreRefusedWithAMessage) {
   const auto& [damage, name] = GetParam();
   done(tiny({"--out", "a", "--steps", "2"}));
   if (std::string(name) == "model.safetensors")
@@ -171,7 +171,7 @@ TEST_F(ARun, WithoutParametersIsRefused) {
   expect_refused(run({"eval", "a"}), 1, {"model.safetensors"});
 }
 
-TEST_F(ARun, WhoseConfigWasEditedIsRefused) {
+TEST_F(ARun, RefusesAnEditedConfig) {
   done(tiny({"--out", "a", "--steps", "2"}));
   const std::string config = file("a/config.json");
   for (const auto& [from, to] :

@@ -48,8 +48,7 @@ TEST_F(Data, RunsFindTheirFilesFromAnotherFolder) {
                   trained.string(), "move the file"});
   }
   write_file(trained / "w.txt", words + "another text");
-  expect_parts(run_in(other, "eval ../p/runs/a").err,
-               {"is no longer what this run was trained on"});
+  expect_parts(run_in(other, "eval ../p/runs/a").err, {"is no longer the one it was trained on"});
 }
 
 TEST_F(Data, RelationsWhoseKeysStandAtFixedPlacesAreNotJudged) {
@@ -61,9 +60,9 @@ TEST_F(Data, RelationsWhoseKeysStandAtFixedPlacesAreNotJudged) {
     done(typed("train --task file:train=" + name + ".jsonl --out " + name + kModel));
     const Outcome outcome = done({"heads", name});
     const Json heads = done({"heads", name, "--json"}).json();
-    const std::string verdict = heads.at("relations").items()[0].at("verdict").string();
+    const std::string conclusion = heads.at("relations").items()[0].at("verdict").string();
     EXPECT_EQ(heads.at("specialization").is_null(), name == "plain") << "of the relations tested";
-    const bool judged = verdict != "not tested: every sequence has the same keys";
+    const bool judged = conclusion != "not tested: every sequence has the same keys";
     EXPECT_EQ(judged, name == "said") << outcome.out;
     EXPECT_EQ(holds(outcome.out, R"("positional": true)"), name == "plain") << outcome.out;
   }

@@ -24,7 +24,7 @@ class Import : public Program {
   }
 };
 
-TEST_F(Import, OfAModelBuiltByHandFindsItsHeads) {
+TEST_F(Import, FindsHeadsOfAModelBuiltByHand) {
   by_hand();
   const Json relations = done({"heads", "hand", "--json"}).json().at("relations");
   const Json &induction = relations.items()[0], &previous = relations.items()[1];
@@ -47,7 +47,7 @@ TEST_F(Import, HasNoColumnOfTheUntrainedModel) {
   EXPECT_TRUE(holds(done({"heads", "own"}).out, "untrained"));
 }
 
-TEST_F(Import, OfAModelBuiltByHandShowsWhichHeadsAreTheCause) {
+TEST_F(Import, FindsCausalHeadsOfAModelBuiltByHand) {
   by_hand();
   EXPECT_GT(done({"eval", "hand", "--json"}).json().at("accuracy").number(), 0.999);
   const Json ablated = done({"ablate", "hand", "--json"}).json();
@@ -88,10 +88,10 @@ TEST_F(Import, RefusesAnotherVocabulary) {
                          {"holds the token 8481, but the vocabulary has 23"});
   expect_nothing_written({"import", kLayouts + "nanogpt", "--out", "new", "--task",
                           "repeated:vocab=9"},
-                         {"does not fit the task", "vocab 23", "the task 9"});
+                         {"with the task", "vocab 23", "the task 9"});
   expect_nothing_written({"import", kLayouts + "nanogpt", "--out", "new", "--task",
                           "repeated:length=40"},
-                         {"does not fit the task", "length 12", "no sequence longer"});
+                         {"with the task", "length 12", "no sequence longer"});
 }
 
 TEST_F(Import, WritesNothingOfAFileThatIsDamaged) {
@@ -139,7 +139,8 @@ TEST_F(Import, OneHeldOutExampleIsEnoughForAPageAndTooFewForPatch) {
   for (const char* command : {"page", "heads", "eval", "attribute", "circuits"})
     done({command, "a"});
   expect_refused(run({"patch", "a"}), 1, {"cannot patch: it needs two different sequences"});
-  expect_refused(run({"ablate", "a"}), 1, {"an ablation needs at least two examples, got 1"});
+  expect_refused(run({"ablate", "a"}), 1,
+                 {"cannot ablate heads: it needs at least two examples, got 1"});
 }
 
 /// The lines of Python that help shows for a layout.
@@ -192,7 +193,7 @@ TEST_P(ImportAnswers, AreReadByEveryCommand) {
   done({"page", "run"});
   EXPECT_TRUE(holds(file("run/report.html"), R"("answers":["no","yes"])"));
   expect_refused(run({"sample", "run"}), 1,
-                 {GetParam().sees_all ? "only a decoder" : "not tokens"});
+                 {GetParam().sees_all ? "must be a decoder" : "not tokens"});
   done({"prune", "run", "--keep", "1", "--out", "pruned"});
   done({"export", "run", "--to", "transformerlens", "--out", "out"});
   done({"import", "out", "--out", "again", "--task", task});
@@ -226,7 +227,7 @@ TEST_F(Import, TasksWithoutRelationsHaveScoresAndAPage) {
 TEST_F(Import, SaysThatATaskHasOtherAnswers) {
   LensModel({.length = 8, .vocab = 3, .outputs = 2}).write(folder / "theirs");
   expect_nothing_written({"import", "theirs", "--out", "new"},
-                         {"does not fit the task", "a decoder with 2 outputs",
+                         {"with the task", "a decoder with 2 outputs",
                           "the task is for a decoder with 3", "--task file:train=FILE"});
 }
 

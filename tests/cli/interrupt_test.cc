@@ -52,7 +52,7 @@ TEST_F(Interrupt, SavesTheRunAndSaysHowToContinue) {
             outcome.json().at("loss"));
 }
 
-TEST_F(Interrupt, OfATaskThatIsAProgramNamesIt) {
+TEST_F(Interrupt, CommandToContinueNamesTheProgramOfTheTask) {
   if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
   const std::string program = "python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   Process process(talkative({"--task", "command:" + program, "--out", "a"}), waiting());
@@ -82,13 +82,13 @@ TEST_F(Interrupt, ClosedOutputDoesNotStopTraining) {
             kSteps);
 }
 
-TEST_F(Interrupt, OfARunWhoseSettingsHaveGoneIsAnError) {
+TEST_F(Interrupt, MissingConfigIsAnError) {
   Process process(talkative({"--out", "a"}), waiting());
   ASSERT_TRUE(process.wait_for("step 5/"));
   fs::remove(folder.path() / "a" / "config.json");
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.err, "config.json disappeared while the run trained")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "config.json disappeared")) << outcome.err;
 }
 
 TEST_F(Interrupt, GoesOnAsIfItHadNeverStopped) {
@@ -146,7 +146,7 @@ TEST_F(Interrupt, FinetuningIsSavedToo) {
   EXPECT_EQ(state("b"), state("c"));
 }
 
-TEST_F(Interrupt, OfAnAnalysisLeavesNothing) {
+TEST_F(Interrupt, InterruptedAnalysisLeavesNoFile) {
   done(tiny({"--out", "a"}));
   const auto before = contents(folder.path() / "a");
   // On this many examples, and with this many steps, each takes seconds.
@@ -171,7 +171,7 @@ const std::pair<const char*, const char*> kLong[] = {
     {"training gates", "reproduce voita a --gate-steps 1000000 --threads 2"},
     {"timing the", "reproduce michel a --turns 100000"}};
 
-TEST_F(Interrupt, OfWorkInCellsStopsItAtOnceAndLeavesNoProcess) {
+TEST_F(Interrupt, StopsJobsAtOnceAndLeavesNoProcess) {
   done(tiny({"--out", "a"}));
   for (const auto& [said, line] : kLong)
     for (const int signal : {SIGINT, SIGKILL}) {

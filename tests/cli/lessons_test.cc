@@ -165,7 +165,7 @@ TEST_F(Learning, DefinesWordsOfANewcomer) {
   EXPECT_EQ(done({"explain", "Layer-Norm"}).out, done({"explain", "layer norm"}).out);
 }
 
-TEST_F(Learning, RefusesWhatIsNotThere) {
+TEST_F(Learning, RefusesUnknownNamesAndSettings) {
   done(tiny({"--out", "a"}));
   for (const char* line :
        {"explain five-tokens --query dog", "explain five-tokens --query 5",

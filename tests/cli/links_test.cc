@@ -79,7 +79,7 @@ TEST_F(LinksInARun, AreReplacedByTheStateAndRefusedByLogs) {
   }
 }
 
-TEST_F(LinksInARun, OfFoldersAreRefused) {
+TEST_F(LinksInARun, LinkedFoldersAreRefused) {
   fs::create_directories(folder.path() / "victim");
   const Words curve = typed("curve r/a --examples 16 --judged 16 --methods magnitude");
   link("cells", "../../victim");
@@ -107,7 +107,7 @@ TEST_F(LinksInARun, MayLeadToTheRunItself) {
   EXPECT_TRUE(holds(file("mine"), "\"headlab\""));
 }
 
-TEST_F(LinksInARun, AndPipesDoNotMakeACommandWait) {
+TEST_F(LinksInARun, PipesDoNotBlockACommand) {
   ASSERT_EQ(mkfifo(in_run("x.json").c_str(), 0600), 0);
   ASSERT_EQ(mkfifo(in_run("report.html").c_str(), 0600), 0);
   done({"page", "r/a"});

@@ -37,7 +37,7 @@ const std::vector<Mistake> kWords = {
     {"Command", "trian", 2, "unknown command 'trian'|'train'|prune"},
     {"HelpOfNoCommand", "help evel", 2, "'eval'"},
     {"Flag", "train --stepz 3", 2, "unknown flag '--stepz'|'--steps'|headlab train"},
-    {"FlagOfOneLetter", "eval -x a", 2, "unknown flag '-x'|headlab eval --help lists them"},
+    {"FlagOfOneLetter", "eval -x a", 2, "unknown flag '-x'|list the flags with"},
     {"NoValue", "train --steps", 2, "--steps needs a value"},
     {"EmptyOut", "train --out '' --force", 2, "--out needs a value"},
     {"EmptyOutJoined", "train --out=", 2, "--out needs a value"},
@@ -71,7 +71,7 @@ const std::vector<Mistake> kWords = {
     {"Method", "prune a --method gredy --keep 1 --out b", 2, "'greedy'"},
     {"NoKeep", "prune a --out b", 2, "missing --keep"},
     {"KeepNegative", "prune a --keep -1 --out b", 2, "got -1"},
-    {"NoSuchHead", "pattern a 0.7", 2, "no head 0.7|0.0 0.1 0.2 0.3"},
+    {"NoSuchHead", "pattern a 0.7", 2, "find head 0.7|0.0 0.1 0.2 0.3"},
     {"NoHeadAtAll", "pattern a x", 2, "LAYER.HEAD"},
     {"ResumeWithAnotherRate", "train --resume a --lr 1", 2, "--lr|--resume"},
     {"ResumeWithItsOwnBatch", "train --resume a --batch 16", 2, "--batch|with --resume"},
@@ -121,7 +121,7 @@ const std::vector<Mistake> kUnused = {
     {"ExamplesOfOnePicture", "pattern a 0.1 --examples 4 --svg p.svg", 2, "--examples|one head"},
     {"ExamplesOfOneInput", "pattern a --input ab --examples 4 --activations b.npz", 2,
      "--examples|with --input"},
-    {"OneExampleOfAGrid", "pattern a --grid --examples 1", 2, "--examples 1|fewer than 2"},
+    {"OneExampleOfAGrid", "pattern a --grid --examples 1", 2, "--examples 1|2 examples or more"},
     {"TwoHeads", "pattern a 0.1 --head 0.2", 2, "--head|with HEAD"},
     {"ActivationsOfAnotherFormat", "pattern a --activations b.npy", 2, "b.npy|.npz"},
     {"TargetOfNoHead", "circuits a --target 1", 2, "cannot use --target: it needs --head"},
@@ -131,7 +131,8 @@ const std::vector<Mistake> kUnused = {
     {"BaseOfNoRotation", "bench step --rotary-base 7", 2, "cannot use --rotary-base: it needs"},
     {"DropoutOfNoTraining", "bench forward --dropout 0.1", 2,
      "--dropout cannot be combined with forward"},
-    {"TourOfNumbers", "start --csv", 2, "has no table for --csv|leave --csv out"},
+    {"TourOfNumbers", "start --csv", 2,
+     "cannot use --csv: `headlab start` has no table|leave --csv out"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };
 INSTANTIATE_TEST_SUITE_P(Unused, Mistakes, testing::ValuesIn(kUnused), name_of_mistake);
@@ -191,7 +192,7 @@ TEST_F(Failures, AreOneJsonObjectIfJsonIsAsked) {
   EXPECT_EQ(run({"page", "nothing"}).out, "") << "only if it is asked for";
 }
 
-TEST_F(Failures, OfAFileAfterTheResultLeaveOneObject) {
+TEST_F(Failures, FailedFileAfterTheResultLeavesOneJsonObject) {
   done(tiny({"--out", "a"}));
   const Outcome outcome = run({"pattern", "a", "--grid", "--json", "--svg", "none/p.svg"});
   EXPECT_EQ(outcome.status, 1);
@@ -224,7 +225,7 @@ TEST_F(Force, DoesNotPruneARunOntoItself) {
   const auto before = contents(folder.path());
   const Outcome outcome = run({"prune", "a", "--keep", "1", "--out", "./a", "--force"});
   EXPECT_EQ(outcome.status, 1);
-  expect_parts(outcome.err, {"error: ./a is the run itself"});
+  expect_parts(outcome.err, {"error: cannot write the pruned run to ./a: it is the run itself"});
   EXPECT_EQ(contents(folder.path()), before);
 }
 
@@ -251,8 +252,8 @@ TEST_F(Diverging, SaysWhereAndWhatToTryAndKeepsTheLastSave) {
   const Outcome outcome = run(words);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "");
-  expect_parts(outcome.err,
-               {"error: the ", " is not finite at step ", "gradient of ", "hint: ", "--lr"});
+  expect_parts(outcome.err, {"error: cannot go on training: the ", " is not finite at step ",
+                             "gradient of ", "hint: ", "--lr"});
   done({"eval", "a"});
 }
 

@@ -87,7 +87,7 @@ TEST_F(Pages, GoWithTheRunThatIsReplaced) {
   EXPECT_TRUE(fs::exists(folder.path() / "a" / "mine.html"));
 }
 
-TEST_F(Pages, OfASweepShowItsModels) {
+TEST_F(Pages, SweepPageShowsItsModels) {
   done(
       typed("sweep --task relations:length=8 --d-model 16 --heads 1,2 --seeds 2 --steps 3 --batch "
             "4 --eval-examples 8 --out s"));
@@ -99,7 +99,7 @@ TEST_F(Pages, OfASweepShowItsModels) {
   EXPECT_EQ(runs, (Words{"s/heads=1,seed=0", "s/heads=2,seed=0"}));
 }
 
-TEST_F(Pages, OfASweepHoldTheScoresOfItsTrials) {
+TEST_F(Pages, SweepPageHoldsTheScoresOfItsTrials) {
   done(
       typed("sweep --task relations:length=8 --d-model 16 --heads 1,2 --seeds 2 --steps 3 --batch "
             "4 --eval-examples 8 --out s"));

@@ -34,14 +34,14 @@ TEST_F(Pictures, AreOfAllThatIsAPicture) {
     EXPECT_TRUE(file(name).starts_with("<svg ")) << name;
 }
 
-TEST_F(Pictures, OfASweepShowItsCells) {
+TEST_F(Pictures, SweepShowsItsTrials) {
   Words words = tiny({"--heads", "1,2", "--out", "s", "--svg", "s.svg"});
   words[0] = "sweep";
   done(words);
   EXPECT_TRUE(holds(file("s.svg"), "heads=1")) << file("s.svg");
 }
 
-TEST_F(Pictures, OfAComparisonJoinSeeds) {
+TEST_F(Pictures, ComparisonJoinsSeeds) {
   done(tiny({"--out", "b", "--heads", "2"}));
   const Outcome outcome = done(typed("compare a b --svg c.svg --pdf c.pdf"));
   expect_parts(outcome.out, {"picture: c.svg", "caption: Comparison of loss", "a line joins"});
@@ -109,7 +109,7 @@ TEST_F(Pictures, HaveHeadsThatAreNamedStrictly) {
   expect_refused(run({"ablate", "a", "--head", "0.0,0.01"}), 2, {"0.01", "LAYER.HEAD"});
 }
 
-TEST_F(Pictures, ThatCannotBeWrittenAreASentence) {
+TEST_F(Pictures, UnwritablePicturesAreErrors) {
   const Outcome outcome = run({"pattern", "a", "--grid", "--svg", "none/p.svg"});
   EXPECT_EQ(outcome.status, 1);
   expect_sentence(outcome.err, {"none/p.svg"});

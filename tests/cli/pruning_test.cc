@@ -107,7 +107,7 @@ TEST_F(Curves, ShowEveryMethodThatNeedsNoTrainingAndHowToMakeThemAgain) {
   EXPECT_TRUE(holds(text.err, "greedy")) << text.err;
 }
 
-TEST_F(Curves, OfSeveralRunsAreAveragedAndEachKeepsItsOwn) {
+TEST_F(Curves, AverageSeveralRunsAndKeepEachOne) {
   done(tiny({"--out", "b", "--seed", "1"}));
   const Words words = {"curve", "a", "b", "--examples", "16", "--methods", "greedy"};
   const Outcome text = done(words);
@@ -141,7 +141,7 @@ TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
   expect_parts(done(words).out, {"from scratch", "authors' page"});
 }
 
-TEST_F(Curves, AndReportsHaveOneShapeForOneRunAndForSeveral) {
+TEST_F(Curves, HaveOneJsonShapeForOneAndSeveralRuns) {
   done(tiny({"--out", "b", "--seed", "1"}));
   for (const Words& words : {typed("curve a --examples 16 --methods random,exhaustive --json"),
                              typed("reproduce voita a --examples 16 --gate-steps 2 --json"),
@@ -167,7 +167,7 @@ std::string timeless(const std::string& text) {
   return kept;
 }
 
-TEST_F(Curves, AndReportsAreTheSameHoweverTheyAreMade) {
+TEST_F(Curves, DoNotDependOnJobsOrOrder) {
   done(tiny({"--out", "b", "--seed", "1"}));
   for (const Words& words : {kCurve, kPaper}) {
     const std::string name = words[0] == "curve" ? "/curve.json" : "/voita.json";
@@ -230,7 +230,8 @@ TEST_F(Curves, CountRunsThatFail) {
   done(tiny({"--out", "large", "--heads", "17", "--d-head", "1", "--steps", "1"}));
   const Outcome outcome = run(typed("curve a large --methods exhaustive --sizes 2 --examples 16"));
   EXPECT_EQ(outcome.status, 1);
-  expect_parts(outcome.out, {"1 of 2 runs failed\n  large: an exhaustive search over 17 heads"});
+  expect_parts(outcome.out,
+               {"1 of 2 runs failed\n  large: cannot search exhaustively over 17 heads"});
 }
 
 /// A run of four heads; one of seventeen; one of a task of which one example may ask nothing.
@@ -270,7 +271,7 @@ const std::vector<Mistake> kMistakes = {
      "cannot keep 2 heads|keep 3"},
     {"TwoSizes", "prune a --keep 2 --drop 50 --out b", 2, "--drop cannot be combined with --keep"},
     {"ExhaustiveSearchThatIsTooLarge", "prune large --keep 2 --method exhaustive --out b", 1,
-     "17 heads has 2^17 subsets|greedy"},
+     "17 heads: there are 2^17 subsets|greedy"},
     {"GradientsWithoutALoss", "prune silent --keep 1 --method importance --examples 1 --out b", 1,
      "no loss to judge heads by"},
     {"SearchWithoutALoss", "prune silent --keep 1 --examples 1 --out b", 1, "no loss to judge"},

@@ -66,7 +66,7 @@ TEST_F(Records, AConfigOfAPrunedRunSaysHowItWasMade) {
   EXPECT_EQ(Json::parse(file("c/config.json")).at("pruning").string(), "");
 }
 
-TEST_F(Records, PruneJsonIsWhatPrunePrintedAndFollowsTheRun) {
+TEST_F(Records, PruneJsonEqualsTheOutputAndFollowsTheRun) {
   done(tiny({"--out", "a"}));
   const Json printed =
       done(typed("prune a --method random --keep 2 --finetune 3 --out b --json")).json();

@@ -37,7 +37,7 @@ TEST_F(Safety, OnlyTheValueOfTaskAllowsAProgram) {
     run(words);
     EXPECT_FALSE(executed()) << words[0];
   }
-  expect_refused(run({"heads", name}), 1, {"which you have not named", "HEADLAB_COMMAND='sh x'"});
+  expect_refused(run({"heads", name}), 1, {"you have not named it", "HEADLAB_COMMAND='sh x'"});
   fs::remove_all(folder.path() / "command:sh x");  // which `show` would read as a file
   done({"show", "command:sh x"});
   EXPECT_TRUE(executed());
@@ -114,7 +114,7 @@ TEST_F(Safety, ASweepThatIsKilledLeavesNoWorkerAndNoProgram) {
   for (const pid_t program : programs()) EXPECT_TRUE(has_ended(program));
 }
 
-TEST_F(Safety, WhatAProgramStartedEndsWithIt) {
+TEST_F(Safety, ChildrenOfAProgramEndWithIt) {
   write("x", "sleep 300 & echo $! > helper\n" + answering());
   done(training("command:sh x", "a", {"--steps", "1"}));
   EXPECT_TRUE(has_ended(pid_in("helper")));

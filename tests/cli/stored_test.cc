@@ -63,11 +63,11 @@ TEST_F(StoredCommands, PageObeysItsBudget) {
   expect_parts(shown, {"of 512 examples are shown"});
 }
 
-TEST_F(StoredCommands, RefusalsAreOneSentence) {
+TEST_F(StoredCommands, RefusalsNameTheFault) {
   const std::pair<const char*, Words> refused[] = {
       {"heads", {"missing argument RUN"}},
       {"heads run --patterns p.npy --tokens t.json", {"unexpected argument 'run'"}},
-      {"heads --patterns p.npy", {"--patterns needs --tokens"}},
+      {"heads --patterns p.npy", {"cannot use --patterns: it needs --tokens"}},
       {"heads --tokens t.json", {"cannot use --tokens: it needs --patterns"}},
       {"page --truth f.jsonl", {"cannot use --truth: it needs --patterns"}},
       {"page run --patterns p.npy --tokens t.json", {"unexpected argument 'run'"}},

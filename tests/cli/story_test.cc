@@ -147,7 +147,7 @@ TEST_F(Story, ResumesARunOfAProgramBitForBit) {
   train("8", "whole");
   train("5", "half");
   const Words resume = {"train", "--resume", "half", "--steps", "8"};
-  EXPECT_TRUE(holds(run(resume).err, "which you have not named"));
+  EXPECT_TRUE(holds(run(resume).err, "you have not named it"));
   const Outcome resumed = run(resume, {.environment = {"HEADLAB_COMMAND=" + command}});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   const std::string call = "command: HEADLAB_COMMAND='" + command + "' headlab ";

@@ -20,11 +20,11 @@ TEST_F(SweepCommand, TrainsTheGridOnceAndPrintsTheResult) {
   EXPECT_EQ(json.at("groups").items().size(), 2u);
   EXPECT_EQ(json.at("missing").items().size(), 0u);
   EXPECT_EQ(kept("s/sweep.json"), json);
-  EXPECT_TRUE(holds(first.err, "job 4 of 4, heads=4,seed=1: loss ")) << first.err;
+  EXPECT_TRUE(holds(first.err, "trial heads=4,seed=1 finished (")) << first.err;
   const auto before = contents(folder.path() / "s");
   const Outcome again = done(grid({"--out", "s", "--json"}));
   EXPECT_EQ(again.json(), json);
-  EXPECT_FALSE(holds(again.err, "job ")) << again.err;
+  EXPECT_FALSE(holds(again.err, " finished (")) << again.err;
   EXPECT_EQ(contents(folder.path() / "s"), before);
   done({"heads", "s/heads=4,seed=0"});  // a cell is a run
 }
@@ -33,8 +33,8 @@ TEST_F(SweepCommand, TrainsOnWhatAProgramPrints) {
   if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
   const std::string task = "command:python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   const Words words = grid({"--task", task, "--seeds", "1", "--out", "s"});
-  EXPECT_TRUE(holds(done(words).err, "job 2 of 2"));
-  EXPECT_FALSE(holds(done(words).err, "job ")) << "what is there is made again";
+  EXPECT_TRUE(holds(done(words).err, " finished (2 of 2): loss "));
+  EXPECT_FALSE(holds(done(words).err, " finished (")) << "what is there is made again";
 }
 
 TEST_F(SweepCommand, GivenTwiceAtOnceMakesTheSame) {
@@ -58,14 +58,14 @@ TEST_F(SweepCommand, CollectsWhatIsThereAndNamesTheRest) {
 TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
   const Words words = grid({"--steps", "30,20000", "--heads", "1", "--seeds", "1", "--out", "s"});
   Process process(words, {.folder = folder.path()});
-  ASSERT_TRUE(process.wait_for("job 1 of 2"));
+  ASSERT_TRUE(process.wait_for(" finished (1 of 2)"));
   const fs::path second = folder.path() / "s" / "heads=1,steps=20000,seed=0";
   for (int waited = 0; waited < 20'000 && !fs::exists(second / "metrics.jsonl"); ++waited)
     usleep(1000);
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 130);
-  expect_parts(outcome.err, {"heads=1,steps=20000,seed=0: interrupted, and saved",
+  expect_parts(outcome.err, {"heads=1,steps=20000,seed=0 (2 of 2): interrupted, and saved",
                              "hint: give the same command again to continue: headlab sweep"});
   EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 1 of 2 trials"));
 }
@@ -75,12 +75,13 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   const auto before = contents(folder.path() / "s");
   for (const Words& more : {Words{}, Words{"--collect"}}) {
     expect_refused(run(with(grid({"--out", "s", "--lr", "0.5"}), more)), 1,
-                   {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
+                   {"heads=1,seed=0: it holds a run with other settings", "lr is 0.01",
                     "another folder"});
     EXPECT_EQ(contents(folder.path() / "s"), before);
   }
   done(tiny({"--out", "s/heads=1,seed=0", "--force", "--lr", "0.5"}));
-  expect_refused(run(grid({"--out", "s"})), 1, {"heads=1,seed=0 holds a run with other settings"});
+  expect_refused(run(grid({"--out", "s"})), 1,
+                 {"heads=1,seed=0: it holds a run with other settings"});
   EXPECT_FALSE(fs::exists(folder.path() / "s/failed")) << "found before anything is made";
 }
 
@@ -88,7 +89,7 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
   const Outcome outcome =
       run(grid(typed("--out s --optimizer sgd --clip 0 --heads 1 --seeds 1 --lr 1000,0.01")));
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0: ")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0 (")) << outcome.err;
   expect_parts(outcome.out,
                {"missing: 1 of 2 trials", "failed: 1 of these, 1 because they diverged"});
   // `--collect` reports it until the cell is made.
@@ -124,7 +125,7 @@ TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
   EXPECT_EQ(small({"--tied=maybe", "--out", "m"}).status, 2);
 }
 
-TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
+TEST_F(SweepCommand, RefusesWrongCommandLines) {
   const auto refused = [&](const Words& words, const Words& parts) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 2) << outcome.err;
@@ -143,11 +144,11 @@ TEST_F(SweepCommand, IsPrunedGroupByGroup) {
   const auto curves = [&](const Words& words) { return run(with(words, flags)); };
   const Outcome group = curves({"curve", "s/heads=4"});
   EXPECT_EQ(group.json().at("runs").integer(), 2);
-  EXPECT_TRUE(holds(group.err, "job ")) << group.err;
+  EXPECT_TRUE(holds(group.err, " finished (")) << group.err;
   EXPECT_TRUE(holds(group.json().at("command").string(), "headlab curve s/heads=4 --methods"));
   // Its runs by name are the same, and made already.
   const Outcome named = curves({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1"});
-  EXPECT_FALSE(holds(named.err, "job ")) << named.err;
+  EXPECT_FALSE(holds(named.err, " finished (")) << named.err;
   EXPECT_EQ(named.json().at("methods"), group.json().at("methods"));
   fs::remove(folder.path() / "s/heads=4,seed=1/cell.json");
   EXPECT_EQ(curves({"curve", "s/heads=4"}).json().at("runs").integer(), 1) << "what is finished";

@@ -223,8 +223,8 @@ TEST_F(Tables, SampleAnswersASourceAndStops) {
   const std::string begins = done(with(drawn, {"--stop", third})).out;
   EXPECT_TRUE(begins.size() < all.size() && begins.ends_with(" " + third + "\n")) << begins;
   for (const auto& [words, why] :
-       {std::pair<Words, std::string>({"--source", "a"}, "--source is for encoder-decoders"),
-        {{"--stop", "a b"}, "--stop 'a b' is 2 tokens"},
+       {std::pair<Words, std::string>({"--source", "a"}, "cannot use --source"),
+        {{"--stop", "a b"}, "--stop 'a b': expected one token, got 2"},
         {{"--stop", "?"}, "unknown token '?'"},
         {{"--top-p", "0"}, "top_p"},
         {{"--top-p", "0.5", "--temperature", "0"},
@@ -235,7 +235,7 @@ TEST_F(Tables, SampleAnswersASourceAndStops) {
   }
 }
 
-TEST_F(Tables, OfCurvesAreOfOneTask) {
+TEST_F(Tables, CurvesOfDifferentTasksAreRefused) {
   done(tiny({"--out", "a"}));
   done(
       typed("train --task copy --steps 1 --d-model 8 --heads 4 --batch 4 --layers 1 "

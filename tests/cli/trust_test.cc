@@ -17,13 +17,13 @@ Words slow(const Words& more) {
   return with(tiny({"--eval-every", "1", "--eval-examples", "1", "--steps", "300"}), more);
 }
 
-TEST_F(Trust, OfTwoWritersTheSecondChangesNothingAndSaysWhoTheFirstIs) {
+TEST_F(Trust, SecondWriterChangesNothingAndNamesTheFirst) {
   Process first(slow({"--out", "a"}), waiting());
   ASSERT_TRUE(first.wait_for("step 5/"));
   const std::string config = file("a/config.json");
   for (const Words& words :
        {Words{"train", "--resume", "a"}, tiny({"--out", "a", "--force", "--seed", "3"})})
-    expect_refused(run(words), 1, {"a is being written by process ", " since 20"});
+    expect_refused(run(words), 1, {"a: it is being written by process ", " since 20"});
   EXPECT_EQ(file("a/config.json"), config);
   first.signal(SIGKILL);
   first.finish();

@@ -247,7 +247,7 @@ TEST(Arguments, CanBeGivenAgain) {
   EXPECT_EQ(call.invocation.again(), "headlab example 'a b' --name x --loud c --some-count=3");
 }
 
-TEST(Arguments, FlagsStandForSettingsInWhatTheLibrarySays) {
+TEST(Arguments, ErrorsOfTheLibraryNameFlags) {
   Options options;
   const Call call(options, {});
   EXPECT_EQ(call.invocation.in_flags("raise `some_count`, as `headlab help` says of `text`"),

@@ -62,7 +62,7 @@ const std::vector<HeadSet> kNoneAndOne = {{}, {{0, 1}}};
 
 class OfEveryModel : public testing::TestWithParam<TransformerConfig> {};
 
-TEST_P(OfEveryModel, ZeroIsWhatRemovalLeaves) {
+TEST_P(OfEveryModel, ZeroAblationEqualsRemoval) {
   const Transformer model = random_model(GetParam());
   const Batch examples = ragged_batch(GetParam(), 9);
   const Ablation ablation(model, examples, {.batch = 4});
@@ -97,7 +97,7 @@ TEST(Ablation, PrunedModelUsesOriginalIndices) {
       pruned.with_heads({{1}, {2}}).loss(examples, {}, {}, ablation.target_count()).item());
   EXPECT_NEAR(ablation.mean_losses({&last, 1})[0], expected, kTolerance);
   const HeadSet gone = {{0, 2}};
-  expect_error([&] { ablation.losses({&gone, 1}); }, {"no head 0.2"});
+  expect_error([&] { ablation.losses({&gone, 1}); }, {"find head 0.2"});
 }
 
 /// Every head of a layer puts out its b_V, whatever it sees.

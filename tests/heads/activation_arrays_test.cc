@@ -56,7 +56,7 @@ TEST(ActivationArrays, HaveTheDocumentedNamesAndShapes) {
   EXPECT_EQ(shapes.size(), 2u * 7 + 3 + 2);
 }
 
-TEST(ActivationArrays, HoldWhatTheModelComputed) {
+TEST(ActivationArrays, EqualTheActivationsOfTheModel) {
   const Transformer model = random_model(small_config()).with_heads({{1}, {0, 1}});
   const Batch batch = random_batch(small_config(), 2, 6);
   const Activations activations(model, batch);

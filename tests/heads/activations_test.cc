@@ -11,7 +11,7 @@
 
 namespace headlab { namespace {
 
-TEST(PatternOf, APrunedModelIsThatOfTheHeadWithTheNumber) {
+TEST(PatternOf, PrunedModelUsesTheOriginalIndexOfAHead) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
   const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});
   const Transformer pruned = model.with_heads({{1, 3}});
@@ -26,7 +26,7 @@ TEST(PatternOf, APrunedModelIsThatOfTheHeadWithTheNumber) {
   ASSERT_NE(back3.truth_of(""), nullptr);
   EXPECT_EQ(back3.truth_of("")->relation, "back3");
   EXPECT_EQ(back3.truth_of("")->mass, 1);
-  expect_error([&] { pattern_of(pruned, *task, {0, 2}); }, {"no head 0.2"});
+  expect_error([&] { pattern_of(pruned, *task, {0, 2}); }, {"find head 0.2"});
 }
 
 TEST(PatternOf, CrossAttentionHasTokensOfTheSourceAsKeys) {
@@ -62,7 +62,7 @@ TEST(Activations, HoldTheOutputOfAHeadAndTheStreams) {
   EXPECT_EQ(second.shape(), Shape({2, 6, both.size(2) / 2}));
   EXPECT_EQ(second.data()[0], both.data()[both.size(2) / 2]);
   EXPECT_EQ(activations.residual(2).shape(), activations.residual(0).shape());
-  expect_error([&] { activations.output({0, 0}); }, {"no head 0.0"});
+  expect_error([&] { activations.output({0, 0}); }, {"find head 0.0"});
 }
 
 TEST(ForParts, CoversEverySequenceOnce) {
@@ -75,7 +75,7 @@ TEST(ForParts, CoversEverySequenceOnce) {
   EXPECT_EQ(sizes, (std::vector<Index>{3, 3, 1}));
 }
 
-TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
+TEST(Masses, MassesByExampleAverageToTheScore) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1");
   const Transformer model = random_model(small_config(task->shape()));
   constexpr Index kExamples = 40;
@@ -96,7 +96,7 @@ TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
   }
 }
 
-TEST(Outputs, OfAPatternAreThoseOfTheHead) {
+TEST(Outputs, OutputsOfAPatternEqualTheOutputsOfItsHead) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3");
   const Transformer model = random_model(small_config(task->shape()));
   const HeadPattern pattern = pattern_of(model, *task, {1, 0}, 3);

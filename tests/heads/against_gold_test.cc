@@ -44,7 +44,7 @@ TEST(Baselines, ReportTheNearestCandidateAndTheHeadWhereItIsWrong) {
   EXPECT_EQ(json.at("best_offset").integer(), -3);
 }
 
-TEST(Baselines, OfTheNearestAreMissingWhereTheTaskNamesNoCandidates) {
+TEST(Baselines, NearestCandidateIsMissingIfTheTaskNamesNone) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
   Transformer model = hand_built(task->shape(), 3, {1, kSame});
   const HeadsReport report = score_heads(model, *task, {.examples = 40});
@@ -56,7 +56,7 @@ TEST(Baselines, OfTheNearestAreMissingWhereTheTaskNamesNoCandidates) {
   EXPECT_EQ(report.relations[1].offset.head_top1_where_wrong, 1);
 }
 
-TEST(MassOfAnyHead, IsThatOfTheBestHeadAtEachQuery) {
+TEST(MassOfAnyHead, EqualsTheMaximumOverHeadsAtEachQuery) {
   const TwoNouns task;
   for (const auto& [heads, mass] : std::vector<std::pair<std::vector<Index>, double>>{
            {{5}, 0.5}, {{5, 5}, 0.5}, {{5, 3}, 1}, {{3, kUniform, 5}, 1}}) {
@@ -100,7 +100,7 @@ TEST_F(Assigned, CopiesOfAHeadSpecialiseOnce) {
   EXPECT_NEAR(report.specialization, 1.0 / 3, 1e-15);
 }
 
-TEST_F(Assigned, LiftOverTheUntrainedModelIsThatOfItsBestHead) {
+TEST_F(Assigned, LiftOverTheUntrainedModelUsesItsBestHead) {
   Transformer uniform = hand_built(task_->shape(), 3, {kUniform, kUniform});
   const HeadsReport over_uniform = report_of({1, 3, kSame}, &uniform);
   const HeadsReport of_uniform = report_of({kUniform});

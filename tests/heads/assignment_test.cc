@@ -61,7 +61,7 @@ TEST(BestAssignment, LeavesTheWorstRowsOverWhereColumnsAreFew) {
   EXPECT_TRUE(best_assignment(0, 2, std::vector<double>{}).empty());
 }
 
-TEST(BestAssignment, RefusesWhatHasNoSum) {
+TEST(BestAssignment, RefusesValuesWithoutASum) {
   expect_error([] { best_assignment(2, 2, std::vector<double>{1, 2, 3}); }, {"got 3"});
   expect_error([] { best_assignment(1, 2, std::vector<double>{1, std::nan("")}); }, {"finite"});
 }

@@ -33,7 +33,7 @@ TEST(Attribution, NamesEveryPartOnce) {
   }
 }
 
-TEST(Attribution, OfAnEncoderDecoderNamesTheDecodersParts) {
+TEST(Attribution, EncoderDecoderReportsPartsOfTheDecoder) {
   const TransformerConfig config = small_encoder_decoder();
   const Attribution found = attribute_logits(random_model(config), random_batch(config, 2, 5));
   for (const char* part : {"1.0", "2.1", "decoder.blocks.0.cross_attn.b_O", "decoder.blocks.0.mlp"})
@@ -58,13 +58,13 @@ TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
   EXPECT_NEAR(report.logits[0], sum / static_cast<double>(found.rows.size()), 1e-3);
 }
 
-TEST(Attribution, RefusesWhatIsNoSum) {
+TEST(Attribution, RefusesPostNormModelsAndBatchesWithoutTargets) {
   TransformerConfig post = small_config("norm_place=post");
   expect_error([&] { attribute_logits(random_model(post), random_batch(post, 2, 5)); },
-               {"post-norm", "cannot be attributed"});
+               {"post-norm", "cannot attribute logits"});
   const TransformerConfig one = small_config();
   expect_error([&] { attribute_logits(random_model(one), random_batch(one, 2, 5, 1.0)); },
-               {"without targets"});
+               {"no targets"});
 }
 
 TEST(Attribution, SingleExamplesHaveTheMeansOfTheReportAndSumToTheirLogits) {

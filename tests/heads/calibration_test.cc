@@ -136,8 +136,8 @@ TEST(Calibration, FalseCausesAreRare) {
 }
 
 /// Two layers, trained until heads own relations: pairs of which one alone owns the relation that
-/// is asked about, and the other does not even do it in part. Both verdicts are possible: the other
-/// may write to its logits as well. A training for every fourth of the seeds.
+/// is asked about, and the other does not even do it in part. Both conclusions are possible: the
+/// other may write to its logits as well. A training for every fourth of the seeds.
 TEST(Calibration, FalsePairsAreRare) {
   Rate redundant, takes_over, found;
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
@@ -199,7 +199,7 @@ TEST(Calibration, FalseFindingsInControlsAreRare) {
         for (const HeadId& head : all_heads(model))
           causes.add(experiment.test(r, {head}).is_cause());
       for (const HeadPairReport& pair : ablate_pairs(model, *task, {}, 100).pairs)
-        pairs.add(!pair.verdict().empty());
+        pairs.add(!pair.conclusion().empty());
     }
     std::cout << "  " << spec << ", mean loss " << loss << "\n";
     EXPECT_LT(loss, *spec == 'm' ? 0.1 : 2);
@@ -255,7 +255,7 @@ struct Later : Shuffled {
 
 /// Two heads, each of which lacks a share of the positions that are its own to lack, are weak
 /// everywhere else.
-TEST(Power, OfSplitsRisesWithTheSplitShare) {
+TEST(Power, SplitsGainPowerWithTheSplitShare) {
   std::cout << "  divided positions, and the share of seeds in which that is found with 100 and "
                "400 examples\n";
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
@@ -295,7 +295,7 @@ Transformer quieter(Transformer model, Index heads, double strength) {
   return model;
 }
 
-TEST(Power, OfCausesAndPairsRisesWithStrength) {
+TEST(Power, CausesAndPairsGainPowerWithStrength) {
   std::cout << "  strength of one head, and the share of seeds in which a pair is redundant, one "
                "takes over, a head is a cause\n";
   const auto induction = make_task(kInduction);
@@ -325,7 +325,7 @@ TEST(Power, OfCausesAndPairsRisesWithStrength) {
   }
 }
 
-TEST(Power, OfOwnersRisesWithLiftAndExamples) {
+TEST(Power, OwnersGainPowerWithLiftAndExamples) {
   std::cout << "  strength, lift, and the share of seeds in which the head is found with "
                "20, 40, 100 and 400 examples\n";
   for (const double strength : {4e-4, 1e-3, 1.3e-3, 1.6e-3, 2e-3, 1e-2}) {

@@ -36,7 +36,7 @@ void expect_spectrum(std::vector<Complex> actual, const std::vector<Complex>& ex
   }
 }
 
-TEST(Eigenvalues, OfACompanionMatrixAreTheRootsOfItsPolynomial) {
+TEST(Eigenvalues, CompanionMatrixHasTheRootsOfItsPolynomial) {
   // (x - 1)(x - 2)(x + 3)(x^2 + 4) = x^5 + 0 x^4 - 3 x^3 + 6 x^2 - 28 x + 24
   Matrix m(5, 5);
   const double coefficients[5] = {24, -28, 6, -3, 0};
@@ -47,7 +47,7 @@ TEST(Eigenvalues, OfACompanionMatrixAreTheRootsOfItsPolynomial) {
   expect_spectrum(eigenvalues(m), {1, 2, -3, Complex(0, 2), Complex(0, -2)}, 1e-12);
 }
 
-TEST(Eigenvalues, OfATriangleAreItsDiagonalUnderAnySimilarity) {
+TEST(Eigenvalues, TriangularMatrixKeepsItsDiagonalUnderSimilarity) {
   constexpr Index n = 12;
   Matrix triangle = random_matrix(n, Key{3});
   std::vector<Complex> expected;
@@ -68,7 +68,7 @@ TEST(Eigenvalues, OfATriangleAreItsDiagonalUnderAnySimilarity) {
   expect_spectrum(eigenvalues(S * triangle * inverse), expected, 1e-6);
 }
 
-TEST(Eigenvalues, OfAPathAreKnown) {
+TEST(Eigenvalues, PathGraphHasKnownEigenvalues) {
   // The matrix with 2 on the diagonal and -1 next to it has 2 - 2 cos(pi k / (n + 1)).
   constexpr Index n = 12;
   const Matrix path(n, n, [](Index i, Index j) {
@@ -94,7 +94,7 @@ TEST(Eigenvalues, SumToTheTraceAndTheirSquaresToThatOfTheSquare) {
   }
 }
 
-TEST(Eigenvalues, OfDefectiveAndOfZeroMatricesAreFoundToo) {
+TEST(Eigenvalues, DefectiveAndZeroMatricesConverge) {
   Matrix shift(6, 6);  // one Jordan block: all eigenvalues 0
   for (Index i = 0; i + 1 < 6; ++i) shift(i, i + 1) = 1;
   expect_spectrum(eigenvalues(shift), std::vector<Complex>(6), 1e-12);
@@ -106,7 +106,7 @@ TEST(Eigenvalues, OfDefectiveAndOfZeroMatricesAreFoundToo) {
 
 /// Small ones next to a large one: what is negligible depends on the neighbours, not on the
 /// largest.
-TEST(Eigenvalues, OfGradedMatricesAreAllFound) {
+TEST(Eigenvalues, GradedMatricesConverge) {
   Matrix m(3, 3);
   m(0, 0) = 1e10;
   m(1, 1) = 2e-3;
@@ -117,7 +117,7 @@ TEST(Eigenvalues, OfGradedMatricesAreAllFound) {
   expect_spectrum(eigenvalues(m), {1e10, 1.5e-3 + root, 1.5e-3 - root}, 1e-6);
 }
 
-TEST(Eigenvalues, RefuseInWords) {
+TEST(Eigenvalues, RefuseNonSquareAndNonFiniteMatrices) {
   expect_error([] { eigenvalues(Matrix(2, 3)); }, {"square", "2 x 3"});
   Matrix m(1, 1);
   m(0, 0) = NAN;
@@ -152,7 +152,7 @@ TEST_F(HandMade, TheInductionHeadCopies) {
   EXPECT_LT(std::abs(report.heads[0].copying[0]), 1.0001);
 }
 
-TEST_F(HandMade, TokenCircuitsAreWhatTheHeadsWereGiven) {
+TEST_F(HandMade, TokenCircuitsEqualTheWeightsSetByHand) {
   const TokenCircuits induction = token_circuits(model_, {1, 0});
   const double said = 40 / InductionStream(task_->shape()).scale(3);
   for (Index i = 0; i < 9; ++i) {
@@ -208,7 +208,7 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
 }
 
 /// Products of the queries and keys of a pass, divided by the scales of what they read.
-TEST(TokenCircuits, OfRotaryPositionsAreThoseOfADistance) {
+TEST(TokenCircuits, RotaryPositionsDependOnTheDistance) {
   const Transformer model = random_model(small_config("layers=1 block=llama"));
   const Batch batch = random_batch(model.config(), 1, 6);
   ActivationCache activations;
@@ -252,7 +252,7 @@ std::vector<double> behind_norm(const Tensor& gain, const Tensor& W) {
   return all;
 }
 
-TEST(Circuits, OfALargeVocabularyCopyAsTheEigenvaluesOfTheWholeSay) {
+TEST(Circuits, CopyingScoreOfALargeVocabularyEqualsThatOfTheFullMatrix) {
   const Transformer model = random_model(small_config("layers=1 vocab=5000"));
   const HeadId head = all_heads(model)[1];
   const HeadWeights weights = head_weights(model, head);
@@ -263,10 +263,10 @@ TEST(Circuits, OfALargeVocabularyCopyAsTheEigenvaluesOfTheWholeSay) {
        eigenvalues(Matrix(weights.O) * U * (Matrix(model.embedding()) * Matrix(weights.V))))
     sum += value.real(), sizes += std::abs(value);
   EXPECT_NEAR(find_circuits(model, {.draws = 1}).heads[1].copying[0], sum / sizes, 1e-4);
-  expect_error([&] { token_circuits(model, head); }, {"5000 tokens", "the most are 4096"});
+  expect_error([&] { token_circuits(model, head); }, {"5000 tokens", "at most 4096 fit"});
 }
 
-TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
+TEST(Circuits, CrossAttentionReadsQueriesFromTheDecoderAndKeysFromTheEncoder) {
   const Transformer model = random_model(small_encoder_decoder());
   const HeadId cross{2, 1};  // modules: the encoder's, the decoder's own, across
   const HeadWeights plain = plain_weights(model, cross), weights = head_weights(model, cross);
@@ -282,15 +282,15 @@ TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
   EXPECT_FALSE(token_circuits(model, {0, 0}).ov.defined());
 }
 
-TEST(Composition, OfHeadsThatWriteNothingIsNone) {
+TEST(Composition, HeadsWithoutOutputHaveNoComposition) {
   Transformer model = random_model(small_config("heads=2"));
   model.visit([](const std::string&, const Tensor& p) { std::fill_n(p.data(), p.count(), 0); });
   for (const Composition& one : find_circuits(model, {.draws = 1}).compositions)
     EXPECT_EQ(one.strength, 0);
-  expect_error([&] { find_circuits(model, {.draws = 0}); }, {"random pairs: 0 are too few"});
+  expect_error([&] { find_circuits(model, {.draws = 0}); }, {"one random pair or more, got 0"});
 }
 
-TEST(Circuits, OfAnEncoderDecoderComposeWithinEachStream) {
+TEST(Circuits, EncoderDecoderHeadsComposeWithinEachStream) {
   const CircuitsReport report = find_circuits(random_model(small_encoder_decoder()), {.draws = 10});
   std::set<std::string> kinds;  // "FROM TO KIND" of modules
   for (const Composition& one : report.compositions)

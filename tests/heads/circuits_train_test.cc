@@ -27,7 +27,7 @@ TEST(Causes, TrainedInductionHasTheCausesOfItsCircuit) {
     EXPECT_GT(one.change.low, 1);
   EXPECT_LT(ablate_pairs(run.model, examples).pairs[0].interaction.high, 0);
   for (const auto& row : test_gold_edges(run.model, *run.task, {.examples = 64}).relations)
-    EXPECT_EQ(row.tests[0].verdict(),
+    EXPECT_EQ(row.tests[0].conclusion(),
               row.relation.name == "previous" ? "has no targets of its own" : "cause");
   const AttributionReport shares = attribute_logits(run.model, *run.task, 64);
   for (std::size_t p = 0; p < shares.parts.size(); ++p)

@@ -33,7 +33,7 @@ TEST(Flow, IsTheMinimumCutOfEachPairAndRowsSumToOne) {
   EXPECT_NEAR(flow(0, 0), 1, 1e-9);
 }
 
-TEST(Flow, OfOneLayerIsItsAttention) {
+TEST(Flow, OneLayerFlowEqualsItsAttention) {
   const Matrix A = matrix_of({{1, 0, 0}, {0.4, 0.6, 0}, {0.2, 0.3, 0.5}});
   const Matrix flow = attention_flow({A}), rollout = attention_rollout({A});
   for (Index t = 0; t < 3; ++t) {

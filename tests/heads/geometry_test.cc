@@ -53,7 +53,7 @@ TEST(JensenShannonDistance, IsItsDefinitionForAnyLength) {
   }
 }
 
-TEST(EffectiveRank, OfKnownMatrices) {
+TEST(EffectiveRank, EqualsKnownRanks) {
   EXPECT_EQ(effective_rank(Matrix(3, 3)), 0);
   EXPECT_NEAR(effective_rank(Matrix(3, 3, std::equal_to<>())), 3, 1e-14);
   Generator random(Key{6});

@@ -15,7 +15,7 @@ namespace headlab { namespace {
 
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
 
-TEST(TruthEdges, OfTheInductionPairCarryTheWholeAnswer) {
+TEST(TruthEdges, InductionPairCarriesTheWholeAnswer) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeReport report = test_gold_edges(model, *task, {.examples = 80, .draws = 2});
@@ -28,7 +28,7 @@ TEST(TruthEdges, OfTheInductionPairCarryTheWholeAnswer) {
     EXPECT_GT(owner.truth.low, std::log(9.0));
     EXPECT_GT(owner.difference.low, 1);
     // The other head reads the token before; no query asks for it there.
-    EXPECT_EQ(owner.verdict(), r == 0 ? "cause" : "has no targets of its own");
+    EXPECT_EQ(owner.conclusion(), r == 0 ? "cause" : "has no targets of its own");
     EXPECT_EQ(owner.is_cause(), r == 0);
   }
   // Without gold edges the induction head says the other tokens alike: the right one never.
@@ -55,23 +55,23 @@ TEST(TruthEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
   EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 1, 1e-6);
 }
 
-TEST(TruthEdges, CallNoHeadACauseThatIsNone) {
+TEST(TruthEdges, HeadWithoutEffectIsNoCause) {
   EdgeTest test{.heads = {{0, 0}}, .lift = 0.1};
   test.truth = {0.0, -0.1, 0.1, 0.9, 40};
   EXPECT_FALSE(test.is_cause());
-  EXPECT_EQ(test.verdict(), "no cause") << "a low lift alone is no reason";
+  EXPECT_EQ(test.conclusion(), "no cause") << "a low lift alone is no reason";
   test.lift = 0.9;
-  EXPECT_EQ(test.verdict(), "pattern and cause disagree");
+  EXPECT_EQ(test.conclusion(), "pattern and cause disagree");
 }
 
-TEST(TruthEdges, PassNoVerdictOnFewerThanThirtyExamples) {
+TEST(TruthEdges, DrawNoConclusionFromFewerThanThirtyExamples) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeTest few = EdgeExperiment(model, *task, {.examples = 29}).test(0, {{1, 0}});
   EXPECT_FALSE(few.is_cause());
-  EXPECT_EQ(few.verdict(), "too few (29)");
+  EXPECT_EQ(few.conclusion(), "too few (29)");
   const EdgeTest enough = EdgeExperiment(model, *task, {.examples = 60}).test(0, {{1, 0}});
-  EXPECT_EQ(enough.verdict(), "cause without pattern");  // its lift is not asked here
+  EXPECT_EQ(enough.conclusion(), "cause without pattern");  // its lift is not asked here
   EXPECT_EQ(enough.truth.examples, 60);
 }
 
@@ -84,15 +84,15 @@ TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
                 .share = 1,
                 .truth = sure,
                 .difference = sure};
-  EXPECT_EQ(test.verdict(), "cause");
+  EXPECT_EQ(test.conclusion(), "cause");
   test.control_mass = .4;
-  EXPECT_EQ(test.verdict(), "no fair control");
+  EXPECT_EQ(test.conclusion(), "no fair control");
   EXPECT_FALSE(test.is_cause());
   test.control_mass = .5;
   test.share = .05;
-  EXPECT_EQ(test.verdict(), "small");
+  EXPECT_EQ(test.conclusion(), "small");
   test.share = 1, test.truth.change = .006;
-  EXPECT_EQ(test.verdict(), "small");
+  EXPECT_EQ(test.conclusion(), "small");
 }
 
 TEST(TruthEdges, HeadsWithoutOutputAreNoCause) {
@@ -106,8 +106,8 @@ TEST(TruthEdges, HeadsWithoutOutputAreNoCause) {
     EXPECT_EQ(owner.lift, 1);
     EXPECT_EQ(owner.truth.change, 0);
     EXPECT_EQ(owner.truth.p, 1);
-    EXPECT_EQ(owner.verdict(), "pattern and cause disagree");
-    EXPECT_EQ(report.relations[r].tests.back().verdict(), "no cause");
+    EXPECT_EQ(owner.conclusion(), "pattern and cause disagree");
+    EXPECT_EQ(report.relations[r].tests.back().conclusion(), "no cause");
   }
 }
 
@@ -144,7 +144,7 @@ TEST(TruthEdges, OnlyGroundTruthEdgesAreMasked) {
   EXPECT_GT(std::abs(hidden - whole), 1e-3);
 }
 
-TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
+TEST(TargetsOfARelation, AreNamedLikeTheRelationAndLieAtItsQueries) {
   const auto task = make_task(kRelations);
   const Example example = held_out_examples(*task, 5);
   for (std::size_t r = 0; r < 3; ++r) {
@@ -187,16 +187,16 @@ TEST(TruthEdges, SayOnHowManyExamplesTheyWereTested) {
   EXPECT_EQ(finding_of(report).about.at("examples").integer(), task->different(Split::validation));
 }
 
-TEST(TruthEdges, RefuseInWords) {
+TEST(TruthEdges, RefuseInvalidOptions) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
   const EdgeExperiment experiment(model, *task, {.examples = 4});
-  expect_error([&] { experiment.test(0, {{1, 3}}); }, {"no head 1.3", "0.0 1.0"});
+  expect_error([&] { experiment.test(0, {{1, 3}}); }, {"find head 1.3", "0.0 1.0"});
   expect_error([&] { experiment.test(7, {{1, 0}}); }, {"2 relations"});
   EXPECT_THROW(EdgeExperiment(model, *task, {.examples = 4, .batch = 0}), Error);
 }
 
-TEST(EdgeVerdict, CauseNeedsAPBelowOneInAThousand) {
+TEST(EdgeConclusion, CauseNeedsAPBelowOneInAThousand) {
   const auto test_with = [](double p) {
     const PairedChange rise{.change = 0.5, .low = 0.1, .high = 0.9, .p = p, .examples = 100};
     return EdgeTest{.mass = 1, .control_mass = 1, .share = 1, .truth = rise, .difference = rise};

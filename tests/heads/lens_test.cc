@@ -26,7 +26,7 @@ TEST_P(LensOf, LastPlaceHasTheLogitsOfTheModel) {
 
 class LensOfASum : public testing::TestWithParam<TransformerConfig> {};
 
-TEST_P(LensOfASum, StreamAfterAttentionIsThatOfAModelWithoutTheNetworkAfterIt) {
+TEST_P(LensOfASum, StreamAfterAttentionEqualsAModelWithoutItsLastNetwork) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 3, 5);
   ActivationCache activations;

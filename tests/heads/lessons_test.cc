@@ -1,6 +1,6 @@
-// The worlds of the lessons against every figure that the articles print and that is right, to its
-// last digit: the sentence of five tokens, the one of two, heads of random weights; and that the
-// attention which models run computes the same.
+// The worked examples of the lessons against every figure that the articles print and that is
+// right, to its last digit: the sentence of five tokens, the one of two, heads of random weights;
+// and that the attention which models run computes the same.
 #include "headlab/heads/lessons.h"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ void expect_printed(const Matrix& matrix, const std::vector<double>& printed,
 }
 
 std::vector<HeadSteps> five_tokens(Index heads = 2) {
-  const LessonWorld& world = lesson_world("five-tokens");
-  return attend_in_heads(world.q, world.k, world.v, heads);
+  const WorkedExample& worked = worked_example("five-tokens");
+  return attend_in_heads(worked.q, worked.k, worked.v, heads);
 }
 
 TEST(Lessons, FiveTokensHaveTheScoresOfTheArticle) {
@@ -89,16 +89,17 @@ TEST(Lessons, FourHeadsOfWidthOneLeaveNineOfTwentyRowsUniform) {
   }
   EXPECT_EQ(uniform, 9);
   EXPECT_EQ(zero, 9);
-  const LessonWorld& world = lesson_world("five-tokens");
-  const Table mixed = world_tables(shown_heads(world.tokens, five_tokens(4)), world.W_O).back();
+  const WorkedExample& worked = worked_example("five-tokens");
+  const Table mixed =
+      worked_example_tables(shown_heads(worked.tokens, five_tokens(4)), worked.W_O).back();
   EXPECT_NE(mixed.note.find("9 of 20 rows are uniform"), std::string::npos) << mixed.note;
   EXPECT_THROW(five_tokens(3), Error);
 }
 
 TEST(Lessons, AblatingAHeadChangesTheOutputByItsNorm) {
   const std::vector<HeadSteps> heads = five_tokens();
-  const LessonWorld& world = lesson_world("five-tokens");
-  for (const Matrix& W_O : {identity(4), world.W_O}) {
+  const WorkedExample& worked = worked_example("five-tokens");
+  for (const Matrix& W_O : {identity(4), worked.W_O}) {
     EXPECT_NEAR(change_when_silent(heads, 0, W_O), .9600, kFourDecimals);
     EXPECT_NEAR(change_when_silent(heads, 1, W_O), .9941, kFourDecimals);
   }
@@ -106,23 +107,23 @@ TEST(Lessons, AblatingAHeadChangesTheOutputByItsNorm) {
 
 TEST(Lessons, OwnNumbersMayLackTheOutputMatrix) {
   Json json = Json::parse(R"({"tokens": ["a"], "q": [[1]], "k": [[1]], "v": [[1]]})");
-  EXPECT_EQ(world_of(json, "here").W_O(0, 0), 1);
+  EXPECT_EQ(worked_example_of(json, "here").W_O(0, 0), 1);
   json["W_O"] = Json::parse("[[3]]");
-  EXPECT_EQ(world_of(json, "here").W_O(0, 0), 3);
+  EXPECT_EQ(worked_example_of(json, "here").W_O(0, 0), 3);
 }
 
 TEST(Lessons, HeadsThatReadTheSameColumnsHaveOnePattern) {
-  const LessonWorld& world = lesson_world("five-tokens");
-  const Matrix q = columns_of(world.q, 0, 2), k = columns_of(world.k, 0, 2);
-  const HeadSteps one = attend(q, k, columns_of(world.v, 0, 2)),
-                  two = attend(q, k, columns_of(world.v, 2, 4));
+  const WorkedExample& worked = worked_example("five-tokens");
+  const Matrix q = columns_of(worked.q, 0, 2), k = columns_of(worked.k, 0, 2);
+  const HeadSteps one = attend(q, k, columns_of(worked.v, 0, 2)),
+                  two = attend(q, k, columns_of(worked.v, 2, 4));
   EXPECT_EQ(one.weights.values(), two.weights.values());
   EXPECT_NE(one.output.values(), two.output.values());
 }
 
 TEST(Lessons, CatSleepsHasTheRightFiguresOfTheArticle) {
-  const LessonWorld& world = lesson_world("cat-sleeps");
-  const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, 2);
+  const WorkedExample& worked = worked_example("cat-sleeps");
+  const std::vector<HeadSteps> heads = attend_in_heads(worked.q, worked.k, worked.v, 2);
   expect_printed(heads[0].scores, {5, 0, 0, 0});
   EXPECT_NEAR(heads[0].scaled(0, 0), 3.5, .05);
   expect_printed(heads[0].weights, {.97, .03, .5, .5}, .5e-2);
@@ -138,37 +139,37 @@ Tensor one_sequence(const Matrix& matrix) {
   return x;
 }
 
-TEST(Lessons, ComputeWhatTheEngineComputes) {
-  for (const LessonWorld& world : lesson_worlds()) {
+TEST(Lessons, EqualTheEngine) {
+  for (const WorkedExample& worked : worked_examples()) {
     for (const Index H : {1, 2, 4}) {
       Tensor pattern;
-      const Tensor z = attention(one_sequence(world.q), one_sequence(world.k),
-                                 one_sequence(world.v), {.heads = H}, &pattern);
-      const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, H);
+      const Tensor z = attention(one_sequence(worked.q), one_sequence(worked.k),
+                                 one_sequence(worked.v), {.heads = H}, &pattern);
+      const std::vector<HeadSteps> heads = attend_in_heads(worked.q, worked.k, worked.v, H);
       const Matrix own = concatenated(heads);
       for (std::size_t i = 0; i < own.values().size(); ++i)
-        EXPECT_NEAR(own.values()[i], static_cast<double>(z.data()[i]), 1e-6) << world.name;
+        EXPECT_NEAR(own.values()[i], static_cast<double>(z.data()[i]), 1e-6) << worked.name;
       const Matrix& last = heads.back().weights;
       const Scalar* of_last = pattern.data() + (H - 1) * last.rows() * last.columns();
       for (std::size_t i = 0; i < last.values().size(); ++i)
-        EXPECT_NEAR(last.values()[i], static_cast<double>(of_last[i]), 1e-6) << world.name;
+        EXPECT_NEAR(last.values()[i], static_cast<double>(of_last[i]), 1e-6) << worked.name;
     }
   }
 }
 
 TEST(Lessons, KeysThatAreNotSeenHaveNoWeight) {
-  const LessonWorld& world = lesson_world("cat-sleeps");
+  const WorkedExample& worked = worked_example("cat-sleeps");
   const std::vector<char> causal = {1, 0, 1, 1}, none = {0, 0, 1, 1};
-  expect_printed(attend(world.q, world.k, world.v, causal).weights, {1, 0, .0759, .9241});
-  EXPECT_EQ(attend(world.q, world.k, world.v, none).weights(0, 0), 0);
-  EXPECT_THROW(attend(world.q, world.k, world.v, std::vector<char>(3)), Error);
+  expect_printed(attend(worked.q, worked.k, worked.v, causal).weights, {1, 0, .0759, .9241});
+  EXPECT_EQ(attend(worked.q, worked.k, worked.v, none).weights(0, 0), 0);
+  EXPECT_THROW(attend(worked.q, worked.k, worked.v, std::vector<char>(3)), Error);
 }
 
 TEST(Lessons, AreTablesWithTheColumnsOfTheGoldenFile) {
-  const LessonWorld& world = lesson_world("five-tokens");
-  const ShownHeads shown = shown_heads(world.tokens, five_tokens());
+  const WorkedExample& worked = worked_example("five-tokens");
+  const ShownHeads shown = shown_heads(worked.tokens, five_tokens());
   std::string all;
-  for (const auto& tables : {world_tables(shown, world.W_O), query_tables(shown, 0)})
+  for (const auto& tables : {worked_example_tables(shown, worked.W_O), query_tables(shown, 0)})
     for (const Table& table : tables) {
       all += columns_text(table);
     }
@@ -179,7 +180,7 @@ TEST(Lessons, AreTablesWithTheColumnsOfTheGoldenFile) {
   expect_golden("heads/lesson_tables.txt", all);
 }
 
-TEST(Lessons, NameTheWorldsThereAre) { EXPECT_THROW(lesson_world("six-tokens"), Error); }
+TEST(Lessons, NameTheWorldsThereAre) { EXPECT_THROW(worked_example("six-tokens"), Error); }
 
 TEST(Lessons, AreOneJsonForPages) {
   const Json json = lessons_json();

@@ -19,7 +19,7 @@ struct InductionPair {
 };
 
 /// The first row of the article's patterns of 8 tokens, as its code makes them.
-TEST(Patterns, OfTheArticleHaveFirstRowsThatDoNotSumToOne) {
+TEST(Patterns, FirstRowsOfTheArticleDoNotSumToOne) {
   const double n = 8, rest = .1 / (n - 2);
   const double previous = .1 + (n - 1) * rest;  // .8 is replaced by .1 in the same cell
   const double first = .7 + .2 + (n - 1) * rest;

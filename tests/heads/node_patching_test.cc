@@ -25,7 +25,7 @@ class NodesOf : public testing::TestWithParam<TransformerConfig> {
   Batch corrupted_ = random_batch(GetParam(), 3, 5, 0.2, Key{8});
 };
 
-TEST_P(NodesOf, OutputsAndStreamsAreThoseOfPatchActivations) {
+TEST_P(NodesOf, OutputsAndStreamsEqualPatchedActivations) {
   const PatchReport report = patch_activations(model_, clean_, corrupted_);
   const PatchDirection nodes = patch_nodes(model_, clean_, corrupted_, true);
   EXPECT_NEAR(nodes.base, report.corrupted, 1e-6);
@@ -45,7 +45,7 @@ TEST_P(NodesOf, OutputsAndStreamsAreThoseOfPatchActivations) {
 }
 
 /// Without a change, the outputs computed for patched nodes are those of the model.
-TEST_P(NodesOf, OutputsOfUnchangedInputsAreThoseOfTheModel) {
+TEST_P(NodesOf, UnchangedInputsGiveTheOutputsOfTheModel) {
   const Activations activations(model_, clean_);
   const std::vector<AttentionLayer> attention_layers = model_.attention_layers();
   for (std::size_t m = 0; m < attention_layers.size(); ++m) {

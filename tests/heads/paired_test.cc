@@ -41,7 +41,7 @@ TEST(PairedChange, IsCertainWhereEveryTargetChangesAlike) {
   EXPECT_EQ(result.p, kLeastP);  // what is rarer is not known
 }
 
-TEST(PairedChange, OfNothingHasNoSignificance) {
+TEST(PairedChange, NoChangeHasNoSignificance) {
   const Numbers same(40, 2);
   const PairedChange none = paired_change(same, same, Numbers(40, 3));
   EXPECT_EQ(none.p, 1);
@@ -50,7 +50,7 @@ TEST(PairedChange, OfNothingHasNoSignificance) {
 }
 
 /// Rounding errors of float losses have a sign too, and on 2,048 examples a small p.
-TEST(PairedChange, OfRoundingAloneIsNone) {
+TEST(PairedChange, RoundingAloneIsNoChange) {
   Numbers after(2048, 2.0), before(2048, 2.0), targets(2048, 8.0);
   for (std::size_t i = 0; i < after.size(); ++i) after[i] += i % 3 == 0 ? 3e-6 : 1e-6;
   const PairedChange noise = paired_change(after, before, targets);
@@ -191,7 +191,7 @@ TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
       << "there are no more";
 }
 
-TEST(PairedChange, ThatWasNotMeasuredHasNoNumbers) {
+TEST(PairedChange, UnmeasuredChangeHasNoNumbers) {
   EXPECT_EQ(Json(cells_of({})).dump(), "[null,null,0,null,null]");
 }
 
@@ -212,7 +212,7 @@ TEST(PairedChange, IsLessSureWhereExamplesShareWhatWasDrawn) {
   EXPECT_EQ(paired_change(after, before, targets, mixed).high, alone.high);  // never narrower
 }
 
-TEST(PairedChange, SaysOnHowManyExamplesItRestsAndIsNoVerdictBelowThirty) {
+TEST(PairedChange, SaysOnHowManyExamplesItRestsAndIsNoConclusionBelowThirty) {
   std::vector<double> after(40), before(40), targets(40);
   after[3] = 2, targets[3] = 1;  // a single target: an interval of no width
   const PairedChange one = paired_change(after, before, targets);

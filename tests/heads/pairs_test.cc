@@ -20,7 +20,7 @@ class PairsOfInduction : public testing::Test {
   std::unique_ptr<Task> task_ = make_task(kInduction);
 };
 
-TEST_F(PairsOfInduction, ThatWorkOneAfterTheOtherCostNoMoreThanTheSecond) {
+TEST_F(PairsOfInduction, ConsecutiveHeadsCostLessTogetherThanInSum) {
   const PairsReport report = ablate_pairs(induction_pair(task_->shape()), examples(80));
   ASSERT_EQ(report.pairs.size(), 1u);
   const HeadPairReport& pair = report.pairs[0];
@@ -29,7 +29,7 @@ TEST_F(PairsOfInduction, ThatWorkOneAfterTheOtherCostNoMoreThanTheSecond) {
   EXPECT_GT(pair.sum, pair.joint + 1);
 }
 
-TEST_F(PairsOfInduction, OfWhichEitherIsEnoughAreRedundant) {
+TEST_F(PairsOfInduction, AreRedundantIfEitherIsEnough) {
   const Transformer model = induction_pair(task_->shape(), 2);
   const PairsReport report = ablate_pairs(model, *task_, {}, 80);
   ASSERT_EQ(report.pairs.size(), 3u);
@@ -40,9 +40,10 @@ TEST_F(PairsOfInduction, OfWhichEitherIsEnoughAreRedundant) {
   EXPECT_NEAR(pair.sum, 0, 1e-3);
   EXPECT_GT(pair.beyond.low, 2);
   EXPECT_NEAR(pair.interaction.change, 0, 1e-4);  // their effects on the logits add up
-  EXPECT_EQ(pair.verdict(), "redundant");
-  EXPECT_EQ(report.pairs[0].verdict(), "");                             // the head that both read
-  EXPECT_EQ(ablate_pairs(model, examples(80)).pairs[2].verdict(), "");  // no query asks for these
+  EXPECT_EQ(pair.conclusion(), "redundant");
+  EXPECT_EQ(report.pairs[0].conclusion(), "");  // the head that both read
+  EXPECT_EQ(ablate_pairs(model, examples(80)).pairs[2].conclusion(),
+            "");  // no query asks for these
 }
 
 /// One count from the first step to the last: a second one would begin after "0:00 left".
@@ -72,7 +73,7 @@ TEST(TakingOver, HeadThatAddsMoreAfterAnAblationCompensates) {
   EXPECT_GT(pair.of_second.rise.low, 0.25 * pair.of_first.share.change);
   EXPECT_FALSE(pair.redundant());
   EXPECT_FALSE(pair.first_takes_over());
-  EXPECT_EQ(pair.verdict(), "1.0 compensates");
+  EXPECT_EQ(pair.conclusion(), "1.0 compensates");
   const Json row = Json(finding_of(report)).at("pairs").items()[0];
   EXPECT_EQ(row.at("verdict").string(), "1.0 compensates");
   EXPECT_EQ(row.at("of_second").at("rise").at("low").number(), pair.of_second.rise.low);
@@ -80,7 +81,7 @@ TEST(TakingOver, HeadThatAddsMoreAfterAnAblationCompensates) {
 
 // Without feed-forward and without a second layer a head can do nothing about another; still each
 // is divided by less when the other is gone.
-TEST(Pairs, OfOneLayerDependOnEachOtherThroughNothing) {
+TEST(Pairs, HeadsOfOneLayerDoNotDependOnEachOther) {
   TransformerConfig config = small_config();
   config.layers = 1, config.heads = {4}, config.d_ff = 0;
   const Transformer model = random_model(config);
@@ -159,11 +160,11 @@ TEST(Pairs, AreRedundantOnlyIfMostOfTheCostLiesBeyondTheSum) {
   EXPECT_TRUE(pair.redundant());
   pair.beyond_share -= 0.01;
   EXPECT_FALSE(pair.redundant());
-  EXPECT_EQ(pair.verdict(), "");
+  EXPECT_EQ(pair.conclusion(), "");
 }
 
 /// However cheap a redundant pair is, and however many pairs there are, it is in the table.
-TEST(Pairs, OfAFindingBeginWithThoseThatAreRedundant) {
+TEST(Pairs, RedundantPairsComeFirst) {
   const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
   PairsReport report;
   for (int i = 0; i < 20; ++i) report.pairs.push_back({{0, 0}, {1, i}, 1.0 + i, 1, 1, sure});
@@ -175,11 +176,11 @@ TEST(Pairs, OfAFindingBeginWithThoseThatAreRedundant) {
   ASSERT_EQ(table.rows.size(), 34u);
   EXPECT_EQ(table.most, 14u) << "all with a result";
   EXPECT_TRUE(table.by.empty()) << "text keeps this order";
-  const std::vector<Json> verdicts = table.cells("verdict");
-  EXPECT_EQ(verdicts[0], Json("redundant"));
+  const std::vector<Json> conclusions = table.cells("verdict");
+  EXPECT_EQ(conclusions[0], Json("redundant"));
   EXPECT_EQ(table.cells("joint")[0].number(), 0.12) << "the costliest of them";
-  EXPECT_EQ(verdicts[12], Json("redundant"));
-  EXPECT_EQ(verdicts[13], Json("2.1 compensates"));
+  EXPECT_EQ(conclusions[12], Json("redundant"));
+  EXPECT_EQ(conclusions[13], Json("2.1 compensates"));
   EXPECT_EQ(table.cells("joint")[14].number(), 20);
   EXPECT_NE(table.note.find("14 of 34 rows are shown"), std::string::npos);
   EXPECT_NE(table.column("of_first.share").meaning.find("logits per target"), std::string::npos);

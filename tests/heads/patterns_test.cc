@@ -105,7 +105,7 @@ class HandBuiltPatterns : public testing::Test {
   HeadsReport report_;
 };
 
-TEST_F(HandBuiltPatterns, OfAPreviousTokenHeadAreOneThere) {
+TEST_F(HandBuiltPatterns, PreviousTokenHeadScoresOne) {
   const HeadScores& head = report_.heads[0];
   EXPECT_EQ(head.value("previous"), 1);
   EXPECT_EQ(head.value("local"), 1);
@@ -118,7 +118,7 @@ TEST_F(HandBuiltPatterns, OfAPreviousTokenHeadAreOneThere) {
   EXPECT_TRUE(std::isnan(head.value("separator")));
 }
 
-TEST_F(HandBuiltPatterns, LabelHeadsByWhatTheyDo) {
+TEST_F(HandBuiltPatterns, LabelKnownKindsOfHeads) {
   EXPECT_EQ(report_.heads[1].labels, std::vector<std::string>{"positional -3 (350)"});
   const Index queries = report_.heads[2].relations[2].queries;
   EXPECT_EQ(report_.heads[2].labels,
@@ -126,7 +126,7 @@ TEST_F(HandBuiltPatterns, LabelHeadsByWhatTheyDo) {
   EXPECT_TRUE(report_.heads[3].labels.empty());
 }
 
-TEST_F(HandBuiltPatterns, OfUniformAttentionAreShares) {
+TEST_F(HandBuiltPatterns, UniformAttentionScoresTheShareOfKeys) {
   const HeadScores& head = report_.heads[3];
   double local = 0, distance = 0, confidence = 0;
   for (int t = 0; t < 10; ++t) {

@@ -134,7 +134,7 @@ TEST(PermutedTruth, GivesEachQueryTheGroundTruthOfEachOtherEquallyOften) {
       EXPECT_NEAR(count, 1000, 5 * std::sqrt(5000 * 0.2 * 0.8));  // five standard deviations
 }
 
-TEST(PermutedTruth, OfAPositionalRelationIsAnyVisibleKeyEquallyOften) {
+TEST(PermutedTruth, PositionalRelationDrawsVisibleKeysUniformly) {
   Example example{Batch::make(2, 5), std::vector<GroundTruth>(1), {}};
   example.truth[0].add(1, 3, 2);
   const std::int32_t pair[] = {0, 1};

@@ -185,7 +185,7 @@ TEST_F(HandBuilt, NeedsAnExampleToChooseAndOneToJudge) {
   expect_error([&] { scored({.batch = 0}); }, {"batches of 0"});
 }
 
-TEST(HeadScores, OfTheBestOffsetHaveNoLiftForARelationOfContent) {
+TEST(HeadScores, BestOffsetHasNoLiftForAContentRelation) {
   // Two classes: the last token of the same class is the one before in half of all cases.
   const auto task = make_task("relations:length=10,vocab=6,classes=2,relations=same");
   Transformer model = hand_built(task->shape(), 2, {1, 2, kSame, kUniform});
@@ -199,7 +199,7 @@ TEST(HeadScores, OfTheBestOffsetHaveNoLiftForARelationOfContent) {
   EXPECT_LT(report.heads[3].relations[0].lift, 0);
 }
 
-TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfContent) {
+TEST(HeadScores, PositionalPatternHasNoLiftForAContentRelation) {
   // Key 0 in three of four sequences, else key 1: a head that always looks at key 0 is right in
   // three of four, and its average pattern says so. No single offset is.
   const Scripted task([](Index b, Index t) { return t < 2 ? -1 : Index{b / 2 % 4 == 3}; });
@@ -301,7 +301,7 @@ TEST(HeadScores, CountAttentionLayersWithoutHeads) {
   EXPECT_EQ(report.heads[2].attention_layer, 2);
 }
 
-TEST(HeadScores, OfAModelWithoutHeadsAreEmpty) {
+TEST(HeadScores, ModelWithoutHeadsHasNone) {
   const auto task = make_task(kTask);
   Transformer model = random_model(small_config("heads=0 vocab=6 length=10 targets=3"));
   const HeadsReport report = score_heads(model, *task, {.examples = 10});
@@ -372,7 +372,7 @@ TEST_F(HandBuilt, ValuesHaveNames) {
   expect_error([&] { head.value("entrpy"); }, {"score of heads 'entrpy'", "entropy"});
 }
 
-TEST(Scores, PassNoVerdictOnFewerThanTenExamples) {
+TEST(Scores, DrawNoConclusionFromFewerThanTenExamples) {
   // Example 1 alone, which is of split B, asks for the key before.
   const Scripted once([](Index b, Index t) { return b <= 1 && t > 1 ? t - 1 : Index{-1}; });
   const Transformer model = hand_built(once.shape(), 2, {1, kUniform});

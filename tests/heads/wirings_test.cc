@@ -28,7 +28,7 @@ const bool kSandwichIsThere = [] {
 
 constexpr const char* kWiringTask = "relations:length=8,vocab=6,classes=3,relations=1+same";
 
-TEST(BlockWirings, OfUnknownStreamsAreRefusedWhereTheStreamMatters) {
+TEST(BlockWirings, UnknownStreamIsRefusedByAnalysesThatReadIt) {
   ASSERT_TRUE(kSandwichIsThere);
   const TransformerConfig config = small_config("norm_place=sandwich");
   const Transformer model = random_model(config);

@@ -33,7 +33,7 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
   EXPECT_EQ(cell(compare_arms(arms, options), "verdict"), Json("higher in 9 of 10 seeds"));
 }
 
-TEST(Compare, ShowsNamesWithoutWhatAllOfThemBeginWith) {
+TEST(Compare, ShowsNamesWithoutTheirCommonPrefix) {
   const Finding found = compare_arms(std::vector<Arm>{arm("sweeps/knee/heads=4:greedy", {1, 2}),
                                                       arm("sweeps/knee/heads=8", {1, 2})});
   EXPECT_EQ(cell(found, "arm").string(), "sweeps/knee/heads=8") << "whole for programs";
@@ -61,19 +61,19 @@ TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
   const std::vector<double> a = {1, 2, 3, 1, 2, 3}, near = {1.1, 1.9, 3.1, 0.9, 2.1, 2.9},
                             far = {1.1, 1.9, 9, 0.9, 2.1, 1};
   CompareOptions options;
-  const auto verdict = [&](const auto& x, const auto& y) {
+  const auto conclusion = [&](const auto& x, const auto& y) {
     return cell(compare_arms(std::vector<Arm>{arm("a", x), arm("b", y)}, options), "verdict");
   };
-  EXPECT_EQ(verdict(a, near), Json("equal within 1.25"));
-  EXPECT_EQ(verdict(a, far), Json("inconclusive"));
+  EXPECT_EQ(conclusion(a, near), Json("equal within 1.25"));
+  EXPECT_EQ(conclusion(a, far), Json("inconclusive"));
   options.measure = "accuracy";
   const std::vector<double> high(6, 0.99), same(6, 0.992);
-  EXPECT_EQ(verdict(high, same), Json("higher in 6 of 6 seeds")) << "told apart, however little";
+  EXPECT_EQ(conclusion(high, same), Json("higher in 6 of 6 seeds")) << "told apart, however little";
   options.margin = 0.001;
-  EXPECT_EQ(verdict(high, high), Json("equal within 0.001"));
+  EXPECT_EQ(conclusion(high, high), Json("equal within 0.001"));
 }
 
-TEST(Compare, CutsIntervalsToWhatAMeasureCanReach) {
+TEST(Compare, CutsIntervalsToTheRangeOfTheMeasure) {
   CompareOptions options;
   options.measure = "lift";
   const std::vector<Arm> lifts = {arm("a", {1, .3, .9}), arm("b", {1, .9, 1})};
@@ -187,7 +187,7 @@ TEST(Compare, SaysOverWhichSeedsItsMeansAre) {
   EXPECT_TRUE(same.about.at("notes").items().empty());
 }
 
-TEST(Compare, RefusesWhatIsNoComparison) {
+TEST(Compare, RefusesFewerThanTwoArmsAndEqualArms) {
   const Arm a = arm("a", {1, 2}), other{"b", {7, 8}, {1, 2}};
   expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"cannot compare a single arm"});
   expect_error(

@@ -36,17 +36,17 @@ TEST(Emergence, HasAnOrderOnlyWhereItIsKnown) {
   const std::vector<double> first(8, 50), other(8, 50), later(8, 60), last(8, 1500),
       beyond(8, 2000);
   const std::vector<std::int64_t> all = {0, 1, 2, 3, 4, 5, 6, 7};
-  const auto verdict = [&](const Arm& a, const Arm& b) {
+  const auto conclusion = [&](const Arm& a, const Arm& b) {
     return cell(compare_arms(std::vector<Arm>{a, b}, {.measure = "born"}), "verdict").string();
   };
   const Arm by_first = role_arm("a", "r", first, {}, all);
-  EXPECT_EQ(verdict(by_first, role_arm("b", "r", later)), "later in 8 of 8 seeds");
-  EXPECT_EQ(verdict(by_first, role_arm("b", "r", std::vector<double>(8, 40))), "inconclusive")
+  EXPECT_EQ(conclusion(by_first, role_arm("b", "r", later)), "later in 8 of 8 seeds");
+  EXPECT_EQ(conclusion(by_first, role_arm("b", "r", std::vector<double>(8, 40))), "inconclusive")
       << "it may have come before 40";
-  EXPECT_EQ(verdict(by_first, role_arm("b", "r", other, {}, all)), "inconclusive")
+  EXPECT_EQ(conclusion(by_first, role_arm("b", "r", other, {}, all)), "inconclusive")
       << "both came by step 50, which does not make them equal";
   const Arm never = role_arm("a", "r", last, all);
-  EXPECT_EQ(verdict(never, role_arm("b", "r", beyond)), "inconclusive")
+  EXPECT_EQ(conclusion(never, role_arm("b", "r", beyond)), "inconclusive")
       << "it was not scored up to step 2000";
 }
 

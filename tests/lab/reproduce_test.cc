@@ -247,7 +247,7 @@ TEST_F(Reproduced, VoitaIsComparedWithScratchOverRuns) {
 TEST(ReproducedVoita, IsNoAverageOfReportsWithDifferentNumbersOfPenalties) {
   const auto report = [](std::size_t rows) { return Json::object({{"rows", Json::Array(rows)}}); };
   const std::vector<Json> reports = {report(2), report(0)};
-  expect_error([&] { papers()[1].over_runs(reports); }, {"with 2 and 0", "cannot be averaged"});
+  expect_error([&] { papers()[1].over_runs(reports); }, {"with 2 and 0", "cannot average"});
 }
 
 TEST_F(Reproduced, VoitaGoesOnTrainingByTraining) {

@@ -105,7 +105,7 @@ TEST_F(RunStudies, ChecksHoldTheFirstScoredExamples) {
   EXPECT_EQ(study.attention_layers[0].check, patterns);
 }
 
-TEST_F(RunStudies, LossesAreThoseOfTheEvaluation) {
+TEST_F(RunStudies, LossesEqualTheEvaluation) {
   const TrainedRun run = trained("relations:length=8,vocab=6,classes=3,relations=1+same", "");
   const RunStudy study = study_run(run);
   const std::vector<double> targets =

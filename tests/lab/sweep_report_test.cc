@@ -78,7 +78,7 @@ TEST_F(Sweep, RefusesACellWithFewerRolesThanTheFirst) {
   expect_error([&] { collect_sweep(folder_.path(), trials_); }, {"different relations", "seed=1"});
 }
 
-TEST_F(Sweep, AlignsHeadsByWhatTheyDo) {
+TEST_F(Sweep, AlignsHeadsByRelation) {
   const SweepReport report = collect({{"2", {{1, 1, 1}, {1, 1, 0}, {1, 1, -1}}}});
   const SweepRoles& roles = report.groups[0].roles.at(0);
   EXPECT_EQ(roles.relation, "a");
@@ -98,7 +98,7 @@ std::vector<Reached> seeds_of(double loss, double accuracy, int count = 8) {
 }
 
 /// The text of a report on its only comparison.
-std::string verdict_in(const SweepReport& report) {
+std::string conclusion_in(const SweepReport& report) {
   return finding_of(report).table("comparisons").cells("verdict").at(0).string();
 }
 
@@ -121,12 +121,13 @@ TEST_F(Sweep, SaysThatSeveralHeadsWinWhereTheyDo) {
   EXPECT_EQ(comparison.loss.p, 2 / 256.0) << "two-sided";
   EXPECT_EQ(comparison.loss.holm, 4 / 256.0) << "two groups are compared with the best";
   EXPECT_FALSE(comparison.equal_parameters);
-  const std::string verdict = verdict_in(report);
-  EXPECT_TRUE(holds(verdict,
+  const std::string conclusion = conclusion_in(report);
+  EXPECT_TRUE(holds(conclusion,
                     "several heads beat one: a query of this task must attend to up to 3 keys at "
                     "once, for 2 relations"))
-      << verdict;
-  EXPECT_TRUE(holds(verdict, "heads=2 is enough: as accurate as the best within 0.005")) << verdict;
+      << conclusion;
+  EXPECT_TRUE(holds(conclusion, "heads=2 is enough: as accurate as the best within 0.005"))
+      << conclusion;
 }
 
 TEST_F(Sweep, IsInconclusiveIfTheSeedsDoNotDecide) {
@@ -135,9 +136,9 @@ TEST_F(Sweep, IsInconclusiveIfTheSeedsDoNotDecide) {
         collect({{"1", seeds_of(0.9, 0.7, seeds)}, {"2", seeds_of(0.01, 1, seeds)}});
     EXPECT_FALSE(report.comparisons.at(0).several_win);
     EXPECT_FALSE(report.comparisons[0].enough);
-    EXPECT_TRUE(holds(verdict_in(report), "is not decided by ")) << verdict_in(report);
-    EXPECT_FALSE(holds(verdict_in(report), "enough")) << verdict_in(report);
-    EXPECT_FALSE(holds(verdict_in(report), "gain nothing")) << verdict_in(report);
+    EXPECT_TRUE(holds(conclusion_in(report), "is not decided by ")) << conclusion_in(report);
+    EXPECT_FALSE(holds(conclusion_in(report), "enough")) << conclusion_in(report);
+    EXPECT_FALSE(holds(conclusion_in(report), "gain nothing")) << conclusion_in(report);
   }
 }
 
@@ -145,7 +146,7 @@ TEST_F(Sweep, SaysThatTheBestIsEnoughWhereAllWithFewerAreWorse) {
   const SweepReport report =
       collect({{"1", seeds_of(0.9, 0.7)}, {"2", seeds_of(0.5, 0.8)}, {"4", seeds_of(0.01, 0.99)}});
   EXPECT_EQ(report.comparisons.at(0).enough, report.comparisons[0].best);
-  EXPECT_TRUE(holds(verdict_in(report), "heads=4 is enough, and fewer are worse"));
+  EXPECT_TRUE(holds(conclusion_in(report), "heads=4 is enough, and fewer are worse"));
 }
 
 TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
@@ -153,29 +154,29 @@ TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
   EXPECT_FALSE(report.comparisons.at(0).several_win);
   EXPECT_TRUE(report.comparisons[0].one_is_equal);
   EXPECT_TRUE(report.comparisons[0].equal_parameters);
-  EXPECT_TRUE(holds(verdict_in(report), "several heads gain nothing over one"));
-  EXPECT_TRUE(holds(verdict_in(report), "heads=1 is enough"));
+  EXPECT_TRUE(holds(conclusion_in(report), "several heads gain nothing over one"));
+  EXPECT_TRUE(holds(conclusion_in(report), "heads=1 is enough"));
   const SweepReport first = collect({{"1", seeds_of(0.004, 1)}, {"2", seeds_of(0.008, 1)}});
-  EXPECT_EQ(verdict_in(first), "heads=1 has the lowest mean loss");
+  EXPECT_EQ(conclusion_in(first), "heads=1 has the lowest mean loss");
 }
 
 // One key at once is no reason why several heads would win, and many keys of one relation are not
 // either: one head reads them all.
 TEST_F(Sweep, GivesAReasonOnlyWhereItIsTrue) {
-  const auto verdict = [&](Index relations, Index keys, double loss, double accuracy) {
+  const auto conclusion = [&](Index relations, Index keys, double loss, double accuracy) {
     relations_at_once_ = relations;
     keys_read_ = keys;
-    return verdict_in(collect({{"1", seeds_of(loss, accuracy)}, {"2", seeds_of(0.01, 1)}}));
+    return conclusion_in(collect({{"1", seeds_of(loss, accuracy)}, {"2", seeds_of(0.01, 1)}}));
   };
   const std::string wins = "several heads beat one";
   const std::string gain_nothing = "several heads gain nothing over one";
-  EXPECT_TRUE(holds(verdict(1, 1, 0.9, 0.7), wins + ";")) << verdict(1, 1, 0.9, 0.7);
-  EXPECT_TRUE(holds(verdict(1, 5, 0.9, 0.7), wins + ";")) << verdict(1, 5, 0.9, 0.7);
-  EXPECT_TRUE(holds(verdict(4, 4, 0.9, 0.7), wins + ": a query"));
-  EXPECT_TRUE(holds(verdict(1, 1, 0.02, 1), gain_nothing +
-                                                ": a query of this task must attend to at "
-                                                "most 1 key at once"));
-  EXPECT_TRUE(holds(verdict(4, 4, 0.02, 1), gain_nothing + ";"));
+  EXPECT_TRUE(holds(conclusion(1, 1, 0.9, 0.7), wins + ";")) << conclusion(1, 1, 0.9, 0.7);
+  EXPECT_TRUE(holds(conclusion(1, 5, 0.9, 0.7), wins + ";")) << conclusion(1, 5, 0.9, 0.7);
+  EXPECT_TRUE(holds(conclusion(4, 4, 0.9, 0.7), wins + ": a query"));
+  EXPECT_TRUE(holds(conclusion(1, 1, 0.02, 1), gain_nothing +
+                                                   ": a query of this task must attend to at "
+                                                   "most 1 key at once"));
+  EXPECT_TRUE(holds(conclusion(4, 4, 0.02, 1), gain_nothing + ";"));
 }
 
 TEST(ReadAtOnce, CountsKeysAndNotSets) {
@@ -252,7 +253,7 @@ TEST_F(Sweep, SaysHowLittleItsSeedsCanTell) {
   EXPECT_TRUE(holds(note(1), "1 seed reaches p 1 at best")) << note(1);
 }
 
-TEST_F(Sweep, SaysWhatIsMissing) {
+TEST_F(Sweep, NamesMissingTrials) {
   collect({{"1", {{1, 1}, {1, 1}}}, {"2", {{1, 1}, {1, 1}}}});
   fs::remove(folder_ / "heads=1,seed=1" / "cell.json");
   fs::remove_all(folder_ / "heads=2,seed=0");

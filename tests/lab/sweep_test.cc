@@ -51,7 +51,7 @@ TEST(SweepCells, AreEveryCombinationWithTheSeedsSideBySide) {
   EXPECT_EQ(trials[3].config.train.seed, 7);
 }
 
-TEST(SweepCells, AreNamedByWhatChanges) {
+TEST(SweepCells, AreNamedByVaryingSettings) {
   const auto trials = sweep_trials(tiny_grid({{"norm_place", {"pre", "post"}}, {"lr", {"0.01"}}}));
   EXPECT_EQ(names_of(trials), (Names{"norm_place=pre,seed=0", "norm_place=post,seed=0"}));
 }
@@ -66,7 +66,7 @@ TEST(SweepCells, KeepWhatAnAxisSaysOfASettingOfTheirBlock) {
   }
 }
 
-TEST(SweepCells, TakeWhatEachTaskRecommends) {
+TEST(SweepCells, TakeSettingsRecommendedByTheTask) {
   const auto trials =
       sweep_trials({{"task", {"relations", "induction:vocab=20"}}, {"batch", {"8"}}});
   ASSERT_EQ(names_of(trials), (Names{"task=relations,seed=0", "task=induction:vocab=20,seed=0"}));
@@ -96,7 +96,7 @@ TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
 }
 
 /// However a value is spelt, it is one setting.
-TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
+TEST(SweepCells, OneSettingInTwoSpellingsIsRefused) {
   const auto refused = [](const std::vector<SweepAxis>& axes) {
     expect_error([&] { sweep_trials(tiny_grid(axes)); }, {"one trial twice", "same settings"});
   };
@@ -113,7 +113,7 @@ TEST(SweepCells, OfOneSettingInTwoSpellingsAreRefused) {
   EXPECT_EQ(sweep_trials(tiny_grid({{"layers", {"2"}}, {"heads", {"2", "2+1"}}})).size(), 2u);
 }
 
-TEST(SweepGrid, RefusesAnotherSpellingOfACellThatIsThere) {
+TEST(SweepGrid, RefusesAnotherSpellingOfAnExistingTrial) {
   const TemporaryFolder folder;
   add_grid(folder / "sweep", tiny_grid({{"lr", {"0.01", "0.02"}}}));
   expect_error(

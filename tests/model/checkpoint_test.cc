@@ -53,7 +53,7 @@ TEST(Checkpoint, HoldsParametersUnderTheirNames) {
   for (const StoredTensor& tensor : file.tensors) EXPECT_EQ(tensor.dtype, "F32") << tensor.name;
 }
 
-TEST(Checkpoint, ComesBackAsItWasWritten) {
+TEST(Checkpoint, RoundTripIsBitExact) {
   const auto path = std::filesystem::path(testing::TempDir()) /
                     text("headlab_checkpoint_", sizeof(Scalar), ".safetensors");
   Transformer model = random_model(small_config());
@@ -77,7 +77,7 @@ TEST(Checkpoint, IsReadByPrefixFromAFileWithOtherTensors) {
   expect_near(all_values(read), all_values(model), 1e-7);
 }
 
-TEST(Checkpoint, RefusesWhatDoesNotFit) {
+TEST(Checkpoint, RefusesTensorsThatDoNotFit) {
   expect_refused([](TensorFile& file) { file.tensors.pop_back(); }, {"unembed.b_U"});
   const StoredTensor more = stored("blocks.2.attn.b_O", Tensor::zeros({8}));
   expect_refused([&](TensorFile& file) { file.tensors.push_back(more); },

@@ -85,8 +85,10 @@ TEST(Config, CountsTheWeightsOfItsBlocks) {
 }
 
 TEST(Config, OnlyEncoderDecodersHaveSources) {
-  expect_invalid(small_config("encoder_layers=1"), {"encoder_layers 1", "encoder_decoder alone"});
-  expect_invalid(small_config("source_length=4"), {"source_length 4", "encoder_decoder alone"});
+  expect_invalid(small_config("encoder_layers=1"),
+                 {"encoder_layers 1", "unless architecture is encoder_decoder"});
+  expect_invalid(small_config("source_length=4"),
+                 {"source_length 4", "unless architecture is encoder_decoder"});
   expect_invalid(small_config("architecture=encoder_decoder"),
                  {"encoder_decoder needs source_length"});
 }
@@ -126,7 +128,7 @@ TEST(Config, ChecksTheHeadsThatALayerKeeps) {
                  {"no attention layer blocks.0.attn", "3 layers"});
 }
 
-TEST(ConfigSettings, ComeBackFromJson) {
+TEST(ConfigSettings, RoundTripThroughJson) {
   TransformerConfig c = small_config(
       "architecture=encoder heads=4+0 d_head=3 kv_heads=2 norm_place=post activation=relu "
       "positions=sinusoidal init=gpt2 targets=3 dropout=0.1");
@@ -152,7 +154,7 @@ TEST(ConfigSettings, AreReadFromText) {
   EXPECT_EQ(c.dropout, 0.25);
 }
 
-TEST(ConfigSettings, NameWhatIsAllowed) {
+TEST(ConfigSettings, NameAllowedValues) {
   TransformerConfig c;
   const Settings s = settings_of(c);
   expect_error([&] { s.set_text("norm_place", "mid"); }, {"norm_place", "pre", "post"});
@@ -170,7 +172,7 @@ TEST(ConfigSettings, RefuseAttentionThatIsNoTableOfHeads) {
   };
   expect_error(set("[1]"), {"attention must be an object"});
   expect_error(set("{\"blocks.0.attn\": [0]}"), {"blocks.0.attn", "heads"});
-  expect_error(set("{\"blocks.0.attn\": {\"heads\": [-1]}}"), {"blocks.0.attn", "no head -1"});
+  expect_error(set("{\"blocks.0.attn\": {\"heads\": [-1]}}"), {"blocks.0.attn", "head -1 must be"});
   expect_error(set("{\"blocks.0.attn\": {\"heads\": [0.5]}}"), {"0.5"});
 }
 

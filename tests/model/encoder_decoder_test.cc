@@ -48,7 +48,7 @@ TEST_P(EncoderDecoder, FirstPositionSeesTheWholeSource) {
   }
 }
 
-TEST_P(EncoderDecoder, EncoderSeesWhatComesLater) {
+TEST_P(EncoderDecoder, EncoderReadsLaterSourceTokens) {
   const auto memory_at_0 = [&] {
     ActivationCache activations;
     model().forward(batch_, {}, {.activations = &activations});
@@ -169,7 +169,7 @@ TEST_P(EncoderDecoder, CountsItsParameters) {
   EXPECT_EQ(model_[0].parameter_count(), expected);
 }
 
-TEST_P(EncoderDecoder, ComesBackFromItsFile) {
+TEST_P(EncoderDecoder, RoundTripsThroughItsFile) {
   TensorFile file;
   store_parameters(model_[0], file);
   EXPECT_NE(file.find("decoder.blocks.1.cross_attn.W_K"), nullptr);
@@ -195,7 +195,7 @@ TEST_P(EncoderDecoder, DropsOtherUnitsInEveryAttentionLayer) {
             numbers(same.forward(batch_, {.training = true, .key = Key{4}})));
 }
 
-TEST_P(EncoderDecoder, RefusesWhatDoesNotFit) {
+TEST_P(EncoderDecoder, RefusesBatchesThatDoNotFit) {
   expect_error([&] { model().forward(Batch::make(1, 5)); }, {"needs a batch with sources"});
   expect_error([&] { model().forward(Batch::make(1, 5, 1, 10)); },
                {"sources have 10 positions", "at most 9"});

@@ -121,7 +121,7 @@ TEST(Family, CachedTokenEqualsFullPassInAllCombinations) {
 }
 
 /// Logits at the last position of a decoder's only layer, with the first token changed or not.
-TEST(Family, AWindowHidesWhatLiesBeyondIt) {
+TEST(Family, WindowMasksKeysBeyondIt) {
   const NoGrad no_grad;
   for (const auto& [window, sees] : {std::pair("2", false), std::pair("6", true)}) {
     const Transformer model = random_model(small_config(text("layers=1 window=", window)));
@@ -159,7 +159,7 @@ TEST(Family, BlocksAreTheSettingsThatTheyName) {
   expect_error([] { small_config("block=lama"); }, {"unknown block", "llama"});
 }
 
-TEST(Family, SettingsThatDoNotFitAreRefusedInOneSentence) {
+TEST(Family, UnfitSettingsAreRefusedWithAMessage) {
   expect_error([] { Transformer(small_config("positions=rotary d_head=3")); },
                {"rotary positions need heads of a width that divides by 2, got 3"});
   expect_error([] { Transformer(small_config("window=2+0+1")); }, {"window names 3 layers"});

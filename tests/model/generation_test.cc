@@ -51,7 +51,7 @@ TEST(Generation, AtTemperatureZeroTakesTheLikeliest) {
   EXPECT_EQ(generate(model, {4}, {.tokens = 5, .top_k = 1, .key = Key{8}}), expected);
 }
 
-TEST(Generation, WritesWhatModelsWithoutACacheWrite) {
+TEST(Generation, CacheDoesNotChangeTheTokens) {
   for (const char* settings :
        {"block=original", "block=gpt2 window=3", "block=llama", "block=llama window=2+0",
         "kv_heads=1 positions=none", "tied=true"}) {
@@ -161,12 +161,12 @@ TEST(Generation, LooksAtNoMoreThanTheModelCan) {
   EXPECT_EQ(tail.back(), whole.back());
 }
 
-TEST(Generation, RefusesWhatItCannotContinue) {
+TEST(Generation, RefusesModelsAndPromptsThatCannotBeContinued) {
   const Transformer model = random_model(small_config());
   expect_error([&] { generate(model, {}, {}); }, {"prompt is empty"});
   expect_error([&] { generate(model, {7}, {}); }, {"id 7"});
-  for (const auto& [settings, said] : {std::pair("architecture=encoder", "only a decoder"),
-                                       {"features=3", "reads vectors: no token"},
+  for (const auto& [settings, said] : {std::pair("architecture=encoder", "must be a decoder"),
+                                       {"features=3", "reads vectors, which no token"},
                                        {"targets=2", "one target"}})
     expect_error([wrong = settings] { generate(Transformer(small_config(wrong)), {1}, {}); },
                  {said});
@@ -175,7 +175,7 @@ TEST(Generation, RefusesWhatItCannotContinue) {
                {"needs a batch with sources"});
 }
 
-TEST(Generation, OfACacheIsRefusedWhereItCouldNotHold) {
+TEST(Generation, RefusesACacheForEncodersAndPaddedBatches) {
   const NoGrad no_grad;
   const auto refused = [](const TransformerConfig& config, Batch batch, const char* why) {
     const Transformer model(config);
@@ -183,11 +183,11 @@ TEST(Generation, OfACacheIsRefusedWhereItCouldNotHold) {
     const auto read = [&] { model.forward(batch, {}, {.cache = &cache}); };
     expect_error([&] { read(), read(), read(); }, {why});
   };
-  refused(small_config(), Batch::make(1, 2), "by one position, got 2");
-  refused(small_encoder(), Batch::make(1, 1), "cannot be kept");
+  refused(small_config(), Batch::make(1, 2), "expected one position, got 2");
+  refused(small_encoder(), Batch::make(1, 1), "with a cache");
   Batch padded = Batch::make(1, 3);
   padded.lengths = {2};
-  refused(small_config(), padded, "cannot be kept");
+  refused(small_config(), padded, "with a cache");
   refused(small_config("length=2"), Batch::make(1, 1), "3 positions");
 }
 

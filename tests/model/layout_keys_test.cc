@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"nanogpt", "resid_pdrop", "0.1", {}}),
     [](const auto& test) { return text("Number", test.index); });
 
-TEST_F(RefusedKeys, ArePassedOverIfTheUserSaysSo) {
+TEST_F(RefusedKeys, AreIgnoredOnRequest) {
   copy("huggingface-llama");
   set("mine", 1);
   set("rope_parameters", Json::object({{"yours", 2}}));
@@ -151,7 +151,7 @@ class StoredTwice : public DamagedModel {
                               *kEmbedding = "_orig_mod.transformer.wte.weight";
 };
 
-TEST_F(StoredTwice, TiedWeightsThatDifferAreRefusedUnlessConfigSaysSo) {
+TEST_F(StoredTwice, DifferingTiedWeightsNeedAnUntiedConfig) {
   copy("nanogpt");
   edit([](TensorFile& file) { tensor(file, kTied).bytes[5] ^= 1; });
   expect_refused({kTied, kEmbedding, "tied"});

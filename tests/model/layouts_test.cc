@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(PyTorch, EachFamily,
 
 class ExportedFamily : public EachLayout {};
 
-TEST_P(ExportedFamily, ComesBackWithTheSameBits) {
+TEST_P(ExportedFamily, RoundTripIsBitExact) {
   export_model(imported.model, imported.layout, folder / "out");
   const ImportedModel back = import_model(folder / "out");
   EXPECT_EQ(settings_json(back.model.config()), settings_json(imported.model.config()));
@@ -132,7 +132,7 @@ struct Refusal {
 
 class Refusals : public InAFolder, public testing::WithParamInterface<Refusal> {};
 
-TEST_P(Refusals, NameWhatTheLayoutCannotSay) {
+TEST_P(Refusals, NameSettingsThatTheLayoutLacks) {
   const Transformer model = model_with(GetParam().settings);
   expect_error([&] { export_model(model, GetParam().layout, folder / "out"); },
                {GetParam().layout, GetParam().said});
@@ -236,7 +236,7 @@ TEST_F(DamagedModel, SaysWhereTheIndexIsWrong) {
   expect_refused({"model.safetensors.index.json", "lm_tail.weight", "does not"});
 }
 
-TEST_F(DamagedModel, NamesWhatIsMissingAndWhatIsLeftOverAndTypesThatItDoesNotRead) {
+TEST_F(DamagedModel, NamesMissingAndSurplusTensorsAndUnknownTypes) {
   copy("huggingface-gpt2");
   replace("model.safetensors", "h.1.ln_2.weight", "h.1.ln_9.weight");
   expect_refused({"h.1.ln_2.weight [16] is missing", "h.1.ln_9.weight [16] has no place"});
@@ -259,7 +259,7 @@ TEST_F(DamagedModel, MakesNothingAsLargeAsAConfigPromises) {
   expect_refused({"config.json asks for", "weights"});
 }
 
-TEST_F(DamagedModel, SaysWhatIsNotComputedHere) {
+TEST_F(DamagedModel, NamesUnsupportedSettings) {
   copy("huggingface-llama");
   replace("config.json", "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 8}");
   expect_refused({"config.json", "rope_scaling.factor with the value 8"});
@@ -310,7 +310,7 @@ TEST_F(DamagedModel, NeedsItsConfig) {
   replace("config.json", "\"n_positions\"", "\"positions\"");
   expect_refused({"the key n_positions is missing"});
   replace("config.json", "\"gpt2\"", "\"gpt9\"");
-  expect_refused({"of no layout that headlab knows"});
+  expect_refused({"headlab knows no layout with its keys"});
   fs::remove(path / "config.json");
   expect_refused({"cannot import", "config.json is missing"});
 }

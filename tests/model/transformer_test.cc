@@ -26,7 +26,7 @@ TEST(Transformer, MakesLogitsForEveryTarget) {
   EXPECT_EQ(model.forward(random_batch(config, 2, 5)).shape(), (Shape{2, 5, 21}));
 }
 
-TEST(Transformer, HasNoParametersForWhatIsLeftOut) {
+TEST(Transformer, HasNoParametersForOmittedParts) {
   const std::vector<std::string> names =
       names_of(Transformer(small_config("norm_place=post positions=sinusoidal tied=true d_ff=0")));
   for (const char* absent : {"ln_final.w", "pos_embed.W_pos", "unembed.W_U", "unembed.b_U",
@@ -117,13 +117,13 @@ TEST(Transformer, RecordsEveryLayerTheResidualStreamAndWhatIsAddedToIt) {
               numbers(activations.residual[i]));
 }
 
-TEST(Transformer, RefusesWhatDoesNotFit) {
+TEST(Transformer, RefusesBatchesThatDoNotFit) {
   const TransformerConfig config = small_config();
   const Transformer model = random_model(config);
   Batch batch = random_batch(config, 1, 6);
   expect_error([&] { model.forward(Batch::make(1, 7)); }, {"7 positions", "at most 6"});
   expect_error([&] { model.forward(Batch::make(1, 6, 1, 0, 3)); },
-               {"the model reads tokens", "holds vectors of 3 numbers"});
+               {"it reads tokens", "holds vectors of 3 numbers"});
   expect_error([&] { model.loss(Batch::make(1, 6, 2)); }, {"2 targets", "the model 1"});
   expect_error(
       [&] { model.forward(batch, {}, {.interventions = std::vector<HeadInterventions>(3)}); },
@@ -134,7 +134,7 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
 
 TEST(Transformer, RefusesAnAttentionLayerThatItLacks) {
   Transformer model = random_model(small_config());
-  expect_error([&] { model.attention(2); }, {"no attention layer 2", "has 2"});
+  expect_error([&] { model.attention(2); }, {"attention layer 2:", "has 2"});
 }
 
 std::map<std::string, std::vector<double>> gradients_of(Transformer& model) {
@@ -215,7 +215,7 @@ TEST(Initial, FollowsTheRecipeOfTheConfig) {
   EXPECT_NEAR(deviation(both, "encoder.blocks.3.attn.W_O"), 0.02 / std::sqrt(8), 4e-4);
 }
 
-TEST(Initial, OfALayerDoesNotDependOnHowManyThereAre) {
+TEST(Initial, WeightsOfALayerDoNotDependOnTheNumberOfLayers) {
   TransformerConfig config = small_config();
   Transformer two(config);
   config.layers = 3;
@@ -238,7 +238,7 @@ TEST(Clone, SharesNothing) {
   EXPECT_EQ(numbers(model.forward(batch)), before);
 }
 
-TEST(Memory, OfAStepComesFromThePoolAfterTheSecond) {
+TEST(Memory, StepsAfterTheSecondAllocateFromThePool) {
   TransformerConfig config = small_config("dropout=0.1");
   Transformer model = random_model(config);
   const Batch batch = random_batch(config, 4, 6);
@@ -256,7 +256,7 @@ TEST(Memory, OfAStepComesFromThePoolAfterTheSecond) {
 
 class GivenStreams : public testing::TestWithParam<TransformerConfig> {};
 
-TEST_P(GivenStreams, OfTheSamePassChangeNothing) {
+TEST_P(GivenStreams, StreamsOfTheSamePassChangeNothing) {
   const Transformer model = random_model(GetParam());
   const Batch batch = random_batch(GetParam(), 2, 5);
   ActivationCache activations;

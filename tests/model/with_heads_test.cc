@@ -53,7 +53,7 @@ class WithHeads : public testing::TestWithParam<Case> {
   Batch batch_;
 };
 
-TEST_P(WithHeads, ComputesWhatGatesOfZeroCompute) {
+TEST_P(WithHeads, EqualsGatesOfZero) {
   const NoGrad no_grad;
   for (unsigned mask = 0; mask < masks(); ++mask) {
     const Kept kept = kept_of(model_[0], mask);
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
                          small_encoder_decoder("d_head=3 heads=2+0+2 kv_heads=1 norm_place=post")}),
     [](const auto& test) { return test.param.name; });
 
-TEST(WithHeads, RemovesInTwoStepsWhatItRemovesInOne) {
+TEST(WithHeads, TwoStepsEqualOne) {
   TransformerConfig config = small_config("heads=4");
   const Transformer model = random_model(config);
   const Batch batch = random_batch(config, 2, 6);

@@ -29,7 +29,7 @@ Index parameters_of(Index width, Index heads, bool biases) {
   return count;
 }
 
-TEST(Parameters, OfAttentionDoNotDependOnTheNumberOfHeads) {
+TEST(Parameters, AttentionHasTheSameNumberForAnyNumberOfHeads) {
   for (Index heads : {1, 2, 4, 8, 16}) {
     EXPECT_EQ(parameters_of(512, heads, true), 1050624);
     EXPECT_EQ(parameters_of(512, heads, false), 4 * 512 * 512);

@@ -230,7 +230,7 @@ TEST(AttentionFunctions, AreReadFromTheTableWithTheRowsOfAProgram) {
   }
 }
 
-TEST(Alibi, SlopesAreThoseOfTheOriginalHeads) {
+TEST(Alibi, SlopesFollowTheOriginalNumberOfHeads) {
   const PositionKind& alibi = kind_of(Positions::alibi);
   EXPECT_DOUBLE_EQ(alibi.slope(0, 8), 0.5);
   EXPECT_DOUBLE_EQ(alibi.slope(7, 8), 1.0 / 256);

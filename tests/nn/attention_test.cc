@@ -29,7 +29,7 @@ Tensor forward(const MultiHeadAttention& attn, const Tensor& x,
   return attn.forward(x, x, {.causal = true}, {}, {.interventions = &interventions});
 }
 
-TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
+TEST(MultiHeadAttention, SumsTheOutputsOfItsHeads) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input(), y = attn.forward(x, x, {.causal = true});
   Tensor sum = Tensor::zeros(y.shape()) + attn.O.b;
@@ -115,7 +115,7 @@ TEST(MultiHeadAttention, RefusesSizesThatDoNotFit) {
                {"3 heads of width 0"});
 }
 
-TEST(Captures, HoldWhatTheHeadsComputed) {
+TEST(Captures, EqualTheOutputsOfTheHeads) {
   const MultiHeadAttention attn = made(kGrouped);
   const Tensor x = input();
   AttentionActivations activations;
@@ -295,7 +295,7 @@ TEST(WithHeads, SharesNothingWithTheLayerItCameFrom) {
 
 TEST(WithHeads, NamesAHeadThatIsNotThereOrNamedTwice) {
   const MultiHeadAttention attn = made(kSelf).with_heads({0, 2});
-  expect_error([&] { attn.with_heads({2, 1}); }, {"head 1", "cannot be kept"});
+  expect_error([&] { attn.with_heads({2, 1}); }, {"head 1", "cannot keep heads"});
   expect_error([&] { attn.with_heads({2, 2}); }, {"head 2", "twice"});
 }
 

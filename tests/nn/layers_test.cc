@@ -68,7 +68,7 @@ TEST(NormLayer, KindNoneChangesNothingAndHasNoParameters) {
     expect_near(y, x, 0);
 }
 
-TEST(NormLayer, OfKindRmsKeepsTheMean) {
+TEST(NormLayer, RmsKeepsTheMean) {
   const NormLayer norm(2, NormType::rms);
   expect_near(numbers(norm.forward(Tensor::full({1, 2}, 3))), {1, 1}, 1e-5);
 }
@@ -91,7 +91,7 @@ TEST(FeedForward, NamesItsParameters) {
             (std::vector<std::string>{"mlp.W_in", "mlp.b_in", "mlp.W_out", "mlp.b_out"}));
 }
 
-TEST(FeedForward, OfGatedKindsHasAThirdMatrix) {
+TEST(FeedForward, GatedKindsHaveAThirdMatrix) {
   EXPECT_EQ(names_of(FeedForward(2, 3, Activation::swiglu, false), std::string("mlp.")),
             (std::vector<std::string>{"mlp.W_in", "mlp.W_gate", "mlp.W_out"}));
 }

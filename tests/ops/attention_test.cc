@@ -131,7 +131,7 @@ TEST_P(Fused, HasRowsThatSumToOneOrSeeNothing) {
 INSTANTIATE_TEST_SUITE_P(Cases, Fused, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Rotary, IsWhatItsDefinitionComputes) {
+TEST(Rotary, EqualsItsDefinition) {
   for (const Index width : {2, 6, 20, 34}) {
     const Tensor table = rotary_table(9, width, 100), x = random_leaf({2, 5, 3 * width}, Key{1}),
                  same = x.clone().set_requires_grad(), dy = random_tensor(x.shape(), Key{2});
@@ -185,7 +185,7 @@ TEST(Attention, AddsToGradientsThatAreThere) {
   expect_near(v.grad(), once[2] * Scalar{2}, 8 * kEpsilon);
 }
 
-TEST(Attention, GivesGradientsOnlyToWhoWantsThem) {
+TEST(Attention, ComputesGradientsOnlyForInputsThatRequireThem) {
   const Tensor q = random_tensor({1, 5, 4}, Key{1}), v = random_leaf({1, 5, 4}, Key{3});
   backward(sum(attention(q, q, v, {.heads = 2})));
   EXPECT_FALSE(q.grad().defined());
@@ -204,7 +204,7 @@ TEST(Attention, DropsTheWeightsThatTheKeyNames) {
   }
 }
 
-TEST(Attention, NamesWhatDoesNotFit) {
+TEST(Attention, NamesShapesThatDoNotFit) {
   const Tensor q = Tensor::zeros({2, 5, 6}), k = Tensor::zeros({2, 3, 6});
   const auto attend = [&](const AttentionOptions& o) { return [&, o] { attention(q, k, k, o); }; };
   expect_error(attend({.heads = 4}), {"attention", "[2, 5, 6]", "4 heads"});
@@ -216,7 +216,7 @@ TEST(Attention, NamesWhatDoesNotFit) {
   expect_error(attend({.heads = 2, .mask = {.lengths = {3}}}), {"lengths needs 2", "got 1"});
   expect_error(attend({.heads = 2, .masked_edges = {1}}), {"masked_edges needs 60", "got 1"});
   expect_error(attend({.heads = 2, .dropout = 1}), {"dropout", "[0, 1)"});
-  expect_error(attend({.heads = 2, .original_heads = {1}}), {"born_heads needs 2"});
+  expect_error(attend({.heads = 2, .original_heads = {1}}), {"original_heads needs 2"});
   expect_error([&] { attention(Tensor::zeros({2, 5}), k, k, {}); }, {"three axes", "[2, 5]"});
   expect_error([&] { attention(Tensor::zeros({2, 5, 0}), k, k, {}); }, {"does not split"});
 }

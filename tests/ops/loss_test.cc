@@ -98,7 +98,7 @@ TEST(LinearCrossEntropy, GivesGradientsOnlyToInputsThatRequireOne) {
   EXPECT_FALSE(linear_cross_entropy({x, W, {}}, Ids{0, -1, 2, 4}).requires_grad());
 }
 
-TEST(LinearCrossEntropy, OfNoRowsOrNoTargetsIsZero) {
+TEST(LinearCrossEntropy, IsZeroWithoutRowsOrTargets) {
   const Tensor W = random_leaf({3, 5}, Key{2});
   const Tensor loss = linear_cross_entropy({Tensor::zeros({0, 3}), W, {}}, {});
   EXPECT_EQ(loss.item(), 0);
@@ -109,7 +109,7 @@ TEST(LinearCrossEntropy, OfNoRowsOrNoTargetsIsZero) {
   EXPECT_EQ(numbers(W.grad()), Values(15, 0));
 }
 
-TEST(LinearCrossEntropy, NamesWhatDoesNotFit) {
+TEST(LinearCrossEntropy, NamesShapesThatDoNotFit) {
   const Tensor x = Tensor::zeros({2, 3}), W = Tensor::zeros({3, 4}), b = Tensor::zeros({5});
   const auto expect = [&](const ClassMap& map, const Ids& targets,
                           const std::vector<std::string>& words) {

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Product{{0, 3, 4}, {4, 5}}, Product{{2, 3, 0}, {2, 0, 5}},
                     Product{{65, 130}, {130, 67}}));
 
-TEST(Matmul, OfAnEmptyBatchHasGradientsOfZero) {
+TEST(Matmul, EmptyBatchGivesZeroGradients) {
   const Tensor a = random_leaf({0, 2, 3}, Key{1}), b = random_leaf({3, 4}, Key{2});
   backward(matmul(a, b), Tensor::zeros({0, 2, 4}));
   EXPECT_EQ(numbers(b.grad()), std::vector<double>(12, 0));

@@ -30,7 +30,7 @@ TEST(Softmax, DoesNotOverflow) {
   expect_near(numbers(y), {0.5, 0.5, 0, 1}, kEpsilon);
 }
 
-TEST(Softmax, OfHiddenElementsIsZero) {
+TEST(Softmax, MaskedElementsGetZero) {
   const Tensor y = softmax(Tensor::of({2, 2}, {-kInfinity, 3, -kInfinity, -kInfinity}));
   EXPECT_EQ(numbers(y), (Values{0, 1, 0, 0}));
 }
@@ -58,7 +58,7 @@ TEST(CrossEntropy, IsTheMeanOfMinusLogProbability) {
   EXPECT_NEAR(cross_entropy(x, targets, 10).item(), expected / 10, 16 * kEpsilon);
 }
 
-TEST(CrossEntropy, OfEqualLogitsIsTheLogOfTheirNumber) {
+TEST(CrossEntropy, EqualLogitsGiveLogOfTheirCount) {
   EXPECT_NEAR(cross_entropy(Tensor::zeros({3, 7}), Ids{0, 3, 6}).item(), std::log(7.0),
               4 * kEpsilon);
 }
@@ -73,7 +73,7 @@ TEST(CrossEntropy, GivesIgnoredRowsNoGradient) {
   expect_near(numbers(x.grad()), expected, 4 * kEpsilon);
 }
 
-TEST(CrossEntropy, OfNoTargetsIsZero) {
+TEST(CrossEntropy, IsZeroWithoutTargets) {
   const Tensor x = random_leaf({2, 4}, Key{4});
   const Tensor loss = cross_entropy(x, Ids{-1, -1});
   EXPECT_EQ(loss.item(), 0);
@@ -111,7 +111,7 @@ TEST(LayerNorm, CentresAndScalesEachRow) {
   }
 }
 
-TEST(LayerNorm, OfAConstantRowIsItsBias) {
+TEST(LayerNorm, ConstantRowGivesTheBias) {
   const Tensor y = layer_norm(Tensor::full({2, 3}, 7), Tensor::full({3}, 5), Tensor::full({3}, 2));
   expect_near(numbers(y), Values(6, 2), kEpsilon);
 }
@@ -141,7 +141,7 @@ TEST(Dropout, DependsOnItsKeyAlone) {
   EXPECT_NE(numbers(dropout(x, Scalar(0.5), Key{9})), numbers(dropout(x, Scalar(0.5), Key{10})));
 }
 
-TEST(Dropout, OfNothingIsTheTensorItself) {
+TEST(Dropout, ReturnsItsInputIfProbabilityIsZero) {
   const Tensor x = Tensor::full({4}, 1);
   EXPECT_EQ(dropout(x, 0, Key{}).data(), x.data());
   expect_error([&] { dropout(x, 1, Key{}); }, {"dropout", "[0, 1)", "got 1"});

@@ -74,7 +74,7 @@ TEST_F(SmallCurve, KeepsTheLossOfEverySubset) {
   EXPECT_FALSE(curve({.methods = {"greedy"}}).subsets.has_value()) << "nothing was searched";
 }
 
-TEST(Owners, OfACurveAreThoseOfTheScores) {
+TEST(Owners, OwnersInACurveEqualOwnersInHeads) {
   const TemporaryFolder folder;
   RunConfig config = tiny_config("task=relations:length=8,vocab=6,classes=3,relations=1+same");
   const Transformer model = hand_built(make_task(config.task)->shape(), 3, {1, kSame});
@@ -334,7 +334,7 @@ TEST(CurvesOverRuns, MustBeOfTheSameMethodsAndSizes) {
   const Curve other[] = {one, curve_with("lrp", {4, 1})};
   expect_error([&] { over_runs(longer); }, {"different sizes"});
   expect_error([&] { over_runs(other); }, {"different methods", "greedy and lrp"});
-  expect_error([] { over_runs({}); }, {"no curve"});
+  expect_error([] { over_runs({}); }, {"cannot average curves"});
 }
 
 TEST(HeadsUsed, AreTheFewestWithinOneHundredthOfTheSpan) {

@@ -158,7 +158,7 @@ constexpr StatedCost kStatedCosts[] = {
     {"a whole training for each size", 30 * 4, 30 * 4},
 };
 
-TEST_P(EveryMethod, CostsWhatItsRowSays) {
+TEST_P(EveryMethod, CostsThePassesThatItsRowStates) {
   PassCount cost;
   const std::vector<Index> sizes = {3};
   choose_heads(problem(), GetParam(), sizes, &cost);
@@ -199,7 +199,7 @@ TEST_P(EveryMethod, UsesOriginalIndicesOfPrunedHeads) {
   for (const HeadId& head : left) EXPECT_GE(std::count(order.begin(), order.end(), head), 1);
 }
 
-TEST_P(EveryMethod, IsFoundByItsNameAndSaysWhatItIs) {
+TEST_P(EveryMethod, HasANameAndADescription) {
   EXPECT_EQ(&find_prune_method(GetParam().name) - prune_table().data(),
             std::find_if(prune_table().begin(), prune_table().end(), [](const PruneMethod& row) {
               return std::string(row.name) == GetParam().name;
@@ -246,7 +246,7 @@ TEST_F(Method, AblationPassesOnceMoreForWhatTakesTheOutputsPlace) {
   }
 }
 
-TEST_F(Method, SettingsAreThoseOfAllCommandsThatPrune) {
+TEST_F(Method, SettingsEqualTheGoldenFiles) {
   PruneSettings settings;
   CurveOptions curve;
   expect_golden("prune/prune_settings.json", settings_of(settings).to_json().dump(2) + "\n");

@@ -92,7 +92,7 @@ TEST_F(PrunedRun, TracksItsHeadsAsTheRunDid) {
             timeless_state(open_run(folder_ / "untracked")));
 }
 
-TEST_F(PrunedRun, FinetunesAtAThirdOfTheRateUnlessToldOtherwise) {
+TEST_F(PrunedRun, FinetunesAtAThirdOfTheRateByDefault) {
   prune("third", {.keep = 3, .finetune = 5});
   EXPECT_DOUBLE_EQ(open_run(folder_ / "third").config.train.lr, 0.3 * config().train.lr);
   prune("told", {.keep = 3, .finetune = 5, .lr = 0.5});
@@ -109,7 +109,7 @@ TEST_F(PrunedRun, FinetuningLowersTheLoss) {
 }
 
 /// The file describes the model after fine-tuning, not what it was before.
-TEST_F(PrunedRun, RecordIsThatOfTheFinetunedModel) {
+TEST_F(PrunedRun, RecordDescribesTheFinetunedModel) {
   const PruneResult result = prune("pruned", {.keep = 2, .finetune = 30});
   const Json record = read_json(folder_ / "pruned" / "prune.json");
   const TrainedRun pruned = open_run(folder_ / "pruned");
@@ -203,9 +203,9 @@ TEST_F(PrunedRun, RefusesWhatCannotBeDoneAndWritesNothing) {
 TEST_F(PrunedRun, RefusesToKeepAHeadTwiceOrOneThatIsGone) {
   using Heads = std::vector<HeadId>;
   expect_error([&] { remove_heads(run_.model, Heads{{0, 1}, {0, 1}}); }, {"head 1", "twice"});
-  expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"no attention layer 2"});
+  expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"attention layer 2"});
   const Transformer pruned = remove_heads(run_.model, Heads{{0, 1}, {1, 0}});
-  expect_error([&] { remove_heads(pruned, Heads{{0, 2}}); }, {"head 2", "cannot be kept"});
+  expect_error([&] { remove_heads(pruned, Heads{{0, 2}}); }, {"head 2", "cannot keep heads"});
 }
 
 TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {

@@ -84,7 +84,7 @@ TEST_F(Score, BatchImportanceLetsSignsCancelInsideABatch) {
   expect_relative(scores("importance_batch_raw"), expected, 5e-3);
 }
 
-TEST_F(Score, TaylorIsWhatTheSlopeSaysThatRemovalCosts) {
+TEST_F(Score, TaylorEqualsTheLinearEstimateOfRemoval) {
   const Batch all = examples();
   const auto targets = static_cast<double>(all.target_count());
   std::vector<double> expected;
@@ -194,7 +194,7 @@ TEST_F(Score, EntropyAndConfidenceAreMeansOverQueriesOfTheirRow) {
 
 /// Results of the program with gates of a model of other kinds: the rise of the loss without a
 /// head, and its slope.
-TEST(KindsOfScores, AreThoseOfTheFormulasForEveryBlock) {
+TEST(KindsOfScores, EqualTheirFormulasForEveryBlock) {
   const auto task = make_task("patches");
   for (const char* kinds : {"block=gpt2", "block=llama kv_heads=1 window=4+0", "block=original"}) {
     SCOPED_TRACE(kinds);

@@ -1,4 +1,4 @@
-// Text of causes: signs, verdicts, maps, no line wider than a terminal; and what is read back.
+// Text of causes: signs, conclusions, maps, no line wider than a terminal; and what is read back.
 #include <gtest/gtest.h>
 
 #include "headlab/base/text.h"

@@ -85,7 +85,7 @@ TEST(PatternFigure, OutlinesTheTruthThatThePatternFitsBest) {
   expect_drawn(picture, "report/figure_pattern");
 }
 
-TEST(PatternFigure, DashesWhatIsMissed) {
+TEST(PatternFigure, DashesMissedKeys) {
   const auto rects = all_of<RectItem>(pattern_figure(a_pattern(), "same"));
   EXPECT_EQ(rects.back().look.dash.size(), 2u);
   EXPECT_TRUE(all_of<RectItem>(pattern_figure(a_pattern(), "back1")).back().look.dash.empty());
@@ -138,7 +138,7 @@ struct Pruned {
   Pruned() { config.heads = {3}; }
 };
 
-TEST(GridFigure, ShowsWhoOwnsWhatAndWhatWasRemoved) {
+TEST(GridFigure, MarksOwnersAndRemovedHeads) {
   const Pruned pruned;
   const Picture picture = grid_figure(pruned.config, pruned.patterns, pruned.report);
   EXPECT_TRUE(says(picture, "0.0 ★ back1\n") && says(picture, "0.2 removed\n"));
@@ -263,7 +263,7 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
 }
 
 /// Both losses, held out and of training, and whole numbers in full.
-TEST(LossesFigure, OfASingleRunHasTheTrainingLossToo) {
+TEST(LossesFigure, SingleRunAlsoShowsTheTrainingLoss) {
   const std::vector<Json> log = {
       Json::parse(R"({"step":5000,"loss":0.5,"train_loss":null})"),
       Json::parse(R"({"step":10000,"loss":0.25,"train_loss":0.125})"),

@@ -45,7 +45,7 @@ TEST(FindingText, ShowsEachCellByItsColumn) {
             " 1.0  +0.3333 (+0 to +0.5)      -  -                      7  a, \"b\"\n");
 }
 
-TEST(FindingText, StandsInBlocksBelowOneAnotherWhereItIsTooWide) {
+TEST(FindingText, WideTablesAreSplitIntoBlocks) {
   const std::string shown = text_of(example(), 40);
   EXPECT_TRUE(shown.starts_with("head  change                share\n")) << shown;
   EXPECT_NE(shown.find("\nhead  kept     .01   count  word\n"), shown.npos) << shown;
@@ -142,7 +142,7 @@ TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
   EXPECT_TRUE(line.ends_with("█\n")) << line;
 }
 
-TEST(FindingText, SaysWhatColumnsMean) {
+TEST(FindingText, ExplainsColumns) {
   Finding found{.tables = {example()},
                 .figures = {{"map", "a map", {{1, .5}, {0}}}, {"no", "no map", {{0}}}}};
   found.tables[0].title = "the heads";
@@ -189,7 +189,7 @@ TEST(FindingText, IsATabularForLatex) {
   EXPECT_NE(latex.find("0.2 & +0.5 $\\pm$ 0.25 & 12.5\\% &"), latex.npos) << latex;
 }
 
-TEST(FindingText, EscapesWhatLatexReadsAsCommands) {
+TEST(FindingText, EscapesLatexCommands) {
   const Table table{"t",
                     {{"word", "a<b|c>d"},
                      Column("p", "p").shown_as(Form::p_value),

@@ -49,7 +49,7 @@ std::string shown(const HeadsReport& report, const HeadsShown& what = {}) {
   return text_of(finding_of(report, what));
 }
 
-TEST(HeadsText, IsThatOfTheGoldenFiles) {
+TEST(HeadsText, EqualsTheGoldenFiles) {
   expect_golden("report/heads.txt", shown(report_of(2)));
   const HeadsShown everything = {.scores = true, .map = true, .all = true};
   expect_golden("report/heads_everything.txt", shown(report_of(12), everything));
@@ -133,7 +133,7 @@ TEST(HeadsText, ReportsHeadsThatImplementARelationInPart) {
   EXPECT_NE(line_with(shown(report), {"relation1", "2 heads, each in part"}), "");
 }
 
-TEST(HeadsText, PassesNoVerdictOnTooFewExamples) {
+TEST(HeadsText, DrawsNoConclusionFromTooFewExamples) {
   HeadsReport report = report_of(3);
   for (HeadScores& head : report.heads) head.relations[2].examples = 1;
   const std::string said = shown(report);

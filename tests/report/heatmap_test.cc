@@ -77,7 +77,7 @@ TEST(Heatmap, NeedsGroundTruthForEachCell) {
       [&] {
         heatmap(weights, {"a", "b"}, {"a", "b"}, {.truth = truth});
       },
-      {"ground truth of 3"});
+      {"ground truth has 3"});
 }
 
 TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {
@@ -91,7 +91,7 @@ TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {
             "each cell is the largest weight of 2 queries x 1 keys\n");
 }
 
-TEST(SmallMaps, OfManyHeadsFitOneScreen) {
+TEST(SmallMaps, MapsOfManyHeadsFitOneScreen) {
   const std::vector<Scalar> weights(64 * 64, 0.5f);
   const SmallMap map{.caption = "0.0", .rows = 64, .columns = 64, .weights = weights};
   std::string shown = small_maps({{"layer", std::vector<SmallMap>(8, map)}});

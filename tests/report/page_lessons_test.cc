@@ -15,14 +15,14 @@
 
 namespace headlab { namespace {
 
-Json world_results(const LessonWorld& world, Index count) {
-  const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, count);
+Json results_of_example(const WorkedExample& worked, Index count) {
+  const std::vector<HeadSteps> heads = attend_in_heads(worked.q, worked.k, worked.v, count);
   Json steps = Json::array(), silent = Json::array();
   for (std::size_t h = 0; h < heads.size(); ++h) {
     steps.push_back(to_json(heads[h]));
-    silent.push_back(change_when_silent(heads, h, identity(world.v.columns())));
+    silent.push_back(change_when_silent(heads, h, identity(worked.v.columns())));
   }
-  return Json::object({{"name", world.name},
+  return Json::object({{"name", worked.name},
                        {"heads", count},
                        {"steps", std::move(steps)},
                        {"silent", std::move(silent)},
@@ -68,10 +68,10 @@ constexpr const char* kLessons[] = {"vectors", "numbers",   "budget",   "pattern
 using PageLessons = PageCore;
 
 TEST_F(PageLessons, ComputeWhatTheProgramComputesAndArticlesPrint) {
-  Json worlds = Json::array();
-  for (const LessonWorld& world : lesson_worlds())
-    for (const Index count : {1, 2, 4}) worlds.push_back(world_results(world, count));
-  const Json expected = Json::object({{"worlds", std::move(worlds)}, {"known", known_results()}});
+  Json examples = Json::array();
+  for (const WorkedExample& worked : worked_examples())
+    for (const Index count : {1, 2, 4}) examples.push_back(results_of_example(worked, count));
+  const Json expected = Json::object({{"worlds", std::move(examples)}, {"known", known_results()}});
   expect_read(make_textbook(), "lessons_test.mjs", expected);
 }
 

@@ -129,19 +129,19 @@ TEST_F(Pages, RefuseWhatAnotherRunLeft) {
   EXPECT_THROW(make_page({one.path}), Error) << "a finding, of whatever step";
 }
 
-/// The verdict on a run with one report.
-std::string verdict_with(const char* name, const Json& report) {
+/// The conclusion on a run with one report.
+std::string conclusion_with(const char* name, const Json& report) {
   const Json pieces =
-      verdict_of(Json::object({{"name", "a"},
-                               {"modules", Json::array()},
-                               {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
-                               {"reports", Json::object({{name, report}})}}));
+      conclusion_of(Json::object({{"name", "a"},
+                                  {"modules", Json::array()},
+                                  {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
+                                  {"reports", Json::object({{name, report}})}}));
   std::string all;
   for (const Json& piece : pieces.items()) all += piece.at("text").string();
   return all;
 }
 
-TEST(Verdict, ReportsDistributedRelations) {
+TEST(Conclusion, ReportsDistributedRelations) {
   const Json report = Json::parse(
       R"({"relations":[{"name":"larger","owner":[0,0]},{"name":"same","owner":null},
                        {"name":"a","owner":[0,0]}],
@@ -149,7 +149,7 @@ TEST(Verdict, ReportsDistributedRelations) {
                    {"layer":0,"head":1,"scores":{"a":{"lift":0.5,"p":0.02}}}],
           "divisions":[{"relation":"larger","sentence":"0.0 and 0.1 share `larger`: all alike"}]})",
       "heads.json");
-  const std::string said = verdict_with("heads", report);
+  const std::string said = conclusion_with("heads", report);
   EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike; 0.0 owns a. No head owns same."),
             said.npos)
       << said;
@@ -157,12 +157,12 @@ TEST(Verdict, ReportsDistributedRelations) {
   EXPECT_EQ(said.find("of them do the work"), said.npos) << "one does: " << said;
 }
 
-TEST(Verdict, CountsTheHeadsThatAreEnough) {
+TEST(Conclusion, CountsTheHeadsThatAreEnough) {
   const auto words = [](int heads) {
     const Json::Array points = {Json::object({{"kept", 1}, {"loss", 0.5}})};
     const Json::Array methods = {
         Json::object({{"method", "greedy"}, {"knee", 1}, {"points", points}})};
-    return verdict_with("curve", Json::object({{"methods", methods}, {"heads", heads}}));
+    return conclusion_with("curve", Json::object({{"methods", methods}, {"heads", heads}}));
   };
   EXPECT_NE(words(2).find("the best 1 of 2 are enough (loss 0.5)"), std::string::npos) << words(2);
   EXPECT_NE(words(4).find("the best 1 of 4 are enough"), std::string::npos) << words(4);
@@ -190,7 +190,7 @@ TEST_F(Pages, StayWithinTheirBudget) {
 }
 
 /// 4 layers of 4 heads on 64 characters, 0.8 million parameters: weights, examples, maps, scores.
-TEST_F(Pages, OfACharacterModelTakeAtMostSixMegabytes) {
+TEST_F(Pages, CharacterModelTakesAtMostSixMegabytes) {
   RunConfig config;
   config.task = "text:length=64";
   config.model.layers = 4;
@@ -286,7 +286,7 @@ TEST_F(Pages, BringTheParentOfAPrunedRun) {
   EXPECT_NE(alone.left_out[0].find("no run found"), std::string::npos);
 }
 
-TEST_F(Pages, NameWhatIsDamaged) {
+TEST_F(Pages, NameDamagedFiles) {
   const TrainedRun run = trained("a");
   for (const char* file : {"heads.json", "curve.json", "ablation.json"}) {
     write_file(run.path / file, "{\"headlab\": ");
@@ -322,7 +322,7 @@ TEST_F(Pages, TranslateTheColumnsOfSchema1) {
   expect_error([&] { make_page({run.path}); }, {"ablation.json"});
 }
 
-TEST_F(Pages, OfControlTasksShowNoOwner) {
+TEST_F(Pages, ControlTasksShowNoOwner) {
   for (const char* task : {"memoryless", "random"}) {
     RunConfig config = tiny_config();
     config.task = task;

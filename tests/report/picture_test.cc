@@ -45,7 +45,7 @@ std::string unbalanced(const std::string& document) {
   return open.empty() ? "" : open.back();
 }
 
-TEST(Colors, OfAMapBeginWithThePaperAndEndWithCividis) {
+TEST(Colors, MapScaleGoesFromPaperToCividis) {
   EXPECT_EQ(map_colors().size(), 256u);
   EXPECT_EQ(map_colors()[0], color_of("paper"));
   EXPECT_EQ(map_colors()[255], "#00224e");
@@ -64,7 +64,7 @@ double luminance(const std::string& color) {
   return sum;
 }
 
-TEST(Colors, OfAMapGrowDarkerAllTheWay) {
+TEST(Colors, MapScaleDarkensMonotonically) {
   for (std::size_t i = 1; i < 256; ++i)
     EXPECT_LE(luminance(map_colors()[i]), luminance(map_colors()[i - 1]) + 1e-3) << i;
 }
@@ -80,7 +80,7 @@ TEST(Colors, StandOutFromThePaper) {
     EXPECT_GE(contrast(mark), 3) << mark;
 }
 
-TEST(Colors, AreThoseOfThePage) {
+TEST(Colors, EqualTheColorsOfThePage) {
   const std::string style = read_file(HEADLAB_SOURCE_DIR "/src/app/report/page/style.css");
   for (const char* role : {"paper", "ink", "muted", "rule", "edge", "accent", "good", "bad", "s0",
                            "s1", "s2", "s3", "s4", "s5", "s6"}) {
@@ -107,7 +107,7 @@ TEST(Svg, IsWellFormedWhateverTheTextsAre) {
   EXPECT_GE(count(document, "\xF0\x9F\x98\x80"), 5u) << "a character beyond the first 65536";
 }
 
-TEST(Svg, SaysWhatItShowsAndHowItWasMade) {
+TEST(Svg, HasADescriptionAndTheCommand) {
   const std::string document = svg(with({}), "command: headlab heads a --grid");
   for (const char* part : {"<title>t</title>", "<desc>s</desc>", "role=\"img\"", "aria-label=\"t\"",
                            "<metadata>command: headlab heads a --grid</metadata>"})
@@ -128,7 +128,7 @@ TEST(Svg, DrawsAMapAsAPathForEachColour) {
   EXPECT_EQ(count(document, "d=\"M5 0h5v10h-5zM15 0h5v10h-5z\""), 1u) << document;
 }
 
-TEST(Svg, LeavesOutWhatIsNoNumber) {
+TEST(Svg, LeavesOutNonFiniteValues) {
   EXPECT_EQ(count(svg(with({MapItem{{0, 0, 9, 9}, 1, 1, {kNaN}}}), ""), "<path"), 0u);
 }
 
@@ -148,7 +148,7 @@ TEST(Svg, HasEveryShapeAndDash) {
       << document;
 }
 
-TEST(Svg, OfPrintHasTheSizeOfItsPaper) {
+TEST(Svg, PrintedFigureHasItsPaperSize) {
   Picture picture = with({});
   picture.width = 84 / 25.4 * 72 / kPrintedUnit;
   picture.printed = true;

@@ -84,7 +84,7 @@ TEST(GoldenFiles, AreEachNamedByATestOfTheirLayer) {
   }
 }
 
-TEST(GoldenFiles, ThatNoTestNamesAreFound) {
+TEST(GoldenFiles, UnusedFilesAreFound) {
   const fs::path tests = fs::path(testing::TempDir()) / "headlab_golden_files_test";
   fs::remove_all(tests);
   fs::create_directories(tests / "cli" / "golden");

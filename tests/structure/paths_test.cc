@@ -23,7 +23,7 @@ Problems missing_paths(const std::string& name, const std::string& text) {
 }
 
 /// A reader who follows a path, or an arrow of an example, finds a file.
-TEST(Readme, AndItsCompanionsNameFilesThatAreThere) {
+TEST(Readme, DocumentsNameExistingFiles) {
   for (const char* name :
        {"README.md", "src/README.md", "src/core/README.md", "src/lab/README.md",
         "src/app/README.md", "src/RECIPES.md", "tests/README.md", "examples/RESULTS.md"}) {
@@ -44,7 +44,7 @@ TEST(Comments, NameFilesThatAreThere) {
 }
 
 /// "| 10 | `src/core/nn/attention.cc`, `head_outputs` | ...": the file holds the name.
-TEST(Readme, OfTheSourceNamesWhatStandsInTheFilesOfItsWay) {
+TEST(Readme, SourceReadmeNamesIdentifiersOfItsFiles) {
   const std::regex quoted("`([^`]+)`");
   std::istringstream lines(read_text("src/README.md"));
   int names = 0;

@@ -56,9 +56,9 @@ void expect_truth_of_the_flagship(const char* name) {
   }
 }
 
-TEST(Memoryless, GroundTruthIsThatOfTheFlagship) { expect_truth_of_the_flagship("memoryless"); }
+TEST(Memoryless, GroundTruthEqualsThatOfRelations) { expect_truth_of_the_flagship("memoryless"); }
 
-TEST(Random, GroundTruthIsThatOfTheFlagship) { expect_truth_of_the_flagship("random"); }
+TEST(Random, GroundTruthEqualsThatOfRelations) { expect_truth_of_the_flagship("random"); }
 
 }  // namespace control_tests
 }  // namespace headlab

@@ -47,7 +47,8 @@ TEST(Definition, NeedsNoMoreThanWhatIsSpecial) {
   EXPECT_EQ(task->token_text(2), "c");
   EXPECT_EQ(task->decode(std::vector<std::int32_t>{0, 1}), "a b");
   EXPECT_EQ(task->data_hash(), "");
-  expect_contains(error_of([&] { task->token_text(3); }), "no token 3 in a vocabulary of 3");
+  expect_contains(error_of([&] { task->token_text(3); }),
+                  "cannot show token 3: the vocabulary has 3");
   EXPECT_EQ(task->encode("a"), std::vector<std::int32_t>{0});
 }
 

@@ -145,7 +145,7 @@ TEST_P(English, EndingsAreShownInADecoderAlone) {
   }
 }
 
-TEST_P(English, GroundTruthIsWhatAReaderFinds) {
+TEST_P(English, GroundTruthEqualsAnIndependentParse) {
   const std::vector<Relation> relations = task_->relations();
   EXPECT_EQ(relations.size(), causal() ? 7U : 8U);
   for (std::size_t r = 0; r < relations.size(); ++r) {

@@ -39,7 +39,7 @@ void expect_share(double expected, Holds holds) {
   EXPECT_NEAR(static_cast<double>(hits) / kCount, expected, 4 * deviation);
 }
 
-TEST(Grammar, SubjectVerbPronounAndAntecedentAreWhatAReaderFinds) {
+TEST(Grammar, RelationsEqualAnIndependentParse) {
   for (const Sentence& sentence : sentences()) {
     const Reading reading = reading_of(sentence);
     ASSERT_EQ(reading.plain_nouns.size(), 1U);
@@ -50,7 +50,7 @@ TEST(Grammar, SubjectVerbPronounAndAntecedentAreWhatAReaderFinds) {
   }
 }
 
-TEST(Grammar, EndingsAreThoseOfTheNounsThatWordsAgreeWith) {
+TEST(Grammar, EndingsAgreeWithTheirNouns) {
   for (const Sentence& sentence : sentences()) {
     const Reading reading = reading_of(sentence);
     for (std::size_t i = 0; i < reading.words.size(); ++i) {

@@ -79,7 +79,7 @@ TEST(Patches, AreNoisyByTheSeedAlone) {
 
 TEST(Patches, AreNoTokensToTypeOrToWriteInLines) {
   const auto task = make_task("patches");
-  expect_contains(error_of([&] { task->encode("a- b/"); }), "gives vectors: they cannot be typed");
+  expect_contains(error_of([&] { task->encode("a- b/"); }), "cannot read tokens: ");
   expect_contains(error_of([&] { lines_of(*task, 1, Key{1}); }), "lines of a file hold tokens");
 }
 

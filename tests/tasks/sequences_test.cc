@@ -20,14 +20,14 @@ TEST_F(FromLines, AreReadUnchanged) {
   EXPECT_EQ(task->relations()[0].name, "definition");
 }
 
-TEST_F(FromLines, OfDifferentLengthsArePadded) {
+TEST_F(FromLines, PadsLinesOfDifferentLengths) {
   const auto task = task_of(kLine + "\n" + R"({"tokens":["d"],"targets":["="]})");
   const Example example = task->make(Key{}, 2, Split::validation);
   EXPECT_EQ(example.batch.length_of(0) + example.batch.length_of(1), 5);
   EXPECT_EQ(task->shape().length, 4);
 }
 
-TEST_F(FromLines, OfWholeNumbersKeepTheirNumbers) {
+TEST_F(FromLines, WholeNumbersKeepTheirValues) {
   const auto task = task_of(R"({"tokens":[7,0],"targets":[[null,3],[5,null]]})");
   EXPECT_EQ(task->shape().vocab, 8);
   EXPECT_EQ(task->shape().targets, 2);
@@ -38,15 +38,15 @@ TEST_F(FromLines, OfWholeNumbersKeepTheirNumbers) {
   EXPECT_EQ(batch.target(0, 0, 0), -1);
 }
 
-TEST_F(FromLines, TellTheLineAndWhatWasExpected) {
+TEST_F(FromLines, FaultsNameTheLineAndTheExpectedValue) {
   const std::pair<const char*, const char*> faults[] = {
-      {"{", "all.jsonl:2: the line: line 1"},
+      {"{", "all.jsonl:2: cannot parse the line: line 1"},
       {"[]", "expected an object"},
       {R"({"targets":[]})", "the key 'tokens' is missing"},
       {R"({"tokens":[],"targets":[]})", "tokens: expected at least one token"},
       {R"({"tokens":["a"],"target":["a"]})", "unknown key 'target'; did you mean 'targets'"},
       {R"({"tokens":[true],"targets":[]})", "expected a token, a text or a whole number"},
-      {R"({"tokens":[-1],"targets":[]})", "not negative"},
+      {R"({"tokens":[-1],"targets":[]})", "must not be negative"},
       {R"({"tokens":["a"],"targets":[null,"a"]})", "targets: 2 of them for 1 tokens"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"0":[1]}}})", "query 0 cannot see key 1"},
       {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"2":[1]}}})", "'2' is no position"},
@@ -144,11 +144,12 @@ TEST_F(FromLines, BeginWhereTheFirstLineWithTextIs) {
               std::string::npos);
   }
   const std::string fault = "\n\n{\n";
-  expect_contains(check_lines(fault, "mine").faults[0], "mine:3: the line");
-  expect_contains(refusal("file:train=" + file_of("b.jsonl", fault)), "b.jsonl:3: the line");
+  expect_contains(check_lines(fault, "mine").faults[0], "mine:3: cannot parse the line");
+  expect_contains(refusal("file:train=" + file_of("b.jsonl", fault)),
+                  "b.jsonl:3: cannot parse the line");
   expect_contains(error_of(
                       [&] { recommended_settings("file:train=" + file_of("b.jsonl", fault)); }),
-                  "b.jsonl:3: the line");
+                  "b.jsonl:3: cannot parse the line");
 }
 
 TEST_F(FromLines, HeadersStandAloneAndNameEachThingOnce) {
@@ -206,7 +207,7 @@ TEST_F(FromLines, TellHowManyHeldOutOnesAreKnown) {
   expect_contains(task->about_data(), "1 of held_out's 2 are also in train");
 }
 
-TEST_F(FromLines, OfOurOwnTasksAreTheSameTasks) {
+TEST_F(FromLines, LinesOfBuiltInTasksMakeTheSameTask) {
   for (const char* spec : {"relations:length=12", "recall", "reverse", "reverse_cross", "brackets",
                            "english:length=12", "grid", "histogram"}) {
     SCOPED_TRACE(spec);
@@ -249,7 +250,7 @@ TEST_F(FromLines, AreCheckedToTheEnd) {
   expect_contains(check.faults[1], "mine:4: truth: r: query 0 cannot see key 1");
 }
 
-TEST_F(FromLines, OfNothingOrWithoutTargetsAreFaults) {
+TEST_F(FromLines, EmptyLinesAndMissingTargetsAreFaults) {
   for (const std::string lines : {"", "\n \n", R"({"tokens":["a"],"targets":[null]})"}) {
     const char* expected = lines.size() < 4 ? "holds no sequence" : "asks for nothing";
     const LinesCheck check = check_lines(lines, "mine");
@@ -318,7 +319,7 @@ TEST(FromPrograms, SayHowManyHeldOutSequencesAreAlsoForTraining) {
 TEST(FromPrograms, RunOnlyWhenTheirUserNamesThem) {
   const TemporaryFolder folder;
   const std::string trace = (folder.path() / "trace").string();
-  expect_contains(refusal("command:touch " + trace), "which you have not named");
+  expect_contains(refusal("command:touch " + trace), "you have not named it");
   EXPECT_FALSE(std::filesystem::exists(trace));
 }
 
@@ -340,9 +341,10 @@ TEST(FromPrograms, FailureReportsTheExitStatus) {
   command_patience() = patience;
   EXPECT_FALSE(std::filesystem::exists(trace)) << "a silent program has outlived its task";
   allow_command("echo hello");
-  expect_contains(refusal("command:echo hello"), "the program `echo hello`, its first line");
+  expect_contains(refusal("command:echo hello"),
+                  "cannot read the first line of the program `echo hello`");
   allow_command("echo 1");
-  expect_contains(refusal("command:echo 1"), "the program `echo 1`, its first line: expected");
+  expect_contains(refusal("command:echo 1"), "the first line of the program `echo 1`: expected");
   allow_command("echo '{\"header\":{}}'; cat");
   expect_contains(refusal("command:echo '{\"header\":{}}'; cat"), "names no `vocabulary`");
 }

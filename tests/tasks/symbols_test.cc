@@ -81,7 +81,7 @@ TEST(Sort, TheAnswerAscends) {
   });
 }
 
-TEST(Symbols, OfCopyAndSortAreDistinctAndAnyCanBeFirst) {
+TEST(Symbols, CopyAndSortDrawDistinctSymbolsInAnyOrder) {
   for (const char* name : {"copy", "sort"}) {
     const Batch batch = make_task(name)->make(Key{1}, kCount, Split::train).batch;
     std::set<std::int32_t> first;
@@ -136,7 +136,7 @@ TEST(Sort, TheGapIsAboutTheMeanStepOfTheAnswer) {
   expect_contains(refusal("copy:gap=1"), "gap");
 }
 
-TEST(Symbols, OfCopyAndSortMustSufficeForTheLongest) {
+TEST(Symbols, CopyAndSortNeedSymbolsForTheLongestSequence) {
   for (const char* name : {"copy", "sort"}) {
     expect_contains(refusal(text(name, ":symbols=9")),
                     "10 distinct symbols need symbols 10 or more, got 9");
@@ -192,7 +192,7 @@ TEST(Symbols, ShowTheSeparatorAsABar) {
   }
 }
 
-TEST(Symbols, ImpossibleSettingsGetASentence) {
+TEST(Symbols, ImpossibleSettingsAreRefusedWithAMessage) {
   for (const char* name : {"copy", "sort", "reverse", "reverse_cross"})
     expect_contains(refusal(text(name, ":shortest=11")), "shortest 11 must not exceed longest 10");
 }

@@ -88,7 +88,7 @@ TEST_P(EveryTask, SequencesHaveTheDeclaredShape) {
   EXPECT_EQ(example.truth.size(), task_->relations().size());
 }
 
-TEST_P(EveryTask, KnowsTheTruthOfGivenTokensWhereItSaysSo) {
+TEST_P(EveryTask, FindsGroundTruthOfTypedTokensIfItClaimsTo) {
   const std::set<std::string> know = {"relations", "histogram",  "duplicate", "copy", "sort",
                                       "reverse",   "memoryless", "random",    "text"};
   const Example made = make(4);
@@ -264,7 +264,7 @@ TEST(TaskTable, UnknownTasksListTheKnown) {
 }
 
 /// "" where a setting is possible.
-TEST(TaskTable, ImpossibleSettingsGetASentence) {
+TEST(TaskTable, ImpossibleSettingsAreRefusedWithAMessage) {
   for (const auto& [spec, said] : std::vector<std::pair<const char*, const char*>>{
            {"reverse:8", "expected NAME=VALUE, got '8'"},
            {"reverse:", ""},
@@ -310,7 +310,7 @@ TEST(TaskTable, ImpossibleSettingsGetASentence) {
       expect_contains(refusal(spec), said);
 }
 
-TEST(TaskTable, KnowsHowManyHeadsATaskNeedsWhereItsDefinitionSaysSo) {
+TEST(TaskTable, HasTheNumberOfHeadsThatADefinitionStates) {
   const std::map<std::string, Index> needed = {
       {"relations", 4},      {"relations:relations=1+same", 2},
       {"induction", 2},      {"copy", 2},

@@ -51,7 +51,7 @@ class TokenFiles : public InAFolder {
   }
 };
 
-TEST_F(TokenFiles, OfEachFormAreTheSame) {
+TEST_F(TokenFiles, AllFormatsGiveTheSameTokens) {
   const std::string raw = bytes_of(counting<std::uint16_t>(300));
   const Batch batch = task(raw)->make_batch({3}, 4, Split::validation);
   EXPECT_EQ(batch.targets[2], (batch.tokens[2] + 7) % 31);
@@ -65,7 +65,7 @@ TEST_F(TokenFiles, OfEachFormAreTheSame) {
   }
 }
 
-TEST_F(TokenFiles, OfSeveralAxesAreRefused) {
+TEST_F(TokenFiles, ArraysOfSeveralAxesAreRefused) {
   const std::string raw = bytes_of(counting<std::uint16_t>(300));
   for (const std::string shape : {"3, 100", "300, 1", "1, 300", "3, 10, 10"}) {
     expect_error([&] { task(npy("<u2", raw, shape)); }, {"[" + shape + "]", "tokens are one row"});
@@ -81,7 +81,7 @@ TEST_F(TokenFiles, AreShownInTheWordsOfAVocabulary) {
   EXPECT_EQ(shown->token_text(8), "8");
 }
 
-TEST_F(TokenFiles, OfLlama3KeepTheirLargeTokens) {
+TEST_F(TokenFiles, Llama3KeepsLargeTokens) {
   std::string bytes = llm_c<std::uint32_t>(20240801, 7, 300);
   bytes.replace(1024, 4, bytes_of(std::vector<std::uint32_t>{128000}));
   EXPECT_EQ(task(bytes)->shape().vocab, 128001);
@@ -94,7 +94,7 @@ TEST_F(TokenFiles, OfLlama3KeepTheirLargeTokens) {
   expect_error([&] { task(llm_c<std::uint32_t>(20240801, 7, 301)); }, {"301 tokens"});
 }
 
-TEST_F(TokenFiles, OfOtherKindsAreRefusedByName) {
+TEST_F(TokenFiles, OtherKindsAreRefusedByName) {
   const std::string longs = bytes_of(counting<std::uint32_t>(300));
   const std::pair<std::string, const char*> files[] = {
       {llm_c<std::uint32_t>(20240522, 1, 300), "questions with several answers"},
@@ -114,7 +114,7 @@ TEST_F(TokenFiles, OfOtherKindsAreRefusedByName) {
   }
 }
 
-TEST_F(TokenFiles, OfLongerNumbersAreNotGuessed) {
+TEST_F(TokenFiles, WiderNumbersAreRefused) {
   for (const std::uint32_t offset : {0U, 70'000U, 150'000U, 260'000U}) {
     SCOPED_TRACE(offset);
     std::vector<std::uint32_t> numbers = counting<std::uint32_t>(300);
@@ -154,7 +154,7 @@ TEST_F(TokenFiles, WordsHaveNumbersOfTheirOwn) {
   EXPECT_EQ(marked->token_text(0), "a");
 }
 
-TEST_F(TokenFiles, SayWhatIsWrongWithThem) {
+TEST_F(TokenFiles, NameTheirFaults) {
   const std::string raw = bytes_of(counting<std::uint16_t>(300));
   expect_error([&] { task(raw.substr(1)); }, {"599 bytes", "truncated"});
   expect_error([&] { task(raw, ",vocab=20"); }, {"holds the token 30", "has 20"});

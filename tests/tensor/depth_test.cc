@@ -46,7 +46,7 @@ TEST_F(DeepGraph, IsFreedWhileBackwardRuns) {
   EXPECT_LT(bytes_in_use(), before + 10000);
 }
 
-TEST(Graph, OfDiamondsRunsEachNodeOnce) {
+TEST(Graph, RunsEachNodeOfADiamondOnce) {
   Tensor x = Tensor::of({1}, {0});
   x.set_requires_grad();
   Tensor y = x;

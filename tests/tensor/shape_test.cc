@@ -7,7 +7,7 @@ namespace headlab { namespace {
 
 std::string printed(const Shape& shape) { return text(shape); }
 
-TEST(Shape, OfRankZeroHoldsOneElement) {
+TEST(Shape, RankZeroHoldsOneElement) {
   EXPECT_EQ(Shape().count(), 1);
   EXPECT_EQ(Shape().rank(), 0);
   EXPECT_EQ(printed(Shape()), "[]");
@@ -25,8 +25,8 @@ TEST(Shape, NumbersItsAxesFromBothEnds) {
   EXPECT_EQ(shape[0], 2);
   EXPECT_EQ(shape[-1], 4);
   EXPECT_EQ(shape.axis_of(-3), 0);
-  expect_error([&] { shape.axis_of(3); }, {"no axis 3", "[2, 3, 4]"});
-  expect_error([&] { shape.axis_of(-4); }, {"no axis -4"});
+  expect_error([&] { shape.axis_of(3); }, {"cannot use axis 3", "[2, 3, 4]"});
+  expect_error([&] { shape.axis_of(-4); }, {"cannot use axis -4"});
 }
 
 TEST(Shape, MakesNewShapesFromItself) {
@@ -40,10 +40,10 @@ TEST(Shape, MakesNewShapesFromItself) {
 
 TEST(Shape, DiffersFromOneWithAnAxisOfSizeOneMore) { EXPECT_FALSE((Shape{2}) == (Shape{2, 1})); }
 
-TEST(Shape, RefusesWhatCannotBe) {
+TEST(Shape, RefusesImpossibleSizes) {
   expect_error([] { Shape{2, -1}; }, {"negative size -1"});
   expect_error([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, {"at most 8 axes", "got 9"});
-  expect_error([] { Shape{Index{1} << 40, Index{1} << 40}; }, {"does not fit into memory"});
+  expect_error([] { Shape{Index{1} << 40, Index{1} << 40}; }, {"do not fit into memory"});
   EXPECT_EQ((Shape{0, Index{1} << 40}).count(), 0);
   expect_error([] { (Shape{1, 1, 1, 1, 1, 1, 1, 1}).then(2); }, {"at most 8 axes"});
 }

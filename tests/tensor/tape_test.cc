@@ -55,13 +55,13 @@ TEST(Backward, RunsANodeOnlyAfterAllThatReadIt) {
   EXPECT_EQ(numbers(x.grad()), (Values{13}));
 }
 
-TEST(Backward, CountsAnInputThatIsUsedTwiceTwice) {
+TEST(Backward, SumsBothGradientsOfAnInputUsedTwice) {
   const Tensor x = leaf({1, 2});
   backward(sum(x + x));
   EXPECT_EQ(numbers(x.grad()), (Values{2, 2}));
 }
 
-TEST(Backward, CountsAnIntermediateThatIsUsedTwiceTwice) {
+TEST(Backward, SumsBothGradientsOfAnIntermediateUsedTwice) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * Scalar{1};
   backward(sum((y + y) * Scalar{5}));
@@ -146,7 +146,7 @@ TEST(Backward, GradientOfALeafIsOne) {
   EXPECT_EQ(x.grad().item(), 1);
 }
 
-TEST(Backward, ReachesOnlyWhatRequiresAGradient) {
+TEST(Backward, ReachesOnlyTensorsThatRequireAGradient) {
   const Tensor x = leaf({1, 2}), constant = Tensor::of({2}, {3, 4});
   const Tensor unused = leaf({1});
   backward(sum(x * constant));
@@ -195,7 +195,7 @@ struct Fragile {
   Tensor x = leaf({2, 3}), y = leaf({5, 7}), kept, first, second;
 };
 
-TEST(Backward, ThatThrowsAnywhereLeavesAllGradientsAsTheyWere) {
+TEST(Backward, LeavesGradientsUnchangedIfANodeThrows) {
   const Fragile sound(-1);
   backward(sound.first);
   const int ops = sound.ops;
@@ -238,7 +238,7 @@ TEST(Backward, AfterOneThatThrewGivesAllGradientsOrSaysWhyNot) {
   EXPECT_GT(whole, 0);  // what the first had not reached
 }
 
-TEST(Backward, OfSeveralElementsNeedsAGradient) {
+TEST(Backward, TensorWithSeveralElementsNeedsAGradient) {
   const Tensor x = leaf({1, 2});
   expect_error([&] { backward(x * x); }, {"one element", "[2]"});
   expect_error([&] { backward(x * x, Tensor::zeros({3})); }, {"[3]", "[2]"});

@@ -112,7 +112,7 @@ TEST_F(Cells, JobOfADeadWorkerIsNamedAndReleased) {
   EXPECT_EQ(run_jobs(jobs).finished, 4);
 }
 
-TEST_F(Cells, OfAnotherProcessAreWaitedForAtTheEndAndMadeIfItDies) {
+TEST_F(Cells, WaitForOtherProcessesAndTakeOverIfTheyDie) {
   auto lock = std::make_unique<FileLock>(folder_ / ".a.lock");
   const auto given_back = [&, asked = 0]() mutable {
     if (++asked == 6) lock.reset();
@@ -125,7 +125,7 @@ TEST_F(Cells, OfAnotherProcessAreWaitedForAtTheEndAndMadeIfItDies) {
   EXPECT_TRUE(run_jobs({job("d")}, {.should_stop = [&] { return ++asked > 3; }}).stopped);
 }
 
-TEST_F(Cells, ThatAnotherProcessFailedToMakeAreNotTriedAgainAtOnce) {
+TEST_F(Cells, FailuresOfOtherProcessesAreNotRetriedAtOnce) {
   auto lock = std::make_unique<FileLock>(folder_ / ".a.lock");
   int asked = 0;
   const auto failed_elsewhere = [&] {
@@ -148,7 +148,7 @@ TEST_F(Cells, WaitForThoseThatTheyNeed) {
   EXPECT_EQ(times_made(), 4u);
 }
 
-TEST_F(Cells, StopWhenTheyAreTold) {
+TEST_F(Cells, StopOnRequest) {
   for (const Index processes : {1, 2}) {
     const std::string name = std::to_string(processes);
     const JobsDone made = run_jobs({job(name + "a"), job(name + "b")},
@@ -174,7 +174,7 @@ TEST_F(Cells, RunUntilAskedToStop) {
     }
 }
 
-TEST_F(Cells, OfARunTakeTheMemoryOfItsTraining) {
+TEST_F(Cells, JobsOfARunNeedTheMemoryOfItsTraining) {
   TrainedRun run = create_run(folder_ / "run", tiny_config());
   for (const bool in_run : {false, true}) {
     const Job part =
@@ -184,7 +184,7 @@ TEST_F(Cells, OfARunTakeTheMemoryOfItsTraining) {
   }
 }
 
-TEST_F(Cells, ThatCannotBeKeptFail) {
+TEST_F(Cells, UnwritableResultsAreFailures) {
   write_file(folder_ / "taken", "");
   Job lost = job("a");
   lost.file = folder_ / "taken" / "a.json";
@@ -210,7 +210,7 @@ TEST_F(Cells, OtherSettingsAreOtherJobsAndDamagedOnesAreErrors) {
   Json other = read_json(two.file);
   other["decided_by"]["setting"] = 3;
   write_json(two.file, other);
-  expect_error([&] { once(two, {}); }, {"holds something else", two.file.filename().string()});
+  expect_error([&] { once(two, {}); }, {"holds another result", two.file.filename().string()});
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ void expect_invalid(const TrainConfig& config, const std::vector<std::string>& p
   expect_error([&] { config.validate(); }, parts);
 }
 
-TEST(TrainConfig, SaysWhatDoesNotFitTogether) {
+TEST(TrainConfig, RefusesContradictorySettings) {
   RunConfig run;
   run.model.d_model = -1;
   expect_error([&] { run.validate(); }, {"d_model"});
@@ -120,7 +120,7 @@ TEST(TrainConfig, SaysWhatDoesNotFitTogether) {
   expect_invalid({.min_lr = 1}, {"min_lr 1 is above lr 0.001"});
 }
 
-TEST(TrainConfig, SaysWhatIsOutOfRange) {
+TEST(TrainConfig, RefusesSettingsOutOfRange) {
   expect_invalid({.accumulate = 0}, {"accumulate must be a whole number from 1"});
   expect_invalid({.batch = -64}, {"batch must be", "-64"});
   expect_invalid({.steps = -1}, {"steps must be", "-1"});

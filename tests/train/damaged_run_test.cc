@@ -102,7 +102,7 @@ TEST_F(DamagedRun, NamesTheTensorsThatAnOlderStateOfAnotherModelHas) {
 
 TEST_F(DamagedRun, IsRefusedIfTheTaskHasChanged) {
   edit_config("vocab", 9);
-  EXPECT_NE(refusal().find("is no longer what this run was trained on"), std::string::npos);
+  EXPECT_NE(refusal().find("is no longer the one it was trained on"), std::string::npos);
 }
 
 TEST(Run, IsRefusedIfItsDataFileHasChanged) {
@@ -117,7 +117,7 @@ TEST(Run, IsRefusedIfItsDataFileHasChanged) {
   EXPECT_NO_THROW(open_run(folder / "run"));
   std::swap(content[4], content[8]);  // the same characters, in another order
   write_file(data, content);
-  expect_error([&] { open_run(folder / "run"); }, {"no longer what this run was trained on"});
+  expect_error([&] { open_run(folder / "run"); }, {"no longer the one it was trained on"});
   fs::remove(data);
   expect_error([&] { open_run(folder / "run"); }, {data.string()});
 }

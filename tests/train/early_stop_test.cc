@@ -58,7 +58,7 @@ TEST_F(EarlyStopping, DoesNothingWithoutPatience) {
   expect_error([&] { open_run(text(run.path.string(), "@best")); }, {"last parameters alone"});
 }
 
-TEST_F(EarlyStopping, BestWeightsAreThoseOfTheLowestEvaluation) {
+TEST_F(EarlyStopping, BestWeightsHaveTheLowestEvaluatedLoss) {
   // Ends by patience with any rounding: so many steps are not all lower than those before.
   TrainedRun run = create_run(folder_ / "run", tiny_config("lr=0.3 clip=0 steps=2100 patience=4"));
   ASSERT_LT(train_run(run).steps, 2100);
@@ -112,7 +112,7 @@ TEST_F(EarlyStopping, TrainingFromARunBeginsWithItsWeights) {
   RunConfig other = tiny_config();
   other.task = "relations:length=8,vocab=5,classes=3,relations=1+same";
   fit_to_task(other);
-  expect_error([&] { model_from(source, other); }, {"does not fit the task", "vocab"});
+  expect_error([&] { model_from(source, other); }, {"with the task", "vocab"});
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST_F(Evaluated, DoesNotDependOnTheSizeOfItsBatches) {
   }
 }
 
-TEST_F(Evaluated, ByExampleAddsUpToTheWhole) {
+TEST_F(Evaluated, LossesByExampleAverageToTheMeanLoss) {
   double loss = 0, count = 0;
   const std::vector<float> sums = losses_by_example(model_[0], *task_, {});
   for (std::size_t i = 0; i < sums.size(); i += 2) loss += sums[i], count += sums[i + 1];
@@ -75,7 +75,7 @@ TEST_F(Evaluated, TakesTheSameExamplesEveryTime) {
   EXPECT_NE(evaluated({}).loss, evaluated({.key = Key{1}}).loss);
 }
 
-TEST_F(Evaluated, LeavesOutWhatGatesClose) {
+TEST_F(Evaluated, LeavesOutHeadsWithClosedGates) {
   const std::vector<HeadInterventions> open = {{.gate = Tensor::full({2}, 1)}};
   const std::vector<HeadInterventions> closed = {{.gate = Tensor::of({2}, {1, 0})}};
   const double plain = evaluated({}).loss;
@@ -89,7 +89,7 @@ TEST_F(Evaluated, RecordsNothing) {
   for (const Tensor& parameter : parameters_of(copy)) EXPECT_FALSE(parameter.grad().defined());
 }
 
-TEST_F(Evaluated, RefusesWhatCannotBeMade) {
+TEST_F(Evaluated, RefusesImpossibleOptions) {
   expect_error([&] { evaluated({.examples = 0}); }, {"0 examples"});
   expect_error([&] { evaluated({.batch = 0}); }, {"0 at a time"});
   expect_error([&] { losses_by_example(model_[0], *task_, {.batch = 0}); }, {"0 at a time"});

@@ -19,7 +19,7 @@ TEST(StepBytes, GrowWithTheBatchAndShrinkWithMicroBatches) {
   EXPECT_LT(step_bytes(config.model, config.train), 2 * bytes);
 }
 
-TEST(StepBytes, AreWhatIsCountedByHand) {
+TEST(StepBytes, EqualACountByHand) {
   const TransformerConfig model = one_block();
   TrainConfig train;
   train.batch = 3;
@@ -42,7 +42,7 @@ TEST(StepBytes, CountTheLogitsOfOneBlockOfRows) {
   EXPECT_DOUBLE_EQ(two - 1000 * rest, 512.0 * 2 * 50000 * sizeof(Scalar));
 }
 
-TEST(StepBytes, CountScoresAndWeightsOfAttentionThatIsComposed) {
+TEST(StepBytes, CountScoresAndWeightsOfComposedAttention) {
   const TransformerConfig fused = one_block();
   TrainConfig train;
   train.batch = 3;
@@ -90,14 +90,14 @@ TEST(Memory, ShortageIsReportedAsAnError) {
   expect_error([&] { require_memory(config.model, config.train, needed); }, {"`accumulate`"});
 }
 
-TEST(Memory, OfTheParametersCountsToo) {
+TEST(Memory, EstimateIncludesTheParameters) {
   RunConfig config = tiny_config("d_model=8192 layers=5 heads=1");
   fit_to_task(config);
   expect_error([&] { require_memory(config.model, config.train, 8e9); },
                {"batch 4", "37.", "8 GB", "smaller model"});
 }
 
-TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {
+TEST(Memory, ImpossibleSizeIsRefusedBeforeAnythingIsWritten) {
   const TemporaryFolder folder;
   RunConfig config = tiny_config("d_model=64 layers=1000 batch=1048576");
   expect_error([&] { create_run(folder / "run", config); }, {"batch 1048576", "GB"});

@@ -112,7 +112,7 @@ TEST_P(EveryOptimizer, ClipsByTheNormOfAllGradientsTogether) {
   compare(config);
 }
 
-TEST_P(EveryOptimizer, DoesNotClipWhatIsSmaller) {
+TEST_P(EveryOptimizer, DoesNotClipSmallGradients) {
   TrainConfig config = config_of(GetParam());
   config.clip = 1000;
   compare(config);
@@ -213,7 +213,7 @@ TEST(Optimizer, TakesNoMoreThanTheParameter) {
   }
 }
 
-TEST(Optimizer, DecaysWhatHasTwoAxesOrMoreAndNothingElse) {
+TEST(Optimizer, DecaysOnlyTensorsOfTwoOrMoreAxes) {
   for (OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd}) {
     Tensor scalar = Tensor::full({}, 1), vector = Tensor::full({2}, 1);
     Tensor matrix = Tensor::full({2, 2}, 1), cube = Tensor::full({1, 2, 2}, 1);
@@ -247,7 +247,7 @@ TEST(Optimizer, ScalesTheRateOfAGroup) {
   EXPECT_EQ(none.item(), 0);
 }
 
-TEST(Optimizer, LeavesAloneWhatHasNoGradient) {
+TEST(Optimizer, SkipsParametersWithoutGradient) {
   Tensor with = random_leaf({2, 2}, Key{1}), without = random_leaf({2, 2}, Key{2});
   const std::vector<double> before = numbers(without);
   Optimizer optimizer(config_of(OptimizerKind::adamw));
@@ -284,7 +284,7 @@ TEST(Optimizer, NamesTheFirstGradientThatIsNotFinite) {
   EXPECT_FALSE(std::isfinite(optimizer.gradient_norm()));
 }
 
-TEST(Optimizer, NamesWhatOfItsStateIsDamaged) {
+TEST(Optimizer, NamesDamagedState) {
   Tensor a = random_leaf({2}, Key{1}), b = random_leaf({2}, Key{2});
   TrainConfig config = config_of(OptimizerKind::adam);
   Optimizer optimizer(config);

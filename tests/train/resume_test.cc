@@ -217,7 +217,7 @@ TEST_F(Killed, DuringASaveResumesToTheSameResult) {
   expect_same_end();
 }
 
-TEST_F(Killed, ByAFullDiskKeepsTheOldState) {
+TEST_F(Killed, FullDiskKeepsTheOldState) {
   train_until(folder_ / "run", 20);
   const std::string before = read_file(folder_ / "run" / "state.safetensors");
   {
@@ -230,7 +230,7 @@ TEST_F(Killed, ByAFullDiskKeepsTheOldState) {
   expect_same_end();
 }
 
-TEST_F(Killed, ByALossThatIsNotFiniteKeepsTheLastGoodState) {
+TEST_F(Killed, NonFiniteLossKeepsTheLastGoodState) {
   train_until(folder_ / "run", 20);
   RunCallbacks poison;
   poison.loss_terms = [](Index step) {

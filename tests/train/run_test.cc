@@ -238,7 +238,7 @@ TEST_F(ConfigOfARun, HoldsEverySettingAndTheVersion) {
   EXPECT_EQ(Json::parse(read_file(config_file(vectors))).at("features").integer(), 27);
 }
 
-TEST_F(ConfigOfARun, LeavesToTheUserWhatTheTaskDoesNotDecide) {
+TEST_F(ConfigOfARun, KeepsSettingsThatTheTaskDoesNotDecide) {
   RunConfig config;
   const std::vector<std::string> names = user_settings_of(config).names();
   for (const char* decided :
@@ -286,8 +286,7 @@ TEST(Run, RefusesAModelOfAnotherShape) {
   fit_to_task(config);
   ++config.model.vocab;
   const Transformer model(config.model);
-  expect_error([&] { create_run(folder / "run", config, model); },
-               {"does not fit the task relations"});
+  expect_error([&] { create_run(folder / "run", config, model); }, {"with the task relations"});
   EXPECT_FALSE(fs::exists(folder / "run"));
 }
 

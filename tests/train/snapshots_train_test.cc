@@ -42,7 +42,7 @@ class KeptWeights : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(KeptWeights, AreThoseOfTheModel) {
+TEST_F(KeptWeights, EqualTheWeightsOfTheModel) {
   TrainedRun run = create_run(folder_.path() / "a", config());
   std::vector<double> at_one;
   RunCallbacks callbacks;
@@ -74,7 +74,7 @@ TEST_F(KeptWeights, AreTheSameWhereverTheRunWasStopped) {
   }
 }
 
-TEST_F(KeptWeights, OfAStateThatWasNeverSavedAreMadeAgain) {
+TEST_F(KeptWeights, UnsavedStatesAreComputedAgain) {
   TrainedRun run = create_run(folder_.path() / "a", config());
   train_run(run);
   const std::string whole = read_file(snapshots_file(run));
@@ -108,7 +108,7 @@ TEST_F(KeptWeights, BelongToTheRun) {
   EXPECT_FALSE(fs::exists(snapshots_file(run)));
 }
 
-TEST_F(KeptWeights, OfAnotherRunAreRefused) {
+TEST_F(KeptWeights, RefuseAFileOfAnotherRun) {
   TrainedRun run = create_run(folder_.path() / "a", config());
   train_run(run);
   RunConfig other = config();
@@ -119,7 +119,7 @@ TEST_F(KeptWeights, OfAnotherRunAreRefused) {
   expect_error([&] { read_snapshots(run); }, {"the weights of another run", "delete it"});
 }
 
-TEST_F(KeptWeights, ThatAreDamagedAreNamed) {
+TEST_F(KeptWeights, NameADamagedFile) {
   TrainedRun run = create_run(folder_.path() / "a", config());
   train_run(run);
   for (const char* bytes : {"", "no tensors"}) {

@@ -56,7 +56,7 @@ class Streams : public testing::Test {
   TrainConfig train_;
 };
 
-TEST_F(Streams, OfTrainingAreOfItsSplitAndAnotherAtEveryStep) {
+TEST_F(Streams, TrainingDrawsANewStreamOfItsSplitAtEveryStep) {
   train_.steps = 1100;  // more than any round number that a key could be cut to
   train();
   EXPECT_EQ(task_.training.size(), 1100u);
@@ -64,7 +64,7 @@ TEST_F(Streams, OfTrainingAreOfItsSplitAndAnotherAtEveryStep) {
   EXPECT_EQ(task_.validation.size(), 1u);
 }
 
-TEST_F(Streams, OfTheFirstStepAreThoseOfTheSeed) {
+TEST_F(Streams, FirstStepDrawsFromTheSeed) {
   train_.steps = 1;
   train_.seed = 5;
   train_.batch = 7;
@@ -75,7 +75,7 @@ TEST_F(Streams, OfTheFirstStepAreThoseOfTheSeed) {
   EXPECT_EQ(train()[0], static_cast<double>(model.loss(batch).item()));
 }
 
-TEST_F(Streams, OfDropoutAreUsedInTrainingAlone) {
+TEST_F(Streams, DropoutDrawsOnlyInTraining) {
   Transformer plain(config_);
   initialize(plain, Key{3});
   config_.dropout = 0.9;

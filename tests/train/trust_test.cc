@@ -77,7 +77,7 @@ TEST_F(LockOfARun, DiesWithItsProcess) {
 
 // ---- files that belong together
 
-TEST(Identity, IsThatOfAllSettingsButThoseThatMayChange) {
+TEST(Identity, IgnoresOnlySettingsThatMayChange) {
   RunConfig config = tiny_config();
   const std::string mine = identity_of(config);
   config.train.steps = 9999, config.train.save_every = 1;
@@ -88,7 +88,7 @@ TEST(Identity, IsThatOfAllSettingsButThoseThatMayChange) {
   EXPECT_NE(identity_of(config), mine);
 }
 
-TEST(Identity, OfRunsThatAreOlderThanKindsIsTheirs) {
+TEST(Identity, RunsOlderThanKindsKeepTheirIdentity) {
   RunConfig config;  // what they wrote names the place of their layer norms `norm`
   read_settings(config,
                 Json::parse(R"({"activation": "relu", "norm": "post", "positions": "sinusoidal"})"),
@@ -103,7 +103,7 @@ TEST(Identity, OfRunsThatAreOlderThanKindsIsTheirs) {
 
 using StateFile = InAFolder;
 
-TEST_F(StateFile, OfAnotherRunIsRefused) {
+TEST_F(StateFile, RefusesAnotherRun) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   const TrainedRun other = create_run(folder / "other", tiny_config("seed=1"));
   fs::copy_file(state_file(other), state_file(run), fs::copy_options::overwrite_existing);
@@ -138,7 +138,7 @@ TEST_F(StateFile, WithABitFlippedIsNoticed) {
   }
 }
 
-TEST_F(StateFile, OfAnOlderVersionIsReadWithANote) {
+TEST_F(StateFile, ReadsAnOlderVersionWithANote) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   TensorFile file = read_safetensors(state_file(run));
   EXPECT_TRUE(file.checked);
@@ -165,7 +165,7 @@ TEST_F(ConfigFile, ResumingARunOfAnotherBuildPrintsANote) {
   EXPECT_NE(said(Access::write).find("another build (g++ 3.3, for a toaster)"), std::string::npos);
 }
 
-TEST_F(ConfigFile, OfALaterVersionIsRefused) {
+TEST_F(ConfigFile, RefusesAFileOfALaterVersion) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   std::string config = read_file(config_file(run));
   const std::size_t stamp = config.find("\"headlab\": \"") + 12;
@@ -201,14 +201,14 @@ TEST_F(LogFile, WithABitFlippedIsNoticed) {
       read_log(file);
     } catch (const Error& error) {
       said = error.what();
-      EXPECT_NE(said.find(text(", line ", at / 8 / length + 1)), said.npos) << said;
+      EXPECT_NE(said.find(text(": line ", at / 8 / length + 1)), said.npos) << said;
     }
     said += testing::internal::GetCapturedStderr();
     EXPECT_NE(said, "") << flipped;
   }
 }
 
-TEST_F(LogFile, ThatIsDamagedStopsARunThatGoesOnAndStaysAsItIs) {
+TEST_F(LogFile, DamagedLogStopsResumingAndIsKept) {
   TrainedRun run = create_run(folder / "run", tiny_config());
   train_run(run);
   for (int line = 1; line <= 3; ++line)
@@ -218,12 +218,12 @@ TEST_F(LogFile, ThatIsDamagedStopsARunThatGoesOnAndStaysAsItIs) {
   heads[heads.find('\n') + 3] = '#';
   write_file(run.path / "heads.jsonl", heads);
   run.config.train.steps *= 2;
-  expect_error([&] { train_run(run); }, {"heads.jsonl, line 2"});
+  expect_error([&] { train_run(run); }, {"heads.jsonl: line 2"});
   EXPECT_EQ(read_file(metrics_file(run)), metrics);
   EXPECT_EQ(read_file(run.path / "heads.jsonl"), heads);
 }
 
-TEST_F(LogFile, OfAnotherRunIsRefusedAndOneOfAnEarlierVersionIsRead) {
+TEST_F(LogFile, RefusesAnotherRunAndReadsAnEarlierVersion) {
   TrainedRun run = create_run(folder / "run", tiny_config()),
              other = create_run(folder / "other", tiny_config("seed=1"));
   train_run(run), train_run(other);
@@ -231,7 +231,7 @@ TEST_F(LogFile, OfAnotherRunIsRefusedAndOneOfAnEarlierVersionIsRead) {
   EXPECT_EQ(read_log(metrics_file(run), mine).size(), 9u);
   fs::copy_file(metrics_file(other), metrics_file(run), fs::copy_options::overwrite_existing);
   expect_error([&] { read_log(metrics_file(run), mine); },
-               {"metrics.jsonl, line 1", "another run"});
+               {"metrics.jsonl: line 1", "another run"});
   const std::string config = read_file(config_file(run));
   run.config.train.steps *= 2;
   expect_error([&] { save_config(run); }, {"another run"});

@@ -1,6 +1,11 @@
-// Errors. Every problem caused by input throws `Error`: a message that states what happened and, if
-// something helps, a hint that states what to do. Input is never checked by assert. Read next:
-// json.h.
+// Errors. Every problem caused by input throws `Error`: a message and, if something helps, a hint
+// that states what to do in one imperative sentence. Input is never checked by assert. A message
+// has one of these forms, which tests/structure/messages_test.cc checks:
+//   cannot X: reason           the function knows what it was called for
+//   NAME must ..., got VALUE   a check of one value; also "needs" and "expected"
+//   unknown KIND 'NAME'        a name that does not exist; also "missing", "no KIND found in"
+// Readers of a part of a file or task give the reason alone: their caller adds "cannot X" with
+// in_context(). Read next: json.h.
 #pragma once
 
 #include <functional>

@@ -54,7 +54,7 @@ struct EdgeTest {
   bool is_cause() const { return asks && is_significant() && is_large() && is_fair(); }
   /// Returns the conclusion as text: pattern (lift >= kOwnerLift) and cause, for several heads the
   /// cause alone, or the reason why there is no conclusion.
-  std::string verdict() const;
+  std::string conclusion() const;
 };
 
 /// Examples with only the targets that depend on a relation.

@@ -55,7 +55,7 @@ Matrix identity(Index n);
 double diversity_of(std::span<const HeadSteps> heads);
 
 /// Sentence with the q, k and v of its tokens; the columns of all heads are concatenated.
-struct LessonWorld {
+struct WorkedExample {
   std::string name;   // "five-tokens"
   std::string title;  // one line
   std::vector<std::string> tokens;
@@ -65,13 +65,13 @@ struct LessonWorld {
 };
 /// Reads {"tokens", "q", "k", "v"} with "heads" (1 if missing) and "W_O" (the identity if missing);
 /// matrices have one row per token. Error that names the part that does not fit.
-LessonWorld world_of(const Json& json, const std::string& source);
+WorkedExample worked_example_of(const Json& json, const std::string& source);
 /// Returns the worked examples as JSON text, the form that the terminal and a page read: "The cat
 /// sat on mat", width 4, two heads; "Cat sleeps", width 4, two heads.
-std::span<const char* const> lesson_world_texts();
-const std::vector<LessonWorld>& lesson_worlds();
+std::span<const char* const> worked_example_texts();
+const std::vector<WorkedExample>& worked_examples();
 /// Returns the worked example of this name. Error that lists the names if there is none.
-const LessonWorld& lesson_world(std::string_view name);
+const WorkedExample& worked_example(std::string_view name);
 
 /// Heads on one input, ready for display.
 struct ShownHeads {
@@ -89,7 +89,7 @@ std::vector<Table> query_tables(const ShownHeads& shown, Index query);
 /// Returns every step of all queries as matrices: q, k and v with the columns of heads apart; for
 /// each head the scores, the weights and the output; the average; W_O. Errors: no heads; more keys
 /// than a terminal is wide enough for.
-std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O);
+std::vector<Table> worked_example_tables(const ShownHeads& shown, const Matrix& W_O);
 
 /// Attention of a published model.
 struct PublishedModel {

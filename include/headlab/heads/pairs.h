@@ -55,7 +55,7 @@ struct HeadPairReport {
   /// ablated.
   bool first_takes_over() const { return takes_over(of_first, of_second); }
   bool second_takes_over() const { return takes_over(of_second, of_first); }
-  std::string verdict() const;
+  std::string conclusion() const;
 
  private:
   static bool takes_over(const PairSide& side, const PairSide& gone);

@@ -141,13 +141,14 @@ class TaskOf final : public Task {
   std::string answer_text(std::int32_t answer) const override {
     if constexpr (requires { definition_.answer_text(answer); }) {
       const Index outputs = shape().outputs();
-      require(answer >= 0 && answer < outputs, "there is no answer ", answer, " among ", outputs);
+      require(answer >= 0 && answer < outputs, "cannot name answer ", answer, ": the task has ",
+              outputs);
       return definition_.answer_text(answer);
     }
     return token_text(answer);
   }
   std::vector<std::int32_t> encode(std::string_view text) const override {
-    require(shape().features == 0, spec_, " gives vectors: they cannot be typed as tokens");
+    require(shape().features == 0, "cannot read tokens: ", spec_, " gives vectors");
     if constexpr (requires { definition_.encode(text); }) return definition_.encode(text);
     return Task::encode(text);
   }
@@ -174,7 +175,7 @@ class TaskOf final : public Task {
  private:
   void check_token(std::int32_t token) const {
     const Index vocab = shape().vocab;
-    require(token >= 0 && token < vocab, "there is no token ", token, " in a vocabulary of ",
+    require(token >= 0 && token < vocab, "cannot show token ", token, ": the vocabulary has ",
             vocab);
   }
   /// Writes a batch: all at once if the definition can, else sequence by sequence.
@@ -193,7 +194,8 @@ class TaskOf final : public Task {
     const Index count = example.batch.size;
     const Index units = different(split);
     std::vector<Index> turns;
-    require(units > 0 || split != Split::test || different(Split::train) == 0, spec_,
+    require(units > 0 || split != Split::test || different(Split::train) == 0,
+            "cannot use the split test: ", spec_,
             " holds too little for a part that judges in the end: give test=PATH");
     if (units > 0 && split != Split::train) turns = units_in_turn(units, count, key);
     const Key stream = key.fold(split == Split::train ? "train" : "validation");

@@ -19,7 +19,8 @@
 namespace headlab {
 
 struct Job {
-  std::string name;              // shown to users
+  std::string name;              // identifies the job in errors and files
+  std::string label{};           // says what the job computes, in the reader's words
   std::filesystem::path path{};  // locked while the cell runs (lock_run)
   std::filesystem::path file{};  // the result; empty: it is not kept
   /// Settings that decide the result and are stored with it. Alternatively the path of a separate

@@ -121,7 +121,8 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
       const Setting& setting = setting_for(argument);
       const bool says = argument.value && says_boolean(*argument.value);
       if (!seen.insert(setting.name).second) {
-        throw UsageError(text(flag_of(setting.name), " is given twice"), "leave one of them out");
+        throw UsageError(text("cannot use ", flag_of(setting.name), ": it is given twice"),
+                         "leave one of them out");
       }
       argument.apart = is_switch(setting) && !argument.joined && !says;
       const Json preset = setting.get();
@@ -148,7 +149,8 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
 void Invocation::refuse_table_flags() const {
   for (const char* flag : kTableFlags) {
     if (given(flag)) {
-      throw UsageError(text("`headlab ", command_.name, "` has no table for ", flag_of(flag)),
+      throw UsageError(text("cannot use ", flag_of(flag), ": `headlab ", command_.name,
+                            "` has no table"),
                        text("leave ", flag_of(flag), " out"));
     }
   }
@@ -167,7 +169,8 @@ void Invocation::rename(Argument& argument) const {
   for (const auto& [before, now] : settings_.renamed) {
     if (argument.flag != flag_of(before)) continue;
     if (given(now)) {
-      throw UsageError(text(argument.flag, " is the earlier name of ", flag_of(now)),
+      throw UsageError(text(argument.flag, " cannot be combined with ", flag_of(now),
+                            ": it is its earlier name"),
                        "leave one of them out");
     }
     argument.flag = flag_of(now);
@@ -300,7 +303,8 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
   const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
   const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
   return UsageError(unknown.what(),
-                    near ? example() : text("headlab ", command_.name, " --help lists them"));
+                    near ? example()
+                         : text("list the flags with `headlab ", command_.name, " --help`"));
 }
 
 std::string Invocation::help(const std::string& more) const {
@@ -358,7 +362,7 @@ void Invocation::check_table(const std::vector<Table>& tables) const {
 std::string Invocation::table_text(const std::vector<Table>& tables) const {
   return as_usage([&] {
     const Finding finding{.tables = with_lists(tables)};
-    if (tables.empty()) throw Error("there is no table in this result");
+    if (tables.empty()) throw Error("cannot write a table: this result has none");
     const Table& table = common_.table.empty() ? tables[0] : finding.table(common_.table);
     if (common_.table.empty() && finding.tables.size() > 1) {
       note(text("note: this is the first table; --table names another: ",

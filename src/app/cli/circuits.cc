@@ -76,14 +76,14 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   const HeadId head = parse_head("--head", flags.head);
   const Index targets = run.model.config().targets;
   if (flags.target >= targets) {
-    throw UsageError(text("--target ", flags.target, ": the model has no such target"),
+    throw UsageError(text("cannot use --target ", flags.target, ": the model has no such target"),
                      text("name one from 0 to ", targets - 1));
   }
   as_usage([&] { return slot_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head, flags.options.distance);
   const bool qk = flags.matrix == "qk";
   if (!qk && !circuits.ov.defined()) {
-    throw UsageError(text("--matrix ov: head ", flags.head,
+    throw UsageError(text("cannot show --matrix ov: head ", flags.head,
                           " is in the encoder and writes to no logit"),
                      "use --matrix qk to see which tokens it attends to");
   }

@@ -1,4 +1,4 @@
-// Colours on a terminal: labels of messages, marks of ground truth, and verdicts in tables. They
+// Colours on a terminal: labels of messages, marks of ground truth, and conclusions in tables. They
 // are added to the finished text, after control characters of data were made harmless, and only if
 // the output is a terminal and NO_COLOR (no-color.org) is not set. Read next: terminal.cc,
 // program.cc.
@@ -31,16 +31,16 @@ constexpr ColourOf kLabels[] = {{"error:", kRed},
                                 {"note:", kYellow},
                                 {"command:", kFaint}};
 
-/// Beginnings of verdicts.
-constexpr ColourOf kVerdicts[] = {{"owner", kGreen},       {"several heads", kGreen},
-                                  {"redundant", kGreen},   {"lower", kGreen},
-                                  {"earlier", kGreen},     {"higher", kGreen},
-                                  {"later", kGreen},       {"equal", kGreen},
-                                  {"compensates", kGreen}, {"no head", kRed},
-                                  {"worse", kRed},         {"fails", kRed},
-                                  {"could be", kYellow},   {"not tested", kYellow},
-                                  {"too few", kYellow},    {"inconclusive", kYellow},
-                                  {"one head", kYellow},   {"no attention", kYellow}};
+/// Beginnings of conclusions.
+constexpr ColourOf kConclusions[] = {{"owner", kGreen},       {"several heads", kGreen},
+                                     {"redundant", kGreen},   {"lower", kGreen},
+                                     {"earlier", kGreen},     {"higher", kGreen},
+                                     {"later", kGreen},       {"equal", kGreen},
+                                     {"compensates", kGreen}, {"no head", kRed},
+                                     {"worse", kRed},         {"fails", kRed},
+                                     {"could be", kYellow},   {"not tested", kYellow},
+                                     {"too few", kYellow},    {"inconclusive", kYellow},
+                                     {"one head", kYellow},   {"no attention", kYellow}};
 
 /// Marks of ground truth and owners.
 constexpr ColourOf kMarks[] = {{"■", kGreen}, {"□", kRed}, {"★", kGreen}, {"(*)", kGreen}};
@@ -49,9 +49,9 @@ std::string in_colour(std::string_view words, const char* colour) {
   return colour + std::string(words) + kPlain;
 }
 
-const char* colour_of_verdict(std::string_view verdict) {
-  for (const ColourOf& row : kVerdicts) {
-    if (verdict.starts_with(row.begins)) return row.colour;
+const char* colour_of_conclusion(std::string_view conclusion) {
+  for (const ColourOf& row : kConclusions) {
+    if (conclusion.starts_with(row.begins)) return row.colour;
   }
   return nullptr;
 }
@@ -79,7 +79,7 @@ bool is_rule(const std::string& line) {
 }
 
 /// Returns the columns of the title "verdict" in the line above a rule; none if it has none.
-std::optional<Span> verdict_span(const std::string& titles, const std::string& rule) {
+std::optional<Span> conclusion_span(const std::string& titles, const std::string& rule) {
   const std::size_t begin = titles.find("verdict");
   const bool is_column = begin != titles.npos && begin < rule.size() && rule[begin] == '-' &&
                          (begin == 0 || rule[begin - 1] == ' ');
@@ -87,12 +87,12 @@ std::optional<Span> verdict_span(const std::string& titles, const std::string& r
   return Span{begin, std::min(rule.find(' ', begin), rule.size())};
 }
 
-/// Colours the verdict of a row.
+/// Colours the conclusion of a row.
 void colour_cell(std::string& line, const Span& span) {
   const std::size_t begin = byte_at(line, span.begin);
   const std::size_t end = byte_at(line, span.end);
   const std::string cell = line.substr(begin, end - begin);
-  const char* const colour = colour_of_verdict(cell);
+  const char* const colour = colour_of_conclusion(cell);
   if (colour == nullptr) return;
   const std::size_t length = cell.find_last_not_of(' ') + 1;
   line.replace(begin, length, in_colour(cell.substr(0, length), colour));
@@ -126,16 +126,16 @@ bool wants_colour() {
 
 std::string coloured(const std::string& shown) {
   std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());
-  std::optional<Span> verdict;
+  std::optional<Span> conclusion;
   std::string titles;
   for (std::string& line : lines) {
     const std::string plain = line;
     if (is_rule(plain)) {
-      verdict = verdict_span(titles, plain);
+      conclusion = conclusion_span(titles, plain);
     } else if (plain.empty()) {
-      verdict.reset();
-    } else if (verdict) {
-      colour_cell(line, *verdict);
+      conclusion.reset();
+    } else if (conclusion) {
+      colour_cell(line, *conclusion);
     }
     titles = plain;
     colour_label(line);

@@ -1,6 +1,6 @@
 // Colours of text on a terminal. The text keeps its words and its layout: escape sequences are
-// added to labels, verdicts and marks. Used where output is printed, in program.cc and terminal.cc.
-// Read next: colour.cc.
+// added to labels, conclusions and marks. Used where output is printed, in program.cc and
+// terminal.cc. Read next: colour.cc.
 #pragma once
 
 #include <string>

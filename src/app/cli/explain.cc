@@ -43,57 +43,59 @@ Index query_of(const std::string& name, const std::vector<std::string>& tokens) 
   }
   const auto token = std::ranges::find(tokens, name);
   if (token != tokens.end()) return token - tokens.begin();
-  throw UsageError(text("--query ", name, ": there is no such query"),
-                   text("a number from 0 to ", tokens.size() - 1, ", or one of ",
+  throw UsageError(text("cannot show --query ", name, ": there is no such query"),
+                   text("name a number from 0 to ", tokens.size() - 1, ", or one of ",
                         join(tokens, " ")));
 }
 
 // ---- on numbers: the worked examples, and those of a file
 
-Json world_json(const LessonWorld& world, const ShownHeads& shown) {
+Json worked_example_json(const WorkedExample& worked, const ShownHeads& shown) {
   Json silent = Json::array();
   for (std::size_t h = 0; h < shown.heads.size(); ++h) {
-    silent.push_back(change_when_silent(shown.heads, h, world.W_O));
+    silent.push_back(change_when_silent(shown.heads, h, worked.W_O));
   }
   const Matrix z = concatenated(shown.heads);
-  return stamped({{"topic", world.name},
-                  {"tokens", world.tokens},
+  return stamped({{"topic", worked.name},
+                  {"tokens", worked.tokens},
                   {"query", Json()},
                   {"heads", shown.heads},
                   {"average", average_weights(shown.heads)},
                   {"concatenated", z},
-                  {"W_O", world.W_O},
-                  {"output", z * world.W_O},
+                  {"W_O", worked.W_O},
+                  {"output", z * worked.W_O},
                   {"change_when_silent", std::move(silent)},
                   {"diversity", diversity_of(shown.heads)}});
 }
 
 /// Returns the tables of all queries, or of one.
-Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
-  const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
+Result show_worked_example(const Invocation& call, const LessonFlags& flags,
+                           const WorkedExample& worked) {
+  const Index H = flags.heads == 0 ? worked.heads : flags.heads, width = worked.q.columns();
   if (width % H != 0) {
-    throw UsageError(text("--heads ", H, ": width ", width, " does not divide into ", H, " heads"),
+    throw UsageError(text("cannot use --heads ", H, ": width ", width, " does not divide into ", H,
+                          " heads"),
                      text("take a divisor of ", width, ". A sweep would make each head floor(",
-                          width, " / ", H, ") = ", width / H,
-                          " wide; PyTorch refuses, as this does"));
+                          width, " / ", H, ") = ", width / H, " wide; PyTorch refuses that too"));
   }
-  const ShownHeads shown = shown_heads(world.tokens, attend_in_heads(world.q, world.k, world.v, H));
-  const std::string about = text(world.title, ": width ", width, " in ", H,
+  const ShownHeads shown =
+      shown_heads(worked.tokens, attend_in_heads(worked.q, worked.k, worked.v, H));
+  const std::string about = text(worked.title, ": width ", width, " in ", H,
                                  H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
-  Json json = world_json(world, shown);
+  Json json = worked_example_json(worked, shown);
   if (flags.query.empty()) {
-    return reproducible(call, std::move(json), world_tables(shown, world.W_O),
-                        text("\none query, product by product: add --query ", world.tokens.back(),
+    return reproducible(call, std::move(json), worked_example_tables(shown, worked.W_O),
+                        text("\none query, product by product: add --query ", worked.tokens.back(),
                              "\n"),
                         about);
   }
-  const Index query = query_of(flags.query, world.tokens);
+  const Index query = query_of(flags.query, worked.tokens);
   json["query"] = query;
   return reproducible(call, std::move(json), query_tables(shown, query), "\n", about);
 }
 
 Result show_lesson(const Invocation& call, const LessonFlags& flags) {
-  return show_world(call, flags, lesson_world(call.positionals()[0]));
+  return show_worked_example(call, flags, worked_example(call.positionals()[0]));
 }
 
 // ---- on a run -----------------------------------------------------------------------------------
@@ -101,9 +103,9 @@ Result show_lesson(const Invocation& call, const LessonFlags& flags) {
 /// Returns example N of those that `heads` scores.
 Batch example_of(const Task& task, Index example) {
   if (at_most_different(task, example + 1) <= example) {
-    throw UsageError(text("there is no example ", example, ": ", task.different(Split::validation),
-                          " different ones are held out"),
-                     "--example counts from 0");
+    throw UsageError(text("cannot show --example ", example, ": ",
+                          task.different(Split::validation), " different ones are held out"),
+                     "name an example from 0 on");
   }
   return task.make(streams::scored(), example + 1, Split::validation)
       .batch.rows(example, example + 1);
@@ -126,7 +128,7 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
   const Run run = open_run(call.positionals()[1]);
   const Batch batch = example_of(*run.task, flags.example);
   const std::vector<HeadId> all = all_heads(run.model);
-  require(!all.empty(), "the model has no head");
+  require(!all.empty(), "cannot explain the attention: the model has no head");
   const HeadId head = flags.head.empty() ? all[0] : parse_head("--head", flags.head, &run.model);
   const Activations activations(run.model, batch);
   const ShownHeads shown = steps_in_run(run, activations, batch, head);
@@ -171,8 +173,9 @@ Result attention_lesson(const Invocation& call, const LessonFlags& flags) {
     throw UsageError("cannot use flags of explain attention: a run is missing, or a file",
                      "for example: headlab explain attention runs/full");
   }
-  return show_world(call, flags,
-                    world_of(Json::parse(read_file(flags.file), flags.file), flags.file));
+  return show_worked_example(call, flags,
+                             worked_example_of(Json::parse(read_file(flags.file), flags.file),
+                                               flags.file));
 }
 
 struct Lesson {

@@ -118,9 +118,10 @@ Result finding(const Invocation& call, const Run& run, Result found, const std::
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
     write_json(file, kept, out.empty() ? Links::replace : links_of(file));
   } catch (const Error& error) {
-    result.unwritten = Error(text("cannot keep the result: ", error.what()),
-                             call.settings().find("out") ? "--out FILE keeps it in another place"
-                                                         : "make the run's folder writable");
+    result.unwritten =
+        Error(text("cannot keep the result: ", error.what()),
+              call.settings().find("out") ? "keep it in another place with --out FILE"
+                                          : "make the run's folder writable");
   }
   return result;
 }

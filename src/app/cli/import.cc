@@ -38,7 +38,8 @@ ImportedModel model_at(const fs::path& path, const std::vector<std::string>& ign
   if (!is_there(config) || !Json::parse(read_file(config), config.string()).find("headlab")) {
     return import_model(path, ignored);
   }
-  require(ignored.empty(), path.string(), " is a run of headlab, whose keys are all known");
+  require(ignored.empty(), "cannot use --ignore-key: ", path.string(),
+          " is a run of headlab, whose keys are all known");
   ImportedModel own{Transformer(read_config(path).model), "headlab", {}, {}};
   read_model(path / "model.safetensors", own.model);
   return own;
@@ -81,7 +82,7 @@ std::vector<std::string> names_in(const std::string& names) {
 }
 
 void require_out(const std::string& out) {
-  if (out.empty()) throw UsageError("--out is missing: the folder to write");
+  if (out.empty()) throw UsageError("missing --out, the folder to write");
 }
 
 /// Returns a line of explanation for the Python code; "" for none.

@@ -69,7 +69,7 @@ std::vector<Listed> listed(const std::string& what) {
 }
 
 /// Returns every word of conclusions with its rule, test, correction and subject.
-Result list_verdicts() {
+Result list_conclusions() {
   Table table{"verdicts",
               {Column("name", "name", "the conclusion, as printed").no_legend(),
                Column("rule", "rule", "conditions of the conclusion").no_legend(),
@@ -79,9 +79,9 @@ Result list_verdicts() {
   Json entries = Json::array();
   std::string shown;
   std::size_t width = 0;
-  const std::vector<VerdictWord> all = verdict_words();
-  for (const VerdictWord& one : all) width = std::max(width, one.words.size() + 2);
-  for (const VerdictWord& one : all) {
+  const std::vector<ConclusionWord> all = conclusion_words();
+  for (const ConclusionWord& one : all) width = std::max(width, one.words.size() + 2);
+  for (const ConclusionWord& one : all) {
     table.rows.push_back({one.words, one.rule, one.test, one.correction, one.about});
     entries.push_back(Json::object({{"name", one.words},
                                     {"summary", one.rule},
@@ -103,7 +103,7 @@ Result list(Invocation& call) {
   const std::string& what = call.positionals()[0];
   require_known("list", what,
                 {"tasks", "kinds", "scores", "verdicts", "methods", "columns", "files"});
-  if (what == "verdicts") return list_verdicts();
+  if (what == "verdicts") return list_conclusions();
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);

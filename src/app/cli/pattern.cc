@@ -128,7 +128,8 @@ void write_npy(const Invocation& call, const std::string& file,
   std::vector<float> all;
   for (const HeadPattern& one : patterns) {
     require(std::ssize(one.queries) == queries && (one.*member).size() == count,
-            "the heads see different numbers of tokens: write one at a time");
+            "cannot write the heads into one array: they see different numbers of tokens; write "
+            "one at a time");
     all.insert(all.end(), (one.*member).begin(), (one.*member).end());
   }
   const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries,
@@ -194,7 +195,7 @@ void check_flags(const PatternFlags& flags) {
                      "leave one of them out");
   }
   if (flags.examples == 1 && flags.needs_scores()) {
-    throw UsageError("--examples 1: heads cannot be scored on fewer than 2 examples",
+    throw UsageError("cannot use --examples 1: scores need 2 examples or more",
                      "give a larger number, or 0 for 512");
   }
   flags.picture.units();
@@ -222,7 +223,7 @@ Result pattern(Invocation& call) {
   read_flags(call, flags);
   const Run run = open_run(call.positionals()[0]);
   const std::vector<HeadPattern> patterns = patterns_on(run, flags);
-  require(!patterns.empty(), "the model has no head");
+  require(!patterns.empty(), "cannot show a pattern: the model has no head");
   std::optional<HeadsReport> report;
   if (flags.needs_scores()) report = report_for_grid(run, flags);
   std::string shown;

@@ -38,8 +38,8 @@ double PictureFlags::units() const {
   double millimetres = 0;
   if (!width.ends_with("mm") || !parse_number(width.substr(0, width.size() - 2), millimetres) ||
       !(millimetres >= 60 && millimetres <= 400)) {
-    throw UsageError(text("--width ", width, ": a picture is 60mm to 400mm wide"),
-                     "84mm for a column, 174mm for a page");
+    throw UsageError(text("cannot use --width ", width, ": a picture is 60mm to 400mm wide"),
+                     "use 84mm for a column, 174mm for a page");
   }
   return millimetres / 25.4 * 72 / kPrintedUnit;
 }

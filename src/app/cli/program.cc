@@ -253,7 +253,7 @@ Result result_of_words(const std::vector<std::string>& words) {
 int run_words(const std::vector<std::string>& words) {
   const std::string first = words.empty() ? "--help" : words[0];
   if (first.starts_with("--") && first != "--help" && first != "--version") {
-    throw UsageError("missing command", "headlab --help lists them");
+    throw UsageError("missing command", "list the commands with `headlab --help`");
   }
   const bool help = first == "--help" || first == "-h" || first == "help";
   if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});

@@ -61,7 +61,8 @@ Result reproduce(Invocation& call) {
   const Paper& paper = *std::ranges::find(papers(), name, &Paper::name);
   const std::vector<std::string> paths(call.positionals().begin() + 1, call.positionals().end());
   if (paths.size() > 1 && call.given("out")) {
-    throw UsageError("--out keeps what one run showed", "leave it out: each run keeps its own");
+    throw UsageError("cannot use --out: it keeps the result of one run",
+                     "leave it out: each run keeps its own");
   }
   PaperOptions& options = flags.options;
   if (!call.given("finetune")) options.finetune = options.settings.gate_steps;

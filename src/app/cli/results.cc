@@ -77,8 +77,8 @@ HeadId parse_head(const std::string& flag, const std::string& name, const Transf
   const std::optional<std::int32_t> head =
       dot < name.size() ? index_of(name.substr(dot + 1)) : attention_layer;
   if (dot == name.size() || !attention_layer || !head) {
-    throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
-                     "`headlab heads RUN` lists them");
+    throw UsageError(text("cannot use ", flag, " ", name, ": expected LAYER.HEAD, such as 0.2"),
+                     "list the heads with `headlab heads RUN`");
   }
   const HeadId id{*attention_layer, *head};
   if (model != nullptr) as_usage([&] { return slot_of(*model, id); });

@@ -37,7 +37,8 @@ struct SampleFlags {
 std::int32_t stop_token(const Task& task, const std::string& name) {
   const std::vector<std::int32_t> stop = task.encode(name);
   if (stop.size() == 1) return stop[0];
-  throw UsageError(text("--stop '", name, "' is ", stop.size(), " tokens"), "name one");
+  throw UsageError(text("cannot use --stop '", name, "': expected one token, got ", stop.size()),
+                   "name a single token");
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ Result sample(Invocation& call) {
       options.tokens = std::max<Index>(1, config.length - std::ssize(begin));
     }
   } else if (call.given("source")) {
-    throw UsageError("--source is for encoder-decoders", "use --prompt");
+    throw UsageError("cannot use --source: the model is no encoder-decoder", "use --prompt");
   }
   if (!flags.stop.empty()) options.stop = stop_token(*run.task, flags.stop);
   options.key = streams::seeded(flags.seed).fold("sample");

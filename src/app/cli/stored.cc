@@ -26,7 +26,7 @@ StoredPatterns StoredPatternFlags::read(const Invocation& call) const {
                           "': --patterns needs no run"),
                      example);
   }
-  if (files.tokens.empty()) throw UsageError("--patterns needs --tokens", example);
+  if (files.tokens.empty()) throw UsageError("cannot use --patterns: it needs --tokens", example);
   return StoredPatterns(files);
 }
 

@@ -26,7 +26,7 @@ constexpr Term kTerms[] = {
      "[vocab, d].",
      ""},
     {"position, positional encoding, W_pos",
-     "Where a token stands in its sequence, counted from 0. Learned and sinusoidal vectors are "
+     "Index of a token in its sequence, counted from 0. Learned and sinusoidal vectors are "
      "added to the embedding; rotary and alibi positions act inside attention; with none the model "
      "does not know positions.",
      "list kinds"},
@@ -91,7 +91,8 @@ constexpr Term kTerms[] = {
      "attribute runs/full"},
     // ---- training
     {"task",
-     "What a model is trained on. A rule generates each task here, so the tokens needed for each "
+     "The data that a model is trained on. A rule generates each task here, so the tokens needed "
+     "for each "
      "answer are known.",
      "list tasks"},
     {"target, targets",

@@ -1,5 +1,5 @@
 // The dictionary of `explain`: words that a newcomer meets, each with one definition. Words of the
-// lessons stand in src/app/report/page/lessons.html; columns, scores, methods and flags explain
+// lessons are in src/app/report/page/lessons.html; columns, scores, methods and flags explain
 // themselves in their tables. Read next: explain.cc.
 #pragma once
 

@@ -45,8 +45,9 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
     trainings.push_back(training_job(folder, cell, watching));
   }
   const JobsDone made = make_shown(0, trainings);
-  require(!made.stopped, "interrupted: no textbook was written");
-  require(made.failed.empty() && made.missing.empty(), "a model of the textbook failed: ",
+  require(!made.stopped, "cannot write the textbook: it was interrupted");
+  require(made.failed.empty() && made.missing.empty(),
+          "cannot write the textbook: one of its models failed: ",
           made.failed.empty() ? "its process died" : made.failed[0].error);
 }
 

@@ -300,7 +300,8 @@ Result resume(Invocation& call) {
   Trainer trainer(run.model, *run.task, run.config.train);
   load_state(run, trainer);
   if (trainer.step() > steps) {
-    throw UsageError(text("--steps ", steps, ": the run has done ", trainer.step(), " already"),
+    throw UsageError(text("cannot train to --steps ", steps, ": the run has done ", trainer.step(),
+                          " already"),
                      "give a larger number, or train a new run");
   }
   note(text("resuming ", flags.resume, " at step ", trainer.step(), " of ", steps));

@@ -1,6 +1,6 @@
 // The meanings of words: of the dictionary and the glossary, of columns, scores, methods, tasks,
 // model parts and flags. All but the dictionary come from the tables themselves, so new rows are
-// explained automatically. Definitions stand before columns and flags of the same name. See
+// explained automatically. Definitions come before columns and flags of the same name. See
 // words.h.
 #include "cli/words.h"
 
@@ -77,9 +77,9 @@ std::vector<Meaning> meanings() {
   const auto add = [&](const auto& rows, const char* kind) {
     for (const auto& row : rows) all.push_back({row.name, kind, row.summary});
   };
-  for (const VerdictWord& verdict : verdict_words()) {
-    for (const std::string_view word : split(verdict.words, ',')) {
-      all.push_back({std::string(word), "a conclusion", verdict.explanation()});
+  for (const ConclusionWord& conclusion : conclusion_words()) {
+    for (const std::string_view word : split(conclusion.words, ',')) {
+      all.push_back({std::string(word), "a conclusion", conclusion.explanation()});
     }
   }
   add(prune_table(), "a pruning method");
@@ -150,8 +150,9 @@ Words terms_of(const std::vector<Meaning>& all, const Words& words, const Words&
       known.insert(known.end(), lessons.begin(), lessons.end());
       throw UsageError(  // there are hundreds of words: too many for a hint
           unknown_name("word", term(), known).what(),
-          "`headlab explain` lists topics; `headlab list columns` and `headlab list scores` list "
-          "words");
+          "list topics with `headlab explain`, and words with `headlab list columns` or `headlab "
+          "list "
+          "scores`");
     }
     terms.push_back(term());
     first += count;

@@ -59,6 +59,7 @@ JobsDone make_shown(Index jobs, const std::vector<Job>& parts) {
   const auto begin = std::chrono::steady_clock::now();
   Index done = 0;
   options.after_job = [&](std::size_t i, std::string trouble) {
+    const char* ended = trouble.empty() ? " finished (" : " (";
     const std::optional<Json> found = trouble.empty() ? kept_in(parts[i]) : std::nullopt;
     const Json* loss = found ? found->find("loss") : nullptr;
     if (loss != nullptr && loss->is_number()) trouble = "loss " + significant(loss->number());
@@ -68,7 +69,7 @@ JobsDone make_shown(Index jobs, const std::vector<Job>& parts) {
     const double left =
         took / static_cast<double>(done) * static_cast<double>(std::ssize(parts) - done);
     const std::string rest = text(", ", std::ssize(parts) - done, " to do, ", clock_text(left));
-    note(text("job ", i + 1, " of ", parts.size(), ", ", parts[i].name,
+    note(text(parts[i].label, ended, done, " of ", parts.size(), ")",
               trouble.empty() ? "" : ": " + trouble,
               took > 1 && left > 0 && !interrupted() ? rest + " left of all" : ""));
   };

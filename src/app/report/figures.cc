@@ -222,7 +222,8 @@ Picture history_figure(const HeadsHistory& history, double width) {
 }
 
 Picture curve_figure(const CurveOverRuns& curve, double width) {
-  require(!curve.methods.empty() && !curve.methods[0].points.empty(), "a curve has no points");
+  require(!curve.methods.empty() && !curve.methods[0].points.empty(),
+          "cannot draw the curve: it has no points");
   std::vector<Series> pruned =
       method_series(curve, [](const PointOverRuns& point) { return std::optional(point.pruned); });
   std::vector<Series> tuned = finetuned_series(curve);
@@ -288,8 +289,8 @@ Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
   };
   for (const RunLosses& run : runs) {
     add(run, runs.size() > 1 ? run.name : "held out", run.losses);
-    require(!plot.series.back().samples.empty(), run.name,
-            " has no evaluation: there is no loss to draw");
+    require(!plot.series.back().samples.empty(), "cannot draw the training: ", run.name,
+            " has no evaluation, so there is no loss to draw");
   }
   const bool one = runs.size() == 1;
   if (one) add(runs[0], "training", runs[0].training);
@@ -328,8 +329,8 @@ Picture sweep_figure(const SweepReport& report, double width) {
                             : std::string()));
   }
   require(differs_in_heads(report),
-          "a picture of a sweep shows loss against heads, and this one has no finished "
-          "cells that differ in heads");
+          "cannot draw the sweep: its picture shows loss against heads, and it has no finished "
+          "trials that differ in heads");
   const std::vector<Series> all = series.all();
   Plot plot{.x = {.label = "heads", .ticks = whole_ticks(all)},
             .y = {.label = kLoss, .logarithmic = true},

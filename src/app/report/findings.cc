@@ -54,10 +54,10 @@ Finding heads_found() {
 }
 
 Finding lessons_found() {
-  const LessonWorld& world = lesson_worlds()[0];
+  const WorkedExample& worked = worked_examples()[0];
   const ShownHeads shown =
-      shown_heads(world.tokens, attend_in_heads(world.q, world.k, world.v, world.heads));
-  Finding found{.tables = world_tables(shown, world.W_O)};
+      shown_heads(worked.tokens, attend_in_heads(worked.q, worked.k, worked.v, worked.heads));
+  Finding found{.tables = worked_example_tables(shown, worked.W_O)};
   found.tables.push_back(query_tables(shown, 0)[0]);
   return found;
 }

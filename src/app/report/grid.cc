@@ -162,7 +162,7 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
 static void require_drawn(const Picture& picture) {
   if (!picture.items.empty()) return;
   throw Error("cannot draw the split: no relation is split by classes",
-              "`headlab pattern RUN` and `headlab history RUN` have pictures");
+              "draw the pictures of `headlab pattern RUN` or `headlab history RUN` instead");
 }
 
 Picture divisions_figure(const HeadsReport& report, double width) {

@@ -149,10 +149,12 @@ bool is_found(std::span<const Scalar> weights, std::span<const char> truth) {
 
 std::string heatmap(std::span<const Scalar> weights, const std::vector<std::string>& destinations,
                     const std::vector<std::string>& sources, const HeatmapOptions& options) {
-  require(weights.size() == destinations.size() * sources.size(), "a heatmap of ",
-          destinations.size(), " x ", sources.size(), " cells got ", weights.size(), " weights");
-  require(options.truth.empty() || options.truth.size() == weights.size(), "a heatmap of ",
-          weights.size(), " cells got ground truth of ", options.truth.size());
+  require(weights.size() == destinations.size() * sources.size(), "cannot draw a heatmap of ",
+          destinations.size(), " x ", sources.size(), " cells: it got ", weights.size(),
+          " weights");
+  require(options.truth.empty() || options.truth.size() == weights.size(),
+          "cannot draw a heatmap of ", weights.size(), " cells: its ground truth has ",
+          options.truth.size());
   const std::size_t labels = widths_of(destinations).first;
   const Layout layout(labels, sources.size(), options.width, widths_of(sources).second);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
@@ -268,8 +270,9 @@ std::string token_matrix_text(const Tensor& matrix, const std::vector<std::strin
   const Index V = std::ssize(rows);
   const Index N = std::ssize(columns);
   const Index W = matrix.size(1);
-  require(matrix.size(0) == V && W % N == 0 && k >= 0 && k < W / N, "a matrix ", matrix.shape(),
-          " has no block ", k, " of ", V, " rows and ", N, " columns");
+  require(matrix.size(0) == V && W % N == 0 && k >= 0 && k < W / N,
+          "cannot draw a heatmap: a matrix ", matrix.shape(), " has no block ", k, " of ", V,
+          " rows and ", N, " columns");
   std::vector<Scalar> shades;
   for (Index i = 0; i < V; ++i) {
     const Scalar* row = matrix.data() + i * W + k * N;

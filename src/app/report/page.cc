@@ -49,7 +49,7 @@ class PageMaker {
 
   PageMaker(const std::vector<std::filesystem::path>& paths, const PageOptions& options)
       : options_(options) {
-    require(!paths.empty(), "a page shows at least one run");
+    require(!paths.empty(), "cannot write a page: it needs at least one run");
     title_ = paths[0].string();
     if (paths.size() == 1 && is_sweep(paths[0])) sweep_ = read_sweep(paths[0], true);
     const std::vector<std::filesystem::path>& named = sweep_ ? sweep_->runs : paths;
@@ -174,7 +174,7 @@ class PageMaker {
     facts["role"] = one.is_parent ? "parent" : "run";
     facts["parent"] = one.parent;
     facts["task"] = task;
-    facts["verdict"] = verdict_of(facts);
+    facts["verdict"] = conclusion_of(facts);
     if (textbook_) facts["name"] = *textbook_ + "/" + one.run.path.filename().string();
     facts["files"] = sources_of(one);
     return facts;

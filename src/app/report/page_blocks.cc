@@ -58,7 +58,8 @@ Json PageBlocks::shares(const char* purpose, const Sizes& shape, std::span<const
 Json PageBlocks::counts(const char* purpose, const Sizes& shape,
                         std::span<const std::int32_t> values) {
   const std::int32_t most = values.empty() ? 0 : std::ranges::max(values);
-  require(values.empty() || std::ranges::min(values) >= 0, "a page keeps no negative counts");
+  require(values.empty() || std::ranges::min(values) >= 0,
+          "cannot pack the counts: one of them is negative");
   const auto bits = static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(most | 1)));
   std::string bytes((values.size() * bits + 7) / 8, '\0');
   for (std::size_t i = 0; i < values.size() * bits; ++i) {

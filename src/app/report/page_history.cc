@@ -1,6 +1,6 @@
 // Results of other commands in the folder of a run: reports unchanged, the log of heads converted
 // from lines to columns, and the pictures that the program draws of them. A file that exists but
-// cannot be read is an Error, not a gap. Read next: page_verdict.cc.
+// cannot be read is an Error, not a gap. Read next: page_conclusion.cc.
 #include <algorithm>
 #include <cmath>
 
@@ -32,15 +32,16 @@ bool is_outdated(const Run& run, const Json& finding) {
 Json read_report(const Run& run, const std::filesystem::path& file) {
   Json json = read_json(file);
   if (!json.is_object() || json.find("headlab") == nullptr) {
-    throw Error(text(file.string(), " is not what an analysis of a run writes"),
-                "remove it, or make it again");
+    throw Error(text("cannot read ", file.string(),
+                     ": it is not the result of an analysis of a run"),
+                "remove it, or repeat the analysis");
   }
-  in_context(file.string(), [&] { check_schema(json); });
+  in_context(text("cannot read ", file.string()), [&] { check_schema(json); });
   const Json* owner = json.find("run");
   if ((owner != nullptr && *owner != Json(identity_of(run.config))) ||
       (is_outdated(run, json) && step_of(json) >= run.step)) {
-    throw Error(text(file.string(), " describes the weights of another run"),
-                "remove it, or make it again");
+    throw Error(text("cannot read ", file.string(), ": it describes the weights of another run"),
+                "remove it, or repeat the analysis");
   }
   return json;
 }
@@ -97,7 +98,8 @@ Json run_reports(const Run& run) {
     Json report = read_report(run, file);
     if (!is_outdated(run, report)) {
       const auto typed = [&] { return with_typed_columns(std::move(report)); };
-      reports[std::filesystem::path(entry.name).stem().string()] = in_context(file.string(), typed);
+      reports[std::filesystem::path(entry.name).stem().string()] =
+          in_context(text("cannot read ", file.string()), typed);
     }
   }
   return reports;
@@ -126,7 +128,8 @@ Json run_history(const Run& run) {
   const std::vector<Json> lines = read_log(file, identity_of(run.config));
   if (lines.empty()) return {};
   const HeadsHistory history = read_heads_history(run);
-  return in_context(file.string(), [&] { return history_columns(lines, history); });
+  return in_context(text("cannot read ", file.string()),
+                    [&] { return history_columns(lines, history); });
 }
 
 Json run_figures(const Run& run, const Json& facts) {
@@ -139,7 +142,7 @@ Json run_figures(const Run& run, const Json& facts) {
     figures["births"] = history_figure(read_heads_history(run)).data;
   }
   if (const Json* report = facts.at("reports").find("curve")) {
-    in_context(finding_file(run, "curve.json").string(), [&] {
+    in_context(text("cannot read ", finding_file(run, "curve.json").string()), [&] {
       const Curve curve = read_as<Curve>(*report);
       figures["curve"] = curve_figure(over_runs(std::span(&curve, 1))).data;
     });

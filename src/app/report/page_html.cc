@@ -14,7 +14,7 @@
 namespace headlab {
 std::string_view file_text(std::string_view name) {
   const auto file = std::ranges::find(page_files(), name, &PageFile::name);
-  require(file != page_files().end(), "a page has no file ", name);
+  require(file != page_files().end(), "cannot assemble the page: it has no file ", name);
   return file->text;
 }
 
@@ -106,7 +106,8 @@ std::vector<HtmlPiece> html_pieces(std::string_view skeleton) {
     skeleton.remove_prefix(open);
     if (skeleton.empty()) break;
     const std::size_t close = skeleton.find("}}");
-    require(close != std::string_view::npos, "a placeholder of the skeleton of a page has no end");
+    require(close != std::string_view::npos,
+            "cannot assemble the page: a placeholder of its skeleton has no end");
     piece.placeholder = skeleton.substr(2, close - 2);
     skeleton.remove_prefix(close + 2);
   }
@@ -128,7 +129,8 @@ std::string html_page(std::map<std::string, std::string> filling) {
     const auto found = filling.find(placeholder);
     require(placeholder.empty() || found != filling.end() ||
                 placeholder.find(':') != placeholder.npos,
-            "the skeleton of a page asks for {{", placeholder, "}}, which nothing fills");
+            "cannot assemble the page: its skeleton asks for {{", placeholder,
+            "}}, which nothing fills");
     html += found != filling.end() ? found->second : code_of(placeholder);
   }
   return html;

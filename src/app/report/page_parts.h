@@ -79,7 +79,7 @@ Json sweep_facts(const PageSweep& sweep, const PagePlan& plan, PageBlocks& block
 
 /// Returns the conclusions on the run: a few sentences cut into pieces: {"text", "head",
 /// "relation", "view"}.
-Json verdict_of(const Json& run);
+Json conclusion_of(const Json& run);
 /// Returns the lessons as text and tables; their scripts compute with lessons_json().
 std::string lessons_html();
 /// Returns the part of a page that is shown without its scripts: the conclusions, maps of heads,

@@ -99,8 +99,9 @@ PageSweep read_sweep(const std::filesystem::path& folder, bool maps) {
     sweep.runs.push_back(folder / cell.name);
   }
   if (sweep.runs.empty()) {
-    throw Error(text("no trial of the sweep in ", folder.string(), " is finished"),
-                "go on with it first");
+    throw Error(text("cannot show the sweep in ", folder.string(),
+                     ": none of its trials is finished"),
+                "finish it: repeat its `headlab sweep` command");
   }
   return sweep;
 }

@@ -91,7 +91,7 @@ Rgb rgb_of(std::string_view color) {
   const std::string hex = color_of(color);
   require(hex.size() == 7 && hex[0] == '#' &&
               hex.find_first_not_of("0123456789abcdef", 1) == hex.npos,
-          "'", color, "' is no colour");
+          "cannot draw with the colour '", color, "': expected #RRGGBB");
   Rgb rgb{};
   for (std::size_t c = 0; c < rgb.size(); ++c) {
     rgb[c] = static_cast<std::uint8_t>(std::stoi(hex.substr(1 + 2 * c, 2), nullptr, 16));

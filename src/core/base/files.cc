@@ -223,7 +223,8 @@ void refuse_link(const path& file) {
 }
 
 void append_line(const path& file, std::string_view line) {
-  require(line.find('\n') == line.npos, "a line for '", file.string(), "' has a newline inside");
+  require(line.find('\n') == line.npos, "cannot write a line to '", file.string(),
+          "': it has a newline inside");
   std::string bytes(line);
   bytes += '\n';
   Descriptor descriptor(open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW));

@@ -24,7 +24,8 @@ auto& checked(const char* expected, const Json& value, Variant& variant) {
 
 void write_string(const std::string& value, std::string& out) {
   std::size_t position = 0;
-  require(valid_utf8(value, position), "a string for JSON is not UTF-8 at its byte ", position);
+  require(valid_utf8(value, position), "cannot write JSON: a string is not UTF-8 at its byte ",
+          position);
   constexpr std::string_view kSpecial = "\"\\\b\f\n\r\t";
   constexpr std::string_view kLetters = "\"\\bfnrt";
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -185,8 +186,9 @@ Json unsealed(std::string_view json, std::string_view source, bool& checked) {
   const Json said = *sum;
   std::erase_if(object.members(), [](const Json::Member& m) { return m.first == "checksum"; });
   if (said == Json(fingerprint(object.dump()))) return object;
-  throw Error(text(source, " is damaged: its checksum is that of another content"),
-              "make it again, or restore it from a copy");
+  throw Error(text("cannot read ", source,
+                   ": it is damaged, its checksum is that of another content"),
+              "restore it from a copy, or repeat the command that wrote it");
 }
 
 void require_known_version(const Json& json, std::string_view source) {
@@ -199,8 +201,8 @@ void require_known_version(const Json& json, std::string_view source) {
   if (stamp == nullptr || !stamp->is_string() || numbers(stamp->string()) <= numbers(version())) {
     return;
   }
-  throw Error(text(source, " was written by headlab ", stamp->string(), ", and this is ",
-                   version()),
+  throw Error(text("cannot read ", source, ": it was written by headlab ", stamp->string(),
+                   ", and this is ", version()),
               "use that version, or a later one");
 }
 

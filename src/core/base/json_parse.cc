@@ -20,7 +20,8 @@ class Parser {
   /// Parses the document. An initial byte order mark is skipped, as RFC 8259 allows.
   Json document() {
     if (const FileKind* kind = foreign_kind(json_); kind != nullptr) {
-      throw Error(text(source_, ": expected JSON, but it is ", kind->name), kind->hint);
+      throw Error(text("cannot parse ", source_, ": expected JSON, but it is ", kind->name),
+                  kind->hint);
     }
     if (json_.starts_with(kByteOrderMark)) json_.remove_prefix(kByteOrderMark.size());
     std::size_t invalid = 0;
@@ -187,8 +188,8 @@ class Parser {
       line += c == '\n' ? 1 : 0;
       column = c == '\n' ? 1 : column + (follows ? 0 : 1);
     }
-    throw Error(text(source_, ": line ", line, ", column ", column, ": ", what),
-                "correct it there; a damaged file: restore it, or make it again");
+    throw Error(text("cannot parse ", source_, ": line ", line, ", column ", column, ": ", what),
+                "correct it there, or restore a damaged file from a copy");
   }
 
   std::string_view json_;

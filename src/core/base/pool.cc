@@ -62,7 +62,7 @@ struct SizeClass {
   std::size_t asked;  // bytes that the caller uses
 
   explicit SizeClass(std::size_t wanted) : asked(wanted) {
-    require(wanted < (std::size_t{1} << 40), "out of memory: ", wanted, " bytes were asked for");
+    require(wanted < (std::size_t{1} << 40), "cannot allocate ", wanted, " bytes: out of memory");
     bytes = std::max(wanted, kUnit);
     const std::size_t step =
         std::max(std::bit_floor(bytes) / kSteps, bytes < kPage ? kUnit : kPage);
@@ -109,7 +109,7 @@ class Pool {
       memory = bytes < kHugePage ? cut_from_range(bytes) : map_block(of);
     }
     if (memory == nullptr) {
-      throw Error(text("out of memory: ", bytes >> 20, " MB more were needed"),
+      throw Error(text("cannot allocate ", bytes >> 20, " MB more: out of memory"),
                   "use a smaller batch, length or model");
     }
     statistics.bytes_held += bytes;

@@ -62,7 +62,7 @@ double Generator::uniform() {
 }
 
 std::int64_t Generator::below(std::int64_t n) {
-  require(n >= 1, "below(n) needs n >= 1, got ", n);
+  require(n >= 1, "cannot draw a number below n: n must be at least 1, got ", n);
   const std::uint64_t last = static_cast<std::uint64_t>(n) - 1;
   const std::uint64_t mask = last == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(last);
   for (;;) {  // each draw is accepted with probability 1/2 or more

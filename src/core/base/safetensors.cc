@@ -204,8 +204,10 @@ std::string write_header(const TensorFile& file, const std::vector<std::string_v
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
     const StoredTensor& tensor = file.tensors[i];
-    require(tensor.name != kMetadata, "a tensor cannot be named '", kMetadata, "'");
-    require(names.insert(tensor.name).second, "two tensors are named '", tensor.name, "'");
+    require(tensor.name != kMetadata, "cannot write tensors: '", kMetadata,
+            "' must not be the name of one");
+    require(names.insert(tensor.name).second, "cannot write tensors: two tensors are named '",
+            tensor.name, "'");
     in_context("tensor '" + tensor.name + "'", [&] { check_size(tensor, data[i].size()); });
     Json entry = Json::object();
     entry["dtype"] = tensor.dtype;
@@ -216,7 +218,8 @@ std::string write_header(const TensorFile& file, const std::vector<std::string_v
   }
   std::string bytes = header.dump();
   bytes.append((8 - bytes.size() % 8) % 8, ' ');  // aligns the data
-  require(bytes.size() <= kMostHeader, "the header would have more than ", kMostHeader, " bytes");
+  require(bytes.size() <= kMostHeader, "cannot write tensors: the header would have more than ",
+          kMostHeader, " bytes");
   return bytes;
 }
 
@@ -230,7 +233,7 @@ const StoredTensor* TensorFile::find(std::string_view name) const {
 const StoredTensor& TensorFile::at(std::string_view name) const {
   if (const StoredTensor* tensor = find(name)) return *tensor;
   const std::string nearest = nearest_name(name, texts_of(tensors, &StoredTensor::name));
-  throw Error(text("there is no tensor '", name, "'"),
+  throw Error(text("cannot find the tensor '", name, "'"),
               nearest.empty() ? "" : text("there is '", nearest, "'"));
 }
 
@@ -258,7 +261,7 @@ std::filesystem::path weights_in(const std::filesystem::path& folder) {
   const std::filesystem::path whole = folder / "model.safetensors";
   const std::filesystem::path index = folder / "model.safetensors.index.json";
   if (is_there(whole) && is_there(index)) {
-    throw Error(text(folder.string(), " holds both model.safetensors and ",
+    throw Error(text("cannot read ", folder.string(), ": it holds both model.safetensors and ",
                      index.filename().string(), ", which may be two models"),
                 text("name the one that is meant: ", whole.string(), " or ", index.string()));
   }
@@ -272,8 +275,8 @@ std::filesystem::path weights_in(const std::filesystem::path& folder) {
                   " in Python: safetensors.torch.save_model(model, 'model.safetensors')");
     }
   }
-  throw Error(text("there is neither model.safetensors nor ", index.filename().string(), " in ",
-                   folder.string()),
+  throw Error(text("cannot read ", folder.string(), ": it holds neither model.safetensors nor ",
+                   index.filename().string()),
               hint);
 }
 
@@ -282,8 +285,8 @@ void require_own_file(const std::filesystem::path& index, const std::string& nam
   const bool is_name = !name.empty() && name != "." && name != ".." &&
                        name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
   if (!is_name) {
-    throw Error(text(index.string(), " names the file '", harmless(name), "'"),
-                "a sharded index names files of its own folder only");
+    throw Error(text("cannot read ", index.string(), ": it names the file '", harmless(name), "'"),
+                "let the index name files of its own folder only");
   }
 }
 
@@ -325,17 +328,17 @@ void TensorReader::add_all(const std::filesystem::path& index) {
     require_own_file(index, file.string());
     files[file.string()].insert(name);
   }
-  require(!files.empty(), index.string(), " names no file");
+  require(!files.empty(), "cannot read ", index.string(), ": it names no file");
   for (const auto& [file, expected] : files) {
     const std::vector<std::string> names = add(index.parent_path() / file);
     const std::set<std::string> held(names.begin(), names.end());
     for (const std::string& name : expected) {
-      require(held.contains(name), index.string(), " says that ", file, " holds ", name,
-              ", but it does not");
+      require(held.contains(name), "cannot read ", index.string(), ": it says that ", file,
+              " holds ", name, ", but it does not");
     }
     for (const std::string& name : held) {
-      require(expected.contains(name), index.string(), " does not name ", name, ", which ", file,
-              " holds");
+      require(expected.contains(name), "cannot read ", index.string(), ": it does not name ", name,
+              ", which ", file, " holds");
     }
   }
 }

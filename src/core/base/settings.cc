@@ -166,10 +166,11 @@ void Settings::set_all_text(std::string_view assignments, char separator) const 
 
 void Settings::set_all(const Json& object, std::string_view source,
                        const std::vector<std::string>& ignored) const {
-  require(object.is_object(), source, ": expected an object of settings, got ", object.kind());
+  require(object.is_object(), "cannot read ", source, ": expected an object of settings, got ",
+          object.kind());
   for (const Json::Member& member : object.members()) {
     if (std::ranges::find(ignored, member.first) == ignored.end()) {
-      in_context(std::string(source), [&] { set(member.first, member.second); });
+      in_context(text("cannot read ", source), [&] { set(member.first, member.second); });
     }
   }
 }

@@ -82,7 +82,7 @@ std::vector<Number> StoredTensor::numbers() const {
   if (kWhole && dtype == "I64") return converted<std::int64_t, Number>(*this);
   if (kWhole && dtype == "I32") return converted<std::int32_t, Number>(*this);
   if (kWhole && element_size(dtype) == 1) return converted<std::uint8_t, Number>(*this);
-  throw Error(text("tensor '", name, "' holds ", dtype,
+  throw Error(text("cannot convert tensor '", name, "': it holds ", dtype,
                    kWhole ? ", not whole numbers" : ", not real numbers"));
 }
 
@@ -93,7 +93,7 @@ StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
   const char* dtype = std::is_integral_v<Number> ? "I64" : real;
   StoredTensor tensor{std::move(name), dtype, std::move(shape), {}};
   const std::int64_t count = tensor.count();
-  require(static_cast<std::uint64_t>(count) == values.size(), "tensor '", tensor.name,
+  require(static_cast<std::uint64_t>(count) == values.size(), "cannot store tensor '", tensor.name,
           "': its shape needs ", count, " values, got ", values.size());
   tensor.bytes.assign(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   return tensor;

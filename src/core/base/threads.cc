@@ -224,8 +224,8 @@ int processor_count() { return omp_get_num_procs(); }
 int thread_count() { return threads().load(std::memory_order_relaxed); }
 
 void set_thread_count(int count) {
-  require(count >= 1 && count <= kMostThreads, "the number of threads is between 1 and ",
-          kMostThreads, ", not ", count);
+  require(count >= 1 && count <= kMostThreads,
+          "cannot start threads: their number must be from 1 to ", kMostThreads, ", got ", count);
   const int most_here = has_threads() ? kMostThreads : 1;
   const int most = region_size > 0 ? region_size : most_here;
   threads().store(std::min(count, most), std::memory_order_relaxed);
@@ -256,8 +256,8 @@ int detail::threads_of_loop(double nanoseconds) {
 }
 
 LoopCounts count_loops(int count, void (*run)(void* body), void* body) {
-  require(count >= 1 && count <= kMostThreads, "the number of threads is between 1 and ",
-          kMostThreads, ", not ", count);
+  require(count >= 1 && count <= kMostThreads,
+          "cannot start threads: their number must be from 1 to ", kMostThreads, ", got ", count);
   LoopCounts found;
   const Counting counting(count, found);
   const double begin = thread_seconds();

@@ -214,7 +214,7 @@ bool all_finite(Index n, const Scalar* x) {
 }
 
 void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y) {
-  require(p >= 0 && p < 1, "dropout: probability ", p, " is not in [0, 1)");
+  require(p >= 0 && p < 1, "cannot compute dropout: probability ", p, " is not in [0, 1)");
   const DropoutFactor factor(p);
   for_pieces(n, [&](Index at, Index end) {
     const DropoutRow row(key, at / kPiece, 0);

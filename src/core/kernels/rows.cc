@@ -260,8 +260,8 @@ void cross_entropy_backward(const CrossEntropyBackward& p) {
 /// number of threads.
 void scatter_add_rows(const ScatterAdd& p) {
   for (Index i = 0; p.ids && i < p.count; ++i) {
-    require(p.ids[i] >= 0 && p.ids[i] < p.table_rows, "scatter_add_rows: id ", p.ids[i], " at ", i,
-            " is not in [0, ", p.table_rows, ")");
+    require(p.ids[i] >= 0 && p.ids[i] < p.table_rows, "cannot compute scatter_add_rows: id ",
+            p.ids[i], " at ", i, " is not in [0, ", p.table_rows, ")");
   }
   const Index tasks =
       p.count * p.n < kPiece ? 1 : std::max<Index>(1, std::min<Index>(16, p.n / 32));

@@ -21,7 +21,7 @@ Values rows_of(const Values& values, Index begin, Index end, Index width) {
 Batch Batch::make(Index size, Index length, Index targets_per_position, Index source_length,
                   Index features) {
   require(size >= 1 && length >= 1 && targets_per_position >= 1 && source_length >= 0,
-          "a batch cannot have ", size, " sequences of ", length, " positions with ",
+          "cannot make a batch of ", size, " sequences of ", length, " positions with ",
           targets_per_position, " targets and ", source_length, " of a source");
   return {.size = size,
           .length = length,
@@ -39,8 +39,8 @@ Index Batch::target_count() const {
 }
 
 Batch Batch::rows(Index begin, Index end) const {
-  require(0 <= begin && begin < end && end <= size, "rows [", begin, ", ", end, ") of a batch of ",
-          size);
+  require(0 <= begin && begin < end && end <= size, "cannot slice a batch: rows [", begin, ", ",
+          end, ") of a batch of ", size);
   return {.size = end - begin,
           .length = length,
           .targets_per_position = targets_per_position,

@@ -13,14 +13,17 @@ namespace {
 
 /// Throws an Error if name, shape or dtype in the header of `from` do not fit.
 void check_form(const StoredTensor& from, const Shape& expected) {
-  require(from.dtype == "F32", "tensor ", from.name, " has dtype ", from.dtype, ", expected F32");
+  require(from.dtype == "F32", "cannot load the parameters: tensor ", from.name, " has dtype ",
+          from.dtype, ", expected F32");
   require(std::equal(from.shape.begin(), from.shape.end(), expected.begin(), expected.end()),
-          "tensor ", from.name, " has shape ", Json(from.shape).dump(1), ", expected ", expected);
+          "cannot load the parameters: tensor ", from.name, " has shape ", Json(from.shape).dump(1),
+          ", expected ", expected);
 }
 
 void check_values(const std::string& name, const std::vector<float>& values) {
   const bool finite = std::all_of(values.begin(), values.end(), [](float v) { return v - v == 0; });
-  require(finite, "tensor ", name, " holds numbers that are not finite");
+  require(finite, "cannot load the parameters: tensor ", name,
+          " holds numbers that are not finite");
 }
 
 /// Throws an Error if anything about `from` does not fit, before the model changes.
@@ -56,8 +59,8 @@ void load_parameters(Model& model, const TensorFile& file, const std::string& pr
     check(file.at(prefix + name), parameter.shape());
   });
   for (const StoredTensor& tensor : file.tensors) {
-    require(!tensor.name.starts_with(prefix) || expected.contains(tensor.name), "tensor ",
-            tensor.name, " is no parameter of this model");
+    require(!tensor.name.starts_with(prefix) || expected.contains(tensor.name),
+            "cannot load the parameters: tensor ", tensor.name, " is no parameter of this model");
   }
   model.visit([&](const std::string& name, const Tensor& parameter) {
     read_into(file.at(prefix + name), parameter);
@@ -72,7 +75,7 @@ void load_parameters(Model& model, const TensorReader& file) {
     check_values(name, file.floats(name));
   });
   for (const StoredTensor& tensor : file.header().tensors) {
-    require(expected.contains(tensor.name), "tensor ", tensor.name,
+    require(expected.contains(tensor.name), "cannot load the parameters: tensor ", tensor.name,
             " is no parameter of this model");
   }
   model.visit([&](const std::string& name, const Tensor& parameter) {
@@ -91,9 +94,8 @@ void read_model(const std::filesystem::path& path, Model& model) {
   try {
     load_parameters(model, file);
   } catch (const Error& error) {
-    throw Error(
-        text(path.string(), ": ", error.what()),
-        "the file does not belong to this config.json; use the pair that was written together");
+    throw Error(text("cannot read ", path.string(), ": ", error.what()),
+                "use the file and the config.json that were written together");
   }
 }
 

@@ -38,8 +38,8 @@ void attention_from_json(TransformerConfig& config, const Json& json) {
     std::vector<std::int32_t> heads;
     for (const Json& head : entry.at("heads").items()) {
       const std::int64_t number = head.integer();
-      require(number >= 0 && number < 4096, "attention.", attention_layer, ": there is no head ",
-              number);
+      require(number >= 0 && number < 4096, "cannot build the model: attention.", attention_layer,
+              ": head ", number, " must be from 0 to 4095");
       heads.push_back(static_cast<std::int32_t>(number));
     }
     config.attention.emplace_back(attention_layer, std::move(heads));
@@ -58,8 +58,9 @@ void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& valu
     if (given.find(',') != given.npos && !given.starts_with('[')) {
       std::string layers = given;
       std::ranges::replace(layers, ',', '+');
-      throw Error(text(name, " ", given, ": commas separate the values of a sweep"),
-                  text(name, " of several layers are joined by +: ", layers));
+      throw Error(text(name, " must have no comma, which separates the values of a sweep, got ",
+                       given),
+                  text("join the ", name, " of several layers by +: ", layers));
     }
     set(json);
   };
@@ -138,13 +139,15 @@ void validate_heads(const TransformerConfig& c, Index layer) {
   const Index heads = c.heads_of(layer);
   if (heads == 0) return;
   if (c.d_head == 0 && c.d_model % heads != 0) {
-    throw Error(text("d_model ", c.d_model, " is not divisible by heads ", heads),
+    throw Error(text("cannot build the model: d_model ", c.d_model, " is not divisible by heads ",
+                     heads),
                 text("set d_head, or use ", divisors(c.d_model), " ... heads"));
   }
-  require(c.kv_heads <= heads && (c.kv_heads == 0 || heads % c.kv_heads == 0), "heads ", heads,
-          " do not divide into kv_heads ", c.kv_heads, " groups");
+  require(c.kv_heads <= heads && (c.kv_heads == 0 || heads % c.kv_heads == 0),
+          "cannot build the model: heads ", heads, " do not divide into kv_heads ", c.kv_heads,
+          " groups");
   const PositionKind& kind = kind_of(c.positions);
-  require(c.d_head_of(layer) % kind.head_multiple == 0, kind.name,
+  require(c.d_head_of(layer) % kind.head_multiple == 0, "cannot build the model: ", kind.name,
           " positions need heads of a width that divides by ", kind.head_multiple, ", got ",
           c.d_head_of(layer));
 }
@@ -155,14 +158,14 @@ void validate_attention(const TransformerConfig& c) {
     const auto slot =
         std::find_if(slots.begin(), slots.end(),
                      [&name = attention_layer](const auto& p) { return p.name == name; });
-    require(slot != slots.end(), "attention: there is no attention layer ", attention_layer,
-            " in a model of ", c.all_layers(), " layers");
+    require(slot != slots.end(), "cannot build the model: there is no attention layer ",
+            attention_layer, " in a model of ", c.all_layers(), " layers");
     const Index original = c.heads_of(slot->layer);
     for (std::int32_t head : kept) {
-      require(head < original, "attention.", attention_layer, " keeps head ", head,
-              " but was created with ", original, " heads");
-      require(std::count(kept.begin(), kept.end(), head) == 1, "attention.", attention_layer,
-              " names head ", head, " twice");
+      require(head < original, "cannot build the model: attention.", attention_layer,
+              " keeps head ", head, " but was created with ", original, " heads");
+      require(std::count(kept.begin(), kept.end(), head) == 1, "cannot build the model: attention.",
+              attention_layer, " names head ", head, " twice");
     }
   }
 }
@@ -170,12 +173,13 @@ void validate_attention(const TransformerConfig& c) {
 /// Checks the settings that only an encoder-decoder has.
 void validate_source(const TransformerConfig& c) {
   if (!c.has_source() && (c.encoder_layers != 0 || c.source_length != 0)) {
-    throw Error(text("encoder_layers ", c.encoder_layers, " and source_length ", c.source_length,
-                     " are for architecture encoder_decoder alone"),
+    throw Error(text("cannot build the model: encoder_layers ", c.encoder_layers,
+                     " and source_length ", c.source_length,
+                     " must be 0 unless architecture is encoder_decoder"),
                 "set `layers`, or take a task with sources, such as reverse_cross");
   }
   require(!c.has_source() || c.source_length >= 1,
-          "architecture encoder_decoder needs source_length 1 or more");
+          "cannot build the model: architecture encoder_decoder needs source_length 1 or more");
   const BlockWiring& wiring = kind_of(c.norm_place);
   if (c.has_source() && !wiring.has_cross) {
     throw Error(text("cannot use norm_place ", wiring.name, " in an encoder-decoder: it is not ",
@@ -260,25 +264,27 @@ double TransformerConfig::operations() const {
 void TransformerConfig::validate() const {
   validate_source(*this);
   for (const auto& [name, values] : {std::pair("heads", &heads), std::pair("window", &window)}) {
-    require(values->size() == 1 || std::ssize(*values) == all_layers(), name, " names ",
-            values->size(), " layers, but ", has_source() ? "encoder_layers + " : "", "layers is ",
-            all_layers());
+    require(values->size() == 1 || std::ssize(*values) == all_layers(),
+            "cannot build the model: ", name, " names ", values->size(), " layers, but ",
+            has_source() ? "encoder_layers + " : "", "layers is ", all_layers());
   }
   for (Index layer = 0; layer < all_layers(); ++layer) validate_heads(*this, layer);
-  require(!tied || targets == 1, "tied needs targets 1, got ", targets,
+  require(!tied || targets == 1, "cannot build the model: tied needs targets 1, got ", targets,
           ": one embedding cannot unembed several targets");
-  require(!tied || answers == 0, "tied needs outputs that are tokens, but the model has ", answers,
+  require(!tied || answers == 0,
+          "cannot build the model: tied needs outputs that are tokens, but the model has ", answers,
           " answers of its own for a vocabulary of ", vocab);
   require(features == 0 || (!tied && !has_source()),
-          "vectors instead of tokens need a model that is not tied and reads no source");
+          "cannot build the model: vectors instead of tokens need a model that is not tied and "
+          "reads no source");
   const PositionKind& kind = kind_of(positions);
-  require(d_model % kind.multiple == 0, kind.name, " positions need a d_model that divides by ",
-          kind.multiple, ", got ", d_model);
+  require(d_model % kind.multiple == 0, "cannot build the model: ", kind.name,
+          " positions need a d_model that divides by ", kind.multiple, ", got ", d_model);
   const double logits = static_cast<double>(targets) * static_cast<double>(outputs());
-  require(logits * static_cast<double>(d_model) < 4e9, "an unembedding of ", targets, " x ",
-          outputs(), " x ", d_model, " does not fit into memory");
-  require(block_weights() < 2e9, layers, " layers with d_model ", d_model, " hold ",
-          block_weights(), " weights, which do not fit into memory");
+  require(logits * static_cast<double>(d_model) < 4e9, "cannot build the model: an unembedding of ",
+          targets, " x ", outputs(), " x ", d_model, " does not fit into memory");
+  require(block_weights() < 2e9, "cannot build the model: ", layers, " layers with d_model ",
+          d_model, " hold ", block_weights(), " weights, which do not fit into memory");
   validate_attention(*this);
 }
 

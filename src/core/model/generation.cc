@@ -45,15 +45,19 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
 std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
                                    const GenerationOptions& options) {
   const TransformerConfig& config = model.config();
-  require(config.features == 0, "the model reads vectors: no token can follow them");
+  require(config.features == 0,
+          "cannot continue a sequence: the model reads vectors, which no token can follow");
   if (config.architecture == Architecture::encoder || config.targets != 1) {
     throw Error(
-        "only a decoder or encoder-decoder with one target a position can continue a sequence",
-        "that is a model of text, copy, sort, recall and the like, not of relations");
+        "cannot continue a sequence: the model must be a decoder or encoder-decoder with one "
+        "target a position",
+        "use a model of text, copy, sort or recall, not of relations");
   }
-  require(config.answers == 0, "the model's ", config.answers,
-          " answers are not tokens: nothing that it says can follow a prompt");
-  require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");
+  require(config.answers == 0, "cannot continue a sequence: the model's ", config.answers,
+          " answers are not tokens, so none can follow a prompt");
+  require(!prompt.empty(),
+          "cannot continue a sequence: the prompt is empty; at least one token is needed to "
+          "continue from");
   const NoGrad no_grad;
   Generator random(options.key);
   ModelCache cache(config, std::min(config.length, std::ssize(prompt) + options.tokens));

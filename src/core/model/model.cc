@@ -19,8 +19,8 @@ AttentionHooks ModelHooks::of(std::size_t attention_layer) const {
 
 void ModelHooks::begin(std::size_t attention_layers) const {
   require(interventions.empty() || interventions.size() == attention_layers,
-          "interventions are for ", interventions.size(), " attention layers, but the model has ",
-          attention_layers);
+          "cannot run the model: interventions are for ", interventions.size(),
+          " attention layers, but the model has ", attention_layers);
   if (activations == nullptr) return;
   AttentionActivations fresh;
   fresh.wants_pattern = activations->wants_patterns;
@@ -35,7 +35,7 @@ Tensor Model::compute_loss(const Batch& batch, const ForwardContext& context,
 }
 
 void Model::require_targets(const Batch& batch) const {
-  require(batch.targets_per_position == shape().targets, "the batch has ",
+  require(batch.targets_per_position == shape().targets, "cannot run the model: the batch has ",
           batch.targets_per_position, " targets at each position, the model ", shape().targets);
 }
 

@@ -142,8 +142,8 @@ Tensor Transformer::run(Tensor x, const ModelPass& pass) const {
   while (first > 0 && !pass.given(stack.stream + first)) --first;
   for (std::size_t i = 0; i <= blocks; ++i) {
     if (const Tensor* given = pass.given(stack.stream + i)) {
-      require(given->shape() == x.shape(), "residual stream ", stack.stream + i, " is ", x.shape(),
-              ", but a hook gives another shape");
+      require(given->shape() == x.shape(), "cannot run the model: residual stream ",
+              stack.stream + i, " is ", x.shape(), ", but a hook gives another shape");
       x = *given;
     }
     if (ActivationCache* activations = pass.hooks.activations) {
@@ -162,17 +162,18 @@ void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
   const std::size_t attention_layers =
       encoder_.blocks.size() + main_.blocks.size() * (config_.has_source() ? 2 : 1);
   const Index length = batch.length + (hooks.cache ? hooks.cache->length : 0);
-  require(length <= config_.length, "the sequences have ", length,
+  require(length <= config_.length, "cannot run the model: the sequences have ", length,
           " positions, but the model was made for at most ", config_.length);
   require(!hooks.cache || (config_.architecture != Architecture::encoder && batch.lengths.empty()),
-          "what an encoder or a padded batch reads cannot be kept for tokens that follow");
-  require(config_.has_source() == (batch.source_length > 0),
+          "cannot run the model with a cache: it needs a decoder and a batch without padding");
+  require(config_.has_source() == (batch.source_length > 0), "cannot run the model: ",
           config_.has_source() ? "an encoder-decoder needs a batch with sources"
                                : "the batch has sources, but the model is no encoder-decoder");
-  require(batch.features == config_.features, "the model reads ", inputs_text(config_.features),
-          ", but the batch holds ", inputs_text(batch.features));
-  require(batch.source_length <= config_.source_length, "the sources have ", batch.source_length,
-          " positions, but the model was made for at most ", config_.source_length);
+  require(batch.features == config_.features, "cannot run the model: it reads ",
+          inputs_text(config_.features), ", but the batch holds ", inputs_text(batch.features));
+  require(batch.source_length <= config_.source_length, "cannot run the model: the sources have ",
+          batch.source_length, " positions, but the model was made for at most ",
+          config_.source_length);
   hooks.begin(attention_layers);
 }
 
@@ -235,7 +236,7 @@ MultiHeadAttention& Transformer::attention(std::size_t attention_layer) {
       if (block.has_cross && block.attention_layer + 1 == attention_layer) return block.cross_attn;
     }
   }
-  throw Error(text("there is no attention layer ", attention_layer, ": the model has ",
+  throw Error(text("cannot find attention layer ", attention_layer, ": the model has ",
                    attention_layers().size()));
 }
 
@@ -249,8 +250,8 @@ Linear Transformer::unembedding() const {
 Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>& kept) const {
   Transformer smaller = clone();
   const std::vector<AttentionSlot> slots = config_.attention_slots();
-  require(kept.size() == slots.size(), "heads to keep are named for ", kept.size(),
-          " attention layers, but the model has ", slots.size());
+  require(kept.size() == slots.size(), "cannot prune heads: heads to keep are named for ",
+          kept.size(), " attention layers, but the model has ", slots.size());
   smaller.config_.attention.clear();
   for (std::size_t i = 0; i < slots.size(); ++i) {
     MultiHeadAttention& attention = smaller.attention(i);

@@ -27,8 +27,8 @@ Tensor edited(const Tensor& z, Index heads, const HeadInterventions& interventio
   const bool per_head = g.shape() == Shape{heads};
   const bool per_example = g.shape() == Shape{B, heads};
   require(per_head || per_example || g.shape() == Shape{B, T, heads},
-          "interventions: the gate must be [", heads, "], [", B, ", ", heads, "] or [", B, ", ", T,
-          ", ", heads, "], got ", g.shape());
+          "cannot gate heads: the gate must be [", heads, "], [", B, ", ", heads, "] or [", B, ", ",
+          T, ", ", heads, "], got ", g.shape());
   const Index gates_b = per_head ? 1 : B;
   const Index gates_t = per_head || per_example ? 1 : T;
   const Tensor gate = reshape(g, {gates_b, gates_t, heads, 1});
@@ -69,24 +69,25 @@ void take_blocks(Linear& linear, const std::vector<Index>& blocks, Index width) 
 
 Index AttentionActivations::slot_of(std::int32_t head) const {
   const auto slot = std::ranges::find(heads, head);
-  require(slot != heads.end(), "head ", head, " is not among the ", heads.size(),
-          " heads that were captured");
+  require(slot != heads.end(), "cannot read the cache: head ", head, " is not among the ",
+          heads.size(), " heads that were captured");
   return slot - heads.begin();
 }
 
 std::span<const Scalar> AttentionActivations::pattern_of(Index slot, Index b) const {
-  require(pattern.defined(), "no pattern was captured");
+  require(pattern.defined(), "cannot read the cache: no pattern was captured");
   const Index B = pattern.size(0);
   const Index H = pattern.size(1);
   const Index T = pattern.size(2);
   const Index S = pattern.size(3);
-  require(0 <= slot && slot < H && 0 <= b && b < B, "there is no head at index ", slot,
-          " for sequence ", b, " in patterns ", pattern.shape());
+  require(0 <= slot && slot < H && 0 <= b && b < B,
+          "cannot read the cache: there is no head at index ", slot, " for sequence ", b,
+          " in patterns ", pattern.shape());
   return {pattern.data() + (b * H + slot) * T * S, static_cast<std::size_t>(T * S)};
 }
 
 Tensor AttentionActivations::output_of(Index slot) const {
-  require(z.defined(), "no head output was captured");
+  require(z.defined(), "cannot read the cache: no head output was captured");
   const Index width = z.size(2) / std::ssize(heads);  // Dv
   return slice(z, 2, slot * width, (slot + 1) * width);
 }
@@ -105,7 +106,7 @@ SeenKeysAndValues KeyValueCache::append_self(const Tensor& keys, const Tensor& v
   const bool is_first = !k.defined();
   const Index B = keys.size(0);
   const Index T = keys.size(1);
-  require(is_first || T == 1, "a cache is extended by one position, got ", T);
+  require(is_first || T == 1, "cannot extend a cache: expected one position, got ", T);
   if (is_first) {
     // Initialised with zeros, because composed attention multiplies unused rows by a weight of 0.
     k = Tensor::zeros({B, capacity, keys.size(2)});
@@ -138,10 +139,10 @@ SeenKeysAndValues KeyValueCache::keep_source(const Tensor& keys, const Tensor& v
 MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights)
     : d_head(sizes.d_head), d_value(sizes.d_value), dropout(dropout_of_weights) {
   const Index groups = sizes.kv_heads;
-  require(sizes.heads >= 0 && d_head >= 1 && d_value >= 1, "attention: ", sizes.heads,
-          " heads of width ", d_head, " and ", d_value, " cannot be built");
+  require(sizes.heads >= 0 && d_head >= 1 && d_value >= 1, "cannot build attention: ", sizes.heads,
+          " heads of width ", d_head, " and ", d_value);
   require(sizes.heads == 0 || (groups >= 1 && sizes.heads % groups == 0),
-          "attention: ", sizes.heads, " heads do not divide into ", groups, " groups");
+          "cannot build attention: ", sizes.heads, " heads do not divide into ", groups, " groups");
   heads.resize(sizes.heads);
   std::iota(heads.begin(), heads.end(), 0);
   kv_blocks.resize(sizes.heads == 0 ? 0 : groups);
@@ -240,9 +241,10 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
 
 MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t>& kept) const {
   for (std::int32_t head : kept) {
-    require(std::ranges::count(kept, head) == 1, "head ", head, " is named twice");
-    require(std::ranges::count(heads, head) == 1, "head ", head,
-            " cannot be kept: it is not among the ", heads.size(), " heads that are there");
+    require(std::ranges::count(kept, head) == 1, "cannot keep heads: head ", head,
+            " is named twice");
+    require(std::ranges::count(heads, head) == 1, "cannot keep heads: head ", head,
+            " is not among the ", heads.size(), " heads that are there");
   }
   MultiHeadAttention smaller = *this;
   smaller.heads.clear();

@@ -278,7 +278,7 @@ Tensor gelu_erf(const Tensor& x) {
 }
 
 Tensor dropout(const Tensor& x, Scalar p, Key key) {
-  require(p >= 0 && p < 1, "dropout: the probability must lie in [0, 1), got ", p);
+  require(p >= 0 && p < 1, "cannot compute dropout: the probability must lie in [0, 1), got ", p);
   if (p == 0) return x;
   Tensor y = Tensor::empty(x.shape());
   dropout_array(x.count(), p, key.value, x.data(), y.data());

@@ -33,24 +33,24 @@ struct Sizes {
 
   Sizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
     require(q.rank() == 3 && k.rank() == 3 && v.rank() == 3,
-            "attention: q, k, v need three axes, got ", q.shape(), ", ", k.shape(), ", ",
-            v.shape());
+            "cannot compute attention: q, k, v need three axes, got ", q.shape(), ", ", k.shape(),
+            ", ", v.shape());
     B = q.size(0);
     T = q.size(1);
     S = k.size(1);
     H = o.heads;
-    require(H >= 1 && q.size(2) > 0 && q.size(2) % H == 0, "attention: q ", q.shape(),
-            " does not split into ", H, " heads");
+    require(H >= 1 && q.size(2) > 0 && q.size(2) % H == 0, "cannot compute attention: q ",
+            q.shape(), " does not split into ", H, " heads");
     check("kv_head", o.kv_head, H);
     for (std::int32_t block : o.kv_head) {
-      require(block >= 0, "attention: a head cannot read the K, V block ", block);
+      require(block >= 0, "cannot compute attention: a head cannot read the K, V block ", block);
     }
     G = kv_blocks(o);
     D = q.size(2) / H;
     Dv = v.size(2) / G;
-    require(k.shape() == Shape{B, S, G * D} && v.shape() == Shape{B, S, G * Dv}, "attention: q ",
-            q.shape(), " with ", H, " heads and ", G, " K, V blocks does not fit k ", k.shape(),
-            ", v ", v.shape());
+    require(k.shape() == Shape{B, S, G * D} && v.shape() == Shape{B, S, G * Dv},
+            "cannot compute attention: q ", q.shape(), " with ", H, " heads and ", G,
+            " K, V blocks does not fit k ", k.shape(), ", v ", v.shape());
     check_masks(o);
   }
 
@@ -59,19 +59,21 @@ struct Sizes {
  private:
   template <class Vector>
   static void check(const char* name, const Vector& values, Index expected) {
-    require(values.empty() || static_cast<Index>(values.size()) == expected, "attention: ", name,
-            " needs ", expected, " values, got ", values.size());
+    require(values.empty() || static_cast<Index>(values.size()) == expected,
+            "cannot compute attention: ", name, " needs ", expected, " values, got ",
+            values.size());
   }
   void check_masks(const AttentionOptions& o) const {
-    check("born_heads", o.original_heads, H);
+    check("original_heads", o.original_heads, H);
     check("lengths", o.mask.lengths, B);
     check("slopes", o.slopes, H);
     check("key_positions", o.key_positions, S);
     check("masked_edges", o.masked_edges, B * H * T * S);
     require(!o.mask.causal || T == S,
-            "attention: a causal mask needs as many keys as queries, got ", S, " and ", T);
-    require(o.dropout >= 0 && o.dropout < 1, "attention: dropout must lie in [0, 1), got ",
-            o.dropout);
+            "cannot compute attention: a causal mask needs as many keys as queries, got ", S,
+            " and ", T);
+    require(o.dropout >= 0 && o.dropout < 1,
+            "cannot compute attention: dropout must lie in [0, 1), got ", o.dropout);
   }
 };
 
@@ -150,8 +152,9 @@ Tensor dropout_tensor(const Shape& shape, const AttentionOptions& o) {
 }  // namespace
 
 Tensor rotary_table(Index length, Index d_head, double base) {
-  require(d_head % 2 == 0, "rotary positions rotate pairs of numbers, and a head of width ", d_head,
-          " has one over");
+  require(d_head % 2 == 0,
+          "cannot compute rotary positions: they rotate pairs of numbers, and a head of width ",
+          d_head, " has one over");
   Tensor table = Tensor::empty({2, length, d_head});
   for (Index t = 0; t < length; ++t) {
     for (Index i = 0; i < d_head; ++i) {
@@ -168,8 +171,9 @@ Tensor rotary_table(Index length, Index d_head, double base) {
 
 Tensor rotary(const Tensor& x, const Tensor& rotary_table, Index first) {
   const Index T = x.size(1), D = rotary_table.size(2), L = rotary_table.size(1);
-  require(x.rank() == 3 && x.size(2) % D == 0 && first >= 0 && first + T <= L, "rotary: x ",
-          x.shape(), " from position ", first, " does not fit a table ", rotary_table.shape());
+  require(x.rank() == 3 && x.size(2) % D == 0 && first >= 0 && first + T <= L,
+          "cannot compute rotary: x ", x.shape(), " from position ", first,
+          " does not fit a table ", rotary_table.shape());
   Tensor y = Tensor::empty(x.shape());
   const auto rotation = [=, B = x.size(0), width = x.size(2)](const Scalar* from, Scalar* to) {
     const Scalar* cosines = rotary_table.data() + first * D;
@@ -199,7 +203,8 @@ Tensor rotary_composed(const Tensor& x, const Tensor& rotary_table, Index first)
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
                  Tensor* pattern) {
   const Sizes n(q, k, v, options);
-  require(options.slopes.empty(), "attention: the fused op has no slopes; use attention_composed");
+  require(options.slopes.empty(),
+          "cannot compute attention: the fused op has no slopes; use attention_composed");
   const Index z_stride = n.H * n.Dv;
   Tensor z = Tensor::empty({n.B, n.T, z_stride});
   const Tensor log_sum_exp = Tensor::empty({n.B, n.H, n.T});
@@ -240,7 +245,7 @@ Tensor weighted_values(const Tensor& weights, const Tensor& v, const AttentionOp
                        Tensor* pattern) {
   require(weights.rank() == 4 && v.rank() == 3 && weights.size(0) == v.size(0) &&
               weights.size(3) == v.size(1) && weights.size(1) == options.heads,
-          "attention: weights ", weights.shape(), " of ", options.heads,
+          "cannot compute attention: weights ", weights.shape(), " of ", options.heads,
           " heads do not fit values ", v.shape());
   if (pattern != nullptr) {
     *pattern = weights.clone();

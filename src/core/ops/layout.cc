@@ -56,8 +56,8 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
     steps[i] = in[axis];
     seen |= 1u << axis;
   }
-  require(static_cast<int>(order.size()) == x.rank() && seen + 1 == 1u << x.rank(), name,
-          ": the order must name each axis of ", x.shape(), " once");
+  require(static_cast<int>(order.size()) == x.rank() && seen + 1 == 1u << x.rank(),
+          "cannot compute ", name, ": the order must name each axis of ", x.shape(), " once");
   Tensor y = Tensor::empty(Shape(std::span<const Index>(sizes.data(), order.size())));
   const Scalar* px = x.data();
   Scalar* py = y.data();
@@ -94,11 +94,11 @@ void add_run(const Scalar* from, Scalar* to, Index n) {
 }
 
 void check_ids(const char* op, std::span<const std::int32_t> ids, Index expected, Index limit) {
-  require(static_cast<Index>(ids.size()) == expected, op, ": expected ", expected, " ids, got ",
-          ids.size());
+  require(static_cast<Index>(ids.size()) == expected, "cannot compute ", op, ": expected ",
+          expected, " ids, got ", ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    require(ids[i] >= 0 && ids[i] < limit, op, ": id ", ids[i], " at position ", i,
-            " lies outside [0, ", limit, ")");
+    require(ids[i] >= 0 && ids[i] < limit, "cannot compute ", op, ": id ", ids[i], " at position ",
+            i, " lies outside [0, ", limit, ")");
   }
 }
 
@@ -163,8 +163,8 @@ Tensor transpose(const Tensor& x, int axis_a, int axis_b) {
 
 Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
   axis = x.shape().axis_of(axis);
-  require(0 <= begin && begin <= end && end <= x.size(axis), "slice: [", begin, ", ", end,
-          ") does not lie in axis ", axis, " of ", x.shape());
+  require(0 <= begin && begin <= end && end <= x.size(axis), "cannot compute slice: [", begin, ", ",
+          end, ") does not lie in axis ", axis, " of ", x.shape());
   const AxisRange range(x.shape(), axis, begin, end);
   Tensor y = Tensor::empty(x.shape().with(axis, end - begin));
   range.for_runs(x.data(), y.data(),
@@ -178,13 +178,14 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
 }
 
 Tensor concat(std::span<const Tensor> parts, int axis) {
-  require(!parts.empty(), "concat: needs at least one part");
+  require(!parts.empty(), "cannot compute concat: it needs at least one part");
   const Shape& first = parts[0].shape();
   axis = first.axis_of(axis);
   Index total = 0;
   for (const Tensor& part : parts) {
     require(part.rank() == first.rank() && part.shape().with(axis, 0) == first.with(axis, 0),
-            "concat: shapes ", first, " and ", part.shape(), " differ outside axis ", axis);
+            "cannot compute concat: shapes ", first, " and ", part.shape(), " differ outside axis ",
+            axis);
     total += part.size(axis);
   }
   Tensor y = Tensor::empty(first.with(axis, total));
@@ -208,7 +209,8 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
 }
 
 Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const Shape& ids_shape) {
-  require(table.rank() == 2, "embedding: the table needs two axes, got ", table.shape());
+  require(table.rank() == 2, "cannot compute embedding: the table needs two axes, got ",
+          table.shape());
   check_ids("embedding", ids, ids_shape.count(), table.size(0));
   const Index width = table.size(1);
   Tensor y = Tensor::empty(ids_shape.then(width));

@@ -27,13 +27,14 @@ struct Sizes {
   Index rows, inputs, outputs;
 
   Sizes(const char* op, const Tensor& x, const Tensor& W, const Tensor& b) {
-    require(W.rank() == 2 && x.rank() >= 1 && x.size(-1) == W.size(0), op, ": x ", x.shape(),
-            " does not fit W ", W.shape(), "; the last axis of x must be W's first");
+    require(W.rank() == 2 && x.rank() >= 1 && x.size(-1) == W.size(0), "cannot compute ", op,
+            ": x ", x.shape(), " does not fit W ", W.shape(),
+            "; the last axis of x must be W's first");
     rows = x.shape().count(0, x.rank() - 1);
     inputs = W.size(0);
     outputs = W.size(1);
-    require(!b.defined() || b.shape() == Shape{outputs}, op, ": W ", W.shape(), " needs b [",
-            outputs, "], got ", b.defined() ? b.shape() : Shape{});
+    require(!b.defined() || b.shape() == Shape{outputs}, "cannot compute ", op, ": W ", W.shape(),
+            " needs b [", outputs, "], got ", b.defined() ? b.shape() : Shape{});
   }
 
   Gemm forward(const Scalar* x, const Tensor& W, Scalar* y, const Finish& finish) const {
@@ -145,7 +146,7 @@ struct Maps {
     if (!all.W_gate.defined()) return;
     gate = all.gating == Gating::gelu ? &kGeluGate : &kSiluGate;
     const Sizes other("feed_forward", all.x, all.W_gate, all.b_gate);
-    require(other.outputs == in.outputs, "feed_forward: W_gate ", all.W_gate.shape(),
+    require(other.outputs == in.outputs, "cannot compute feed_forward: W_gate ", all.W_gate.shape(),
             " must have the shape of W_in, ", all.W_in.shape());
   }
 };

@@ -34,18 +34,18 @@ struct Sizes {
   Sizes(const ClassMap& map, Index target_count) {
     const auto& [x, W, b, transposed] = map;
     require(x.rank() >= 1 && W.rank() == 2 && x.size(-1) == W.size(transposed ? 1 : 0),
-            "linear_cross_entropy: x ", x.shape(), " does not fit W ", W.shape(),
+            "cannot compute linear_cross_entropy: x ", x.shape(), " does not fit W ", W.shape(),
             transposed ? ", which is transposed" : "");
     rows = x.shape().count(0, x.rank() - 1);
     inputs = x.size(-1);
     outputs = W.size(transposed ? 0 : 1);
     require(!b.defined() || (!transposed && b.shape() == Shape{outputs}),
-            "linear_cross_entropy: W ", W.shape(), " needs b [", outputs,
+            "cannot compute linear_cross_entropy: W ", W.shape(), " needs b [", outputs,
             "], or none if W is transposed, got ", b.defined() ? b.shape() : Shape{});
     targets = rows == 0 ? 1 : target_count / rows;
     require(targets * rows == target_count && targets >= 1 && outputs % targets == 0,
-            "linear_cross_entropy: ", target_count, " targets do not fit ", rows, " rows of ",
-            outputs, " logits");
+            "cannot compute linear_cross_entropy: ", target_count, " targets do not fit ", rows,
+            " rows of ", outputs, " logits");
     classes = outputs / targets;
   }
 };

@@ -32,20 +32,20 @@ struct Plan {
 };
 
 Plan plan_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
-  require(a.rank() >= 2 && b.rank() >= 2, "matmul: needs two axes or more, got ", a.shape(),
-          " and ", b.shape());
+  require(a.rank() >= 2 && b.rank() >= 2, "cannot compute matmul: it needs two axes or more, got ",
+          a.shape(), " and ", b.shape());
   Plan plan;
   plan.transpose_b = options.transpose_b;
   plan.m = a.size(-2);
   plan.k = a.size(-1);
   plan.n = b.size(options.transpose_b ? -2 : -1);
   const Index k_of_b = b.size(options.transpose_b ? -1 : -2);
-  require(plan.k == k_of_b, "matmul: the inner sizes of ", a.shape(), " and ", b.shape(),
-          " differ: ", plan.k, " and ", k_of_b);
+  require(plan.k == k_of_b, "cannot compute matmul: the inner sizes of ", a.shape(), " and ",
+          b.shape(), " differ: ", plan.k, " and ", k_of_b);
   const Shape lead_a = a.shape().without(-1).without(-1),
               lead_b = b.shape().without(-1).without(-1);
-  require(lead_a == lead_b || a.rank() == 2 || b.rank() == 2, "matmul: the leading axes of ",
-          a.shape(), " and ", b.shape(), " differ");
+  require(lead_a == lead_b || a.rank() == 2 || b.rank() == 2,
+          "cannot compute matmul: the leading axes of ", a.shape(), " and ", b.shape(), " differ");
   const Shape& lead = a.rank() > 2 ? lead_a : lead_b;
   plan.count = lead.count();
   plan.a_step = a.rank() > 2 ? plan.m * plan.k : 0;

@@ -24,7 +24,7 @@ struct Rows {
 };
 
 Rows rows_of(const char* op, const Tensor& x) {
-  require(x.rank() >= 1, op, ": needs at least one axis");
+  require(x.rank() >= 1, "cannot compute ", op, ": it needs at least one axis");
   return {x.shape().count(0, x.rank() - 1), x.size(-1)};
 }
 
@@ -33,9 +33,9 @@ Tensor normalised(const char* name, const std::array<Tensor, 3>& inputs, Scalar 
   const auto& [x, gain, bias] = inputs;
   const Rows rows = rows_of(name, x);
   const Shape width{rows.n};
-  require(gain.shape() == width && (!bias.defined() || bias.shape() == width), name, ": x ",
-          x.shape(), " needs gain and bias [", rows.n, "], got ", gain.shape(), " and ",
-          bias.defined() ? bias.shape() : Shape{});
+  require(gain.shape() == width && (!bias.defined() || bias.shape() == width), "cannot compute ",
+          name, ": x ", x.shape(), " needs gain and bias [", rows.n, "], got ", gain.shape(),
+          " and ", bias.defined() ? bias.shape() : Shape{});
   Tensor y = Tensor::empty(x.shape()), mean = Tensor::empty({rows.count}),
          rstd = Tensor::empty({rows.count});
   layer_norm_forward({rows.count, rows.n, eps, x.data(), gain.data(),
@@ -82,7 +82,7 @@ Tensor sum(const Tensor& x, int axis, bool keep) {
 }
 
 Tensor mean(const Tensor& x, int axis, bool keep) {
-  require(x.size(axis) > 0, "mean: axis ", axis, " of ", x.shape(), " is empty");
+  require(x.size(axis) > 0, "cannot compute mean: axis ", axis, " of ", x.shape(), " is empty");
   return sum(x, axis, keep) / static_cast<Scalar>(x.size(axis));
 }
 
@@ -104,7 +104,7 @@ Tensor softmax(const Tensor& x) {
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets,
                      double denominator) {
   const Rows rows = rows_of("cross_entropy", logits);
-  require(static_cast<Index>(targets.size()) == rows.count, "cross_entropy: logits ",
+  require(static_cast<Index>(targets.size()) == rows.count, "cannot compute cross_entropy: logits ",
           logits.shape(), " need ", rows.count, " targets, got ", targets.size());
   const Index valid = count_targets("cross_entropy", targets, rows.n);
   const double divisor =

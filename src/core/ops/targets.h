@@ -15,8 +15,8 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 inline Index count_targets(const char* op, std::span<const std::int32_t> targets, Index classes) {
   Index valid = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    require(targets[i] >= -1 && targets[i] < classes, op, ": target ", targets[i], " at position ",
-            i, " is neither -1 nor in [0, ", classes, ")");
+    require(targets[i] >= -1 && targets[i] < classes, "cannot compute ", op, ": target ",
+            targets[i], " at position ", i, " is neither -1 nor in [0, ", classes, ")");
     valid += targets[i] >= 0;
   }
   return valid;

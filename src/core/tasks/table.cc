@@ -29,7 +29,8 @@ std::vector<TaskEntry> with_more(std::vector<TaskEntry> rows) {
   if (more_tasks() == nullptr) return rows;
   for (const TasksAfter& more : more_tasks()()) {
     const auto before = std::ranges::find(rows, std::string_view(more.after), &TaskEntry::name);
-    require(before != rows.end(), "there is no task ", more.after, " to list others after");
+    require(before != rows.end(), "cannot list tasks after ", more.after,
+            ": there is no such task");
     rows.insert(before + 1, more.tasks.begin(), more.tasks.end());
   }
   return rows;
@@ -102,7 +103,7 @@ namespace {
 template <class Action>
 auto with_parameters_of(std::string_view spec, const TaskEntry& entry, const Action& action) {
   const std::size_t colon = spec.find(':');
-  return in_context(text("task ", entry.name), [&] {
+  return in_context(text("cannot make the task ", entry.name), [&] {
     const std::string_view parameters =
         colon == spec.npos ? std::string_view() : spec.substr(colon + 1);
     require_names(parameters, entry);
@@ -122,8 +123,9 @@ std::unique_ptr<Task> make_task(std::string_view spec) {
   std::unique_ptr<Task> task = with_parameters_of(spec, entry, entry.make);
   for (const Relation& relation : task->relations()) {
     if (relation.name.find_first_of(".,") != relation.name.npos) {
-      throw Error(text("the relation '", relation.name, "' has a '.' or ',' in its name"),
-                  "give it another: these part the names of columns");
+      throw Error(text("cannot make the task ", entry.name, ": the relation '", relation.name,
+                       "' has a '.' or ',' in its name"),
+                  "give it another name: these characters separate the names of columns");
     }
   }
   return task;

@@ -29,8 +29,9 @@ Json to_json(const Relation& relation) {
 void GroundTruth::add(Index b, Index t, std::span<const std::int32_t> keys) {
   const Place place{b, t};
   require(!keys.empty() && std::ranges::is_sorted(keys),
-          "ground truth: the keys of a query must be ascending, and at least one");
-  require(at_.empty() || at_.back() < place, "ground truth: queries must come in ascending order");
+          "cannot add ground truth: the keys of a query must be ascending, and at least one");
+  require(at_.empty() || at_.back() < place,
+          "cannot add ground truth: queries must come in ascending order");
   at_.push_back(place);
   keys_.insert(keys_.end(), keys.begin(), keys.end());
   begin_.push_back(keys_.size());

@@ -71,8 +71,8 @@ struct Characters {
     for (const char32_t point : code_points(prompt, "the prompt")) {
       read.push_back(token_of(point));
       if (read.back() < 0) {
-        throw Error(text("the character '", shown(point), "' (U+", hexadecimal(point, 4),
-                         ") does not occur in ", file),
+        throw Error(text("cannot read the prompt: the character '", shown(point), "' (U+",
+                         hexadecimal(point, 4), ") does not occur in ", file),
                     "use characters of that text only");
       }
     }

@@ -220,7 +220,7 @@ void Tape::push(Pass& pass, const Tensor& tensor) {
   if (!tensor.requires_grad()) return;
   Node& node = *tensor.node();
   if (node.queued_) return;
-  require(!node.consumed_, "backward: the graph of `", node.name_,
+  require(!node.consumed_, "cannot run backward: the graph of `", node.name_,
           "` was freed by an earlier backward; run the forward pass again");
   if (node.is_leaf() || node.retain_gradient_) {
     pass.kept.push_back({tensor, node.gradient_ ? tensor.grad().clone() : Tensor()});
@@ -250,9 +250,10 @@ void Tape::step(Pass& pass) {
 }
 
 void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
-  require(output.requires_grad(), "backward: the loss depends on nothing that requires a gradient");
-  require(output.shape() == gradient.shape(), "backward: the gradient has shape ", gradient.shape(),
-          ", the output ", output.shape());
+  require(output.requires_grad(),
+          "cannot run backward: the loss depends on nothing that requires a gradient");
+  require(output.shape() == gradient.shape(), "cannot run backward: the gradient has shape ",
+          gradient.shape(), ", the output ", output.shape());
   Pass pass;
   push(pass, output);
   Node& root = *output.node();
@@ -266,7 +267,8 @@ void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
 }
 
 void backward(const Tensor& loss) {
-  require(loss.count() == 1, "backward: a loss has one element, this has the shape ", loss.shape());
+  require(loss.count() == 1, "cannot run backward: the loss must have one element, got the shape ",
+          loss.shape());
   Tape::run_backward(loss, Tensor::full(loss.shape(), 1));
 }
 

@@ -16,11 +16,12 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 Shape::Shape(std::initializer_list<Index> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
 
 Shape::Shape(std::span<const Index> sizes) {
-  require(sizes.size() <= kMaxRank, "a shape has at most ", kMaxRank, " axes, got ", sizes.size());
+  require(sizes.size() <= kMaxRank, "cannot make a shape: it has at most ", kMaxRank, " axes, got ",
+          sizes.size());
   for (Index size : sizes) {
-    require(size >= 0, "an axis cannot have the negative size ", size);
+    require(size >= 0, "cannot make a shape: an axis has the negative size ", size);
     require(size == 0 || count_ <= std::numeric_limits<Index>::max() / 64 / size,
-            "a shape with this many elements does not fit into memory");
+            "cannot make a shape: its elements do not fit into memory");
     sizes_[rank_++] = size;
     count_ *= size;
   }
@@ -28,7 +29,7 @@ Shape::Shape(std::span<const Index> sizes) {
 
 int Shape::axis_of(int axis) const {
   const int positive = axis < 0 ? axis + rank_ : axis;
-  require(positive >= 0 && positive < rank_, "there is no axis ", axis, " in shape ", *this);
+  require(positive >= 0 && positive < rank_, "cannot use axis ", axis, ": the shape is ", *this);
   return positive;
 }
 
@@ -51,7 +52,7 @@ Shape Shape::without(int axis) const {
 }
 
 Shape Shape::then(Index size) const {
-  require(rank_ < kMaxRank, "a shape has at most ", kMaxRank, " axes");
+  require(rank_ < kMaxRank, "cannot add an axis: a shape has at most ", kMaxRank, " axes");
   std::array<Index, kMaxRank> sizes = sizes_;
   sizes[rank_] = size;
   return Shape(std::span(sizes.data(), rank_ + 1));
@@ -88,8 +89,9 @@ Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
   for (int axis = 1; axis <= rank; ++axis) {
     const Index in_a = axis <= a.rank() ? a[-axis] : 1;
     const Index in_b = axis <= b.rank() ? b[-axis] : 1;
-    require(in_a == in_b || in_a == 1 || in_b == 1, op, ": shapes ", a, " and ", b,
-            " do not broadcast: axis ", -axis, " is ", in_a, " in one and ", in_b, " in the other");
+    require(in_a == in_b || in_a == 1 || in_b == 1, "cannot compute ", op, ": shapes ", a, " and ",
+            b, " do not broadcast: axis ", -axis, " is ", in_a, " in one and ", in_b,
+            " in the other");
     sizes[rank - axis] = in_a == 1 ? in_b : in_a;
   }
   return Shape(std::span(sizes.data(), rank));
@@ -117,8 +119,8 @@ Tensor Tensor::full(const Shape& shape, Scalar value) {
 }
 
 Tensor Tensor::of(const Shape& shape, std::span<const Scalar> values) {
-  require(static_cast<Index>(values.size()) == shape.count(), "shape ", shape, " holds ",
-          shape.count(), " values, got ", values.size());
+  require(static_cast<Index>(values.size()) == shape.count(), "cannot make a tensor of shape ",
+          shape, ": it needs ", shape.count(), " values, got ", values.size());
   Tensor t = empty(shape);
   std::copy(values.begin(), values.end(), t.data());
   return t;
@@ -129,32 +131,32 @@ Tensor Tensor::of(const Shape& shape, std::initializer_list<Scalar> values) {
 }
 
 const Shape& Tensor::shape() const {
-  require(defined(), "an undefined tensor has no shape");
+  require(defined(), "cannot read the shape: the tensor is undefined");
   return node_->shape_;
 }
 
 Scalar* Tensor::data() const {
-  require(defined(), "an undefined tensor has no elements");
+  require(defined(), "cannot read the elements: the tensor is undefined");
   return node_->storage_->data();
 }
 
 Scalar Tensor::item() const {
-  require(count() == 1, "item() needs one element, the shape is ", shape());
+  require(count() == 1, "cannot read item(): expected one element, the shape is ", shape());
   return *data();
 }
 
 bool Tensor::requires_grad() const { return defined() && node_->requires_grad_; }
 
 Tensor& Tensor::set_requires_grad(bool value) {
-  require(defined(), "an undefined tensor has no gradient");
-  require(node_->is_leaf(), "set_requires_grad is for leaves; this tensor was made by ",
+  require(defined(), "cannot read the gradient: the tensor is undefined");
+  require(node_->is_leaf(), "cannot set requires_grad: the tensor is no leaf; it was made by ",
           node_->is_leaf() ? "" : node_->name());
   node_->requires_grad_ = value;
   return *this;
 }
 
 void Tensor::retain_grad() {
-  require(requires_grad(), "retain_grad on a tensor that requires no gradient");
+  require(requires_grad(), "cannot retain the gradient: the tensor requires none");
   node_->retain_gradient_ = true;
 }
 
@@ -174,8 +176,8 @@ Tensor Tensor::detach() const { return viewed_as(shape()); }
 Tensor Tensor::clone() const { return of(shape(), values()); }
 
 Tensor Tensor::viewed_as(const Shape& other) const {
-  require(other.count() == count(), "reshape: ", shape(), " has ", count(), " elements, ", other,
-          " has ", other.count());
+  require(other.count() == count(), "cannot compute reshape: ", shape(), " has ", count(),
+          " elements, ", other, " has ", other.count());
   node_->storage_->references.fetch_add(1, std::memory_order_relaxed);
   return Node::make(other, node_->storage_);
 }

@@ -23,9 +23,9 @@ void TrainConfig::validate() const {
                                 // yet
   const Settings settings = settings_of(checked);
   settings.set_all(settings.to_json(), "training");
-  require(batch % accumulate == 0, "batch ", batch, " does not divide into accumulate ", accumulate,
-          " micro-batches");
-  require(min_lr <= lr, "min_lr ", min_lr, " is above lr ", lr);
+  require(batch % accumulate == 0, "cannot train: batch ", batch,
+          " does not divide into accumulate ", accumulate, " micro-batches");
+  require(min_lr <= lr, "cannot train: min_lr ", min_lr, " is above lr ", lr);
 }
 
 Settings settings_of(TrainConfig& c) {

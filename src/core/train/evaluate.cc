@@ -41,7 +41,7 @@ Evaluation means_of(std::vector<TargetScore> sums) {
     sum.loss /= n;
     sum.accuracy /= n;
   }
-  require(all.count > 0, "the held-out examples have no target at all");
+  require(all.count > 0, "cannot evaluate: the held-out examples have no target at all");
   all.loss /= static_cast<double>(all.count);
   all.accuracy /= static_cast<double>(all.count);
   all.targets = std::move(sums);
@@ -53,8 +53,8 @@ Evaluation means_of(std::vector<TargetScore> sums) {
 template <class Use>
 Batch for_held_out(const Model& model, const Task& task, const EvaluateOptions& options,
                    const Use& use) {
-  require(options.examples >= 1 && options.batch >= 1, "an evaluation of ", options.examples,
-          " examples, ", options.batch, " at a time, cannot be made");
+  require(options.examples >= 1 && options.batch >= 1, "cannot evaluate ", options.examples,
+          " examples, ", options.batch, " at a time");
   const NoGrad no_grad;
   const ModelHooks hooks{.interventions = options.interventions};
   Batch all =
@@ -104,7 +104,7 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
   const auto rows = static_cast<Index>(batch.targets.size());
   const Tensor log_sum_exp = Tensor::empty({rows});
   Tensor losses = Tensor::empty({batch.size, batch.length, batch.targets_per_position});
-  require(losses.count() == rows && rows > 0, "a batch without targets has no losses");
+  require(losses.count() == rows && rows > 0, "cannot evaluate: the batch has no targets");
   cross_entropy_forward({rows, logits.count() / rows, logits.data(), batch.targets.data(),
                          losses.data(), log_sum_exp.data()});
   return losses;
@@ -119,9 +119,9 @@ Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions&
       });
   Evaluation evaluation = means_of(std::move(sums));
   if (!std::isfinite(evaluation.loss)) {
-    throw Error("the loss is not finite: first in " +
+    throw Error("cannot evaluate: the loss is not finite: first in " +
                     first_not_finite(model, all, {.interventions = options.interventions}),
-                "the weights are too large, or damaged: go back to a run that is well");
+                "go back to an earlier checkpoint: the weights are too large, or damaged");
   }
   return evaluation;
 }

@@ -138,7 +138,7 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
 void Trainer::require_finite(double loss, double norm) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
   const std::string tensor = optimizer_.first_not_finite();
-  throw not_finite(text("the ", std::isfinite(loss) ? "gradient" : "loss",
+  throw not_finite(text("cannot go on training: the ", std::isfinite(loss) ? "gradient" : "loss",
                         " is not finite at step ", step_ + 1,
                         tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
                    saved_);
@@ -149,7 +149,9 @@ void Trainer::require_finite(double loss, double norm) const {
 void Trainer::require_undamaged() const {
   const std::string tensor = optimizer_.first_damaged();
   if (!tensor.empty()) {
-    throw not_finite(text("step ", step_, " left numbers that are not finite in ", tensor), saved_);
+    throw not_finite(text("cannot go on training: step ", step_,
+                          " left numbers that are not finite in ", tensor),
+                     saved_);
   }
 }
 
@@ -192,7 +194,8 @@ void Trainer::load(const TensorFile& file) {
   const bool whole = steps.size() == 2 && sums.size() == 3 && steps[0] >= 0 && steps[1] >= 0 &&
                      std::isfinite(sums[0]) && sums[1] >= 0 && sums[1] <= kMostSums &&
                      std::isfinite(sums[2]);
-  require(whole, "the counts in ", kStateSteps, " and ", kStateSums, " are damaged");
+  require(whole, "cannot continue training: the counts in ", kStateSteps, " and ", kStateSums,
+          " are damaged");
   load_parameters(model_, file, "model.");
   model_.visit([&](const std::string& name, const Tensor&) { file.at("optimizer.m." + name); });
   optimizer_.load(file, steps[1]);

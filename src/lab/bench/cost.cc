@@ -21,7 +21,7 @@ using Count = std::function<double(const AttentionSlotSizes&)>;
 /// Returns a count of whole numbers, which a double holds as it is up to 2^53 - 1.
 double exact(double count) {
   if (count > static_cast<double>(kMostExact)) {
-    throw Error("a count would be larger than 2^53 - 1, the last that is exact",
+    throw Error("cannot count exactly: a count would be larger than 2^53 - 1",
                 "name smaller sizes");
   }
   return count;
@@ -164,16 +164,16 @@ std::vector<AttentionSlotSizes> attention_layers_of(const CostOptions& o) {
   AttentionSizes s{o.d_model, o.heads, o.d_head, o.d_value, o.kv_heads, o.biases};
   if (s.d_head == 0) s.d_head = o.d_model / o.heads;
   if (s.d_head == 0) {
-    throw Error(text(o.heads, " heads share a width of ", o.d_model,
-                     ", which leaves none of them any: floor(", o.d_model, " / ", o.heads, ") = 0"),
+    throw Error(text("cannot split a width of ", o.d_model, " into ", o.heads, " heads: floor(",
+                     o.d_model, " / ", o.heads, ") = 0"),
                 "name fewer heads, or set `d_head`");
   }
   if (s.d_value == 0) s.d_value = s.d_head;
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.kv_heads > s.heads || s.heads % s.kv_heads != 0) {
-    throw Error(text(s.kv_heads, " blocks of keys and values cannot be shared by ", s.heads,
-                     " heads the same way"),
-                "`kv_heads` must divide `heads`");
+    throw Error(text("cannot share ", s.kv_heads, " blocks of keys and values among ", s.heads,
+                     " heads evenly"),
+                "set `kv_heads` to a divisor of `heads`");
   }
   std::vector<AttentionSlotSizes> layers;
   for (Index layer = 0; layer < o.layers; ++layer) {

@@ -244,7 +244,7 @@ Json header_in(const Arrays& arrays) {
   std::string letters;
   for (Index i = 0; i < found->second.count(); ++i) {
     const std::int64_t point = found->second[i];
-    require(point >= 0 && point <= 0x10FFFF, "the header holds the letter ", point);
+    require(point >= 0 && point <= 0x10FFFF, "the header holds ", point, ", which is no character");
     append_utf8(letters, static_cast<char32_t>(point));
   }
   return Json::parse(letters, "the header");

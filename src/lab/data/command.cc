@@ -59,12 +59,12 @@ class UserProgram {
     if (child_ > 0 && owner_ == getpid()) return false;
     int in[2], out[2], life[2];
     require(socketpair(AF_UNIX, SOCK_STREAM, 0, in) == 0 && pipe(out) == 0 && pipe(life) == 0,
-            "the system has no pipe for a program");
+            "cannot start a program: the system has no further pipe");
     for (const int end : {in[0], out[0], life[0], life[1]}) fcntl(end, F_SETFD, FD_CLOEXEC);
     owner_ = getpid();
     has_ended_ = false;
     child_ = fork();
-    require(child_ >= 0, "the system starts no further process");
+    require(child_ >= 0, "cannot start a program: the system starts no further process");
     if (child_ == 0) become_program(in[1], out[1]);
     setpgid(child_, child_);  // as the child does, in case the parent runs first
     for (const int end : {in[1], out[1]}) close(end);
@@ -113,7 +113,7 @@ class UserProgram {
     const std::string ended = what != kEnded        ? ""
                               : WIFSIGNALED(status) ? text(" by signal ", WTERMSIG(status))
                                                     : text(" with status ", WEXITSTATUS(status));
-    throw Error(text("the program `", command_, "` ", what, ended),
+    throw Error(text("cannot read examples: the program `", command_, "` ", what, ended),
                 text("try it by hand: echo '{\"count\": 2, \"seed\": 0, \"split\": \"train\"}' | ",
                      "sh -c ", shell_word(command_)));
   }
@@ -211,12 +211,12 @@ struct FromCommand : FromElsewhere {
   std::shared_ptr<Overlap> overlap = std::make_shared<Overlap>();
 
   explicit FromCommand(std::string_view given) : command(given) {
-    require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
+    require(!command.empty(), "it needs a program, such as --task \"command:python3 my_task.py\"");
     const char* said = std::getenv("HEADLAB_COMMAND");
     if (!allowed().contains(command) && said != nullptr && said == command) {
       command_of_environment() = command;
     } else if (!allowed().contains(command)) {
-      throw Error(text("it would start the program `", command, "`, which you have not named"),
+      throw Error(text("cannot start the program `", command, "`: you have not named it"),
                   text("if you trust it: HEADLAB_COMMAND=", shell_word(command), " headlab ..."));
     }
     program = std::make_shared<UserProgram>(command);
@@ -276,8 +276,9 @@ struct FromCommand : FromElsewhere {
     const Index count = example.batch.size;
     LineReader reader(header);
     const Sequences made = reader.read_all(ask(key, count, split), "`" + command + "`");
-    require(made.size() == count, "the program `", command, "` printed an empty line");
-    require(shape_of(reader.header()) == shape(), "the program `", command,
+    require(made.size() == count, "cannot read examples: the program `", command,
+            "` printed an empty line");
+    require(shape_of(reader.header()) == shape(), "cannot read examples: the program `", command,
             "` printed a sequence longer than its header says");
     for (Index b = 0; b < count; ++b) {
       Sequence sequence{example, b, split, Generator(key.fold(b)), b, with_truth};
@@ -290,7 +291,7 @@ struct FromCommand : FromElsewhere {
   std::string ask(Key key, Index count, Split split, int wait = 0) const {
     const std::lock_guard lock(program->mutex);
     if (program->start()) {
-      require(Json(read_header()) == Json(header), "the program `", command,
+      require(Json(read_header()) == Json(header), "cannot read examples: the program `", command,
               "` begins with another header than before");
     }
     const char* names[] = {"train", "validation", "test"};
@@ -308,9 +309,9 @@ struct FromCommand : FromElsewhere {
   }
   Header read_header() const {
     const std::string line = program->line();
-    Header said = in_context(text("the program `", command, "`, its first line"), [&] {
-      return Header::of(Json::parse(line, "the line").at("header"));
-    });
+    Header said =
+        in_context(text("cannot read the first line of the program `", command, "`"),
+                   [&] { return Header::of(Json::parse(line, "the line").at("header")); });
     if (said.vocabulary.empty() || said.length == 0) {
       program->fail("names no `vocabulary` or no `length` in its header");
     }

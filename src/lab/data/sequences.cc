@@ -17,7 +17,7 @@ std::string word_of(const Json& word) {
   if (word.is_string()) return word.string();
   require(word.is_number(), "expected a token, a text or a whole number, got ", word.kind());
   const std::int64_t number = word.integer();
-  require(number >= 0, "a token is not negative, got ", number);
+  require(number >= 0, "a token must not be negative, got ", number);
   return std::to_string(number);
 }
 
@@ -293,10 +293,10 @@ void LineReader::read(const Json& json, Sequences& into) {
 
 void read_part(const std::string& place, std::vector<std::string>* faults,
                const std::function<void()>& read) {
+  if (faults == nullptr) return in_context(text("cannot read ", place), read);
   try {
     in_context(place, read);
   } catch (const Error& error) {
-    if (faults == nullptr) throw;
     const std::string hint = error.hint().empty() ? "" : text(" (", error.hint(), ")");
     faults->push_back(error.what() + hint);
   }
@@ -309,14 +309,14 @@ bool is_blank_line(std::string_view line) {
 
 Json header_of_lines(std::string_view lines, const std::string& source) {
   if (source.ends_with(".npz")) {
-    return in_context(source, [&] { return header_of_arrays(lines); });
+    return in_context(text("cannot read ", source), [&] { return header_of_arrays(lines); });
   }
   Index number = 0;
   for (const std::string_view line : split(lines, '\n')) {
     ++number;
     if (is_blank_line(line)) continue;
-    const Json first =
-        in_context(text(source, ":", number), [&] { return Json::parse(line, "the line"); });
+    const Json first = in_context(text("cannot read ", source, ":", number),
+                                  [&] { return Json::parse(line, "the line"); });
     const Json* header = first.find("header");
     return header == nullptr ? Json() : *header;
   }

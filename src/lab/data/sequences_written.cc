@@ -23,7 +23,8 @@ Json keys_of(const GroundTruth& truth, Index b, Index length) {
 
 Header header_of(const Task& task) {
   const TaskShape shape = task.shape();
-  require(shape.features == 0, task.spec(), " gives vectors: lines of a file hold tokens");
+  require(shape.features == 0, "cannot write sequences: ", task.spec(),
+          " gives vectors, and lines of a file hold tokens");
   const TaskEntry& entry = find_task(task.spec());
   Header header{.description = entry.advice ? "" : entry.summary,
                 .architecture = shape.architecture,

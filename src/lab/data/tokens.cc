@@ -55,13 +55,14 @@ struct Tokens {
     held_out.bind(s, "file's end");
   }
   void prepare() {
-    require(!file.empty(), "name a file: tokens:file=train.bin");
+    require(!file.empty(), "it needs a file, such as tokens:file=train.bin");
     const std::array<std::string, 3> bytes = held_out.read(file);
     hash = held_out.hash(bytes);
     const std::array<std::string, 3> names = {file, held_out.validation, held_out.test};
     Index largest = 0;
     for (std::size_t i = 0; i < 3; ++i) {
-      row.parts[i] = in_context(names[i], [&] { return tokens_in(bytes[i], type); });
+      row.parts[i] =
+          in_context(text("cannot read ", names[i]), [&] { return tokens_in(bytes[i], type); });
       for (const std::int32_t token : row.parts[i]) largest = std::max<Index>(largest, token);
     }
     if (!words.empty()) {

@@ -98,7 +98,7 @@ void check_ignored(const ModelLayout& layout, const std::vector<Json::Member>& k
                    const std::string& name) {
   if (is_setting(layout, name) || known_key(layout, name) != nullptr) {
     throw Error(text("cannot ignore the key ", name, ": headlab knows what it means"),
-                "--ignore-key is for keys that headlab does not know; edit config.json instead");
+                "edit config.json instead: --ignore-key is for keys that headlab does not know");
   }
   const bool is_there = std::ranges::find(keys, name, &Json::Member::first) != keys.end();
   if (!is_there) {

@@ -36,7 +36,8 @@ Json their_value(const ModelLayout& layout, const NamedSetting& key, const Json&
     if (word.ours == word_text(value) && word.setting == "biases") return value == Json("on");
     if (word.ours == word_text(value)) return std::string(word.theirs);
   }
-  require(!has_words, "the layout ", layout.name, " cannot say ", key.ours, "=", word_text(value));
+  require(!has_words, "cannot export: the layout ", layout.name, " cannot say ", key.ours, "=",
+          word_text(value));
   return value;
 }
 
@@ -99,7 +100,8 @@ void require_sayable(const ModelLayout& layout, const Json& json, TransformerCon
       lost.push_back(text(setting.name, "=", value.is_string() ? value.string() : value.dump()));
     }
   }
-  require(lost.empty(), "the layout ", layout.name, " cannot say ", join(lost, ", "));
+  require(lost.empty(), "cannot export: the layout ", layout.name, " cannot say ",
+          join(lost, ", "));
 }
 
 /// Returns config.json with the values that its family sets if a key is missing.

@@ -40,8 +40,9 @@ const ModelLayout& layout_of(const Json& json, const fs::path& config_file) {
   if (json.is_object()) found = std::ranges::find_if(kLayouts, has_family);
   if (json.is_object() && found == kLayouts.end()) found = std::ranges::find_if(kLayouts, has_key);
   if (found == kLayouts.end()) {
-    throw Error(text(config_file.string(), " is of no layout that headlab knows"),
-                text("they are known by a key: ", join(texts_of(kLayouts, known_by), ", ")));
+    throw Error(text("cannot import ", config_file.string(),
+                     ": headlab knows no layout with its keys"),
+                text("add one of the keys ", join(texts_of(kLayouts, known_by), ", ")));
   }
   return *found;
 }
@@ -73,9 +74,9 @@ std::vector<Parameter> written_parameters(const ModelLayout& layout, const Trans
                                           const Description& about) {
   std::vector<Parameter> written;
   for (const Parameter& one : parameters_of(layout, model, about)) {
-    require(!one.theirs.empty() || is_zero(one), "the layout ", layout.name, " has no ", one.name,
-            ", and here it is not 0");
-    require(!one.must_be_zero || is_zero(one), "the layout ", layout.name,
+    require(!one.theirs.empty() || is_zero(one), "cannot export: the layout ", layout.name,
+            " has no ", one.name, ", and here it is not 0");
+    require(!one.must_be_zero || is_zero(one), "cannot export: the layout ", layout.name,
             " means another thing by ", one.name, ", and here it is not 0");
     const bool is_foreign = one.must_be_zero && one.name.ends_with(".b_gate");
     if (!one.theirs.empty() && !is_foreign) written.push_back(one);
@@ -181,16 +182,18 @@ ImportedModel import_model(const fs::path& path, const std::vector<std::string>&
                 "name the folder that holds config.json and model.safetensors");
   }
   if (!is_there(config_file)) {
-    throw Error(text("cannot import ", path.string(), ": ", config_file.string(), " is missing"),
-                "it holds the number of heads and other sizes, under the names of the layout");
+    throw Error(
+        text("cannot import ", path.string(), ": ", config_file.string(), " is missing"),
+        "add it: it holds the number of heads and other sizes, under the names of the layout");
   }
   const Json json = Json::parse(read_file(config_file), config_file.string());
   const ModelLayout& layout = layout_of(json, config_file);
-  StoredModel theirs = in_context(path.string(), [&] { return StoredModel(path, layout); });
-  Description about = in_context(config_file.string(), [&] {
+  StoredModel theirs =
+      in_context(text("cannot import ", path.string()), [&] { return StoredModel(path, layout); });
+  Description about = in_context(text("cannot import ", config_file.string()), [&] {
     return description_of(layout, json, theirs.has_biases(), ignored);
   });
-  return in_context(path.string(), [&] {
+  return in_context(text("cannot import ", path.string()), [&] {
     theirs.settle_tied(about);
     check_size(about.config, theirs);
     ImportedModel imported{Transformer(about.config), layout.name, {}, {}};

@@ -172,29 +172,29 @@ class CurveWork {
     }
     std::ranges::sort(sizes_);
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
-    add("about", [this] { return to_json(about()); });
+    add("about", "the unpruned model", [this] { return to_json(about()); });
     const std::vector<std::string> methods = curve_methods(run.model, options);
     for (const std::string& name : methods) {
       const PruneMethod& method = find_prune_method(name);
-      add(name, [this, &method] { return to_json(curve_by(method)); });
+      add(name, "method " + name, [this, &method] { return to_json(curve_by(method)); });
     }
     searched_ = std::ranges::find(methods, "exhaustive") != methods.end() &&
                 std::cmp_less_equal(heads, kFewHeads);
     if (searched_) {
-      add("subsets", [this] { return to_json(judge_all_subsets(run_.model, *run_.task)); });
+      add("subsets", "all subsets of heads",
+          [this] { return to_json(judge_all_subsets(run_.model, *run_.task)); });
     }
   }
 
-  /// Returns the jobs: facts about the run, one for each method, and all subsets if they were
-  /// searched.
+  /// Returns the jobs: the unpruned model, one for each method, and all subsets if searched.
   const std::vector<Job>& jobs() const { return jobs_; }
 
   Curve curve() {
     Curve curve = known();
     for (std::size_t i = 1; i + (searched_ ? 1 : 0) < jobs_.size(); ++i) {
       curve.methods.push_back(read_as<MethodCurve>(found(i)));
-      require(curve.methods.back().points.size() == sizes_.size(), jobs_[i].file.string(),
-              " is damaged: delete it; the next call computes it again");
+      require(curve.methods.back().points.size() == sizes_.size(), "cannot read ",
+              jobs_[i].file.string(), ": it is damaged; delete it to compute it again");
     }
     add_regrets(curve);
     if (searched_) curve.subsets = read_as<SubsetTable>(found(jobs_.size() - 1));
@@ -202,14 +202,14 @@ class CurveWork {
   }
 
  private:
-  void add(const std::string& name, std::function<Json()> make) {
+  void add(const std::string& name, const std::string& label, std::function<Json()> make) {
     CurveOptions options = options_;
     Json settings = settings_of(options).to_json();
     settings["sizes"] = sizes_;
     // Parts of curves with another schedule of the references are not reused.
     if (options_.finetune > 0 || options_.from_scratch) settings["references"] = "same schedule";
-    jobs_.push_back(
-        part_of_run(run_, options_.keeping, "curve-" + name, std::move(settings), std::move(make)));
+    jobs_.push_back(part_of_run(run_, options_.keeping, "curve-" + name, settings, make));
+    jobs_.back().label = name_of(run_) + ": " + label;
   }
   Json found(std::size_t job) const { return once(jobs_[job], options_.keeping.should_stop); }
 

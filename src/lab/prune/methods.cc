@@ -88,7 +88,7 @@ Choice choose_heads(const PruneProblem& problem, const PruneMethod& method, Inde
 Batch choosing_examples(const PruneProblem& problem) {
   const Index count = problem.settings.examples;
   Batch examples = problem.task.make_batch(streams::choosing(), count, Split::train);
-  require(examples.target_count() > 0, "none of the ", count,
+  require(examples.target_count() > 0, "cannot prune: none of the ", count,
           " examples has a target, so there is no loss to judge heads by");
   return examples;
 }

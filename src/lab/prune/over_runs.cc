@@ -18,16 +18,16 @@ std::tuple<Index, bool, bool> kind_of(const CurvePoint& point) {
 }
 
 void check_alike(const Curve& first, const Curve& other) {
-  require(first.task == other.task, "curves of different tasks cannot be averaged: ", first.task,
+  require(first.task == other.task, "cannot average curves of different tasks: ", first.task,
           " and ", other.task);
   require(first.methods.size() == other.methods.size(),
-          "curves of different methods cannot be averaged");
+          "cannot average curves of different methods");
   for (std::size_t m = 0; m < first.methods.size(); ++m) {
     const MethodCurve &a = first.methods[m], &b = other.methods[m];
-    require(a.method == b.method, "curves of different methods cannot be averaged: ", a.method,
-            " and ", b.method);
+    require(a.method == b.method, "cannot average curves of different methods: ", a.method, " and ",
+            b.method);
     require(std::ranges::equal(a.points, b.points, {}, kind_of, kind_of),
-            "curves of different sizes cannot be averaged: runs have ", first.heads, " and ",
+            "cannot average curves of different sizes: runs have ", first.heads, " and ",
             other.heads, " heads");
   }
 }
@@ -189,7 +189,7 @@ Table points_table() {
 }
 
 CurveOverRuns over_runs(std::span<const Curve> curves) {
-  require(!curves.empty(), "there is no curve to average");
+  require(!curves.empty(), "cannot average curves: there is none");
   for (const Curve& curve : curves) check_alike(curves[0], curve);
   CurveOverRuns all{.runs = std::ssize(curves), .needed = curves[0].needed, .methods = {}};
   for (std::size_t m = 0; m < curves[0].methods.size(); ++m) {

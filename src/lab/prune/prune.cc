@@ -58,8 +58,8 @@ Choice within_rise(const PruneProblem& problem, const PruneMethod& method, doubl
 
 void refuse_own_folder(const Run& run, const std::filesystem::path& out) {
   std::error_code ignored;
-  require(!std::filesystem::equivalent(run.path, out, ignored), out.string(),
-          " is the run itself; a pruned run needs a folder of its own");
+  require(!std::filesystem::equivalent(run.path, out, ignored), "cannot write the pruned run to ",
+          out.string(), ": it is the run itself; name another folder");
 }
 
 }  // namespace
@@ -116,7 +116,8 @@ Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept)
   std::vector<std::vector<std::int32_t>> numbers(model.head_numbers().size());
   for (const HeadId& head : kept) {
     require(head.attention_layer >= 0 && head.attention_layer < std::ssize(numbers),
-            "there is no attention layer ", head.attention_layer);
+            "cannot prune a head of attention layer ", head.attention_layer, ": the model has ",
+            numbers.size());
     numbers[head.attention_layer].push_back(head.head);
   }
   return model.with_heads(numbers);

@@ -86,9 +86,9 @@ std::vector<Choice> try_all(const PruneProblem& problem, std::span<const Index> 
                             PassCount& cost) {
   const std::size_t heads = all_heads(problem.model).size();
   if (heads > kMostHeads) {
-    throw Error(text("an exhaustive search over ", heads, " heads has 2^", heads,
-                     " subsets to judge; ", kMostHeads, " heads are the most it takes"),
-                "take the method greedy or forward, or prune some heads away first");
+    throw Error(text("cannot search exhaustively over ", heads, " heads: there are 2^", heads,
+                     " subsets, and the limit is ", kMostHeads, " heads"),
+                "use --method greedy or --method forward, or prune some heads first");
   }
   const std::vector<HeadSet> subsets = subsets_of(problem, sizes);
   const std::vector<double> losses = SubsetLoss(problem, cost)(subsets);

@@ -87,7 +87,7 @@ Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const
   Table table = timing_table();
   Steps steps(std::ssize(options.batches));
   for (const Index size : options.batches) {
-    require(size >= 1 && size <= examples.size, "a batch of ", size, " cannot be timed with ",
+    require(size >= 1 && size <= examples.size, "cannot time a batch of ", size, " with ",
             examples.size, " examples");
     const Batch batch = examples.rows(0, size);
     const std::vector<Work> works = {step_of(full, batch, none),    step_of(full, batch, gates),

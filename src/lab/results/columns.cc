@@ -237,7 +237,7 @@ Column column_of(const Json& description) {
   Column column(description.at("key").string(), description.at("title").string(),
                 description.at("meaning").string());
   column.paths = read_as<std::vector<std::string>>(description.at("paths"));
-  require(!column.paths.empty(), "column ", column.key, ": \"paths\" is empty");
+  require(!column.paths.empty(), "cannot read column ", column.key, ": \"paths\" is empty");
   column.cell =
       named("cell", description.at("cell").string(), kCells, &EnumName<CellKind>::name).value;
   column.form = named("form", description.at("form").string(), kForms, &EnumName<Form>::name).value;

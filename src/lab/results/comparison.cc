@@ -182,7 +182,8 @@ Paired paired(std::span<const double> differences) {
 }
 
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b) {
-  require(a.size() == b.size(), "two arms need as many seeds, not ", a.size(), " and ", b.size());
+  require(a.size() == b.size(), "cannot compare two arms: they have ", a.size(), " and ", b.size(),
+          " seeds");
   std::vector<double> logs;
   for (std::size_t i = 0; i < a.size(); ++i) logs.push_back(log_of(a[i]) - log_of(b[i]));
   return logs;

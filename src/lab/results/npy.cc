@@ -13,7 +13,8 @@ namespace headlab {
 std::string npy_bytes(std::span<const std::int64_t> shape, std::span<const float> values) {
   const auto count =
       std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-  require(count == std::ssize(values), "an array of ", count, " elements got ", values.size());
+  require(count == std::ssize(values), "cannot write an array of ", count, " elements: it got ",
+          values.size());
   std::string sizes;
   for (const std::int64_t size : shape) sizes += std::to_string(size) + ", ";
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + sizes + "), }";

@@ -135,7 +135,8 @@ std::string npz_bytes(const std::vector<std::pair<std::string, std::string>>& fi
 
 void write_npz(const std::filesystem::path& path,
                const std::vector<std::pair<std::string, std::string>>& files) {
-  const Archive archive = in_context(path.string(), [&] { return archive_of(files); });
+  const Archive archive =
+      in_context(text("cannot write ", path.string()), [&] { return archive_of(files); });
   write_file(path, archive.parts(files));
 }
 

@@ -55,8 +55,10 @@ double standard_deviation(std::span<const double> values) {
 }
 
 double t_quantile(double p, double degrees) {
-  require(p > 0 && p < 1, "a quantile is asked for a probability between 0 and 1, not ", p);
-  require(degrees >= 1, "Student's t needs at least one degree of freedom, not ", degrees);
+  require(p > 0 && p < 1,
+          "cannot compute a quantile: the probability must be between 0 and 1, got ", p);
+  require(degrees >= 1, "cannot compute Student's t: it needs at least one degree of freedom, got ",
+          degrees);
   thread_local std::map<std::pair<double, double>, double> known;  // a report asks for few of them
   double& quantile = known[{p, degrees}];
   if (quantile != 0) return quantile;
@@ -96,7 +98,7 @@ Interval geometric_interval(std::span<const double> values, double confidence) {
 }
 
 Interval share_interval(std::span<const double> values, double confidence, double each) {
-  require(each >= 0, "a share is of 0 trials or more, not ", each);
+  require(each >= 0, "cannot compute a share: it needs 0 trials or more, got ", each);
   const bool same = !values.empty() && all_the_same(values);
   if (values.size() < 2 || (same && each == 0)) return {mean(values)};
   const double n = static_cast<double>(values.size()), share = mean(values);
@@ -152,7 +154,8 @@ std::vector<double> ranks(std::span<const double> values) {
 }
 
 double pearson(std::span<const double> a, std::span<const double> b) {
-  require(a.size() == b.size(), "a correlation needs as many values on both sides, not ", a.size(),
+  require(a.size() == b.size(),
+          "cannot compute a correlation: both sides need the same number of values, got ", a.size(),
           " and ", b.size());
   const double mean_a = mean(a), mean_b = mean(b);
   double ab = 0, aa = 0, bb = 0;

@@ -46,8 +46,8 @@ const Json& get(const Json& row, const std::string& path) {
 
 /// Returns the cells from column `first` on.
 Json row_to_json(const Table& table, const Json::Array& row, std::size_t first = 0) {
-  require(row.size() == table.columns.size(), "the table ", table.name, " of ",
-          table.columns.size(), " columns has a row of ", row.size());
+  require(row.size() == table.columns.size(), "cannot write the table ", table.name, " of ",
+          table.columns.size(), " columns: a row has ", row.size());
   Json json = Json::object();
   for (std::size_t c = first; c < row.size(); ++c) {
     const std::vector<std::string>& paths = table.columns[c].paths;
@@ -129,8 +129,8 @@ void check_kinds(const Table& table) {
         const Json& part = parts == 1 ? row[c] : row[c].items()[i];
         if (part.is_null()) continue;
         if (kind == nullptr) kind = part.kind();
-        require(std::string_view(kind) == part.kind(), "table ", table.name, ", column ",
-                table.columns[c].key, ": ", part.kind(), " where others are ", kind);
+        require(std::string_view(kind) == part.kind(), "cannot write the table ", table.name,
+                ": column ", table.columns[c].key, ": ", part.kind(), " where others are ", kind);
       }
     }
   }
@@ -187,7 +187,8 @@ const Table& Finding::table(const std::string& name) const {
   if (name.empty() && tables.size() == 1) return tables[0];
   const std::vector<std::string> names = texts_of(tables, &Table::name);
   if (name.empty() && std::ranges::count(names, "") == 0) {
-    throw Error("there are several tables", text("name one of ", join(names, ", ")));
+    throw Error("cannot choose a table: there are several tables",
+                text("name one of ", join(names, ", ")));
   }
   return named("table", name, tables, &Table::name);
 }
@@ -224,13 +225,13 @@ Json to_json(const Finding& finding) {
 void check_schema(const Json& finding) {
   const Json* schema = finding.find("schema");
   if (schema != nullptr && schema->number() > kSchema) {
-    throw Error(text("a later version of headlab wrote it, with schema ", schema->dump()),
-                text("this one reads up to schema ", kSchema));
+    throw Error(text("it was written by a later version of headlab, with schema ", schema->dump()),
+                text("use that version; this one reads up to schema ", kSchema));
   }
 }
 
 Table table_of(const Json& json, Table table) {
-  in_context("table " + table.name, [&] {
+  in_context("cannot read the table " + table.name, [&] {
     table.rows.clear();
     const Json rows = table.name.empty() ? Json(Json::Array{json})
                                          : rows_of_json(get(json, table.name), table.inner);

@@ -99,7 +99,7 @@ class Taken {
   explicit Taken(std::size_t jobs)
       : size_(jobs),
         taken_(mmap(nullptr, jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    require(taken_ != MAP_FAILED, "no memory to work side by side");
+    require(taken_ != MAP_FAILED, "cannot work in several processes: there is no memory for it");
   }
   ~Taken() { munmap(taken_, size_); }
   Taken(const Taken&) = delete;
@@ -156,7 +156,7 @@ JobsDone make_here(const std::vector<Job>& jobs, const MakeOptions& options, con
 /// Starts a child process that works on the jobs.
 pid_t start_worker(const std::vector<Job>& jobs, const MakeOptions& options, const Taken& taken) {
   const pid_t child = fork();
-  require(child >= 0, "no process could be started to work side by side");
+  require(child >= 0, "cannot work in several processes: no further process could be started");
   if (child > 0) return child;
   int status = 1;
   try {
@@ -202,7 +202,8 @@ Index jobs_in_memory(const std::vector<Job>& jobs, Index processes, double memor
 
 Job part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
                 std::function<Json()> make) {
-  Job job{.name = name_of(run) + ": " + name};
+  const std::string shown = name_of(run) + ": " + name;
+  Job job{.name = shown, .label = shown};
   job.make = [make = std::move(make), should_stop = keeping.should_stop] {
     const StepsAsked asked([&] { stop_if(should_stop); });
     return make();
@@ -223,7 +224,7 @@ std::optional<Json> kept_in(const Job& job) {
   Json found = read_json(job.file);
   const Json* decided_by = found.is_object() ? found.find(kDecidedBy) : nullptr;
   if (!job.decided_by.is_null() && (decided_by == nullptr || *decided_by != job.decided_by)) {
-    throw Error(job.file.string() + " holds something else than its name says",
+    throw Error("cannot use " + job.file.string() + ": it holds another result than its name says",
                 "delete it; the next call computes it again");
   }
   return found;

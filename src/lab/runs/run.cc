@@ -63,8 +63,9 @@ void check_identity(const Run& run, const TensorFile& file, const fs::path& path
   if (said == file.metadata.end() || !file.checked) {
     note_unchecked(path);
   } else if (said->second != identity_of(run.config)) {
-    throw Error(text(path.string(), " does not belong to the config.json next to it"),
-                "one of the two has changed since; use the pair that was written together");
+    throw Error(text("cannot read ", path.string(),
+                     ": it does not belong to the config.json next to it"),
+                "use the file and the config.json that were written together");
   }
 }
 
@@ -73,7 +74,7 @@ template <class Take>
 void read_tensors(const Run& run, const fs::path& path, const Take& take) {
   const TensorFile file = read_safetensors(path);
   check_identity(run, file, path);
-  in_context(path.string(), [&] { take(file); });
+  in_context(text("cannot read ", path.string()), [&] { take(file); });
 }
 
 /// Writes a run's folder; save_weights() writes the files of its weights.
@@ -111,13 +112,13 @@ void require_serves(const Transformer& model, const RunConfig& config) {
       "architecture, vocab, features, targets and answers must be the task's, and no sequence "
       "longer";
   if (has.architecture != wants.architecture || has.answers != wants.answers) {
-    throw Error(text("the model does not fit the task ", config.task, ": it is ", kind_text(has),
+    throw Error(text("cannot use the model with the task ", config.task, ": it is ", kind_text(has),
                      " with ", has.outputs(), " outputs, the task is for ", kind_text(wants),
                      " with ", wants.outputs(), "; ", rule),
                 "give the task of the model, such as --task file:train=FILE, whose header may "
                 "name \"architecture\" and \"answers\"");
   }
-  throw Error(text("the model does not fit the task ", config.task, ": it has vocab ", has.vocab,
+  throw Error(text("cannot use the model with the task ", config.task, ": it has vocab ", has.vocab,
                    ", length ", has.length, " and targets ", has.targets, ", the task ",
                    wants.vocab, ", ", wants.length, " and ", wants.targets, "; ", rule));
 }
@@ -142,7 +143,7 @@ void note_other_build(const Run& run) {
 /// Throws an Error if config.json has been deleted.
 void require_config(const Run& run, Index step) {
   if (is_there(config_file(run))) return;
-  throw Error(text(config_file(run).string(), " disappeared while the run trained"),
+  throw Error(text("cannot go on training: ", config_file(run).string(), " disappeared"),
               text("put it back: the state of step ", step, " is saved"));
 }
 
@@ -159,8 +160,9 @@ std::unique_ptr<Task> task_of(const RunConfig& config) {
   RunConfig fitted = config;
   std::unique_ptr<Task> task = fit_to_task(fitted);
   if (!config.model.serves(fitted.model.shape()) || fitted.data_hash != config.data_hash) {
-    throw Error(text("the task ", config.task, " is no longer what this run was trained on"),
-                "its data file, or config.json, has changed; restore it, or train again");
+    throw Error(text("cannot open the run: the task ", config.task,
+                     " is no longer the one it was trained on"),
+                "restore its data file or config.json, one of which has changed, or train again");
   }
   return task;
 }
@@ -270,6 +272,15 @@ RunConfig read_config(const fs::path& name) {
   return config;
 }
 
+/// Reads the parameters of a run without a state, such as an imported model.
+static void load_model(Run& run) {
+  const fs::path path = model_file(run);
+  const TensorReader file(path);
+  check_identity(run, file.header(), path);
+  in_context(text("cannot read ", path.string()), [&] { load_parameters(run.model, file); });
+  run.step = -1;
+}
+
 Run open_run(const fs::path& name, Access access) {
   const auto& [path, best] = named_run(name);
   if (best && access == Access::write) {
@@ -291,10 +302,7 @@ Run open_run(const fs::path& name, Access access) {
   Run run{path, config, std::move(task), std::move(model), std::move(lock)};
   if (access == Access::write) note_other_build(run);
   if (!is_there(state_file(run))) {
-    const TensorReader file(model_file(run));
-    check_identity(run, file.header(), model_file(run));
-    in_context(model_file(run).string(), [&] { load_parameters(run.model, file); });
-    run.step = -1;
+    load_model(run);
     return run;
   }
   read_tensors(run, state_file(run), [&](const TensorFile& file) {

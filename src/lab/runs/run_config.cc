@@ -167,9 +167,9 @@ void require_memory(const TransformerConfig& model, const TrainConfig& train, do
   const double step = step_bytes(model, train), parameters = parameter_bytes(model, train);
   const double there = available > 0 ? available : static_cast<double>(machine_memory());
   if (step + parameters <= there) return;
-  throw Error(text("a step of batch ", train.batch, " needs at least ", gigabytes(step),
-                   " and the ", "parameters with all that belongs to them ", gigabytes(parameters),
-                   " of memory, and this machine has ", gigabytes(there)),
+  throw Error(text("cannot train: a step of batch ", train.batch, " needs at least ",
+                   gigabytes(step), " and the ", "parameters with all that belongs to them ",
+                   gigabytes(parameters), " of memory, and this machine has ", gigabytes(there)),
               step > parameters
                   ? "use a smaller `batch`, or `accumulate` N, which makes a step of N "
                     "smaller ones"

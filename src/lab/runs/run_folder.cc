@@ -225,7 +225,7 @@ RunLock lock_run(const fs::path& path) {
   }
   auto lock = std::make_shared<const FileLock>(file);
   if (!lock->held()) {
-    throw RunBusy(text(path.string(), " is being written by ", lock->holder()),
+    throw RunBusy(text("cannot write ", path.string(), ": it is being written by ", lock->holder()),
                   "wait until it has ended, or take another folder");
   }
   if (!lock->is_certain()) {

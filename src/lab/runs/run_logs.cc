@@ -48,15 +48,14 @@ void for_each_line(const std::string& log, const fs::path& file, const std::stri
   for (std::size_t end; (end = log.find('\n', begin)) != log.npos; begin = end + 1, ++number) {
     Json line;
     try {
-      line = unsealed(std::string_view(log).substr(begin, end - begin), "it", checked);
+      line = unsealed(std::string_view(log).substr(begin, end - begin), "the line", checked);
       line.at("step").integer();
       const Json* owner = line.find("run");
       checked = checked && (owner != nullptr || run.empty());
       require(owner == nullptr || run.empty() || *owner == Json(run), "it is of another run");
     } catch (const Error& error) {
-      throw Error(text(file.string(), ", line ", number, ": ", error.what()),
-                  text("restore the file from a copy, or take this line out: the run goes on ",
-                       "without it"));
+      throw Error(text("cannot read ", file.string(), ": line ", number, ": ", error.what()),
+                  "restore the file from a copy, or remove this line: the run goes on without it");
     }
     take(std::move(line), end + 1);
   }

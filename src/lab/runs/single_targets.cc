@@ -75,7 +75,8 @@ AnsweredTargets answer_targets(const Model& model, const Task& task, const Evalu
     if (!logits) return;
     answered.logits.insert(answered.logits.end(), found.values().begin(), found.values().end());
   });
-  require(!answered.targets.empty(), "the held-out examples have no target at all");
+  require(!answered.targets.empty(),
+          "cannot evaluate: the held-out examples have no target at all");
   return answered;
 }
 
@@ -123,8 +124,9 @@ Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
 
 std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, Index early,
                                                Index late) {
-  require(early >= 1 && late >= 1, "positions of the in-context score count from 1, got ", early,
-          " and ", late);
+  require(early >= 1 && late >= 1,
+          "cannot compute the in-context score: its positions count from 1, got ", early, " and ",
+          late);
   InContextScore score{.early = early, .late = std::min(late, answered.length)};
   if (score.early >= score.late) return std::nullopt;
   std::map<Index, std::pair<GroupSums, GroupSums>> sums;  // by example: at early, at late

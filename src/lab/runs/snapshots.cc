@@ -21,7 +21,7 @@ Index step_of(const std::string& name) {
   double step = -1;
   const bool whole = parse_number(split(name, '.').front(), step) && step >= 0 &&
                      step == std::floor(step) && step <= 9e15;
-  require(whole, "tensor ", name, " does not begin with the step that it was kept after");
+  require(whole, "its tensor ", name, " does not begin with the step that it was kept after");
   return static_cast<Index>(step);
 }
 
@@ -123,8 +123,8 @@ Snapshots read_snapshots(const Run& run) {
     snapshots.steps = steps_in(snapshots.file);
     for (std::size_t i = 0; i < snapshots.steps.size(); ++i) snapshots.model(run, i);
   } catch (const Error& error) {
-    throw Error(text(path.string(), ": ", error.what()),
-                "the file does not belong to this run: delete it, or train the run again");
+    throw Error(text("cannot read ", path.string(), ": ", error.what()),
+                "delete the file, which does not belong to this run, or train the run again");
   }
   return snapshots;
 }

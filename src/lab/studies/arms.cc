@@ -66,7 +66,7 @@ MethodCurve curve_by(const std::string& method, const fs::path& run) {
     throw Error("cannot read the curve of " + run.string() + ": curve.json is missing",
                 "headlab curve " + shell_word(run.string()));
   }
-  return in_context(file.string(), [&] {
+  return in_context(text("cannot read ", file.string()), [&] {
     std::vector<std::string> known;
     const Json json = read_json(file);
     for (const Json& one : json.at("methods").items()) {
@@ -270,7 +270,7 @@ std::vector<fs::path> runs_at(const std::string& place) {
   }
   if (runs.empty()) {
     throw Error("no run found in '" + place + "'",
-                "an arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or one of these with "
+                "name a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or one of these with "
                 ":METHOD@KEPT");
   }
   return runs;

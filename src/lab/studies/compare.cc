@@ -29,7 +29,7 @@ std::string direction_of(const Comparison& one) {
   return text("different: ", lower ? high : low, counted, ", ", lower ? low : high, " on average");
 }
 
-std::string verdict_of(const Comparison& one, double margin) {
+std::string conclusion_of(const Comparison& one, double margin) {
   const SideBySide& sides = one.sides;
   std::string said;
   if (one.found.seeds > 0 && one.found.told_apart()) said = direction_of(one);
@@ -186,13 +186,13 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
 }
 
 /// Returns a row without numbers, for arms without a shared seed.
-Json::Array row_without_numbers(const Comparison& one, const std::string& verdict) {
-  constexpr std::size_t kCellsBeforeVerdict = 16;
+Json::Array row_without_numbers(const Comparison& one, const std::string& conclusion) {
+  constexpr std::size_t kCellsBeforeConclusion = 16;
   const Json shared = one.sides.shared.size();
   const Json either = one.sides.either.size();
   Json::Array row = {one.arm->name, one.arm->role, Json(), Json(), 0, 0, shared, either};
-  row.resize(kCellsBeforeVerdict);
-  row.emplace_back(verdict);
+  row.resize(kCellsBeforeConclusion);
+  row.emplace_back(conclusion);
   return row;
 }
 
@@ -200,8 +200,8 @@ Json::Array row_without_numbers(const Comparison& one, const std::string& verdic
 Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t asked,
                    double margin) {
   const Paired& found = one.found;
-  const std::string verdict = verdict_of(one, margin);
-  if (found.seeds == 0) return row_without_numbers(one, verdict);
+  const std::string conclusion = conclusion_of(one, margin);
+  if (found.seeds == 0) return row_without_numbers(one, conclusion);
   const double range = measure.most - measure.least;  // no difference is larger
   const bool ratios = measure.by == ratio;
   const Interval shown =
@@ -224,7 +224,7 @@ Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t as
           takes > 0 ? Json(takes) : Json(),
           one.equal,
           one.equal_holm,
-          verdict};
+          conclusion};
 }
 
 std::string seeds_text(const std::vector<std::int64_t>& seeds) {
@@ -327,8 +327,8 @@ std::vector<std::int64_t> failing_seeds(const Arm& arm, const Measure& measure) 
 Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   const Measure& measure = find_measure(options.measure);
   const double margin = options.margin > 0 ? options.margin : measure.margin;
-  require(measure.by != ratio || margin > 1, "a margin of ratios is a factor above 1, not ",
-          margin);
+  require(measure.by != ratio || margin > 1,
+          "cannot compare: --margin of ratios must be a factor above 1, got ", margin);
   const std::vector<std::string> names = names_of(arms);
   const std::string wanted = options.reference.empty() ? names[0] : options.reference;
   named("arm", wanted, arms, &Arm::name);  // Error if there is none

@@ -88,7 +88,7 @@ std::vector<Job> michel_jobs(const std::vector<std::filesystem::path>& runs,
 }
 
 Json michel(const Run& run, const PaperOptions& options) {
-  require(!all_heads(run.model).empty(), "the model has no head to prune");
+  require(!all_heads(run.model).empty(), "cannot prune: the model has no head to prune");
   const Index examples = options.settings.examples;
   options.tell(run, "ablating single heads");
   Json report =

@@ -89,8 +89,8 @@ void require_different(const std::vector<SweepTrial>& trials, bool several_grids
     const std::string shown = several_grids ? shown_in(trial.name) : "";
     const auto [known, is_new] = names.emplace(shown + settings_as_read(trial.config), trial.name);
     if (is_new || known->second == trial.name) continue;
-    throw Error(text("the grid has one trial twice: ", known->second, " and ", trial.name,
-                     " are the same settings"),
+    throw Error(text("cannot sweep: the grid has one trial twice, since ", known->second, " and ",
+                     trial.name, " are the same settings"),
                 "leave one of the two spellings out");
   }
 }
@@ -250,7 +250,7 @@ std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& given, const 
     SweepTrial trial{name_of(values, of_cell), name_of(values, of_group),
                      name_of(values, of_family), of_seeds};
     const std::vector<Value> but_seed(values.begin(), values.end() - 1);
-    in_context("trial " + trial.name, [&] {
+    in_context("cannot sweep: trial " + trial.name, [&] {
       const bool other = trials.empty() || but_seed != group;
       const fs::path run = folder / trial.name;
       if (other) {
@@ -265,12 +265,12 @@ std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& given, const 
       settings_of(trial.config.train).set_text("seed", values.back().second);
     });
     group = but_seed;
-    require(names.insert(trial.name).second, "the grid has the trial ", trial.name, " twice");
+    const bool is_new = names.insert(trial.name).second;
+    require(is_new, "cannot sweep: the grid has the trial ", trial.name, " twice");
     trials.push_back(std::move(trial));
   }
-  if (folder.empty()) {
-    require_different(trials, false);  // a sweep that is there is read as it was made
-  }
+  // A sweep that exists is read as it was made.
+  if (folder.empty()) require_different(trials, false);
   return trials;
 }
 
@@ -335,16 +335,17 @@ CellState cell_state(const fs::path& folder, const SweepTrial& trial) {
   if (!is_there(path / "config.json")) return CellState::missing;
   const std::string difference = first_difference(read_config(path), trial.config);
   if (!difference.empty()) {
-    throw Error(
-        text(path.string(), " holds a run with other settings: ", difference),
-        "to go on with it, give that setting as it is there; else give the sweep another folder");
+    throw Error(text("cannot continue ", path.string(),
+                     ": it holds a run with other settings: ", difference),
+                "repeat the setting as it is there, or give the sweep another folder");
   }
   return is_there(path / "cell.json") ? CellState::finished : CellState::started;
 }
 
 CellResult read_trial(const fs::path& trial) {
   const fs::path file = trial / "cell.json";
-  return in_context(file.string(), [&] { return read_as<CellResult>(read_json(file)); });
+  return in_context(text("cannot read ", file.string()),
+                    [&] { return read_as<CellResult>(read_json(file)); });
 }
 
 Job training_job(const fs::path& folder, const SweepTrial& trial, const WatchTrial& watch) {
@@ -360,6 +361,7 @@ Job training_job(const fs::path& folder, const SweepTrial& trial, const WatchTri
     return stamped(to_json(result_of(run, trained.held_out, report)).members());
   };
   return {.name = trial.name,
+          .label = "trial " + trial.name,
           .path = path,
           .file = path / "cell.json",
           .settings = path / "config.json",

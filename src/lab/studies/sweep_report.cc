@@ -60,8 +60,8 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!std::ranges::equal(results[i].roles, results[0].roles, {}, &SweepRole::relation,
                             &SweepRole::relation)) {
-      throw Error(text("the trials ", trials[0]->name, " and ", trials[i]->name,
-                       " have scores of different relations"),
+      throw Error(text("cannot report the sweep: the trials ", trials[0]->name, " and ",
+                       trials[i]->name, " have scores of different relations"),
                   "delete the cell.json of the damaged one; the sweep computes it again");
     }
   }
@@ -244,7 +244,7 @@ static std::string reason_of(const SweepComparison& c) {
   return "";
 }
 
-static std::string verdict_of(const SweepReport& report, const SweepComparison& c) {
+static std::string conclusion_of(const SweepReport& report, const SweepComparison& c) {
   const std::string seeds = text(c.loss.seeds, c.loss.seeds == 1 ? " seed" : " seeds");
   const std::string& single = report.groups[c.one].name;
   std::string said = text("whether several heads beat one is not decided by ", seeds);
@@ -304,7 +304,7 @@ static Table comparisons_of(const SweepReport& report) {
                                  {"keys_at_once", c.keys_read},
                                  {"relations_at_once", c.relations_at_once},
                                  {"several_win", c.several_win},
-                                 {"verdict", verdict_of(report, c)}}));
+                                 {"verdict", conclusion_of(report, c)}}));
   }
   return table_of(Json::object({{"comparisons", rows}}), comparisons_columns());
 }

@@ -52,7 +52,7 @@ Json drift_between(const Run& run, const HeadsReport& old, const Transformer& af
 class VoitaWork {
  public:
   VoitaWork(const Run& run, const PaperOptions& options) : run_(run), options_(options) {
-    require(!options.penalties.empty(), "there is no penalty to try");
+    require(!options.penalties.empty(), "cannot train the gates: there is no penalty to try");
     for (const double penalty : options.penalties) {
       add("gates", penalty, [this, penalty] { return train_gates_of(penalty); });
     }
@@ -76,15 +76,17 @@ class VoitaWork {
   }
 
  private:
-  void add(const char* what, double penalty, std::function<Json()> make) {
+  void add(const std::string& what, double penalty, std::function<Json()> make) {
     PruneSettings gates = options_.settings;
     gates.penalty = penalty;
     Json settings = settings_of(gates).to_json();
     settings["finetune"] = options_.finetune;
     settings["chosen_on"] = "train";
-    if (what != std::string("gates")) settings["references"] = "same schedule";
+    if (what != "gates") settings["references"] = "same schedule";
     jobs_.push_back(part_of_run(run_, options_.keeping, text("voita-", what, "-", penalty),
                                 std::move(settings), std::move(make)));
+    const std::string label = what == "unpruned" ? "the unpruned model" : what + " with penalty";
+    jobs_.back().label = text(name_of(run_), ": ", label, penalty > 0 ? text(" ", penalty) : "");
   }
   Json found(std::size_t job) const { return once(jobs_[job], options_.keeping.should_stop); }
 
@@ -167,7 +169,7 @@ std::vector<Job> voita_jobs(const std::vector<std::filesystem::path>& runs,
 }
 
 Json voita(const Run& run, const PaperOptions& options) {
-  require(!all_heads(run.model).empty(), "the model has no head to prune");
+  require(!all_heads(run.model).empty(), "cannot prune: the model has no head to prune");
   const VoitaWork work(run, options);
   const Index needed = run.task->needed_heads();
   const Index examples = options.settings.examples;
@@ -285,8 +287,8 @@ std::size_t rows_in(std::span<const Json> reports) {
   std::vector<std::size_t> rows(reports.empty());
   for (const Json& report : reports) rows.push_back(report.at("rows").items().size());
   for (const std::size_t one : rows) {
-    require(one == rows[0], "reports with ", rows[0], " and ", one,
-            " rows cannot be averaged: compute them again with the same settings");
+    require(one == rows[0], "cannot average reports with ", rows[0], " and ", one,
+            " rows: compute them again with the same settings");
   }
   return rows[0];
 }

@@ -197,13 +197,13 @@ inline void kept(std::string_view bytes) {
     } catch (const Error&) {  // the others are read all the same
     }
   };
-  tried([&] { json["run"]["verdict"] = verdict_of(json.at("run")); });
+  tried([&] { json["run"]["verdict"] = conclusion_of(json.at("run")); });
   tried([&] {
     const Json again = to_json(read_as<Curve>(json.at("curve")));
     must(to_json(read_as<Curve>(again)) == again);
   });
   tried([&] { must(to_json(read_as<SubsetTable>(json.at("subsets"))).is_object()); });
-  tried([&] { world_of(json.at("lesson"), "fuzz"); });
+  tried([&] { worked_example_of(json.at("lesson"), "fuzz"); });
 }
 
 /// The folder of this process; it goes when the process ends.

@@ -75,7 +75,8 @@ Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index hea
 /// Draws donors among the examples that are at least as long, if there are any.
 std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind kind,
                                          std::int64_t seed) {
-  require(examples.size >= 2, "resampling needs two examples or more, got ", examples.size);
+  require(examples.size >= 2, "cannot resample: it needs two examples or more, got ",
+          examples.size);
   const std::vector<Index> lengths = lengths_of(examples, kind);
   const Key key = streams::seeded(seed).fold("resample");
   std::vector<std::size_t> donors;
@@ -109,11 +110,13 @@ Ablation::Ablation(const HeadedModel& model, Batch examples, const AblationOptio
       targets_(targets_by_example(examples_)),
       target_count_(std::accumulate(targets_.begin(), targets_.end(), 0.0)) {
   if (examples_.size < 2) {
-    throw Error(text("an ablation needs at least two examples, got ", examples_.size),
+    throw Error(text("cannot ablate heads: it needs at least two examples, got ", examples_.size),
                 "use more examples, or a task with more held-out data");
   }
-  require(options_.batch >= 1, "an ablation needs batches of 1 or more, got ", options_.batch);
-  require(target_count_ > 0, "the examples have no target at all, so no loss can change");
+  require(options_.batch >= 1, "cannot ablate heads: it needs batches of 1 or more, got ",
+          options_.batch);
+  require(target_count_ > 0,
+          "cannot ablate heads: the examples have no target at all, so no loss can change");
   find_replacements();
 }
 

@@ -19,7 +19,7 @@ using Part = ActivationCache::Written;
 void check(const Transformer& model) {
   const BlockWiring& wiring = kind_of(model.config().norm_place);
   require(wiring.stream != StreamKind::normalised,
-          "logits of a post-norm model cannot be attributed: its norms rescale the sum of all "
+          "cannot attribute logits of a post-norm model: its norms rescale the sum of all "
           "parts in every block");
   if (wiring.stream != StreamKind::sum) {
     throw Error(text("cannot attribute logits: with norm_place ", wiring.name, " the stream need ",
@@ -120,7 +120,7 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
                              NormScales* norms) {
   const NoGrad no_grad;
   check(model);
-  require(batch.target_count() > 0, "a batch without targets has no logits to attribute");
+  require(batch.target_count() > 0, "cannot attribute logits: the batch has no targets");
   ActivationCache activations;
   activations.wants_patterns = false;
   NormScales own;

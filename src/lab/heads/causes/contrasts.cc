@@ -15,8 +15,8 @@ std::vector<Contrast> contrasts_of(const Batch& clean, const Batch& corrupted) {
   const bool alike = clean.shape() == corrupted.shape() &&
                      clean.targets.size() == corrupted.targets.size() &&
                      clean.source_length == corrupted.source_length;
-  require(alike, "patching needs clean and corrupted inputs of the same shape, got ", clean.shape(),
-          " and ", corrupted.shape());
+  require(alike, "cannot patch: the clean and corrupted inputs must have the same shape, got ",
+          clean.shape(), " and ", corrupted.shape());
   std::vector<Contrast> contrasts;
   for (std::size_t i = 0; i < clean.targets.size(); ++i) {
     const Index a = clean.targets[i];
@@ -24,7 +24,8 @@ std::vector<Contrast> contrasts_of(const Batch& clean, const Batch& corrupted) {
     if (a >= 0 && b >= 0 && a != b) contrasts.push_back({static_cast<Index>(i), a, b});
   }
   require(!contrasts.empty(),
-          "the clean and the corrupted inputs ask for the same answers: there is nothing to "
+          "cannot patch: the clean and the corrupted inputs ask for the same answers: there is "
+          "nothing to "
           "restore");
   return contrasts;
 }

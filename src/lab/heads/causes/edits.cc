@@ -16,7 +16,7 @@ Json head_json(const HeadId& id, Json::Object more) {
 }
 
 HeadId head_of(const Json& json) {
-  require(json.items().size() == 2, "a head is [layer, head], got ", json.dump());
+  require(json.items().size() == 2, "a head must be [layer, head], got ", json.dump());
   return {json.items()[0].integer(), static_cast<std::int32_t>(json.items()[1].integer())};
 }
 
@@ -54,7 +54,7 @@ Index slot_of(const HeadedModel& model, const HeadId& id) {
     if (slot < std::ssize(numbers[id.attention_layer])) return slot;
   }
   const std::vector<std::string> known = texts_of(all_heads(model), head_text);
-  throw Error(text("the model has no head ", head_text(id)),
+  throw Error(text("cannot find head ", head_text(id), " in the model"),
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
 

@@ -102,7 +102,7 @@ Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& head
 
 }  // namespace
 
-std::string EdgeTest::verdict() const {
+std::string EdgeTest::conclusion() const {
   if (!asks) return "has no targets of its own";
   if (!truth.enough()) return truth.lacking();
   if (is_significant() && !is_large()) return "small";
@@ -151,8 +151,8 @@ EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
       example_(held_out_examples(task, options.examples)),
       options_(options) {
   require(options.examples >= 2 && options.batch >= 1 && options.draws >= 1,
-          "a test of ground-truth edges on ", options.examples, " examples with ", options.draws,
-          " draws of random edges cannot be made");
+          "cannot test ground-truth edges on ", options.examples, " examples with ", options.draws,
+          " draws of random edges");
 }
 
 void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
@@ -166,14 +166,16 @@ void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
   for (const HeadId& head : heads) {
     trial.heads.push_back({head.attention_layer, slot_of(model_, head)});
     const AttentionLayer& attention_layer = attention_layers[head.attention_layer];
-    require(attention_layer.kind == asked.kind, "head ", head_text(head), " of ",
-            attention_layer.name, " cannot hold the relation ", asked.name);
+    require(attention_layer.kind == asked.kind, "cannot test ground-truth edges: head ",
+            head_text(head), " of ", attention_layer.name, " cannot hold the relation ",
+            asked.name);
   }
 }
 
 EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const {
   const NoGrad no_grad;
-  require(relation < relations_.size(), "the task has ", relations_.size(), " relations");
+  require(relation < relations_.size(), "cannot test ground-truth edges: the task has ",
+          relations_.size(), " relations");
   const RelationTargets asked = targets_of(task_, example_, relation);
   Trial trial{relation, asked.examples};
   choose_heads(heads, trial);
@@ -303,7 +305,7 @@ static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
                cells_of(test.truth), {judged ? Json(test.share) : Json()});
   cells = row_with(cells, cells_of(test.control),
                    {test.control_mass, test.control_ratio(), test.targets});
-  return row_with(cells, cells_of(test.difference), {test.is_cause(), test.verdict()});
+  return row_with(cells, cells_of(test.difference), {test.is_cause(), test.conclusion()});
 }
 
 Finding finding_of(const EdgeReport& report) {

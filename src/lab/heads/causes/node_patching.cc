@@ -339,7 +339,7 @@ PatchDirection patch_nodes(const Transformer& model, const Batch& clean, const B
                            .base = patching.base(),
                            .donor = patching.donor()};
   require(direction.base != direction.donor,
-          "the model answers the clean and the corrupted inputs alike");
+          "cannot patch: the model answers the clean and the corrupted inputs alike");
   {
     const NoGrad no_grad;
     patching.add_heads(direction.nodes);

@@ -139,12 +139,13 @@ Finding patch_finding(const Transformer& model, const Batch& clean, const Batch&
 
 std::pair<Batch, Batch> own_pair(const Transformer& model, const Task& task,
                                  const std::string& input, const std::string& corrupted) {
-  require(!model.config().has_source(), "an encoder-decoder reads two inputs, not one");
+  require(!model.config().has_source(),
+          "cannot patch: an encoder-decoder reads two inputs, not one");
   std::pair<Batch, Batch> pair;
   for (const auto& [words, batch] :
        {std::pair(&input, &pair.first), std::pair(&corrupted, &pair.second)}) {
     const std::vector<std::int32_t> tokens = task.encode(*words);
-    require(!tokens.empty(), "the input has no token");
+    require(!tokens.empty(), "cannot patch: the input has no token");
     *batch = task.example_of(tokens).batch;
   }
   if (pair.first.length != pair.second.length) {

@@ -73,7 +73,7 @@ std::size_t stream_after(const Transformer& model, const std::string& mlp) {
   for (const AttentionLayer& attention_layer : model.attention_layers()) {
     if (attention_layer.name == block_of(mlp) + "attn") return attention_layer.stream + 1;
   }
-  throw Error(text("the model has no block of ", mlp));
+  throw Error(text("cannot patch: the model has no block of ", mlp));
 }
 
 Tensor stream_with(const Transformer& model, const ActivationCache& activations,

@@ -106,8 +106,9 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
                            std::span<const double> targets, std::span<const std::size_t> groups,
                            double resolution) {
   const std::size_t n = targets.size();
-  require(after.size() == n && before.size() == n && n >= 2, "a change over ", after.size(), ", ",
-          before.size(), " and ", n, " examples cannot be judged: it takes two or more, the same");
+  require(after.size() == n && before.size() == n && n >= 2, "cannot test a change over ",
+          after.size(), ", ", before.size(), " and ", n,
+          " examples: it needs two or more, the same number each time");
   const double count = std::accumulate(targets.begin(), targets.end(), 0.0);
   if (count <= 0) return {};
   if (is_rounding(after, before, targets, resolution)) return unchanged(targets);

@@ -30,7 +30,7 @@ bool HeadPairReport::takes_over(const PairSide& side, const PairSide& gone) {
          side.rise.change >= kLeastRise * gone.share.change;
 }
 
-std::string HeadPairReport::verdict() const {
+std::string HeadPairReport::conclusion() const {
   std::vector<std::string> words;
   if (redundant()) words.emplace_back("redundant");
   if (first_takes_over()) words.push_back(head_text(first) + " compensates");
@@ -188,7 +188,8 @@ void find_costs(const Transformer& model, const AskedRelation& relation,
 PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
                          const AblationOptions& options) {
   const HeadSet heads = all_heads(model);
-  require(heads.size() >= 2, "pairs of heads need two heads, the model has ", heads.size());
+  require(heads.size() >= 2, "cannot ablate pairs of heads: it needs two heads, the model has ",
+          heads.size());
   const Ablation ablation(model, examples, options);
   std::vector<HeadPair> pairs;
   for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -336,7 +337,7 @@ Finding finding_of(const PairsReport& report) {
       row = row_with(row_with(row, cells_of(side->share)), cells_of(side->rise));
     }
     table.rows.push_back(row_with(row, cells_of(pair.beyond),
-                                  {pair.beyond_share, pair.redundant(), pair.verdict()}));
+                                  {pair.beyond_share, pair.redundant(), pair.conclusion()}));
   }
   return {report.about(), {table}};
 }

@@ -47,7 +47,7 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
                      .clean = mean_difference(from.logits(), outputs, contrasts),
                      .corrupted = mean_difference(into.logits(), outputs, contrasts)};
   require(report.clean != report.corrupted,
-          "the model gives the clean and the corrupted inputs the same answers");
+          "cannot patch: the model gives the clean and the corrupted inputs the same answers");
   const auto numbers = model.head_numbers();
   const std::vector<HeadId> heads = all_heads(model);
   Steps steps(std::ssize(heads) + std::ssize(from.cache().residual) * clean.length);

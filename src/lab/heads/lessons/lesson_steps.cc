@@ -251,8 +251,8 @@ ShownHeads shown_heads(const std::vector<std::string>& tokens, std::vector<HeadS
 }
 
 std::vector<Table> query_tables(const ShownHeads& shown, Index query) {
-  require(0 <= query && query < std::ssize(shown.queries), "there is no query ", query, ": the ",
-          shown.queries.size(), " are counted from 0");
+  require(0 <= query && query < std::ssize(shown.queries), "cannot show query ", query, ": the ",
+          shown.queries.size(), " queries are counted from 0");
   std::vector<Table> tables;
   for (std::size_t h = 0; h < shown.heads.size(); ++h) {
     tables.push_back(steps_table(shown, h, query));
@@ -263,10 +263,10 @@ std::vector<Table> query_tables(const ShownHeads& shown, Index query) {
   return tables;
 }
 
-std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O) {
-  require(!shown.heads.empty(), "there is no head to show");
-  require(std::ssize(shown.keys) <= kMostKeys, "matrices of ", shown.keys.size(),
-          " keys are too wide for a terminal: name a query");
+std::vector<Table> worked_example_tables(const ShownHeads& shown, const Matrix& W_O) {
+  require(!shown.heads.empty(), "cannot show the steps: there is no head");
+  require(std::ssize(shown.keys) <= kMostKeys, "cannot show the steps: matrices of ",
+          shown.keys.size(), " keys are too wide for a terminal: name a query");
   std::vector<Table> tables = {inputs_table(shown)};
   for (std::size_t h = 0; h < shown.heads.size(); ++h) add_head_tables(tables, shown, h);
   if (shown.heads.size() > 1) {

@@ -10,7 +10,7 @@ namespace {
 /// Worked examples in the form of `explain attention --file`. W_O is half a Hadamard matrix:
 /// orthogonal, and every output weighs all four inputs equally. `from_input`: q = k = v = x, so
 /// W_Q, W_K and W_V are identity matrices.
-constexpr const char* kWorlds[] = {
+constexpr const char* kWorkedExamples[] = {
     R"({"name": "five-tokens", "title": "five tokens", "from_input": false, "heads": 2,
         "tokens": ["The", "cat", "sat", "on", "mat"],
         "q": [[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]],
@@ -102,7 +102,7 @@ constexpr Correction kCorrections[] = {
 
 }  // namespace
 
-std::span<const char* const> lesson_world_texts() { return kWorlds; }
+std::span<const char* const> worked_example_texts() { return kWorkedExamples; }
 
 std::span<const PublishedModel> published_models() { return kModels; }
 
@@ -130,8 +130,8 @@ Table known_patterns_table() {
 }
 
 Json lessons_json() {
-  const Json::Array worlds =
-      mapped(lesson_world_texts(), [](const char* world) { return Json::parse(world); });
+  const Json::Array examples =
+      mapped(worked_example_texts(), [](const char* worked) { return Json::parse(worked); });
   Json::Array patterns;
   for (const auto& [name, meaning, from, decimals] : score_table()) {
     const auto& [rule, first, last] = from.known;
@@ -140,7 +140,7 @@ Json lessons_json() {
           Json::object({{"name", name}, {"rule", rule}, {"from", first}, {"to", last}}));
     }
   }
-  return Json::object({{"worlds", worlds}, {"patterns", patterns}});
+  return Json::object({{"worlds", examples}, {"patterns", patterns}});
 }
 
 }  // namespace headlab

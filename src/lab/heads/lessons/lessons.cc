@@ -40,14 +40,14 @@ Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
 /// Returns a matrix from rows of numbers, all as long as the first.
 Matrix matrix_of(const Json& json, const char* name, Index expected) {
   const Json::Array& rows = json.items();
-  require(std::ssize(rows) == expected, name, " has ", rows.size(), " rows where ", expected,
-          " are expected");
+  require(std::ssize(rows) == expected, "cannot compute attention: ", name, " has ", rows.size(),
+          " rows where ", expected, " are expected");
   const Index columns = std::ssize(rows[0].items());
-  require(0 < columns && columns <= kMostWidth, name, " is ", columns, " wide: 1 to ", kMostWidth,
-          " can be shown");
+  require(0 < columns && columns <= kMostWidth, "cannot compute attention: ", name, " is ", columns,
+          " wide: 1 to ", kMostWidth, " can be shown");
   for (const Json& row : rows) {
-    require(std::ssize(row.items()) == columns, name, " has a row of ", row.items().size(),
-            " numbers after one of ", columns);
+    require(std::ssize(row.items()) == columns, "cannot compute attention: ", name,
+            " has a row of ", row.items().size(), " numbers after one of ", columns);
   }
   return {expected, columns, [&](Index i, Index j) { return rows[i].items()[j].number(); }};
 }
@@ -55,8 +55,9 @@ Matrix matrix_of(const Json& json, const char* name, Index expected) {
 }  // namespace
 
 HeadSteps attend(const Matrix& q, const Matrix& k, const Matrix& v, std::span<const char> visible) {
-  require(visible.empty() || std::ssize(visible) == q.rows() * k.rows(), "attention of ", q.rows(),
-          " queries over ", k.rows(), " keys: ", visible.size(), " cells are marked as visible");
+  require(visible.empty() || std::ssize(visible) == q.rows() * k.rows(),
+          "cannot compute attention of ", q.rows(), " queries over ", k.rows(),
+          " keys: ", visible.size(), " cells are marked as visible");
   Matrix scores = q * k.transposed();
   Matrix scaled = scaled_by(scores, 1 / std::sqrt(static_cast<double>(q.columns())));
   Matrix weights = softmax_of_rows(scaled, visible);
@@ -65,16 +66,16 @@ HeadSteps attend(const Matrix& q, const Matrix& k, const Matrix& v, std::span<co
 }
 
 Matrix columns_of(const Matrix& matrix, Index begin, Index end) {
-  require(0 <= begin && begin <= end && end <= matrix.columns(), "columns ", begin, " to ", end,
-          " of a matrix that has ", matrix.columns());
+  require(0 <= begin && begin <= end && end <= matrix.columns(), "cannot take columns ", begin,
+          " to ", end, " of a matrix that has ", matrix.columns());
   return {matrix.rows(), end - begin, [&](Index i, Index j) { return matrix(i, begin + j); }};
 }
 
 std::vector<HeadSteps> attend_in_heads(const Matrix& q, const Matrix& k, const Matrix& v,
                                        Index heads) {
-  require(heads > 0 && q.columns() % heads == 0 && v.columns() % heads == 0, "queries of width ",
-          q.columns(), " and values of width ", v.columns(), " cannot be split into ", heads,
-          " heads");
+  require(heads > 0 && q.columns() % heads == 0 && v.columns() % heads == 0,
+          "cannot compute attention: queries of width ", q.columns(), " and values of width ",
+          v.columns(), " cannot be split into ", heads, " heads");
   const auto part = [&](const Matrix& all, Index h) {
     const Index width = all.columns() / heads;
     return columns_of(all, h * width, (h + 1) * width);
@@ -99,7 +100,7 @@ Matrix concatenated(std::span<const HeadSteps> heads) {
 }
 
 Matrix average_weights(std::span<const HeadSteps> heads) {
-  require(!heads.empty(), "the average of no patterns");
+  require(!heads.empty(), "cannot average patterns: there is none");
   Matrix mean(heads[0].weights.rows(), heads[0].weights.columns());
   for (const HeadSteps& head : heads) {
     for (Index t = 0; t < mean.rows(); ++t) {
@@ -138,22 +139,23 @@ double diversity_of(std::span<const HeadSteps> heads) {
   return count > 0 ? total / static_cast<double>(count) : 0;
 }
 
-LessonWorld world_of(const Json& json, const std::string& source) {
+WorkedExample worked_example_of(const Json& json, const std::string& source) {
   const std::vector<std::string> tokens = texts_of(json.at("tokens").items(), &Json::string);
   const Index T = std::ssize(tokens);
-  require(0 < T && T <= kMostTokens, source, " holds ", T, " tokens: 1 to ", kMostTokens,
-          " can be shown");
+  require(0 < T && T <= kMostTokens, "cannot read ", source, ": it has ", T,
+          " tokens, expected 1 to ", kMostTokens);
   const auto part = [&](const char* name) { return matrix_of(json.at(name), name, T); };
   const Matrix q = part("q"), k = part("k"), v = part("v");
-  require(q.columns() == k.columns() && q.columns() == v.columns(), source, ": q, k and v are ",
-          q.columns(), ", ", k.columns(), " and ", v.columns(), " wide, and must be alike");
+  require(q.columns() == k.columns() && q.columns() == v.columns(), "cannot read ", source,
+          ": q, k and v are ", q.columns(), ", ", k.columns(), " and ", v.columns(),
+          " wide, and must be equally wide");
   const auto text_or = [&](const char* key, const std::string& other) {
     const Json* found = json.find(key);
     return found == nullptr ? other : found->string();
   };
   const Json *heads = json.find("heads"), *W_O = json.find("W_O");
   const Index count = heads == nullptr ? 1 : heads->integer();
-  require(count > 0, source, ": there must be a head, not ", count);
+  require(count > 0, "cannot read ", source, ": heads must be 1 or more, got ", count);
   return {.name = text_or("name", "attention"),
           .title = text_or("title", "numbers of " + source),
           .tokens = tokens,
@@ -164,15 +166,15 @@ LessonWorld world_of(const Json& json, const std::string& source) {
           .W_O = W_O == nullptr ? identity(q.columns()) : matrix_of(*W_O, "W_O", q.columns())};
 }
 
-const std::vector<LessonWorld>& lesson_worlds() {
-  static const std::vector<LessonWorld> worlds =
-      mapped(lesson_world_texts(),
-             [](const char* world) { return world_of(Json::parse(world), "a lesson"); });
-  return worlds;
+const std::vector<WorkedExample>& worked_examples() {
+  static const std::vector<WorkedExample> examples =
+      mapped(worked_example_texts(),
+             [](const char* worked) { return worked_example_of(Json::parse(worked), "a lesson"); });
+  return examples;
 }
 
-const LessonWorld& lesson_world(std::string_view name) {
-  return named("lesson", name, lesson_worlds(), &LessonWorld::name);
+const WorkedExample& worked_example(std::string_view name) {
+  return named("lesson", name, worked_examples(), &WorkedExample::name);
 }
 
 }  // namespace headlab

@@ -130,7 +130,7 @@ std::vector<HeadPattern> patterns_on(const HeadedModel& model, const Task& task,
 /// Returns the patterns on a held-out example.
 std::vector<HeadPattern> held_out_patterns(const HeadedModel& model, const Task& task,
                                            std::span<const HeadId> heads, Index b) {
-  require(at_most_different(task, b + 1) > b, "there is no example ", b, ": ",
+  require(at_most_different(task, b + 1) > b, "cannot write activations of example ", b, ": ",
           task.different(Split::validation), " different ones are held out");
   const Example examples = task.make(streams::scored(), b + 1, Split::validation);
   return patterns_on(model, task, heads, examples, b);

@@ -284,11 +284,12 @@ double diversity_of(const HeadsReport& report) {
 }
 
 HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsOptions& options) {
-  require(options.examples >= 2 && options.batch >= 1,
-          "scoring heads needs at least two examples, one to choose and one to judge, got ",
-          options.examples, " in batches of ", options.batch);
-  require(options.permutations >= kFewestPermutations, "p < ", kOwnerP, " takes at least ",
-          kFewestPermutations, " permutations, got ", options.permutations);
+  require(
+      options.examples >= 2 && options.batch >= 1,
+      "cannot score heads: it needs at least two examples, one to choose and one to judge, got ",
+      options.examples, " in batches of ", options.batch);
+  require(options.permutations >= kFewestPermutations, "cannot score heads: p < ", kOwnerP,
+          " takes at least ", kFewestPermutations, " permutations, got ", options.permutations);
   const Index examples = at_most_different(task, options.examples);
   ScoringJob job{.example = task.make(streams::scored(), examples, Split::validation),
                  .relations = task.relations(),

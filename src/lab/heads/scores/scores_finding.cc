@@ -20,7 +20,7 @@ constexpr const char* kFixedKeysNote =
 constexpr std::size_t kManyRelations = 16;  // more do not fit a screen
 
 /// Returns the head responsible for a relation, or the reason why there is none.
-std::string verdict(const HeadsReport& report, std::size_t r) {
+std::string conclusion(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
   if (winner.fixed_keys && score.enough()) return "not tested: every sequence has the same keys";
@@ -135,17 +135,17 @@ void show_best(Table& table, const HeadsReport& report) {
 
 Finding finding_of(const HeadsReport& report, const HeadsShown& shown) {
   Finding found{.about = report};
-  std::vector<std::string> verdicts;
+  std::vector<std::string> conclusions;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    verdicts.push_back(verdict(report, r));
-    found.about["relations"].items()[r]["verdict"] = verdicts.back();
+    conclusions.push_back(conclusion(report, r));
+    found.about["relations"].items()[r]["verdict"] = conclusions.back();
   }
   const bool relations_fit = report.relations.size() <= kManyRelations;
   found.tables = {heads_table(report, shown, relations_fit)};
   if (report.relations.empty() && !report.heads.empty()) {
     return found;
   }
-  Table& relations = found.tables.emplace_back(relations_table(report, verdicts, shown));
+  Table& relations = found.tables.emplace_back(relations_table(report, conclusions, shown));
   if (!relations_fit && !shown.all) {
     show_best(relations, report);
   }

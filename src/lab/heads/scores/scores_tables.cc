@@ -284,7 +284,7 @@ Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relat
   return filled({.name = "heads"}, columns.all(), report.heads.size());
 }
 
-Table relations_table(const HeadsReport& report, const std::vector<std::string>& verdicts,
+Table relations_table(const HeadsReport& report, const std::vector<std::string>& conclusions,
                       const HeadsShown& shown) {
   const bool has_nearest = std::ranges::any_of(report.relations, [](const RelationWinner& winner) {
     return std::isfinite(winner.nearest.top1);
@@ -299,7 +299,7 @@ Table relations_table(const HeadsReport& report, const std::vector<std::string>&
               "a head owns a relation (*) if its lift is at least 0.3 and p is below 0.01")
            .of(CellKind::marked, {"verdict", "owned"}),
        [&](std::size_t r) {
-         return Json(Json::Array{verdicts[r], report.relations[r].owned});
+         return Json(Json::Array{conclusions[r], report.relations[r].owned});
        }});
   columns.add_best(
       Column("best.mass_untrained", "untrained", "mass of the best head before training").fixed(3),

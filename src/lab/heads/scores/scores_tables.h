@@ -13,8 +13,8 @@ namespace headlab {
 /// Returns every head with its scores. Scores on relations are hidden unless `relations_fit` on a
 /// screen.
 Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit);
-/// Returns every relation with its best head. verdicts: one for each relation.
-Table relations_table(const HeadsReport& report, const std::vector<std::string>& verdicts,
+/// Returns every relation with its best head. conclusions: one for each relation.
+Table relations_table(const HeadsReport& report, const std::vector<std::string>& conclusions,
                       const HeadsShown& shown);
 /// Returns the relations that several heads share.
 Table divisions_table(const HeadsReport& report, bool shown);

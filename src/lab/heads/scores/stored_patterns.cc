@@ -99,7 +99,8 @@ class StoredModel final : public HeadedModel {
     hooks.begin(layers_.size());
     require(hooks.interventions.empty() && hooks.z.empty() && hooks.residual.empty(),
             "cannot change stored patterns: there is no model that computes them");
-    require(batch.features == 1, "stored patterns belong to the examples of their own task");
+    require(batch.features == 1,
+            "cannot use stored patterns: they belong to the examples of their own task");
     if (hooks.activations == nullptr || !hooks.activations->wants_patterns) return {};
     for (std::size_t m = 0; m < layers_.size(); ++m) {
       AttentionActivations& activations = hooks.activations->attention[m];

@@ -103,7 +103,8 @@ RunCallbacks track_heads(const Run& run, RunCallbacks callbacks) {
 HeadsHistory read_heads_history(const Run& run) {
   const std::vector<Json> lines = read_log(heads_log_file(run), identity_of(run.config));
   if (lines.empty()) {
-    throw Error(text(run.path.string(), " holds no scores of heads over training (heads.jsonl)"),
+    throw Error(text("no scores of heads over training found in '", run.path.string(),
+                     "' (heads.jsonl is missing)"),
                 "train with --track-heads 50, which scores all heads every 50 steps");
   }
   HeadsHistory history;
@@ -116,8 +117,8 @@ HeadsHistory read_heads_history(const Run& run) {
       history.relations.push_back(history_of(relation, best, lines));
     }
   } catch (const Error& error) {
-    throw Error(text(heads_log_file(run).string(), ": ", error.what()),
-                "the file is damaged: train the run again");
+    throw Error(text("cannot read ", heads_log_file(run).string(), ": ", error.what()),
+                "train the run again: the file is damaged");
   }
   return history;
 }

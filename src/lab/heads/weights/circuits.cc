@@ -86,7 +86,8 @@ Scalar scale_of(const HeadWeights& weights) {
 
 void require_tokens(const Transformer& model) {
   require(model.config().features == 0,
-          "the model reads vectors: circuits over a vocabulary need a model that embeds tokens");
+          "cannot compute circuits: the model reads vectors, and circuits need a vocabulary of "
+          "tokens");
 }
 
 /// Returns the sum of the eigenvalues of a matrix divided by the sum of their sizes.
@@ -276,7 +277,8 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head, Index dis
       model.attention_layers()[head.attention_layer].attention->rotary_table;
   const Index distances =
       kind_of(model.config().positions).rotary_table ? model.config().length : 1;
-  require(0 <= distance && distance<distances, "circuits at distance ", distance, ": ", distances> 1
+  require(0 <= distance && distance<distances, "cannot compute circuits at distance ", distance,
+                                    ": ", distances> 1
               ? text("the model has distances from 0 to ", distances - 1)
               : "only rotary positions rotate queries and keys");
   if (distance > 0 && rotary_table.defined()) {
@@ -293,9 +295,9 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head, Index dis
 TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index distance) {
   const NoGrad no_grad;
   require_tokens(model);
-  require(model.config().vocab <= kMostTokens, "a matrix over ", model.config().vocab,
-          " tokens is too large to be shown: the most are ", kMostTokens,
-          "; `headlab circuits RUN` says what heads do with them in numbers");
+  require(model.config().vocab <= kMostTokens, "cannot show a matrix over ", model.config().vocab,
+          " tokens: at most ", kMostTokens,
+          " fit; `headlab circuits RUN` summarises it in numbers");
   const HeadWeights weights = head_weights(model, head, distance);
   const Tensor& E = model.embedding();
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
@@ -306,7 +308,8 @@ TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index
 
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options) {
   const NoGrad no_grad;
-  require(options.draws >= 1, "random pairs: ", options.draws, " are too few to compare with");
+  require(options.draws >= 1, "cannot compute circuits: it needs one random pair or more, got ",
+          options.draws);
   require_tokens(model);
   CircuitsReport report{attention_layer_names(model), options, {}, compositions_of(model, options)};
   const Tensor U = unembedding(model);

@@ -68,8 +68,8 @@ class Iteration {
         --end;
         steps = 0;
       } else {
-        require(++steps <= kMostSteps, "the eigenvalues of a matrix of ", n_,
-                " rows do not settle");
+        require(++steps <= kMostSteps, "cannot compute eigenvalues of a matrix of ", n_,
+                " rows: they do not converge");
         step(start, end, steps % 10 == 0 ? Complex(norm_, norm_) : shift(end));
       }
     }
@@ -209,7 +209,8 @@ inline Doubles log_of(Doubles x) {
 }  // namespace
 
 Matrix::Matrix(const Tensor& tensor) : Matrix(tensor.size(0), tensor.size(1)) {
-  require(tensor.rank() == 2, "a matrix has two axes, got ", tensor.shape());
+  require(tensor.rank() == 2, "cannot make a matrix of a tensor: expected two axes, got ",
+          tensor.shape());
   std::copy(tensor.values().begin(), tensor.values().end(), values_.begin());
 }
 
@@ -227,8 +228,8 @@ Json to_json(const Matrix& matrix) {
 }
 
 Matrix operator*(const Matrix& a, const Matrix& b) {
-  require(a.columns() == b.rows(), "a matrix of ", a.columns(), " columns times one of ", b.rows(),
-          " rows");
+  require(a.columns() == b.rows(), "cannot multiply a matrix of ", a.columns(),
+          " columns by one of ", b.rows(), " rows");
   Matrix result(a.rows(), b.columns());
   for (Index i = 0; i < a.rows(); ++i) {
     for (Index k = 0; k < a.columns(); ++k) {
@@ -239,7 +240,8 @@ Matrix operator*(const Matrix& a, const Matrix& b) {
 }
 
 double inner(const Matrix& a, const Matrix& b) {
-  require(a.rows() == b.rows() && a.columns() == b.columns(), "matrices of different sizes");
+  require(a.rows() == b.rows() && a.columns() == b.columns(),
+          "cannot combine matrices of different sizes");
   return std::inner_product(a.values().begin(), a.values().end(), b.values().begin(), 0.0);
 }
 
@@ -254,10 +256,11 @@ double sandwich_norm(const Matrix& gram_x, const Matrix& m, const Matrix& gram_y
 }
 
 std::vector<Complex> eigenvalues(const Matrix& matrix) {
-  require(matrix.rows() == matrix.columns(), "eigenvalues need a square matrix, got ",
-          matrix.rows(), " x ", matrix.columns());
+  require(matrix.rows() == matrix.columns(),
+          "cannot compute eigenvalues: expected a square matrix, got ", matrix.rows(), " x ",
+          matrix.columns());
   for (const double value : matrix.values()) {
-    require(std::isfinite(value), "a matrix with ", value, " has no eigenvalues");
+    require(std::isfinite(value), "cannot compute eigenvalues: the matrix holds ", value);
   }
   return Iteration(hessenberg(matrix)).run();
 }
@@ -291,10 +294,11 @@ double effective_rank(const Matrix& gram) {
 }
 
 std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values) {
-  require(rows >= 0 && columns >= 0 && std::ssize(values) == rows * columns, "an assignment of ",
-          rows, " rows to ", columns, " columns needs as many values, got ", values.size());
+  require(rows >= 0 && columns >= 0 && std::ssize(values) == rows * columns, "cannot assign ", rows,
+          " rows to ", columns, " columns: it needs rows times columns values, got ",
+          values.size());
   require(std::ranges::all_of(values, [](double v) { return std::isfinite(v); }),
-          "an assignment needs finite values");
+          "cannot assign rows to columns: all values must be finite");
   const Index enough = std::max(rows, columns);  // missing columns are filled up with values of 0
   const std::vector<Index> row_of = rows_of_columns(rows, enough, [&](Index row, Index column) {
     return column <= columns ? -values[(row - 1) * columns + column - 1] : 0;

@@ -13,9 +13,9 @@
 namespace headlab {
 namespace {
 
-class Verdict {
+class Conclusion {
  public:
-  explicit Verdict(const Json& run) : run_(run) {}
+  explicit Conclusion(const Json& run) : run_(run) {}
 
   Json take() {
     say_what_it_is();
@@ -47,8 +47,9 @@ class Verdict {
     try {
       tell(*report);
     } catch (const Error& error) {
-      throw Error(text(run_.at("name").string(), "/", name, ".json: ", error.what()),
-                  "the file is damaged: make it again");
+      throw Error(text("cannot read ", run_.at("name").string(), "/", name,
+                       ".json: ", error.what()),
+                  "repeat the command that wrote the file, which is damaged");
     }
   }
 
@@ -98,8 +99,8 @@ class Verdict {
 
   /// Returns whether the report says that no head can be tested on a relation.
   static bool is_untested(const Json& relation) {
-    const Json* verdict = relation.find("verdict");  // older files have none
-    return verdict != nullptr && verdict->string().starts_with("not tested");
+    const Json* conclusion = relation.find("verdict");  // older files have none
+    return conclusion != nullptr && conclusion->string().starts_with("not tested");
   }
 
   /// Adds "3 of them do the work: 0.0 owns back3; 0.4 owns same (0.2 too)", then shared relations
@@ -185,7 +186,7 @@ class Verdict {
 
 }  // namespace
 
-Json verdict_of(const Json& run) { return Verdict(run).take(); }
+Json conclusion_of(const Json& run) { return Conclusion(run).take(); }
 
 /// Returns the mean patterns of all heads as text.
 static std::string maps_html(const Json& run, const RunStudy& study) {

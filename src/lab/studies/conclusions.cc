@@ -1,7 +1,7 @@
 // Rules of conclusions, written from the constants that decide. Words are listed as reports print
 // them, and a test compares them with the functions that print them: a word without a rule fails.
 // Read next: heads/scores.h, heads/gold_edges.h, heads/pairs.h, compare.h.
-#include "headlab/lab/verdicts.h"
+#include "headlab/lab/conclusions.h"
 
 #include <utility>
 
@@ -16,7 +16,7 @@
 namespace headlab {
 namespace {
 
-using Words = std::vector<VerdictWord>;
+using Words = std::vector<ConclusionWord>;
 
 // Tests, corrections and subjects of conclusions.
 constexpr const char* kNone = "none";
@@ -37,7 +37,7 @@ constexpr const char* kMeanOfSeeds = "the mean over seeds: of logarithms for los
 struct Tested {
   const char *test, *correction, *about;
 
-  VerdictWord operator()(std::string words, std::string rule) const {
+  ConclusionWord operator()(std::string words, std::string rule) const {
     return {std::move(words), std::move(rule), test, correction, about};
   }
 };
@@ -225,11 +225,11 @@ Words of_numbers_of_heads() {
 
 }  // namespace
 
-std::string VerdictWord::explanation() const {
+std::string ConclusionWord::explanation() const {
   return text(rule, ". Test: ", test, "; correction: ", correction, "; about: ", about);
 }
 
-std::vector<VerdictWord> verdict_words() {
+std::vector<ConclusionWord> conclusion_words() {
   Words all;
   for (const auto& words : {of_roles, of_missing_roles, of_causes, of_changes, of_comparisons,
                             of_seeds, of_numbers_of_heads}) {

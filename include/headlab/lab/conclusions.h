@@ -1,6 +1,6 @@
 // Words in which conclusions are stated, each with its rule: every possible conclusion of a report
 // is listed here. `explain WORD` and `list verdicts` show them. Numbers in the rules are the
-// constants that the program uses. Read next: src/lab/studies/verdicts.cc.
+// constants that the program uses. Read next: src/lab/studies/conclusions.cc.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headlab {
 
-struct VerdictWord {
+struct ConclusionWord {
   std::string words;  // separated by commas, as in reports: "lower,higher"
   std::string rule;
   std::string test;        // statistical test; "none" if the rule considers sizes alone
@@ -18,6 +18,6 @@ struct VerdictWord {
   /// Returns the rule with its test, correction and subject, as sentences.
   std::string explanation() const;
 };
-std::vector<VerdictWord> verdict_words();
+std::vector<ConclusionWord> conclusion_words();
 
 }  // namespace headlab

@@ -1,5 +1,5 @@
-// Every word in which a verdict is passed has its rule, with the number by which it is decided.
-#include "headlab/lab/verdicts.h"
+// Every word in which a conclusion is passed has its rule, with the number by which it is decided.
+#include "headlab/lab/conclusions.h"
 
 #include <gtest/gtest.h>
 
@@ -20,14 +20,14 @@
 
 namespace headlab { namespace {
 
-/// The rule of the longest word that a verdict holds; "" if there is none.
-std::string rule_of(const std::string& verdict) {
+/// The rule of the longest word that a conclusion holds; "" if there is none.
+std::string rule_of(const std::string& conclusion) {
   std::string_view longest;
   std::string found;
-  const std::vector<VerdictWord> all = verdict_words();
-  for (const VerdictWord& one : all) {
+  const std::vector<ConclusionWord> all = conclusion_words();
+  for (const ConclusionWord& one : all) {
     for (const std::string_view word : split(one.words, ',')) {
-      if (word.size() <= longest.size() || verdict.find(word) == verdict.npos) continue;
+      if (word.size() <= longest.size() || conclusion.find(word) == conclusion.npos) continue;
       longest = word;
       found = one.rule;
     }
@@ -35,10 +35,10 @@ std::string rule_of(const std::string& verdict) {
   return found;
 }
 
-/// Text between quotes in the functions of a file that put verdicts into words.
-std::vector<std::string> literals_of_verdicts(const std::string& source) {
+/// Text between quotes in the functions of a file that put conclusions into words.
+std::vector<std::string> literals_of_conclusions(const std::string& source) {
   static const std::regex kFunction(
-      R"(\n(?:static )?std::string (?:\w+::)?(?:verdict|verdict_of|sentence|lacking)\([^]*?\n\})");
+      R"(\n(?:static )?std::string (?:\w+::)?(?:conclusion|conclusion_of|sentence|lacking)\([^]*?\n\})");
   static const std::regex kLiteral("\"((?:[^\"\\\\]|\\\\.)*)\"");
   std::vector<std::string> found;
   const std::sregex_iterator end;
@@ -64,8 +64,8 @@ TEST(LabFindings, HaveTheColumnsOfTheGoldenFile) {
 }
 
 /// Read from the sources, so that a new word without a rule is noticed.
-TEST(VerdictWords, AreAllThatVerdictsSay) {
-  // Text between the words of a verdict.
+TEST(ConclusionWords, CoverEveryConclusion) {
+  // Text between the words of a conclusion.
   const std::set<std::string> joints = {
       " key",      " keys",       " at once",
       " seed",     " seeds",      " and ",
@@ -76,7 +76,7 @@ TEST(VerdictWords, AreAllThatVerdictsSay) {
     for (const auto& file : std::filesystem::recursive_directory_iterator(
              std::filesystem::path(HEADLAB_SOURCE_DIR) / folder)) {
       if (!file.is_regular_file()) continue;
-      for (const std::string& said : literals_of_verdicts(read_file(file.path()))) {
+      for (const std::string& said : literals_of_conclusions(read_file(file.path()))) {
         if (std::ranges::count_if(said, [](char c) { return std::isalpha(c) != 0; }) < 3) continue;
         if (joints.contains(said) || said == " implement `") continue;
         EXPECT_NE(rule_of(said), "") << file.path() << " says: " << said;
@@ -87,14 +87,14 @@ TEST(VerdictWords, AreAllThatVerdictsSay) {
   EXPECT_GE(checked, 30) << "the functions are not found any more";
 }
 
-TEST(VerdictWords, HaveARuleEach) {
+TEST(ConclusionWords, HaveARuleEach) {
   for (const char* word :
        {"owns", "owner", "several heads", "no head", "split by", "in part", "could be chance",
         "cause", "no cause", "redundant", "compensates", "emerges", "enough",
         "several heads beat one", "inconclusive", "equal within 1.25"})
     EXPECT_NE(rule_of(word), "") << word;
   std::set<std::string> rules;
-  for (const VerdictWord& one : verdict_words()) {
+  for (const ConclusionWord& one : conclusion_words()) {
     EXPECT_TRUE(!one.rule.empty() && rules.insert(one.rule).second) << one.words;
     for (const std::string& said : {one.test, one.correction, one.about})
       EXPECT_FALSE(said.empty()) << one.words;
@@ -103,7 +103,7 @@ TEST(VerdictWords, HaveARuleEach) {
   EXPECT_NE(rule_of("owns").find("0.3"), std::string::npos);
 }
 
-TEST(VerdictWords, AreThoseOfTests) {
+TEST(ConclusionWords, EqualTheWordsOfTests) {
   const PairedChange sure{.change = .02, .low = .01, .high = .03, .p = 1e-6, .examples = 100};
   EdgeTest cause{.heads = {{0, 0}},
                  .lift = .9,
@@ -115,20 +115,21 @@ TEST(VerdictWords, AreThoseOfTests) {
   EdgeTest small = cause, unfair = cause, silent = cause, few = cause, disagrees = cause;
   small.share = .01, unfair.control_mass = .5, silent.asks = false;
   few.truth.carried = 12, disagrees.truth.p = 1;
-  std::vector<std::string> verdicts;
+  std::vector<std::string> conclusions;
   for (const EdgeTest& test : {cause, small, unfair, silent, few, disagrees})
-    verdicts.push_back(test.verdict());
+    conclusions.push_back(test.conclusion());
   HeadPairReport pair{.first = {0, 0},
                       .second = {0, 1},
                       .of_first = {true, sure},
                       .of_second = {true, sure, sure},
                       .beyond = sure,
                       .beyond_share = .8};
-  verdicts.push_back(pair.verdict());
-  EXPECT_EQ(pair.verdict(), "redundant, 0.1 compensates");
-  for (const std::string& verdict : verdicts) EXPECT_NE(rule_of(verdict), "") << verdict;
-  std::ranges::sort(verdicts);
-  EXPECT_EQ(std::ranges::adjacent_find(verdicts), verdicts.end());
+  conclusions.push_back(pair.conclusion());
+  EXPECT_EQ(pair.conclusion(), "redundant, 0.1 compensates");
+  for (const std::string& conclusion : conclusions)
+    EXPECT_NE(rule_of(conclusion), "") << conclusion;
+  std::ranges::sort(conclusions);
+  EXPECT_EQ(std::ranges::adjacent_find(conclusions), conclusions.end());
 }
 
 }  // namespace
