@@ -89,7 +89,7 @@ const std::vector<Mistake> kSizes = {
     {"MoreHeadsThanWidth", "train --heads 65", 2,
      "d_model 64 is not divisible by heads 65|set d_head, or use 1, 2, 4, 8"},
     {"LayersOfHeads", "train --heads 4+4", 2, "heads names 2 layers, but layers is 1"},
-    {"LayersByCommas", "train --heads 4,4", 2, "values of a sweep|joined by +: 4+4"},
+    {"LayersByCommas", "train --heads 4,4", 2, "values of a sweep|by +: 4+4"},
     {"BothWays", "train --tied true,false", 2, "tied must be true or false"},
     {"NegativeHeads", "train --heads -1", 2, "got -1"},
     {"NegativeSteps", "train --steps -5", 2, "got -5"},

@@ -11,7 +11,7 @@
 
 namespace headlab { namespace {
 
-TEST(Compare, TakesChanceForADifferenceAtMostAsOftenAsItSays) {
+TEST(Compare, FalseDifferenceRateIsWithinTheLevel) {
   Generator random(Key{}.fold("compare"));
   int told = 0;
   for (int trial = 0; trial < 1000; ++trial) {
@@ -30,7 +30,7 @@ TEST(Compare, TakesChanceForADifferenceAtMostAsOftenAsItSays) {
 }
 
 /// Arms whose losses differ by exactly the margin are not equal within it.
-TEST(Compare, TakesArmsForEqualAtMostAsOftenAsItSays) {
+TEST(Compare, FalseEqualityRateIsWithinTheLevel) {
   for (const auto& [factor, most, least] : {std::tuple{1.25, 50, 5}, {1.0, 1000, 700}}) {
     Generator random(Key{}.fold("equal"));
     int equal = 0;
@@ -50,7 +50,7 @@ TEST(Compare, TakesArmsForEqualAtMostAsOftenAsItSays) {
 }
 
 /// Six arms that all differ by exactly the margin: a false "equal" of any of them is one too many.
-TEST(Compare, TakesOneOfSixArmsForEqualAtMostAsOftenAsItSays) {
+TEST(Compare, FalseEqualityRateOverSixArmsIsWithinTheLevel) {
   Generator random(Key{}.fold("six equal"));
   int any = 0;
   constexpr int kTrials = 400;
@@ -74,7 +74,7 @@ TEST(Compare, TakesOneOfSixArmsForEqualAtMostAsOftenAsItSays) {
 
 /// Three arms as good as the reference, where "lower" or "higher" is false, and three that differ
 /// by exactly the margin, where "equal" is false: any of these words is one too many.
-TEST(Compare, MakesAFalseClaimOfEitherKindAtMostAsOftenAsItSays) {
+TEST(Compare, FalseClaimRateOfEitherKindIsWithinTheLevel) {
   Generator random(Key{}.fold("either word"));
   int wrong = 0;
   int right = 0;
