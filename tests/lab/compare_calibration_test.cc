@@ -1,5 +1,7 @@
 // The rate of wrong conclusions of a comparison: arms with made-up losses of which the truth is
 // known. Losses are skewed, and differ more between seeds than between arms.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>
