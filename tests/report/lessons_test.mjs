@@ -3,7 +3,7 @@
 // Every number that the articles print and that is right comes out to its last digit; EXPECTED holds
 // what the program computes of the same worlds (heads/lessons.h). Prints a line for each problem.
 import fs from 'node:fs';
-import {entropyOfRow, randomFrom, shuffled} from '../../src/app/report/page/core_numbers.js';
+import {entropyOfRow, jsDistance, randomFrom, shuffled} from '../../src/app/report/page/core_numbers.js';
 import {rankOfSet} from '../../src/app/report/page/core_reports.js';
 import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lesson_exercises.js';
 import {attendLines, attendTrace} from '../../src/app/report/page/lesson_attend.js';
@@ -100,6 +100,8 @@ let alarms = 0;
 for (let seed = 1; seed <= 100; ++seed) alarms += Number(learn.controlExperiment(seed).p < 0.01);
 expect(alarms <= 5, `in the control nobody does it: ${alarms} alarms in 100`);
 same('entropy', [entropyOfRow([0.5, 0, 0.25, 0.25])], [1.5 * Math.LN2], 12);
+same('entropy of a row that sums to 2', [entropyOfRow([1, 0, 0.5, 0.5])], [1.5 * Math.LN2], 12);
+same('distance of two rows of equal shares', [jsDistance([0.5, 0.5], [1, 1])], [0], 12);
 same('row of sat', SOLUTIONS.rowOfSat(five), [.1811, .1811, .3673, .0893, .1811], 4);
 same('even rows', SOLUTIONS.evenRows(five), [9], 9);
 same('same columns', SOLUTIONS.sameColumns(five), [0], 9);

@@ -22,10 +22,20 @@ export function shuffled(things, random) {
   return all;
 }
 
-export const entropyOfRow = (row) => row.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
+/// The first n weights of a row as shares of their sum, which is not 1 for attention functions that
+/// do not normalise rows.
+function sharesOf(row, n = row.length) {
+  const first = Array.from(row).slice(0, n);
+  const sum = first.reduce((a, b) => a + b, 0);
+  return first.map((weight) => weight / (sum || 1));
+}
+
+export const entropyOfRow = (row) =>
+  sharesOf(row).reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
 
 /// The square root of the Jensen-Shannon divergence of two rows of n weights, in nats.
-export function jsDistance(a, b, n = a.length) {
+export function jsDistance(rowA, rowB, n = rowA.length) {
+  const [a, b] = [sharesOf(rowA, n), sharesOf(rowB, n)];
   let divergence = 0;
   for (let s = 0; s < n; ++s) {
     const middle = (a[s] + b[s]) / 2;
