@@ -3,7 +3,7 @@ later, if weights decay (Power et al. 2022; Nanda et al. 2023). Half of all pair
 for training, so accuracy on the others measures generalisation."""
 import random
 
-from study import Study, metrics, span
+from study import Study, first_step, metrics, span
 
 study = Study("grokking", "Grokking of addition modulo 53", seeds=3)
 P = study.pick(53, 7)
@@ -28,17 +28,10 @@ runs = study.train(
     "sweep", "--task", task, "--layers", 1, "--heads", 4, "--d-ff", 256, "--activation", "relu",
     "--lr", "1e-3", "--beta2", 0.98, "--schedule", "constant", "--clip", 0, "--batch", 512,
     "--decay", "0,1", "--steps", study.pick(7000, 60), "--eval-every", study.pick(250, 20))
-
-
-def first(lines, key, least):
-    """The first evaluated step at which a number is at least this large; None if there is none."""
-    return next((line["step"] for line in lines if line[key] >= least), None)
-
-
 folders = {d: next(runs[group] for group in runs if f"decay={d}" in group) for d in (0, 1)}
 arms = {d: [metrics(run) for run in folders[d]] for d in folders}
-learned = {d: [first(lines, "train_accuracy", 0.99) for lines in arms[d]] for d in arms}
-general = {d: [first(lines, "accuracy", 0.95) for lines in arms[d]] for d in arms}
+learned = {d: [first_step(lines, "train_accuracy", 0.99) for lines in arms[d]] for d in arms}
+general = {d: [first_step(lines, "accuracy", 0.95) for lines in arms[d]] for d in arms}
 at_end = {d: [lines[-1]["accuracy"] for lines in arms[d]] for d in arms}
 is_late = [early and late and 1.5 * early <= late for early, late in zip(learned[1], general[1])]
 study.claim("Power 2022", "memorised first, generalised later",
@@ -57,4 +50,10 @@ fall = [norm[-1] / max(norm) for norm in norms]
 study.claim("Nanda 2023", "the norm of the weights falls while the model generalises",
             f"norm at the end / largest norm: {span(fall, 2)}", max(fall) < 0.9,
             "in every seed with decay 1, the norm ends below 0.9 of its largest value")
+lifts = [head["scores"]["operands"]["lift"] for run in folders[1]
+         for head in study.headlab("heads", run)["heads"]]
+study.claim("Nanda 2023", "all heads attend to both summands",
+            f"lift of all heads: {span(lifts, 2)}", min(lifts) >= 0.3,
+            "every head of every seed with decay 1 has a lift of at least 0.3")
+study.look("runs", folders[0][0], folders[1][0], "--svg", study.path("losses.svg"))
 study.finish()

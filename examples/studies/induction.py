@@ -38,4 +38,6 @@ study.claim("Olsson 2022", "the loss drops as induction heads emerge",
             all(b and abs(a - b) <= 50 for a, b in zip(drops, heads)),
             "in every seed, the 40 steps with the steepest fall are centred within 50 steps of "
             "the emergence of the induction head")
+study.look("history", two[0], "--svg", study.path("emergence.svg"))
+study.look("page", two[0], "--out", study.path("page.html"))
 study.finish()

@@ -6,7 +6,7 @@ from statistics import mean
 
 from study import Study, print_comparison, spearman
 
-study = Study("methods", "Which method finds the truth?", seeds=5, small_seeds=2)
+study = Study("methods", "Which method finds the truth?", seeds=10, small_seeds=2)
 FEW = ("--examples", study.pick(128, 16), "--judged", study.pick(256, 16))
 ONE, TWO = "relations,sort,duplicate,histogram,patches", "induction,copy,reverse,recall,brackets"
 ONE, TWO = study.pick(ONE, "relations,sort"), study.pick(TWO, "recall,copy")

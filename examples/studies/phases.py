@@ -49,4 +49,5 @@ study.claim("Edelman 2024", "an induction head emerges with the last phase",
             all(a and head and b and a <= head <= b for a, head, b in zip(symbols, heads, pairs)),
             "in every seed, the head emerges after the loss has come near the guess by symbols "
             "and before it comes near the guess by pairs")
+study.look("history", runs[0], "--svg", study.path("emergence.svg"))
 study.finish()

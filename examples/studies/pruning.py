@@ -43,4 +43,6 @@ ratios = [point(m, 4)["finetuned"]["loss"] / point(m, 4)["from_scratch"]["loss"]
 study.claim("Voita 2019", "a pruned model beats one trained from scratch with as many heads",
             f"loss, times that from scratch: {span(ratios, 1)}", max(ratios) < 1,
             "the ratio is below 1 in every seed (4 heads, fine-tuned, one schedule)")
+study.look("curve", *runs, "--methods", "random,importance,greedy",
+           "--svg", study.path("curve.svg"))
 study.finish()

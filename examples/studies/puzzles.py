@@ -34,6 +34,7 @@ def areas_by_ablation(run):
 
 
 runs, right = train("palindromes")
+study.look("page", runs[0], "--out", study.path("palindromes.html"))
 shares = [cost_share(run, "mirror") for run in runs]
 study.claim("ARENA 2023", "palindromes: a head attends to the mirrored letter",
             f"accuracy {span(right, 3)}; part of the best head in the cost of the mirrored "

@@ -20,4 +20,5 @@ negative = sum(value < 0 for value in copying)
 study.claim("Urdshals 2025", "some heads suppress the tokens they attend to",
             f"{negative} of {len(copying)} heads have a negative copying score",
             negative > 0, "at least one head of one seed has")
+study.look("page", runs[0], "--out", study.path("page.html"))
 study.finish()

@@ -33,6 +33,7 @@ class Study:
         self.program = os.environ.get("HEADLAB", "build/headlab")
         self.command = ""  # the program of a `command:` task, which runs may start
         self.claims = []
+        self.files = []  # pages and pictures
         os.makedirs(self.folder, exist_ok=True)
 
     def path(self, name):
@@ -94,8 +95,13 @@ class Study:
         verdict = "yes" if holds else "no"
         self.claims.append((source, says, found, "-" if self.small else verdict, rule))
 
+    def look(self, *command):
+        """Runs a command that writes a page or a picture into the file named last."""
+        self.text(*command)
+        self.files.append(command[-1])
+
     def finish(self):
-        """Prints the table of claims, the rules, the seeds and the time."""
+        """Prints the table of claims, the rules, the seeds and the time; to stderr, what to look at."""
         if self.claims:
             print(self.title + "\n")
             rows = [(str(i + 1), *row[:4]) for i, row in enumerate(self.claims)]
@@ -108,6 +114,8 @@ class Study:
         print_note(f"Seeds: {self.seeds}. Processor time of this call: {minutes:.1f} minutes.")
         if self.small:
             print_note("This was --small: the models are not trained, so no conclusion holds.")
+        if self.files:
+            print("Look at: " + ", ".join(self.files), file=sys.stderr)
 
 
 def print_note(text):
@@ -148,6 +156,11 @@ def metrics(run):
     """The evaluations of a run, in the order of steps."""
     with open(os.path.join(run, "metrics.jsonl")) as lines:
         return [json.loads(line) for line in lines]
+
+
+def first_step(lines, key, least):
+    """The first evaluated step at which a number is at least this large; None if there is none."""
+    return next((line["step"] for line in lines if line[key] >= least), None)
 
 
 def read_npy(path):

@@ -116,7 +116,7 @@ TEST_F(KeptWeights, RefuseAFileOfAnotherRun) {
   TrainedRun foreign = create_run(folder_.path() / "b", other);
   train_run(foreign);
   write_file(snapshots_file(run), read_file(snapshots_file(foreign)));
-  expect_error([&] { read_snapshots(run); }, {"the weights of another run", "delete it"});
+  expect_error([&] { read_snapshots(run); }, {"the weights of another run", "delete the file"});
 }
 
 TEST_F(KeptWeights, NameADamagedFile) {
