@@ -42,16 +42,16 @@ class Walks : public OnPage {
     static const std::vector<std::string> pages = [] {
       const Study& study = the_study();
       study.train("reverse_cross", "cross", {"--steps", "20", "--d-model", "16", "--heads", "2"});
-      study.train("text:length=32", "text",
+      study.train("text:length=32", "prose",
                   {"--steps", "3", "--d-model", "16", "--heads", "2", "--layers", "1"});
       study.done({"sweep", "--task", "relations:length=8", "--heads", "1,2", "--seeds", "1",
                   "--d-model", "16", "--steps", "10", "--batch", "8", "--warmup", "5",
                   "--eval-examples", "32", "--out", "sweep"});
       study.done({"page", "--textbook", "--no-weights", "--out", "book.html"});
-      for (const char* run : {"cross", "text"}) study.done({"heads", run});
-      for (const char* run : {"cross", "text", "sweep"}) study.done({"page", run});
+      for (const char* run : {"cross", "prose"}) study.done({"heads", run});
+      for (const char* run : {"cross", "prose", "sweep"}) study.done({"page", run});
       std::vector<std::string> all = {"book.html"};
-      for (const char* run : {"full", "pruned", "cross", "text", "sweep"})
+      for (const char* run : {"full", "pruned", "cross", "prose", "sweep"})
         all.push_back(run + std::string("/report.html"));
       return all;
     }();
