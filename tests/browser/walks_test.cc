@@ -74,8 +74,9 @@ class Walks : public OnPage {
     }
     if (there("#finding") && words("#finding").starts_with("Over 512")) {
       EXPECT_TRUE(tab().holds(
-          "app.state.file !== 'ablation' || [...document.querySelectorAll('#finding tbody "
-          "tr')].every((row) => { const x = headsOf().find((y) => y.at === row.cells[0].textContent"
+          "app.state.file !== 'ablation' || [...document.querySelector('#finding table')"
+          ".tBodies[0].rows].every((row) => { const x = headsOf().find((y) => y.at === "
+          "row.cells[0].textContent"
           "), found = parseFloat(row.cells[2].textContent.replace('\u2212', '-')); return "
           "x && Math.abs(costOf([x]) - found) < 1e-5 + 1e-3 * Math.abs(found); })"))
           << path << words("#finding");
