@@ -8,6 +8,18 @@
 #include "headlab/report/page.h"
 
 namespace headlab {
+namespace {
+
+/// Returns the title of a view of the page.
+std::string title_of_view(const std::string& view) {
+  static const std::map<std::string, std::string> kTitles = {{"story", "In full"},
+                                                             {"head", "Head"},
+                                                             {"bench", "Bench"},
+                                                             {"findings", "Results"}};
+  return kTitles.at(view);
+}
+
+}  // namespace
 
 Finding finding_of(const Page& page) {
   Table parts{"parts",
@@ -24,7 +36,8 @@ std::string missing_text(const Page& page) {
   std::map<std::string, std::vector<std::string>> gaps;  // by command: the files it writes
   for (const PageSource& source : page.sources) {
     if ((!source.present || source.outdated) && !source.command.empty()) {
-      gaps[source.command].push_back(text(source.file, " for ", join(source.views, ", ")));
+      gaps[source.command].push_back(
+          text(source.file, " for ", join(mapped(source.views, title_of_view), ", ")));
     }
   }
   std::string lines = gaps.empty() ? "" : "\nnot there, or of earlier weights:\n";

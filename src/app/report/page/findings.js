@@ -153,7 +153,7 @@ function tableNodes(report) {
 }
 
 export const findingsView = {
-  name: 'findings', title: 'Findings', uses: [],
+  name: 'findings', title: 'Results', uses: [],
   get place() {
     return isStored() ? 'Scores' : 'Experiment';
   },
@@ -168,7 +168,7 @@ export const findingsView = {
       el('p', null, isStored() ? 'Scores that the program computed from the patterns.'
         : 'Results that the program wrote into the folder of this run.'),
       el('div', {class: 'controls'}, there.length > 0 &&
-        choice('pick-file', 'Finding', there.map((name) => [name, name.replaceAll('_', ' ')]),
+        choice('pick-file', 'Result', there.map((name) => [name, name.replaceAll('_', ' ')]),
           (file) => go({file}), shown)),
     );
     let last = null;
