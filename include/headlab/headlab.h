@@ -6,7 +6,7 @@
 //   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
 //   headlab::train_run(run);
 //   const headlab::HeadsReport report = headlab::score_heads(run.model, *run.task);
-//   std::cout << headlab::text_of(headlab::finding_of(report));
+//   std::cout << headlab::text_of(headlab::result_of(report));
 //
 // Letters, the same everywhere: B batch, T queries (time), S keys, C model width (d_model), H
 // heads, D head width, V vocabulary, K targets at each position; dx is dLoss/dx.

@@ -1,11 +1,11 @@
-// Findings as JSON and back: nested keys, heads, intervals, and what is refused.
+// Results as JSON and back: nested keys, heads, intervals, and what is refused.
 #include "headlab/base/table.h"
 
 #include "support/tensors.h"
 
 namespace headlab { namespace {
 
-Finding example() {
+Result example() {
   return {.about = Json::object({{"examples", 32}}),
           .tables = {{"heads",
                       {kHeadColumn,
@@ -20,34 +20,34 @@ Finding example() {
                       "a note"}}};
 }
 
-TEST(Finding, IsJsonWithNestedKeysAndBack) {
+TEST(Result, IsJsonWithNestedKeysAndBack) {
   const Json json = example();
   EXPECT_EQ(json.at("examples"), Json(32));
   EXPECT_EQ(json.at("heads").items()[0].dump(),
             R"({"layer":0,"head":2,"gold":{"change":0.5,"low":0.25,"high":0.75},)"
             R"("shares":[0.125],"from":[1,0]})");
   EXPECT_EQ(json.at("tables").items()[0].at("columns").items()[1].at("meaning"), Json("nats"));
-  EXPECT_EQ(Json(finding_of(json)), json);
+  EXPECT_EQ(Json(result_of(json)), json);
 }
 
-TEST(Finding, KeepsARowOfItsOwnAmongItsMembers) {
-  const Json json = Finding{.tables = {{"", {{"loss", "loss"}}, {{.5}}}}};
+TEST(Result, KeepsARowOfItsOwnAmongItsMembers) {
+  const Json json = Result{.tables = {{"", {{"loss", "loss"}}, {{.5}}}}};
   EXPECT_EQ(json.at("loss"), Json(.5));
-  EXPECT_EQ(finding_of(json).tables[0].rows[0][0], Json(.5));
+  EXPECT_EQ(result_of(json).tables[0].rows[0][0], Json(.5));
 }
 
-TEST(Finding, NestsRowsOfTheSameFirstCell) {
+TEST(Result, NestsRowsOfTheSameFirstCell) {
   const Table pairs{.name = "pairs",
                     .columns = {{"name", "name"}, {"loss", "loss"}},
                     .rows = {{"a", 1}, {"a", 2}, {"b", 3}},
                     .inner = "of"};
-  const Json json = Finding{.tables = {pairs}};
+  const Json json = Result{.tables = {pairs}};
   EXPECT_EQ(json.at("pairs").dump(),
             R"([{"name":"a","of":[{"loss":1},{"loss":2}]},{"name":"b","of":[{"loss":3}]}])");
-  EXPECT_EQ(Json(finding_of(json).tables[0].cells("loss")).dump(), "[1,2,3]");
+  EXPECT_EQ(Json(result_of(json).tables[0].cells("loss")).dump(), "[1,2,3]");
 }
 
-TEST(Finding, ReadsWhatHasNoDescriptionByItsColumns) {
+TEST(Result, ReadsWhatHasNoDescriptionByItsColumns) {
   const Json json = Json::parse(R"({"heads": [{"layer": 0, "head": 1}, {"layer": 1, "head": 0}]})");
   const Table table = table_of(json, {"heads", {kHeadColumn, {"loss", "loss"}}});
   EXPECT_EQ(table.cells("head")[1].dump(), "[1,0]");
@@ -66,7 +66,7 @@ TEST(GridTable, HasNumbersInTheirOrderAndNamesInThatOfTheRows) {
   EXPECT_EQ(methods.columns[1].title, "greedy");
 }
 
-TEST(Finding, RefusesAnotherShape) {
+TEST(Result, RefusesAnotherShape) {
   const Json whole = example();
   for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
            {R"("heads":[)", R"("heads":[7,)", "table heads"},
@@ -79,20 +79,20 @@ TEST(Finding, RefusesAnotherShape) {
     ASSERT_NE(damaged.find(from), damaged.npos) << from;
     damaged.replace(damaged.find(from), from.size(), to);
     if (said.empty())
-      EXPECT_EQ(finding_of(Json::parse(damaged)).tables[0].rows[0][2], Json("x"));
+      EXPECT_EQ(result_of(Json::parse(damaged)).tables[0].rows[0][2], Json("x"));
     else
-      expect_error([&] { finding_of(Json::parse(damaged)); }, {said});
+      expect_error([&] { result_of(Json::parse(damaged)); }, {said});
   }
-  expect_error([&] { to_json(Finding{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"a row has 0"});
+  expect_error([&] { to_json(Result{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"a row has 0"});
 }
 
-TEST(Finding, IsReadFromOlderVersionsAndNotFromLaterOnes) {
+TEST(Result, IsReadFromOlderVersionsAndNotFromLaterOnes) {
   Json json = example();
   EXPECT_EQ(json.at("schema"), Json(kSchema));
   std::erase_if(json.members(), [](const Json::Member& one) { return one.first == "schema"; });
-  EXPECT_EQ(finding_of(json).tables[0].rows.size(), 2u) << "of a version before there were schemas";
+  EXPECT_EQ(result_of(json).tables[0].rows.size(), 2u) << "of a version before there were schemas";
   json["schema"] = kSchema + 1;
-  expect_error([&] { finding_of(json); }, {"later version", "schema 3"});
+  expect_error([&] { result_of(json); }, {"later version", "schema 3"});
 }
 
 /// The description of a column as schema 1 wrote it, read by this version.
@@ -151,13 +151,13 @@ TEST(Columns, NameTheirCellAndTheirFormInJson) {
 }
 
 TEST(Columns, RoundTripThroughJson) {
-  const Finding found = example();
+  const Result found = example();
   for (const Column& column : found.tables[0].columns) {
     EXPECT_EQ(Json(column_of(column)), Json(column)) << column.key;
   }
 }
 
-TEST(Finding, Schema1GetsTypedColumns) {
+TEST(Result, Schema1GetsTypedColumns) {
   const Json old = Json::parse(
       R"({"schema":1,"heads":[{"layer":0,"head":2,"p":0}],"tables":[{"name":"heads",)"
       R"("title":"","note":"","inner":"","columns":[{"key":"layer,head","title":"head",)"
@@ -168,7 +168,7 @@ TEST(Finding, Schema1GetsTypedColumns) {
   EXPECT_EQ(columns[0].at("cell"), Json("head"));
   EXPECT_EQ(columns[1].at("form"), Json("p_value"));
   EXPECT_EQ(typed.at("schema"), Json(kSchema));
-  EXPECT_EQ(Json(finding_of(old).tables[0].rows[0]).dump(), "[[0,2],0]");
+  EXPECT_EQ(Json(result_of(old).tables[0].rows[0]).dump(), "[[0,2],0]");
   EXPECT_EQ(with_typed_columns(Json::object({{"loss", 1}})).dump(), R"({"loss":1})");
 }
 
@@ -180,8 +180,8 @@ TEST(Table, FindsColumnsByTheirKeys) {
   expect_error([&] { table.column("golf"); }, {"unknown column 'golf'", "did you mean 'gold'"});
 }
 
-TEST(Finding, NamesItsTables) {
-  Finding found = example();
+TEST(Result, NamesItsTables) {
+  Result found = example();
   EXPECT_EQ(&found.table(""), &found.tables[0]);
   found.tables.push_back({"pairs"});
   EXPECT_EQ(&found.table("pairs"), &found.tables[1]);

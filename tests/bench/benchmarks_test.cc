@@ -26,14 +26,14 @@ class Benchmarks : public testing::TestWithParam<Benchmark> {};
 
 TEST_P(Benchmarks, FillEveryColumnOfEveryRow) {
   const int before = thread_count();
-  const Finding found = GetParam().run(quick_options());
+  const Result found = GetParam().run(quick_options());
   const Table& table = found.tables.at(0);
   ASSERT_FALSE(table.rows.empty());
   for (const Json::Array& row : table.rows)
     for (std::size_t i = 0; i < row.size(); ++i)
       EXPECT_TRUE(!row[i].is_number() || std::isfinite(row[i].number())) << table.columns[i].key;
   const Json json = found;
-  EXPECT_EQ(Json(finding_of(json)), json);
+  EXPECT_EQ(Json(result_of(json)), json);
   for (const char* key : {"headlab", "build", "config", "threads", "load_average"})
     EXPECT_NE(json.find(key), nullptr) << key;
   BenchOptions none = quick_options();
@@ -76,7 +76,7 @@ TEST(BenchStep, IsAShareOfThePeak) {
 TEST(BenchStep, HasARowForEachNumberOfThreads) {
   BenchOptions options = quick_options();
   options.threads = {1, 2, 16};
-  const Finding found = benchmarks()[0].run(options);
+  const Result found = benchmarks()[0].run(options);
   const Table& table = found.tables[0];
   EXPECT_EQ(table.name, "rows");
   ASSERT_EQ(table.rows.size(), 3u);

@@ -202,7 +202,7 @@ TEST_F(PageOfARun, PutsAnotherHeadBesideOrItsOwnPast) {
   EXPECT_TRUE(shows("figure:has(#beside-pattern) figcaption", "before pruning"));
 }
 
-TEST_F(PageOfARun, ShowsEveryFindingByItsOwnDescription) {
+TEST_F(PageOfARun, ShowsEveryResultByItsOwnDescription) {
   open(full, "#view=findings");
   const Json files = tab().evaluate(
       "[...document.querySelectorAll('#pick-file option')].map((option) => option.value)");

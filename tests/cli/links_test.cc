@@ -29,7 +29,7 @@ class LinksInARun : public Safety {
   }
 };
 
-TEST_F(LinksInARun, AreReplacedByFindingsAndPages) {
+TEST_F(LinksInARun, AreReplacedByResultsAndPages) {
   const std::vector<std::pair<std::string, Words>> writers = {
       {"heads.json", {"heads", "r/a"}},
       {"ablation.json", {"ablate", "r/a", "--examples", "32"}},
@@ -116,7 +116,7 @@ TEST_F(LinksInARun, PipesDoNotBlockACommand) {
 
 // ---- files that commands leave
 
-TEST_F(LinksInARun, StaleTemporaryFilesAreDeletedByFindingsAndPages) {
+TEST_F(LinksInARun, StaleTemporaryFilesAreDeletedByResultsAndPages) {
   for (const Words& words : {Words{"heads", "r/a"}, {"page", "r/a"}}) {
     for (const char* name :
          {"heads.json.tmp-999-0", "ablation.json.tmp-1-3", "report.html.tmp-5-1"})

@@ -236,7 +236,7 @@ TEST_F(Force, AFolderWithoutPermissionIsLeftAlone) {
   expect_refused(run(tiny({"--out", "locked/a"})), 1, {"locked/a"});
 }
 
-TEST_F(Force, AFindingThatCannotBeKeptIsAdvisedByFlagsThatAreThere) {
+TEST_F(Force, AResultThatCannotBeKeptIsAdvisedByFlagsThatAreThere) {
   done(tiny({"--out", "a"}));
   make_directories(folder.path() / "a" / "curve.json");
   const Outcome outcome = run({"curve", "a", "--methods", "random", "--sizes", "2"});

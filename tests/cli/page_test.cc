@@ -20,7 +20,7 @@ TEST_F(Pages, AreWrittenIntoTheRunAndNameMissingFiles) {
   EXPECT_EQ(after, before);
 }
 
-TEST_F(Pages, NameEachMissingFindingOnceAndReplaceNoRun) {
+TEST_F(Pages, NameEachMissingResultOnceAndReplaceNoRun) {
   done(tiny({"--out", "a"}));
   done(tiny({"--out", "b", "--seed", "1"}));
   const std::string shown = done({"page", "a", "b", "--check"}).out;

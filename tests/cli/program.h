@@ -281,7 +281,7 @@ class Program : public testing::Test {
   /// For a program that must wait, where it says much, while no process reads it.
   ProcessOptions waiting() const { return {.folder = folder.path(), .small_pipe = true}; }
   std::string file(const std::string& name) const { return read_file(folder.path() / name); }
-  /// A finding: without its checksum, which is compared.
+  /// A result: without its checksum, which is compared.
   Json kept(const std::string& name) const { return read_json(folder.path() / name); }
 
   TemporaryFolder folder;

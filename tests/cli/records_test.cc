@@ -1,4 +1,4 @@
-// Records that are true: what a run, a pruned run and a finding say of themselves is what they are,
+// Records that are true: what a run, a pruned run and a result say of themselves is what they are,
 // also after somebody went on. Read next: again_test.cc, which follows the commands.
 #include "cli/program.h"
 #include "headlab/train/run.h"
@@ -81,7 +81,7 @@ TEST_F(Records, PruneJsonEqualsTheOutputAndFollowsTheRun) {
             done({"eval", "b", "--examples", "32", "--json"}).json().at("loss"));
 }
 
-TEST_F(Records, FindingsSayWhichWeightsTheyDescribe) {
+TEST_F(Records, ResultsSayWhichWeightsTheyDescribe) {
   done(tiny({"--out", "a"}));
   done({"ablate", "a", "--examples", "30"});
   const Json first = kept("a/ablation.json");
@@ -96,7 +96,7 @@ TEST_F(Records, FindingsSayWhichWeightsTheyDescribe) {
   EXPECT_EQ(second.find("others"), nullptr);
 }
 
-TEST_F(Records, FindingsAddToThoseOfOtherSettings) {
+TEST_F(Records, ResultsAddToThoseOfOtherSettings) {
   done(tiny({"--out", "a"}));
   for (const char* kind : {"zero", "mean", "zero"})
     done({"ablate", "a", "--examples", "30", "--kind", kind});
@@ -106,7 +106,7 @@ TEST_F(Records, FindingsAddToThoseOfOtherSettings) {
   EXPECT_EQ(held.at("others").items()[0].at("kind").string(), "mean");
 }
 
-TEST_F(Records, FindingsAreKeptElsewhere) {
+TEST_F(Records, ResultsAreKeptElsewhere) {
   done(tiny({"--out", "a"}));
   done({"ablate", "a", "--examples", "30", "--out", "b.json"});
   EXPECT_FALSE(fs::exists(folder / "a" / "ablation.json"));

@@ -28,7 +28,7 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
     const auto said = [&](const Words& more) { return done(with(words, more)).out; };
     const Json json = Json::parse(said({"--json"}));
     if (json.find("tables") == nullptr) continue;
-    for (const Table& table : finding_of(json).tables) {
+    for (const Table& table : result_of(json).tables) {
       const std::string csv = said({"--csv", "--table", table.name});
       EXPECT_EQ(std::ranges::count(csv, '\n'), std::ssize(table.rows) + 1) << csv;
       EXPECT_EQ(csv.find_first_of("*[]"), csv.npos) << csv;  // numbers and words, not signs

@@ -184,7 +184,7 @@ TEST_F(Trust, OutWritesOverNoFileOfARunThatAnotherCommandMade) {
   done({"page", "a", "--out", "a/report.html"});
 }
 
-TEST_F(Trust, FindingsOfSeveralCommandsAtOnceAreAllKept) {
+TEST_F(Trust, ResultsOfSeveralCommandsAtOnceAreAllKept) {
   done(tiny({"--out", "a"}));
   std::vector<std::unique_ptr<Process>> all;
   const ProcessOptions here{.folder = folder.path()};

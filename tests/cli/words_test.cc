@@ -359,7 +359,7 @@ TEST(Arguments, WordsAreQuotedForTheShell) {
   EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
 }
 
-Result hello(Invocation& call) {
+Output hello(Invocation& call) {
   call.read({});
   return {.json = stamped(), .text = "hello\n"};
 }

@@ -205,7 +205,7 @@ TEST(Ablation, ReportsEachHeadWithItsChange) {
   EXPECT_EQ(report.attention, (std::vector<std::string>{"blocks.0.attn", "blocks.1.attn"}));
   for (const HeadAblation& one : report.heads)
     EXPECT_NEAR(one.loss - report.loss, one.change.change, 1e-12);
-  const Json json = finding_of(report);
+  const Json json = result_of(report);
   EXPECT_EQ(json.at("heads").items()[5].at("layer").integer(), 1);
   EXPECT_EQ(json.at("heads").items()[5].at("head").integer(), 1);
   EXPECT_EQ(json.at("kind").string(), "zero");

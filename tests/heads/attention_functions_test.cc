@@ -56,7 +56,7 @@ TEST(ScoreHeads, DividesRowsByTheirSumsAndShowsTheSum) {
     }
     const Json json = to_json(report);
     EXPECT_NE(json.at("heads").items()[0].find("row_sum"), nullptr);
-    const std::string text = to_json(finding_of(report)).dump();
+    const std::string text = to_json(result_of(report)).dump();
     EXPECT_NE(text.find("row_sum"), std::string::npos);
   }
 }
@@ -65,7 +65,7 @@ TEST(ScoreHeads, HasNoRowSumOfAFunctionThatNormalises) {
   const auto task = make_task(kTask);
   const HeadsReport report = score_heads(model_of(*task, ""), *task, {.examples = 32});
   EXPECT_EQ(to_json(report).dump().find("row_sum"), std::string::npos);
-  EXPECT_EQ(to_json(finding_of(report)).dump().find("row_sum"), std::string::npos);
+  EXPECT_EQ(to_json(result_of(report)).dump().find("row_sum"), std::string::npos);
 }
 
 TEST(ScoreHeads, AreTheSameForComposedSoftmax) {

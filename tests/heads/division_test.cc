@@ -146,7 +146,7 @@ TEST_F(Divided, ReportsTheCostOfEachClass) {
   const std::vector<double> losses = ablation.mean_losses(single_sets(all_heads(halves)));
   for (const std::size_t h : {0, 1})
     EXPECT_NEAR(division.classes[c].rise[h], losses[1 + h] - losses[0], 1e-5);
-  const Table classes = finding_of(report).table("classes");
+  const Table classes = result_of(report).table("classes");
   EXPECT_EQ(classes.rows.size(), 2 * division.classes.size());
   EXPECT_EQ(classes.cells("rise")[2 * c + 1], Json(division.classes[c].rise[1]));
   EXPECT_TRUE(report_of(halves).division_of(0)->classes[c].rise.empty());

@@ -184,7 +184,7 @@ TEST(TruthEdges, SayOnHowManyExamplesTheyWereTested) {
   const EdgeReport report =
       test_gold_edges(random_model(config.model), *task, {.examples = 512, .draws = 1});
   ASSERT_LT(task->different(Split::validation), 512);
-  EXPECT_EQ(finding_of(report).about.at("examples").integer(), task->different(Split::validation));
+  EXPECT_EQ(result_of(report).about.at("examples").integer(), task->different(Split::validation));
 }
 
 TEST(TruthEdges, RefuseInvalidOptions) {

@@ -179,7 +179,7 @@ TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
       PairedChange change{.examples = n, .carried = static_cast<double>(n) / enough_from * 30};
       Table table{"heads", change_columns("gold.", "cost", "")};
       table.rows = {cells_of(change), cells_of({})};
-      return Finding{.tables = {table}};
+      return Result{.tables = {table}};
     });
     return all;
   };

@@ -74,7 +74,7 @@ TEST(TakingOver, HeadThatAddsMoreAfterAnAblationCompensates) {
   EXPECT_FALSE(pair.redundant());
   EXPECT_FALSE(pair.first_takes_over());
   EXPECT_EQ(pair.conclusion(), "1.0 compensates");
-  const Json row = Json(finding_of(report)).at("pairs").items()[0];
+  const Json row = Json(result_of(report)).at("pairs").items()[0];
   EXPECT_EQ(row.at("verdict").string(), "1.0 compensates");
   EXPECT_EQ(row.at("of_second").at("rise").at("low").number(), pair.of_second.rise.low);
 }
@@ -172,7 +172,7 @@ TEST(Pairs, RedundantPairsComeFirst) {
   for (int i = 0; i < 13; ++i)
     report.pairs.push_back(
         {{3, 0}, {3, i}, 0.01 * i, 0, 0, {}, "b", {true, sure}, {true, sure}, sure, 1});
-  const Table table = finding_of(report).table("pairs");
+  const Table table = result_of(report).table("pairs");
   ASSERT_EQ(table.rows.size(), 34u);
   EXPECT_EQ(table.most, 14u) << "all with a result";
   EXPECT_TRUE(table.by.empty()) << "text keeps this order";

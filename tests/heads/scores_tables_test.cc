@@ -41,7 +41,7 @@ HeadsReport report_of_two_heads() {
 }
 
 TEST(HeadScores, FillTablesWithTheValuesOfTheirJson) {
-  const Finding found = finding_of(report_of_two_heads(), {true, true, true});
+  const Result found = result_of(report_of_two_heads(), {true, true, true});
   for (const char* name : {"heads", "relations", "divisions"}) {
     const Table& table = found.table(name);
     const Table read = table_of(found.about, table);

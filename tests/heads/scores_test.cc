@@ -319,17 +319,17 @@ TEST(HeadScores, SeeAllKeysInAnEncoder) {
   EXPECT_NEAR(head.value("entropy"), std::log(10), 20 * kEpsilon);
 }
 
-TEST(Findings, HaveTheColumnsOfTheGoldenFile) {
-  std::vector<Finding> all = {finding_of(HeadsReport{}),
-                              finding_of(HeadsReport{}, {true, true, true}),
-                              finding_of(AblationReport{}),
-                              finding_of(PairsReport{}),
-                              finding_of(EdgeReport{}),
-                              finding_of(CircuitsReport{}),
-                              finding_of(HeadsHistory{})};
+TEST(Results, HaveTheColumnsOfTheGoldenFile) {
+  std::vector<Result> all = {result_of(HeadsReport{}),
+                             result_of(HeadsReport{}, {true, true, true}),
+                             result_of(AblationReport{}),
+                             result_of(PairsReport{}),
+                             result_of(EdgeReport{}),
+                             result_of(CircuitsReport{}),
+                             result_of(HeadsHistory{})};
   for (const Analysis& one : analyses()) all.push_back(one.shape());
   std::string columns;
-  for (const Finding& one : all) {
+  for (const Result& one : all) {
     columns += columns_text(one);
   }
   expect_golden("heads/columns.txt", columns);

@@ -117,7 +117,7 @@ TEST_F(Tracking, SplitBeginsAtTheFirstStepOfTheLastSplit) {
   const HeadsHistory history = read_heads_history(open_run(folder_ / "run"));
   EXPECT_EQ(history.relations[0].by, "position");
   EXPECT_EQ(history.relations[0].parted, 30);
-  EXPECT_EQ(finding_of(history).table("relations").cells("parted")[0], Json(30));
+  EXPECT_EQ(result_of(history).table("relations").cells("parted")[0], Json(30));
   EXPECT_EQ(written(folder_ / "run", {0.5}).parted, -1);  // logs without divisions
 }
 

@@ -22,7 +22,7 @@ TEST(Compare, FalseDifferenceRateIsWithinTheLevel) {
       const double hard = std::exp(2 * random.normal());
       for (auto& one : losses) one.push_back(hard * std::exp(std::exp(random.normal())));
     }
-    const Finding found = compare_arms(
+    const Result found = compare_arms(
         std::vector<Arm>{arm("a", losses[0]), arm("b", losses[1]), arm("c", losses[2])});
     const Json::Array verdicts = found.table("comparisons").cells("verdict");
     told += std::ranges::count(verdicts, Json("inconclusive")) < std::ssize(verdicts);
@@ -42,7 +42,7 @@ TEST(Compare, FalseEqualityRateIsWithinTheLevel) {
         a.push_back(std::exp(2 * random.normal()));
         b.push_back(a.back() * factor * std::exp(0.2 * random.normal()));
       }
-      const Finding found = compare_arms(std::vector<Arm>{arm("a", a), arm("b", b)});
+      const Result found = compare_arms(std::vector<Arm>{arm("a", a), arm("b", b)});
       equal += cell(found, "verdict").string().starts_with("equal");
     }
     std::cout << "  a factor of " << factor << ": equal in " << equal << " of 1000\n";
@@ -65,7 +65,7 @@ TEST(Compare, FalseEqualityRateOverSixArmsIsWithinTheLevel) {
     }
     std::vector<Arm> arms;
     for (std::size_t a = 0; a < losses.size(); ++a) arms.push_back(arm(text("a", a), losses[a]));
-    const Finding found = compare_arms(arms);
+    const Result found = compare_arms(arms);
     const Json::Array verdicts = found.table("comparisons").cells("verdict");
     any += std::ranges::any_of(verdicts, [](const Json& verdict) {
       return verdict.string().starts_with("equal");

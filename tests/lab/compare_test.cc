@@ -19,7 +19,7 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
     a.push_back(b.back() * (i == 0 ? 1.1 : 0.5));
   }
   const std::vector<Arm> arms = {arm("b", b), arm("a", a)};
-  const Finding found = compare_arms(arms);
+  const Result found = compare_arms(arms);
   const double mean = (9 * std::log(0.5) + std::log(1.1)) / 10;
   EXPECT_NEAR(cell(found, "ratio").items()[0].number(), std::exp(mean), 1e-12);
   EXPECT_EQ(cell(found, "wins").integer(), 9);
@@ -34,25 +34,25 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
 }
 
 TEST(Compare, ShowsNamesWithoutTheirCommonPrefix) {
-  const Finding found = compare_arms(std::vector<Arm>{arm("sweeps/knee/heads=4:greedy", {1, 2}),
-                                                      arm("sweeps/knee/heads=8", {1, 2})});
+  const Result found = compare_arms(std::vector<Arm>{arm("sweeps/knee/heads=4:greedy", {1, 2}),
+                                                     arm("sweeps/knee/heads=8", {1, 2})});
   EXPECT_EQ(cell(found, "arm").string(), "sweeps/knee/heads=8") << "whole for programs";
   EXPECT_EQ(cell(found, "shown").string(), "heads=8");
   EXPECT_EQ(found.table("arms").title, "arms of sweeps/knee/");
   EXPECT_EQ(found.table("comparisons").column("ratio").title, "times heads=4:greedy");
-  const Finding apart = compare_arms(std::vector<Arm>{arm("abc", {1, 2}), arm("abd", {1, 2})});
+  const Result apart = compare_arms(std::vector<Arm>{arm("abc", {1, 2}), arm("abd", {1, 2})});
   EXPECT_EQ(apart.table("comparisons").column("ratio").title, "times abc");
 }
 
 TEST(Compare, IsInconclusiveIfTheSeedsDoNotDecide) {
-  const Finding five =
+  const Result five =
       compare_arms(std::vector<Arm>{arm("a", {1, 1, 1, 1, 1}), arm("b", {.1, .2, .1, .1, .1})});
   EXPECT_EQ(cell(five, "p").number(), 0.0625);
   EXPECT_EQ(cell(five, "verdict").string(), "inconclusive");
   EXPECT_EQ(cell(five, "seeds_to_tell").integer(), 6);
   EXPECT_NE(five.table("comparisons").note.find("5 seeds reach p 0.0625 at best"),
             std::string::npos);
-  const Finding one = compare_arms(std::vector<Arm>{arm("a", {1}), arm("b", {2})});
+  const Result one = compare_arms(std::vector<Arm>{arm("a", {1}), arm("b", {2})});
   EXPECT_EQ(cell(one, "p").number(), 1);
   EXPECT_TRUE(cell(one, "seeds_to_tell").is_null());
 }
@@ -83,7 +83,7 @@ TEST(Compare, CutsIntervalsToTheRangeOfTheMeasure) {
   }
   options.measure = "regret";
   const std::vector<Arm> regrets = {arm("a", {0, 0, .5}), arm("b", {.1, .2, .1})};
-  const Finding found = compare_arms(regrets, options);
+  const Result found = compare_arms(regrets, options);
   EXPECT_EQ(found.table("arms").cells("regret")[0].items()[1], Json(0));
 }
 
@@ -91,7 +91,7 @@ TEST(Compare, CorrectsForAllThatAreAsked) {
   const std::vector<double> ones(7, 1), less = {.5, .5, .5, .5, .5, .5, .2};
   std::vector<Arm> arms = {arm("reference", ones)};
   for (const char* name : {"a", "b", "c", "d"}) arms.push_back(arm(name, less));
-  const Finding found = compare_arms(arms);
+  const Result found = compare_arms(arms);
   EXPECT_EQ(cell(found, "p").number(), 1 / 64.0);
   EXPECT_EQ(cell(found, "p_holm").number(), 4 / 64.0);
   EXPECT_EQ(cell(found, "seeds_to_tell").number(), 8) << "4 / 128 < .05";
@@ -100,7 +100,7 @@ TEST(Compare, CorrectsForAllThatAreAsked) {
 
 TEST(Compare, CorrectsDifferencesAndEqualitiesTogether) {
   const std::vector<double> ones(7, 1), all(7, 0.5), most = {.5, .5, .5, .5, .5, .5, 1.1};
-  const Finding found =
+  const Result found =
       compare_arms(std::vector<Arm>{arm("reference", ones), arm("all", all), arm("most", most)});
   EXPECT_EQ(cell(found, "p_holm", 0).number(), 2 * 2 / 128.0);
   EXPECT_EQ(cell(found, "p", 1).number(), 4 / 128.0);
@@ -110,7 +110,7 @@ TEST(Compare, CorrectsDifferencesAndEqualitiesTogether) {
 
 TEST(Compare, PairsTheSeedsThatBothHave) {
   const Arm a{"a", {0, 1, 2, 5}, {1, 10, 100, 1000}}, b{"b", {2, 1, 7}, {200, 20, 1}};
-  const Finding found = compare_arms(std::vector<Arm>{a, b});
+  const Result found = compare_arms(std::vector<Arm>{a, b});
   EXPECT_EQ(cell(found, "seeds").integer(), 2);
   EXPECT_NEAR(cell(found, "ratio").items()[0].number(), 2, 1e-12);
 }
@@ -122,7 +122,7 @@ TEST(Compare, NamesSeedsThatFailAndCountsTheOthers) {
     b.push_back(1 + 0.1 * seed);
     a.push_back(seed == 7 ? 30 : 0.5 * b.back());
   }
-  const Finding found = compare_arms(std::vector<Arm>{arm("b", b), arm("a", a)});
+  const Result found = compare_arms(std::vector<Arm>{arm("b", b), arm("a", a)});
   EXPECT_EQ(cell(found, "wins").integer(), 9);
   EXPECT_NEAR(cell(found, "ratio_of_means").number(), (0.5 * (14.5 - 1.7) + 30) / 14.5, 1e-12);
   const Json::Array& notes = found.about.at("notes").items();
@@ -136,7 +136,7 @@ TEST(Compare, NamesSeedsThatFailAndCountsTheOthers) {
 
 TEST(Compare, LeavesOutAnArmWithoutNumbers) {
   const Arm a = arm("a", {1, 2}), b = arm("b", {2, 1}), none{"none", {}};
-  const Finding found = compare_arms(std::vector<Arm>{a, none, b});
+  const Result found = compare_arms(std::vector<Arm>{a, none, b});
   EXPECT_TRUE(found.table("arms").cells(CompareOptions().measure).at(1).is_null());
   EXPECT_EQ(found.table("comparisons").rows.size(), 1u);
   expect_error([&] { compare_arms(std::vector<Arm>{none, a}); }, {"no seed in common"});
@@ -145,7 +145,7 @@ TEST(Compare, LeavesOutAnArmWithoutNumbers) {
 /// A knee that is not reached is a failure, which the means cannot show.
 TEST(Compare, CountsSeedsWithoutTheNumber) {
   const Arm three{"three", {0, 1, 4}, {3, 3, 3}, {2, 3}}, two{"two", {0, 1}, {3, 3}, {2, 3, 4}};
-  const Finding found = compare_arms(std::vector<Arm>{three, two}, {.measure = "knee"});
+  const Result found = compare_arms(std::vector<Arm>{three, two}, {.measure = "knee"});
   EXPECT_EQ(found.table("arms").cells("seeds"), (Json::Array{3, 2}));
   EXPECT_EQ(found.table("arms").cells("without"), (Json::Array{2, 3}));
   EXPECT_EQ(found.table("arms").column("without").form, Form::automatic) << "it is shown";
@@ -156,25 +156,25 @@ TEST(Compare, CountsSeedsWithoutTheNumber) {
   ASSERT_EQ(notes.size(), 2u);
   EXPECT_EQ(notes[0].string(), "three: 3 of 5 seeds have a knee; seeds 2, 3 have none");
   EXPECT_EQ(found.table("seeds").rows.size(), 10u) << "a row for each seed";
-  const Finding back = compare_arms(std::vector<Arm>{two, three}, {.measure = "knee"});
+  const Result back = compare_arms(std::vector<Arm>{two, three}, {.measure = "knee"});
   EXPECT_EQ(cell(back, "verdict").string(), "fails in 2 of 5 seeds against 3");
 }
 
 TEST(Compare, ComparesAnArmThatFailsInEverySeed) {
   const Arm good{"good", {0, 1, 2}, {2, 2, 2}}, never{"never", {}, {}, {0, 1, 2}};
   for (const auto& arms : {std::vector{good, never}, {never, good}}) {
-    const Finding found = compare_arms(arms, {.measure = "knee"});
+    const Result found = compare_arms(arms, {.measure = "knee"});
     EXPECT_TRUE(cell(found, "difference").is_null());
     EXPECT_TRUE(cell(found, "verdict").string().starts_with("fails ")) << "never equal";
   }
-  const Finding alike = compare_arms(std::vector<Arm>{{"a", {}, {}, {0, 1}}, {"b", {}, {}, {0, 1}}},
-                                     {.measure = "knee"});
+  const Result alike = compare_arms(std::vector<Arm>{{"a", {}, {}, {0, 1}}, {"b", {}, {}, {0, 1}}},
+                                    {.measure = "knee"});
   EXPECT_EQ(cell(alike, "verdict").string(), "no seed has a number in both");
 }
 
 TEST(Compare, SaysOverWhichSeedsItsMeansAre) {
   const Arm a{"a", {0, 1, 2}, {1, 10, 100}}, b{"b", {1, 2, 7, 8}, {20, 200, 30, 30}};
-  const Finding found = compare_arms(std::vector<Arm>{a, b});
+  const Result found = compare_arms(std::vector<Arm>{a, b});
   EXPECT_EQ(cell(found, "seeds").integer(), 2);
   EXPECT_EQ(cell(found, "seeds_of_either").integer(), 5);
   EXPECT_NEAR(cell(found, "mean").number(), std::sqrt(20 * 200), 1e-9);
@@ -182,7 +182,7 @@ TEST(Compare, SaysOverWhichSeedsItsMeansAre) {
   EXPECT_EQ(found.table("comparisons").column("mean").form, Form::automatic) << "then it is shown";
   ASSERT_EQ(found.about.at("notes").items().size(), 1u);
   EXPECT_TRUE(found.about.at("notes").items()[0].string().starts_with("2 of 5 seeds are in b"));
-  const Finding same = compare_arms(std::vector<Arm>{arm("a", {1, 2}), arm("b", {2, 1})});
+  const Result same = compare_arms(std::vector<Arm>{arm("a", {1, 2}), arm("b", {2, 1})});
   EXPECT_EQ(same.table("comparisons").column("mean").form, Form::hidden);
   EXPECT_TRUE(same.about.at("notes").items().empty());
 }
@@ -257,7 +257,7 @@ TEST_F(Arms, NameSeedsThatAreNotFinished) {
   EXPECT_EQ(arms_of(sweep_.string(), loss).at(1).missing, std::vector<std::int64_t>{9});
   const std::vector<Arm> one = arms_of((sweep_ / "heads=2").string(), loss);
   EXPECT_EQ(one.at(0).missing, std::vector<std::int64_t>{9});
-  const Finding found = compare_arms(arms_of(sweep_.string(), loss));
+  const Result found = compare_arms(arms_of(sweep_.string(), loss));
   const Json::Array& notes = found.about.at("notes").items();
   ASSERT_EQ(notes.size(), 2u) << "what is missing, and that seeds differ";
   EXPECT_TRUE(notes[0].string().ends_with("heads=2: seed 9 is not finished and is left out"));

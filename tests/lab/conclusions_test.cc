@@ -52,13 +52,13 @@ std::vector<std::string> literals_of_conclusions(const std::string& source) {
   return found;
 }
 
-TEST(LabFindings, HaveTheColumnsOfTheGoldenFile) {
-  std::string all = columns_text(finding_of(SweepReport{}));
+TEST(LabResults, HaveTheColumnsOfTheGoldenFile) {
+  std::string all = columns_text(result_of(SweepReport{}));
   for (const Measure& one : measures()) {
     all += text("measure ", one.name, ": ", one.meaning, ", margin ", one.margin, "\n");
   }
   for (const Paper& one : papers()) {
-    all += columns_text(one.finding({})) + columns_text(one.over_runs({}));
+    all += columns_text(one.result({})) + columns_text(one.over_runs({}));
   }
   expect_golden("lab/columns.txt", all);
 }

@@ -24,7 +24,7 @@ TEST(Emergence, IsComparedRoleByRole) {
   const std::vector<std::int64_t> all = {0, 1, 2, 3, 4, 5, 6, 7};
   const std::vector<Arm> arms = {role_arm("a", "back1", early), role_arm("a", "same", late),
                                  role_arm("b", "back1", early), role_arm("b", "same", last, all)};
-  const Finding found = compare_arms(arms, {.measure = "born"});
+  const Result found = compare_arms(arms, {.measure = "born"});
   EXPECT_EQ(found.table("comparisons").cells("role"), (Json::Array{"back1", "same"}));
   EXPECT_EQ(cell(found, "verdict", 0), Json("equal within 1.25"));
   EXPECT_EQ(cell(found, "verdict", 1), Json("later in 8 of 8 seeds")) << "never is later";

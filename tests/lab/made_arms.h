@@ -17,7 +17,7 @@ inline Arm arm(const std::string& name, const std::vector<double>& values) {
   return made;
 }
 
-inline Json cell(const Finding& found, const char* key, std::size_t row = 0) {
+inline Json cell(const Result& found, const char* key, std::size_t row = 0) {
   return found.table("comparisons").cells(key).at(row);
 }
 

@@ -50,7 +50,7 @@ TEST(NoMemory, LeavesAReportThatIsBeingMadeWhole) {
   report.groups[0].seeds = {0, 1};
   report.groups[0].losses = report.groups[0].accuracies = report.groups[0].diversities = {1, 2};
   report.groups[0].roles = {{std::string(40, 'r'), {}, 1, {HeadId{0, 1}, std::nullopt}}};
-  EXPECT_GT(failures_of([&] { finding_of(report); }), 30);
+  EXPECT_GT(failures_of([&] { result_of(report); }), 30);
 }
 
 TEST(NoMemory, LeavesJsonThatIsBeingMadeWhole) {

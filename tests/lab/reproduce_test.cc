@@ -115,13 +115,13 @@ TEST_F(Reproduced, MichelAblatesEveryHeadAndTimesEveryBatch) {
   EXPECT_EQ(report.at("curve").at("methods").items()[0].at("method").string(), "importance");
   ASSERT_EQ(report.at("timing").items().size(), 2u);
   EXPECT_EQ(report.at("timing").items()[1].at("batch").integer(), 2);
-  const Finding found = papers()[0].finding(report);
+  const Result found = papers()[0].result(report);
   ASSERT_EQ(found.tables.size(), 5u);
   for (const Table& table : found.tables) {
     EXPECT_NE(table.note.find("published ("), std::string::npos) << table.title;
     EXPECT_FALSE(table.rows.empty()) << table.title;
   }
-  EXPECT_EQ(finding_of(to_json(found)).table("one_head_per_layer").rows,
+  EXPECT_EQ(result_of(to_json(found)).table("one_head_per_layer").rows,
             found.table("one_head_per_layer").rows);
 }
 
@@ -131,7 +131,7 @@ TEST_F(Reproduced, MichelLeavesOutWhatTheRunDidNotKeep) {
   TrainedRun run = create_run(folder_ / "none", kept_none);
   const Json report = papers()[0].report(run, few(8));
   EXPECT_TRUE(report.at("by_step").items().empty());
-  EXPECT_EQ(papers()[0].finding(report).tables.size(), 4u);
+  EXPECT_EQ(papers()[0].result(report).tables.size(), 4u);
 }
 
 TEST_F(Reproduced, VoitaKeepsTheHeadsWhoseGatesAreOpen) {
@@ -190,7 +190,7 @@ bool is_best(const Json& report, const char* key) {
 
 TEST_F(Reproduced, VoitaClaimsNoEffectOfLambdaThatItsCountsDoNotShow) {
   Json report = voita({0, 0});
-  const auto title = [&] { return papers()[1].finding(report).table("rows").title; };
+  const auto title = [&] { return papers()[1].result(report).table("rows").title; };
   EXPECT_NE(title().find("is the same for each lambda"), std::string::npos) << title();
   report["rows"].items()[1]["survivors"] = Json::array();
   EXPECT_NE(title().find("is a function of lambda"), std::string::npos) << title();
@@ -221,7 +221,7 @@ TEST_F(Reproduced, VoitaFollowsRolesFromHeadToHead) {
     EXPECT_EQ(drift[r].at("lift_before").number(), best.relations[r].lift);
     EXPECT_NE(drift[r].at("lift_after"), drift[r].at("lift_before")) << "weights train along";
   }
-  const Finding found = papers()[1].finding(report);
+  const Result found = papers()[1].result(report);
   EXPECT_NE(found.table("rows").title.find("the task needs 2"), std::string::npos);
   for (const Table& table : found.tables)
     EXPECT_NE(table.note.find("authors' page"), std::string::npos);

@@ -99,7 +99,7 @@ std::vector<Reached> seeds_of(double loss, double accuracy, int count = 8) {
 
 /// The text of a report on its only comparison.
 std::string conclusion_in(const SweepReport& report) {
-  return finding_of(report).table("comparisons").cells("verdict").at(0).string();
+  return result_of(report).table("comparisons").cells("verdict").at(0).string();
 }
 
 bool holds(const std::string& text, const std::string& part) {
@@ -247,7 +247,7 @@ TEST_F(Sweep, ComparesNothingButOneHeadWithMore) {
 TEST_F(Sweep, SaysHowLittleItsSeedsCanTell) {
   const auto note = [&](std::size_t seeds) {
     const std::vector<Reached> one(seeds, {2, 0.5, 0}), four(seeds, {1, 0.5, 0});
-    return finding_of(collect({{"1", one}, {"4", four}})).table("comparisons").note;
+    return result_of(collect({{"1", one}, {"4", four}})).table("comparisons").note;
   };
   EXPECT_TRUE(holds(note(3), "3 seeds reach p 0.25 at best")) << note(3);
   EXPECT_TRUE(holds(note(1), "1 seed reaches p 1 at best")) << note(1);
@@ -268,7 +268,7 @@ TEST_F(Sweep, NamesMissingTrials) {
 
 TEST_F(Sweep, IsWholeAsJson) {
   const SweepReport report = collect({{"1", {{1, 1}, {1, 1, -1}}}, {"2", {{1, 1}, {1, 1}}}});
-  const Json json = Json::parse(to_json(finding_of(report)).dump());
+  const Json json = Json::parse(to_json(result_of(report)).dump());
   const Json& group = json.at("groups").items().at(0);
   EXPECT_EQ(group.at("model").at("heads").integer(), 1);
   EXPECT_EQ(group.at("relations").items().at(0).at("heads").dump(), "[[0,0],null]");
@@ -276,7 +276,7 @@ TEST_F(Sweep, IsWholeAsJson) {
   EXPECT_EQ(json.at("comparisons").items().at(0).at("keys_at_once").integer(), 3);
   EXPECT_EQ(json.at("comparisons").items().at(0).at("relations_at_once").integer(), 2);
   EXPECT_EQ(json.at("missing").items().size(), 0u);
-  const Finding found = finding_of(report);
+  const Result found = result_of(report);
   EXPECT_EQ(Json(found.table("results").cells("seed")).dump(), "[0,1,0,1]");
   EXPECT_EQ(Json(found.table("results").cells("loss")).dump(), "[1,1,1,1]");
   EXPECT_EQ(found.table("groups").rows.size(), 2u);

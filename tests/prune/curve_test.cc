@@ -312,7 +312,7 @@ TEST(CurvesOverRuns, HaveNoRegretWhereOneRunHasNone) {
 
 TEST(CurvesOverRuns, AreTablesWithARowForEachRun) {
   const std::vector<Curve> curves = {curve_with("greedy", {4, 1}), curve_with("greedy", {9, 1})};
-  const Finding found{.tables = curve_tables(curves, {"a", "b"})};
+  const Result found{.tables = curve_tables(curves, {"a", "b"})};
   const Table& losses = found.table("losses");
   EXPECT_EQ(Json(losses.cells("run")).dump(), R"(["a","a","b","b"])");
   EXPECT_EQ(Json(losses.cells("loss")).dump(), "[4,1,9,1]");
@@ -323,7 +323,7 @@ TEST(CurvesOverRuns, AreTablesWithARowForEachRun) {
   EXPECT_NE(points.title.find("over 2 runs"), std::string::npos);
   EXPECT_NE(points.note.find("2 seeds reach p 0.5"), std::string::npos);
   EXPECT_EQ(Json(found.table("choices").cells("knee")).dump(), "[4,9]");
-  const Finding one{.tables = curve_tables(std::span(curves).first(1), {"a"})};
+  const Result one{.tables = curve_tables(std::span(curves).first(1), {"a"})};
   EXPECT_TRUE(one.table("choices").shown && !one.table("methods").shown);
   EXPECT_EQ(one.table("points").note, "") << "nothing is said of chance";
 }

@@ -152,7 +152,7 @@ TEST(PruneResult, CountsTheGatesThatClosedByThemselves) {
   result.kept = {{0, 0}, {0, 1}};
   result.removed = {{0, 2}, {1, 0}, {1, 1}};
   result.gates = {0, 0.5, 0, 0.7, 0};
-  const Finding found = finding_of(result);
+  const Result found = result_of(result);
   EXPECT_EQ(found.about.at("gates_closed").integer(), 3);
   EXPECT_EQ(found.table("gates").title,
             "3 of 5 gates closed during training; 1 head with an open gate removed by rank; 1 head "

@@ -48,7 +48,7 @@ TEST(PruneTiming, RefusesABatchThatTheExamplesDoNotFill) {
 TEST(PruneTiming, WritesTheKeysThatOtherProgramsRead) {
   Table table = timing_table();
   table.rows = {{4, 3, 3.5, 2, 1, 0.5, 0.5, 0.25, 0.01}};
-  EXPECT_EQ(to_json(Finding{.tables = {table}}).at("timing").items()[0].dump(),
+  EXPECT_EQ(to_json(Result{.tables = {table}}).at("timing").items()[0].dump(),
             R"({"batch":4,"full_ms":3,"masked_ms":3.5,"removed_ms":2,"attention_full_ms":1,)"
             R"("attention_removed_ms":0.5,"attention_saved":0.5,"saved":0.25,"noise":0.01})");
 }

@@ -17,10 +17,10 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// The text of a finding, which is that of a golden file.
-std::string shown(const Finding& found, const std::string& golden) {
+/// The text of a result, which is that of a golden file.
+std::string shown(const Result& found, const std::string& golden) {
   const Json json = found;
-  EXPECT_EQ(Json(finding_of(json)), json);
+  EXPECT_EQ(Json(result_of(json)), json);
   const std::string text = text_of(found);
   for (const std::string& line : lines_of(text)) EXPECT_LE(display_width(line), 80u) << line;
   expect_golden(golden, text);
@@ -37,13 +37,13 @@ AblationReport two_layers() {
 }
 
 TEST(AblationText, CarriesSignsAndIntervals) {
-  const std::string text = shown(finding_of(two_layers()), "report/ablation.txt");
+  const std::string text = shown(result_of(two_layers()), "report/ablation.txt");
   EXPECT_TRUE(holds(line_with(text, {" 0.1 "}), "+2 ± 0.1")) << text;
   EXPECT_TRUE(holds(line_with(text, {" 1.0  "}), "-0.01 (-0.03 to +0.02)")) << text;
 }
 
 TEST(AblationText, MapsLayersAndOriginalIndices) {
-  const std::string text = shown(finding_of(two_layers()), "report/ablation.txt");
+  const std::string text = shown(result_of(two_layers()), "report/ablation.txt");
   EXPECT_EQ(line_with(text, {"0 │"}), "0 │  ██│ 1.00");
   EXPECT_EQ(line_with(text, {"1 │"}), "1 │    │ 0.00");
 }
@@ -64,7 +64,7 @@ TEST(TruthEdgesText, SaysWherePatternAndCauseDisagree) {
   EdgeTest part{.heads = {{0, 0}}, .lift = -1, .share = 32.3};
   part.truth.examples = 40;
   report.relations.push_back({{"idle", ""}, {part, nothing}});
-  const Finding found = finding_of(report);
+  const Result found = result_of(report);
   EXPECT_TRUE(holds(shown(found, "report/gold_edges.txt"), "pattern and cause disagree"));
   EXPECT_TRUE(found.tables[0].cells("share")[3].is_null()) << "no share of a cost that is none";
   EXPECT_EQ(Json(found).at("relations").items()[0].at("tests").items()[1].at("gold").at("low"),
@@ -77,7 +77,7 @@ TEST(InteractionsText, PutsRedundantPairsFirstThenThoseThatTakeOver) {
   report.pairs = {{{0, 0}, {0, 1}, 0.1, 0.1, 0.1, {0.0, -0.1, 0.1, 1.0, 40}},
                   {{0, 0}, {1, 1}, 1.5, 0.0, 0.0, {}, "same", {true, sure}, {false, {}, sure}},
                   {{1, 0}, {1, 1}, 0.2, 0.0, 5.0, {}, "same", {true, sure}, {true, sure}, sure, 1}};
-  const std::string text = shown(finding_of(report), "report/interactions.txt");
+  const std::string text = shown(result_of(report), "report/interactions.txt");
   const std::size_t rows = text.rfind("\nfirst");
   EXPECT_LT(text.find("redundant", rows), text.find("1.1 takes over", rows)) << text;
 }
@@ -87,7 +87,7 @@ TEST(CircuitsText, ListsTheStrongestCompositionFirst) {
   report.heads = {{{0, 0}, 0.25, {0.5, -1.0}, {0.0, 1.0}}};
   report.compositions = {{{0, 0}, {1, 0}, 'Q', 0.1, 0.2, 3.0},
                          {{0, 0}, {1, 0}, 'K', 0.4, 0.2, 100.0}};
-  const std::string text = shown(finding_of(report), "report/circuits.txt");
+  const std::string text = shown(result_of(report), "report/circuits.txt");
   EXPECT_LT(text.find("0.400"), text.find("0.100")) << text;
 }
 
@@ -108,14 +108,14 @@ TEST(AttributionText, EndsInTheSum) {
   report.high = {{0.3}, {8.5}};
   report.logits = {8.25};
   EXPECT_TRUE(
-      holds(shown(finding_of(report), "report/attribution.txt"), "all parts together: next 8.25"));
+      holds(shown(result_of(report), "report/attribution.txt"), "all parts together: next 8.25"));
 }
 
 TEST(PatchingText, ShowsHeadsAndTheStream) {
   PatchReport report;
   report.heads = {{{1, 0}, 0.975}};
   report.residual = {{0.0, 1.0}, {0.5}};
-  const std::string text = shown(finding_of(report), "report/patching.txt");
+  const std::string text = shown(result_of(report), "report/patching.txt");
   EXPECT_EQ(line_with(text, {"0 │"}), "0 │  ██│ 1.00");
   EXPECT_EQ(line_with(text, {"1 │"}), "1 │▓▓  │ 0.50");
 }

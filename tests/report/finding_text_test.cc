@@ -1,4 +1,4 @@
-// Findings as text, CSV and LaTeX, letter by letter.
+// Results as text, CSV and LaTeX, letter by letter.
 #include "headlab/report/finding_text.h"
 
 #include "headlab/base/text.h"
@@ -27,9 +27,9 @@ Table example() {
             "a, \"b\""}}};
 }
 
-TEST(Findings, HaveTheColumnsOfTheGoldenFile) {
-  std::string columns = columns_text(finding_of(Page{}));
-  for (const FindingEntry& entry : finding_table()) {
+TEST(Results, HaveTheColumnsOfTheGoldenFile) {
+  std::string columns = columns_text(result_of(Page{}));
+  for (const ResultEntry& entry : result_table()) {
     if (entry.shape != nullptr) {
       columns += columns_text(entry.shape());
     }
@@ -37,7 +37,7 @@ TEST(Findings, HaveTheColumnsOfTheGoldenFile) {
   expect_golden("report/columns.txt", columns);
 }
 
-TEST(FindingText, ShowsEachCellByItsColumn) {
+TEST(ResultText, ShowsEachCellByItsColumn) {
   EXPECT_EQ(text_of(example(), 100),
             "head  change                share  kept     p < .01   count  word\n"
             "----  --------------------  -----  -------  -------  ------  ------\n"
@@ -45,7 +45,7 @@ TEST(FindingText, ShowsEachCellByItsColumn) {
             " 1.0  +0.3333 (+0 to +0.5)      -  -                      7  a, \"b\"\n");
 }
 
-TEST(FindingText, WideTablesAreSplitIntoBlocks) {
+TEST(ResultText, WideTablesAreSplitIntoBlocks) {
   const std::string shown = text_of(example(), 40);
   EXPECT_TRUE(shown.starts_with("head  change                share\n")) << shown;
   EXPECT_NE(shown.find("\nhead  kept     .01   count  word\n"), shown.npos) << shown;
@@ -60,7 +60,7 @@ TEST(FindingText, WideTablesAreSplitIntoBlocks) {
 }
 
 /// Rows of pairs are named by two columns, and each block repeats both.
-TEST(FindingText, RepeatsAllColumnsThatNameARowInEachBlock) {
+TEST(ResultText, RepeatsAllColumnsThatNameARowInEachBlock) {
   const Json::Array head = {0, 0}, other = {0, 2}, third = {1, 1};
   const Table pairs{"pairs",
                     {Column("first", "first").of(CellKind::head),
@@ -89,7 +89,7 @@ TEST(FindingText, RepeatsAllColumnsThatNameARowInEachBlock) {
             "  0.0     1.1\n");
 }
 
-TEST(FindingText, RepeatsNoColumnOfMeasuredNumbers) {
+TEST(ResultText, RepeatsNoColumnOfMeasuredNumbers) {
   const Table table{"t",
                     {{"name", "name"},
                      Column("x", "first number").fixed(4),
@@ -98,7 +98,7 @@ TEST(FindingText, RepeatsNoColumnOfMeasuredNumbers) {
   EXPECT_NE(text_of(table, 16).find("\n      second\nname  number\n"), std::string::npos);
 }
 
-TEST(FindingText, FoldsTitlesBeforeItBreaksATable) {
+TEST(ResultText, FoldsTitlesBeforeItBreaksATable) {
   const Table table{"t",
                     {{"a", "one long title"}, {"b", "another title"}, {"c", "third"}},
                     {{1, 22, "x"}}};
@@ -111,7 +111,7 @@ TEST(FindingText, FoldsTitlesBeforeItBreaksATable) {
             "    1       22  x\n");
 }
 
-TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
+TEST(ResultText, ShowsMarksLinesAndListsOfWords) {
   using Row = Json::Array;
   const Table table{"t",
                     {Column("lift", "lift").of(CellKind::marked, {"lift", "owns"}).fixed(2),
@@ -142,9 +142,9 @@ TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
   EXPECT_TRUE(line.ends_with("█\n")) << line;
 }
 
-TEST(FindingText, ExplainsColumns) {
-  Finding found{.tables = {example()},
-                .figures = {{"map", "a map", {{1, .5}, {0}}}, {"no", "no map", {{0}}}}};
+TEST(ResultText, ExplainsColumns) {
+  Result found{.tables = {example()},
+               .figures = {{"map", "a map", {{1, .5}, {0}}}, {"no", "no map", {{0}}}}};
   found.tables[0].title = "the heads";
   found.tables[0].note = "a note";
   const std::string shown = text_of(found);
@@ -153,14 +153,14 @@ TEST(FindingText, ExplainsColumns) {
   EXPECT_EQ(shown.find("no map"), shown.npos) << shown;
 }
 
-TEST(FindingText, ShowsTheRowsThatStandOut) {
+TEST(ResultText, ShowsTheRowsThatStandOut) {
   Table table{"t", {{"n", "n"}}, {{1}, {-3}, {nullptr}, {2}}};
   table.most = 2;
   table.by = "n";
   EXPECT_EQ(text_of(table), " n\n--\n-3\n 2\n");
 }
 
-TEST(FindingText, IsTidyAndHarmlessAsCsv) {
+TEST(ResultText, IsTidyAndHarmlessAsCsv) {
   EXPECT_EQ(csv_of(example()),
             "layer,head,change,change_low,change_high,share,sure,count,word\n"
             "0,2,0.5,0.25,0.75,0.125,true,12345,'=1+1\n"
@@ -183,13 +183,13 @@ TEST(FindingText, IsTidyAndHarmlessAsCsv) {
             "best_top1\n2,1.5,2.5,0.1,0.2,0,10,1,2,0.5\n2,,,,,,,,,\n");
 }
 
-TEST(FindingText, IsATabularForLatex) {
+TEST(ResultText, IsATabularForLatex) {
   const std::string latex = latex_of(example());
   EXPECT_TRUE(latex.starts_with("\\begin{tabular}{lrrllrl}\n\\toprule\nhead & change")) << latex;
   EXPECT_NE(latex.find("0.2 & +0.5 $\\pm$ 0.25 & 12.5\\% &"), latex.npos) << latex;
 }
 
-TEST(FindingText, EscapesLatexCommands) {
+TEST(ResultText, EscapesLatexCommands) {
   const Table table{"t",
                     {{"word", "a<b|c>d"},
                      Column("p", "p").shown_as(Form::p_value),

@@ -46,7 +46,7 @@ HeadsReport report_of(std::size_t count) {
 }
 
 std::string shown(const HeadsReport& report, const HeadsShown& what = {}) {
-  return text_of(finding_of(report, what));
+  return text_of(result_of(report, what));
 }
 
 TEST(HeadsText, EqualsTheGoldenFiles) {
@@ -76,7 +76,7 @@ TEST(HeadsText, StatesTheScopeOfItsConclusions) {
   report.relations[1].exchanges = 3;
   report.relations[2].candidates = 0;
   report.heads[0].relations[3].lift = 0.5;
-  const std::string said = shown(report), notes = finding_of(report).tables[1].note;
+  const std::string said = shown(report), notes = result_of(report).tables[1].note;
   EXPECT_NE(line_with(notes, {"few of 199", "relation1 (3)"}), "") << said;
   EXPECT_NE(line_with(said, {"relation2", "no attention of its kind"}), "") << said;
   EXPECT_NE(line_with(said, {"relation3", "could be chance"}), "") << said;
@@ -108,7 +108,7 @@ TEST(HeadsText, CountsNoSharedRelationAsOneOfItsOwn) {
                        .spread = 0.4,
                        .kinds = {{"position", 0.81, 0.005}},
                        .classes = {{"4", 30, {0.9, 0.1}, {2, 0.25}}, {"5", 10, {0, 1}, {0, 3}}}}};
-  const std::string said = finding_of(report).tables[1].note;
+  const std::string said = result_of(report).tables[1].note;
   EXPECT_NE(said.find("2 of 4 relations have an owner, 1 of them"), said.npos) << said;
   EXPECT_EQ(said.find("of their own"), std::string::npos) << said;
   EXPECT_NE(
@@ -208,7 +208,7 @@ TEST(HeadsText, ReportsTheEmergenceStepOfEachRole) {
   HeadsHistory history;
   history.steps = {50, 100};
   history.relations = {{"same", {0, 3}, {0.1, 0.9}, 100}, {"other", {0, 1}, {0.2, 0.1}, -1}};
-  const Finding found = finding_of(history);
+  const Result found = result_of(history);
   const std::string said = text_of(found);
   EXPECT_NE(said.find("same       0.3      100  0.900  ▂▇"), std::string::npos) << said;
   EXPECT_NE(said.find("other      0.1        -  0.100"), std::string::npos) << said;

@@ -13,7 +13,7 @@ class StoredPages : public PageStory {
     const StoredPatterns patterns({.patterns = (folder_ / "p.npy").string(),
                                    .tokens = (folder_ / "t.json").string(),
                                    .truth = with_truth ? (folder_ / "f.jsonl").string() : ""});
-    Json heads = to_json(finding_of(score_heads(patterns), {.all = true}));
+    Json heads = to_json(result_of(score_heads(patterns), {.all = true}));
     heads["command"] = "headlab heads --patterns p.npy --tokens t.json";
     return make_page(patterns, {.name = "p.npy", .heads = heads},
                      {.command = "headlab page --patterns p.npy --tokens t.json"});

@@ -34,7 +34,7 @@ class PageStory : public PageCore {
   fs::path scored(const std::string& task) {
     const TrainedRun run = random_run(two_layers_of_three(task));
     write_json(run.path / "heads.json",
-               finding_of(score_heads(run.model, *run.task, {.examples = 64})));
+               result_of(score_heads(run.model, *run.task, {.examples = 64})));
     return run.path;
   }
   void expect_said(const Page& page, const Json::Array& checks) {

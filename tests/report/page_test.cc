@@ -77,7 +77,7 @@ TEST_F(Pages, HoldTheWeightsOfTheRun) {
 TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
   const TrainedRun run = trained("a");
   EXPECT_EQ(make_page({run.path}).html.find("scores-table\">"), std::string::npos);
-  write_json(run.path / "heads.json", finding_of(score_heads(run.model, *run.task)));
+  write_json(run.path / "heads.json", result_of(score_heads(run.model, *run.task)));
   const std::string html = make_page({run.path}).html;
   EXPECT_NE(html.find("<div id=\"scores-table\"><table><caption>The best head"), std::string::npos);
   EXPECT_NE(html.find("<tr><th scope=\"row\">same</th><td>0."), std::string::npos);
@@ -85,12 +85,12 @@ TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
   EXPECT_NE(facts_in(html).at("runs").items()[0].at("reports").find("heads"), nullptr);
 }
 
-/// A finding of a run, of these weights.
-void write_finding(const TrainedRun& run, Index step, const std::string& weights) {
-  Json finding = score_heads(run.model, *run.task);
-  finding["step"] = step;
-  finding["weights"] = weights;
-  write_file(run.path / "heads.json", finding.dump());
+/// A result of a run, of these weights.
+void write_result(const TrainedRun& run, Index step, const std::string& weights) {
+  Json result = score_heads(run.model, *run.task);
+  result["step"] = step;
+  result["weights"] = weights;
+  write_file(run.path / "heads.json", result.dump());
 }
 
 /// The text of a page on a file of its first run.
@@ -101,17 +101,17 @@ Json file_in(const Page& page, const std::string& name) {
   return {};
 }
 
-TEST_F(Pages, ShowFindingsOfTheirOwnWeightsAlone) {
+TEST_F(Pages, ShowResultsOfTheirOwnWeightsAlone) {
   const TrainedRun run = trained("a");
-  write_finding(run, run.step, weights_hash(run.model));
+  write_result(run, run.step, weights_hash(run.model));
   EXPECT_EQ(file_in(make_page({run.path}), "heads.json").at("step"), Json(run.step));
   EXPECT_FALSE(file_in(make_page({run.path}), "heads.json").at("outdated").boolean());
-  write_finding(run, run.step - 1, "0123");
+  write_result(run, run.step - 1, "0123");
   const Page page = make_page({run.path});
   EXPECT_TRUE(file_in(page, "heads.json").at("outdated").boolean()) << "of earlier weights";
   const Json facts = facts_in(page.html);
   EXPECT_EQ(facts.at("runs").items()[0].at("reports").find("heads"), nullptr);
-  write_finding(run, run.step, "0123");
+  write_result(run, run.step, "0123");
   EXPECT_THROW(make_page({run.path}), Error) << "of another run";
 }
 

@@ -19,9 +19,9 @@ inline std::string columns_text(const std::vector<Column>& columns) {
 }
 
 /// For each table its description without columns, then its columns.
-inline std::string columns_text(const Finding& finding) {
+inline std::string columns_text(const Result& result) {
   std::string lines;
-  const Json json = finding;
+  const Json json = result;
   for (const Json& table : json.at("tables").items()) {
     Json description = Json::object();
     std::string columns;
@@ -40,9 +40,9 @@ inline std::string columns_text(const Finding& finding) {
 }
 
 inline std::string columns_text(const Table& table) {
-  Finding finding;
-  finding.tables.push_back(table);
-  return columns_text(finding);
+  Result result;
+  result.tables.push_back(table);
+  return columns_text(result);
 }
 
 }  // namespace headlab

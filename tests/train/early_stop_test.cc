@@ -74,7 +74,7 @@ TEST_F(EarlyStopping, BestWeightsHaveTheLowestEvaluatedLoss) {
   EXPECT_EQ(best.step, step);
   EXPECT_EQ(best.path, run.path);
   EXPECT_EQ(name_of(best), run.path.string() + "@best");
-  EXPECT_EQ(finding_file(best, "heads.json").filename(), "heads@best.json");
+  EXPECT_EQ(result_file(best, "heads.json").filename(), "heads@best.json");
   EXPECT_EQ(evaluate(best.model, *best.task, {.examples = 8}).loss, lowest);
   EXPECT_NE(weights_hash(best.model), weights_hash(run.model));
   expect_error([&] { open_run(text(run.path.string(), "@best"), Access::write); },

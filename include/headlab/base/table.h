@@ -1,6 +1,6 @@
 // The result of a command as data: tables of values, and what they describe. Terminal text with a
 // legend, CSV, LaTeX, JSON, `explain WORD`, `list columns` and the page's tables are all derived
-// from it. Each report has a function `Finding finding_of(const Report&)` that names the columns
+// from it. Each report has a function `Result result_of(const Report&)` that names the columns
 // and adds the rows; for an empty report it returns the columns alone, so that lists need not run
 // anything. src/RECIPES.md adds an analysis. Read next: report/finding_text.h.
 #pragma once
@@ -92,8 +92,8 @@ Json to_json(const Column& column);
 /// Reads a column from JSON. Also reads descriptions of schema 1, whose keys and digits implied the
 /// rest.
 Column column_of(const Json& description);
-/// Returns a finding of an older schema with column descriptions of this version.
-Json with_typed_columns(Json finding);
+/// Returns a result of an older schema with column descriptions of this version.
+Json with_typed_columns(Json result);
 
 /// The column of a head, LAYER.HEAD.
 extern const Column kHeadColumn;
@@ -105,7 +105,7 @@ struct Grid {
 };
 
 struct Table {
-  /// Path in JSON and for --table; "": its only row belongs to the finding itself.
+  /// Path in JSON and for --table; "": its only row belongs to the result itself.
   std::string name = "";
   std::vector<Column> columns{};
   std::vector<Json::Array> rows{};  // a cell for each column: null, a bool, number, text or array
@@ -145,7 +145,7 @@ struct Figure {
   std::vector<std::vector<double>> values{};
 };
 
-struct Finding {
+struct Result {
   Json about = Json::object();  // subject and settings of the result, in addition to the tables
   std::vector<Table> tables{};
   std::vector<Figure> figures{};
@@ -154,21 +154,21 @@ struct Finding {
   const Table& table(const std::string& name) const;
 };
 
-/// The "schema" of findings. It increases when a key changes its meaning or is dropped; older
-/// findings can still be read. Since schema 2 the description of a column states its cell and its
+/// The "schema" of results. It increases when a key changes its meaning or is dropped; older
+/// results can still be read. Since schema 2 the description of a column states its cell and its
 /// form.
 inline constexpr int kSchema = 2;
-/// Throws an Error for a finding of a later schema.
-void check_schema(const Json& finding);
+/// Throws an Error for a result of a later schema.
+void check_schema(const Json& result);
 
 /// Converts to JSON: `about`, for each table an object per row, and for each figure its values.
 /// "tables" describes the columns, "figures" has the titles.
-Json to_json(const Finding& finding);
+Json to_json(const Result& result);
 /// Reads the rows of a table with these columns from `json`; missing cells are null. Error unless
 /// each row is an object whose cells are of the same kind as those above them.
 Table table_of(const Json& json, Table table);
-/// Reads a finding, the inverse of to_json except for figures. Error if the description or a table
+/// Reads a result, the inverse of to_json except for figures. Error if the description or a table
 /// has another shape.
-Finding finding_of(const Json& json);
+Result result_of(const Json& json);
 
 }  // namespace headlab

@@ -53,7 +53,7 @@ double peak_memory_mb();
 struct Benchmark {
   const char* name;
   const char* summary;
-  Finding (*run)(const BenchOptions& options);
+  Result (*run)(const BenchOptions& options);
 };
 /// Returns the benchmarks step, forward, ops and generation. Each reports its environment: version
 /// and build, config, threads, processors, load average.

@@ -64,7 +64,7 @@ Table cache_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index 
 /// share.
 Table complexity_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns all of these tables.
-Finding cost_finding(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
+Result cost_result(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns published models with their attention's parameters (without biases) and cache for each
 /// token.
 Table published_cost();

@@ -20,7 +20,7 @@ namespace headlab::cli {
 class Invocation;
 
 /// Result of a command, printed to stdout as JSON with --json and as text otherwise.
-struct Result {
+struct Output {
   Json json{};         // null: --json prints nothing
   std::string text{};  // ends with a newline
   std::string note{};  // a line on stderr, after the result
@@ -42,7 +42,7 @@ struct Command {
   const char* summary;      // one line, for `headlab --help`
   const char* example;      // the first line of the command's help, and the hint of errors
   std::string positionals;  // arguments other than flags: "RUN", "RUN [RUN ...]"
-  Result (*run)(Invocation& call);
+  Output (*run)(Invocation& call);
   /// Names of the tables of its results, from which --csv, --latex and --table choose. An empty
   /// list: it has no tables and does not offer these flags. nullopt: known only when it is done.
   std::optional<TableNames> tables{};

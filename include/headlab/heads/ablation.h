@@ -130,7 +130,7 @@ struct AblationReport : AblationFacts {
   std::vector<HeadAblation> heads;  // each ablated alone
   double sets_per_second = 0;       // head sets evaluated on all examples, per second
 };
-Finding finding_of(const AblationReport& report);
+Result result_of(const AblationReport& report);
 
 /// Ablates each head alone. Each p is for a single head and is not corrected for their number.
 AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,

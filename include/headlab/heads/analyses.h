@@ -17,8 +17,8 @@ struct Analysis {
   std::string file;     // file in the run's folder
   std::string meaning;  // the question it answers, for help and lists
   Index examples;       // default number of held-out examples
-  Finding (*find)(const Run& run, Index examples);
-  Finding (*shape)();  // result of an empty report: its tables and their columns
+  Result (*find)(const Run& run, Index examples);
+  Result (*shape)();  // result of an empty report: its tables and their columns
   /// A large table that is computed only if --table names it, and that is in no file.
   std::string single = "";
   Table (*find_single)(const Run& run, Index examples) = nullptr;

@@ -43,7 +43,7 @@ struct AttributionReport {
   std::vector<double> logits{};  // [targets]: the sum of the shares
   Index examples = 0;
 };
-Finding finding_of(const AttributionReport& report);
+Result result_of(const AttributionReport& report);
 
 /// Returns mean contributions to the logit above the mean logit, for each target of the task, on
 /// held-out examples.

@@ -92,7 +92,7 @@ struct CircuitsReport {
   /// Texts of the tokens and of the outputs; numbers are shown if they are empty.
   std::vector<std::string> tokens{}, answers{};
 };
-Finding finding_of(const CircuitsReport& report);
+Result result_of(const CircuitsReport& report);
 /// Returns the skip-trigrams of a head with the largest qk * ov, at most `most` for each target,
 /// each with another source. None for a head of the encoder or a vocabulary of more than
 /// kMostCircuitTokens.

@@ -65,7 +65,7 @@ struct EdgeAreaReport {
   Index examples = 0;
   std::vector<Row> rows{};
 };
-Finding finding_of(const EdgeAreaReport& report);
+Result result_of(const EdgeAreaReport& report);
 
 /// Computes the areas on held-out examples. The edges that a ground-truth edge is compared with
 /// are those of the relation's queries in the same example that belong to no relation. Masking

@@ -38,7 +38,7 @@ struct FlowReport {
   std::vector<Row> relations{};
   std::vector<std::vector<double>> rollout{}, flow{};  // [T][T]: means over examples
 };
-Finding finding_of(const FlowReport& report);
+Result result_of(const FlowReport& report);
 
 /// Computes both maps on held-out examples, and the costs on `cost_examples` of them. Errors: an
 /// encoder-decoder; sequences of more than 64 positions, for which flow takes too long.

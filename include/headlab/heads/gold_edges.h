@@ -106,7 +106,7 @@ struct EdgeReport {
   EdgeOptions options;
   std::vector<Row> relations;
 };
-Finding finding_of(const EdgeReport& report);
+Result result_of(const EdgeReport& report);
 
 /// Scores the patterns and tests every relation of the task.
 EdgeReport test_gold_edges(const Transformer& model, const Task& task,

@@ -41,7 +41,7 @@ struct LensReport {
   std::vector<LensCell> by_target{}, by_position{};
   Index examples = 0;
 };
-Finding finding_of(const LensReport& report);
+Result result_of(const LensReport& report);
 
 /// A stream [B, T, C] and the sublayer that it follows.
 struct LensStream {

@@ -60,8 +60,8 @@ PatchDirection patch_nodes(const Transformer& model, const Batch& clean, const B
 /// "paths".
 std::vector<Table> node_tables(const std::vector<PatchDirection>& directions);
 /// Returns the result of `patch`: heads and streams (patching.h), and all nodes in both directions.
-Finding patch_finding(const Transformer& model, const Batch& clean, const Batch& corrupted,
-                      bool paths = false);
+Result patch_result(const Transformer& model, const Batch& clean, const Batch& corrupted,
+                    bool paths = false);
 
 /// Returns the clean and the corrupted batch of two inputs of the user. If their targets do not
 /// follow from the tokens, the targets are the model's own answers at the last position. Errors: an

@@ -98,8 +98,8 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
 /// Returns the result of `judge` on this many held-out examples. If that is kPairedExamples and the
 /// task has more, doubles the number up to kMostPaired while fewer than kFewestPaired examples
 /// carry a measured change.
-Finding judge_until_carried(const Task& task, Index examples,
-                            const std::function<Finding(Index)>& judge);
+Result judge_until_carried(const Task& task, Index examples,
+                           const std::function<Result(Index)>& judge);
 
 /// Returns the number of targets of each example.
 std::vector<double> targets_by_example(const Batch& examples);

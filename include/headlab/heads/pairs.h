@@ -67,7 +67,7 @@ struct PairsReport : AblationFacts {
 };
 /// Returns the rows with redundant pairs first, then those with a compensating head, then the
 /// others in descending order of cost.
-Finding finding_of(const PairsReport& report);
+Result result_of(const PairsReport& report);
 
 /// Ablates each pair of heads without testing relations: H + 2 H (H - 1) passes over the examples.
 /// Error for fewer than two heads.

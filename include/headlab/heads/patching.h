@@ -26,7 +26,7 @@ struct PatchReport {
   /// Restored share by residual stream, in the order of ActivationCache::residual, and position.
   std::vector<std::vector<double>> residual{};
 };
-Finding finding_of(const PatchReport& report);
+Result result_of(const PatchReport& report);
 
 /// Returns restored = (d - corrupted) / (clean - corrupted) for each activation, with d the mean
 /// logit difference of the corrupted sequences with that one activation from the clean ones: 1

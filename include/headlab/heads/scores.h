@@ -217,7 +217,7 @@ struct HeadsShown {
 };
 /// Returns the report as tables: heads with all their scores (those not shown are hidden columns),
 /// and relations with their best heads.
-Finding finding_of(const HeadsReport& report, const HeadsShown& shown = {});
+Result result_of(const HeadsReport& report, const HeadsShown& shown = {});
 
 /// Returns the diversity of the heads: the mean of report.distances over pairs of heads of one kind
 /// of attention; 0 if there is no pair.

@@ -40,7 +40,7 @@ struct HeadsHistory {
   std::vector<RelationHistory> relations;
 };
 /// Returns the emergence steps, and the lifts at each step.
-Finding finding_of(const HeadsHistory& history);
+Result result_of(const HeadsHistory& history);
 
 /// Reads the file written by track_heads. Error that names the setting to use if the file is
 /// missing.

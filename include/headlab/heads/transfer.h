@@ -33,7 +33,7 @@ struct TransferReport {
   std::vector<TransferredHead> heads{};
   Index examples = 0;
 };
-Finding finding_of(const TransferReport& report);
+Result result_of(const TransferReport& report);
 
 /// Scores the heads of both runs, each on held-out examples of its own task. Errors: a run that
 /// did not begin with the weights of another; a run before that is missing, or that has other

@@ -99,7 +99,7 @@ struct CompareOptions {
 /// that is the conclusion: such arms are never called equal. `notes` of the result names seeds that
 /// only one arm has, that lack the value, that fail, or that are not finished. Errors: fewer than
 /// two arms, two of one name, an unknown measure or reference, no shared seed.
-Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options = {});
+Result compare_arms(std::span<const Arm> arms, const CompareOptions& options = {});
 /// Returns the mean of an arm over its seeds with its interval, as compare_arms states it.
 Interval mean_of_arm(const Arm& arm, const Measure& measure);
 /// Returns the failing seeds of an arm: those with a loss above kFailedTimes the median of the arm,

@@ -39,7 +39,7 @@ struct Paper {
   /// Returns the result for a run. Error for a model without heads. Throws Stopped.
   Json (*report)(const Run& run, const PaperOptions& options);
   /// Returns its tables, with the published numbers; for null, their columns alone.
-  Finding (*finding)(const Json& report);
+  Result (*result)(const Json& report);
   /// Returns the results over several runs, for example of different seeds.
   Table (*over_runs)(std::span<const Json> reports);
 };

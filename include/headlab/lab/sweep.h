@@ -187,7 +187,7 @@ struct SweepReport {
   std::vector<JobFailure> failed{};          // the failed ones among these
   std::size_t trials = 0;
 };
-Finding finding_of(const SweepReport& report);
+Result result_of(const SweepReport& report);
 
 /// Reads the finished trials below `folder`. Errors: those of cell_state; damaged files.
 SweepReport collect_sweep(const std::filesystem::path& folder,

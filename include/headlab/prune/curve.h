@@ -105,7 +105,7 @@ struct Curve {
     f("methods", methods), f("subsets", subsets);
   }
 };
-Finding finding_of(const Curve& curve);
+Result result_of(const Curve& curve);
 Json to_json(const Curve& curve);
 
 struct CurveOptions {

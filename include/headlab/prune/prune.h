@@ -86,7 +86,7 @@ struct PruneResult {
   }
 };
 /// Returns loss, accuracy, parameters and time per batch before and after, and the heads kept.
-Finding finding_of(const PruneResult& result);
+Result result_of(const PruneResult& result);
 Json to_json(const PruneResult& result);
 
 /// Updates prune.json after further training of a pruned run: its figures become those of the

@@ -11,7 +11,7 @@
 namespace headlab {
 
 /// Returns a result's tables with their notes and the meanings of their columns, then its figures.
-std::string text_of(const Finding& finding, const HeatmapOptions& options = {.width = 80});
+std::string text_of(const Result& result, const HeatmapOptions& options = {.width = 80});
 /// Returns a table in lines of at most `width` columns. Columns that do not fit are placed in
 /// blocks one below another, each starting with the columns that name a row, and long words of a
 /// last column are folded.

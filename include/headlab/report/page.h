@@ -54,7 +54,7 @@ struct Page {
   std::vector<PageSource> sources;
   std::vector<std::string> left_out;  // sentences about data that did not fit or is missing
 };
-Finding finding_of(const Page& page);
+Result result_of(const Page& page);
 /// Returns the files that the page's views lack, with the commands that write them, and the data
 /// left out.
 std::string missing_text(const Page& page);
@@ -68,7 +68,7 @@ Page make_page(const std::vector<std::filesystem::path>& paths, const PageOption
 /// Title and scores of a page of stored patterns.
 struct StoredPage {
   std::string name;  // title of the page
-  Json heads;        // scores of the heads: finding_of their report, with its command
+  Json heads;        // scores of the heads: result_of their report, with its command
 };
 /// Returns a page of stored patterns. Views that need a model are left out. If the page would be
 /// larger than options.megabytes, fewer examples are shown; all are scored.

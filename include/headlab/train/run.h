@@ -46,7 +46,7 @@ NamedRun named_run(const std::filesystem::path& path);
 std::string name_of(const Run& run);
 /// Returns the path of a result in the run's folder: NAME.json, or NAME@best.json for the best
 /// weights.
-std::filesystem::path finding_file(const Run& run, const std::string& name);
+std::filesystem::path result_file(const Run& run, const std::string& name);
 
 /// Returns the table "targets": name, loss, accuracy and number of targets for each of the K
 /// targets.
@@ -57,7 +57,7 @@ Table target_table(const Evaluation& evaluation);
 std::string weights_hash(const Transformer& model);
 /// Returns the names of result files in the run's folder that describe other weights than the
 /// current ones: JSON objects whose "weights" is another hash.
-std::vector<std::string> outdated_findings(const Run& run);
+std::vector<std::string> outdated_results(const Run& run);
 
 /// Return the paths of a run's files.
 std::filesystem::path config_file(const Run& run);

@@ -35,8 +35,8 @@ struct AblateFlags {
 };
 
 /// Computes the cost of ablating a set of heads.
-Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
-                const AblationOptions& options) {
+Result silence(const Run& run, const Batch& batch, const HeadSet& set,
+               const AblationOptions& options) {
   const Ablation ablation(run.model, batch, options);
   const std::vector<HeadSet> sets = {{}, set};
   const auto losses = ablation.losses(sets);
@@ -64,21 +64,21 @@ std::string file_of(const AblateFlags& flags) {
 
 }  // namespace
 
-Result ablate(Invocation& call) {
+Output ablate(Invocation& call) {
   AblateFlags flags;
   call.read(flags.settings(), call.out_setting());
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
   const Run run = open_run(call.positionals()[0]);
   const HeadSet set = parse_heads("--head", flags.heads, run.model);
-  const Finding found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
+  const Result found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
     if (flags.truth_edges) {
-      return finding_of(
+      return result_of(
           test_gold_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed}));
     }
-    if (flags.pairs) return finding_of(ablate_pairs(run.model, *run.task, options, examples));
+    if (flags.pairs) return result_of(ablate_pairs(run.model, *run.task, options, examples));
     const Batch batch = held_out_examples(*run.task, examples).batch;
-    return set.empty() ? finding_of(ablate_heads(run.model, batch, options))
+    return set.empty() ? result_of(ablate_heads(run.model, batch, options))
                        : silence(run, batch, set, options);
   });
   std::string words = flags.truth_edges ? "" : flags.kind + "-ablation, ";
@@ -87,7 +87,7 @@ Result ablate(Invocation& call) {
   }
   words += text(examples_text(*run.task, found.about.at("examples").integer()), "; seed ",
                 flags.seed, "\n");
-  return finding(call, run, found, words, file_of(flags));
+  return stored_output(call, run, found, words, file_of(flags));
 }
 
 }  // namespace headlab::cli

@@ -8,7 +8,7 @@
 
 namespace headlab::cli {
 
-Result analysis(Invocation& call) {
+Output analysis(Invocation& call) {
   const Analysis& row =
       *std::ranges::find(analyses(), std::string(call.command().name), &Analysis::name);
   Index examples = row.examples;
@@ -16,14 +16,14 @@ Result analysis(Invocation& call) {
   settings.integer("examples", examples, 2, 1 << 24, "held-out examples");
   call.read(settings, call.out_setting());
   const Run run = open_run(call.positionals()[0]);
-  const Finding found = row.find(run, examples);
+  const Result found = row.find(run, examples);
   const std::string judged =
       examples_text(*run.task, at_most_different(*run.task, examples)) + "\n";
   const bool wants_single = !row.single.empty() && call.value("table") == row.single;
-  if (!wants_single) return finding(call, run, found, judged, row.file);
-  Result result = finding(call, run, result_of(found, "\n" + judged), row.file);
-  result.tables.push_back(row.find_single(run, examples));
-  return result;
+  if (!wants_single) return stored_output(call, run, found, judged, row.file);
+  Output output = stored_output(call, run, output_of(found, "\n" + judged), row.file);
+  output.tables.push_back(row.find_single(run, examples));
+  return output;
 }
 
 }  // namespace headlab::cli

@@ -355,18 +355,18 @@ std::string Invocation::again(std::string_view left_out) const {
 
 void Invocation::check_table(const std::vector<Table>& tables) const {
   if (!common_.table.empty()) {
-    as_usage([&] { return &Finding{.tables = with_lists(tables)}.table(common_.table); });
+    as_usage([&] { return &Result{.tables = with_lists(tables)}.table(common_.table); });
   }
 }
 
 std::string Invocation::table_text(const std::vector<Table>& tables) const {
   return as_usage([&] {
-    const Finding finding{.tables = with_lists(tables)};
+    const Result stored_output{.tables = with_lists(tables)};
     if (tables.empty()) throw Error("cannot write a table: this result has none");
-    const Table& table = common_.table.empty() ? tables[0] : finding.table(common_.table);
-    if (common_.table.empty() && finding.tables.size() > 1) {
+    const Table& table = common_.table.empty() ? tables[0] : stored_output.table(common_.table);
+    if (common_.table.empty() && stored_output.tables.size() > 1) {
       note(text("note: this is the first table; --table names another: ",
-                join(texts_of(finding.tables, &Table::name), ", ")));
+                join(texts_of(stored_output.tables, &Table::name), ", ")));
     }
     if (common_.csv) return csv_of(table);
     if (common_.latex) return latex_of(table);

@@ -46,7 +46,7 @@ std::vector<int> threads_of(const Invocation& call, const std::string& benchmark
 
 }  // namespace
 
-Result bench(Invocation& call) {
+Output bench(Invocation& call) {
   std::string config = call.given("config") ? call.value("config") : "toy";
   BenchOptions options = as_usage([&] { return bench_options(config); });
   Flags settings;
@@ -66,10 +66,10 @@ Result bench(Invocation& call) {
   }
   as_usage([&] { options.model.validate(); });
   if (!has_threads()) note("warning: this build has no threads and uses one core");
-  const Finding found = std::ranges::find(benchmarks(), name, &Benchmark::name)->run(options);
-  Result result = reproducible(call, found, "\n" + about_text(found.about));
-  result.text.insert(0, program_text() + "\n\n");
-  return result;
+  const Result found = std::ranges::find(benchmarks(), name, &Benchmark::name)->run(options);
+  Output output = reproducible(call, found, "\n" + about_text(found.about));
+  output.text.insert(0, program_text() + "\n\n");
+  return output;
 }
 
 }  // namespace headlab::cli

@@ -72,7 +72,7 @@ std::vector<std::string> texts_of_answers(const Run& run) {
 }
 
 /// Returns one matrix over the vocabulary; writes no file.
-Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
+Output show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
   const Index targets = run.model.config().targets;
   if (flags.target >= targets) {
@@ -102,17 +102,17 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
                        {"tokens", tokens},
                        {flags.matrix, std::move(rows)}});
   if (!qk && answers != tokens) json["answers"] = answers;
-  return finding(call, run,
-                 {.json = std::move(json),
-                  .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
-                               qk ? at_distance(run, flags.options.distance) : "", "\n",
-                               beyond_scores(run))},
-                 "");
+  return stored_output(call, run,
+                       {.json = std::move(json),
+                        .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
+                                     qk ? at_distance(run, flags.options.distance) : "", "\n",
+                                     beyond_scores(run))},
+                       "");
 }
 
 }  // namespace
 
-Result circuits(Invocation& call) {
+Output circuits(Invocation& call) {
   CircuitFlags flags;
   call.read(flags.settings(), call.out_setting());
   require_known("matrix", flags.matrix, {"ov", "qk"});
@@ -122,11 +122,11 @@ Result circuits(Invocation& call) {
   CircuitsReport report = find_circuits(run.model, flags.options);
   report.tokens = texts_of_tokens(run);
   report.answers = texts_of_answers(run);
-  return finding(call, run, finding_of(report),
-                 text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
-                      flags.options.seed, at_distance(run, flags.options.distance), "\n",
-                      beyond_scores(run)),
-                 "circuits.json");
+  return stored_output(call, run, result_of(report),
+                       text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
+                            flags.options.seed, at_distance(run, flags.options.distance), "\n",
+                            beyond_scores(run)),
+                       "circuits.json");
 }
 
 }  // namespace headlab::cli

@@ -8,7 +8,7 @@
 
 namespace headlab::cli {
 
-using Body = Result(Invocation& call);
+using Body = Output(Invocation& call);
 /// Functions of the commands, each in the file of its name.
 Body train, eval, patch, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
     reproduce, page, sweep, compare, bench, cost, list, explain, show, runs, start, completion,

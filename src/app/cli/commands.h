@@ -20,7 +20,7 @@ namespace headlab::cli {
 int run_words(const std::vector<std::string>& words);
 /// Runs a command within another and returns its result without printing it. Errors: those of the
 /// command; the error that prevented the result from being written.
-Result result_of_words(const std::vector<std::string>& words);
+Output result_of_words(const std::vector<std::string>& words);
 
 /// Returns the row of the table of commands. UsageError that names the nearest one if there is
 /// none.
@@ -32,25 +32,26 @@ std::string program_help();
 HelpWanted help_of(const Command& command);
 
 /// Returns a result with text after its tables.
-Result result_of(const Finding& finding, const std::string& words = "");
+Output output_of(const Result& stored_output, const std::string& words = "");
 /// Returns a result that ends with the command that reproduces it.
-Result reproducible(const Invocation& call, Result result);
-Result reproducible(const Invocation& call, const Finding& finding, const std::string& words = "");
-Result reproducible(const Invocation& call, Json json, const std::string& words);
+Output reproducible(const Invocation& call, Output output);
+Output reproducible(const Invocation& call, const Result& stored_output,
+                    const std::string& words = "");
+Output reproducible(const Invocation& call, Json json, const std::string& words);
 /// Returns a result with its own JSON, and tables with text before and after them.
-Result reproducible(const Invocation& call, Json json, std::vector<Table> tables,
+Output reproducible(const Invocation& call, Json json, std::vector<Table> tables,
                     const std::string& after, const std::string& before = "");
 /// Returns the result for a run and stores it as the file `name` in the run's folder, or at the
 /// path of --out, with the settings, the step and a hash of the weights that it describes. If the
 /// folder cannot be written, a note reports it.
-Result finding(const Invocation& call, const Run& run, Result found, const std::string& name);
-Result finding(const Invocation& call, const Run& run, const Finding& found,
-               const std::string& words, const std::string& name);
+Output stored_output(const Invocation& call, const Run& run, Output found, const std::string& name);
+Output stored_output(const Invocation& call, const Run& run, const Result& found,
+                     const std::string& words, const std::string& name);
 /// Writes a file that the call names. Error if it belongs to a run and another command made it.
 void write_out(const Invocation& call, const std::filesystem::path& file, std::string_view bytes);
 /// Writes the JSON of a result as a file; if that fails, the result is still shown, followed by the
 /// error.
-void keep_as(const std::filesystem::path& file, Result& result);
+void keep_as(const std::filesystem::path& file, Output& output);
 /// Returns the shell comment after a command that recreates a folder.
 std::string replaced_text(const std::filesystem::path& folder);
 
@@ -146,9 +147,9 @@ class Progress {
   void clear();
   /// Returns the result if Ctrl-C came before the last step: the exit status is 130, and the note
   /// shows how to continue the run at `path` on its task.
-  Result interrupted_or(Result result, const std::string& path, const std::string& task) const;
+  Output interrupted_or(Output output, const std::string& path, const std::string& task) const;
   /// Returns the result if Ctrl-C came while the task waited for its program (Stopped).
-  Result stopped_while_waiting(const std::string& path, const std::string& task) const;
+  Output stopped_while_waiting(const std::string& path, const std::string& task) const;
 
  private:
   Index steps_;
@@ -205,12 +206,12 @@ struct StoredPatternFlags {
 
 /// Returns the scores of stored patterns, without the command that reproduces them. Without ground
 /// truth, the text has the scores that need none.
-Result scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
+Output scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
                         const HeadsOptions& options, HeadsShown shown = {});
 
 /// Draws and writes the picture if one is requested, embeds the command that reproduces it, and
 /// adds its files and a caption to the result.
-Result with_picture(const Invocation& call, const PictureFlags& flags, Result result,
+Output with_picture(const Invocation& call, const PictureFlags& flags, Output output,
                     const std::function<Picture(double units)>& make);
 
 // ---- commands with long work: jobs run in parallel (--jobs), in as many processes as run the same
@@ -226,7 +227,7 @@ bool is_worker();
 /// Returns all settings as stored with a result, independent of how it was computed.
 Json work_settings(const Invocation& call);
 /// Returns the result of a command that was stopped.
-Result stopped_result(const Invocation& call);
+Output stopped_result(const Invocation& call);
 
 /// Outcome of several runs, in their order.
 struct RunsDone {
@@ -235,11 +236,11 @@ struct RunsDone {
   std::vector<std::pair<std::string, std::string>> failed{};  // path and error
   std::optional<Error> unwritten{};  // the error of a result that could not be stored
   /// Result of a command that was stopped before all runs were complete.
-  std::optional<Result> ended{};
+  std::optional<Output> ended{};
 
   /// Returns the output of a command on one or several runs: the runs and the keys `more`, the
   /// tables, the files that store them, and a line for each run that failed.
-  Result shown(const Invocation& call, const Json::Object& more, const std::vector<Table>& tables,
+  Output shown(const Invocation& call, const Json::Object& more, const std::vector<Table>& tables,
                const std::string& files) const;
 };
 struct RunsWork {

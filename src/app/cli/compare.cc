@@ -6,7 +6,7 @@
 
 namespace headlab::cli {
 
-Result compare(Invocation& call) {
+Output compare(Invocation& call) {
   CompareOptions options;
   PictureFlags picture;
   Flags s;
@@ -28,7 +28,7 @@ Result compare(Invocation& call) {
   for (const std::string& name : call.positionals()) {
     for (Arm& arm : arms_of(name, measure)) arms.push_back(std::move(arm));
   }
-  const Finding found = compare_arms(arms, options);
+  const Result found = compare_arms(arms, options);
   for (const Json& one : found.about.at("notes").items()) note("note: " + one.string());
   return with_picture(call, picture, reproducible(call, found),
                       [&](double units) { return compare_figure(arms, options, units); });

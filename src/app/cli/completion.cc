@@ -93,7 +93,7 @@ std::string answer_to(const std::string& what, const std::string& line) {
 
 }  // namespace
 
-Result completion(Invocation& call) {
+Output completion(Invocation& call) {
   call.read({});
   const std::string& what = call.positionals()[0];
   const std::string line = call.positionals().size() > 1 ? call.positionals()[1] : "headlab ";

@@ -53,24 +53,24 @@ Json attention_layers_json(const std::vector<AttentionSlotSizes>& attention_laye
 
 }  // namespace
 
-Result cost(Invocation& call) {
+Output cost(Invocation& call) {
   CostFlags flags;
   call.read(flags.settings());
   if (flags.published) {
-    return reproducible(call, Finding{.about = stamped(), .tables = {published_cost()}});
+    return reproducible(call, Result{.about = stamped(), .tables = {published_cost()}});
   }
   const std::vector<AttentionSlotSizes> attention_layers =
       flags.model.empty() ? as_usage([&] { return attention_layers_of(flags.sizes); })
                           : attention_layers_of(open_run(flags.model).model);
-  Finding found = as_usage([&] { return cost_finding(attention_layers, flags.sizes.batch); });
+  Result found = as_usage([&] { return cost_result(attention_layers, flags.sizes.batch); });
   found.about = stamped({{"modules", attention_layers_json(attention_layers)}});
   const bool widths_follow = flags.model.empty() && flags.sizes.d_head == 0;
   const std::string division =
       widths_follow ? division_note(flags.sizes.d_model, flags.sizes.heads) : "";
   found.about["division"] = division;
-  Result result = reproducible(call, found);
-  if (!division.empty()) result.text.insert(0, wrapped(division, "", stdout_width()) + "\n");
-  return result;
+  Output output = reproducible(call, found);
+  if (!division.empty()) output.text.insert(0, wrapped(division, "", stdout_width()) + "\n");
+  return output;
 }
 
 }  // namespace headlab::cli

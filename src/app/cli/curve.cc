@@ -81,28 +81,27 @@ std::string plan_of(std::size_t runs, const CurveOptions& options, std::size_t s
 }
 
 /// Returns the table of one run, or of means over several.
-Result shown_curves(const Invocation& call, const RunsDone& done, const std::vector<Curve>& curves,
+Output shown_curves(const Invocation& call, const RunsDone& done, const std::vector<Curve>& curves,
                     const PictureFlags& picture) {
   const CurveOverRuns all = over_runs(curves);
   const Json means = to_json(all);
   const std::string files =
-      curves.size() == 1
-          ? finding_file(open_run(done.paths[0], Access::look), "curve.json").string()
-          : text("curve.json in each of the ", curves.size(), " runs");
-  Result result = done.shown(call,
+      curves.size() == 1 ? result_file(open_run(done.paths[0], Access::look), "curve.json").string()
+                         : text("curve.json in each of the ", curves.size(), " runs");
+  Output output = done.shown(call,
                              {{"task", curves[0].task},
                               {"needed", means.at("needed")},
                               {"methods", means.at("methods")},
                               {"curves", done.found},
                               {"settings", work_settings(call)}},
                              curve_tables(curves, done.paths), files);
-  return with_picture(call, picture, std::move(result),
+  return with_picture(call, picture, std::move(output),
                       [&](double units) { return curve_figure(all, units); });
 }
 
 }  // namespace
 
-Result curve(Invocation& call) {
+Output curve(Invocation& call) {
   CurveFlags flags;
   call.read(flags.settings());
   flags.picture.units();

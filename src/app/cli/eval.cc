@@ -52,7 +52,7 @@ void write_logits(const Invocation& call, const std::string& file, const Run& ru
 }
 
 /// Adds the table of groups and the in-context score; returns a line about the score.
-std::string add_groups(Finding& found, const Run& run, const EvalFlags& flags,
+std::string add_groups(Result& found, const Run& run, const EvalFlags& flags,
                        const AnsweredTargets& answered) {
   if (flags.by == TargetGroups::target) return "";
   found.tables.push_back(grouped_table(*run.task, answered.targets, flags.by));
@@ -71,10 +71,10 @@ std::string add_groups(Finding& found, const Run& run, const EvalFlags& flags,
 
 /// Moves the summary by target out of the way: --table targets shows single targets.
 void name_tables(const Invocation& call, const Run& run, const AnsweredTargets& answered,
-                 Result& result) {
-  result.tables[0].name = "summary";
+                 Output& output) {
+  output.tables[0].name = "summary";
   if (call.value("table") != "targets") return;
-  result.tables.push_back(single_target_table(*run.task, answered.targets));
+  output.tables.push_back(single_target_table(*run.task, answered.targets));
 }
 
 EvaluateOptions options_of(const Run& run, const EvalFlags& flags) {
@@ -98,7 +98,7 @@ AnsweredTargets answered_if_asked(const Invocation& call, const Run& run, const 
 
 }  // namespace
 
-Result eval(Invocation& call) {
+Output eval(Invocation& call) {
   EvalFlags flags;
   call.read(flags.settings());
   require_ending("--npy", flags.npy, ".npy");
@@ -112,10 +112,10 @@ Result eval(Invocation& call) {
   write_losses(call, flags.npy, run, options);
   write_logits(call, flags.logits, run, answered);
   const Index judged = at_most_different(*run.task, flags.examples, options.split);
-  Finding found{.about = stamped({{"loss", held_out.loss},
-                                  {"accuracy", held_out.accuracy},
-                                  {"examples", judged}}),
-                .tables = {target_table(held_out)}};
+  Result found{.about = stamped({{"loss", held_out.loss},
+                                 {"accuracy", held_out.accuracy},
+                                 {"examples", judged}}),
+               .tables = {target_table(held_out)}};
   const std::string score = add_groups(found, run, flags, answered);
   if (const std::string data = run.task->about_data(); !data.empty()) found.about["data"] = data;
   const std::string bits = add_bits(found.about, run, held_out);
@@ -123,9 +123,9 @@ Result eval(Invocation& call) {
   if (!overfitting.empty()) found.about["overfitting"] = overfitting;
   const std::string examples = examples_text(*run.task, judged, options.split);
   const std::string shown = overfitting.empty() ? "" : wrapped(overfitting, "", text_width());
-  Result result = reproducible(call, found, text(bits, score, "\n", examples, "\n", shown));
-  name_tables(call, run, answered, result);
-  return result;
+  Output output = reproducible(call, found, text(bits, score, "\n", examples, "\n", shown));
+  name_tables(call, run, answered, output);
+  return output;
 }
 
 std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {

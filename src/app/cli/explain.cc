@@ -69,7 +69,7 @@ Json worked_example_json(const WorkedExample& worked, const ShownHeads& shown) {
 }
 
 /// Returns the tables of all queries, or of one.
-Result show_worked_example(const Invocation& call, const LessonFlags& flags,
+Output show_worked_example(const Invocation& call, const LessonFlags& flags,
                            const WorkedExample& worked) {
   const Index H = flags.heads == 0 ? worked.heads : flags.heads, width = worked.q.columns();
   if (width % H != 0) {
@@ -94,7 +94,7 @@ Result show_worked_example(const Invocation& call, const LessonFlags& flags,
   return reproducible(call, std::move(json), query_tables(shown, query), "\n", about);
 }
 
-Result show_lesson(const Invocation& call, const LessonFlags& flags) {
+Output show_lesson(const Invocation& call, const LessonFlags& flags) {
   return show_worked_example(call, flags, worked_example(call.positionals()[0]));
 }
 
@@ -124,7 +124,7 @@ ShownHeads steps_in_run(const Run& run, const Activations& activations, const Ba
           .heads = {steps_of(run.model, activations, batch, head)}};
 }
 
-Result show_run(const Invocation& call, const LessonFlags& flags) {
+Output show_run(const Invocation& call, const LessonFlags& flags) {
   const Run run = open_run(call.positionals()[1]);
   const Batch batch = example_of(*run.task, flags.example);
   const std::vector<HeadId> all = all_heads(run.model);
@@ -155,7 +155,7 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
            shape(", v", steps.v), shape(", weights", steps.weights), "\n\n"));
 }
 
-Result explain_mistakes(const Invocation& call, const LessonFlags&) {
+Output explain_mistakes(const Invocation& call, const LessonFlags&) {
   Table table = corrections_table();
   table.shown = false;
   std::string said = "common mistakes, and what is true:\n";
@@ -163,11 +163,11 @@ Result explain_mistakes(const Invocation& call, const LessonFlags&) {
     said += "\n" + beside("said:", 8, row[1].string()) +
             beside("true:", 8, text(row[2].string(), " (", row[3].string(), ")"));
   }
-  return reproducible(call, Finding{.about = stamped({{"topic", "mistakes"}}), .tables = {table}},
+  return reproducible(call, Result{.about = stamped({{"topic", "mistakes"}}), .tables = {table}},
                       said);
 }
 
-Result attention_lesson(const Invocation& call, const LessonFlags& flags) {
+Output attention_lesson(const Invocation& call, const LessonFlags& flags) {
   if (call.positionals().size() > 1) return show_run(call, flags);
   if (flags.file.empty()) {
     throw UsageError("cannot use flags of explain attention: a run is missing, or a file",
@@ -182,7 +182,7 @@ struct Lesson {
   const char* name;
   const char* summary;
   const char* takes;  // "" or "RUN"
-  Result (*explain)(const Invocation& call, const LessonFlags& flags);
+  Output (*explain)(const Invocation& call, const LessonFlags& flags);
 };
 
 constexpr Lesson kLessons[] = {
@@ -194,7 +194,7 @@ constexpr Lesson kLessons[] = {
     {"mistakes", "common mistakes about attention in articles", "", explain_mistakes},
 };
 
-Result list_lessons() {
+Output list_lessons() {
   std::string shown;
   Json entries = Json::array();
   for (const Lesson& lesson : kLessons) {
@@ -212,7 +212,7 @@ Result list_lessons() {
 
 Words explain_topics() { return texts_of(kLessons, &Lesson::name); }
 
-Result explain(Invocation& call) {
+Output explain(Invocation& call) {
   LessonFlags flags;
   call.read(flags.settings());
   if (call.positionals().empty()) return list_lessons();

@@ -101,35 +101,36 @@ std::unique_ptr<FileLock> lock_of(const fs::path& file) {
 }  // namespace
 
 /// Stores a result. Several commands may do so at once: each waits for the one before it.
-Result finding(const Invocation& call, const Run& run, Result found, const std::string& name) {
+Output stored_output(const Invocation& call, const Run& run, Output found,
+                     const std::string& name) {
   const std::string out = call.value("out");
-  const fs::path file = out.empty() ? finding_file(run, name) : fs::path(out);
+  const fs::path file = out.empty() ? result_file(run, name) : fs::path(out);
   const bool keeps = !out.empty() || !name.empty();
   const auto lock = keeps ? lock_of(file) : nullptr;
   found.json["options"] = deciding_settings(call);
   found.json["step"] = run.step < 0 ? Json() : Json(run.step);
   found.json["weights"] = weights_hash(run.model);
   found.json["run"] = identity_of(run.config);
-  Result result = reproducible(call, std::move(found));
-  if (!keeps) return result;
+  Output output = reproducible(call, std::move(found));
+  if (!keeps) return output;
   try {
     require_own(call, file, true);
-    Json kept = result.json;
+    Json kept = output.json;
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
     write_json(file, kept, out.empty() ? Links::replace : links_of(file));
   } catch (const Error& error) {
-    result.unwritten =
+    output.unwritten =
         Error(text("cannot keep the result: ", error.what()),
               call.settings().find("out") ? "keep it in another place with --out FILE"
                                           : "make the run's folder writable");
   }
-  return result;
+  return output;
 }
 
-Result finding(const Invocation& call, const Run& run, const Finding& found,
-               const std::string& words, const std::string& name) {
+Output stored_output(const Invocation& call, const Run& run, const Result& found,
+                     const std::string& words, const std::string& name) {
   call.check_table(found.tables);  // a wrong command line changes no file
-  return finding(call, run, result_of(found, "\n" + words), name);
+  return stored_output(call, run, output_of(found, "\n" + words), name);
 }
 
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
@@ -139,12 +140,12 @@ void write_out(const Invocation& call, const fs::path& file, std::string_view by
   write_file(file, bytes, links);
 }
 
-void keep_as(const fs::path& file, Result& result) {
+void keep_as(const fs::path& file, Output& output) {
   try {
     const auto lock = lock_of(file);
-    write_json(file, result.json);
+    write_json(file, output.json);
   } catch (const Error& error) {
-    result.unwritten = error;
+    output.unwritten = error;
   }
 }
 

@@ -80,9 +80,9 @@ void write_masses(const Invocation& call, const HeadsFlags& flags, const HeadedM
   write_out(call, flags.npy, npy_bytes(shape, masses.values));
 }
 
-Result show_stored(const Invocation& call, const HeadsFlags& flags) {
+Output show_stored(const Invocation& call, const HeadsFlags& flags) {
   const StoredPatterns patterns = flags.stored.read(call);
-  Result shown = reproducible(call, scores_of_stored(call, patterns, flags.options, flags.shown));
+  Output shown = reproducible(call, scores_of_stored(call, patterns, flags.options, flags.shown));
   write_masses(call, flags, patterns.model(), patterns.task());
   if (const std::string out = call.value("out"); !out.empty()) {
     write_out(call, out, shown.json.dump(2) + "\n");
@@ -93,7 +93,7 @@ Result show_stored(const Invocation& call, const HeadsFlags& flags) {
                       [&](double units) { return divisions_figure(report, units); });
 }
 
-Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
+Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   HeadsOptions options = flags.options;
   options.rises = true;
   std::optional<Transformer> untrained;
@@ -106,10 +106,10 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   if (both) both->done();
   write_masses(call, flags, run.model, *run.task);
   if (both) both->done();
-  Finding found = finding_of(report, {.all = true});
+  Result found = result_of(report, {.all = true});
   found.about["seed"] = run.config.train.seed;
   found.about["settings"] = settings_of(run.config).to_json();
-  Result shown = result_of(finding_of(report, flags.shown));
+  Output shown = output_of(result_of(report, flags.shown));
   call.check_table(shown.tables);
   shown.json = to_json(found);
   shown.text += text("\n", examples_text(*run.task, report.examples), "\n");
@@ -117,7 +117,7 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
     shown.json["overfitting"] = one;
     shown.text += wrapped(one, "", text_width());
   }
-  return with_picture(call, flags.picture, finding(call, run, std::move(shown), "heads.json"),
+  return with_picture(call, flags.picture, stored_output(call, run, std::move(shown), "heads.json"),
                       [&](double units) { return divisions_figure(report, units); });
 }
 
@@ -174,8 +174,8 @@ void fill_rows(Table& roles, const OverRuns& values, double runs) {
 }
 
 /// Returns in how many runs each relation has an owner, and how well its best head scores.
-Result show_runs(const Invocation& call, const HeadsFlags& flags) {
-  Finding found{.about = stamped({{"runs", call.positionals()}})};
+Output show_runs(const Invocation& call, const HeadsFlags& flags) {
+  Result found{.about = stamped({{"runs", call.positionals()}})};
   Json reports = Json::array();
   std::vector<std::vector<double>> lifts, owned;  // by relation and run
   std::vector<std::vector<Division>> divisions;
@@ -210,7 +210,7 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
 
 }  // namespace
 
-Result heads(Invocation& call) {
+Output heads(Invocation& call) {
   HeadsFlags flags;
   MovedFlags moved;
   Flags own = flags.settings();

@@ -5,7 +5,7 @@
 
 namespace headlab::cli {
 
-Result history(Invocation& call) {
+Output history(Invocation& call) {
   PictureFlags picture;
   Flags settings;
   picture.add_to(settings);
@@ -13,7 +13,7 @@ Result history(Invocation& call) {
   picture.units();
   const Run run = open_run(call.positionals()[0]);
   const HeadsHistory history = read_heads_history(run);
-  return with_picture(call, picture, finding(call, run, finding_of(history), "", ""),
+  return with_picture(call, picture, stored_output(call, run, result_of(history), "", ""),
                       [&](double units) { return history_figure(history, units); });
 }
 

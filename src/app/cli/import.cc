@@ -121,7 +121,7 @@ std::string layouts_help() {
 
 }  // namespace
 
-Result import_command(Invocation& call) {
+Output import_command(Invocation& call) {
   std::string out, task = "repeated", ignored;
   bool force = false;
   Settings settings;
@@ -157,7 +157,7 @@ Result import_command(Invocation& call) {
                            named("ignored keys: ", names_in(ignored))));
 }
 
-Result export_command(Invocation& call) {
+Output export_command(Invocation& call) {
   std::string out, to;
   Settings settings;
   settings.string("to", to, "layout: " + join(texts_of(exports(), &LayoutName::name), ", "),

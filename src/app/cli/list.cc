@@ -16,7 +16,7 @@ struct Listed {
 
 std::vector<Listed> listed_files() {
   std::vector<Listed> rows;
-  for (const FindingEntry& entry : finding_table()) {
+  for (const ResultEntry& entry : result_table()) {
     if (!entry.is_file()) {
       continue;
     }
@@ -69,7 +69,7 @@ std::vector<Listed> listed(const std::string& what) {
 }
 
 /// Returns every word of conclusions with its rule, test, correction and subject.
-Result list_conclusions() {
+Output list_conclusions() {
   Table table{"verdicts",
               {Column("name", "name", "the conclusion, as printed").no_legend(),
                Column("rule", "rule", "conditions of the conclusion").no_legend(),
@@ -98,7 +98,7 @@ Result list_conclusions() {
 
 }  // namespace
 
-Result list(Invocation& call) {
+Output list(Invocation& call) {
   call.read({});
   const std::string& what = call.positionals()[0];
   require_known("list", what,

@@ -87,7 +87,7 @@ std::string examples_section() {
 
 std::string files_section() {
   std::string page = ".SH FILES\nA run is a folder with these files; JSON and NumPy read them.\n";
-  for (const FindingEntry& entry : finding_table()) {
+  for (const ResultEntry& entry : result_table()) {
     if (entry.is_file()) page += item(bold(entry.name), entry.meaning);
   }
   return page;

@@ -50,7 +50,7 @@ std::string training_command(const Run& run, const std::string& file) {
 }
 
 std::string writer_of(const Run& run, const std::string& file) {
-  std::string command = std::ranges::find(finding_table(), file, &FindingEntry::name)->command;
+  std::string command = std::ranges::find(result_table(), file, &ResultEntry::name)->command;
   if (command.empty()) return training_command(run, file);
   return "headlab " + command.replace(command.find("RUN"), 3, shell_word(name_of(run)));
 }
@@ -86,7 +86,7 @@ std::string default_file(const Invocation& call, const PageFlags& flags) {
 
 }  // namespace
 
-Result page(Invocation& call) {
+Output page(Invocation& call) {
   PageFlags flags;
   call.read(flags.settings());
   flags.options.command = call.again("out");
@@ -100,7 +100,7 @@ Result page(Invocation& call) {
   if (flags.out.empty()) flags.out = otherwise;
   const Page page = page_of(call, flags);
   if (!flags.check) write_out(call, flags.out, page.html);
-  Finding found = finding_of(page);
+  Result found = result_of(page);
   found.about["path"] = flags.check ? Json() : Json(flags.out);
   return reproducible(call, found,
                       missing_text(page) + (flags.check ? "\n" : "\n" + flags.out + "\n"));

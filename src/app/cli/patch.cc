@@ -37,7 +37,7 @@ std::pair<Batch, Batch> held_out_pair(const Run& run, Index examples) {
 
 }  // namespace
 
-Result patch(Invocation& call) {
+Output patch(Invocation& call) {
   PatchFlags flags;
   call.read(flags.settings(), call.out_setting());
   if (!flags.input.empty() && flags.corrupted.empty()) {
@@ -48,10 +48,10 @@ Result patch(Invocation& call) {
   const auto [clean, corrupted] =
       flags.input.empty() ? held_out_pair(run, flags.examples)
                           : own_pair(run.model, *run.task, flags.input, flags.corrupted);
-  const Finding found = patch_finding(run.model, clean, corrupted, flags.paths);
+  const Result found = patch_result(run.model, clean, corrupted, flags.paths);
   const std::string judged =
       flags.input.empty() ? examples_text(*run.task, 2 * clean.size) : "your inputs";
-  return finding(call, run, found, judged + "\n", "patching.json");
+  return stored_output(call, run, found, judged + "\n", "patching.json");
 }
 
 }  // namespace headlab::cli

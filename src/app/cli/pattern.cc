@@ -158,8 +158,8 @@ void write_activations(const Invocation& call, const Run& run, const PatternFlag
   write_out(call, flags.activations, npz_bytes(files));
 }
 
-Finding finding_of(const Run& run, const std::vector<HeadPattern>& patterns, bool is_one) {
-  Finding found;
+Result result_of(const Run& run, const std::vector<HeadPattern>& patterns, bool is_one) {
+  Result found;
   if (is_one) {
     found.about = stamped(to_json(patterns[0]).members());
   } else {
@@ -218,7 +218,7 @@ void read_flags(Invocation& call, PatternFlags& flags) {
 
 }  // namespace
 
-Result pattern(Invocation& call) {
+Output pattern(Invocation& call) {
   PatternFlags flags;
   read_flags(call, flags);
   const Run run = open_run(call.positionals()[0]);
@@ -235,12 +235,12 @@ Result pattern(Invocation& call) {
   write_npy(call, flags.npy, patterns, &HeadPattern::weights);
   write_npy(call, flags.z, patterns, &HeadPattern::z);
   write_activations(call, run, flags);
-  const Finding found = finding_of(run, patterns, flags.is_one_head());
-  const Result all{.json = to_json(found),
+  const Result found = result_of(run, patterns, flags.is_one_head());
+  const Output all{.json = to_json(found),
                    .text = shown,
                    .quotes_data = true,
                    .tables = found.tables};
-  return with_picture(call, flags.picture, finding(call, run, all, ""), [&](double units) {
+  return with_picture(call, flags.picture, stored_output(call, run, all, ""), [&](double units) {
     if (report) return grid_figure(run.config.model, patterns, *report, units);
     return pattern_figure(patterns[0], flags.relation, units);
   });

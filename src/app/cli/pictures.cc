@@ -56,18 +56,18 @@ static std::string lacking_text(const Picture& picture) {
               "\nhint: --svg writes all characters");
 }
 
-Result with_picture(const Invocation& call, const PictureFlags& flags, Result result,
+Output with_picture(const Invocation& call, const PictureFlags& flags, Output output,
                     const std::function<Picture(double units)>& make) {
-  if (!flags.wanted()) return result;
+  if (!flags.wanted()) return output;
   Picture picture = make(flags.units());
   picture.printed = !flags.width.empty();
   const std::string about = "command: " + call.again();
   const auto write = [&](const std::string& file, const std::string& bytes) {
     try {
       write_out(call, file, bytes);
-      result.text += "picture: " + file + "\n";
+      output.text += "picture: " + file + "\n";
     } catch (const Error& error) {
-      result.unwritten = error;
+      output.unwritten = error;
     }
   };
   if (!flags.svg.empty()) write(flags.svg, headlab::svg(picture, about));
@@ -75,13 +75,13 @@ Result with_picture(const Invocation& call, const PictureFlags& flags, Result re
     write(flags.pdf, headlab::pdf(picture, about));
     if (const std::string lacking = lacking_text(picture); !lacking.empty()) note(lacking);
   }
-  result.text += text("caption: ", picture.title, ". ", picture.sentence, "\n");
+  output.text += text("caption: ", picture.title, ". ", picture.sentence, "\n");
   if (!flags.pdf.empty()) {
-    result.text +=
+    output.text +=
         "fonts: the PDF embeds none; where they are needed, write --svg FILE.svg and run\n"
         "  rsvg-convert -f pdf -o FILE.pdf FILE.svg\n";
   }
-  return result;
+  return output;
 }
 
 }  // namespace headlab::cli

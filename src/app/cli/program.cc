@@ -19,7 +19,7 @@ namespace {
 
 /// Runs a command. The library's errors name settings and folders; here they become flags and
 /// commands.
-Result result_in_words(Invocation& call) {
+Output result_in_words(Invocation& call) {
   try {
     return call.command().run(call);
   } catch (const HelpWanted& help) {
@@ -114,9 +114,9 @@ std::string with_folded_commands(const std::string& shown) {
 }
 
 /// Returns the text of a result for a terminal.
-std::string shown_text(const Result& result) {
-  if (!result.quotes_data) return with_folded_commands(as_typed(result.text));
-  std::vector<std::string> lines = texts_of(split(result.text, '\n'), std::identity());
+std::string shown_text(const Output& output) {
+  if (!output.quotes_data) return with_folded_commands(as_typed(output.text));
+  std::vector<std::string> lines = texts_of(split(output.text, '\n'), std::identity());
   for (std::string& line : lines) {
     if (line.starts_with("command: ")) line = as_typed(line);
   }
@@ -150,26 +150,26 @@ void print_json(const Json& json) {
 }
 
 /// Prints the result of a command, with the command that reproduces it.
-Result carry_out(Invocation& call) {
-  Result result;
+Output carry_out(Invocation& call) {
+  Output output;
   const StepsShown steps;
-  with_threads([&] { result = result_in_words(call); });
-  if (result.json.is_object() && result.json.find("command") == nullptr) {
-    result.json["command"] = call.again();
+  with_threads([&] { output = result_in_words(call); });
+  if (output.json.is_object() && output.json.find("command") == nullptr) {
+    output.json["command"] = call.again();
   }
-  return result;
+  return output;
 }
 
 int run_command(const std::string& name, std::span<const std::string> words) {
   Invocation call(find_command(name), words);
   const AllowedCommands allowed(call.tasks_named());  // no other word allows a program
-  const Result result = carry_out(call);
-  if (!call.json() && call.wants_table()) print(harmless(call.table_text(result.tables), true));
-  if (!call.json() && !call.wants_table()) print_shown(harmless(shown_text(result), true));
-  if (call.json() && !result.json.is_null()) print_json(result.json);
-  if (!result.note.empty()) note(result.note);
-  if (result.unwritten) throw *result.unwritten;
-  return result.status;
+  const Output output = carry_out(call);
+  if (!call.json() && call.wants_table()) print(harmless(call.table_text(output.tables), true));
+  if (!call.json() && !call.wants_table()) print_shown(harmless(shown_text(output), true));
+  if (call.json() && !output.json.is_null()) print_json(output.json);
+  if (!output.note.empty()) note(output.note);
+  if (output.unwritten) throw *output.unwritten;
+  return output.status;
 }
 
 /// Returns the words with the flags before the command's name moved after it: they have the same
@@ -242,12 +242,12 @@ int run_and_report(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Result result_of_words(const std::vector<std::string>& words) {
+Output result_of_words(const std::vector<std::string>& words) {
   Invocation call(find_command(words[0]), std::span(words).subspan(1));
   const AllowedCommands allowed(call.tasks_named());
-  Result result = carry_out(call);
-  if (result.unwritten) throw *result.unwritten;
-  return result;
+  Output output = carry_out(call);
+  if (output.unwritten) throw *output.unwritten;
+  return output;
 }
 
 int run_words(const std::vector<std::string>& words) {

@@ -92,7 +92,7 @@ void for_methods(Flags& settings, const std::string& flag) {
   settings.needs({"lambda"}, {with({"l0"})});
 }
 
-Result prune(Invocation& call) {
+Output prune(Invocation& call) {
   PruneFlags flags;
   call.read(flags.settings());
   read_aim(flags, call);
@@ -123,13 +123,13 @@ Result prune(Invocation& call) {
     return progress.stopped_while_waiting(flags.out, run.config.task);
   }
   progress.clear();
-  Result result = reproducible(call, finding_of(pruned), about(pruned, flags, run));
-  result.text.insert(result.text.size() - 1, replaced_text(flags.out));
-  result.unwritten = pruned.unwritten;
-  if (pruned.finetuned == options.finetune && !result.unwritten) {
-    keep_as(std::filesystem::path(flags.out) / "prune.json", result);
+  Output output = reproducible(call, result_of(pruned), about(pruned, flags, run));
+  output.text.insert(output.text.size() - 1, replaced_text(flags.out));
+  output.unwritten = pruned.unwritten;
+  if (pruned.finetuned == options.finetune && !output.unwritten) {
+    keep_as(std::filesystem::path(flags.out) / "prune.json", output);
   }
-  return progress.interrupted_or(std::move(result), flags.out, run.config.task);
+  return progress.interrupted_or(std::move(output), flags.out, run.config.task);
 }
 
 }  // namespace headlab::cli

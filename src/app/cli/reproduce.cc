@@ -35,25 +35,26 @@ struct ReproduceFlags {
 };
 
 /// Returns the result of one run, or over several.
-Result shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
+Output shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
   const bool one = done.paths.size() == 1;
   const Table over = paper.over_runs(done.found);
   const std::string name = text(paper.name, ".json");
   std::string file = text(name, " in each of the ", done.paths.size(), " runs");
   if (one) file = done.paths[0] + "/" + name;
   if (call.given("out")) file = call.value("out");
-  const std::vector<Table> tables = one ? paper.finding(done.found[0]).tables : std::vector{over};
+  const std::vector<Table> tables =
+      one ? paper.result(done.found[0]).tables : std::vector{over};
   return done.shown(call,
                     {{"paper", paper.name},
                      {"reports", done.found},
                      {"settings", work_settings(call)},
-                     {"over_runs", Json(Finding{.tables = {over}}).at("over_runs")}},
+                     {"over_runs", Json(Result{.tables = {over}}).at("over_runs")}},
                     tables, file);
 }
 
 }  // namespace
 
-Result reproduce(Invocation& call) {
+Output reproduce(Invocation& call) {
   ReproduceFlags flags;
   call.read(flags.settings(), call.out_setting());
   const std::string name = call.positionals()[0];

@@ -7,29 +7,29 @@
 
 namespace headlab::cli {
 
-Result result_of(const Finding& finding, const std::string& words) {
-  const std::string shown = text_of(finding, {.width = stdout_width()});
-  return {.json = to_json(finding), .text = shown + words, .tables = finding.tables};
+Output output_of(const Result& stored_output, const std::string& words) {
+  const std::string shown = text_of(stored_output, {.width = stdout_width()});
+  return {.json = to_json(stored_output), .text = shown + words, .tables = stored_output.tables};
 }
 
-Result reproducible(const Invocation& call, Result result) {
-  result.json["command"] = call.again();
-  result.text += "command: " + call.again() + "\n";
-  return result;
+Output reproducible(const Invocation& call, Output output) {
+  output.json["command"] = call.again();
+  output.text += "command: " + call.again() + "\n";
+  return output;
 }
 
-Result reproducible(const Invocation& call, const Finding& finding, const std::string& words) {
-  return reproducible(call, result_of(finding, words.empty() ? "\n" : words));
+Output reproducible(const Invocation& call, const Result& stored_output, const std::string& words) {
+  return reproducible(call, output_of(stored_output, words.empty() ? "\n" : words));
 }
 
-Result reproducible(const Invocation& call, Json json, const std::string& words) {
-  return reproducible(call, Result{.json = std::move(json), .text = words});
+Output reproducible(const Invocation& call, Json json, const std::string& words) {
+  return reproducible(call, Output{.json = std::move(json), .text = words});
 }
 
-Result reproducible(const Invocation& call, Json json, std::vector<Table> tables,
+Output reproducible(const Invocation& call, Json json, std::vector<Table> tables,
                     const std::string& after, const std::string& before) {
-  const std::string shown = text_of(Finding{.tables = tables}, {.width = stdout_width()});
-  return reproducible(call, Result{.json = std::move(json),
+  const std::string shown = text_of(Result{.tables = tables}, {.width = stdout_width()});
+  return reproducible(call, Output{.json = std::move(json),
                                    .text = before + shown + after,
                                    .tables = std::move(tables)});
 }

@@ -75,7 +75,7 @@ std::string remarks(const Run& run, const std::vector<std::string>& outdated) {
 Json describe(const fs::path& path) {
   const Run run = open_run(path, Access::look);
   const std::vector<Json> log = read_log(metrics_file(run), identity_of(run.config));
-  const std::vector<std::string> outdated = outdated_findings(run);
+  const std::vector<std::string> outdated = outdated_results(run);
   return Json::object({{"run", path.string()},
                        {"task", run.config.task.substr(0, run.config.task.find(':'))},
                        {"heads", std::ssize(all_heads(run.model))},
@@ -128,24 +128,24 @@ Table runs_table() {
 }
 
 /// Returns the table of the runs in these folders, and the number of runs that cannot be read.
-Result listed_runs(Json all, Index unread, const std::vector<std::string>& folders) {
-  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
+Output listed_runs(Json all, Index unread, const std::vector<std::string>& folders) {
+  Result found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
   found.tables = {table_of(found.about, runs_table())};
-  Result result = result_of(found);
+  Output output = output_of(found);
   if (found.about.at("runs").items().empty()) {
-    result.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
+    output.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",
                        join(folders, ", "), "\n");
   }
   if (unread > 0) {
-    result.status = 1;
-    result.text += text(unread, " could not be read\n");
+    output.status = 1;
+    output.text += text(unread, " could not be read\n");
   }
-  return result;
+  return output;
 }
 
 }  // namespace
 
-Result runs(Invocation& call) {
+Output runs(Invocation& call) {
   PictureFlags picture;
   Flags settings;
   picture.add_to(settings);

@@ -43,7 +43,7 @@ std::int32_t stop_token(const Task& task, const std::string& name) {
 
 }  // namespace
 
-Result sample(Invocation& call) {
+Output sample(Invocation& call) {
   SampleFlags flags;
   GenerationOptions& options = flags.options;
   call.read(flags.settings());
@@ -67,7 +67,7 @@ Result sample(Invocation& call) {
   const Batch held_out = held_out_examples(*run.task, 1).batch;
   const bool everywhere =
       held_out.target_count() == held_out.length * held_out.targets_per_position;
-  Result result{.json = stamped({{"text", out}, {"seed", flags.seed}, {"command", call.again()}}),
+  Output output{.json = stamped({{"text", out}, {"seed", flags.seed}, {"command", call.again()}}),
                 .text = out + "\n",
                 .note = everywhere ? ""
                                    : "note: this task answers only some positions; tokens at "
@@ -75,10 +75,10 @@ Result sample(Invocation& call) {
                 .quotes_data = true};
   if (config.has_source()) {
     const std::string source = run.task->decode(options.source);
-    result.json["source"] = source;
-    result.text = text("source: ", source, "\nanswer: ", out, "\n");
+    output.json["source"] = source;
+    output.text = text("source: ", source, "\nanswer: ", out, "\n");
   }
-  return result;
+  return output;
 }
 
 }  // namespace headlab::cli

@@ -52,7 +52,7 @@ std::string source_text(const Task& task, const Batch& batch) {
 }
 
 /// Runs `show FILE --check`: reports every fault of a file of lines.
-Result check_file(const std::string& path) {
+Output check_file(const std::string& path) {
   constexpr std::size_t kShown = 20;
   const LinesCheck check = check_lines(read_file(path), path);
   const std::size_t faults = check.faults.size();
@@ -72,7 +72,7 @@ Result check_file(const std::string& path) {
 }
 
 /// Runs `show TASK --write FILE --count N`: writes sequences for the task `file`.
-Result write_file_of(Invocation& call, const Task& task, const std::string& path, Index count) {
+Output write_file_of(Invocation& call, const Task& task, const std::string& path, Index count) {
   write_out(call, path, lines_of(task, count, Key{0}.fold("show")));
   const std::string train = "headlab train --task " + shell_word("file:train=" + path);
   return {.json = stamped({{"file", path}, {"sequences", count}, {"command", call.again()}}),
@@ -106,7 +106,7 @@ std::string shown_text(const std::string& spec, const Task& task, const Example&
 
 }  // namespace
 
-Result show(Invocation& call) {
+Output show(Invocation& call) {
   bool check = false;
   std::string write;
   Index count = 1000;
@@ -137,7 +137,7 @@ Result show(Invocation& call) {
                               {"recommended", recommended_settings(spec)},
                               {"learned", to_json(entry.learned)},
                               {"command", call.again()}});
-  return {.json = Finding{.about = about, .tables = {table}},
+  return {.json = Result{.about = about, .tables = {table}},
           .text = shown_text(spec, *task, example, table),
           .quotes_data = true,
           .tables = {table}};

@@ -230,10 +230,10 @@ int show_stop(const Stop& stop, const std::string& which, bool quiet) {
 }
 
 /// Returns the tour as JSON: the sentences of each step with the result of its command.
-Result tour_as_json(const std::vector<Stop>& stops) {
+Output tour_as_json(const std::vector<Stop>& stops) {
   Json steps = Json::array();
   for (const Stop& stop : stops) {
-    const Result found = result_of_words(stop.words);
+    const Output found = result_of_words(stop.words);
     if (found.status != 0) return {.note = found.note, .status = found.status};
     steps.items().push_back(
         Json::object({{"before", stop.before}, {"result", found.json}, {"after", stop.after()}}));
@@ -243,7 +243,7 @@ Result tour_as_json(const std::vector<Stop>& stops) {
 
 }  // namespace
 
-Result start(Invocation& call) {
+Output start(Invocation& call) {
   std::string out = "runs/start";
   Flags flags;
   flags.string("out", out, "folder of the run; the pruned one is DIR-pruned", "DIR");

@@ -30,17 +30,17 @@ StoredPatterns StoredPatternFlags::read(const Invocation& call) const {
   return StoredPatterns(files);
 }
 
-Result scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
+Output scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
                         const HeadsOptions& options, HeadsShown shown) {
   const HeadsReport report = score_heads(patterns, options);
   shown.scores = shown.scores || report.relations.empty();
-  Finding found = finding_of(report, {.all = true});
+  Result found = result_of(report, {.all = true});
   found.about["patterns"] = call.value("patterns");
-  Result result = result_of(finding_of(report, shown));
-  call.check_table(result.tables);
-  result.json = to_json(found);
-  result.text += text("\n", examples_text(patterns, report), "\n");
-  return result;
+  Output output = output_of(result_of(report, shown));
+  call.check_table(output.tables);
+  output.json = to_json(found);
+  output.text += text("\n", examples_text(patterns, report), "\n");
+  return output;
 }
 
 }  // namespace headlab::cli

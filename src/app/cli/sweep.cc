@@ -158,24 +158,24 @@ std::string missing_text(std::vector<std::string> names, const std::vector<JobFa
 }
 
 /// Returns the result of the finished trials.
-Result show(const Invocation& call, const SweepFlags& flags,
+Output show(const Invocation& call, const SweepFlags& flags,
             const std::vector<SweepTrial>& trials) {
   const SweepReport report = collect_sweep(flags.out, trials);
-  const Finding found = finding_of(report);
+  const Result found = result_of(report);
   const bool none = report.groups.empty();
-  Result result =
+  Output output =
       reproducible(call, found, none ? std::vector<Table>() : found.tables,
                    (none ? "no trial is finished yet\n" : "") +
                        missing_text(report.missing, report.failed, report.trials) + "\n");
   const RunLock lock = lock_sweep(flags.out);  // a hundred processes may end at once
-  keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
-  return with_picture(call, flags.picture, std::move(result),
+  keep_as(std::filesystem::path(flags.out) / "sweep.json", output);
+  return with_picture(call, flags.picture, std::move(output),
                       [&](double units) { return sweep_figure(report, units); });
 }
 
 }  // namespace
 
-Result sweep(Invocation& call) {
+Output sweep(Invocation& call) {
   SweepFlags flags;
   call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
   flags.picture.units();
@@ -200,9 +200,9 @@ Result sweep(Invocation& call) {
   }
   const JobsDone made = train_trials(flags, trials);
   if (made.stopped) return stopped_result(call);
-  Result result = show(call, flags, trials);
-  result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
-  return result;
+  Output output = show(call, flags, trials);
+  output.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
+  return output;
 }
 
 }  // namespace headlab::cli

@@ -248,16 +248,16 @@ void Progress::show(const EvaluationRecord& record) {
   evaluated_ = record.last.step;
 }
 
-Result Progress::interrupted_or(Result result, const std::string& path,
+Output Progress::interrupted_or(Output output, const std::string& path,
                                 const std::string& task) const {
-  if (!interrupted() || last_ >= steps_) return result;
-  result.status = 130;
-  result.note = text("interrupted at step ", last_, " of ", steps_, "; the run is saved\n",
+  if (!interrupted() || last_ >= steps_) return output;
+  output.status = 130;
+  output.note = text("interrupted at step ", last_, " of ", steps_, "; the run is saved\n",
                      resuming_hint(path, task));
-  return result;
+  return output;
 }
 
-Result Progress::stopped_while_waiting(const std::string& path, const std::string& task) const {
+Output Progress::stopped_while_waiting(const std::string& path, const std::string& task) const {
   return {.note =
               text("interrupted while the program of the task did not answer, after step ", last_,
                    " of ", steps_, "; the last save is kept\n", resuming_hint(path, task)),

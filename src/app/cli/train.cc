@@ -81,11 +81,11 @@ Json notes_of(const Run& run, const std::vector<std::string>& said) {
   return notes;
 }
 
-Result train_result(const Run& run, const TrainResult& trained, const std::string& command) {
+Output train_result(const Run& run, const TrainResult& trained, const std::string& command) {
   Json json = stamped(
       {{"loss", trained.held_out.loss},
        {"accuracy", trained.held_out.accuracy},
-       {"targets", to_json(Finding{.tables = {target_table(trained.held_out)}}).at("targets")},
+       {"targets", to_json(Result{.tables = {target_table(trained.held_out)}}).at("targets")},
        {"steps", trained.steps},
        {"seconds", trained.seconds},
        {"tokens_per_s", trained.tokens_per_s},
@@ -102,7 +102,7 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
           : "";
   return {.json = std::move(json),
           .text =
-              text(text_of(Finding{.tables = {target_table(trained.held_out)}},
+              text(text_of(Result{.tables = {target_table(trained.held_out)}},
                            {.width = stdout_width()}),
                    bits, "\n", run.path.string(), ": ", trained.steps, " steps, seed ",
                    run.config.train.seed, speed, "\n",
@@ -113,7 +113,7 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
 
 /// Returns the result. An empty `command` means that no command reproduces the run; `said` becomes
 /// part of its notes.
-Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string& command,
+Output train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string& command,
                     const std::string& said) {
   catch_interrupts();
   Progress progress(run.config.train.steps);
@@ -128,14 +128,14 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   }
   const Table times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
-  Result result = train_result(run, trained, command);
-  result.json["notes"] = notes_of(run, {said});
+  Output output = train_result(run, trained, command);
+  output.json["notes"] = notes_of(run, {said});
   if (const std::string one = overfitting_text(run); !one.empty()) note("note: " + one);
   if (profile) {
-    result.json["profile"] = to_json(Finding{.tables = {times}}).at("profile");
-    result.text += "\n" + text_of(times, stdout_width());
+    output.json["profile"] = to_json(Result{.tables = {times}}).at("profile");
+    output.text += "\n" + text_of(times, stdout_width());
   }
-  return progress.interrupted_or(std::move(result), run.path.string(), run.config.task);
+  return progress.interrupted_or(std::move(output), run.path.string(), run.config.task);
 }
 
 /// Returns "layers=2 heads=4 lr=0.001": the settings in `names`, or all that the task recommends.
@@ -195,7 +195,7 @@ Transformer beginning_of(const std::string& from, RunConfig& config) {
   return model_from(open_run(from), config);
 }
 
-Result train_new_run(Invocation& call) {
+Output train_new_run(Invocation& call) {
   TrainFlags flags;
   const std::string from = call.wants_help() ? "" : call.value("from");
   RunConfig config = base_config(call.value("config"), call.value("task"), from);
@@ -284,7 +284,7 @@ void refuse_settings_of_new_runs(const Invocation& call, const Settings& setting
   }
 }
 
-Result resume(Invocation& call) {
+Output resume(Invocation& call) {
   TrainFlags flags;
   RunConfig given;
   refuse_settings_of_new_runs(call, user_settings_of(given));
@@ -314,14 +314,14 @@ Result resume(Invocation& call) {
   if (schedule.empty()) schedule = warmup_note(run.config.train);
   if (!schedule.empty()) note("note: " + schedule);
   save_config(run);
-  Result result = train_to_end(run, trainer, flags.profile, again_of(run), schedule);
+  Output output = train_to_end(run, trainer, flags.profile, again_of(run), schedule);
   update_prune_record(run);
-  const std::vector<std::string> outdated = outdated_findings(run);
+  const std::vector<std::string> outdated = outdated_results(run);
   if (!outdated.empty()) {
-    result.note += text(result.note.empty() ? "" : "\n", "note: ", join(outdated, ", "),
+    output.note += text(output.note.empty() ? "" : "\n", "note: ", join(outdated, ", "),
                         outdated.size() == 1 ? " describes" : " describe", " earlier weights");
   }
-  return result;
+  return output;
 }
 
 }  // namespace
@@ -347,7 +347,7 @@ void for_models(Flags& settings) {
   settings.needs({"rotary_base"}, {has_value("positions", {"rotary"})});
 }
 
-Result train(Invocation& call) {
+Output train(Invocation& call) {
   return call.given("resume") && !call.wants_help() ? resume(call) : train_new_run(call);
 }
 

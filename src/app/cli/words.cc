@@ -164,7 +164,7 @@ Words terms_of(const std::vector<Meaning>& all, const Words& words, const Words&
 
 bool is_explained(const std::string& word) { return is_known(meanings(), word); }
 
-Result explain_words(const Words& words, const Words& lessons) {
+Output explain_words(const Words& words, const Words& lessons) {
   const std::vector<Meaning> all = meanings();
   std::string shown;
   Json explained = Json::array();

@@ -17,6 +17,6 @@ bool is_explained(const std::string& word);
 
 /// Returns all meanings of the words, in order; several words may make one term ("layer norm").
 /// Errors: a word that is unknown, or that is one of `lessons`.
-Result explain_words(const Words& words, const Words& lessons);
+Output explain_words(const Words& words, const Words& lessons);
 
 }  // namespace headlab::cli

@@ -84,7 +84,7 @@ Json work_settings(const Invocation& call) {
   return settings;
 }
 
-Result stopped_result(const Invocation& call) {
+Output stopped_result(const Invocation& call) {
   return {.note =
               "interrupted; finished results are kept\nhint: give the same command again to "
               "continue: " +
@@ -92,7 +92,7 @@ Result stopped_result(const Invocation& call) {
           .status = 130};
 }
 
-Result RunsDone::shown(const Invocation& call, const Json::Object& more,
+Output RunsDone::shown(const Invocation& call, const Json::Object& more,
                        const std::vector<Table>& tables, const std::string& files) const {
   Json list = Json::array();
   for (const auto& [path, error] : failed) {
@@ -100,11 +100,11 @@ Result RunsDone::shown(const Invocation& call, const Json::Object& more,
   }
   Json json = stamped({{"runs", paths.size()}, {"paths", paths}, {"failed", std::move(list)}});
   json.members().insert(json.members().end(), more.begin(), more.end());
-  Result result = reproducible(call, std::move(json), tables, "\n" + files + "\n");
-  result.text += failures_text(*this);
-  result.status = failed.empty() ? 0 : 1;
-  result.unwritten = unwritten;
-  return result;
+  Output output = reproducible(call, std::move(json), tables, "\n" + files + "\n");
+  output.text += failures_text(*this);
+  output.status = failed.empty() ? 0 : 1;
+  output.unwritten = unwritten;
+  return output;
 }
 
 RunsDone do_runs(const Invocation& call, const RunsWork& work) {
@@ -131,10 +131,10 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
       const Run run = open_run(path);
       Json report = work.report(run);
       report["settings"] = work_settings(call);
-      Result result = finding(call, run, {.json = std::move(report)}, work.file);
-      if (result.unwritten) done.unwritten = result.unwritten;
+      Output output = stored_output(call, run, {.json = std::move(report)}, work.file);
+      if (output.unwritten) done.unwritten = output.unwritten;
       done.paths.push_back(path);
-      done.found.push_back(std::move(result.json));
+      done.found.push_back(std::move(output.json));
     } catch (const Stopped&) {
       done.ended = stopped_result(call);
     } catch (const Error& error) {

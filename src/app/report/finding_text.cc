@@ -112,15 +112,15 @@ class TablesText {
 
 }  // namespace
 
-std::string text_of(const Finding& finding, const HeatmapOptions& options) {
+std::string text_of(const Result& result, const HeatmapOptions& options) {
   TablesText tables(options.width);
-  for (const Table& table : finding.tables) {
+  for (const Table& table : result.tables) {
     if (table.shown && !std::ranges::all_of(table.columns, &Column::is_hidden)) {
       tables.add(table);
     }
   }
   std::string out = tables.text();
-  for (const Figure& figure : finding.figures) {
+  for (const Figure& figure : result.figures) {
     out += figure_text(figure, options);
   }
   return out;

@@ -28,12 +28,12 @@ namespace headlab {
 namespace {
 
 template <class Report>
-Finding found_by() {
-  return finding_of(Report());
+Result found_by() {
+  return result_of(Report());
 }
 
-Finding benchmarks_found() {
-  Finding all;
+Result benchmarks_found() {
+  Result all;
   BenchOptions options = bench_options("toy");
   options.steps = 0;
   for (const Benchmark& benchmark : benchmarks()) {
@@ -45,49 +45,49 @@ Finding benchmarks_found() {
 }
 
 /// Returns a report with one head and one relation, so that the keys of both are listed.
-Finding heads_found() {
+Result heads_found() {
   HeadsReport report{.heads = {HeadScores{}}, .relations = {{.relation = {"RELATION", "", false}}}};
   report.heads[0].values.resize(score_table().size());
   report.heads[0].relations.resize(1);
   report.distances = {0};
-  return finding_of(report);
+  return result_of(report);
 }
 
-Finding lessons_found() {
+Result lessons_found() {
   const WorkedExample& worked = worked_examples()[0];
   const ShownHeads shown =
       shown_heads(worked.tokens, attend_in_heads(worked.q, worked.k, worked.v, worked.heads));
-  Finding found{.tables = worked_example_tables(shown, worked.W_O)};
+  Result found{.tables = worked_example_tables(shown, worked.W_O)};
   found.tables.push_back(query_tables(shown, 0)[0]);
   return found;
 }
 
-Finding cost_found() {
-  Finding found = cost_finding({}, 1);
+Result cost_found() {
+  Result found = cost_result({}, 1);
   found.tables.push_back(published_cost());
   return found;
 }
 
 template <std::size_t Place>
-Finding paper_found() {
-  Finding found = papers()[Place].finding({});
+Result paper_found() {
+  Result found = papers()[Place].result({});
   found.tables.push_back(papers()[Place].over_runs({}));
   return found;
 }
 
-Finding comparison_found() {
+Result comparison_found() {
   return compare_arms(std::vector<Arm>{{"a", {0}, {1}}, {"reference", {0}, {1}}});
 }
 
-Finding patching_found() {
-  Finding found = finding_of(PatchReport());
+Result patching_found() {
+  Result found = result_of(PatchReport());
   for (Table& table : node_tables({})) found.tables.push_back(std::move(table));
   return found;
 }
 
-Finding curves_found() { return {.tables = curve_tables({}, {})}; }
+Result curves_found() { return {.tables = curve_tables({}, {})}; }
 
-const std::vector<FindingEntry> kFindings = {
+const std::vector<ResultEntry> kResults = {
     {.name = "config.json",
      .meaning = "all settings of a run (`headlab train --help` explains them)",
      .keys = {{"task"},
@@ -266,9 +266,9 @@ const std::vector<JsonKey> kKeysOfRuns = {{"attention"}, {"options"}, {"step"}, 
 
 /// Returns the rows of the table above, with the analyses that need only examples inserted before
 /// those of pruning.
-std::vector<FindingEntry> with_analyses() {
-  std::vector<FindingEntry> rows = kFindings;
-  const auto first = std::ranges::find(rows, "curve.json", &FindingEntry::name);
+std::vector<ResultEntry> with_analyses() {
+  std::vector<ResultEntry> rows = kResults;
+  const auto first = std::ranges::find(rows, "curve.json", &ResultEntry::name);
   const auto place = first - rows.begin();
   for (const Analysis& analysis : analyses()) {
     rows.insert(rows.begin() + place,
@@ -283,7 +283,7 @@ std::vector<FindingEntry> with_analyses() {
 }
 
 /// Returns the keys of a result; those of rows are nested in the key of their table.
-std::vector<JsonKey> keys_of(const Finding& shape) {
+std::vector<JsonKey> keys_of(const Result& shape) {
   std::vector<JsonKey> keys;
   const Json json = shape;
   for (const auto& [key, value] : json.members()) {
@@ -317,12 +317,12 @@ std::string JsonKey::text() const {
   return nested.empty() ? name : name + "(" + keys_text(nested) + ")";
 }
 
-const std::vector<FindingEntry>& finding_table() {
-  static const std::vector<FindingEntry> all = with_analyses();
+const std::vector<ResultEntry>& result_table() {
+  static const std::vector<ResultEntry> all = with_analyses();
   return all;
 }
 
-std::string keys_of(const FindingEntry& entry) {
+std::string keys_of(const ResultEntry& entry) {
   std::vector<JsonKey> keys;
   if (entry.shape != nullptr) {
     keys = keys_of(entry.shape());
@@ -347,11 +347,11 @@ std::vector<ListedColumn> all_columns() {
       same->results.push_back(result);
     }
   };
-  for (const FindingEntry& entry : finding_table()) {
+  for (const ResultEntry& entry : result_table()) {
     if (entry.shape == nullptr) {
       continue;
     }
-    const Finding shape = entry.shape();
+    const Result shape = entry.shape();
     const std::string result = entry.name.substr(0, entry.name.find('.'));
     for (const Table& table : shape.tables) {
       for (const Column& column : table.columns) add(column, result);

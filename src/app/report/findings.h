@@ -21,22 +21,22 @@ struct JsonKey {
   std::string text() const;
 };
 
-struct FindingEntry {
+struct ResultEntry {
   std::string name;                  // name of the file, or of the command that shows it
   std::string meaning;               // content
   std::string command = "";          // that makes it of a run, RUN being its place
   std::vector<std::string> views{};  // views of the page that show it
   /// Returns the result of an empty report, whose tables have their columns; null if there is none,
   /// or not as tables.
-  Finding (*shape)() = nullptr;
+  Result (*shape)() = nullptr;
   std::vector<JsonKey> keys{};  // keys of its JSON in addition to those of the shape
 
   bool is_file() const { return name.find('.') != std::string::npos; }
 };
-const std::vector<FindingEntry>& finding_table();
+const std::vector<ResultEntry>& result_table();
 
 /// Returns the keys of its JSON, nested ones after their table: "examples heads(layer head loss)".
-std::string keys_of(const FindingEntry& entry);
+std::string keys_of(const ResultEntry& entry);
 /// Returns the glossary of the lessons: a term ("query, q") with a short and an exact definition.
 std::vector<std::array<std::string, 2>> glossary();
 /// A column, and the results that contain it: "heads", "curve".

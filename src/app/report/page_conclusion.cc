@@ -216,7 +216,7 @@ std::string static_html(const Json& run, const Json& task, const RunStudy& study
   html += "</p>\n" + maps_html(run, study);
   const Json* heads = run.at("reports").find("heads");
   if (heads == nullptr || heads->find("tables") == nullptr) return html;  // of an early version
-  const std::vector<Table> tables = finding_of(*heads).tables;
+  const std::vector<Table> tables = result_of(*heads).tables;
   const auto found = std::ranges::find(tables, "relations", &Table::name);
   if (found == tables.end()) return html;  // a task without relations
   Table best = *found;

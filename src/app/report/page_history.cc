@@ -16,14 +16,14 @@ namespace headlab {
 namespace {
 
 /// Returns the training step of a result; -1 if it is not recorded.
-Index step_of(const Json& finding) {
-  const Json* step = finding.find("step");
+Index step_of(const Json& result) {
+  const Json* step = result.find("step");
   return step != nullptr && step->is_number() ? step->integer() : -1;
 }
 
 /// Returns whether a result describes other weights than those of the run.
-bool is_outdated(const Run& run, const Json& finding) {
-  const Json* weights = finding.find("weights");
+bool is_outdated(const Run& run, const Json& result) {
+  const Json* weights = result.find("weights");
   return weights != nullptr && *weights != Json(weights_hash(run.model));
 }
 
@@ -92,8 +92,8 @@ Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history
 
 Json run_reports(const Run& run) {
   Json reports = Json::object();
-  for (const FindingEntry& entry : finding_table()) {
-    const std::filesystem::path file = finding_file(run, entry.name);
+  for (const ResultEntry& entry : result_table()) {
+    const std::filesystem::path file = result_file(run, entry.name);
     if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
     if (!is_outdated(run, report)) {
@@ -107,11 +107,11 @@ Json run_reports(const Run& run) {
 
 std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) {
   std::vector<PageSource> list;
-  for (const FindingEntry& entry : finding_table()) {
+  for (const ResultEntry& entry : result_table()) {
     if (entry.views.empty()) continue;
     const bool is_result = entry.name.ends_with(".json");
     const std::filesystem::path file =
-        is_result ? finding_file(run, entry.name) : run.path / entry.name;
+        is_result ? result_file(run, entry.name) : run.path / entry.name;
     PageSource& row = list.emplace_back(PageSource{name_of(run), entry.name, is_there(file)});
     row.views = entry.views;
     row.command = options.writer ? options.writer(run, entry.name) : "";
@@ -142,7 +142,7 @@ Json run_figures(const Run& run, const Json& facts) {
     figures["births"] = history_figure(read_heads_history(run)).data;
   }
   if (const Json* report = facts.at("reports").find("curve")) {
-    in_context(text("cannot read ", finding_file(run, "curve.json").string()), [&] {
+    in_context(text("cannot read ", result_file(run, "curve.json").string()), [&] {
       const Curve curve = read_as<Curve>(*report);
       figures["curve"] = curve_figure(over_runs(std::span(&curve, 1))).data;
     });

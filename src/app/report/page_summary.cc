@@ -21,7 +21,7 @@ std::string title_of_view(const std::string& view) {
 
 }  // namespace
 
-Finding finding_of(const Page& page) {
+Result result_of(const Page& page) {
   Table parts{"parts",
               {Column("name", "holds", "content").no_legend(),
                Column("bytes", "bytes", "in the file").shown_as(Form::grouped).no_legend()}};

@@ -79,7 +79,7 @@ PageSweep read_sweep(const std::filesystem::path& folder, bool maps) {
   const std::vector<SweepTrial> cells = kept_trials(folder);
   PageSweep sweep;
   const SweepReport report = collect_sweep(folder, cells);
-  sweep.facts = finding_of(report);
+  sweep.facts = result_of(report);
   if (differs_in_heads(report)) sweep.facts["figure"] = sweep_figure(report).data;
   add_families(report, sweep.facts);
   add_report(folder, sweep.facts);

@@ -108,7 +108,7 @@ double load_average() {
 }
 
 /// Returns an empty result of a benchmark with these options: one table, "rows", without rows yet.
-Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) {
+Result bench_result(const BenchOptions& options, std::vector<Column> columns) {
   return {.about = stamped({{"build", build()},
                             {"config", options.config},
                             {"threads", thread_count()},
@@ -190,13 +190,13 @@ Json::Array row_of(const TimedPass& pass, const PassTimes& times, double first_m
 }
 
 /// Times a pass with each number of threads, and compares it with the limits of the machine.
-Finding bench_passes(const TimedPass& pass) {
-  Finding found = bench_finding(pass.options, passes_columns());
+Result bench_passes(const TimedPass& pass) {
+  Result found = bench_result(pass.options, passes_columns());
   Table& table = found.tables[0];
   std::vector<int> all = pass.options.threads;
   const int before = thread_count();
   if (all.empty()) all = {before};
-  if (all.size() == 1) table.name = "";  // the only row belongs to the finding
+  if (all.size() == 1) table.name = "";  // the only row belongs to the result
   if (pass.options.steps == 0) return found;
   std::vector<PassTimes> times;
   for (const int threads : all) times.push_back(time_pass(pass, threads));
@@ -212,12 +212,12 @@ Finding bench_passes(const TimedPass& pass) {
   return found;
 }
 
-Finding bench_step(const BenchOptions& options) {
+Result bench_step(const BenchOptions& options) {
   TrainingStep step(options);
   return bench_passes({options, 3, [&] { step.run(); }});
 }
 
-Finding bench_forward(const BenchOptions& options) {
+Result bench_forward(const BenchOptions& options) {
   const TrainingStep step(options);
   const NoGrad no_grad;
   return bench_passes({options, 1, [&] { step.model.forward(step.batch); }});
@@ -248,8 +248,8 @@ std::vector<Column> generation_columns() {
           Column("kept_mb", "kept MB", "10^6 bytes of keys and values").fixed(3)};
 }
 
-Finding bench_generation(const BenchOptions& options) {
-  Finding found = bench_finding(options, generation_columns());
+Result bench_generation(const BenchOptions& options) {
+  Result found = bench_result(options, generation_columns());
   if (options.steps == 0) return found;
   Transformer model(options.model);
   initialize(model, Key{1}.fold("bench"));
@@ -326,8 +326,8 @@ void add_optimizer_cost(ProfileRow& row, Index parameters) {
   if (row.name == "gradient norm") row.cost.bytes = bytes;
 }
 
-Finding bench_ops(const BenchOptions& options) {
-  Finding found = bench_finding(options, {});
+Result bench_ops(const BenchOptions& options) {
+  Result found = bench_result(options, {});
   std::vector<ProfileRow> rows;
   ProductsOfOps products;
   Limits limits{};

@@ -391,7 +391,7 @@ Table published_cost() {
   return table;
 }
 
-Finding cost_finding(const std::vector<AttentionSlotSizes>& layers, Index batch) {
+Result cost_result(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   return {.tables = {parameter_cost(layers), operation_cost(layers, batch),
                      memory_cost(layers, batch), cache_cost(layers, batch),
                      complexity_cost(layers, batch)}};

@@ -389,12 +389,12 @@ Settings settings_of(CurveOptions& options) {
   return s;
 }
 
-Finding finding_of(const Curve& curve) {
+Result result_of(const Curve& curve) {
   std::vector<Table> tables = {choices_table(), points_table()};
   for (Table& table : tables) table.name = "methods";
   return {.about = stamped(to_json<Curve>(curve).members()), .tables = std::move(tables)};
 }
 
-Json to_json(const Curve& curve) { return finding_of(curve); }
+Json to_json(const Curve& curve) { return result_of(curve); }
 
 }  // namespace headlab

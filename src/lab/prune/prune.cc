@@ -275,7 +275,7 @@ static Table gates_table(const PruneResult& result) {
   return table;
 }
 
-Finding finding_of(const PruneResult& result) {
+Result result_of(const PruneResult& result) {
   std::vector<Table> tables = {model_table(result)};
   if (!result.gates.empty()) tables.push_back(gates_table(result));
   if (result.timing) tables.push_back(*result.timing);
@@ -287,6 +287,6 @@ Finding finding_of(const PruneResult& result) {
   return {.about = std::move(about), .tables = std::move(tables)};
 }
 
-Json to_json(const PruneResult& result) { return finding_of(result); }
+Json to_json(const PruneResult& result) { return result_of(result); }
 
 }  // namespace headlab

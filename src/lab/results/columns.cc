@@ -1,4 +1,4 @@
-// Columns of tables: how they are declared, and their descriptions in JSON. Findings of schema 1
+// Columns of tables: how they are declared, and their descriptions in JSON. Results of schema 1
 // described a column by a key that joined the names of its values ("gold.change,low,high"), by
 // numbers for the form (-2: signed) and by a unit; those descriptions are translated here, so that
 // no other code knows them.
@@ -249,17 +249,17 @@ Column column_of(const Json& description) {
   return column;
 }
 
-Json with_typed_columns(Json finding) {
-  if (finding.find("tables") == nullptr) {
-    return finding;
+Json with_typed_columns(Json result) {
+  if (result.find("tables") == nullptr) {
+    return result;
   }
-  for (Json& table : finding["tables"].items()) {
+  for (Json& table : result["tables"].items()) {
     for (Json& column : table["columns"].items()) {
       column = column_of(column);
     }
   }
-  finding["schema"] = kSchema;
-  return finding;
+  result["schema"] = kSchema;
+  return result;
 }
 
 }  // namespace headlab

@@ -183,7 +183,7 @@ Table grid_table(const Table& table, const Grid& grid) {
   return result;
 }
 
-const Table& Finding::table(const std::string& name) const {
+const Table& Result::table(const std::string& name) const {
   if (name.empty() && tables.size() == 1) return tables[0];
   const std::vector<std::string> names = texts_of(tables, &Table::name);
   if (name.empty() && std::ranges::count(names, "") == 0) {
@@ -193,10 +193,10 @@ const Table& Finding::table(const std::string& name) const {
   return named("table", name, tables, &Table::name);
 }
 
-Json to_json(const Finding& finding) {
-  Json json = finding.about;
+Json to_json(const Result& result) {
+  Json json = result.about;
   Json shapes = Json::array();
-  for (const Table& table : finding.tables) {
+  for (const Table& table : result.tables) {
     const Json& known = get(json, table.name);  // may have more keys than the columns show
     const Json rows = known.is_array() ? known : rows_to_json(table);
     if (!table.name.empty()) set(json, table.name, rows);
@@ -212,8 +212,8 @@ Json to_json(const Finding& finding) {
                                    {"inner", table.inner},
                                    {"by", table.by}}));
   }
-  if (!finding.figures.empty()) json["figures"] = Json::array();
-  for (const auto& [name, title, values] : finding.figures) {
+  if (!result.figures.empty()) json["figures"] = Json::array();
+  for (const auto& [name, title, values] : result.figures) {
     json["figures"].push_back(Json::object({{"name", name}, {"title", title}}));
     json[name] = values;
   }
@@ -222,8 +222,8 @@ Json to_json(const Finding& finding) {
   return json;
 }
 
-void check_schema(const Json& finding) {
-  const Json* schema = finding.find("schema");
+void check_schema(const Json& result) {
+  const Json* schema = result.find("schema");
   if (schema != nullptr && schema->number() > kSchema) {
     throw Error(text("it was written by a later version of headlab, with schema ", schema->dump()),
                 text("use that version; this one reads up to schema ", kSchema));
@@ -241,15 +241,15 @@ Table table_of(const Json& json, Table table) {
   return table;
 }
 
-Finding finding_of(const Json& json) {
+Result result_of(const Json& json) {
   check_schema(json);
-  Finding finding{.about = json};
+  Result result{.about = json};
   for (const Json& shape : json.at("tables").items()) {
-    finding.tables.push_back(table_of(json, described(shape)));
+    result.tables.push_back(table_of(json, described(shape)));
   }
-  std::erase_if(finding.about.members(),
+  std::erase_if(result.about.members(),
                 [](const Json::Member& member) { return member.first == "tables"; });
-  return finding;
+  return result;
 }
 
 }  // namespace headlab

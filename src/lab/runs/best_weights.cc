@@ -82,7 +82,7 @@ std::string name_of(const Run& run) {
   return run.path.string() + std::string(run.best ? kBest : std::string_view());
 }
 
-std::filesystem::path finding_file(const Run& run, const std::string& name) {
+std::filesystem::path result_file(const Run& run, const std::string& name) {
   if (!run.best) return run.path / name;
   const std::filesystem::path file(name);
   return run.path / (file.stem().string() + std::string(kBest) + file.extension().string());

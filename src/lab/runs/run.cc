@@ -234,7 +234,7 @@ std::string weights_hash(const Transformer& model) {
   return fingerprint(all);
 }
 
-std::vector<std::string> outdated_findings(const Run& run) {
+std::vector<std::string> outdated_results(const Run& run) {
   const std::string hash = weights_hash(run.model);
   std::vector<std::string> names;
   for (const fs::path& file : files_in(run.path)) {
@@ -242,8 +242,8 @@ std::vector<std::string> outdated_findings(const Run& run) {
     if (is_of_best != run.best) continue;
     if (file.extension() != ".json" || file == config_file(run) || !is_run_file(file)) continue;
     try {
-      const Json finding = Json::parse(read_file(file), file.string());
-      const Json* weights = finding.find("weights");
+      const Json result = Json::parse(read_file(file), file.string());
+      const Json* weights = result.find("weights");
       if (weights != nullptr && *weights != Json(hash)) names.push_back(file.filename().string());
     } catch (const Error&) {
       continue;  // damaged: it describes nothing

@@ -324,7 +324,7 @@ std::vector<std::int64_t> failing_seeds(const Arm& arm, const Measure& measure) 
   return failing;
 }
 
-Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
+Result compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   const Measure& measure = find_measure(options.measure);
   const double margin = options.margin > 0 ? options.margin : measure.margin;
   require(measure.by != ratio || margin > 1,

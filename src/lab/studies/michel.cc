@@ -93,7 +93,7 @@ Json michel(const Run& run, const PaperOptions& options) {
   options.tell(run, "ablating single heads");
   Json report =
       stamped({{"ablation",
-                finding_of(ablate_heads(run.model, held_out_examples(*run.task, examples).batch))},
+                result_of(ablate_heads(run.model, held_out_examples(*run.task, examples).batch))},
                {"one_head_per_layer", keep_one_head(run, examples)},
                {"curve", prune_curve(run, curve_options(options))},
                {"shares", std::vector<double>(kShares.begin(), kShares.end())},
@@ -105,7 +105,7 @@ Json michel(const Run& run, const PaperOptions& options) {
       time_pruning(run.model, without(run.model, *run.task, examples, 0.5).kept,
                    run.task->make_batch(streams::timed(), largest, Split::validation),
                    options.timing);
-  report["timing"] = Json(Finding{.tables = {timing}}).at("timing");
+  report["timing"] = Json(Result{.tables = {timing}}).at("timing");
   return report;
 }
 
@@ -125,7 +125,7 @@ constexpr const char* kPublished[] = {
 
 /// Returns the columns of all experiments.
 std::vector<Table> michel_tables() {
-  Table heads = finding_of(AblationReport()).tables[0], curve = points_table();
+  Table heads = result_of(AblationReport()).tables[0], curve = points_table();
   heads.name = "ablation.heads";
   heads.title = "1. one head ablated at a time";
   Table one{
@@ -164,7 +164,7 @@ std::vector<Table> michel_tables() {
 }
 
 /// Leaves out experiments that were not run.
-Finding michel_found(const Json& report) {
+Result michel_found(const Json& report) {
   std::vector<Table> tables = michel_tables();
   if (report.is_null()) return {.tables = std::move(tables)};
   for (Table& table : tables) table = table_of(report, std::move(table));

@@ -150,7 +150,7 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
 /// Stores the scores of a trial's heads as `headlab heads` with its usual options does, which
 /// therefore replaces them.
 void keep_scores(const Run& run, const HeadsReport& report) {
-  Json json = to_json(finding_of(report, {.all = true}));
+  Json json = to_json(result_of(report, {.all = true}));
   json["seed"] = run.config.train.seed;
   json["options"] = Json::object(
       {{"examples", kScoredExamples}, {"permutations", HeadsOptions().permutations}, {"npy", ""}});

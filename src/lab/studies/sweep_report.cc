@@ -344,11 +344,11 @@ static std::vector<Table> rows_of(const SweepReport& report) {
   return {seeds, roles};
 }
 
-Finding finding_of(const SweepReport& report) {
-  Finding found{.about = stamped({{"cells", report.trials},
-                                  {"missing", report.missing},
-                                  {"failed", report.failed},
-                                  {"groups", report.groups}})};
+Result result_of(const SweepReport& report) {
+  Result found{.about = stamped({{"cells", report.trials},
+                                 {"missing", report.missing},
+                                 {"failed", report.failed},
+                                 {"groups", report.groups}})};
   found.tables.push_back(table_of(
       found.about,
       {"groups",

@@ -241,7 +241,7 @@ std::string survivors_text(const Json::Array& rows) {
                           : "the count of survivors is the same for each lambda";
 }
 
-Finding voita_found(const Json& report) {
+Result voita_found(const Json& report) {
   Table rows = voita_rows_table();
   Table drift = drift_table();
   if (report.is_null()) {

@@ -183,8 +183,8 @@ inline Json damaged(std::string_view bytes) {
 
 /// Findings are read or refused; what was read is written and read again as the same.
 inline void finding(std::string_view bytes) {
-  const Json written = to_json(finding_of(damaged(bytes)));
-  must(to_json(finding_of(written)) == written);
+  const Json written = to_json(result_of(damaged(bytes)));
+  must(to_json(result_of(written)) == written);
 }
 
 /// Files that pages and curves read again of what analyses have kept: "run" with the reports of a

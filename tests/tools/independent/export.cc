@@ -82,12 +82,12 @@ void add_training(TensorFile& file, const Run& run) {
 }
 
 /// The held-out examples in two halves, of which one is patched into the other.
-Finding patched(const Run& run, const Batch& held_out) {
+Result patched(const Run& run, const Batch& held_out) {
   const Index half = held_out.size / 2;
   const Batch clean = held_out.rows(0, half);
   const Batch corrupted = held_out.rows(half, 2 * half);
   constexpr bool kPaths = true;
-  return patch_finding(run.model, clean, corrupted, kPaths);
+  return patch_result(run.model, clean, corrupted, kPaths);
 }
 
 /// Texts of sweeps and comparisons: what they say of the losses and accuracies of ten seeds.
@@ -115,7 +115,7 @@ Json explained(const Run& run, const Activations& activations, const Batch& batc
 
 /// Returns the scores of heads with their conclusions. The rows of `classes` repeat `divisions`.
 Json scored_heads(const Run& run, Index examples) {
-  Json said = finding_of(score_heads(run.model, *run.task, {.examples = examples})).about;
+  Json said = result_of(score_heads(run.model, *run.task, {.examples = examples})).about;
   std::erase_if(said.members(), [](const Json::Member& one) { return one.first == "classes"; });
   return said;
 }
@@ -125,9 +125,9 @@ Json scored_heads(const Run& run, Index examples) {
 void add_edges_and_flow(TensorFile& file, Json& said, const Run& run, Index cost_examples) {
   const Transformer& model = run.model;
   add(file, "of_edges", held_out_examples(*run.task, kEdgeExamples));
-  said["edge_areas"] = finding_of(find_edge_areas(model, *run.task, kEdgeExamples));
+  said["edge_areas"] = result_of(find_edge_areas(model, *run.task, kEdgeExamples));
   if (model.config().has_source()) return;
-  said["flow"] = finding_of(find_flow(model, *run.task, kFlowExamples, cost_examples));
+  said["flow"] = result_of(find_flow(model, *run.task, kFlowExamples, cost_examples));
   add(file, "of_flow", held_out_examples(*run.task, kFlowExamples));
 }
 
@@ -165,13 +165,13 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
       stamped({{"relations", relations_json(*run.task)},
                {"heads", scored_heads(run, examples)},
                {"target_names", run.task->target_names()},
-               {"ablation", finding_of(ablate_heads(run.model, held_out))},
-               {"edges", finding_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
-               {"circuits", finding_of(find_circuits(run.model, {.draws = 20}))},
+               {"ablation", result_of(ablate_heads(run.model, held_out))},
+               {"edges", result_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
+               {"circuits", result_of(find_circuits(run.model, {.draws = 20}))},
                {"patching", patched(run, held_out)},
                {"explain", explained(run, activations, example.batch)},
                {"step_count", kSteps}});
-  said["lens"] = finding_of(read_lens(run.model, *run.task, examples));
+  said["lens"] = result_of(read_lens(run.model, *run.task, examples));
   add_edges_and_flow(file, said, run, examples);
   const auto losses = Ablation(run.model, held_out).losses(std::vector<HeadSet>{{}, {heads[0]}});
   const auto ten = [](const std::vector<double>& all) {
@@ -179,8 +179,8 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   };
   said["statistics"] = statistics_json(ten(losses[0]), ten(losses[1]));
   if (run.config.model.norm_place != NormPlace::post) {
-    said["attribution"] = finding_of(attribute_logits(run.model, *run.task, examples));
-    said["pairs"] = finding_of(ablate_pairs(run.model, *run.task, {}, examples));
+    said["attribution"] = result_of(attribute_logits(run.model, *run.task, examples));
+    said["pairs"] = result_of(ablate_pairs(run.model, *run.task, {}, examples));
   }
   const bool small = heads.size() <= 8;
   CurveOptions options{.methods = {"greedy", "ablation"}, .settings = problem.settings};

@@ -45,10 +45,14 @@ status=0
 for run in "${runs[@]}"; do
   mkdir -p "$folder/said"
   echo "${run##*/}"
-  "$export" "$run" "$folder/said" 64
   # A number of each kind is changed where kinds are the most.
   change=
-  [[ ${run##*/} == relations ]] && change=--change
+  examples=32
+  if [[ ${run##*/} == relations ]]; then
+    change=--change
+    examples=64
+  fi
+  "$export" "$run" "$folder/said" "$examples"
   "$python" "$here/read_run.py" "$run" "$folder/said" $change | tee "$folder/read" || status=1
   cat "$folder/read" >>"$folder/all"
 done

@@ -333,7 +333,7 @@ AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
   return report;
 }
 
-Finding finding_of(const AblationReport& report) {
+Result result_of(const AblationReport& report) {
   Table table{"heads", {kHeadColumn, Column("loss", "loss", "nats per target").no_legend()}};
   table.append(change_columns("", "change",
                               "rise of the loss in nats per target when the head is ablated",
@@ -351,7 +351,7 @@ Finding finding_of(const AblationReport& report) {
     row.resize(std::max<std::size_t>(row.size(), one.head.head + 1));
     row[one.head.head] = one.change.change;
   }
-  Finding found{report.about(), {table}, {map}};
+  Result found{report.about(), {table}, {map}};
   found.about["sets_per_s"] = report.sets_per_second;
   return found;
 }

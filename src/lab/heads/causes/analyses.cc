@@ -15,33 +15,31 @@
 namespace headlab {
 namespace {
 
-Finding attribute(const Run& run, Index examples) {
-  return finding_of(attribute_logits(run.model, *run.task, examples));
+Result attribute(const Run& run, Index examples) {
+  return result_of(attribute_logits(run.model, *run.task, examples));
 }
 
 Table attribute_examples(const Run& run, Index examples) {
   return attributed_examples(run.model, *run.task, examples);
 }
 
-Finding edges(const Run& run, Index examples) {
-  return finding_of(find_edge_areas(run.model, *run.task, examples));
+Result edges(const Run& run, Index examples) {
+  return result_of(find_edge_areas(run.model, *run.task, examples));
 }
 
-Finding flow(const Run& run, Index examples) {
-  return finding_of(find_flow(run.model, *run.task, examples));
+Result flow(const Run& run, Index examples) {
+  return result_of(find_flow(run.model, *run.task, examples));
 }
 
-Finding lens(const Run& run, Index examples) {
-  return finding_of(read_lens(run.model, *run.task, examples));
+Result lens(const Run& run, Index examples) {
+  return result_of(read_lens(run.model, *run.task, examples));
 }
 
-Finding transfer(const Run& run, Index examples) {
-  return finding_of(find_transfer(run, examples));
-}
+Result transfer(const Run& run, Index examples) { return result_of(find_transfer(run, examples)); }
 
 template <class Report>
-Finding shape_of() {
-  return finding_of(Report());
+Result shape_of() {
+  return result_of(Report());
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ const std::vector<Analysis>& analyses() {
   static const std::vector<Analysis> all = {
       {"attribute", "attribution.json",
        "direct logit attribution: what each part adds to the right answer's logit", 512, attribute,
-       [] { return finding_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); },
+       [] { return result_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); },
        "examples", attribute_examples},
       {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,
        lens, shape_of<LensReport>},

@@ -112,7 +112,7 @@ Table attributed_examples(const Transformer& model, const Task& task, Index exam
   return table;
 }
 
-Finding finding_of(const AttributionReport& report) {
+Result result_of(const AttributionReport& report) {
   Table table{"parts",
               {{"name", "part", "the embedding, a head, a bias or a feed-forward network"}},
               {},

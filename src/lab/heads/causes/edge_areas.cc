@@ -116,7 +116,7 @@ EdgeAreaReport find_edge_areas(const Transformer& model, const Task& task, Index
   return report;
 }
 
-Finding finding_of(const EdgeAreaReport& report) {
+Result result_of(const EdgeAreaReport& report) {
   Table table{.name = "relations",
               .columns = {Column("relation", "relation", "relation of the task").no_legend(),
                           Column("score", "score", "how edges are scored"),

@@ -237,7 +237,7 @@ FlowReport find_flow(const Transformer& model, const Task& task, Index examples,
   return report;
 }
 
-Finding finding_of(const FlowReport& report) {
+Result result_of(const FlowReport& report) {
   Table table{
       "relations",
       {Column("relation", "relation", "relation of the task").no_legend(),

@@ -308,7 +308,7 @@ static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
   return row_with(cells, cells_of(test.difference), {test.is_cause(), test.conclusion()});
 }
 
-Finding finding_of(const EdgeReport& report) {
+Result result_of(const EdgeReport& report) {
   Table table = edges_table();
   for (const EdgeReport::Row& row : report.relations) {
     for (const EdgeTest& test : row.tests) table.rows.push_back(row_of(row, test));

@@ -207,7 +207,7 @@ static Table lens_cells_table(const LensReport& report, bool by_position) {
   return table;
 }
 
-Finding finding_of(const LensReport& report) {
+Result result_of(const LensReport& report) {
   Table places{"places",
                {Column("place", "after", "sublayer after which the residual stream is read")}};
   places.append(lens_columns());

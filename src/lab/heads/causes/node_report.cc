@@ -126,9 +126,9 @@ std::vector<Table> node_tables(const std::vector<PatchDirection>& directions) {
   return {nodes_table(directions), estimates_table(directions), paths_table(directions)};
 }
 
-Finding patch_finding(const Transformer& model, const Batch& clean, const Batch& corrupted,
-                      bool paths) {
-  Finding found = finding_of(patch_activations(model, clean, corrupted));
+Result patch_result(const Transformer& model, const Batch& clean, const Batch& corrupted,
+                    bool paths) {
+  Result found = result_of(patch_activations(model, clean, corrupted));
   std::vector<PatchDirection> directions;
   for (const bool restores : {true, false}) {
     directions.push_back(patch_nodes(model, clean, corrupted, restores, paths));

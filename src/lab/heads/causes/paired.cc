@@ -138,7 +138,7 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
 }
 
 /// Returns whether a change in one of the tables is carried by too few examples.
-static bool few_carry(const Finding& found) {
+static bool few_carry(const Result& found) {
   const auto is_few = [](const Json& carried) {
     return carried.is_number() && carried.number() < kFewestPaired;
   };
@@ -153,9 +153,9 @@ static bool few_carry(const Finding& found) {
   return false;
 }
 
-Finding judge_until_carried(const Task& task, Index examples,
-                            const std::function<Finding(Index)>& judge) {
-  Finding found = judge(examples);
+Result judge_until_carried(const Task& task, Index examples,
+                           const std::function<Result(Index)>& judge) {
+  Result found = judge(examples);
   if (examples != kPairedExamples) return found;
   while (examples < kMostPaired && at_most_different(task, 2 * examples) == 2 * examples &&
          few_carry(found)) {

@@ -320,7 +320,7 @@ static std::vector<HeadPairReport> sorted(std::vector<HeadPairReport> pairs) {
   return pairs;
 }
 
-Finding finding_of(const PairsReport& report) {
+Result result_of(const PairsReport& report) {
   Table table = pairs_table(report);
   const std::vector<HeadPairReport> rows = sorted(report.pairs);
   const auto told = std::ranges::count_if(rows, [](const auto& row) { return place_of(row) < 2; });

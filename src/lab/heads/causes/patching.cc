@@ -74,7 +74,7 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   return report;
 }
 
-Finding finding_of(const PatchReport& report) {
+Result result_of(const PatchReport& report) {
   Table table{"heads",
               {kHeadColumn, Column("restored", "restored",
                                    "share of the logit difference that patching this head restores")

@@ -133,8 +133,8 @@ void show_best(Table& table, const HeadsReport& report) {
 
 }  // namespace
 
-Finding finding_of(const HeadsReport& report, const HeadsShown& shown) {
-  Finding found{.about = report};
+Result result_of(const HeadsReport& report, const HeadsShown& shown) {
+  Result found{.about = report};
   std::vector<std::string> conclusions;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     conclusions.push_back(conclusion(report, r));

@@ -123,7 +123,7 @@ HeadsHistory read_heads_history(const Run& run) {
   return history;
 }
 
-Finding finding_of(const HeadsHistory& history) {
+Result result_of(const HeadsHistory& history) {
   Table emergences{
       .name = "relations",
       .columns = {Column("name", "relation", "the keys to attend to").no_legend(),

@@ -83,7 +83,7 @@ TransferReport find_transfer(const Run& run, Index examples) {
   return report;
 }
 
-Finding finding_of(const TransferReport& report) {
+Result result_of(const TransferReport& report) {
   Table table{"heads", {kHeadColumn}};
   table.append(role_columns("before", "before"));
   table.append(role_columns("after", "after"));

@@ -85,7 +85,7 @@ static Table compositions_table(const CircuitsReport& report) {
   return table;
 }
 
-Finding finding_of(const CircuitsReport& report) {
+Result result_of(const CircuitsReport& report) {
   return {.about = stamped({{"attention", report.attention},
                             {"distance", report.options.distance},
                             {"draws", report.options.draws},
