@@ -63,6 +63,12 @@ TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
   EXPECT_TRUE(holds(done({"explain", "five-tokens", "--heads", "4"}).out, "9 of 20 rows"));
 }
 
+TEST_F(Learning, ExplainsAWordByTheGlossaryAndNotByTheCaptionOfAPicture) {
+  const std::string mask = done({"explain", "mask"}).out;
+  EXPECT_TRUE(mask.starts_with("mask: The keys that a query cannot attend to. Their scores are"))
+      << mask;
+}
+
 TEST_F(Learning, ExplainsSeveralWordsAtOnce) {
   const std::string both = done({"explain", "lift", "nats"}).out;
   EXPECT_EQ(both, done({"explain", "lift"}).out + done({"explain", "nats"}).out);

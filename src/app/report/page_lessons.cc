@@ -13,9 +13,16 @@ namespace headlab {
 std::vector<std::array<std::string, 2>> glossary() {
   std::vector<std::array<std::string, 2>> all;
   for (const std::string_view line : split(file_text("lessons.html"), '\n')) {
-    const auto tags = split(line, '>');  // <dt, term</dt, <dd, in a word</dd, <dd, exactly <a ...
-    const auto inside = [&](int i) { return tags[i].substr(0, tags[i].find(i < 5 ? "<" : " <")); };
-    if (tags[0] == "<dt") all.push_back({std::string(inside(1)), text(inside(3), " ", inside(5))});
+    // <dt, term</dt, <dd, in a word</dd, <dd, exactly <a ...
+    const std::vector<std::string_view> tags = split(line, '>');
+    const bool has_two_meanings = tags.size() > 5 && tags[0] == "<dt" && tags[4] == "<dd";
+    if (!has_two_meanings) {
+      continue;
+    }
+    const std::string term(tags[1].substr(0, tags[1].find('<')));
+    const std::string_view in_a_word = tags[3].substr(0, tags[3].find('<'));
+    const std::string_view exactly = tags[5].substr(0, tags[5].find(" <"));
+    all.push_back({term, text(in_a_word, " ", exactly)});
   }
   return all;
 }
