@@ -42,8 +42,7 @@ Output shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
   std::string file = text(name, " in each of the ", done.paths.size(), " runs");
   if (one) file = done.paths[0] + "/" + name;
   if (call.given("out")) file = call.value("out");
-  const std::vector<Table> tables =
-      one ? paper.result(done.found[0]).tables : std::vector{over};
+  const std::vector<Table> tables = one ? paper.result(done.found[0]).tables : std::vector{over};
   return done.shown(call,
                     {{"paper", paper.name},
                      {"reports", done.found},
