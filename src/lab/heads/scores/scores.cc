@@ -225,8 +225,11 @@ class Passes {
 
  private:
   static Index count(const ScoringJob& job, const HeadsOptions& options) {
-    return 1 + (may_need_more_permutations(job, options) ? 1 : 0) + (options.rises ? 1 : 0) +
-           (options.untrained != nullptr ? 1 : 0);
+    Index passes = 1;
+    if (may_need_more_permutations(job, options)) ++passes;
+    if (options.rises) ++passes;
+    if (options.untrained != nullptr) ++passes;
+    return passes;
   }
 
   Index batches_;
