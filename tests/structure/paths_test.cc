@@ -43,6 +43,41 @@ TEST(Comments, NameFilesThatAreThere) {
   });
 }
 
+/// "Suite.Name" of every test in the sources, one in a line.
+std::string names_of_tests() {
+  static const std::regex declared(R"(\bTEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\))");
+  std::string names = "\n";
+  for (const Source& file : read_sources({"tests"})) {
+    for (const std::string& line : file.lines) {
+      std::smatch found;
+      if (std::regex_search(line, found, declared)) {
+        names += found.str(1) + "." + found.str(2) + "\n";
+      }
+    }
+  }
+  return names;
+}
+
+/// A filter that matches no test passes and shows nothing.
+TEST(Readme, FiltersInDocumentsMatchTests) {
+  static const std::regex filter("gtest_filter='([A-Za-z.*:]+)'");
+  static const std::regex part(R"((\w+\.\w*)\*?)");
+  const std::string names = names_of_tests();
+  int filters = 0;
+  for (const char* document : {"README.md", "src/RECIPES.md", "examples/RESULTS.md",
+                               ".github/CONTRIBUTING.md", ".ci/run"}) {
+    const std::string text = read_text(document);
+    for (std::sregex_iterator at(text.begin(), text.end(), filter), end; at != end; ++at) {
+      const std::string shown = (*at)[1];
+      for (std::sregex_iterator one(shown.begin(), shown.end(), part); one != end; ++one) {
+        EXPECT_TRUE(contains(names, "\n" + (*one)[1].str())) << document << ": " << one->str();
+        ++filters;
+      }
+    }
+  }
+  EXPECT_GE(filters, 5);
+}
+
 /// "| 10 | `src/core/nn/attention.cc`, `head_outputs` | ...": the file holds the name.
 TEST(Readme, SourceReadmeNamesIdentifiersOfItsFiles) {
   const std::regex quoted("`([^`]+)`");
