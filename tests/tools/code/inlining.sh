@@ -4,7 +4,9 @@
 # processor implies, of which x86-64-v3 is the generic one, and looks at the machine code. With
 # vectors of 64 bytes the generic tuning is looked at as well.
 #
-#   tests/tools/code/inlining.sh [g++ clang++ ...]
+#   tests/tools/code/inlining.sh [--draw N] [g++ clang++ ...]
+#
+# With --draw only two of the processors are taken: number N of the list and the next.
 #
 # It fails on
 #   - a body of `unrolled`, a step of the tile, or any function of vectors that is left out of line;
@@ -15,9 +17,13 @@ set -euo pipefail
 
 [[ $(uname -m) == x86_64 ]] || { echo "not an x86-64 machine: skipped"; exit 0; }
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
+processors=(skylake-avx512 "skylake-avx512 -mtune=generic" sapphirerapids haswell znver3 x86-64-v3)
+if [[ ${1:-} == --draw ]]; then
+  processors=("${processors[$2 % 6]}" "${processors[($2 + 1) % 6]}")
+  shift 2
+fi
 compilers=("$@")
 [[ $# -gt 0 ]] || compilers=(g++ clang++)
-processors=(skylake-avx512 "skylake-avx512 -mtune=generic" sapphirerapids haswell znver3 x86-64-v3)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 flags=(-std=c++20 -O3 -fno-math-errno -ffp-contract=fast -Iinclude -Isrc/core -S -o)
