@@ -65,6 +65,19 @@ TEST_F(FirstScreen, FitsWithoutScrollingAndSaysWhatThereIsToSee) {
   EXPECT_EQ(tab().number("document.querySelectorAll('.drawer-column').length"), 4);
 }
 
+TEST_F(FirstScreen, CallsNoSetBestThatAGreedyRemovalLeft) {
+  study.train("recall", "one_by_one", {"--steps", "20", "--d-model", "16", "--heads", "4"});
+  study.done({"curve", "one_by_one", "--methods", "greedy"});
+  study.page("one_by_one");
+  open(study.path("one_by_one/report.html"));
+  const std::string said = tab().text(
+      "headsOf().map((x) => { go({h: x.at}); return document.getElementById('drawer').textContent; "
+      "}).join(' ') + stepRows().map((row) => row.title).join(' ')");
+  EXPECT_EQ(said.find("best"), said.npos) << said;
+  EXPECT_NE(said.find("heads left, removed one by one"), said.npos) << said;
+  EXPECT_NE(said.find("Keep the last "), said.npos) << said;
+}
+
 TEST_F(FirstScreen, CutsNoSentenceOfTheDrawerOff) {
   tab().resize(1280, 800);
   open(full);

@@ -6,7 +6,7 @@ import {digits} from './charts.js';
 import {button, code, el, link, svgNode} from './ui.js';
 import {app, go, isLive, isStored, run, trace} from './state.js';
 import {formatHash} from './address.js';
-import {bestPoints, bornAt} from './heads.js';
+import {bestPoints, bornAt, isExact} from './heads.js';
 import {patternOf, rowOf, tokensOf} from './pattern.js';
 import {questionOf} from './questions.js';
 import {lossPlace} from './first_loss.js';
@@ -98,7 +98,7 @@ function survivesPicture(x) {
         width: Math.max(1, wide - 4), height: 26}),
       wide >= 14 && words((i + 0.5) * wide - 1, 46, kept, {'text-anchor': 'middle'}),
     ];
-  }), words(0, 62, 'heads left in the best set'));
+  }), words(0, 62, isExact() ? 'heads left in the best set' : 'heads left, removed one by one'));
 }
 
 // ---- the drawer ------------------------------------------------------------------------------

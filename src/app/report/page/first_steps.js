@@ -7,7 +7,7 @@ import {button, el} from './ui.js';
 import {
   app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, silenced, task, timeSteps,
 } from './state.js';
-import {bestPoints, costOf, doneBy, listed} from './heads.js';
+import {bestPoints, costOf, doneBy, isExact, listed} from './heads.js';
 import {ownersOfQuestions, pairOfHeads, questionOf, spoken} from './questions.js';
 import {countsAt, startState, telling} from './first_state.js';
 
@@ -44,13 +44,19 @@ function spareHead(x) {
   return cheap.find((y) => sameQuestion(x, y)) || cheap[0] || null;
 }
 
-/// The smallest best set that holds a head for each key that a query needs, else the owners.
+/// The smallest kept set that holds a head for each key that a query needs, else the owners.
 function keptHeads() {
   const owners = ownersOfQuestions();
   if (owners.length > 1) return {heads: owners.map((x) => x.at), owners: true};
   const wanted = run().task.needed ?? Math.ceil(headsOf().length / 2);
   const best = bestPoints().find((p) => p.kept === wanted && p.heads.length);
   return best ? {heads: best.heads.map(idOfPair), owners: false} : null;
+}
+
+/// "Keep the best 4", or the last 4 where heads were removed one by one.
+function keptTitle({heads, owners}) {
+  if (owners) return `Keep the ${heads.length} owners`;
+  return `Keep the ${isExact() ? 'best' : 'last'} ${heads.length}`;
 }
 
 /// The last kept step at which an answer of the opening example is wrong; null if there is none.
@@ -115,8 +121,7 @@ export function stepRows() {
       because: sameQuestion(x, spare) ? `Head ${spare.at} attends to the same keys. ` : ''},
     ...pairSteps(pair),
     kept && kept.heads.length < headsOf().length && {name: 'keep', h: kept.heads[0],
-      title: kept.owners ? `Keep the ${kept.heads.length} owners` : `Keep the best ${
-        kept.heads.length}`,
+      title: keptTitle(kept),
       because: keptWordsOf(kept.heads), set: {gates: onlyHeads(kept.heads)}},
     early != null && {name: 'earlier', title: `Go back to training step ${early}`, h: x.at,
       because: '', set: {step: early}},

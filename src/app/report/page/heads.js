@@ -129,8 +129,9 @@ export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps
 
 /// A clause about the fewest heads with which a head is still kept.
 function keptWords(kept, gone) {
-  if (kept === headsOf().length && gone != null) return `not among the best ${gone}`;
-  return `among the best ${kept}${kept > 1 && gone != null ? `, removed at ${gone}` : ''}`;
+  const order = isExact() ? 'best' : 'last';
+  if (kept === headsOf().length && gone != null) return `not among the ${order} ${gone}`;
+  return `among the ${order} ${kept}${kept > 1 && gone != null ? `, removed at ${gone}` : ''}`;
 }
 
 /// The facts of a head as rows [what, sentence].
