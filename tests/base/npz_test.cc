@@ -33,6 +33,14 @@ TEST(Npz, HoldsWholeNumbersOfEveryWidth) {
   EXPECT_EQ(read_npz(both).at("longs")[0], -1);
 }
 
+TEST(Npz, LettersAreNumbersWithAnAxisMoreAndSayThatTheyAreText) {
+  const WholeNumbers words = read_npy(npy("<U2", "1,", std::string("a\0\0\0b\0\0\0", 8)));
+  EXPECT_TRUE(words.is_text);
+  EXPECT_EQ(words.shape, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(words[1], 'b');
+  EXPECT_FALSE(read_npy(npy("<i4", "1,", "1234")).is_text);
+}
+
 /// An array of four bytes whose header is this.
 std::string npy_of(const std::string& header) {
   std::string bytes = npy("<i4", "1,", "1234");

@@ -84,6 +84,17 @@ TEST(Config, CountsTheWeightsOfItsBlocks) {
   }
 }
 
+TEST(Config, CountsTheOperationsOfAPass) {
+  TransformerConfig c = small_config("layers=2 heads=3 d_model=12 d_ff=20");
+  c.vocab = 11;
+  c.length = 7;
+  const double projections = 4 * 12 * 12 * 7;  // of queries, keys, values and results
+  const double network = 2 * 12 * 20 * 7;
+  const double attention = 2 * 12 * 7 * 7;  // scores, and values by weights
+  const double unembedding = 12 * 11 * 7;
+  EXPECT_EQ(c.operations(), 2 * (2 * (projections + network + attention) + unembedding));
+}
+
 TEST(Config, OnlyEncoderDecodersHaveSources) {
   expect_invalid(small_config("encoder_layers=1"),
                  {"encoder_layers 1", "unless architecture is encoder_decoder"});
