@@ -34,7 +34,8 @@ TEST(Npz, HoldsWholeNumbersOfEveryWidth) {
 }
 
 TEST(Npz, LettersAreNumbersWithAnAxisMoreAndSayThatTheyAreText) {
-  const WholeNumbers words = read_npy(npy("<U2", "1,", std::string("a\0\0\0b\0\0\0", 8)));
+  const std::string file = npy("<U2", "1,", std::string("a\0\0\0b\0\0\0", 8));
+  const WholeNumbers words = read_npy(file);  // a view of the file
   EXPECT_TRUE(words.is_text);
   EXPECT_EQ(words.shape, (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(words[1], 'b');
