@@ -19,7 +19,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 processors=(skylake-avx512 "skylake-avx512 -mtune=generic" sapphirerapids haswell znver3 x86-64-v3)
 if [[ ${1:-} == --draw ]]; then
-  processors=("${processors[$2 % 6]}" "${processors[($2 + 1) % 6]}")
+  all=${#processors[@]}
+  processors=("${processors[$2 % all]}" "${processors[($2 + 1) % all]}")
   shift 2
 fi
 compilers=("$@")
