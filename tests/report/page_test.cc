@@ -158,15 +158,19 @@ TEST(Conclusion, ReportsDistributedRelations) {
 }
 
 TEST(Conclusion, CountsTheHeadsThatAreEnough) {
-  const auto words = [](int heads) {
-    const Json::Array points = {Json::object({{"kept", 1}, {"loss", 0.5}})};
+  const auto words = [](const char* method, int kept, int heads) {
+    const Json::Array points = {Json::object({{"kept", kept}, {"loss", 0.5}})};
     const Json::Array methods = {
-        Json::object({{"method", "greedy"}, {"knee", 1}, {"points", points}})};
+        Json::object({{"method", method}, {"knee", kept}, {"points", points}})};
     return conclusion_with("curve", Json::object({{"methods", methods}, {"heads", heads}}));
   };
-  EXPECT_NE(words(2).find("the best 1 of 2 are enough (loss 0.5)"), std::string::npos) << words(2);
-  EXPECT_NE(words(4).find("the best 1 of 4 are enough"), std::string::npos) << words(4);
-  EXPECT_NE(words(4).find("has not been scored: headlab heads a "), std::string::npos) << words(4);
+  const std::string all_tried = words("exhaustive", 2, 4);
+  EXPECT_NE(all_tried.find("the best 2 of 4 are enough (loss 0.5)"), all_tried.npos) << all_tried;
+  const std::string one_by_one = words("greedy", 1, 8);
+  EXPECT_NE(one_by_one.find("the 1 of 8 that greedy removal leaves is enough (loss 0.5)"),
+            one_by_one.npos)
+      << one_by_one;
+  EXPECT_NE(one_by_one.find("has not been scored: headlab heads a "), one_by_one.npos);
 }
 
 TEST_F(Pages, StayWithinTheirBudget) {

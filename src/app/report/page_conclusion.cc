@@ -158,10 +158,13 @@ class Conclusion {
       }
     }
     if (best == nullptr || !best->at("knee").is_number()) return;
+    const bool is_exact = best->at("method").string() == "exhaustive";
     for (const Json& point : best->at("points").items()) {
       if (point.at("kept") == best->at("knee")) {
-        say(text("Without any fine-tuning the best ", point.at("kept").integer(), " of ",
-                 curve.at("heads").integer(), " are enough (loss ",
+        const std::int64_t kept = point.at("kept").integer();
+        say(text("Without any fine-tuning the ", is_exact ? "best " : "", kept, " of ",
+                 curve.at("heads").integer(), is_exact ? "" : " that greedy removal leaves",
+                 kept == 1 ? " is enough (loss " : " are enough (loss ",
                  significant(point.at("loss").number()),
                  "): at most 1 % of the cost of ablating all heads. "),
             {{"view", "prune"}});

@@ -53,10 +53,11 @@ function keptHeads() {
   return best ? {heads: best.heads.map(idOfPair), owners: false} : null;
 }
 
-/// "Keep the best 4", or the last 4 where heads were removed one by one.
+/// "Keep the 4 owners", else "Keep the best 4", or where heads were removed one by one "Keep the 4
+/// removed last".
 function keptTitle({heads, owners}) {
   if (owners) return `Keep the ${heads.length} owners`;
-  return `Keep the ${isExact() ? 'best' : 'last'} ${heads.length}`;
+  return isExact() ? `Keep the best ${heads.length}` : `Keep the ${heads.length} removed last`;
 }
 
 /// The last kept step at which an answer of the opening example is wrong; null if there is none.

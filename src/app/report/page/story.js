@@ -172,7 +172,7 @@ function scenes() {
     },
     best && {
       set: {...start, gates: onlyHeads(kept)},
-      say: (now) => `Only the best ${kept.length} are on: ${listed(kept)}. ${outcome(now)} It is ` +
+      say: (now) => `Only ${listed(kept)} are on. ${outcome(now)} It is ` +
         `right in ${percent(now.accuracy)}.`,
     },
     born != null && {
