@@ -167,7 +167,7 @@ struct SweepComparison {
                   0;  // indices of the group with one head and of the one with the lowest mean loss
   /// Group with the fewest heads that is as accurate as the best, by two one-sided tests within
   /// kGain; or the best, if all groups with fewer heads have significantly more loss. Empty if the
-  /// seeds show neither. Both tests are Holm-corrected for all groups of all families.
+  /// seeds show neither. One Holm correction covers both tests of all groups of all families.
   std::optional<std::size_t> enough{};
   /// log(loss with one head / loss of the best). p is p_of_picked, two-sided, and accounts for the
   /// choice of the best; the interval inverts the test of this pair.

@@ -121,7 +121,7 @@ void note_warmups(const std::vector<SweepTrial>& trials) {
 }
 
 /// Returns the differences that this many seeds can detect, before training. Groups of a family are
-/// compared with its best group.
+/// compared with its best group, in loss and in accuracy.
 std::string plan_of(const std::vector<SweepTrial>& trials) {
   std::map<std::string, std::set<std::string>> groups;  // by family
   std::map<std::string, std::size_t> seeds;             // by group
@@ -130,7 +130,7 @@ std::string plan_of(const std::vector<SweepTrial>& trials) {
     ++seeds[trial.group];
   }
   std::size_t comparisons = 0;
-  for (const auto& [family, members] : groups) comparisons += members.size() - 1;
+  for (const auto& [family, members] : groups) comparisons += 2 * (members.size() - 1);
   std::size_t fewest = trials.size();
   for (const auto& [group, count] : seeds) fewest = std::min(fewest, count);
   return seeds_plan(fewest, comparisons);

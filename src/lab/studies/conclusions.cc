@@ -30,7 +30,8 @@ constexpr const char* kHolmArms =
     "Holm, over the differences and the equalities of one table; no factor above the number of "
     "arms "
     "(Shaffer 1986)";
-constexpr const char* kHolmFamilies = "Holm, over all groups of all families of the sweep";
+constexpr const char* kHolmFamilies =
+    "Holm, over the differences and the equalities of all groups of all families of the sweep";
 constexpr const char* kMeanOfSeeds = "the mean over seeds: of logarithms for losses and steps";
 
 /// Words with a test and a correction in common.

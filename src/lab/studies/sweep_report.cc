@@ -147,18 +147,18 @@ std::optional<Judgement> compare(const std::vector<SweepGroup>& groups,
   return judgement;
 }
 
-/// Corrects both tests for all groups of all families.
+/// Corrects both tests for all groups of all families together. Both hypotheses of a pair can be
+/// true (its losses are the same, and its accuracies differ), so each counts.
 void correct_all(std::vector<Judgement>& all) {
-  std::vector<Paired*> asked;
-  std::vector<double> accurate;
-  for (Judgement& one : all) {
-    for (Paired& loss : one.losses) asked.push_back(&loss);
-    accurate.insert(accurate.end(), one.p_accurate.begin(), one.p_accurate.end());
+  std::vector<double> asked;
+  for (const Judgement& one : all) {
+    for (const Paired& loss : one.losses) asked.push_back(loss.p);
+    asked.insert(asked.end(), one.p_accurate.begin(), one.p_accurate.end());
   }
-  correct(asked);
-  const std::vector<double> corrected = holm(accurate);
+  const std::vector<double> corrected = holm(asked);
   std::size_t next = 0;
   for (Judgement& one : all) {
+    for (Paired& loss : one.losses) loss.holm = corrected[next++];
     for (double& p : one.p_accurate) p = corrected[next++];
   }
 }
@@ -273,8 +273,8 @@ static Table comparisons_columns() {
   ratio.in_legend = true;
   Column& corrected = table.column("loss.p_holm");
   corrected.meaning =
-      "two-sided, by flipping signs of seeds, for the best picked from all groups; corrected by "
-      "Holm for all groups and families";
+      "two-sided, by flipping signs of seeds, for the best picked from all groups; "
+      "one Holm correction for the differences and the equalities of all groups and families";
   corrected.in_legend = true;
   for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
     table.column(text("loss.", key)).form = Form::hidden;
