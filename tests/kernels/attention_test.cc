@@ -21,6 +21,8 @@ struct Case {
   Index window = 0;
   bool lengths = false, hidden = false, padded_rows = false, accumulate = false;
   double dropout = 0;
+  bool slopes = false;
+  Index first_query = 0;
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -85,6 +87,7 @@ struct Trial {
                .dropout = static_cast<Scalar>(c.dropout),
                .key = Key{77}};
     Generator random(Key{10});
+    fill_distances(c);
     for (Index h = 0; h < c.heads; ++h) {
       if (c.kv_heads != c.heads)
         options.kv_head.push_back(static_cast<std::int32_t>(h * c.kv_heads / c.heads));
@@ -97,6 +100,18 @@ struct Trial {
     // One query sees nothing.
     for (Index i = 0; c.hidden && i < c.batch * c.heads * c.queries * c.keys; ++i)
       options.masked_edges.push_back(i / c.keys == 1 || random.uniform() < .4);
+  }
+
+  /// Gives each head its slope. If the queries do not begin at position 0, the keys are those of a
+  /// cache that writes over its oldest entries: the last ones first.
+  void fill_distances(const Case& c) {
+    for (Index h = 0; c.slopes && h < c.heads; ++h) {
+      options.slopes.push_back(static_cast<Scalar>(std::exp2(-1 - static_cast<double>(h))));
+    }
+    options.first_query = c.first_query;
+    for (Index s = 0; c.first_query > 0 && s < c.keys; ++s) {
+      options.key_positions.push_back(static_cast<std::int32_t>((s + c.keys / 2) % c.keys));
+    }
   }
 
   void run_fused() {
@@ -132,7 +147,10 @@ std::vector<Case> cases() {
       {.name = "groups", .queries = 33, .keys = 33, .heads = 6, .kv_heads = 2, .causal = true},
       {.name = "one_group", .batch = 1, .queries = 70, .keys = 70, .heads = 3, .kv_heads = 1},
       {.name = "dropout", .queries = 41, .keys = 141, .dropout = .3},
-      {"everything", 3, 150, 150, 4, 2, 5, 7, true, 100, true, true, true, true, .5}};
+      {.name = "slopes", .queries = 150, .keys = 150, .causal = true, .slopes = true},
+      {.name = "slopes_cross", .queries = 40, .keys = 170, .slopes = true},
+      {.name = "slopes_cache", .queries = 3, .keys = 40, .slopes = true, .first_query = 37},
+      {"everything", 3, 150, 150, 4, 2, 5, 7, true, 100, true, true, true, true, .5, true}};
   all.insert(all.end(), masks.begin(), masks.end());
   return all;
 }

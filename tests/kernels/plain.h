@@ -137,6 +137,15 @@ inline double dot(Index n, const Scalar* x, const Scalar* y) {
   return sum;
 }
 
+/// What the score of key s for query t falls by: slope |distance|.
+inline double distance_cost(const AttentionProblem& p, Index h, Index t, Index s) {
+  const AttentionOptions& options = p.options;
+  if (options.slopes.empty()) return 0;
+  const Index key = options.key_positions.empty() ? s : options.key_positions[s];
+  return static_cast<double>(options.slopes[h]) *
+         static_cast<double>(std::abs(options.first_query + t - key));
+}
+
 inline QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) {
   QueryWeights query{b, h, t, p.block_of(h), b * p.queries + t};
   query.weights.resize(p.keys);
@@ -146,8 +155,10 @@ inline QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) 
   for (Index s = 0; s < p.keys; ++s) {
     double& weight = query.weights[s];
     const Scalar* k = p.k + (b * p.keys + s) * p.k_stride + query.block * p.d_head;
-    weight = attention_sees(p, b, h, t, s) ? static_cast<double>(p.scale) * dot(p.d_head, q, k)
-                                           : -std::numeric_limits<double>::infinity();
+    weight = -std::numeric_limits<double>::infinity();
+    if (attention_sees(p, b, h, t, s)) {
+      weight = static_cast<double>(p.scale) * dot(p.d_head, q, k) - distance_cost(p, h, t, s);
+    }
     largest = std::fmax(largest, weight);
   }
   for (double& weight : query.weights) {

@@ -86,7 +86,7 @@ TEST(AttentionFunctions, GiveTheValuesOfTheirFormulasInNumPy) {
       SCOPED_TRACE(json.at("name").string() + ", " + name);
       Tensor pattern;
       const AttentionOptions options = options_of(json);
-      const auto attend = form_of(named_function(name), options);
+      const auto attend = form_of(named_function(name));
       const Tensor z = attend(q, k, v, options, &pattern);
       expect_near(pattern, tensor_of(expected.at("pattern"), {2, 4, 6, 6}), 3e-6);
       expect_near(z, tensor_of(expected.at("z"), {2, 6, 8}), 6e-6);
@@ -103,7 +103,7 @@ struct Inputs {
 /// Computes a function by the form that a layer would choose.
 Tensor attend(AttentionFunction function, const Inputs& x, const AttentionOptions& options,
               Tensor* pattern = nullptr) {
-  return form_of(function, options)(x.q, x.k, x.v, options, pattern);
+  return form_of(function)(x.q, x.k, x.v, options, pattern);
 }
 
 AttentionOptions small_options() {
@@ -237,12 +237,11 @@ TEST(Alibi, SlopesFollowTheOriginalNumberOfHeads) {
   EXPECT_DOUBLE_EQ(alibi.slope(0, 4), 0.25);
 }
 
-TEST(Alibi, FusedAttentionRefusesSlopes) {
+TEST(Alibi, NeedsASlopeForEachHead) {
   const Inputs x;
   AttentionOptions options = small_options();
-  options.slopes = {1, 1, 1, 1};
-  expect_error([&] { attention(x.q, x.k, x.v, options); }, {"slopes", "attention_composed"});
   options.slopes = {1};
+  expect_error([&] { attention(x.q, x.k, x.v, options); }, {"slopes needs 4", "got 1"});
   expect_error([&] { attention_composed(x.q, x.k, x.v, options); }, {"slopes needs 4", "got 1"});
 }
 

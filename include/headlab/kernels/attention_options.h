@@ -34,7 +34,7 @@ struct AttentionOptions {
   Ids original_heads{};  // [H]: original indices of the heads, which select dropout masks; empty:
                          // 0, 1, ...
   /// [H]: the score of a key at distance d from the query falls by slope d (ALiBi, Press et al.
-  /// 2021); empty: no bias. Only composed attention supports it.
+  /// 2021); empty: no bias.
   std::vector<Scalar> slopes{};
   Index first_query = 0;  // position of query 0, from which distances are counted
   Ids key_positions{};    // [S]: position of each key; empty: 0, 1, ...

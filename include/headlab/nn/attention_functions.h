@@ -37,10 +37,8 @@ std::span<const AttentionFunctionEntry> attention_functions();
 std::vector<AttentionFunctionEntry>& own_attention_functions();
 const AttentionFunctionEntry& kind_of(AttentionFunction function);
 
-/// Returns the fused form of an attention function if it has one and `options` has no slopes, and
-/// its composed form otherwise.
-AttentionFunctionEntry::Compute form_of(AttentionFunction function,
-                                        const AttentionOptions& options);
+/// Returns the fused form of an attention function if it has one, and its composed form otherwise.
+AttentionFunctionEntry::Compute form_of(AttentionFunction function);
 
 /// Divides the weights [..., S] by the sums of their rows; rows of zeros do not change. Off the
 /// tape.

@@ -24,7 +24,7 @@ Tensor rotary_table(Index length, Index d_head, double base);
 /// and V; returns z [B, T, H*Dv]. A query that sees no key has output 0 and no gradient. If
 /// `pattern` is not null, it receives the weights before dropout, [B, H, T, S], off the tape.
 /// Errors: shapes that do not fit the heads or one another, masks of the wrong size, causal with S
-/// != T, slopes (only attention_composed supports them).
+/// != T.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
                  Tensor* pattern = nullptr);
 /// Computes `attention` as a composition of simpler ops: softmax(attention_scores), then

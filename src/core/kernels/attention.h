@@ -1,8 +1,9 @@
-// Fused attention: z = softmax(scale Q K^T + mask) V for all heads at once, without storing a [T,
-// S] matrix, so memory grows with T. Heads are read in place inside [B, T, H*D]. A row's result
-// does not depend on tiling or threads. On request the same pass stores the patterns, so analyses
-// see exactly the weights that the model used. Tests compare it with two readable versions:
-// `attention_composed` in src/core/ops/attention.cc, and tests/kernels/plain.h with its gradients.
+// Fused attention: z = softmax(scale Q K^T + bias + mask) V for all heads at once, without storing
+// a [T, S] matrix, so memory grows with T. Heads are read in place inside [B, T, H*D]. A row's
+// result does not depend on tiling or threads. On request the same pass stores the patterns, so
+// analyses see exactly the weights that the model used. Tests compare it with two readable
+// versions: `attention_composed` in src/core/ops/attention.cc, and tests/kernels/plain.h with its
+// gradients.
 #pragma once
 
 #include "headlab/kernels/attention_options.h"

@@ -36,6 +36,22 @@ void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar
 
 namespace {
 
+/// Subtracts slope |distance of query and key| from each score.
+void subtract_distances(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
+  const AttentionOptions& options = block.p.options;
+  const Vec slope = broadcast(options.slopes[block.h]);
+  const Index first_query = options.first_query + block.t;
+  for (Index i = 0; i < keys; ++i) {
+    const Index key = options.key_positions.empty() ? s + i : options.key_positions[s + i];
+    for (Index first = 0; first < kQueries; first += kLanes) {
+      Scalar* scores = tile + i * kQueries + first;
+      const auto from_key = static_cast<Scalar>(first_query + first - key);
+      const Vec distance = absolute(from_key + lane_values());
+      store(scores, load(scores) - slope * distance);
+    }
+  }
+}
+
 /// Applies causal order and window, which leave a key visible to lanes [from, to) of its row.
 void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
   const auto& [causal, most, lengths] = block.p.options.mask;
@@ -76,6 +92,7 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
                   .b = {scaled_queries, kQueries},
                   .c = {tile, kQueries}});
   const AttentionOptions& options = block.p.options;
+  if (!options.slopes.empty()) subtract_distances(block, s, keys, tile);
   if (options.mask.causal || options.mask.window > 0) hide_by_position(block, s, keys, tile);
   if (!options.masked_edges.empty()) hide_by_table(block, s, keys, tile);
 }

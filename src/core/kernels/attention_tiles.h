@@ -62,8 +62,8 @@ struct QueryBlock {
 void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar factor,
                 Scalar* panel);
 
-/// Computes tile[i][lane] = scaled score of key s + i for the query of that lane, kHidden if the
-/// query does not see the key.
+/// Computes tile[i][lane] = scaled score of key s + i for the query of that lane, less slope
+/// |distance| if there are slopes; kHidden if the query does not see the key.
 void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
                 Scalar* tile);
 

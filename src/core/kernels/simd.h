@@ -62,6 +62,9 @@ inline IntVec lane_numbers() {
 inline Vec select(IntVec mask, Vec if_set, Vec otherwise) { return mask ? if_set : otherwise; }
 inline Vec max(Vec a, Vec b) { return select(b > a, b, a); }  // keeps a NaN of a
 
+inline Vec absolute(Vec v) { return max(v, -v); }
+inline Vec lane_values() { return __builtin_convertvector(lane_numbers(), Vec); }
+
 /// Calls body(0), body(1) ... body(N - 1), with each number as a constant: an array that is indexed
 /// only by constants becomes registers. This requires inlining, so both have attributes: without
 /// the inner one g++ 12 does not inline the closure when it tunes for Skylake-AVX512 and its

@@ -213,7 +213,7 @@ Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
   AttentionActivations* activations = hooks.activations;
   Tensor pattern;  // [B, H, T, S], if requested
   Tensor* wanted = activations != nullptr && activations->wants_pattern ? &pattern : nullptr;
-  const AttentionFunctionEntry::Compute attend = form_of(function, call);
+  const AttentionFunctionEntry::Compute attend = form_of(function);
   const Tensor z = attend(q, seen.k, seen.v, std::move(call), wanted);  // [B, T, H*Dv]
   if (activations != nullptr) {
     activations->fill(

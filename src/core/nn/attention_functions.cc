@@ -81,11 +81,9 @@ const AttentionFunctionEntry& kind_of(AttentionFunction function) {
   return attention_functions()[static_cast<std::size_t>(function)];
 }
 
-AttentionFunctionEntry::Compute form_of(AttentionFunction function,
-                                        const AttentionOptions& options) {
+AttentionFunctionEntry::Compute form_of(AttentionFunction function) {
   const AttentionFunctionEntry& entry = kind_of(function);
-  const bool is_fused = entry.fused != nullptr && options.slopes.empty();
-  return is_fused ? entry.fused : entry.compute;
+  return entry.fused != nullptr ? entry.fused : entry.compute;
 }
 
 Tensor normalised_rows(const Tensor& pattern) {

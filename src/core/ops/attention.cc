@@ -203,8 +203,6 @@ Tensor rotary_composed(const Tensor& x, const Tensor& rotary_table, Index first)
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
                  Tensor* pattern) {
   const Sizes n(q, k, v, options);
-  require(options.slopes.empty(),
-          "cannot compute attention: the fused op has no slopes; use attention_composed");
   const Index z_stride = n.H * n.Dv;
   Tensor z = Tensor::empty({n.B, n.T, z_stride});
   const Tensor log_sum_exp = Tensor::empty({n.B, n.H, n.T});

@@ -137,8 +137,7 @@ static double logit_bytes(const TransformerConfig& m, const TrainConfig& t) {
 }
 
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
-  const bool is_composed =
-      kind_of(m.attention_function).fused == nullptr || kind_of(m.positions).slope != nullptr;
+  const bool is_composed = kind_of(m.attention_function).fused == nullptr;
   Index floats = 0;  // of a sequence, for each attention layer
   for (const AttentionSlot& slot : m.attention_slots()) {
     const Index residuals = slot.begins_block()

@@ -61,7 +61,7 @@ Tensor attend(const AttentionLayer& attention_layer, const HeadInputs& inputs, c
   options.mask = {.causal = attention_layer.causal,
                   .window = attention_layer.window,
                   .lengths = reads_tokens ? batch.lengths : batch.source_lengths};
-  const auto compute = form_of(attention_layer.attention->function, options);
+  const auto compute = form_of(attention_layer.attention->function);
   return compute(inputs.q, inputs.k, inputs.v, std::move(options), pattern);
 }
 
