@@ -12,7 +12,8 @@
 # HEADLAB_BUG=7 wakes one. A bug that does not compile so, as a constant, is built by itself, after
 # the others, and left out if it does not compile at all. Each bug is shown to the programs of its
 # layer (test_NAME, test_NAME_f64, test_NAME_train; for scripts of the page test_report and
-# test_browser), short tests first, until one fails or takes several times as long as usual. Prints who
+# test_browser), short tests first, then the others suite by suite (the tests of a suite often share
+# a trained run), until one fails or takes several times as long as usual. Prints who
 # noticed each; the status is 0 even if NO TEST did, for some bugs change nothing that can be seen.
 # --list only shows what is drawn.
 import argparse, concurrent.futures, json, os, pathlib, random, re, shutil, subprocess, sys, tempfile
@@ -229,7 +230,11 @@ class Judge:
             print(f"{name}: fails without any bug, left out: {' '.join(bad) or 'all'}", flush=True)
         short = sum(seconds.values()) - sum(map(seconds.get, long))
         self.parts[name] = [("-" + ":".join(long + bad), short)] if tests else []
-        self.parts[name] += [(test, seconds[test]) for test in sorted(long, key=seconds.get)]
+        by_suite = {}
+        for test in long:
+            by_suite.setdefault(test.split(".")[0], []).append(test)
+        groups = [(":".join(group), sum(map(seconds.get, group))) for group in by_suite.values()]
+        self.parts[name] += sorted(groups, key=lambda group: group[1])
 
     def fails(self, name, number, limit, *options):
         """Whether a program fails, or does not end within so many seconds of two processors."""
@@ -247,11 +252,11 @@ class Judge:
                                   capture_output=True, start_new_session=True).returncode != 0
 
     def judged(self, bug, number):
-        """What notices a bug: a program's short tests, or one of its longer ones."""
+        """What notices a bug: a program's short tests, or a suite of its longer ones."""
         for name in programs_of(bug.path, self.targets):
             for tests, usual in self.parts[name]:
                 if self.fails(name, number, int(15 + 3 * usual), "--gtest_fail_fast", "--gtest_filter=" + tests):
-                    return name if tests[0] == "-" else f"{name} {tests}"
+                    return name if tests[0] == "-" else f"{name} {tests.split('.')[0]}"
         return "NO TEST"
 
     def judged_alone(self, bug):
