@@ -86,7 +86,7 @@ TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
   for (const bool off : {true, false}) {
     tab().press("x");
     wait();
-    EXPECT_TRUE(words("#card").ends_with(off ? "Switch 0.2 on" : "Switch 0.2 off"));
+    EXPECT_TRUE(words("#card").ends_with(off ? "Restore 0.2" : "Ablate 0.2"));
   }
 }
 

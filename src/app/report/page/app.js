@@ -109,7 +109,7 @@ const KEYS = [
   ['Tab', 'next region; arrows, Home, End and Page keys move inside a picture or the grid'],
   ['Enter', 'open a head, or lock a query'],
   ['Escape', 'unlock the query, or return to the first view; there: all heads on', () => leave()],
-  ['x', 'switch this head off or on', () => toggleGate(chosen())],
+  ['x', 'ablate or restore this head', () => toggleGate(chosen())],
   ['X', 'only this head on, or all heads', () => onlyGate(chosen())],
   ['a', 'all heads on', () => go({gates: {}, hide: null})],
   ['g', 'show or hide the right keys', () => go({rel: app.state.rel === '' ? null : ''})],

@@ -153,11 +153,12 @@ function showArc(node, one, x, key) {
 function discOf(one, key, {size, height, texts}) {
   const x = middle(size, key);
   const y = height - 17;
-  const words = [...(texts[key] ?? '')].slice(0, 3).join('');
+  const letters = [...(texts[key] ?? '')].slice(0, 3);
+  const look = letters.length > 2 ? 'disc-text three' : 'disc-text';
   return [
     svgNode('circle', {class: 'disc', cx: x, cy: y, r: Math.min(11, size / 2 - 0.5)}),
-    size >= 14 && svgNode('text', {class: 'disc-text', x, y: y + 4.5, 'text-anchor': 'middle'},
-      words),
+    size >= 14 && svgNode('text', {class: look, x, y: y + 4.5, 'text-anchor': 'middle'},
+      letters.join('')),
   ];
 }
 
@@ -198,9 +199,12 @@ function nameOf(one) {
     el('span', {class: 'lane-heads'}, said, named, others));
 }
 
-/// Whether a lane is the first one of its target, and so shows the answer.
-const showsAnswer = (one) =>
-  one.slot >= 0 && questions().find((other) => other.slot === one.slot) === one;
+/// Whether a lane shows the answer of its target: the first lane that asks for a key at the query,
+/// else the first of all.
+function showsAnswer(one) {
+  const lanes = questions().filter((other) => other.slot === one.slot);
+  return one.slot >= 0 && one === (lanes.find((other) => keysOf(other).length > 0) || lanes[0]);
+}
 
 /// The share of right answers to a question: of the target of its name, else of the answers at
 /// which its relation asks for a key, else of its target; null if none is known.
@@ -219,7 +223,7 @@ function hasFallen(one, share) {
   return share != null && before != null && share < before - 0.05;
 }
 
-/// The answer of a lane: the first lane of a target shows it.
+/// The answer of a lane, if it shows one, and its share of right answers.
 function answerOf(one, answers) {
   const answer = showsAnswer(one) ? answers[one.slot] : null;
   const share = shareRight(one, measured.result || run().facts.evaluation);

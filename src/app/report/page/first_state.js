@@ -10,7 +10,7 @@ import {
 } from './state.js';
 import {costOf} from './heads.js';
 import {busiestQuery, tokensOf} from './pattern.js';
-import {ownersOfQuestions, pairOfHeads, questions} from './questions.js';
+import {ownersOfQuestions, pairOfHeads, questionOf, questions} from './questions.js';
 
 /// The attention layer whose tokens are the example: the first of the decoder or of the model.
 const mainModule = () => run().modules.findIndex(({kind}) => kind === 'self');
@@ -53,7 +53,12 @@ function answersOf(pass, base) {
 const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
   Array.from(shown.gold(r, t) || []))).size;
 
-/// The query of one example that shows most, with the sets of heads without which an answer breaks.
+/// Whether one of the heads owns a question that asks for a key at a query.
+const isAsked = (shown, t, heads) => questions().some(({owner, r}) =>
+  heads.some((x) => x.at === owner) && (shown.gold(r, t) || []).length > 0);
+
+/// The query of one example that shows most, with the sets of heads without which an answer breaks:
+/// those that own a question asked there, if there are any.
 function tellingQuery(index, sets, pair) {
   const shown = task().set('scored').example(index);
   const base = forwardPass(run().model, shown);
@@ -64,10 +69,12 @@ function tellingQuery(index, sets, pair) {
   const both = pair && answersWithout([pair.x, pair.y]);
   const valued = whole.map(({asked, right}, t) => {
     const breaking = sets.filter((_, i) => without[i][t].broken > 0);
+    const asking = breaking.filter(({heads}) => isAsked(shown, t, heads));
     const single = sets.filter((_, i) => without[i][t].broken === 1).length;
     const value = (right === asked ? 4 * asked : 0) + 2 * single + breaking.length +
-      (both?.[t].broken ? 3 : 0) + distinctKeys(shown, t) + (t + 1) / whole.length / 2;
-    return {index, q: t, breaking, value};
+      (both?.[t].broken ? 3 : 0) + (asking.length ? 3 : 0) + distinctKeys(shown, t) +
+      (t + 1) / whole.length / 2;
+    return {index, q: t, breaking: asking.length ? asking : breaking, value};
   });
   return valued.filter(({breaking}) => breaking.length)
     .reduce((a, b) => (a && a.value >= b.value ? a : b), null);
@@ -99,6 +106,15 @@ export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
   const found = mostTelling(groupsOfHeads());
   return found && {...found, breakers: [], group: found.breaking[0]};
 });
+
+/// The question that a head owns, if possible one that the opening query asks; else as `questionOf`.
+export function openingQuestionOf(x) {
+  const found = telling();
+  const shown = found && task().set('scored').example(found.index);
+  const isAskedThere = ({r}) => shown && (shown.gold(r, found.q) || []).length > 0;
+  const owned = questions().filter(({owner, r}) => owner === x.at && r >= 0);
+  return owned.find(isAskedThere) || questionOf(x);
+}
 
 /// Moves to the telling example, unless the reader chose another one.
 export function openTelling() {

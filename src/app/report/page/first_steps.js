@@ -8,8 +8,8 @@ import {
   app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, silenced, task, timeSteps,
 } from './state.js';
 import {bestPoints, costOf, doneBy, isExact, listed} from './heads.js';
-import {ownersOfQuestions, pairOfHeads, questionOf, spoken} from './questions.js';
-import {countsAt, startState, telling} from './first_state.js';
+import {ownersOfQuestions, pairOfHeads, spoken} from './questions.js';
+import {countsAt, openingQuestionOf, startState, telling} from './first_state.js';
 
 const sameQuestion = (x, y) => {
   const mine = doneBy(x).map((d) => d.name);
@@ -54,10 +54,11 @@ function keptHeads() {
 }
 
 /// "Keep the 4 owners", else "Keep the best 4", or where heads were removed one by one "Keep the 4
-/// removed last".
+/// removed last"; of one head "Keep the best head" or "Keep the head removed last".
 function keptTitle({heads, owners}) {
   if (owners) return `Keep the ${heads.length} owners`;
-  return isExact() ? `Keep the best ${heads.length}` : `Keep the ${heads.length} removed last`;
+  const count = heads.length === 1 ? 'head' : heads.length;
+  return isExact() ? `Keep the best ${count}` : `Keep the ${count} removed last`;
 }
 
 /// The last kept step at which an answer of the opening example is wrong; null if there is none.
@@ -73,7 +74,7 @@ const earlyStep = memo(() => `${app.state.run} ${isLive()}`, () => {
 });
 
 function ablateTitle(x) {
-  const question = questionOf(x);
+  const question = openingQuestionOf(x);
   return question?.owner === x.at ? `Ablate the owner of ${spoken(question.name)}`
     : `Ablate head ${x.at}`;
 }

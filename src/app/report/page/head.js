@@ -131,7 +131,7 @@ function writesNode(x) {
     ['key', 'weight', 'weight × size of the value through W_O'], strongest);
   if (!made.logits)
     return [from, note('Other parts of the model process the output of this head, so it adds to ' +
-      'no logit directly. Switch it off to see its effect.')];
+      'no logit directly. Ablate it to see its effect.')];
   const {outputs, target_names: names, answers} = task();
   const rows = names.map((name, k) => {
     const logits = made.logits.subarray(k * outputs, (k + 1) * outputs);

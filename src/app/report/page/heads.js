@@ -185,7 +185,7 @@ export function cardOf(x) {
     el('div', {class: 'controls'},
       app.state.view !== 'head' &&
         button('Look closer', () => go({view: 'head', h: x.at}), {id: 'card-open'}),
-      isLive() && button(off ? `Switch ${x.at} on` : `Switch ${x.at} off`, () => toggleGate(x),
+      isLive() && button(off ? `Restore ${x.at}` : `Ablate ${x.at}`, () => toggleGate(x),
         {id: 'card-switch'}),
       partner && button(`Compare with ${partner.x.at}`,
         () => go({view: 'head', h: x.at, b: partner.x.at}), {id: 'card-beside'}),
@@ -275,7 +275,7 @@ function describedCell(best, x, off) {
     words += `, ${most}${best.name}: ${digits(best.mass, 3)} of its attention, chance ` +
       `${digits(best.null, 3)}`;
   }
-  return off ? `${words}, switched off` : words;
+  return off ? `${words}, ablated` : words;
 }
 
 /// The number at the foot of a cell: what heads are sorted by, else the cost.

@@ -111,7 +111,7 @@ function guessPair() {
   const {x, y, beyond} = pairs.reduce((a, b) => (b.beyond > a.beyond ? b : a));
   return {
     ask: 'Which two heads, off together, cost most beyond the sum of both? (such as 0.1 0.2)',
-    hint: `Switch two heads off on the bench to see their excess. One of the two is ${x.at}.`,
+    hint: `Ablate two heads in Experiment to see their excess. One of the two is ${x.at}.`,
     check(words) {
       const right = namesIn(words).sort().join() === [x.at, y.at].sort().join();
       return {
