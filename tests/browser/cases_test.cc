@@ -131,6 +131,13 @@ TEST_F(Cases, ASweepHasALineAlongItsNumbersOfHeads) {
   EXPECT_EQ(maps(), 2) << "one head in each of two seeds";
   press_on("sweep-heads", "ArrowRight");
   EXPECT_EQ(maps(), 4);
+  const std::string whole_maps = R"js([...document.querySelectorAll('.trial-map canvas')].filter(
+    (map) => {
+      const colour = (x, y) => map.getContext('2d').getImageData(x, y, 1, 1).data.join();
+      return colour(0, map.height - 1) !== colour(map.width - 1, 0);
+    }).length)js";
+  EXPECT_EQ(tab().number(whole_maps), 4)
+      << "the last query sees the first key, the first query not the last key";
   const auto axis = tab().middle_of("#knee");
   tab().click(Tab::Place{axis.x - 200, axis.y});
   EXPECT_EQ(maps(), 2) << "the pointer takes the line along";

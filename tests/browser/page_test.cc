@@ -47,9 +47,11 @@ TEST_F(PageOfARun, OpensWithItsStory) {
 TEST_F(PageOfARun, ShowsThePointInScenes) {
   open(full, "#view=story");
   click("#scene-start");
+  EXPECT_FALSE(there("#scene-back")) << "nothing is before the first scene";
   std::set<std::string> told = {words("#scene-words")};
   while (there("#scene-next")) {
     click("#scene-next");
+    EXPECT_TRUE(there("#scene-back"));
     EXPECT_TRUE(told.insert(words("#scene-words")).second) << words("#scene-words");
     if (told.size() == 3) {
       EXPECT_TRUE(shows("#scene-words", " is off."));
@@ -87,6 +89,10 @@ TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
     tab().press("x");
     wait();
     EXPECT_TRUE(words("#card").ends_with(off ? "Restore 0.2" : "Ablate 0.2"));
+  }
+  for (const char* relation : {"\"\"", "null"}) {  // no right keys, then those of the head again
+    tab().press("g");
+    EXPECT_EQ(tab().text("JSON.stringify(app.state.rel)"), relation);
   }
 }
 

@@ -180,6 +180,8 @@ TEST_F(Safety, NothingFromFilesSteersATerminal) {
       if (*flag != '\0') words.emplace_back(flag);
       harmless_only(words, run(words));
     }
+  const std::string json = done(typed("pattern a 0.0 --json")).out;
+  EXPECT_TRUE(holds(json, R"("b\u009B8m\u007F")")) << "what stands after such a character is lost";
 }
 
 // ---- command lines

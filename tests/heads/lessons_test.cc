@@ -165,6 +165,19 @@ TEST(Lessons, KeysThatAreNotSeenHaveNoWeight) {
   EXPECT_THROW(attend(worked.q, worked.k, worked.v, std::vector<char>(3)), Error);
 }
 
+TEST(Lessons, GiveTheLengthsOfValuesThatAreTooWideToBeWritten) {
+  const auto two = [](Index, Index) { return 2.0; };
+  const Matrix q(1, 1, two);
+  const Matrix k(1, 1, two);
+  const Matrix v(1, 9, two);
+  const ShownHeads shown = shown_heads({"a"}, {attend(q, k, v)});
+  const Json::Array& row = query_tables(shown, 0)[0].rows[0];
+  EXPECT_DOUBLE_EQ(row[6].number(), 6);  // sqrt(9 * 2^2)
+  EXPECT_DOUBLE_EQ(row[7].number(), 6) << "the one key has all of the weight";
+  EXPECT_THROW(query_tables(shown, 1), Error) << "there is one query";
+  EXPECT_THROW(query_tables(shown, -1), Error);
+}
+
 TEST(Lessons, AreTablesWithTheColumnsOfTheGoldenFile) {
   const WorkedExample& worked = worked_example("five-tokens");
   const ShownHeads shown = shown_heads(worked.tokens, five_tokens());

@@ -124,10 +124,14 @@ TEST(Gelu, BackwardIsTheSlopeAndAddsOnRequest) {
   EXPECT_EQ(set.back(), dy.back());
 }
 
+/// Lengths around vectors, unrolled loops and the pieces of long arrays.
+const std::vector<Index> kLengths{0,  1,  3,  4,  7,     8,     15,    16,
+                                  17, 33, 64, 65, 16383, 16384, 16385, 40000};
+
 TEST(Gelu, WithItsSlopeIsTheSameBitForBit) {
-  const std::vector<Scalar> x = sweep(-12, 12, 1001);
+  const std::vector<Scalar> x = sweep(-12, 12, 40000);
   const std::vector<Scalar> ones(x.size(), 1);
-  for (Index n : {0, 1, 3, 8, 15, 16, 17, 33, 1001}) {
+  for (Index n : kLengths) {
     const auto size = static_cast<std::size_t>(n);
     std::vector<Scalar> y(size), expected(size), slope(size), expected_slope(size);
     gelu_forward(n, x.data(), expected.data());
@@ -139,10 +143,11 @@ TEST(Gelu, WithItsSlopeIsTheSameBitForBit) {
 }
 
 TEST(SiluGate, IsItsFormulaForwardAndBackward) {
-  const std::vector<Scalar> g = sweep(-12, 12, 1001), x = numbers(1001, 1), dy = numbers(1001, 2);
-  std::vector<Scalar> y(1001), again(1001), dg(1001), dx(1001);
-  kSiluGate.forward(1001, g.data(), x.data(), y.data());
-  kSiluGate.backward({1001, g.data(), x.data(), dy.data(), again.data(), dg.data(), dx.data()});
+  constexpr Index n = 40001;  // several pieces, and a vector that is not full
+  const std::vector<Scalar> g = sweep(-12, 12, n), x = numbers(n, 1), dy = numbers(n, 2);
+  std::vector<Scalar> y(n), again(n), dg(n), dx(n);
+  kSiluGate.forward(n, g.data(), x.data(), y.data());
+  kSiluGate.backward({n, g.data(), x.data(), dy.data(), again.data(), dg.data(), dx.data()});
   EXPECT_EQ(again, y);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const double at = g[i], s = 1 / (1 + std::exp(-at));
@@ -153,7 +158,7 @@ TEST(SiluGate, IsItsFormulaForwardAndBackward) {
 }
 
 TEST(Rotate, TurnsPairsByTheAnglesOfTheirPlaces) {
-  constexpr Index kRows = 6, kWidth = 8, kHead = 4, kLength = 3;
+  constexpr Index kRows = 6000, kWidth = 8, kHead = 4, kLength = 3;
   const std::vector<Scalar> x = numbers(kRows * kWidth, 1), angles = numbers(kLength * kHead, 2);
   std::vector<Scalar> cosines(kLength * kHead), sines(kLength * kHead), y(x.size());
   for (Index i = 0; i < kLength * kHead; ++i) {
@@ -168,10 +173,6 @@ TEST(Rotate, TurnsPairsByTheAnglesOfTheirPlaces) {
     EXPECT_NEAR(y[i + 1], x[i + 1] * std::cos(angle) + x[i] * std::sin(angle), 8 * kEpsilon) << i;
   }
 }
-
-/// Lengths around vectors, unrolled loops and the pieces of long arrays.
-const std::vector<Index> kLengths{0,  1,  3,  4,  7,     8,     15,    16,
-                                  17, 33, 64, 65, 16383, 16384, 16385, 40000};
 
 TEST(Elementwise, AnElementDoesNotDependOnWhereItStands) {
   const std::vector<Scalar> all = numbers(40000, 1);

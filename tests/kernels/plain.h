@@ -137,7 +137,7 @@ inline double dot(Index n, const Scalar* x, const Scalar* y) {
   return sum;
 }
 
-/// What the score of key s for query t falls by: slope |distance|.
+/// Returns slope |distance|, by which the score of key s for query t falls.
 inline double distance_cost(const AttentionProblem& p, Index h, Index t, Index s) {
   const AttentionOptions& options = p.options;
   if (options.slopes.empty()) return 0;

@@ -99,6 +99,11 @@ TEST_F(PrunedRun, FinetunesAtAThirdOfTheRateByDefault) {
   EXPECT_EQ(open_run(folder_ / "told").config.train.lr, 0.5);
 }
 
+TEST(PruningText, NamesTheRateOnlyIfItIsSet) {
+  EXPECT_EQ(pruning_text({.keep = 3}).find("lr="), std::string::npos);
+  EXPECT_NE(pruning_text({.keep = 3, .lr = 0.5}).find(" lr=0.5 "), std::string::npos);
+}
+
 TEST_F(PrunedRun, FinetuningLowersTheLoss) {
   const PruneResult result = prune("pruned", {.keep = 2, .finetune = 200});
   EXPECT_LT(result.after.loss, result.removed_only.loss);
@@ -106,6 +111,25 @@ TEST_F(PrunedRun, FinetuningLowersTheLoss) {
   const TrainedRun pruned = open_run(folder_ / "pruned");
   EXPECT_EQ(evaluate(pruned.model, *pruned.task, {.examples = config().train.eval_examples}).loss,
             result.after.loss);
+}
+
+/// A run whose fine-tuning was interrupted and then continued.
+TEST_F(PrunedRun, RecordOfAContinuedRunLosesOnlyItsMark) {
+  prune("pruned", {.keep = 2, .finetune = 30});
+  const std::filesystem::path file = folder_ / "pruned" / "prune.json";
+  const Json before = read_json(file);
+  Json marked = before;
+  marked["unfinished"] = true;
+  write_json(file, marked);
+  update_prune_record(open_run(folder_ / "pruned"));
+  const auto keys_of = [](const Json& json) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : json.members()) keys.push_back(key);
+    return keys;
+  };
+  const Json after = read_json(file);
+  EXPECT_EQ(keys_of(after), keys_of(before));
+  EXPECT_EQ(after.at("kept"), before.at("kept"));
 }
 
 /// The file describes the model after fine-tuning, not what it was before.

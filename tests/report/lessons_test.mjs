@@ -4,7 +4,7 @@
 // what the program computes of the same worlds (heads/lessons.h). Prints a line for each problem.
 import fs from 'node:fs';
 import {entropyOfRow, jsDistance, randomFrom, shuffled} from '../../src/app/report/page/core_numbers.js';
-import {rankOfSet} from '../../src/app/report/page/core_reports.js';
+import {keptNames, rankOfSet} from '../../src/app/report/page/core_reports.js';
 import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lesson_exercises.js';
 import {attendLines, attendTrace} from '../../src/app/report/page/lesson_attend.js';
 import * as learn from '../../src/app/report/page/worlds.js';
@@ -47,6 +47,11 @@ same('one head, cat', [wide.weights[1][0], wide.weights[1][1], wide.weights[1][2
 expect(learn.headsOfWorld(five, 4).flatMap((head) => head.weights).filter(learn.isUniform).length === 9, '9 of 20 rows are even');
 same('silence', [0, 1].map((h) => learn.lossOfSilence(two, h)), [.96, .9941], 4);
 same('silence behind an orthogonal W_O', [0, 1].map((h) => learn.lossOfSilence(two, h, five.W_O)), [.96, .9941], 4);
+
+// ---- sets of heads by the bits of a number
+const four = {heads: [[0, 0], [0, 1], [1, 0], [1, 1]]};
+const kept = [1, 2, 3, 6, 13].map((bits) => keptNames(four, bits).join(' ')).join(', ');
+expect(kept === '0.0, 0.1, 0.0 0.1, 0.1 1.0, 0.0 1.0 1.1', `kept heads: ${kept}`);
 
 // ---- "Cat sleeps"
 const cat = learn.headsOfWorld(worlds.find((world) => world.name === 'cat-sleeps'));

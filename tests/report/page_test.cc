@@ -222,6 +222,13 @@ TEST_F(Pages, KeepSnapshotsInHalfTheBytes) {
   EXPECT_LT(snapshots.at("error").number(), 1e-2);
 }
 
+TEST_F(Pages, WithoutWeightsHaveThoseOfNoStep) {
+  const TrainedRun run = trained("a", tiny_config("keep_weights=4"));
+  const Json one = facts_in(make_page({run.path}, {.weights = false}).html).at("runs").items()[0];
+  EXPECT_EQ(one.find("weights"), nullptr);
+  EXPECT_TRUE(one.at("snapshots").is_null());
+}
+
 /// Weights of emergence steps are the last that a page leaves out.
 TEST_F(Pages, KeepTheWeightsOfEmergenceStepsWhenThereIsLittleRoom) {
   const TrainedRun run = trained("a", tiny_config("keep_weights=12"));

@@ -61,6 +61,16 @@ TEST_F(FromLines, FaultsNameTheLineAndTheExpectedValue) {
   }
 }
 
+TEST_F(FromLines, HaveAtMost65536Tokens) {
+  const auto line_of = [](std::size_t count) {
+    std::string tokens = "0";
+    for (std::size_t i = 1; i < count; ++i) tokens += ",0";
+    return "{\"tokens\":[" + tokens + "],\"targets\":[0]}";
+  };
+  EXPECT_EQ(task_of(line_of(65536))->shape().length, 65536);
+  expect_contains(said_of(line_of(65537)), "tokens: more than 65536 tokens");
+}
+
 TEST_F(FromLines, HeadersFixWordsAndRelations) {
   const std::string header =
       R"({"header":{"vocabulary":["2","=","d"],"relations":[{"name":"definition","description":"what d is"}],"needed_heads":1}})";

@@ -107,7 +107,8 @@ export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
   return found && {...found, breakers: [], group: found.breaking[0]};
 });
 
-/// The question that a head owns, if possible one that the opening query asks; else as `questionOf`.
+/// The question that a head owns, if possible one that the opening query asks; else as
+/// `questionOf`.
 export function openingQuestionOf(x) {
   const found = telling();
   const shown = found && task().set('scored').example(found.index);

@@ -198,7 +198,7 @@ function sceneNodes() {
   const {main} = featuredHeads();
   if (!n)
     return [
-      button(all.length > 2 ? `Switch ${main.at} off and watch ▸` : 'Watch ▸', () => to(1),
+      button(all.length > 2 ? `Ablate ${main.at} and watch ▸` : 'Watch ▸', () => to(1),
         {id: 'scene-start'}),
     ];
   const words = el('p', {class: 'verdict', id: 'scene-words'});
