@@ -71,6 +71,8 @@ TEST_F(Files, SayWhyTheyCannotBeReadOrWritten) {
   expect_error([&] { write_file(missing / "a", "x"); },
                {"No such file or directory | ", "directories in it must exist"});
   expect_error([&] { write_file(directory_, "x"); }, {"Is a directory"});
+  const std::string too_long = error_of([&] { read_file(directory_ / std::string(300, 'a')); });
+  EXPECT_TRUE(too_long.ends_with(": File name too long")) << "no hint fits: " << too_long;
   write_file(directory_ / "file", "x");
   expect_error([&] { write_file(directory_ / "file" / "a", "x"); },
                {"a part of the path is a file"});

@@ -133,8 +133,10 @@ TEST_F(FirstScreen, EachStepChangesTheScreen) {
   EXPECT_TRUE(there(".answer.bad"));
   for (int step = 2; step <= steps; ++step) {
     EXPECT_TRUE(seen.insert(screen()).second) << step << screen();
+    EXPECT_NE(words("#next"), "Start again") << "before step " << step;
     click("#step-next");
   }
+  EXPECT_EQ(words("#next"), "Start again");
   EXPECT_TRUE(seen.insert(screen()).second) << screen();
   tab().press("Escape");
   wait();

@@ -1,5 +1,7 @@
 // Tables: every column of every command can be looked up, every table can be had for other
 // programs, and lists of tasks, runs and words. Read next: words_test.cc.
+#include <set>
+
 #include "cli/program.h"
 #include "headlab/base/table.h"
 #include "headlab/heads/analyses.h"
@@ -65,6 +67,22 @@ TEST_F(Tables, FitTheTerminal) {
     for (std::string line; std::getline(lines, line);)  // what one may copy stays on one line
       EXPECT_TRUE(holds(line, "headlab ") || display_width(line) <= 80) << words[0] << ": " << line;
   }
+}
+
+TEST_F(Tables, EndWithACommandThatIsFoldedWhereItDoesNotFit) {
+  done(tiny({"--out", "a"}));
+  std::set<std::ptrdiff_t> lines_of_command;
+  for (std::size_t length = 38; length < 52; ++length) {  // lines of 75 to 88 columns
+    const std::string name(length, 'r');
+    fs::remove_all(folder / name);
+    fs::copy(folder / "a", folder / name);
+    const std::string out = done({"eval", name, "--examples", "8"}).out;
+    const std::string command = out.substr(out.find("command: "));
+    lines_of_command.insert(std::ranges::count(command, '\n'));
+    std::istringstream lines(command);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80u) << line;
+  }
+  EXPECT_EQ(lines_of_command, (std::set<std::ptrdiff_t>{1, 2}));
 }
 
 TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {

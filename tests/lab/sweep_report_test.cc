@@ -159,6 +159,7 @@ TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
   EXPECT_TRUE(holds(conclusion_in(report), "heads=1 is enough"));
   const SweepReport first = collect({{"1", seeds_of(0.004, 1)}, {"2", seeds_of(0.008, 1)}});
   EXPECT_EQ(conclusion_in(first), "heads=1 has the lowest mean loss");
+  EXPECT_EQ(first.comparisons.at(0).loss.difference.mean, 0) << "one head, compared with itself";
 }
 
 // One key at once is no reason why several heads would win, and many keys of one relation are not
