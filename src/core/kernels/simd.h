@@ -43,14 +43,19 @@ inline Vec load(const Scalar* p) {
 }
 inline void store(Scalar* p, Vec v) { std::memcpy(p, &v, sizeof v); }
 
-/// Reads the first n < kLanes scalars; the other lanes are `fill`.
+/// Reads the first n < kLanes scalars; the other lanes are `fill`. A loop over all lanes becomes
+/// one masked load where the target has it; a loop over n of them would go lane by lane.
 inline Vec load_first(const Scalar* p, Index n, Scalar fill = 0) {
-  Vec v = broadcast(fill);
-  for (Index i = 0; i < n; ++i) v[i] = p[i];
-  return v;
+  std::array<Scalar, kLanes> lanes;
+  for (Index i = 0; i < kLanes; ++i) lanes[i] = i < n ? p[i] : fill;
+  return load(lanes.data());
 }
 inline void store_first(Scalar* p, Index n, Vec v) {
-  for (Index i = 0; i < n; ++i) p[i] = v[i];
+  std::array<Scalar, kLanes> lanes;
+  store(lanes.data(), v);
+  for (Index i = 0; i < kLanes; ++i) {
+    if (i < n) p[i] = lanes[i];
+  }
 }
 
 inline IntVec lane_numbers() {
