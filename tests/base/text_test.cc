@@ -94,6 +94,15 @@ TEST(DisplayWidth, IsTwoForWideCharactersAndNoneForMarks) {
   EXPECT_EQ(display_width("\u0434 \u2588 \u2423 \u00b1"), 7u) << "of one column each";
 }
 
+TEST(ShellWord, QuotesWhatAShellWouldRead) {
+  for (const char* plain : {"azAZ09", "-_=+:,./"}) EXPECT_EQ(shell_word(plain), plain);
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("$(touch x)"), "'$(touch x)'");
+  EXPECT_EQ(shell_word("a\nb\\'"), "$'a\\x0Ab\\\\\\''");
+}
+
 TEST(Padded, CountsColumnsAndNotCharacters) {
   EXPECT_EQ(padded("\u4e2d", 4), "\u4e2d  ");
   EXPECT_EQ(padded("\u4e2d", 4, true), "  \u4e2d");
