@@ -96,6 +96,27 @@ TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
   }
 }
 
+TEST_F(PageOfARun, ShowsByWhatItsHeadsAreSorted) {
+  const auto feet = [&] {
+    std::vector<std::string> all;
+    for (const char* n : {"0", "1", "2", "3"}) {
+      all.push_back(tab().text(std::string("document.querySelectorAll('#grid .cell')[") + n +
+                               "].lastChild.textContent"));
+    }
+    return all;
+  };
+  open(full, "#view=story");
+  for (const std::string& foot : feet()) EXPECT_TRUE(foot.starts_with("off: ")) << foot;
+  choose("sort", "lift");
+  const std::vector<std::string> lifts = feet();
+  for (std::size_t i = 1; i < lifts.size(); ++i) {
+    EXPECT_GE(number_in(lifts[i - 1]), number_in(lifts[i])) << "the largest comes first";
+  }
+  EXPECT_FALSE(lifts[0].starts_with("off: ")) << lifts[0];
+  choose("sort", "cost");
+  for (const std::string& foot : feet()) EXPECT_TRUE(foot.starts_with("off: ")) << foot;
+}
+
 /// Each is answered by the story itself, or by the card of a head that is clicked.
 TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   study.done({"page", "full", "pruned", "--out", "both.html"});
