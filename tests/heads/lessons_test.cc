@@ -171,7 +171,8 @@ TEST(Lessons, GiveTheLengthsOfValuesThatAreTooWideToBeWritten) {
   const Matrix k(1, 1, two);
   const Matrix v(1, 9, two);
   const ShownHeads shown = shown_heads({"a"}, {attend(q, k, v)});
-  const Json::Array& row = query_tables(shown, 0)[0].rows[0];
+  const std::vector<Table> tables = query_tables(shown, 0);
+  const Json::Array& row = tables[0].rows[0];
   EXPECT_DOUBLE_EQ(row[6].number(), 6);  // sqrt(9 * 2^2)
   EXPECT_DOUBLE_EQ(row[7].number(), 6) << "the one key has all of the weight";
   EXPECT_THROW(query_tables(shown, 1), Error) << "there is one query";

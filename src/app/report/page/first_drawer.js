@@ -3,7 +3,7 @@
 // describe the trained run, except the row of weights. Read next: first_drawer_words.js.
 import {idOfPair} from './core_reports.js';
 import {digits} from './charts.js';
-import {button, code, el, link, svgNode} from './ui.js';
+import {button, code, el, explained, link, svgNode} from './ui.js';
 import {app, go, isLive, isStored, run, trace} from './state.js';
 import {formatHash} from './address.js';
 import {bestPoints, bornAt, isExact} from './heads.js';
@@ -103,9 +103,11 @@ function survivesPicture(x) {
 
 // ---- the drawer ------------------------------------------------------------------------------
 
-/// The sentences of a column: leads in bold, commands as code.
-const wordsOfColumn = (rows) => (x) => sentencesOf(rows, x).map(({lead, text, command}) =>
-  [lead && el('b', null, lead), text, command && code(command)].filter(Boolean));
+/// The sentences of a column: leads in bold, commands as code. A word that the glossary explains
+/// opens its meaning where the drawer uses it first.
+const wordsOfColumn = (rows) => (x, seen) => sentencesOf(rows, x).map(({lead, text, command}) =>
+  [lead && el('b', null, lead), ...explained(text, seen), command && code(command)]
+    .filter(Boolean));
 
 const ATTENDS = ['Attends to', wordsOfColumn(ATTENDS_ROWS), attendsPicture];
 const COLUMNS = [
@@ -123,6 +125,7 @@ export const rowsOfDrawer = (x) =>
 export function drawerNodes(x) {
   if (!x) return [el('p', null, 'There is no such head.')];
   const place = {view: 'head', h: x.at};
+  const seen = new Set();
   return [
     el('div', {class: 'drawer-head'}, el('div', {class: 'drawer-name'}, x.at),
       isLive() && button(isAblated(x) ? 'Restore' : 'Ablate', () => ablate(x),
@@ -130,7 +133,8 @@ export function drawerNodes(x) {
       link('Look closer →', () => go(place), {id: 'look-closer',
         href: formatHash({...app.state, ...place})})),
     ...(isStored() ? [ATTENDS, ...STORED_COLUMNS] : COLUMNS).map(([title, say, draw]) =>
-      el('div', {class: 'drawer-column'}, el('h4', null, title), el('p', null, say(x)), draw(x))),
+      el('div', {class: 'drawer-column'}, el('h4', null, title), el('p', null, say(x, seen)),
+        draw(x))),
   ];
 }
 
