@@ -94,7 +94,10 @@ class Questions : public OnPage {
         "(async () => { const words = (id) => document.getElementById(id).textContent; const said "
         "= {headline: words('headline'), question: questionSentence(), detail: words('detail'), "
         "asked: answerCounts().asked, owners: ownersOfQuestions().map((x) => x.at), broken: 0, "
-        "title: stepRows()[0].title, step: ''}; toStep(1); for (let i = 0; i < 400; ++i) { await "
+        "title: stepRows()[0].title, step: '', astray: questions().filter((one) => "
+        "showsAnswer(one) && !keysOf(one).length && questions().some((other) => other.slot === "
+        "one.slot && keysOf(other).length)).length}; toStep(1); for (let i = 0; i < 400; ++i) { "
+        "await "
         "new Promise((done) => setTimeout(done, 5)); if (app.busy <= 0) break; } return {...said, "
         "broken: answerCounts().broken, step: words('headline'), off: "
         "Object.keys(app.state.gates)}; })()");
@@ -110,6 +113,7 @@ class Questions : public OnPage {
     EXPECT_EQ(question.find(" must "), std::string::npos) << question;
     EXPECT_TRUE(said.at("detail").string().ends_with(question)) << said.dump();
     EXPECT_GT(said.at("asked").number(), 0) << said.dump();
+    EXPECT_EQ(said.at("astray"), Json(0)) << "answers in lanes that ask nothing, where others do";
     EXPECT_TRUE(questions_.insert(question).second) << question << " is said of two tasks";
     bool is_owner = false;
     for (const Json& off : said.at("off").items()) {

@@ -43,8 +43,8 @@ inline Vec load(const Scalar* p) {
 }
 inline void store(Scalar* p, Vec v) { std::memcpy(p, &v, sizeof v); }
 
-/// Reads the first n < kLanes scalars; the other lanes are `fill`. A loop over all lanes becomes
-/// one masked load where the target has it; a loop over n of them would go lane by lane.
+/// Reads the first n < kLanes scalars; the other lanes are `fill`. g++ makes one masked load
+/// of a loop over all lanes where the target has it; a loop over n of them goes lane by lane.
 inline Vec load_first(const Scalar* p, Index n, Scalar fill = 0) {
   std::array<Scalar, kLanes> lanes;
   for (Index i = 0; i < kLanes; ++i) lanes[i] = i < n ? p[i] : fill;

@@ -53,9 +53,12 @@ function answersOf(pass, base) {
 const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
   Array.from(shown.gold(r, t) || []))).size;
 
+/// Whether a question asks for a key at a query of an example.
+const asksAt = (shown, {r}, t) => r >= 0 && (shown.gold(r, t) || []).length > 0;
+
 /// Whether one of the heads owns a question that asks for a key at a query.
-const isAsked = (shown, t, heads) => questions().some(({owner, r}) =>
-  heads.some((x) => x.at === owner) && (shown.gold(r, t) || []).length > 0);
+const isAsked = (shown, t, heads) => questions().some((one) =>
+  heads.some((x) => x.at === one.owner) && asksAt(shown, one, t));
 
 /// The query of one example that shows most, with the sets of heads without which an answer breaks:
 /// those that own a question asked there, if there are any.
@@ -71,10 +74,12 @@ function tellingQuery(index, sets, pair) {
     const breaking = sets.filter((_, i) => without[i][t].broken > 0);
     const asking = breaking.filter(({heads}) => isAsked(shown, t, heads));
     const single = sets.filter((_, i) => without[i][t].broken === 1).length;
-    const value = (right === asked ? 4 * asked : 0) + 2 * single + breaking.length +
-      (both?.[t].broken ? 3 : 0) + (asking.length ? 3 : 0) + distinctKeys(shown, t) +
-      (t + 1) / whole.length / 2;
-    return {index, q: t, breaking: asking.length ? asking : breaking, value};
+    const isPairNeeded = both?.[t].broken > 0;
+    const isQuestionAsked = asking.length > 0;
+    const late = (t + 1) / whole.length / 2;  // of equal queries the last one
+    const value = 4 * asked * Number(right === asked) + 2 * single + breaking.length +
+      3 * Number(isPairNeeded) + 3 * Number(isQuestionAsked) + distinctKeys(shown, t) + late;
+    return {index, q: t, breaking: isQuestionAsked ? asking : breaking, value};
   });
   return valued.filter(({breaking}) => breaking.length)
     .reduce((a, b) => (a && a.value >= b.value ? a : b), null);
@@ -112,9 +117,8 @@ export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
 export function openingQuestionOf(x) {
   const found = telling();
   const shown = found && task().set('scored').example(found.index);
-  const isAskedThere = ({r}) => shown && (shown.gold(r, found.q) || []).length > 0;
-  const owned = questions().filter(({owner, r}) => owner === x.at && r >= 0);
-  return owned.find(isAskedThere) || questionOf(x);
+  const owned = questions().filter(({owner}) => owner === x.at);
+  return owned.find((one) => shown && asksAt(shown, one, found.q)) || questionOf(x);
 }
 
 /// Moves to the telling example, unless the reader chose another one.
