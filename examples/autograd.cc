@@ -1,11 +1,11 @@
 // Automatic differentiation in 20 lines: a tensor that requires a gradient, a formula, backward.
 // f(x) = sum(tanh(x)^2 + 3 x), so df/dx = 2 tanh(x) (1 - tanh(x)^2) + 3. Read next:
-// include/headlab/tensor/tape.h, then examples/own_op.cc.
+// include/headlab/core/tensor/tape.h, then examples/own_op.cc.
 #include <cmath>
 #include <cstdio>
 
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
 
 using namespace headlab;
 

@@ -1,12 +1,12 @@
 // Multi-head attention by hand: five tokens, width 4, two heads of width 2. Head 1 sees columns 0
 // and 1 of Q, K and V, head 2 columns 2 and 3. "on" asks nothing of head 1 (its query is 0), so
 // that head looks everywhere alike; in head 2 it finds itself. Read next:
-// include/headlab/ops/attention.h.
+// include/headlab/core/ops/attention.h.
 #include <cstdio>
 
-#include "headlab/heads/lessons.h"
-#include "headlab/nn/attention.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/nn/attention.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 using namespace headlab;
 

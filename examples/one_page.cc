@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <map>
 
-#include "headlab/ops/ops.h"
-#include "headlab/tasks/table.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/tensor/tape.h"
 
 using namespace headlab;
 using Tensors = std::map<std::string, Tensor>;

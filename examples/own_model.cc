@@ -1,7 +1,7 @@
 // A model of your own: two layers of attention that both read the embedding, and an output that
 // reads embedding and layers side by side. Three functions make it a HeadedModel (shape, visit,
 // attention_layers) and `compute` runs it. The trainer, scores of heads and the searches of
-// pruning then work as they do for a Transformer. Read next: include/headlab/model/model.h.
+// pruning then work as they do for a Transformer. Read next: include/headlab/core/model/model.h.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -1,13 +1,13 @@
 // An op of your own: compute the output, then `record` how the gradient goes back. Here swish,
 // y = x s with s = 1 / (1 + e^-x), and dy/dx = s + y (1 - s). `gradcheck` compares the two by
 // central differences (link headlab::headlab_f64 for checks to 1e-8). Read next:
-// include/headlab/tensor/tape.h and src/core/ops/arithmetic.cc, which has the built-in ones.
+// include/headlab/core/tensor/tape.h and src/core/ops/arithmetic.cc, which has the built-in ones.
 #include <cmath>
 #include <cstdio>
 
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/gradcheck.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/gradcheck.h"
+#include "headlab/core/tensor/tape.h"
 
 using namespace headlab;
 

@@ -1,10 +1,10 @@
 // headlab with your own task, score and pruning method, in one main: every command knows them. Read
-// next: include/headlab/cli/command.h.
+// next: include/headlab/app/cli/command.h.
 //   own_program train --task successor --out runs/successor
 //   own_program heads runs/successor
 //   own_program curve runs/successor --methods first,greedy
-#include "headlab/cli/command.h"
-#include "headlab/tasks/definition.h"
+#include "headlab/app/cli/command.h"
+#include "headlab/core/tasks/definition.h"
 
 using headlab::Index;
 

@@ -1,14 +1,14 @@
 // Your own task is a plain struct that says what the tokens, the targets and the truth are; the
 // library trains a model on it and scores its heads. Here every position predicts the largest token
 // so far, and the truth is the set of the positions that hold it: any of them will do. Read next:
-// own_program.cc, include/headlab/tasks/definition.h.
+// own_program.cc, include/headlab/core/tasks/definition.h.
 #include <algorithm>
 #include <cstdio>
 
-#include "headlab/heads/scores.h"
-#include "headlab/model/initial.h"
-#include "headlab/tasks/definition.h"
-#include "headlab/train/trainer.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/tasks/definition.h"
+#include "headlab/core/train/trainer.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 using headlab::Index;
 

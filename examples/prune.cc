@@ -1,11 +1,11 @@
 // Which heads can go? A model with eight heads does a task that needs four. Greedy pruning takes
 // away, again and again, the head whose absence costs least; then the heads are removed for good,
 // which leaves smaller matrices, and a little more training mends what was lost. `headlab prune`
-// does the same with runs on disk. Read next: include/headlab/prune/prune.h.
+// does the same with runs on disk. Read next: include/headlab/lab/prune/prune.h.
 #include <cstdio>
 
-#include "headlab/model/initial.h"
-#include "headlab/prune/prune.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/lab/prune/prune.h"
 
 using namespace headlab;
 

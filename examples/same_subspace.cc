@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "headlab/nn/attention.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/nn/attention.h"
+#include "headlab/core/ops/ops.h"
 
 using namespace headlab;
 

@@ -3,12 +3,12 @@
 // class. Four heads share the work, one each. Read next: examples/prune.cc.
 #include <cstdio>
 
-#include "headlab/heads/activations.h"
-#include "headlab/heads/scores.h"
-#include "headlab/model/initial.h"
-#include "headlab/report/heatmap.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/run.h"
+#include "headlab/app/report/heatmap.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/runs/run.h"
 
 using namespace headlab;
 

@@ -11,65 +11,65 @@
 #pragma once
 
 // base: errors, random numbers, threads, memory, JSON, files. Has no tensors.
-#include "headlab/base/build.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
-#include "headlab/base/pool.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/random.h"
-#include "headlab/base/safetensors.h"
-#include "headlab/base/settings.h"
-#include "headlab/base/text.h"
-#include "headlab/base/threads.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/core/base/settings.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/base/threads.h"
 
 // kernels: the number type. Matrix products, rows and attention are in src/core/kernels.
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/kernels/scalar.h"
 
 // tensor: shapes, tensors, the tape, gradient checks.
-#include "headlab/tensor/gradcheck.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/tensor/tensor.h"
-#include "headlab/tensor/watch.h"
+#include "headlab/core/tensor/gradcheck.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/tensor/tensor.h"
+#include "headlab/core/tensor/watch.h"
 
 // ops: differentiable operations.
-#include "headlab/ops/arithmetic.h"
-#include "headlab/ops/attention.h"
-#include "headlab/ops/layout.h"
-#include "headlab/ops/loss.h"
-#include "headlab/ops/matmul.h"
-#include "headlab/ops/ops.h"
-#include "headlab/ops/rows.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/ops/attention.h"
+#include "headlab/core/ops/layout.h"
+#include "headlab/core/ops/loss.h"
+#include "headlab/core/ops/matmul.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/ops/rows.h"
 
 // nn: linear maps, norms, feed-forward networks, multi-head attention.
-#include "headlab/nn/attention.h"
-#include "headlab/nn/attention_functions.h"
-#include "headlab/nn/layers.h"
+#include "headlab/core/nn/attention.h"
+#include "headlab/core/nn/attention_functions.h"
+#include "headlab/core/nn/layers.h"
 
 // model: configuration, the transformer, checkpoints, generation.
-#include "headlab/model/batch.h"
-#include "headlab/model/block.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/model/config.h"
-#include "headlab/model/generation.h"
-#include "headlab/model/initial.h"
-#include "headlab/model/model.h"
-#include "headlab/model/transformer.h"
+#include "headlab/core/model/batch.h"
+#include "headlab/core/model/block.h"
+#include "headlab/core/model/checkpoint.h"
+#include "headlab/core/model/config.h"
+#include "headlab/core/model/generation.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/model/model.h"
+#include "headlab/core/model/transformer.h"
 
 // train: optimizers.
-#include "headlab/train/optimizer.h"
+#include "headlab/core/train/optimizer.h"
 
 #ifndef HEADLAB_F64
 
 // tasks: tokens, targets and the ground truth.
-#include "headlab/tasks/definition.h"
-#include "headlab/tasks/table.h"
-#include "headlab/tasks/task.h"
+#include "headlab/core/tasks/definition.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/tasks/task.h"
 
 // train: the trainer and evaluation.
-#include "headlab/train/config.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
-#include "headlab/train/trainer.h"
+#include "headlab/core/train/config.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/core/train/trainer.h"
 
 #endif

@@ -16,65 +16,65 @@
 #include "headlab/core.h"
 
 // results: statistics, comparisons, tables.
-#include "headlab/base/comparison.h"
-#include "headlab/base/statistics.h"
-#include "headlab/base/table.h"
+#include "headlab/lab/results/comparison.h"
+#include "headlab/lab/results/statistics.h"
+#include "headlab/lab/results/table.h"
 
 // layouts: checkpoints of other programs.
-#include "headlab/model/layouts.h"
+#include "headlab/lab/layouts/layouts.h"
 
 #ifndef HEADLAB_F64
 
 // data: tasks that read files and programs.
-#include "headlab/tasks/lab_tasks.h"
+#include "headlab/lab/data/lab_tasks.h"
 
 // runs: a training as a folder.
-#include "headlab/train/run.h"
-#include "headlab/train/run_config.h"
-#include "headlab/train/single_targets.h"
+#include "headlab/lab/runs/run.h"
+#include "headlab/lab/runs/run_config.h"
+#include "headlab/lab/runs/single_targets.h"
 
 // heads: analysis of attention heads.
-#include "headlab/heads/activations.h"
-#include "headlab/heads/analyses.h"
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/edges.h"
-#include "headlab/heads/edits.h"
-#include "headlab/heads/flow.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/lens.h"
-#include "headlab/heads/lessons.h"
-#include "headlab/heads/matrix.h"
-#include "headlab/heads/node_patching.h"
-#include "headlab/heads/paired.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/heads/patching.h"
-#include "headlab/heads/scores.h"
-#include "headlab/heads/stored_patterns.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/heads/transfer.h"
+#include "headlab/lab/heads/causes/analyses.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/edges.h"
+#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/flow.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/lens.h"
+#include "headlab/lab/heads/causes/node_patching.h"
+#include "headlab/lab/heads/causes/paired.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/heads/scores/stored_patterns.h"
+#include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/heads/scores/transfer.h"
+#include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/heads/weights/matrix.h"
 
 // prune: choosing and removing heads.
-#include "headlab/prune/curve.h"
-#include "headlab/prune/methods.h"
-#include "headlab/prune/prune.h"
+#include "headlab/lab/prune/curve.h"
+#include "headlab/lab/prune/methods.h"
+#include "headlab/lab/prune/prune.h"
 
 // lab: experiments over many runs.
-#include "headlab/lab/compare.h"
-#include "headlab/lab/conclusions.h"
-#include "headlab/lab/reproduce.h"
-#include "headlab/lab/sweep.h"
+#include "headlab/lab/studies/compare.h"
+#include "headlab/lab/studies/conclusions.h"
+#include "headlab/lab/studies/reproduce.h"
+#include "headlab/lab/studies/sweep.h"
 
 // bench: limits of the machine, the time of a training step, benchmarks.
-#include "headlab/bench/bench.h"
-#include "headlab/bench/cost.h"
-#include "headlab/bench/profile.h"
+#include "headlab/lab/bench/bench.h"
+#include "headlab/lab/bench/cost.h"
+#include "headlab/lab/bench/profile.h"
 
 // report: results as tables for a terminal, as pictures, and as a page.
-#include "headlab/report/figures.h"
-#include "headlab/report/finding_text.h"
-#include "headlab/report/heatmap.h"
-#include "headlab/report/page.h"
-#include "headlab/report/picture.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/heatmap.h"
+#include "headlab/app/report/page.h"
+#include "headlab/app/report/picture.h"
 
 #endif

@@ -1,12 +1,12 @@
 // Two arms seed by seed: exact p counted by hand, Holm's own example, and calibration by simulation
 // where losses are as skewed as those of pruned models.
-#include "headlab/base/comparison.h"
+#include "headlab/lab/results/comparison.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "headlab/base/random.h"
+#include "headlab/core/base/random.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
 

@@ -1,13 +1,13 @@
 // Digests, checksums and base64 against published vectors (FIPS 180-4, RFC 4648, the authors' page
 // on FNV); of the checksum of our own, every bit counts, and parts are taken apart.
 // Read next: src/core/base/digest.h.
-#include "base/digest.h"
+#include "core/base/digest.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "headlab/base/random.h"
+#include "headlab/core/base/random.h"
 #include "support/base64.h"
 
 namespace headlab { namespace {

@@ -1,9 +1,9 @@
 // Errors and names that are nearly right: what a user sees after a slip of the fingers. The
 // spellings here are slips of each kind that the distance counts: missing, extra, wrong and swapped
 // letters. Read next: src/core/base/error.cc.
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 #include "support/errors.h"
 
 namespace headlab { namespace {

@@ -1,7 +1,7 @@
 // Files: what is written is what is read, and whatever goes wrong leaves the old file and no other.
 // A full disk is played with a limit on the size of files (setrlimit). Read next:
 // src/core/base/files.cc.
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 
 #include <sys/file.h>
 #include <sys/syscall.h>

@@ -1,13 +1,13 @@
 // JSON: what is accepted, what is refused and where the message points, and that dump is the
 // inverse of parse on random values and on thousands of damaged documents. Read next:
 // src/core/base/json_parse.cc.
-#include "headlab/base/json.h"
+#include "headlab/core/base/json.h"
 
 #include <bit>
 #include <limits>
 
-#include "headlab/base/random.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/base/text.h"
 #include "support/errors.h"
 
 namespace headlab { namespace json_tests {

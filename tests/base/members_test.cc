@@ -1,5 +1,5 @@
 // Structs that name their members: what they are as JSON, and that the way back is the inverse.
-#include "headlab/base/members.h"
+#include "headlab/core/base/members.h"
 
 #include <cmath>
 

@@ -1,12 +1,12 @@
 // Arrays for NumPy: the bytes of its format, by hand.
-#include "results/npy.h"
+#include "lab/results/npy.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { namespace {
 

@@ -1,11 +1,11 @@
 // Archives of whole numbers: a small one by hand, and every way in which one can be damaged.
-#include "results/npz.h"
+#include "lab/results/npz.h"
 
 #include <array>
 #include <cmath>
 
-#include "headlab/base/files.h"
-#include "results/npy.h"
+#include "headlab/core/base/files.h"
+#include "lab/results/npy.h"
 #include "support/archives.h"
 #include "support/errors.h"
 #include "support/folders.h"

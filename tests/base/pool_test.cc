@@ -1,13 +1,13 @@
 // The pool as a library of its own: blocks, containers and scratch memory. Its use in training
 // is tested with tensors (tests/tensor/tensor_test.cc) and steps (tests/train/allocations_test.cc).
-#include "headlab/base/pool.h"
+#include "headlab/core/base/pool.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <thread>
 
-#include "headlab/base/threads.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { namespace {
 

@@ -1,5 +1,5 @@
 // Steps of loops, as a watcher sees them.
-#include "headlab/base/progress.h"
+#include "headlab/core/base/progress.h"
 
 #include <gtest/gtest.h>
 

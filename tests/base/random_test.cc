@@ -2,7 +2,7 @@
 // moments. All draws are fixed by their key, so nothing here needs luck: bounds are five standard
 // errors, or the .999 quantile of chi-square, and a change of the generator alone can cross them.
 // Read next: random.cc.
-#include "headlab/base/random.h"
+#include "headlab/core/base/random.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { namespace {
 

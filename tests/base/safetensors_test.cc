@@ -1,7 +1,7 @@
 // Safetensors: round trips, the files that Python wrote, every way in which a header can lie, and
 // thousands of damaged files. A hand-written header is short enough to be seen whole. Read next:
 // safetensors.cc.
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/safetensors.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <set>
 
-#include "headlab/base/random.h"
+#include "headlab/core/base/random.h"
 #include "support/errors.h"
 #include "support/folders.h"
 

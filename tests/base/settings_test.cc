@@ -1,6 +1,6 @@
 // Settings: each kind from JSON and from text, what it refuses and in which words, and the way back
 // to JSON. Read next: src/core/base/settings.cc.
-#include "headlab/base/settings.h"
+#include "headlab/core/base/settings.h"
 
 #include "support/errors.h"
 

@@ -1,7 +1,7 @@
 // Data files that ship with headlab are found from anywhere; others are left to their reader.
-#include "headlab/base/build.h"
+#include "headlab/core/base/build.h"
 
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 #include "support/folders.h"
 
 namespace headlab { namespace {

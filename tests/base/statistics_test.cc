@@ -1,11 +1,11 @@
 // Statistics against published tables and sums done by hand.
-#include "headlab/base/statistics.h"
+#include "headlab/lab/results/statistics.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { namespace {
 

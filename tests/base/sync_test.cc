@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 #include "support/folders.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Results as JSON and back: nested keys, heads, intervals, and what is refused.
-#include "headlab/base/table.h"
+#include "headlab/lab/results/table.h"
 
 #include "support/tensors.h"
 

@@ -1,7 +1,7 @@
 // Numbers as text. The fallback for libraries without floating-point from_chars must agree with the
 // standard functions on every double, so both are run over the same values, in a locale with a
 // decimal comma too. Read next: src/core/base/text.cc.
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "headlab/base/random.h"
+#include "headlab/core/base/random.h"
 
 namespace headlab { namespace {
 

@@ -1,5 +1,5 @@
-// Texts in pieces and characters. Read next: include/headlab/base/text.h.
-#include "headlab/base/text.h"
+// Texts in pieces and characters. Read next: include/headlab/core/base/text.h.
+#include "headlab/core/base/text.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <locale>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { namespace {
 

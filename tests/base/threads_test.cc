@@ -1,7 +1,7 @@
 // Threads: every task runs once, whatever the counts, and a nested loop neither deadlocks nor
 // multiplies threads. Built without threads the same tests hold on one. Read next:
 // src/core/base/threads.cc.
-#include "headlab/base/threads.h"
+#include "headlab/core/base/threads.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace {
 bool forked = false;

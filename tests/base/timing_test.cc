@@ -1,5 +1,5 @@
 // Timing: order and number of the calls, and which times count.
-#include "base/timing.h"
+#include "core/base/timing.h"
 
 #include <gtest/gtest.h>
 

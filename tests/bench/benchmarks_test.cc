@@ -1,11 +1,11 @@
 // Benchmarks at small sizes: what they return is complete and finite, whatever it took.
-#include "headlab/bench/bench.h"
+#include "headlab/lab/bench/bench.h"
 
 #include <cmath>
 #include <set>
 
-#include "headlab/base/threads.h"
-#include "headlab/bench/profile.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/lab/bench/profile.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
 #include "support/tensors.h"

@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/bench/cost.h"
-#include "headlab/heads/lessons.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/bench/cost.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab { namespace corrections_tests {
 

@@ -1,13 +1,13 @@
 // Costs against what is known: figures that articles print, published models, the model's own count
 // of parameters, and the operations that a profile charges to ops as they run.
-#include "headlab/bench/cost.h"
+#include "headlab/lab/bench/cost.h"
 
 #include <gtest/gtest.h>
 
-#include "headlab/base/error.h"
-#include "headlab/bench/profile.h"
-#include "headlab/heads/lessons.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/lab/bench/profile.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 #include "support/models.h"
 
 namespace headlab { namespace cost_tests {

@@ -1,11 +1,11 @@
 // Costs that can be counted by hand, and a profile that leaves no time out.
-#include "headlab/bench/profile.h"
+#include "headlab/lab/bench/profile.h"
 
 #include <algorithm>
 #include <functional>
 
-#include "bench/products.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/ops/ops.h"
+#include "lab/bench/products.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -2,7 +2,7 @@
 // an error, what a policy refuses), or the tests of the page would pass whatever the page did.
 // Read next: page_test.cc.
 #include "browser/tab.h"
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 
 namespace headlab::browser { namespace {
 

@@ -16,8 +16,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "headlab/base/error.h"
-#include "headlab/base/json.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/json.h"
 #include "support/folders.h"
 
 namespace headlab::browser {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "browser/study.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
 
 namespace headlab::browser { namespace {
 

@@ -2,7 +2,7 @@
 // and by the command that a result is printed with. Equal means equal bits. Read next:
 // interrupt_test.cc, where the pause is Ctrl-C.
 #include "cli/program.h"
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/safetensors.h"
 
 namespace headlab::cli { namespace {
 

@@ -1,7 +1,7 @@
 // Runs of every attention function and of alibi positions, as users make them: train, score, prune,
 // page, sample; and where commands say that something assumes softmax.
 #include "cli/program.h"
-#include "headlab/model/config.h"
+#include "headlab/core/model/config.h"
 
 namespace headlab::cli { namespace {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cli/program.h"
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {
 

@@ -1,8 +1,8 @@
 // The commands that ask for causes: their keys, their files, and that they only read the model.
 // Their computations are tested in tests/heads.
 #include "cli/program.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/train/run.h"
+#include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {
 

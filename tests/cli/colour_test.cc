@@ -1,5 +1,5 @@
 // Colours: only on a terminal that has them, only around words, and none with NO_COLOR.
-#include "cli/colour.h"
+#include "app/cli/colour.h"
 
 #include "cli/program.h"
 

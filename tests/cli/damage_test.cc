@@ -2,7 +2,7 @@
 // to the file, the answer is a sentence that names it, and nothing is written. Both files are
 // damaged in turn: the state, which a run is read from, and the model, where there is no state.
 #include "cli/program.h"
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/safetensors.h"
 
 namespace headlab::cli { namespace {
 

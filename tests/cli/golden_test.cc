@@ -2,7 +2,7 @@
 // completions. A row of kCommands is a golden file and the command that prints it. Read next:
 // support/golden_text.h.
 #include "cli/program.h"
-#include "headlab/cli/command.h"
+#include "headlab/app/cli/command.h"
 #include "support/golden_text.h"
 
 namespace headlab::cli { namespace {

@@ -2,7 +2,7 @@
 // not fit is refused before anything is written, and Python loads what goes out by the lines that
 // help shows. Read next: tests/model/layouts_test.cc.
 #include "cli/program.h"
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 #include "support/golden.h"
 #include "support/lens_models.h"
 

@@ -1,7 +1,7 @@
 // Instruments on a command line: groups of targets, logits, early stopping, the best weights, and
 // training from a run. Their computations are tested in tests/train and tests/heads.
 #include "cli/program.h"
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {
 

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "cli/program.h"
-#include "headlab/base/safetensors.h"
-#include "headlab/train/run.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {
 

@@ -1,7 +1,7 @@
 // `explain` and `cost` as they are used: what they print, as text and as JSON, and how they refuse
 // what cannot be.
 #include "cli/program.h"
-#include "headlab/model/config.h"
+#include "headlab/core/model/config.h"
 
 namespace headlab::cli { namespace {
 

@@ -2,7 +2,7 @@
 // outside the run, and no command waits for ever. A run's own folder may be a link.
 // Read next: safety_test.cc.
 #include "cli/safety.h"
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/safetensors.h"
 
 namespace headlab::cli { namespace {
 

@@ -15,11 +15,11 @@
 #include <sstream>
 #include <vector>
 
-#include "headlab/base/build.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/text.h"
 #include "support/folders.h"
 
 namespace headlab::cli {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "cli/safety.h"
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/safetensors.h"
 
 namespace headlab::cli { namespace {
 

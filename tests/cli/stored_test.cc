@@ -1,7 +1,7 @@
 // `heads --patterns` and `page --patterns` as a user calls them: tables, CSV, JSON and a page of
 // arrays alone, and a sentence for each command line that cannot be read.
 #include "cli/program.h"
-#include "results/npy.h"
+#include "lab/results/npy.h"
 #include "support/stored_files.h"
 
 namespace headlab::cli { namespace {

@@ -2,7 +2,7 @@
 // other programs read is checked here, and that a repeated command gives the same numbers. Errors
 // are tested in mistakes_test.cc and damage_test.cc.
 #include "cli/program.h"
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/safetensors.h"
 
 namespace headlab::cli { namespace {
 

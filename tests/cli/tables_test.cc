@@ -3,9 +3,9 @@
 #include <set>
 
 #include "cli/program.h"
-#include "headlab/base/table.h"
-#include "headlab/heads/analyses.h"
-#include "headlab/train/run.h"
+#include "headlab/lab/heads/causes/analyses.h"
+#include "headlab/lab/results/table.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {
 

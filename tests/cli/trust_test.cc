@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "cli/program.h"
-#include "headlab/base/pool.h"
+#include "headlab/core/base/pool.h"
 
 namespace headlab::cli { namespace {
 

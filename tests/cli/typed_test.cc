@@ -2,7 +2,7 @@
 // pasted; JSON, files and the manual say `headlab`. And how help shows flags. Read next:
 // golden_test.cc, the helps themselves.
 #include "cli/program.h"
-#include "headlab/cli/command.h"
+#include "headlab/app/cli/command.h"
 
 namespace headlab::cli { namespace {
 

@@ -1,7 +1,7 @@
 // Runs of every block wiring, as users make them: train, analyse, prune, page, export; and the
 // settings that do not fit.
 #include "cli/program.h"
-#include "headlab/model/config.h"
+#include "headlab/core/model/config.h"
 
 namespace headlab::cli { namespace {
 

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "cli/program.h"
-#include "headlab/cli/arguments.h"
-#include "headlab/cli/command.h"
+#include "headlab/app/cli/arguments.h"
+#include "headlab/app/cli/command.h"
 #include "support/errors.h"
 
 namespace headlab::cli { namespace {

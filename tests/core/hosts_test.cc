@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "headlab/base/threads.h"
 #include "headlab/core.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { namespace {
 

@@ -1,7 +1,7 @@
 """Writes attention_functions.json: attention by its formulas, in NumPy alone.
 
 Each case holds q, k, v, its masks, and for every function the pattern and the output z. Shapes are
-those of headlab/ops/attention.h, with two blocks of keys and values for four heads.
+those of headlab/core/ops/attention.h, with two blocks of keys and values for four heads.
 
     python3 tests/golden/make_attention_functions.py
 """

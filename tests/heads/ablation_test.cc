@@ -1,11 +1,11 @@
 // Ablation against plain versions: removing heads for good, models whose heads put out constants,
 // models that see positions alone. Shares of nothing: every expected number comes from elsewhere.
-#include "headlab/heads/ablation.h"
+#include "headlab/lab/heads/causes/ablation.h"
 
 #include <numeric>
 
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

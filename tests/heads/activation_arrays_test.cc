@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "headlab/heads/activations.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/scores/activations.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -1,11 +1,11 @@
 // Heads by name: activations are found by name, whichever heads were pruned.
-#include "headlab/heads/activations.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 #include <cmath>
 
-#include "headlab/heads/scores.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 

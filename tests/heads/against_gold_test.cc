@@ -2,9 +2,9 @@
 // model, the same model before training, and who does what one to one.
 #include <cmath>
 
-#include "headlab/base/progress.h"
-#include "headlab/heads/scores.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/scripted.h"

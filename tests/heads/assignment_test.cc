@@ -1,11 +1,11 @@
 // The Hungarian method against every assignment there is.
-#include "headlab/heads/matrix.h"
+#include "headlab/lab/heads/weights/matrix.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "headlab/base/random.h"
+#include "headlab/core/base/random.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -2,12 +2,12 @@
 // their sums, and the sum itself is a score, which softmax does not have.
 #include <cmath>
 
-#include "headlab/base/text.h"
-#include "headlab/heads/activations.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/scores.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -2,7 +2,7 @@
 // with another tolerance. Read next: attribution_test.cc, attribution_f64.cc.
 #pragma once
 
-#include "headlab/heads/attribution.h"
+#include "headlab/lab/heads/causes/attribution.h"
 #include "support/models.h"
 
 namespace headlab {

@@ -1,13 +1,13 @@
 // Direct logit attribution: parts sum to logits, and in a circuit built by hand the head that says
 // the answer has all of it.
-#include "headlab/heads/attribution.h"
+#include "headlab/lab/heads/causes/attribution.h"
 
 #include <cmath>
 #include <map>
 #include <numeric>
 
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
 #include "heads/attribution_checks.h"
 #include "support/induction_pair.h"
 #include "support/models.h"

@@ -11,13 +11,13 @@
 #include <iostream>
 #include <numeric>
 
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/model/initial.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
-#include "headlab/train/trainer.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/core/train/trainer.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/pairs.h"
 #include "support/hand_built.h"
 #include "support/induction_pair.h"
 #include "support/models.h"

@@ -1,13 +1,13 @@
 // Circuits of weights: matrices of known spectra, and a circuit built by hand whose composition and
 // copying are known.
-#include "headlab/heads/circuits.h"
+#include "headlab/lab/heads/weights/circuits.h"
 
 #include <complex>
 #include <numeric>
 #include <set>
 
-#include "headlab/heads/matrix.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/weights/matrix.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 

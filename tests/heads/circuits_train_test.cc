@@ -1,10 +1,10 @@
 // The causes of a trained circuit: what analysis says of weights built by hand, it must say of
 // those that training finds. One short training for all of them.
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/heads/patching.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/heads/weights/circuits.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -1,9 +1,9 @@
 // Splits of relations that are known: heads built by hand of which each does a
 // part, and heads that do the same.
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/scores.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 

@@ -1,12 +1,12 @@
 // Scores of edges: areas on numbers counted by hand, a circuit built by hand in which one edge
 // carries the answer, and models whose weights are so small that first-order estimates are exact.
-#include "headlab/heads/edges.h"
+#include "headlab/lab/heads/causes/edges.h"
 
 #include <cmath>
 
-#include "headlab/heads/activations.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/scores/activations.h"
 #include "support/errors.h"
 #include "support/induction_pair.h"
 #include "support/models.h"

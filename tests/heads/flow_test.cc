@@ -1,9 +1,9 @@
 // Rollout and flow on matrices whose products and cuts are known by hand, and on a circuit built by
 // hand in which the answer comes from one position.
-#include "headlab/heads/flow.h"
+#include "headlab/lab/heads/causes/flow.h"
 
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
 #include "support/errors.h"
 #include "support/induction_pair.h"
 #include "support/models.h"

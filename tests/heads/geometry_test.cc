@@ -1,12 +1,12 @@
 // Entropy and Jensen-Shannon distance: known values (figures of articles: see lessons_test.cc).
 // Eigenvalues and ranks: matrices whose answer is known.
-#include "headlab/heads/matrix.h"
+#include "headlab/lab/heads/weights/matrix.h"
 
 #include <array>
 #include <cmath>
 
-#include "headlab/base/random.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -1,11 +1,11 @@
 // The gold-edge test where the truth is known: a circuit built by hand, whose edges carry all there
 // is, and heads that look where they should and say nothing.
-#include "headlab/heads/gold_edges.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
 
 #include <numeric>
 
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
 #include "support/hand_built.h"
 #include "support/induction_pair.h"
 #include "support/models.h"

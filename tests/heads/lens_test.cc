@@ -1,10 +1,10 @@
 // The logit lens: its last place is the model, its places are those of a pass that stops early, and
 // in a circuit built by hand the answer appears with the layer that writes it.
-#include "headlab/heads/lens.h"
+#include "headlab/lab/heads/causes/lens.h"
 
-#include "headlab/ops/ops.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 

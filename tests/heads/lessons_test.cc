@@ -1,14 +1,14 @@
 // The worked examples of the lessons against every figure that the articles print and that is
 // right, to its last digit: the sentence of five tokens, the one of two, heads of random weights;
 // and that the attention which models run computes the same.
-#include "headlab/heads/lessons.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/attention.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/attention.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/heads/activations.h"
-#include "headlab/heads/scores.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/induction_pair.h"
 
 namespace headlab { namespace likeness_tests {

@@ -1,11 +1,11 @@
 // Patching of nodes: sums and identities that hold for every model, a circuit built by hand, and
 // the estimates against effects of a small change.
-#include "headlab/heads/node_patching.h"
+#include "headlab/lab/heads/causes/node_patching.h"
 
-#include "headlab/heads/patching.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
-#include "heads/causes/node_values.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/patching.h"
+#include "lab/heads/causes/node_values.h"
 #include "support/errors.h"
 #include "support/induction_pair.h"
 #include "support/models.h"

@@ -1,15 +1,15 @@
 // Intervals of paired changes: closed forms, and how often they hold what they must.
-#include "headlab/heads/paired.h"
+#include "headlab/lab/heads/causes/paired.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "headlab/base/error.h"
-#include "headlab/base/random.h"
-#include "headlab/base/statistics.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab { namespace {
 

@@ -1,14 +1,14 @@
 // Pairs of heads where what is redundant and what takes over is known, because the models are built
 // by hand; and models in which a layer norm is all that heads have in common.
-#include "headlab/heads/pairs.h"
+#include "headlab/lab/heads/causes/pairs.h"
 
-#include "headlab/base/progress.h"
-#include "headlab/model/initial.h"
-#include "headlab/ops/arithmetic.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
-#include "headlab/train/trainer.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/core/train/trainer.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 

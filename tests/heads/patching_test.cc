@@ -1,10 +1,10 @@
 // Patching on a circuit built by hand, where what restores the answer is known; and on random
 // models against the clean pass.
-#include "headlab/heads/patching.h"
+#include "headlab/lab/heads/causes/patching.h"
 
-#include "headlab/ops/arithmetic.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 

@@ -1,11 +1,11 @@
 // Scores without gold: which keys each asks for, and hand-built heads that must be recognised as
 // what they are.
-#include "heads/scores/scored_queries.h"
+#include "lab/heads/scores/scored_queries.h"
 
 #include <cmath>
 #include <string_view>
 
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
 #include "support/hand_built.h"
 #include "support/induction_pair.h"
 #include "support/models.h"

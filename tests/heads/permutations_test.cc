@@ -1,12 +1,12 @@
 // p-values: patterns that have nothing to do with the gold get a uniform p, perfect ones the
 // smallest that there is; and what permuted gold may look like.
-#include "heads/scores/scored_queries.h"
+#include "lab/heads/scores/scored_queries.h"
 
 #include <cmath>
 #include <set>
 
-#include "headlab/heads/scores.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/scripted.h"

@@ -1,20 +1,20 @@
 // Scores of heads whose behaviour is known: a perfect head scores exactly 1, each null what it
 // must, on the split and the queries that it must.
-#include "headlab/heads/scores.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 #include <cmath>
 #include <set>
 
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/activations.h"
-#include "headlab/heads/analyses.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/matrix.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/causes/analyses.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/heads/weights/matrix.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
 #include "support/hand_built.h"

@@ -1,16 +1,16 @@
 // Patterns from arrays: those of a model get the scores that the model gets, and every file that
 // does not fit is refused with its place.
-#include "headlab/heads/stored_patterns.h"
+#include "headlab/lab/heads/scores/stored_patterns.h"
 
 #include <cmath>
 #include <limits>
 
-#include "data/sequences.h"
-#include "headlab/base/files.h"
-#include "headlab/heads/activations.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/streams.h"
-#include "results/npy.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "lab/data/sequences.h"
+#include "lab/results/npy.h"
 #include "support/archives.h"
 #include "support/errors.h"
 #include "support/folders.h"

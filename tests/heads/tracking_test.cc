@@ -1,11 +1,11 @@
 // The log of heads over a training: it says what score_heads says, and it is the same however often
 // the run was stopped. Read next: tracking_train_test.cc, in which a circuit is born.
-#include "headlab/heads/tracking.h"
+#include "headlab/lab/heads/scores/tracking.h"
 
 #include <fstream>
 
-#include "headlab/base/text.h"
-#include "headlab/heads/scores.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

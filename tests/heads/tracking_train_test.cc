@@ -1,7 +1,7 @@
 // The birth of a circuit, watched: on `induction` a head of the first layer must have learned to
 // look one back before a head of the second can find what followed last time. One short training.
-#include "headlab/heads/tracking.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/scores/tracking.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

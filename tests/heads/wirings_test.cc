@@ -1,12 +1,12 @@
 // Analyses that depend on how the residual stream comes about: they work for parallel blocks, and
 // refuse a wiring of a program's own of which nothing is known.
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/weights/circuits.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -1,6 +1,6 @@
 // The fused attention against its plain version, over shapes, masks, grouped heads, dropout and
 // threads; and the plain backward pass against central differences of the plain forward pass.
-#include "kernels/attention.h"
+#include "core/kernels/attention.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Vector math by ulp against libm in double, over dense sweeps; the other kernels against their
 // formulas.
-#include "kernels/elementwise.h"
+#include "core/kernels/elementwise.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 #include "kernels/numbers.h"
 #include "support/golden_text.h"
 

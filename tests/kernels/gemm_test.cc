@@ -1,6 +1,6 @@
 // Matrix products: against the plain version, against a chain of std::fma that must agree in every
 // bit, and over numbers of threads.
-#include "kernels/gemm.h"
+#include "core/kernels/gemm.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "headlab/base/random.h"
-#include "headlab/base/threads.h"
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab {
 

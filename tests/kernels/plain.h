@@ -9,9 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/attention.h"
-#include "kernels/elementwise.h"
-#include "kernels/gemm.h"
+#include "core/kernels/attention.h"
+#include "core/kernels/elementwise.h"
+#include "core/kernels/gemm.h"
 
 namespace headlab {
 

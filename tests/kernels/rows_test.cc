@@ -1,9 +1,9 @@
 // Row kernels against their plain versions, over ragged widths and numbers of rows and threads.
-#include "kernels/rows.h"
+#include "core/kernels/rows.h"
 
 #include <gtest/gtest.h>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 #include "kernels/numbers.h"
 #include "kernels/plain.h"
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <iostream>
 
-#include "headlab/base/error.h"
-#include "headlab/base/random.h"
-#include "headlab/lab/compare.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/random.h"
+#include "headlab/lab/studies/compare.h"
 #include "lab/made_arms.h"
 
 namespace headlab { namespace {

@@ -1,12 +1,12 @@
 // Comparing arms: known answers, and which runs a name stands for. Read next:
 // compare_calibration_test.cc, how often the words are wrong.
-#include "headlab/lab/compare.h"
+#include "headlab/lab/studies/compare.h"
 
 #include <cmath>
 
-#include "headlab/base/files.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/prune/curve.h"
+#include "headlab/core/base/files.h"
+#include "headlab/lab/prune/curve.h"
+#include "headlab/lab/studies/sweep.h"
 #include "lab/made_arms.h"
 #include "support/runs.h"
 

@@ -1,5 +1,5 @@
 // Every word in which a conclusion is passed has its rule, with the number by which it is decided.
-#include "headlab/lab/conclusions.h"
+#include "headlab/lab/studies/conclusions.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 #include <regex>
 #include <set>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/lab/compare.h"
-#include "headlab/lab/reproduce.h"
-#include "headlab/lab/sweep.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/studies/compare.h"
+#include "headlab/lab/studies/reproduce.h"
+#include "headlab/lab/studies/sweep.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
 

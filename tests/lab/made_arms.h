@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/lab/compare.h"
+#include "headlab/lab/studies/compare.h"
 
 namespace headlab {
 

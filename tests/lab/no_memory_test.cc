@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/lab/sweep.h"
+#include "headlab/lab/studies/sweep.h"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // The experiments of two papers on small runs: each number against a plain computation of what it
 // says, known answers where there are some (the last weights that a run kept are its model), and
 // that the run is only read. Read next: tests/cli/pruning_test.cc, the commands.
-#include "headlab/lab/reproduce.h"
+#include "headlab/lab/studies/reproduce.h"
 
 #include <cmath>
 
-#include "headlab/base/files.h"
-#include "headlab/heads/scores.h"
-#include "headlab/prune/methods.h"
+#include "headlab/core/base/files.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/prune/methods.h"
 #include "support/models.h"
 #include "support/runs.h"
 #include "support/tasks.h"

@@ -1,14 +1,14 @@
 // The study of a run that its page shows: mean patterns, numbers for the page's own check, and kept
 // weights, each against a computation by hand from the run's activations.
-#include "studies/run_study.h"
+#include "lab/studies/run_study.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/activations.h"
-#include "headlab/train/streams.h"
-#include "runs/snapshots.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "lab/runs/snapshots.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "headlab/base/files.h"
-#include "headlab/base/random.h"
-#include "headlab/base/statistics.h"
-#include "headlab/lab/sweep.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/random.h"
+#include "headlab/lab/results/statistics.h"
+#include "headlab/lab/studies/sweep.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -1,13 +1,13 @@
 // Reports of sweeps whose trials have known results: means, intervals, comparisons, and what is
 // missing. The cells are runs that were never trained, with a cell.json written by hand.
-#include "headlab/lab/sweep.h"
+#include "headlab/lab/studies/sweep.h"
 
 #include <cmath>
 #include <iostream>
 
-#include "headlab/base/files.h"
-#include "headlab/base/random.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/tasks/table.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

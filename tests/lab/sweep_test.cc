@@ -1,12 +1,12 @@
 // The grid of a sweep and its cells: every combination once, each cell a run that is made once,
 // goes on where it was stopped, and is never taken for another. Read next: sweep_report_test.cc.
-#include "headlab/lab/sweep.h"
+#include "headlab/lab/studies/sweep.h"
 
 #include <chrono>
 #include <memory>
 #include <thread>
 
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

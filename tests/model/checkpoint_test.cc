@@ -1,6 +1,6 @@
 // Checkpoints: what is written is read back, and a file that does not fit exactly is refused before
 // anything changes.
-#include "headlab/model/checkpoint.h"
+#include "headlab/core/model/checkpoint.h"
 
 #include <cmath>
 #include <functional>

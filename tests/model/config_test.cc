@@ -1,5 +1,5 @@
 // The config: invalid settings give an error with a message, and a written config is read back.
-#include "headlab/model/config.h"
+#include "headlab/core/model/config.h"
 
 #include "support/golden_text.h"
 #include "support/models.h"

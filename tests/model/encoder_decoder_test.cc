@@ -1,9 +1,9 @@
 // The encoder-decoder: who sees what, names, captures, edits where queries and keys differ in
 // number, and answers. Read next: with_heads_test.cc, golden_test.cc.
-#include "headlab/model/checkpoint.h"
-#include "headlab/model/generation.h"
-#include "headlab/model/initial.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/model/checkpoint.h"
+#include "headlab/core/model/generation.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/ops/ops.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

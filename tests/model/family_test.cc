@@ -1,9 +1,9 @@
 // The family of models: every combination of the kinds of norms, positions, feed-forward networks,
 // biases, windows and architectures that validates is built, and does what every model must. Kinds
 // come from their tables, so that a new row is tested by being there.
-#include "headlab/base/threads.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/model/checkpoint.h"
+#include "headlab/core/ops/ops.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -1,13 +1,13 @@
 // Drawing tokens: what a temperature, candidates, a key and a token to stop at decide; and the
 // cache of what was read, which changes no token and keeps no more than its windows see.
 // family_test.cc tests that it changes no logit, in all kinds of blocks.
-#include "headlab/model/generation.h"
+#include "headlab/core/model/generation.h"
 
 #include <map>
 #include <set>
 
-#include "headlab/ops/rows.h"
-#include "headlab/tensor/watch.h"
+#include "headlab/core/ops/rows.h"
+#include "headlab/core/tensor/watch.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -5,9 +5,9 @@
 // ten steps of AdamW on one batch.
 #include "support/golden.h"
 
-#include "headlab/model/transformer.h"
-#include "headlab/ops/ops.h"
-#include "headlab/train/optimizer.h"
+#include "headlab/core/model/transformer.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/train/optimizer.h"
 
 namespace headlab { namespace {
 

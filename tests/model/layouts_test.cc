@@ -1,12 +1,12 @@
 // Models as others store them: logits of PyTorch, the way out and back, and files that do not fit.
 // The fixtures are of tests/golden/make_layouts.py. Read next: layout_keys_test.cc;
 // tests/cli/import_test.cc.
-#include "headlab/model/layouts.h"
+#include "headlab/lab/layouts/layouts.h"
 
 #include <set>
 
-#include "headlab/base/safetensors.h"
-#include "headlab/model/initial.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/core/model/initial.h"
 #include "support/stored_models.h"
 
 namespace headlab { namespace {

@@ -3,8 +3,8 @@
 // Read next: tests/support/lens_models.h; layouts_test.cc.
 #include "support/lens_models.h"
 
-#include "headlab/model/generation.h"
-#include "headlab/model/layouts.h"
+#include "headlab/core/model/generation.h"
+#include "headlab/lab/layouts/layouts.h"
 #include "support/stored_models.h"
 
 namespace headlab { namespace {

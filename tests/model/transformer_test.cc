@@ -1,11 +1,11 @@
 // The transformer as a whole: shapes, names, masks, captures, micro-batches, initial values,
 // memory.
-#include "headlab/model/transformer.h"
+#include "headlab/core/model/transformer.h"
 
 #include <map>
 
-#include "headlab/model/initial.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/ops/ops.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -3,8 +3,8 @@
 // loses heads, reads a cache and has the same bits for any number of threads.
 #include <map>
 
-#include "headlab/model/transformer.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/model/transformer.h"
+#include "headlab/core/ops/ops.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -1,7 +1,7 @@
 // Heads removed for good: for every mask of a small model, the smaller model computes what the
 // whole one computes with the other heads' gates at 0.
-#include "headlab/model/checkpoint.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/model/checkpoint.h"
+#include "headlab/core/ops/ops.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

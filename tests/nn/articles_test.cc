@@ -1,8 +1,8 @@
 // Multi-head attention as articles compute it by hand: with the identity for every matrix, and how
 // many parameters it has. Their figures are in tests/heads/lessons_test.cc, which holds this
 // engine against them too.
-#include "headlab/nn/attention.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/nn/attention.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

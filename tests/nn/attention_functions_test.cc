@@ -2,17 +2,17 @@
 // (tests/golden/make_attention_functions.py), interventions, dropout, the cache, removal of heads,
 // and the row of a program's own. Rows come from the table, so that a new one is tested by being
 // there.
-#include "headlab/nn/attention_functions.h"
+#include "headlab/core/nn/attention_functions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
-#include "headlab/base/threads.h"
-#include "headlab/nn/attention.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/nn/attention.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

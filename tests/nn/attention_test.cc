@@ -1,9 +1,9 @@
 // Multi-head attention as a module: edits, captures, removal of heads, and what it refuses.
-#include "headlab/nn/attention.h"
+#include "headlab/core/nn/attention.h"
 
 #include <set>
 
-#include "headlab/ops/ops.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

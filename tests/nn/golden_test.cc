@@ -2,8 +2,8 @@
 // and cross-attention with padding.
 #include "support/golden.h"
 
-#include "headlab/nn/attention.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/nn/attention.h"
+#include "headlab/core/ops/ops.h"
 
 namespace headlab { namespace {
 

@@ -2,8 +2,8 @@
 // and the replacement, for self- and cross-attention and heads that share keys.
 #include <algorithm>
 
-#include "headlab/nn/attention.h"
-#include "headlab/tensor/gradcheck.h"
+#include "headlab/core/nn/attention.h"
+#include "headlab/core/tensor/gradcheck.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

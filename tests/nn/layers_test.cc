@@ -1,7 +1,7 @@
 // The layers between attention: what they compute and what their parameters are called.
-#include "headlab/nn/layers.h"
+#include "headlab/core/nn/layers.h"
 
-#include "headlab/ops/ops.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -1,5 +1,5 @@
 // Elementwise arithmetic against plain loops, for every way that two shapes can broadcast.
-#include "headlab/ops/arithmetic.h"
+#include "headlab/core/ops/arithmetic.h"
 
 #include "support/tensors.h"
 

@@ -1,9 +1,9 @@
 // Fused attention against the version composed of matmul, mask and softmax: values, patterns and
 // gradients over masks, windows, lengths, shared keys, hidden edges and dropout. Then the edges:
 // queries that see nothing, one key, no key, and sizes that do not fit.
-#include "headlab/ops/attention.h"
+#include "headlab/core/ops/attention.h"
 
-#include "headlab/ops/ops.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -3,9 +3,9 @@
 // numbers. Read next: src/core/tensor/gradcheck.cc.
 #include "ops/gradient_checks.h"
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/watch.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/watch.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

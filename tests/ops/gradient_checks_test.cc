@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
 #include "support/errors.h"
 
 namespace headlab { namespace {

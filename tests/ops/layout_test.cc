@@ -1,9 +1,9 @@
 // Ops that move elements, and lookups: which element ends up where.
-#include "headlab/ops/layout.h"
+#include "headlab/core/ops/layout.h"
 
-#include "headlab/base/pool.h"
-#include "headlab/ops/arithmetic.h"
-#include "headlab/ops/rows.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/ops/rows.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -1,10 +1,10 @@
 // Cross-entropy of a linear map in one op: the numbers of the separate ops, their bits, and the
 // memory that it saves.
-#include "headlab/ops/loss.h"
+#include "headlab/core/ops/loss.h"
 
-#include "headlab/base/pool.h"
-#include "headlab/base/threads.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -1,8 +1,8 @@
 // Functions of one element, against the standard library in double. Sizes straddle the lanes of
 // vectors and the pieces that threads take. The float kernels err by a few units in the last place.
-#include "headlab/ops/arithmetic.h"
+#include "headlab/core/ops/arithmetic.h"
 
-#include "headlab/ops/rows.h"
+#include "headlab/core/ops/rows.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -1,8 +1,8 @@
 // Matrix products of all layouts against three loops in double.
-#include "headlab/ops/matmul.h"
+#include "headlab/core/ops/matmul.h"
 
-#include "headlab/base/threads.h"
-#include "headlab/ops/arithmetic.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/ops/arithmetic.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -1,6 +1,6 @@
 // Softmax, layer norm, dropout and cross-entropy: values, gradients where they are known in closed
 // form, denominators, and rows at the edge.
-#include "headlab/ops/ops.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

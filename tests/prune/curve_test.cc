@@ -1,16 +1,16 @@
 // Curves: what holds for any model (the exhaustive choice is the best, ablation ranks like itself),
 // the summaries against sums by hand, and that the run is only read.
-#include "headlab/prune/curve.h"
+#include "headlab/lab/prune/curve.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <set>
 
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/edits.h"
-#include "headlab/model/initial.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/causes/edits.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/runs.h"

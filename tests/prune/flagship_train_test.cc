@@ -3,9 +3,9 @@
 // layers. One seed of each; examples/RESULTS.md has more.
 #include <set>
 
-#include "headlab/heads/scores.h"
-#include "headlab/prune/prune.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/prune/prune.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

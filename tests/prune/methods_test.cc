@@ -1,15 +1,15 @@
 // Methods of pruning: what holds for each of the table, and each against a plain computation of
 // what its row says.
-#include "headlab/prune/methods.h"
+#include "headlab/lab/prune/methods.h"
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <numeric>
 
-#include "headlab/prune/curve.h"
-#include "headlab/prune/prune.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/prune/curve.h"
+#include "headlab/lab/prune/prune.h"
 #include "support/golden_text.h"
 #include "support/models.h"
 #include "support/tasks.h"

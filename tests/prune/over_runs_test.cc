@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "headlab/base/comparison.h"
-#include "headlab/base/text.h"
-#include "headlab/prune/curve.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/prune/curve.h"
+#include "headlab/lab/results/comparison.h"
 
 namespace headlab { namespace {
 

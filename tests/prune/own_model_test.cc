@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/activations.h"
-#include "headlab/heads/scores.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/ops/ops.h"
-#include "headlab/prune/methods.h"
-#include "headlab/prune/prune.h"
-#include "headlab/tasks/table.h"
-#include "prune/subsets.h"
+#include "headlab/core/model/checkpoint.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/prune/methods.h"
+#include "headlab/lab/prune/prune.h"
+#include "lab/prune/subsets.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -2,9 +2,9 @@
 // one is untouched, and what cannot be done is refused before anything is written.
 #include <algorithm>
 
-#include "headlab/heads/scores.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/prune/prune.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/prune/prune.h"
 #include "support/models.h"
 #include "support/runs.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "headlab/heads/attribution.h"
-#include "headlab/prune/prune.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/prune/prune.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -5,12 +5,12 @@
 #include <map>
 #include <set>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
-#include "headlab/prune/methods.h"
-#include "headlab/prune/prune.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/trainer.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/trainer.h"
+#include "headlab/lab/prune/methods.h"
+#include "headlab/lab/prune/prune.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 #include "support/tasks.h"

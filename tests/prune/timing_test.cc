@@ -1,6 +1,6 @@
 // Time saved by removal: a row for each batch, of a model that stays as it was. Times are
 // not tested, except that attention without heads costs less than with them.
-#include "headlab/prune/prune.h"
+#include "headlab/lab/prune/prune.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

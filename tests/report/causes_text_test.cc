@@ -1,13 +1,13 @@
 // Text of causes: signs, conclusions, maps, no line wider than a terminal; and what is read back.
 #include <gtest/gtest.h>
 
-#include "headlab/base/text.h"
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/heads/patching.h"
-#include "headlab/report/finding_text.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/heads/weights/circuits.h"
 #include "report/lines.h"
 #include "support/golden_text.h"
 

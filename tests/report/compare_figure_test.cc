@@ -1,6 +1,6 @@
 // The figure of a comparison: a place for each arm, a line for each seed, and means with intervals.
-#include "headlab/base/error.h"
-#include "headlab/report/figures.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/core/base/error.h"
 #include "support/errors.h"
 #include "support/golden_text.h"
 

@@ -1,10 +1,10 @@
 // Figures say what is in the results: titles, names, marks for gold and for chance, what is
 // missing. picture_test.cc tests how items become SVG or PDF.
-#include "headlab/report/figures.h"
+#include "headlab/app/report/figures.h"
 
 #include <algorithm>
 
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
 #include "support/golden_text.h"
 #include "support/hand_built.h"
 #include "support/tensors.h"

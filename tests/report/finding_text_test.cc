@@ -1,9 +1,9 @@
 // Results as text, CSV and LaTeX, letter by letter.
-#include "headlab/report/finding_text.h"
+#include "headlab/app/report/finding_text.h"
 
-#include "headlab/base/text.h"
-#include "headlab/report/page.h"
-#include "report/findings.h"
+#include "app/report/findings.h"
+#include "headlab/app/report/page.h"
+#include "headlab/core/base/text.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
 #include "support/tensors.h"

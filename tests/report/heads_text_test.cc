@@ -2,10 +2,10 @@
 #include <cmath>
 #include <map>
 
-#include "headlab/base/text.h"
-#include "headlab/heads/scores.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/report/finding_text.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/heads/scores/tracking.h"
 #include "report/lines.h"
 #include "support/golden_text.h"
 #include "support/tensors.h"

@@ -1,8 +1,8 @@
 // Patterns as text: which shade is which weight, tokens on both axes, and what happens to long
 // tokens and long sequences.
-#include "headlab/report/heatmap.h"
+#include "headlab/app/report/heatmap.h"
 
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 #include "report/lines.h"
 #include "support/golden_text.h"
 #include "support/tensors.h"

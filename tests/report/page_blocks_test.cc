@@ -1,13 +1,13 @@
 // Numbers in a page: bytes, sizes, and how much rounding loses. Read next:
 // src/app/report/page_blocks.h.
-#include "report/page_blocks.h"
+#include "app/report/page_blocks.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { namespace {
 

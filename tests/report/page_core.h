@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "headlab/base/files.h"
-#include "headlab/heads/ablation.h"
-#include "headlab/report/page.h"
+#include "headlab/app/report/page.h"
+#include "headlab/core/base/files.h"
+#include "headlab/lab/heads/causes/ablation.h"
 #include "support/models.h"
 #include "support/runs.h"
 

@@ -1,13 +1,13 @@
 // The model in the page against the model of the program: every task, every kind of model, heads
 // gated and replaced, edges hidden; and that the page notices when it computes something
 // else. The page's half is tests/report/core_test.mjs, which runs under node; without node these
-// tests are skipped. Read next: src/app/report/page/core_page.js.
+// tests are skipped. Read next: src/app/report/page/engine/page_data.js.
 #include "report/page_core.h"
 
-#include "headlab/heads/activations.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/ops/ops.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/scores/activations.h"
 #include "support/tasks.h"
 
 namespace headlab { namespace {

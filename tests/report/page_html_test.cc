@@ -1,16 +1,16 @@
 // The frame of a page: placeholders, escaping, the policy, and what hand-written files may hold.
 // Read next: src/app/report/page_html.h.
-#include "report/page_html.h"
+#include "app/report/page_html.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
-#include "headlab/base/json.h"
-#include "headlab/base/text.h"
-#include "report/page_files.h"
+#include "app/report/page_files.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab { namespace {
 

@@ -1,9 +1,9 @@
 // The sentences of lessons under node: what they say of a run alone, of a sweep, and of several
-// models side by side. Read next: page_story.h; src/app/report/page/lesson_many.js,
+// models side by side. Read next: page_story.h; src/app/report/page/lessons/lesson_many.js,
 // lesson_patterns.js.
-#include "headlab/heads/activations.h"
-#include "headlab/prune/prune.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/prune/prune.h"
 #include "report/page_story.h"
 
 namespace headlab { namespace {

@@ -6,12 +6,12 @@
 #include <regex>
 #include <sstream>
 
-#include "headlab/base/text.h"
-#include "headlab/heads/lessons.h"
-#include "heads/scores/scored_queries.h"
+#include "app/report/page_html.h"
+#include "app/report/page_parts.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/lessons/lessons.h"
+#include "lab/heads/scores/scored_queries.h"
 #include "report/page_core.h"
-#include "report/page_html.h"
-#include "report/page_parts.h"
 
 namespace headlab { namespace {
 

@@ -1,6 +1,6 @@
 // Pages of stored patterns: they say what arrays can say, and nothing about a model that is not
 // there. Read next: src/app/report/page_stored.cc.
-#include "headlab/heads/stored_patterns.h"
+#include "headlab/lab/heads/scores/stored_patterns.h"
 #include "report/page_story.h"
 #include "support/stored_files.h"
 

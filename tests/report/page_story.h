@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/heads/scores.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "report/page_core.h"
 
 namespace headlab {

@@ -1,18 +1,18 @@
 // Whole pages: the same bytes each time, whatever tokens say, within a budget, with a sentence for
 // what is missing or damaged. Computations of the page are tested in
 // page_core_test.cc. Read next:
-// headlab/report/page.h.
-#include "headlab/report/page.h"
+// headlab/app/report/page.h.
+#include "headlab/app/report/page.h"
 
 #include <gtest/gtest.h>
 
-#include "base/digest.h"
-#include "headlab/heads/scores.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/prune/prune.h"
-#include "headlab/tasks/definition.h"
-#include "report/page_parts.h"
-#include "runs/snapshots.h"
+#include "app/report/page_parts.h"
+#include "core/base/digest.h"
+#include "headlab/core/tasks/definition.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/prune/prune.h"
+#include "lab/runs/snapshots.h"
 #include "support/base64.h"
 #include "support/runs.h"
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <iterator>
 
-#include "headlab/tasks/table.h"
-#include "report/page_html.h"
+#include "app/report/page_html.h"
+#include "headlab/core/tasks/table.h"
 #include "report/page_story.h"
 #include "support/golden_text.h"
 

@@ -1,6 +1,6 @@
 // Pictures: what the writers make of each item, read back by other means than wrote it, and what no
 // picture may do (break its document, lose its origin, change from one time to the next).
-#include "headlab/report/picture.h"
+#include "headlab/app/report/picture.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <limits>
 #include <regex>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
-#include "report/colors.h"
+#include "app/report/colors.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/json.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace picture_tests {

@@ -1,8 +1,8 @@
 // Results of pruning as a reader of the terminal sees it.
 #include <gtest/gtest.h>
 
-#include "headlab/prune/prune.h"
-#include "headlab/report/finding_text.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/lab/prune/prune.h"
 #include "report/lines.h"
 
 namespace headlab { namespace {

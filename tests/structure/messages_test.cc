@@ -1,7 +1,7 @@
 // Messages of errors. Each says what could not be done and why, in one of the forms that
-// headlab/base/error.h lists. The sources are read, not run: the text of a message is the text in
-// the quotes of the call that makes it. To let another file give reasons alone, add it to kReaders
-// with the file whose in_context() says what could not be done.
+// headlab/core/base/error.h lists. The sources are read, not run: the text of a message is the text
+// in the quotes of the call that makes it. To let another file give reasons alone, add it to
+// kReaders with the file whose in_context() says what could not be done.
 #include <optional>
 #include <regex>
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,52 +97,18 @@ inline std::string folder_of_source(std::string_view path) {
   return end == path.npos ? std::string() : std::string(path.substr(0, end));
 }
 
-/// The first path that a file includes in quotes; "" if there is none.
-inline std::string first_include(const std::filesystem::path& file) {
-  constexpr std::string_view kStart = "#include \"";
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(kStart)) continue;
-    return line.substr(kStart.size(), line.find('"', kStart.size()) - kStart.size());
-  }
-  return {};
-}
-
-/// The folder of each public header that has a source of its own: the source has the same name and
-/// includes the header first.
-inline std::map<std::string, std::string> folders_of_headers() {
-  std::map<std::string, std::string> folders;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(kProject / "src")) {
-    if (entry.path().extension() != ".cc") continue;
-    const std::string header = first_include(entry.path());
-    const bool own = std::filesystem::path(header).stem() == entry.path().stem();
-    if (!own || !header.starts_with("headlab/")) continue;
-    const std::string path = entry.path().lexically_relative(kProject).generic_string();
-    // src/core/tasks/text.cc, which has no header, includes headlab/base/text.h.
-    const std::string folder = folder_of_source(path);
-    const std::string layer = header.substr(8, header.find('/', 8) - 8);
-    if (folder.ends_with("/" + layer) || !folders.contains(header)) folders[header] = folder;
-  }
-  return folders;
-}
-
-/// The folder of src/ that an included path belongs to: "headlab/LAYER/name.h" to that of its
-/// source or, if it has none, to the folder of its layer's name; "" if there is none.
-inline std::string folder_of_include(const std::string& path) {
-  static const std::map<std::string, std::string> headers = folders_of_headers();
-  if (const auto found = headers.find(path); found != headers.end()) return found->second;
-  const bool is_public = path.starts_with("headlab/");
-  const std::string inner = is_public ? path.substr(8) : path;
-  std::string layer = inner.substr(0, inner.find('/'));
-  if (is_public && layer == "lab") layer = "studies";
-  for (const std::string_view folder : kFolders)
-    if (folder.ends_with("/" + layer)) return std::string(folder);
-  return {};
+/// The folder of src/ that an included path belongs to: "headlab/lab/heads/causes/pairs.h" and
+/// "lab/heads/paired.h" belong to lab/heads; "" if there is none.
+inline std::string folder_of_include(std::string_view path) {
+  constexpr std::string_view kPublic = "headlab/";
+  if (path.starts_with(kPublic)) path.remove_prefix(kPublic.size());
+  return folder_of_source("src/" + std::string(path));
 }
 
 /// The folder of src/ that a source or a public header belongs to; "" for headlab.h.
-inline std::string folder_of(const std::string& path) {
-  if (path.starts_with("include/")) return folder_of_include(path.substr(8));
+inline std::string folder_of(std::string_view path) {
+  constexpr std::string_view kInclude = "include/";
+  if (path.starts_with(kInclude)) return folder_of_include(path.substr(kInclude.size()));
   return folder_of_source(path);
 }
 

@@ -227,8 +227,36 @@ TEST(Project, IncludesEveryPublicHeader) {
         included.insert(line.substr(10, line.find('"', 10) - 10));
   for (const Source& header : headers) {
     const std::string name = header.path.substr(8);  // after include/
-    EXPECT_TRUE(included.contains(name) || name.starts_with("headlab/cli/")) << name;
+    EXPECT_TRUE(included.contains(name) || name.starts_with("headlab/app/cli/")) << name;
   }
+}
+
+/// The path of the first include in quotes; empty if there is none.
+std::string_view first_include(const Source& file) {
+  for (const std::string& line : file.lines) {
+    const std::string_view path = quoted_include(line);
+    if (!path.empty()) return path;
+  }
+  return {};
+}
+
+/// src/LAYER/NAME.cc includes its own header first, and the path of that header ends in
+/// LAYER/NAME.h: nobody has to look for the source of a public header.
+TEST(Project, MirrorsSourcesInPublicHeaders) {
+  int headers = 0;
+  for (const Source& source : read_sources({"src"})) {
+    const std::string_view first = first_include(source);
+    const std::filesystem::path path(source.path);
+    const bool own = std::filesystem::path(first).stem() == path.stem();
+    if (!source.path.ends_with(".cc") || !own || !first.starts_with("headlab/")) continue;
+    const std::string layer = path.parent_path().generic_string().substr(4);  // after src/
+    const std::string mirrored = "headlab/" + layer + "/" + path.stem().string() + ".h";
+    // src/core/tasks/text.cc, which has no header, includes that of src/core/base/text.cc.
+    if (source.path == "src/core/tasks/text.cc") continue;
+    EXPECT_EQ(first, mirrored) << source.path;
+    ++headers;
+  }
+  EXPECT_GT(headers, 60);
 }
 
 TEST(Project, StartsThreadsInOnePlace) { expect_none({"src", "include"}, check_threads); }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/digest.h"
+#include "core/base/digest.h"
 
 namespace headlab {
 

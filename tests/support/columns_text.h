@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/table.h"
+#include "headlab/lab/results/table.h"
 
 namespace headlab {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 

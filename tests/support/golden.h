@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "headlab/base/safetensors.h"
-#include "headlab/nn/layers.h"
-#include "headlab/ops/layout.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/core/nn/layers.h"
+#include "headlab/core/ops/layout.h"
 #include "support/tensors.h"
 
 namespace headlab {

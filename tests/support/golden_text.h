@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
 #include "support/text_diff.h"
 
 namespace headlab {

@@ -4,8 +4,8 @@
 // of the attention lies on one key. Read next: tests/heads/scores_test.cc.
 #pragma once
 
-#include "headlab/model/transformer.h"
-#include "headlab/tasks/task.h"
+#include "headlab/core/model/transformer.h"
+#include "headlab/core/tasks/task.h"
 
 namespace headlab {
 

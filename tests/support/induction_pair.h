@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "headlab/model/transformer.h"
-#include "headlab/tasks/task.h"
+#include "headlab/core/model/transformer.h"
+#include "headlab/core/tasks/task.h"
 
 namespace headlab {
 

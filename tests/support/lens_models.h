@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
-#include "headlab/base/random.h"
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/base/safetensors.h"
 
 namespace headlab {
 

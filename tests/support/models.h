@@ -2,7 +2,7 @@
 // gains included, so that nothing is 0 or 1 by accident.
 #pragma once
 
-#include "headlab/model/transformer.h"
+#include "headlab/core/model/transformer.h"
 #include "support/tensors.h"
 
 namespace headlab {

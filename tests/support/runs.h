@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "headlab/base/files.h"
-#include "headlab/base/threads.h"
-#include "headlab/train/run.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/lab/runs/run.h"
 #include "support/folders.h"
 #include "support/tensors.h"
 

@@ -2,7 +2,7 @@
 // Read next: tests/heads/scores_test.cc.
 #pragma once
 
-#include "headlab/tasks/task.h"
+#include "headlab/core/tasks/task.h"
 
 namespace headlab {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/files.h"
-#include "headlab/base/json.h"
-#include "headlab/base/random.h"
-#include "results/npy.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/random.h"
+#include "lab/results/npy.h"
 
 namespace headlab {
 

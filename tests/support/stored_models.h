@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/files.h"
-#include "headlab/base/safetensors.h"
-#include "headlab/model/layouts.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/lab/layouts/layouts.h"
 #include "support/errors.h"
 #include "support/folders.h"
 #include "support/golden.h"

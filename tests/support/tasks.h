@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
 
 namespace headlab {
 

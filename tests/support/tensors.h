@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/random.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/tensor/tensor.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/tensor/tensor.h"
 #include "support/errors.h"
 
 namespace headlab {

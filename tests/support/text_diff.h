@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace text_diff {

@@ -1,6 +1,6 @@
 // Sequences whose targets are answers of their own and no tokens, and files that are read for a
 // given architecture. Read next: sequences_test.cc; src/lab/data/sequences_header.cc.
-#include "data/sequences.h"
+#include "lab/data/sequences.h"
 #include "support/archives.h"
 #include "tasks/lines.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "data/sequences.h"
+#include "lab/data/sequences.h"
 #include "support/archives.h"
 #include "tasks/lines.h"
 

@@ -1,6 +1,6 @@
 // A definition of one's own, made a task by task_entry: what it leaves out has its default, and its
-// sequences are written one by one. Read next: include/headlab/tasks/definition.h.
-#include "headlab/tasks/definition.h"
+// sequences are written one by one. Read next: include/headlab/core/tasks/definition.h.
+#include "headlab/core/tasks/definition.h"
 
 #include "tasks/checks.h"
 

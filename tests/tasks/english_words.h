@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab {
 

@@ -1,6 +1,6 @@
 // The grammar against an independent reading of its sentences, and the shares that its traps rest
 // on. Read next: src/lab/data/sentence.h.
-#include "data/sentence.h"
+#include "lab/data/sentence.h"
 
 #include <cmath>
 #include <set>

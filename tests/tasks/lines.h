@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 #include "support/folders.h"
 #include "tasks/checks.h"
 

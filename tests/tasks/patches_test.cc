@@ -1,6 +1,6 @@
 // Patches against their definition: every picture is read again, from the words for its truth and
 // from the numbers for what the model sees. Read next: src/lab/data/patches.cc.
-#include "headlab/tasks/lab_tasks.h"
+#include "headlab/lab/data/lab_tasks.h"
 #include "tasks/checks.h"
 
 namespace headlab { namespace {

@@ -1,8 +1,8 @@
 // The purpose of the tasks, seen in trained models: where one query needs two keys, two heads share
 // the work and one fails; where nothing is to be found, no head is said to have found it. One seed
 // of each recommended model. Read next: tests/prune/flagship_train_test.cc.
-#include "headlab/heads/scores.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/scores/scores.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -1,12 +1,12 @@
 // Sequences from lines of JSON and from programs: what is read is what was written, faults are
 // named with their place, and no program runs that its user has not named.
-#include "data/sequences.h"
+#include "lab/data/sequences.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <set>
 
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 #include "tasks/lines.h"
 
 namespace headlab { namespace {

@@ -1,7 +1,7 @@
 // Properties of every task, run over the table, so that a new row is tested as soon as it is
 // there: streams, ranges, gold, names, text form, recommended settings. Read next: one of the files
 // for a single task.
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "headlab/tasks/lab_tasks.h"
-#include "headlab/train/config.h"
+#include "headlab/core/train/config.h"
+#include "headlab/lab/data/lab_tasks.h"
 #include "support/golden_text.h"
 #include "tasks/checks.h"
 

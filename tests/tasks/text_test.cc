@@ -2,7 +2,7 @@
 // src/core/tasks/text.cc.
 #include <algorithm>
 
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 #include "support/folders.h"
 #include "tasks/checks.h"
 

@@ -1,8 +1,8 @@
 // Tokens of any file, in each of its forms, and a segment that comes twice.
 #include <algorithm>
 
-#include "headlab/base/files.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/tasks/table.h"
 #include "support/errors.h"
 #include "support/folders.h"
 

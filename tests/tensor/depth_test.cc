@@ -1,8 +1,8 @@
 // Graphs that are very deep: neither backward nor the end of a graph may recurse, and nothing may
 // leak. The stack of a thread holds about 8 MB, so 100,000 nested calls would overflow it.
-#include "headlab/base/pool.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

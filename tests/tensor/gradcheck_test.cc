@@ -1,8 +1,8 @@
 // The gradient check itself: it passes what is right, names what is wrong, and leaves inputs as
 // they were.
-#include "headlab/tensor/gradcheck.h"
+#include "headlab/core/tensor/gradcheck.h"
 
-#include "headlab/ops/ops.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

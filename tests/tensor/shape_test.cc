@@ -1,5 +1,5 @@
 // Shapes: sizes, axes from both ends, broadcasting, and what their errors say.
-#include "headlab/tensor/tensor.h"
+#include "headlab/core/tensor/tensor.h"
 
 #include "support/tensors.h"
 

@@ -1,11 +1,11 @@
 // The tape: what is recorded, how gradients meet, and what backward refuses to do.
-#include "headlab/tensor/tape.h"
+#include "headlab/core/tensor/tape.h"
 
 #include <new>
 #include <thread>
 
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/watch.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/watch.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

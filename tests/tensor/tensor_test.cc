@@ -1,8 +1,8 @@
 // Tensors: handles, shared storage, what may be asked of one that is not there, and the pool.
-#include "headlab/tensor/tensor.h"
+#include "headlab/core/tensor/tensor.h"
 
-#include "headlab/base/pool.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -134,10 +134,10 @@ expect 'headlab size' "$program" size --help
 cat >cube.cc <<'END'
 #include <string_view>
 
-#include "headlab/model/transformer.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/optimizer.h"
+#include "headlab/core/model/transformer.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/optimizer.h"
 using namespace headlab;
 int main() {
   Tensor w = Tensor::of({1, 1}, {2});

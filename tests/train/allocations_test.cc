@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "headlab/base/threads.h"
-#include "headlab/model/initial.h"
-#include "headlab/train/optimizer.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/train/optimizer.h"
 #include "support/models.h"
 
 namespace {

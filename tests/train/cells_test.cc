@@ -1,5 +1,5 @@
 // Each cell is made once, by any process; what fails or dies keeps no other from being made.
-#include "headlab/train/cells.h"
+#include "headlab/lab/runs/cells.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 // The learning rate at every corner of its schedule, and settings that cannot be.
-#include "headlab/train/config.h"
+#include "headlab/core/train/config.h"
 
-#include "headlab/base/text.h"
-#include "headlab/train/run_config.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/runs/run_config.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

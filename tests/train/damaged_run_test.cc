@@ -1,6 +1,6 @@
 // Runs whose files are damaged, foreign or gone: each is refused in a sentence that names the file.
 // Read next: resume_test.cc.
-#include "headlab/model/checkpoint.h"
+#include "headlab/core/model/checkpoint.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

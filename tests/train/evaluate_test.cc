@@ -1,9 +1,9 @@
 // Held-out loss and accuracy against a plain count, and what they must not depend on.
-#include "headlab/train/evaluate.h"
+#include "headlab/core/train/evaluate.h"
 
-#include "headlab/tasks/lab_tasks.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/data/lab_tasks.h"
 #include "support/folders.h"
 #include "support/models.h"
 #include "support/runs.h"

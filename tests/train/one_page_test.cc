@@ -2,8 +2,8 @@
 // student reads first tells the truth about the rest. Read next: examples/one_page.cc.
 #include <cstring>
 
-#include "headlab/ops/ops.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tasks/table.h"
 #include "support/tensors.h"
 
 namespace one_page {

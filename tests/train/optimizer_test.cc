@@ -1,9 +1,9 @@
 // Optimizers against loops in double that say the same in the words of the papers. Betas are exact
 // in binary, so that both sides start from the same numbers.
-#include "headlab/train/optimizer.h"
+#include "headlab/core/train/optimizer.h"
 
-#include "headlab/ops/ops.h"
-#include "kernels/elementwise.h"
+#include "core/kernels/elementwise.h"
+#include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

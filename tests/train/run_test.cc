@@ -1,5 +1,5 @@
 // The folder of a run: what may be replaced, and what is written. Read next: damaged_run_test.cc.
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 
 #include <fstream>
 

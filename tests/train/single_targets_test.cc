@@ -1,8 +1,8 @@
 // Single targets against the means of `evaluate`, and the in-context score of losses written by
 // hand.
-#include "headlab/train/single_targets.h"
+#include "headlab/lab/runs/single_targets.h"
 
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -1,10 +1,10 @@
 // Weights over training: which steps are kept, that a run which is interrupted keeps the same ones,
 // and what a longer run drops. Read next: headlab/train/snapshots.h.
-#include "runs/snapshots.h"
+#include "lab/runs/snapshots.h"
 
 #include <gtest/gtest.h>
 
-#include "headlab/model/checkpoint.h"
+#include "headlab/core/model/checkpoint.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

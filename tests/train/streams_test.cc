@@ -1,11 +1,11 @@
 // The examples of a training run: from the training split, others at every step, and no randomness
 // in evaluations. Read next: trainer_test.cc.
-#include "headlab/train/streams.h"
+#include "headlab/core/train/streams.h"
 
 #include <set>
 
-#include "headlab/model/initial.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/tasks/table.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

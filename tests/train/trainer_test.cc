@@ -1,9 +1,9 @@
 // The training loop: what a step is made of, and what it must not depend on.
-#include "headlab/train/trainer.h"
+#include "headlab/core/train/trainer.h"
 
-#include "headlab/model/initial.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tasks/table.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tasks/table.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "base/digest.h"
+#include "core/base/digest.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -1,11 +1,11 @@
 // `headlab ablate`: the loss after ablating heads, or after masking exactly the ground-truth edges
 // of attention. A pattern shows where a head looks; this shows whether it matters. The run's model
-// is only read. Read next: heads/pairs.h, heads/gold_edges.h.
+// is only read. Read next: lab/heads/causes/pairs.h, lab/heads/causes/gold_edges.h.
 
 #include <algorithm>
 #include <iterator>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,10 +1,10 @@
 // Commands of the table of analyses, each of which needs only held-out examples. The run's model is
 // only read; the result is stored in the run's folder.
-// Read next: heads/analyses.h.
+// Read next: lab/heads/causes/analyses.h.
 
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

@@ -1,7 +1,7 @@
 // Conversion of command line words to settings. A word that begins with -- is always a flag, so a
 // forgotten value is an error and does not consume the next flag. Whether the next word is the
 // value of a flag is known only after the settings are declared: a switch leaves it to the
-// positionals. Read next: base/settings.h, which defines the values of each setting.
+// positionals. Read next: core/base/settings.h, which defines the values of each setting.
 
 #include <glob.h>
 
@@ -10,8 +10,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "cli/commands.h"
-#include "headlab/heads/analyses.h"
+#include "app/cli/commands.h"
+#include "headlab/lab/heads/causes/analyses.h"
 
 namespace headlab::cli {
 namespace {

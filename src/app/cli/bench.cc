@@ -1,10 +1,10 @@
-// `headlab bench`: the training step and the other benchmarks of bench/bench.h. Every result
+// `headlab bench`: the training step and the other benchmarks of lab/bench/bench.h. Every result
 // includes the machine and the build, because times mean nothing without them. Read next:
-// bench/bench.h.
+// lab/bench/bench.h.
 
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

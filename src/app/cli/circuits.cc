@@ -1,8 +1,8 @@
 // `headlab circuits`: analyses QK and OV circuits from the weights alone: which tokens heads match
 // and copy, and what they read from one another; or one head's matrix over the vocabulary. The
-// run's model is only read. Read next: heads/circuits.h.
+// run's model is only read. Read next: lab/heads/weights/circuits.h.
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

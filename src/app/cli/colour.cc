@@ -2,7 +2,7 @@
 // are added to the finished text, after control characters of data were made harmless, and only if
 // the output is a terminal and NO_COLOR (no-color.org) is not set. Read next: terminal.cc,
 // program.cc.
-#include "cli/colour.h"
+#include "app/cli/colour.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab::cli {
 namespace {

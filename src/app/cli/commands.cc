@@ -1,7 +1,7 @@
 // The table of commands, and the help that is made from it. To add a command, write a file with its
 // function, declare the function below, and add a row. Everything around a command is in
 // program.cc. Read next: eval.cc, the shortest command on a run.
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 #include <algorithm>
 #include <deque>

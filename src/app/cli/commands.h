@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "headlab/cli/arguments.h"
+#include "headlab/app/cli/arguments.h"
 #include "headlab/headlab.h"
 
 namespace headlab::cli {
@@ -175,7 +175,8 @@ class StepsShown {
 /// Returns callbacks that show progress and stop at Ctrl-C.
 RunCallbacks watch(Progress& progress);
 
-// ---- results as pictures: report/figures.h makes them -------------------------------------------
+// ---- results as pictures: app/report/figures.h makes them
+// -------------------------------------------
 
 /// Throws a UsageError unless `file` ends in `ending`, such as ".svg", in any case, or has no
 /// ending.

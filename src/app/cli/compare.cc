@@ -1,8 +1,8 @@
 // `headlab compare ARM ARM ...`: compares arms seed by seed and tests whether the difference could
 // be chance. Writes no file but a picture, if one is requested.
-// Read next: lab/compare.h, which defines an arm.
+// Read next: lab/studies/compare.h, which defines an arm.
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

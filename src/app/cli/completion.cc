@@ -3,8 +3,8 @@
 // completion_values.cc. Read next: completion.h.
 #include <algorithm>
 
-#include "cli/completion.h"
-#include "cli/manual.h"
+#include "app/cli/completion.h"
+#include "app/cli/manual.h"
 
 namespace headlab::cli {
 namespace {

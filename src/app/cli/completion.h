@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "cli/completion.h"
-#include "cli/terms.h"
+#include "app/cli/completion.h"
+#include "app/cli/terms.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,8 +1,8 @@
 // `headlab cost`: the cost of attention for given sizes or for a run: parameters, operations,
 // memory, the cache of generation; or the costs of published models. Needs no run. Read next:
-// bench/cost.h.
+// lab/bench/cost.h.
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -3,11 +3,11 @@
 // training separately, and curve.json the whole. The same command given later or at the same time
 // therefore does only the remaining work. The JSON has the same structure for one run and for
 // several: means over the runs as "methods", and the content of each curve.json as "curves". Read
-// next: prune/curve.h.
+// next: lab/prune/curve.h.
 
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

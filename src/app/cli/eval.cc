@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "cli/commands.h"
-#include "results/npy.h"
+#include "app/cli/commands.h"
+#include "lab/results/npy.h"
 
 namespace headlab::cli {
 

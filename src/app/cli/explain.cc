@@ -1,13 +1,13 @@
 // `headlab explain`: attention step by step, on the worked examples, on the user's own sentence or
 // on a run; or the meaning of words (words.h). Without arguments it lists the lessons. Read next:
-// heads/lessons.h.
+// lab/heads/lessons/lessons.h.
 #include <algorithm>
 
-#include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/words.h"
-#include "headlab/report/finding_text.h"
-#include "report/findings.h"
+#include "app/cli/commands.h"
+#include "app/cli/completion.h"
+#include "app/cli/words.h"
+#include "app/report/findings.h"
+#include "headlab/app/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {

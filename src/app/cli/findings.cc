@@ -6,8 +6,8 @@
 #include <memory>
 #include <system_error>
 
-#include "cli/commands.h"
-#include "runs/run_folder.h"
+#include "app/cli/commands.h"
+#include "lab/runs/run_folder.h"
 
 namespace headlab::cli {
 namespace {

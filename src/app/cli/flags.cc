@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,12 +1,12 @@
 // `headlab heads`: scores every head on every ground-truth relation. For several runs: in how many
 // of them each relation has an owner. The held-out examples are the same every time. With
-// --patterns, the heads are those of any model. Read next: heads/scores.h; pattern.cc, which shows
-// attention patterns; history.cc, which shows emergence steps.
+// --patterns, the heads are those of any model. Read next: lab/heads/scores/scores.h; pattern.cc,
+// which shows attention patterns; history.cc, which shows emergence steps.
 #include <cmath>
 #include <optional>
 
-#include "cli/commands.h"
-#include "results/npy.h"
+#include "app/cli/commands.h"
+#include "lab/results/npy.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,7 +1,7 @@
 // `headlab history`: the best score on each relation over training, and the emergence step of its
 // role. Reads the scores stored by `train --track-heads`; the model itself is not needed. Read
-// next: heads/tracking.h.
-#include "cli/commands.h"
+// next: lab/heads/scores/tracking.h.
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

@@ -1,9 +1,9 @@
 // `headlab import` and `headlab export`: convert models of other programs to runs, and runs to
 // other checkpoint formats. The layouts are a table of the library. Read next:
-// headlab/model/layouts.h; eval.cc.
+// headlab/lab/layouts/layouts.h; eval.cc.
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,10 +1,10 @@
 // `headlab list`: lists all tasks, kinds of attention and other parts, scores, words of
 // conclusions, pruning methods, columns and files. Lists are made from their tables, so new rows
-// appear automatically. Needs no run. Read next: tasks/table.h, prune/methods.h.
+// appear automatically. Needs no run. Read next: core/tasks/table.h, lab/prune/methods.h.
 #include <algorithm>
 
-#include "cli/commands.h"
-#include "report/findings.h"
+#include "app/cli/commands.h"
+#include "app/report/findings.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,10 +1,10 @@
 // Writes the man page: NAME, SYNOPSIS, DESCRIPTION, COMMANDS, OPTIONS, EXAMPLES, FILES and EXIT
 // STATUS. Paragraphs are filled by troff, so that they fit terminals of any width. See man(7) for
 // the macros.
-#include "cli/manual.h"
+#include "app/cli/manual.h"
 
-#include "cli/commands.h"
-#include "report/findings.h"
+#include "app/cli/commands.h"
+#include "app/report/findings.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,12 +1,12 @@
 // `headlab page`: writes a run, several side by side, or a sweep as one HTML file that works
 // without a network and contains the model itself. The runs are only read. If a view needs data
 // that a run lacks, the command that writes it is printed. With --patterns, the page shows the
-// patterns of any model. Read next: report/page.h.
+// patterns of any model. Read next: app/report/page.h.
 
 #include <algorithm>
 
-#include "cli/commands.h"
-#include "report/findings.h"
+#include "app/cli/commands.h"
+#include "app/report/findings.h"
 
 namespace headlab::cli {
 namespace {

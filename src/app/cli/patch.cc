@@ -1,7 +1,7 @@
 // `headlab patch`: activation patching of heads, their inputs, feed-forward networks and streams,
 // in both directions, on pairs of held-out examples or on two inputs of the user. Read next:
-// heads/node_patching.h.
-#include "cli/commands.h"
+// lab/heads/causes/node_patching.h.
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,10 +1,10 @@
 // `headlab pattern`: attention patterns on one sequence. Shows one head or all, as heatmaps or in a
 // grid, on a held-out example of those that `heads` scores or on the user's own input; or writes
-// the activations of the whole model as arrays for NumPy. Read next: heads/activations.h,
-// report/grid.cc.
-#include "cli/commands.h"
-#include "results/npy.h"
-#include "results/npz.h"
+// the activations of the whole model as arrays for NumPy. Read next:
+// lab/heads/scores/activations.h, report/grid.cc.
+#include "app/cli/commands.h"
+#include "lab/results/npy.h"
+#include "lab/results/npz.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,7 +1,7 @@
 // Writing of pictures. A picture is written after all other work, so an earlier error leaves no
 // file. Its name is printed after the result, and the same command always writes the same bytes.
 // Read next: src/app/report/svg.cc, src/app/report/pdf.cc.
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

@@ -11,8 +11,8 @@
 #include <new>
 #include <optional>
 
-#include "base/digest.h"
-#include "cli/commands.h"
+#include "app/cli/commands.h"
+#include "core/base/digest.h"
 
 namespace headlab::cli {
 namespace {

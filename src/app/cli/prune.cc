@@ -1,8 +1,8 @@
 // `headlab prune`: chooses heads, removes them, fine-tunes, and shows the cost. Choosing writes
 // nothing, so Ctrl-C ends it at once; once the pruned run is on disk, Ctrl-C saves it first. Read
-// next: prune/prune.h, which does the work.
+// next: lab/prune/prune.h, which does the work.
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -2,11 +2,11 @@
 // pruning, on any runs, with the published numbers next to ours. Runs are only read. Each training
 // is stored in its run's folder when it is done, so that nothing is repeated, and the whole result
 // in a file of its own. The JSON has the same structure for one run and for several. Read next:
-// lab/reproduce.h.
+// lab/studies/reproduce.h.
 
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -3,7 +3,7 @@
 // the folder of a run.
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

@@ -1,10 +1,10 @@
 // `headlab runs`: lists the runs below a folder, one per line: their settings, progress and
 // results, and which results describe other weights than the current ones. Only reads. Read next:
-// train/run.h.
+// lab/runs/run.h.
 #include <algorithm>
 #include <set>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,9 +1,9 @@
 // `headlab sample`: continues a text or the tokens of any task; an encoder-decoder answers a
 // source. Draws are keyed by a seed, so the same command gives the same text. Without a prompt it
-// begins with a held-out token. Read next: model/generation.h.
+// begins with a held-out token. Read next: core/model/generation.h.
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,9 +1,9 @@
 // `headlab show TASK`: describes a task before training: a held-out example with its targets and
 // ground truth, the meaning of its settings, and its recommendation. Needs no run. Read next:
-// tasks/task.h.
+// core/tasks/task.h.
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

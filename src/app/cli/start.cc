@@ -2,7 +2,7 @@
 // introduces each command. The sentence after it is computed from the files that the command wrote,
 // so it is true of this run. The tour replaces only runs that it made itself: those whose settings
 // are the tour's. Read next: commands.cc.
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Attention patterns of any model, from arrays: the flags that name their files, and `headlab heads
 // --patterns`, which scores them like the heads of a run. No run is opened or written. Read next:
-// heads.cc, page.cc; heads/stored_patterns.h.
-#include "cli/commands.h"
+// heads.cc, page.cc; lab/heads/scores/stored_patterns.h.
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

@@ -1,13 +1,13 @@
 // `headlab sweep`: trains a grid of runs, or shows the results. It has every flag of `train`; a
 // value with commas is a list. Processes share nothing but the folder, so any scheduler can run
-// them. Read next: lab/sweep.h.
+// them. Read next: lab/studies/sweep.h.
 
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,8 +1,8 @@
 // Signals and terminals, with POSIX. The signal handler does only what a handler may do: it sets a
 // flag, which training reads after every step, and restores the default action, so that a second
 // signal ends the process. Read next: train.cc.
-#include "cli/colour.h"
-#include "cli/commands.h"
+#include "app/cli/colour.h"
+#include "app/cli/commands.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // The rows of the dictionary, from the model to its training and to what is measured. Formulas use
 // the letters of the lessons: d the width of the model, H heads, d_k and d_v their widths, x the
 // residual stream. See terms.h.
-#include "cli/terms.h"
+#include "app/cli/terms.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,6 +1,6 @@
 // The dictionary of `explain`: words that a newcomer meets, each with one definition. Words of the
-// lessons are in src/app/report/page/lessons.html; columns, scores, methods and flags explain
-// themselves in their tables. Read next: explain.cc.
+// lessons are in src/app/report/page/lessons/lessons.html; columns, scores, methods and flags
+// explain themselves in their tables. Read next: explain.cc.
 #pragma once
 
 #include <span>

@@ -1,12 +1,12 @@
 // Models of `headlab page --textbook`: a small sweep over the number of heads, with which lessons
 // show a knee and heads with roles, and two controls in which no head has a role. They are trained
 // in seconds each time the page is written. Equal seeds give equal models, so the page is the same
-// each time. Read next: page.cc; lab/sweep.h.
+// each time. Read next: page.cc; lab/studies/sweep.h.
 #include <unistd.h>
 
 #include <system_error>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,10 +1,10 @@
 // `headlab train`: creates a run from a task's recommended settings, a config file and flags, in
 // this order; or resumes a run. Settings that do not fit together are a wrong command line, and
-// nothing is written before all of them are checked. Read next: train/run.h.
+// nothing is written before all of them are checked. Read next: lab/runs/run.h.
 #include <algorithm>
 #include <functional>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {

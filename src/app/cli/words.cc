@@ -2,14 +2,14 @@
 // model parts and flags. All but the dictionary come from the tables themselves, so new rows are
 // explained automatically. Definitions come before columns and flags of the same name. See
 // words.h.
-#include "cli/words.h"
+#include "app/cli/words.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "cli/terms.h"
-#include "report/findings.h"
+#include "app/cli/terms.h"
+#include "app/report/findings.h"
 
 namespace headlab::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 

@@ -2,7 +2,7 @@
 // faster than running them one after the other on all threads, whatever their size. Workers are
 // child processes: Ctrl-C in a terminal and the end of their parent stop them, and they save. Read
 // next: sweep.cc, whose trials are trainings.
-#include "cli/commands.h"
+#include "app/cli/commands.h"
 
 #include <unistd.h>
 

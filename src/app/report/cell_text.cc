@@ -1,14 +1,14 @@
 // Formatting of numbers, intervals, heads, marks and lists as text. A cell without a description in
 // its column is shown by its own type, so that results of other versions stay readable.
 // Read next: shown_columns.cc.
-#include "report/cell_text.h"
+#include "app/report/cell_text.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/statistics.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab {
 namespace {

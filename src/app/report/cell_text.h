@@ -1,11 +1,11 @@
-// Text of a cell, determined by the cell and the form of its column: see base/table.h. Terminal,
-// LaTeX and HTML show the same texts; CSV has numbers in full and uses the intervals only.
-// Read next: shown_columns.h.
+// Text of a cell, determined by the cell and the form of its column: see lab/results/table.h.
+// Terminal, LaTeX and HTML show the same texts; CSV has numbers in full and uses the intervals
+// only. Read next: shown_columns.h.
 #pragma once
 
 #include <string>
 
-#include "headlab/base/table.h"
+#include "headlab/lab/results/table.h"
 
 namespace headlab {
 

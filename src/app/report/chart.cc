@@ -1,7 +1,7 @@
 // Matrices of weights, and the parts that all charts share: folded text, ticks, the scale of a map.
 // The layout uses the widths of letters in Helvetica.
 // Read next: plot.cc, lines over two axes.
-#include "report/chart.h"
+#include "app/report/chart.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

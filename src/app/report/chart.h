@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/members.h"
-#include "headlab/base/statistics.h"
-#include "headlab/report/picture.h"
+#include "headlab/app/report/picture.h"
+#include "headlab/core/base/members.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab {
 

@@ -1,5 +1,5 @@
 // Colours as bytes, for the writers of pictures and for terminals. color_of() and map_colors() in
-// headlab/report/picture.h return them as "#rrggbb".
+// headlab/app/report/picture.h return them as "#rrggbb".
 // Read next: picture.cc, the palette.
 #pragma once
 

@@ -1,14 +1,14 @@
 // The figure of a comparison of arms: one place for each arm, a thin line for each seed from arm to
 // arm, and the means with their intervals. Lines show the pairs that the test compares: an arm that
-// is better in every seed has lines that all fall. Read next: lab/compare.h; figures.cc.
+// is better in every seed has lines that all fall. Read next: lab/studies/compare.h; figures.cc.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/report/figures.h"
-#include "report/chart.h"
+#include "app/report/chart.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

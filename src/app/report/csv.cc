@@ -1,11 +1,11 @@
 // Tables as CSV (RFC 4180): a line for each row, numbers in full. A cell of several values fills
 // several columns; a column of lists is a separate table, with a line for each element.
-// Read next: base/table.h.
+// Read next: lab/results/table.h.
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/report/finding_text.h"
-#include "report/cell_text.h"
+#include "app/report/cell_text.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

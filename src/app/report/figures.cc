@@ -1,16 +1,16 @@
 // Figures of results. Titles and sentences are generated from the results. Losses are drawn on
 // logarithmic axes, because pruning and more heads change them by orders of magnitude. Read next:
 // chart.h, which lays out matrices and plots; grid.cc, all heads.
-#include "headlab/report/figures.h"
+#include "headlab/app/report/figures.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "report/chart.h"
+#include "app/report/chart.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // Results as text: each table with its title, the meanings of its columns and its note, then the
 // figures as shades.
 // Read next: text_table.cc, which lays out a table.
-#include "headlab/report/finding_text.h"
+#include "headlab/app/report/finding_text.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "report/shown_columns.h"
+#include "app/report/shown_columns.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

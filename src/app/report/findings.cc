@@ -1,28 +1,28 @@
 // The table of all results. Lists, `explain` and the page are made from it, so a new row appears in
 // all of them. A row with a shape needs no list of keys: its columns have them.
 // Read next: src/app/cli/list.cc, src/app/report/page_history.cc.
-#include "report/findings.h"
+#include "app/report/findings.h"
 
 #include <algorithm>
 #include <array>
 
-#include "headlab/base/error.h"
-#include "headlab/bench/bench.h"
-#include "headlab/bench/cost.h"
-#include "headlab/bench/profile.h"
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/analyses.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/lessons.h"
-#include "headlab/heads/node_patching.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/heads/patching.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/lab/compare.h"
-#include "headlab/lab/reproduce.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/prune/prune.h"
+#include "headlab/core/base/error.h"
+#include "headlab/lab/bench/bench.h"
+#include "headlab/lab/bench/cost.h"
+#include "headlab/lab/bench/profile.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/causes/analyses.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/node_patching.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/prune/prune.h"
+#include "headlab/lab/studies/compare.h"
+#include "headlab/lab/studies/reproduce.h"
+#include "headlab/lab/studies/sweep.h"
 
 namespace headlab {
 namespace {

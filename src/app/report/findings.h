@@ -1,13 +1,13 @@
 // Everything that commands write and print, in one table: files of runs and sweeps, and results
 // that are only shown. Lists, `explain` and the page read it.
-// Read next: base/table.h.
+// Read next: lab/results/table.h.
 #pragma once
 
 #include <array>
 #include <string>
 #include <vector>
 
-#include "headlab/base/table.h"
+#include "headlab/lab/results/table.h"
 
 namespace headlab {
 

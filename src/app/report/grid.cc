@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/report/figures.h"
-#include "report/chart.h"
+#include "app/report/chart.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -2,14 +2,14 @@
 // tokens, which are written downwards. Long tokens are cut and end in …; long sequences get
 // narrower cells.
 // Read next: grid.cc, whose small maps are side by side.
-#include "headlab/report/heatmap.h"
+#include "headlab/app/report/heatmap.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -1,9 +1,9 @@
 // Tables as HTML, for pages without scripts.
 // The cells are the same texts as on a terminal, with the special characters of HTML escaped.
 // Read next: cell_text.cc, which makes the cells.
-#include "headlab/base/text.h"
-#include "headlab/report/finding_text.h"
-#include "report/shown_columns.h"
+#include "app/report/shown_columns.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 

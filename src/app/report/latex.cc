@@ -4,10 +4,10 @@
 // Read next: cell_text.cc, which makes the cells.
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/report/finding_text.h"
-#include "report/shown_columns.h"
+#include "app/report/shown_columns.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

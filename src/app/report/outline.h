@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/report/picture.h"
+#include "headlab/app/report/picture.h"
 
 namespace headlab {
 

@@ -1,16 +1,16 @@
 // Assembly of a page: runs are opened, studied once, and converted to facts and blocks according to
 // a plan. If the result is too large, the plan is reduced and the facts are made again from the
 // same studies. Read next: page_html.cc.
-#include "headlab/report/page.h"
+#include "headlab/app/report/page.h"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
 #include <system_error>
 
-#include "headlab/base/text.h"
-#include "report/page_html.h"
-#include "report/page_parts.h"
+#include "app/report/page_html.h"
+#include "app/report/page_parts.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -2,14 +2,14 @@
 // on the machine that makes it. The page reads them without conversion: every machine with a
 // browser today is little-endian.
 // Read next: page_task.cc.
-#include "report/page_blocks.h"
+#include "app/report/page_blocks.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // Numbers inside a page: each block is a row of little-endian numbers in base64, described in the
 // facts by {"id", "dtype", "shape", "hash"}. Attention weights are stored in one byte, as squares
 // of v / 255, so that .0001 stays visible (error at most .004). Private to this layer. Read next:
-// src/app/report/page/core_page.js, which reads them.
+// src/app/report/page/engine/page_data.js, which reads them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
-#include "headlab/tensor/tensor.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/tensor/tensor.h"
 
 namespace headlab {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "headlab/base/text.h"
-#include "headlab/report/finding_text.h"
-#include "headlab/report/heatmap.h"
-#include "report/page_parts.h"
+#include "app/report/page_parts.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/heatmap.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

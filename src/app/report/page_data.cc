@@ -1,14 +1,14 @@
 // The data of a page as elements of its document: facts as JSON with a checksum, and blocks of
 // numbers in base64. Pages of runs and of stored patterns share it.
-// Read next: page.cc; src/app/report/page/core_page.js, which reads them.
+// Read next: page.cc; src/app/report/page/engine/page_data.js, which reads them.
 #include <algorithm>
 
-#include "base/digest.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/lessons.h"
-#include "headlab/report/figures.h"
-#include "report/page_html.h"
-#include "report/page_parts.h"
+#include "app/report/page_html.h"
+#include "app/report/page_parts.h"
+#include "core/base/digest.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab {
 

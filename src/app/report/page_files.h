@@ -11,7 +11,7 @@ namespace headlab {
 struct PageFile {
   std::string_view name, text;
 };
-/// Returns the files in the order of their names.
+/// Returns the files by their names, without folders; no two are equal.
 std::span<const PageFile> page_files();
 
 }  // namespace headlab

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/files.h"
-#include "headlab/base/members.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/report/figures.h"
-#include "report/findings.h"
-#include "report/page_parts.h"
+#include "app/report/findings.h"
+#include "app/report/page_parts.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/members.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/scores/tracking.h"
 
 namespace headlab {
 namespace {

@@ -1,12 +1,12 @@
-// The lessons without scripts: the texts of src/app/report/page/lessons.html with tables of the
-// program. With scripts the page shows the same texts next to its own computations. Read next:
-// heads/lessons.h.
-#include "headlab/base/text.h"
-#include "headlab/bench/cost.h"
-#include "headlab/heads/lessons.h"
-#include "headlab/report/finding_text.h"
-#include "report/page_html.h"
-#include "report/page_parts.h"
+// The lessons without scripts: the texts of src/app/report/page/lessons/lessons.html with tables of
+// the program. With scripts the page shows the same texts next to its own computations. Read next:
+// lab/heads/lessons/lessons.h.
+#include "app/report/page_html.h"
+#include "app/report/page_parts.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/bench/cost.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab {
 

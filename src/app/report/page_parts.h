@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "headlab/heads/scores.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/report/page.h"
-#include "report/page_blocks.h"
-#include "studies/run_study.h"
+#include "app/report/page_blocks.h"
+#include "headlab/app/report/page.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/studies/sweep.h"
+#include "lab/studies/run_study.h"
 
 namespace headlab {
 

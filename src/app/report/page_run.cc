@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "report/page_parts.h"
+#include "app/report/page_parts.h"
 
 namespace headlab {
 namespace {
@@ -149,10 +149,10 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
 }
 
 /// Attention functions that the page computes: the table `attentionFunctions` of
-/// page/core_kinds.js.
+/// page/engine/kinds.js.
 constexpr std::string_view kLiveFunctions[] = {"softmax", "softmax_composed", "sigmoid",
                                                "softmax_one"};
-/// Block wirings that the page computes: the table `blockWirings` of page/core_wirings.js.
+/// Block wirings that the page computes: the table `blockWirings` of page/engine/wirings.js.
 constexpr std::string_view kLiveWirings[] = {"pre", "post", "parallel"};
 
 /// Returns the plan for one run: patterns are stored if the page cannot compute its attention or

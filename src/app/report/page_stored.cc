@@ -1,11 +1,11 @@
 // A page of stored patterns: one run without a model. Views that need weights, a loss or a history
 // are left out by the scripts (facts "stored": true). All examples are scored; as many as fit are
-// shown. Read next: page_data.cc, heads/stored_patterns.h.
+// shown. Read next: page_data.cc, lab/heads/scores/stored_patterns.h.
 #include <algorithm>
 
-#include "headlab/base/text.h"
-#include "report/page_html.h"
-#include "report/page_parts.h"
+#include "app/report/page_html.h"
+#include "app/report/page_parts.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -3,9 +3,9 @@
 // Read next: src/app/cli/page.cc.
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/report/page.h"
+#include "headlab/app/report/page.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // A sweep on a page: its results, and for each combination of settings the model of the first seed,
 // shown side by side. A trial is a run like any other.
-// Read next: headlab/lab/sweep.h.
+// Read next: headlab/lab/studies/sweep.h.
 #include <algorithm>
 #include <map>
 
-#include "headlab/base/files.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/report/figures.h"
-#include "report/page_parts.h"
+#include "app/report/page_parts.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/core/base/files.h"
+#include "headlab/lab/studies/sweep.h"
 
 namespace headlab {
 namespace {

@@ -4,8 +4,8 @@
 // page_run.cc.
 #include <algorithm>
 
-#include "headlab/train/streams.h"
-#include "report/page_parts.h"
+#include "app/report/page_parts.h"
+#include "headlab/core/train/streams.h"
 
 namespace headlab {
 namespace {
@@ -27,7 +27,7 @@ Json truth_facts(const GroundTruth& truth, const Batch& batch, AttentionKind kin
 }
 
 /// Returns a target as blocks store it, which hold no negative numbers: target + 1, and 0 if there
-/// is none (-1). core_page.js reads it by targetOf().
+/// is none (-1). page_data.js reads it by targetOf().
 std::int32_t stored_target(std::int32_t target) { return target + 1; }
 
 /// Returns the texts of the numbers below `count`, each `#number` if it is not UTF-8.

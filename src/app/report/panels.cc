@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/text.h"
-#include "report/chart.h"
+#include "app/report/chart.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 

@@ -8,11 +8,11 @@
 #include <map>
 #include <optional>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/report/picture.h"
-#include "report/colors.h"
-#include "report/outline.h"
+#include "app/report/colors.h"
+#include "app/report/outline.h"
+#include "headlab/app/report/picture.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -2,7 +2,7 @@
 // looks empty. From 0.1 on the map is cividis, whose lightness changes monotonically and which
 // looks the same to readers with and without the common colour blindnesses. Categories have Okabe
 // and Ito's colours. Read next: svg.cc and pdf.cc, which draw with them.
-#include "headlab/report/picture.h"
+#include "headlab/app/report/picture.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "report/colors.h"
+#include "app/report/colors.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "report/chart.h"
+#include "app/report/chart.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -1,8 +1,8 @@
 // The numbers of a run's log that the picture of losses shows. Lines of earlier versions lack some
 // of them: these are NaN.
 // Read next: figures.cc, losses_figure.
-#include "headlab/heads/scores.h"
-#include "headlab/report/figures.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 

@@ -1,12 +1,12 @@
 // Selection of the columns and rows of a table for display, and the type of text in their cells.
 // Columns without any value are left out, and so are rows beyond the maximum of a table that has
 // one. Read next: text_table.cc, latex.cc, html_table.cc, which lay them out.
-#include "report/shown_columns.h"
+#include "app/report/shown_columns.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "report/cell_text.h"
+#include "app/report/cell_text.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
-// Writer of SVG, identical to the page's export (src/app/report/page/draw.js): the same items give
-// the same elements in the same order, so that a figure looks the same from both. Numbers have at
-// most two decimals. Read next: pdf.cc, the other writer.
+// Writer of SVG, identical to the page's export (src/app/report/page/draw/draw.js): the same items
+// give the same elements in the same order, so that a figure looks the same from both. Numbers have
+// at most two decimals. Read next: pdf.cc, the other writer.
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/report/picture.h"
-#include "report/outline.h"
+#include "app/report/outline.h"
+#include "headlab/app/report/picture.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/report/finding_text.h"
-#include "report/shown_columns.h"
+#include "app/report/shown_columns.h"
+#include "headlab/app/report/finding_text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

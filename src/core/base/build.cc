@@ -2,15 +2,15 @@
 // comes from its `project` line), so a new version compiles one file, and no object of a library
 // user depends on it. HEADLAB_DATASETS is the folder in the source tree, which exists during
 // development; HEADLAB_INSTALLED_DATASETS is the folder that `cmake --install` fills.
-#include "headlab/base/build.h"
+#include "headlab/core/base/build.h"
 
 #include <algorithm>
 #include <mutex>
 #include <system_error>
 #include <vector>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
 
 namespace headlab {
 

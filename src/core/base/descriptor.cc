@@ -1,7 +1,7 @@
 // Opening and writing files by POSIX calls, with hints for failures (descriptor.h). Reasons in
 // errors are the system's own messages. A call interrupted by a signal is repeated. Read next:
 // files.cc, which writes whole files atomically.
-#include "base/descriptor.h"
+#include "core/base/descriptor.h"
 
 #include <fcntl.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 

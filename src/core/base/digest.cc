@@ -3,7 +3,7 @@
 // first 8 primes and of the cube roots of the first 64. The fast checksum hashes words of 8 bytes
 // in four lanes: each step of a lane waits for its previous multiplication, and the other lanes
 // fill that latency. Read next: safetensors.cc.
-#include "base/digest.h"
+#include "core/base/digest.h"
 
 #include <bit>
 #include <cmath>

@@ -1,13 +1,13 @@
 // Errors and suggestions for misspelt names. The distance is optimal string alignment (Damerau
 // 1964, each part edited at most once): it counts swapped neighbours, the most common typing error,
-// as one edit. Read next: headlab/base/error.h.
-#include "headlab/base/error.h"
+// as one edit. Read next: headlab/core/base/error.h.
+#include "headlab/core/base/error.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
 
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // The table of file kinds. An entry has at least three bytes, so that tokens or texts rarely match
 // one by chance. The numbers are from the specification of each format. To add a kind, add a row
 // with a name and a hint for the user. Read next: file_kind.h.
-#include "base/file_kind.h"
+#include "core/base/file_kind.h"
 
 namespace headlab {
 namespace {

@@ -11,9 +11,9 @@
 #include <ctime>
 #include <regex>
 
-#include "base/descriptor.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
+#include "core/base/descriptor.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
 
 namespace headlab {
 

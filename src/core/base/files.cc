@@ -1,7 +1,7 @@
 // Files by POSIX calls (files.h), because a stream can neither sync nor report why it failed. A
 // write is: temporary file in the same folder, bytes, fsync, rename, fsync of the directory. A
 // failure removes the temporary file and reports the system's reason. Read next: safetensors.cc.
-#include "headlab/base/files.h"
+#include "headlab/core/base/files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,8 +13,8 @@
 #include <cstdio>
 #include <system_error>
 
-#include "base/descriptor.h"
-#include "headlab/base/error.h"
+#include "core/base/descriptor.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

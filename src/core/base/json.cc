@@ -1,16 +1,16 @@
 // JSON values and writing (json.h). Writing is the inverse of parsing: a value that is written and
 // parsed again is the same value, with its members in the same order, so reading and writing a file
 // does not change it. Read next: json_parse.cc, the inverse.
-#include "headlab/base/json.h"
+#include "headlab/core/base/json.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "base/digest.h"
-#include "headlab/base/build.h"
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

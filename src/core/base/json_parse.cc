@@ -3,10 +3,10 @@
 // can overflow the stack. Read next: text.cc.
 #include <unordered_set>
 
-#include "base/file_kind.h"
-#include "headlab/base/error.h"
-#include "headlab/base/json.h"
-#include "headlab/base/text.h"
+#include "core/base/file_kind.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -6,7 +6,7 @@
 // waits for it). The system is asked for huge pages (2 MB): with pages of 4 KB, rows of a matrix
 // lie on different pages, and no hardware prefetcher crosses the end of one. Read next:
 // src/core/tensor/tape.cc, its main user.
-#include "headlab/base/pool.h"
+#include "headlab/core/base/pool.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 #include <new>
 #include <utility>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // Progress of loops (progress.h): a chain of loops and a watch for each thread, so that training on
 // another thread of the program is counted separately. A loop reports only through the outermost
-// loop of its thread. Read next: include/headlab/base/progress.h.
-#include "headlab/base/progress.h"
+// loop of its thread. Read next: include/headlab/core/base/progress.h.
+#include "headlab/core/base/progress.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // Streams and distributions based on Philox (random.h). Keys are folded with the cipher itself: for
 // a given key it permutes the counters, so different data give different, unrelated keys. The upper
 // half of the counter states the purpose of a block, so that no drawn number is ever also a key.
-#include "headlab/base/random.h"
+#include "headlab/core/base/random.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <numbers>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // Reading and writing safetensors (safetensors.h). Reading has two steps: `read_layout` turns the
 // header into tensors with validated positions, then each tensor reads its bytes. Read next:
-// headlab/model/checkpoint.h, which assigns the tensors to parameters.
-#include "headlab/base/safetensors.h"
+// headlab/core/model/checkpoint.h, which assigns the tensors to parameters.
+#include "headlab/core/base/safetensors.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,10 +10,10 @@
 #include <set>
 #include <unordered_set>
 
-#include "base/digest.h"
-#include "base/stored_tensor.h"
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "core/base/digest.h"
+#include "core/base/stored_tensor.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // The table of settings. A value arrives as JSON, or as text that looks like a number or a flag.
 // The setting itself checks it, so flags and config files produce the same error messages. Read
 // next: src/lab/runs/run.cc, which combines the settings of a run.
-#include "headlab/base/settings.h"
+#include "headlab/core/base/settings.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

@@ -1,15 +1,15 @@
 // Conversion between tensors of a safetensors file and numbers. Values are converted from any
 // floating-point or integer dtype to the requested type. Sizes are checked before any byte is read.
 // Read next: safetensors.cc.
-#include "base/stored_tensor.h"
+#include "core/base/stored_tensor.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

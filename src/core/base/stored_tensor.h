@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/base/safetensors.h"
+#include "headlab/core/base/safetensors.h"
 
 namespace headlab {
 

@@ -2,7 +2,7 @@
 // "0x1p3", a leading + or a space, which it would accept. `split` keeps empty pieces, so that a
 // reader of lists can report the missing value in "1++3". Read next: json_parse.cc, which reads
 // numbers through this file.
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 
 #include <locale.h>
 
@@ -13,8 +13,8 @@
 #include <iomanip>
 #include <utility>
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
 
 #if __has_include(<xlocale.h>)  // macOS and the BSDs declare strtod_l here
 #include <xlocale.h>

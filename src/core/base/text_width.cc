@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

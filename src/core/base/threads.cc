@@ -4,7 +4,7 @@
 // at the end of a `parallel for` would wait for every thread. Outside of with_threads each loop
 // opens its own region. This is the only file that uses OpenMP; without OpenMP everything runs on
 // the caller's thread. Read next: src/core/kernels/gemm.h, the main user.
-#include "headlab/base/threads.h"
+#include "headlab/core/base/threads.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

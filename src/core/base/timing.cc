@@ -1,12 +1,12 @@
 // Timing with the steady clock (timing.h). The median of an even number of times is the upper of
 // the two in the middle, so it is always a time that was measured. Read next:
-// headlab/bench/bench.h, the main user.
-#include "base/timing.h"
+// headlab/lab/bench/bench.h, the main user.
+#include "core/base/timing.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "headlab/base/progress.h"
+#include "headlab/core/base/progress.h"
 
 namespace headlab {
 

@@ -1,6 +1,6 @@
 // Time measurement for benchmarks and for the time saved by removing heads. Alternatives are timed
 // in turns, and their medians are compared, so that a machine that becomes slower or busier affects
-// all of them. Read next: headlab/bench/bench.h.
+// all of them. Read next: headlab/lab/bench/bench.h.
 #pragma once
 
 #include <cstdint>

@@ -4,13 +4,13 @@
 // division. Memory is S numbers per lane and thread. Bound: T S (D + Dv) multiply-adds, half of
 // them with causal order, and an exp for each score, which costs as much as 8 multiply-adds: for
 // narrow heads most of the time is exp. Read next: attention_backward.cc.
-#include "kernels/attention.h"
+#include "core/kernels/attention.h"
 
 #include <cmath>
 
-#include "headlab/base/threads.h"
-#include "kernels/attention_tiles.h"
-#include "kernels/vector_math.h"
+#include "core/kernels/attention_tiles.h"
+#include "core/kernels/vector_math.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -6,7 +6,7 @@
 // gradients.
 #pragma once
 
-#include "headlab/kernels/attention_options.h"
+#include "headlab/core/kernels/attention_options.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -4,10 +4,10 @@
 // a single thread adds to its dK and dV, in one order. The tiles written by the first two products
 // (weights and their slopes) are the operands of the other three. Bound: multiply-adds, then exp
 // (attention.cc).
-#include "headlab/base/threads.h"
-#include "kernels/attention.h"
-#include "kernels/attention_tiles.h"
-#include "kernels/vector_math.h"
+#include "core/kernels/attention.h"
+#include "core/kernels/attention_tiles.h"
+#include "core/kernels/vector_math.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -2,7 +2,7 @@
 // tiles that are masked completely are never computed; in others a key that every query of the
 // block may see costs one comparison, and tables are read only if there are any. Read next:
 // attention.cc.
-#include "kernels/attention_tiles.h"
+#include "core/kernels/attention_tiles.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -8,12 +8,12 @@
 #include <array>
 #include <limits>
 
-#include "headlab/base/pool.h"
-#include "headlab/base/threads.h"
-#include "kernels/attention.h"
-#include "kernels/dropout.h"
-#include "kernels/pieces.h"
-#include "kernels/tile.h"
+#include "core/kernels/attention.h"
+#include "core/kernels/dropout.h"
+#include "core/kernels/pieces.h"
+#include "core/kernels/tile.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "headlab/base/random.h"
-#include "kernels/simd.h"
+#include "core/kernels/simd.h"
+#include "headlab/core/base/random.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

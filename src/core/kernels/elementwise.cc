@@ -3,17 +3,17 @@
 // memory, so a plain loop that the compiler vectorises is as fast as any. Long arrays are divided
 // into pieces (pieces.h), one task each; sums add the pieces in order. Read next: vector_math.h,
 // rows.cc.
-#include "kernels/elementwise.h"
+#include "core/kernels/elementwise.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "kernels/dropout.h"
-#include "kernels/pieces.h"
-#include "kernels/vector_math.h"
+#include "core/kernels/dropout.h"
+#include "core/kernels/pieces.h"
+#include "core/kernels/vector_math.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -3,7 +3,7 @@
 // threads on long arrays, in fixed pieces. Read next: elementwise.cc.
 #pragma once
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -5,15 +5,15 @@
 // only, and every element adds the same terms in the same order, so the result does not depend on
 // the division. The epilogue (Finish) runs over whole rows of a block of C while they are in L2; on
 // panels of a few columns it would be far slower. Bound: one multiply-add per lane, unit and cycle.
-#include "kernels/gemm.h"
+#include "core/kernels/gemm.h"
 
 #include <algorithm>
 
-#include "headlab/base/pool.h"
-#include "headlab/base/threads.h"
-#include "kernels/elementwise.h"
-#include "kernels/pieces.h"
-#include "kernels/tile.h"
+#include "core/kernels/elementwise.h"
+#include "core/kernels/pieces.h"
+#include "core/kernels/tile.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

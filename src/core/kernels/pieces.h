@@ -1,12 +1,12 @@
 // Division of long arrays into tasks: pieces of one length for any number of threads. A sum that
 // adds piece after piece therefore has its terms in the same order on every machine, and the random
-// numbers of a piece depend only on its position. Read next: headlab/base/threads.h.
+// numbers of a piece depend only on its position. Read next: headlab/core/base/threads.h.
 #pragma once
 
 #include <algorithm>
 
-#include "headlab/base/threads.h"
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

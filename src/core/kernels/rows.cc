@@ -2,18 +2,18 @@
 // passes over it (maximum, sum, result) run from cache. The bound is exp for softmax and memory for
 // the others. Rows are divided into tasks of about 16 K numbers. Sums over rows add fixed blocks of
 // rows, then the blocks in order. Read next: simd.h for each_vector and map, vector_math.h for exp.
-#include "kernels/rows.h"
+#include "core/kernels/rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/base/pool.h"
-#include "headlab/base/threads.h"
-#include "kernels/pieces.h"
-#include "kernels/vector_math.h"
+#include "core/kernels/pieces.h"
+#include "core/kernels/vector_math.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

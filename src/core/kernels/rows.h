@@ -3,7 +3,7 @@
 // order, so that no sum depends on the number of threads. Read next: rows.cc.
 #pragma once
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

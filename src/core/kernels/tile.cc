@@ -1,7 +1,7 @@
 // The register tile of matrix products (tile.h). The loops over rows and vectors have constant
 // bounds, so compilers unroll them and keep `sum` in registers; the speed depends on this. Look at
 // the assembly after any change: a spilled register costs half the speed.
-#include "kernels/tile.h"
+#include "core/kernels/tile.h"
 
 #include <algorithm>
 #include <array>

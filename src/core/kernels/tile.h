@@ -4,7 +4,7 @@
 // three tiles of 11, 11 and 10, and there is no slow path for remaining rows. Read next: gemm.cc.
 #pragma once
 
-#include "kernels/simd.h"
+#include "core/kernels/simd.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

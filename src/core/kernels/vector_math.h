@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "kernels/simd.h"
+#include "core/kernels/simd.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -1,11 +1,11 @@
 // Batches are plain numbers in pool memory, so that creating one in every step requires no memory
 // from the system. Parts of a batch are copies: micro-batches are small compared with the tensors
-// that a model computes from them. Read next: headlab/model/batch.h.
-#include "headlab/model/batch.h"
+// that a model computes from them. Read next: headlab/core/model/batch.h.
+#include "headlab/core/model/batch.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

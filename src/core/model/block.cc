@@ -1,11 +1,11 @@
 // The block wirings. Each one is a few lines, a sublayer a line; to write your own, copy one of
 // them and add a row to the table. Every sublayer folds its name into the key of dropout, so that
 // no two draw the same mask. Read next: src/core/model/transformer.cc.
-#include "headlab/model/block.h"
+#include "headlab/core/model/block.h"
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
-#include "model/pass.h"
+#include "core/model/pass.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

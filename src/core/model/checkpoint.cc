@@ -1,12 +1,12 @@
 // Strict loading: every tensor is checked before the first is changed, so a file that does not fit
 // does not change the model. Numbers are stored as F32 for both number types. Read next:
-// headlab/base/safetensors.h.
-#include "headlab/model/checkpoint.h"
+// headlab/core/base/safetensors.h.
+#include "headlab/core/model/checkpoint.h"
 
 #include <algorithm>
 #include <set>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

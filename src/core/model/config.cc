@@ -1,12 +1,12 @@
 // The table of settings of a model, and the checks that they fit together. Messages state what is
 // wrong and what would be right, because they are the first thing that a user of a new model reads.
 // Read next: transformer.cc.
-#include "headlab/model/config.h"
+#include "headlab/core/model/config.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -1,14 +1,14 @@
 // Sampling of one token after another. The first pass reads the prompt, each later pass the token
 // added last. Tokens are sorted by probability, and equal ones by number, so that a draw is the
 // same on every machine. Read next: transformer.cc, src/core/nn/attention.cc (KeyValueCache).
-#include "headlab/model/generation.h"
+#include "headlab/core/model/generation.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -1,12 +1,12 @@
 // Initial values by name: each parameter draws from its own stream, so that its values depend
 // neither on the other parameters nor on the order of creation. Renaming a parameter therefore
 // changes its initial values. Read next: transformer.cc.
-#include "headlab/model/initial.h"
+#include "headlab/core/model/initial.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/threads.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

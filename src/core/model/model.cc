@@ -1,11 +1,11 @@
 // Functions shared by all models: the loss, the number of parameters, and the part of the hooks
 // that belongs to one attention layer. A custom model computes logits and names its parameters; the
 // rest is here. Read next: src/core/model/transformer.cc.
-#include "headlab/model/model.h"
+#include "headlab/core/model/model.h"
 
-#include "headlab/base/error.h"
-#include "headlab/model/transformer.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/model/transformer.h"
+#include "headlab/core/ops/ops.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

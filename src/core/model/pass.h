@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "headlab/model/transformer.h"
+#include "headlab/core/model/transformer.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

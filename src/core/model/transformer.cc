@@ -2,13 +2,13 @@
 // same blocks, and how a block joins its layers is a row of block_wirings(). Every layer folds its
 // name into the key of dropout, so that no two draw the same mask. Read next:
 // src/core/model/block.cc, src/core/nn/attention.cc.
-#include "headlab/model/transformer.h"
+#include "headlab/core/model/transformer.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
-#include "model/pass.h"
+#include "core/model/pass.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -2,15 +2,15 @@
 // attention_functions.cc), interventions on head outputs, and the removal of heads, which gives the
 // same function with smaller matrices. Start reading at MultiHeadAttention::head_outputs.
 // Read next: attention_functions.cc.
-#include "headlab/nn/attention.h"
+#include "headlab/core/nn/attention.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -1,14 +1,14 @@
 // The attention functions. Each one is three lines: scores, weights, weighted values; to write your
 // own, copy one of them and add a row to the table. Scores of keys that a query does not see are
 // -inf, and their weights must be 0. Read next: src/core/ops/attention.cc.
-#include "headlab/nn/attention_functions.h"
+#include "headlab/core/nn/attention_functions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

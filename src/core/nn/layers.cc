@@ -1,14 +1,14 @@
 // Layers: parameters and formulas; gradients come from src/core/ops. All parameters start at 0
 // (gains at 1); initial values are set in one place, src/core/model/initial.cc. A new kind of norm,
 // activation or position is a row of a table here. Read next: attention.cc.
-#include "headlab/nn/layers.h"
+#include "headlab/core/nn/layers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
 
-#include "headlab/ops/ops.h"
+#include "headlab/core/ops/ops.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -4,18 +4,18 @@
 // last axes, have a faster path on all threads. Slopes of functions use the output where that is
 // cheaper (exp, sqrt, tanh), so only input and output are kept. Dropout keeps only its key: the
 // same key draws the same mask again. Read next: rows.cc, and examples/own_op.cc for a new op.
-#include "headlab/ops/arithmetic.h"
+#include "headlab/core/ops/arithmetic.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/elementwise.h"
-#include "kernels/pieces.h"
-#include "kernels/rows.h"
+#include "core/kernels/elementwise.h"
+#include "core/kernels/pieces.h"
+#include "core/kernels/rows.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -2,7 +2,7 @@
 // S] in memory, and tests compare the fused op with it. The fused op is one kernel: for each row it
 // keeps ln(sum of exp(score)), from which the backward pass recomputes the weights. Read next:
 // tests/kernels/plain.h, gradients by hand, and src/core/kernels/attention.h.
-#include "headlab/ops/attention.h"
+#include "headlab/core/ops/attention.h"
 
 #include <algorithm>
 #include <array>
@@ -10,14 +10,14 @@
 #include <limits>
 #include <vector>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/arithmetic.h"
-#include "headlab/ops/layout.h"
-#include "headlab/ops/matmul.h"
-#include "headlab/ops/rows.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/attention.h"
-#include "kernels/elementwise.h"
+#include "core/kernels/attention.h"
+#include "core/kernels/elementwise.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/ops/layout.h"
+#include "headlab/core/ops/matmul.h"
+#include "headlab/core/ops/rows.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -3,15 +3,15 @@
 // same pairs. In lookups the ids choose the positions. They are kept for the backward pass, which
 // adds rows in the order of the ids, so that the sum does not depend on threads. Read next:
 // matmul.cc.
-#include "headlab/ops/layout.h"
+#include "headlab/core/ops/layout.h"
 
 #include <algorithm>
 #include <array>
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/pieces.h"
-#include "kernels/rows.h"
+#include "core/kernels/pieces.h"
+#include "core/kernels/rows.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -1,6 +1,6 @@
-// The linear map y = x W + b, and the feed-forward network (formulas: ops/matmul.h). Read `linear`
-// and feed_forward_composed first; everything else is an optimisation with the same results.
-// Elementwise work (bias, GELU, its slope) is an epilogue of a product (Finish in
+// The linear map y = x W + b, and the feed-forward network (formulas: core/ops/matmul.h). Read
+// `linear` and feed_forward_composed first; everything else is an optimisation with the same
+// results. Elementwise work (bias, GELU, its slope) is an epilogue of a product (Finish in
 // src/core/kernels/gemm.h), done while the element is in cache; independent gradients share one
 // parallel loop. feed_forward takes blocks of rows through both maps, so that hidden values stay in
 // L2 and threads synchronise less often. Its backward pass computes GELU again, which is cheaper
@@ -8,16 +8,16 @@
 #include <algorithm>
 #include <array>
 
-#include "headlab/base/error.h"
-#include "headlab/base/pool.h"
-#include "headlab/base/threads.h"
-#include "headlab/ops/arithmetic.h"
-#include "headlab/ops/layout.h"
-#include "headlab/ops/matmul.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/elementwise.h"
-#include "kernels/gemm.h"
-#include "kernels/pieces.h"
+#include "core/kernels/elementwise.h"
+#include "core/kernels/gemm.h"
+#include "core/kernels/pieces.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/pool.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/ops/layout.h"
+#include "headlab/core/ops/matmul.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -4,21 +4,21 @@
 // training step. A block has a multiple of 512 rows: products add their terms in blocks of 512, so
 // the gradients of W and b have the bits of one product over all rows. Read next:
 // src/core/kernels/gemm.h.
-#include "headlab/ops/loss.h"
+#include "headlab/core/ops/loss.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/layout.h"
-#include "headlab/ops/matmul.h"
-#include "headlab/ops/rows.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/elementwise.h"
-#include "kernels/gemm.h"
-#include "kernels/rows.h"
-#include "ops/targets.h"
+#include "core/kernels/elementwise.h"
+#include "core/kernels/gemm.h"
+#include "core/kernels/rows.h"
+#include "core/ops/targets.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/layout.h"
+#include "headlab/core/ops/matmul.h"
+#include "headlab/core/ops/rows.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -1,11 +1,11 @@
 // Matrix products for every layout with one kernel: a transpose is a pair of strides, a batch is a
 // step, and a matrix shared by a batch has a step of 0. Gradients are such products too. Read next:
 // linear.cc, where products include biases.
-#include "headlab/ops/matmul.h"
+#include "headlab/core/ops/matmul.h"
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/gemm.h"
+#include "core/kernels/gemm.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

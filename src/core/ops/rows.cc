@@ -1,19 +1,19 @@
 // Sums along an axis, and ops on rows. Cross-entropy keeps log-sum-exp of each row instead of
 // probabilities: recomputing them in the backward pass is cheaper than to write and read them.
 // Layer norm keeps mean and 1/deviation of each row. Read next: src/core/kernels/rows.h, layout.cc.
-#include "headlab/ops/rows.h"
+#include "headlab/core/ops/rows.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/arithmetic.h"
-#include "headlab/ops/layout.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/pieces.h"
-#include "kernels/rows.h"
-#include "ops/targets.h"
+#include "core/kernels/pieces.h"
+#include "core/kernels/rows.h"
+#include "core/ops/targets.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/ops/layout.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

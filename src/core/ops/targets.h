@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "headlab/base/error.h"
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

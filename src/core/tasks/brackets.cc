@@ -5,8 +5,8 @@
 // Ground truth: `opener`, the innermost open bracket, if it is 2 or more positions back. Pitfall:
 // most openers are the token itself, which a fixed offset of 0 finds, so these do not count; and
 // one layer is nearly always right without finding the others.
-// Read next: headlab/tasks/definition.h.
-#include "headlab/tasks/definition.h"
+// Read next: headlab/core/tasks/definition.h.
+#include "headlab/core/tasks/definition.h"
 
 #include <algorithm>
 

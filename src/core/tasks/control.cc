@@ -7,7 +7,7 @@
 // significantly from chance on `same`, with attention mass below chance. Significant does not mean
 // specialised: no head of either control is an owner.
 // Read next: relations.cc.
-#include "headlab/tasks/definition.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

@@ -5,8 +5,8 @@
 // Pitfall: attention to the duplicate does not suffice, because softmax always attends to some key:
 // the feed-forward network has to decide whether it holds the same token. The answer is mostly no,
 // so accuracy alone is misleading. With learned positions some seeds never find the head.
-// Read next: headlab/tasks/definition.h.
-#include "headlab/tasks/definition.h"
+// Read next: headlab/core/tasks/definition.h.
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

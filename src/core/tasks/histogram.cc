@@ -7,7 +7,7 @@
 // on equal tokens, so it is distributed over heads with low attention mass each, and four heads do
 // better than one.
 // Read next: duplicate.cc.
-#include "headlab/tasks/definition.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

@@ -8,8 +8,8 @@
 // the tokens of the first segment except its first.
 // Pitfall: if the distance between the segments were fixed, one layer could answer by offset alone,
 // and detectors could not distinguish that from induction; so start, gap and length vary.
-// Read next: headlab/tasks/definition.h.
-#include "headlab/tasks/definition.h"
+// Read next: headlab/core/tasks/definition.h.
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // UTF-8, held-out data and display of characters for language tasks. Every token must be visible in
 // a terminal or a report, so invisible characters are written as escapes. The ranges cover the
 // Unicode characters that occur in texts. Read next: text.cc.
-#include "tasks/language.h"
+#include "core/tasks/language.h"
 
 #include <algorithm>
 
-#include "headlab/base/build.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

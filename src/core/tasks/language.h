@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/digest.h"
-#include "headlab/base/settings.h"
-#include "headlab/model/config.h"
-#include "headlab/tasks/definition.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/settings.h"
+#include "headlab/core/model/config.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 

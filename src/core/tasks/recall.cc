@@ -6,8 +6,8 @@
 // value must hold the key before it: `previous`, at the values.
 // Pitfall: a head of the second layer that attends to the *key* of the pair finds the same token,
 // and detectors would report it; but the answer is not there, so it does not count.
-// Read next: headlab/tasks/definition.h.
-#include "headlab/tasks/definition.h"
+// Read next: headlab/core/tasks/definition.h.
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

@@ -6,12 +6,12 @@
 // several keys at once, which forces heads to specialise: with H = K heads each relation gets one.
 // Pitfall: if "same" has the same key as another relation, another head already holds the answer
 // and the head of "same" attends elsewhere: see `disjoint` in
-// src/lab/heads/scores/scored_queries.h. Read next: headlab/tasks/definition.h.
+// src/lab/heads/scores/scored_queries.h. Read next: headlab/core/tasks/definition.h.
 #include <algorithm>
 #include <iterator>
 
-#include "headlab/base/text.h"
-#include "headlab/tasks/definition.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

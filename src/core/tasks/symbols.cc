@@ -5,11 +5,11 @@
 // and not read, so a sequence has 2n tokens. An encoder-decoder reads the symbols as its source and
 // "| answer" as its tokens. The comments of the four rows below describe their differences, ground
 // truth and pitfalls.
-// Read next: headlab/tasks/definition.h.
+// Read next: headlab/core/tasks/definition.h.
 #include <algorithm>
 #include <numeric>
 
-#include "headlab/tasks/definition.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

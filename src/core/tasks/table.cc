@@ -1,12 +1,12 @@
 // The table of tasks. Each task is one file, which ends with a function that creates its row. To
 // add a task, write that file, and declare and call its function here. The laboratory and programs
 // add their own rows. Read next: relations.cc, the main example; duplicate.cc, a short one.
-#include "headlab/tasks/table.h"
+#include "headlab/core/tasks/table.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 

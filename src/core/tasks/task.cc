@@ -3,14 +3,14 @@
 // and a vector for each would cost more than the training step. The order of random draws affects
 // every published number: changing it changes all sequences. Read next: table.cc; duplicate.cc, a
 // short task.
-#include "headlab/tasks/task.h"
+#include "headlab/core/tasks/task.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/tasks/definition.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 

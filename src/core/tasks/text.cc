@@ -5,12 +5,12 @@
 // overlap; every position predicts the character that follows. Ground truth: only `previous`, the
 // position before. Other relations of a natural language are not labelled; use the other tasks for
 // those. Pitfall: a model overfits a small file: the held-out loss rises again long before the
-// training loss stops falling. Read next: language.h; headlab/tasks/definition.h.
+// training loss stops falling. Read next: language.h; headlab/core/tasks/definition.h.
 #include <algorithm>
 
-#include "headlab/base/text.h"
-#include "headlab/tasks/definition.h"
-#include "tasks/language.h"
+#include "core/tasks/language.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

@@ -1,14 +1,14 @@
 // Gradient check: compares central differences with backward, element by element. The output is
 // weighted with random numbers, because a plain sum would hide errors that cancel (the gradient of
 // a sum of softmax is 0). Read next: tests/ops/gradient_checks.cc.
-#include "headlab/tensor/gradcheck.h"
+#include "headlab/core/tensor/gradcheck.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/random.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

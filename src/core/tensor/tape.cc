@@ -2,14 +2,14 @@
 // nor when it is destroyed, because a graph may be 100,000 nodes deep. Backward takes nodes from a
 // queue, youngest first, so a node runs only after all nodes that read its output. Read next:
 // src/core/ops/arithmetic.cc, from `affine` down: the shortest ops.
-#include "headlab/tensor/tape.h"
+#include "headlab/core/tensor/tape.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/watch.h"
-#include "kernels/elementwise.h"
+#include "core/kernels/elementwise.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/watch.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -2,14 +2,14 @@
 // whether a count overflows or an axis exists; broadcasting is implemented here once for all ops.
 // Handles count references to nodes, and nodes share storage. The lifetime of nodes is in tape.cc,
 // because destroying a graph is the tape's task. Read next: tape.cc.
-#include "headlab/tensor/tensor.h"
+#include "headlab/core/tensor/tensor.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/elementwise.h"
+#include "core/kernels/elementwise.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

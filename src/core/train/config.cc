@@ -1,15 +1,15 @@
 // Training settings with their limits, and the learning rate of each step. Limits are wide: they
 // exclude impossible values (a negative size, a seed that JSON would round), not unwise ones. Read
 // next: trainer.cc.
-#include "headlab/train/config.h"
+#include "headlab/core/train/config.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/train/optimizer.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/train/optimizer.h"
 
 namespace headlab {
 namespace {

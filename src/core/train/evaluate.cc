@@ -1,16 +1,16 @@
 // Evaluation: sums of losses and correct answers over held-out examples, one for each target. The
 // examples do not depend on the seed of a run, so two runs of a task are compared on the same ones.
 // Read next: trainer.cc.
-#include "headlab/train/evaluate.h"
+#include "headlab/core/train/evaluate.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/streams.h"
-#include "kernels/elementwise.h"
-#include "kernels/rows.h"
+#include "core/kernels/elementwise.h"
+#include "core/kernels/rows.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/streams.h"
 
 namespace headlab {
 namespace {

@@ -3,19 +3,19 @@
 // parameters are cut into pieces that threads process in one loop, because most tensors of a toy
 // model are too small to split between threads. The squares of the norm are summed in double, in a
 // fixed order, so that the norm does not depend on the number of threads. Read next: trainer.cc.
-#include "headlab/train/optimizer.h"
+#include "headlab/core/train/optimizer.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/base/threads.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/tensor/tape.h"
-#include "kernels/elementwise.h"
-#include "kernels/pieces.h"
+#include "core/kernels/elementwise.h"
+#include "core/kernels/pieces.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/model/checkpoint.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -2,18 +2,18 @@
 // in each micro-batch, so that gradient accumulation changes nothing but memory. Nothing is updated
 // before loss and gradient are known to be finite. note_work measures time for profiles and can be
 // skipped when reading. Read next: model/transformer.cc.
-#include "headlab/train/trainer.h"
+#include "headlab/core/train/trainer.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/timing.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/threads.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/ops/arithmetic.h"
-#include "headlab/tensor/watch.h"
-#include "headlab/train/streams.h"
+#include "core/base/timing.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/model/checkpoint.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/tensor/watch.h"
+#include "headlab/core/train/streams.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // The training step as a benchmark: the step of the trainer without its batches and files (forward,
 // cross-entropy, backward, norm, AdamW). Also the table of benchmarks; to add one, write a function
 // and a row. Read next: machine.cc; profile.cc.
-#include "headlab/bench/bench.h"
+#include "headlab/lab/bench/bench.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,17 +10,17 @@
 #include <map>
 #include <string_view>
 
-#include "base/timing.h"
-#include "bench/products.h"
-#include "headlab/base/build.h"
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/threads.h"
-#include "headlab/bench/profile.h"
-#include "headlab/model/initial.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/tensor/watch.h"
-#include "headlab/train/optimizer.h"
+#include "core/base/timing.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/tensor/watch.h"
+#include "headlab/core/train/optimizer.h"
+#include "headlab/lab/bench/profile.h"
+#include "lab/bench/products.h"
 
 namespace headlab {
 namespace {

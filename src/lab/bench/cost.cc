@@ -3,14 +3,14 @@
 // Dv their widths. Tests compare parameters with the model's own count, and operations with those
 // that a profile assigns to the ops as they run. Read next: profile.cc, which assigns time and
 // operations to ops.
-#include "headlab/bench/cost.h"
+#include "headlab/lab/bench/cost.h"
 
 #include <algorithm>
 #include <functional>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/lessons.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab {
 namespace {

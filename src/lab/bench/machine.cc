@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/timing.h"
-#include "headlab/base/threads.h"
-#include "headlab/bench/bench.h"
-#include "headlab/tensor/tensor.h"
-#include "kernels/gemm.h"
-#include "kernels/simd.h"
+#include "core/base/timing.h"
+#include "core/kernels/gemm.h"
+#include "core/kernels/simd.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/tensor/tensor.h"
+#include "headlab/lab/bench/bench.h"
 
 namespace headlab {
 namespace {

@@ -1,14 +1,14 @@
 // Products of ops, and their times alone. Before each run every thread writes more memory than the
 // caches of its core hold: in a step, other ops do the same. A run of the same product again and
 // again would find its operands there and show a pace that no step can reach. Read next: bench.cc.
-#include "bench/products.h"
+#include "lab/bench/products.h"
 
 #include <algorithm>
 #include <string_view>
 
-#include "base/timing.h"
-#include "headlab/base/threads.h"
-#include "kernels/gemm.h"
+#include "core/base/timing.h"
+#include "core/kernels/gemm.h"
+#include "headlab/core/base/threads.h"
 
 namespace headlab {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "headlab/tensor/watch.h"
+#include "headlab/core/tensor/watch.h"
 
 namespace headlab {
 

@@ -4,7 +4,7 @@
 // Costs come from shapes alone. A gradient costs what its products cost: one for each input that
 // wants it. Memory is counted as if every array came from it once, so that a share of the triad
 // above 1 means that arrays stayed in the caches. Read next: bench.cc.
-#include "headlab/bench/profile.h"
+#include "headlab/lab/bench/profile.h"
 
 #include <algorithm>
 #include <functional>

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "data/sequences.h"
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "results/npz.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "lab/data/sequences.h"
+#include "lab/results/npz.h"
 
 namespace headlab {
 namespace {

@@ -6,8 +6,8 @@
 // =, asked at the token right of it, which has to know whose value it is.
 // Trap: two circuits give the same answer. Values may be handed on along the chain, and a use reads
 // its definition; or names are looked up until a digit is found, and a use reads the origin.
-// Trained models hand them on. Read next: headlab/tasks/definition.h.
-#include "headlab/tasks/definition.h"
+// Trained models hand them on. Read next: headlab/core/tasks/definition.h.
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

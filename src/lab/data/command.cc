@@ -16,11 +16,11 @@
 #include <mutex>
 #include <set>
 
-#include "base/digest.h"
-#include "data/sequences.h"
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/text.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/base/text.h"
+#include "lab/data/sequences.h"
 
 namespace headlab {
 namespace {

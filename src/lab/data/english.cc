@@ -9,12 +9,12 @@
 // Traps: the nearest noun is sometimes the subject; `obj` has a single candidate, which one offset
 // often finds: look at the lift. And heads divide the sentences among them, each taking one kind,
 // so that the best head has less of a relation than the best one at each query.
-// Read next: sentence.h; headlab/tasks/definition.h.
+// Read next: sentence.h; headlab/core/tasks/definition.h.
 #include <algorithm>
 
-#include "data/sentence.h"
-#include "headlab/tasks/definition.h"
-#include "tasks/language.h"
+#include "core/tasks/language.h"
+#include "headlab/core/tasks/definition.h"
+#include "lab/data/sentence.h"
 
 namespace headlab {
 namespace {

@@ -3,16 +3,16 @@
 // evaluation; without them one file is split in three by a hash of each sequence, so that equal
 // sequences are in the same part. The ground truth is that of the lines.
 // Trap: a task of few sequences is memorised; check the accuracy on held-out ones.
-// Read next: sequences.h; headlab/tasks/definition.h.
+// Read next: sequences.h; headlab/core/tasks/definition.h.
 #include <array>
 #include <unordered_set>
 
-#include "base/digest.h"
-#include "data/sequences.h"
-#include "headlab/base/build.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "lab/data/sequences.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // Generator of sentences. The lexicon is a table of rows, each with the words of one part of speech
 // and kind, common or rare; a sentence is built from left to right.
 // Read next: english.cc.
-#include "data/sentence.h"
+#include "lab/data/sentence.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

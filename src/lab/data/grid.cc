@@ -6,8 +6,8 @@
 // independently, so nothing else tells a hidden pixel, and both keys are needed in one query.
 // Trap: rule=mean does not care which is which. One head that gives each of them one half is
 // enough then, and owns both relations; the contrast takes two heads.
-// Read next: headlab/tasks/definition.h.
-#include "headlab/tasks/definition.h"
+// Read next: headlab/core/tasks/definition.h.
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // Table of the tasks of the laboratory, each with its position among those of the framework. A task
 // is one file that ends in a function that makes its row; the function is declared and called here.
-// Read next: headlab/tasks/table.h, how the rows get into the table; file.cc.
-#include "headlab/tasks/lab_tasks.h"
+// Read next: headlab/core/tasks/table.h, how the rows get into the table; file.cc.
+#include "headlab/lab/data/lab_tasks.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/base/statistics.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab {
 

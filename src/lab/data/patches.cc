@@ -5,12 +5,12 @@
 // Truth: `same`, which follows from content alone; `left` and `mirrored`, from positions alone.
 // Trap: a patch matches its own colour best of all, so `same` needs positions as well, to look away
 // from itself.
-// Read next: headlab/tasks/definition.h.
+// Read next: headlab/core/tasks/definition.h.
 #include <algorithm>
 #include <string_view>
 
-#include "headlab/base/text.h"
-#include "headlab/tasks/definition.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/tasks/definition.h"
 
 namespace headlab {
 namespace {

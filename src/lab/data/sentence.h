@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/base/random.h"
-#include "headlab/kernels/scalar.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/kernels/scalar.h"
 
 namespace headlab {
 

@@ -1,13 +1,13 @@
 // Reading of lines. A line is checked completely before any part of it is stored. Ground truth is
 // checked against the mask: a key that the model cannot see would count against every head.
 // Read next: file.cc.
-#include "data/sequences.h"
+#include "lab/data/sequences.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "base/file_kind.h"
-#include "headlab/base/text.h"
+#include "core/base/file_kind.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

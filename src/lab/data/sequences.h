@@ -2,7 +2,7 @@
 // a program, as `headlab show file` explains (form_of_lines). A line has the form that headlab's
 // own tasks write; tokens are texts or whole numbers. With "hidden": 0.15 in the header, that share
 // of the targets is predicted, different ones each time, and replaced by <mask> in the input. Read
-// next: file.cc and command.cc, the tasks; headlab/tasks/task.h.
+// next: file.cc and command.cc, the tasks; headlab/core/tasks/task.h.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "headlab/base/json.h"
-#include "headlab/tasks/definition.h"
-#include "headlab/tasks/lab_tasks.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/tasks/definition.h"
+#include "headlab/lab/data/lab_tasks.h"
 
 namespace headlab {
 

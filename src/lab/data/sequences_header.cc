@@ -4,8 +4,8 @@
 // Read next: sequences.cc.
 #include <algorithm>
 
-#include "data/sequences.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
+#include "lab/data/sequences.h"
 
 namespace headlab {
 namespace {

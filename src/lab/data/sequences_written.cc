@@ -3,8 +3,8 @@
 // Read next: sequences.cc, the way back.
 #include <set>
 
-#include "data/sequences.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
+#include "lab/data/sequences.h"
 
 namespace headlab {
 namespace {

@@ -1,17 +1,17 @@
 // llm.c's files begin with 256 numbers of 32 bits: a magic number (a date), a version and a count.
 // Source of the numbers: dev/data/data_common.py and train_gpt2.py of llm.c.
 // Read next: token_file.h; results/npy_read.cc.
-#include "data/token_file.h"
+#include "lab/data/token_file.h"
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/file_kind.h"
-#include "headlab/base/error.h"
-#include "headlab/base/json.h"
-#include "headlab/base/text.h"
-#include "results/little_endian.h"
-#include "results/npz.h"
+#include "core/base/file_kind.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/base/text.h"
+#include "lab/results/little_endian.h"
+#include "lab/results/npz.h"
 
 namespace headlab {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/model/config.h"
+#include "headlab/core/model/config.h"
 
 namespace headlab {
 

@@ -10,12 +10,12 @@
 // text.cc.
 #include <algorithm>
 
-#include "data/token_file.h"
-#include "headlab/base/build.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/tasks/definition.h"
-#include "tasks/language.h"
+#include "core/tasks/language.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/tasks/definition.h"
+#include "lab/data/token_file.h"
 
 namespace headlab {
 namespace {

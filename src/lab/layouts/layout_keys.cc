@@ -5,7 +5,7 @@
 // minGPT (model.py).
 #include <cmath>
 
-#include "layouts/layout_table.h"
+#include "lab/layouts/layout_table.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

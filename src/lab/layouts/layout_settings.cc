@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "layouts/layout_table.h"
+#include "headlab/core/base/error.h"
+#include "lab/layouts/layout_table.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

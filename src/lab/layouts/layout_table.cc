@@ -2,7 +2,7 @@
 // sources of transformers (modeling_gpt2.py, modeling_llama.py and relatives), TransformerLens
 // (components and loading_from_pretrained.py) and nanoGPT (model.py).
 // Read next: layout_keys.cc, the keys of config.json; layouts.cc.
-#include "layouts/layout_table.h"
+#include "lab/layouts/layout_table.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

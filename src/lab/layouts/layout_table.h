@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/base/json.h"
-#include "headlab/model/config.h"
+#include "headlab/core/base/json.h"
+#include "headlab/core/model/config.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

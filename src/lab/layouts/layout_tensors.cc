@@ -2,13 +2,13 @@
 // off; numbers of blocks are stars there. A tensor that nothing reads is an error unless a row says
 // that it is harmless: a model with one more tensor computes something else.
 // Read next: layout_tensors.h.
-#include "layouts/layout_tensors.h"
+#include "lab/layouts/layout_tensors.h"
 
 #include <algorithm>
 #include <set>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

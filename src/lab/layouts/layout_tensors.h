@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "headlab/base/safetensors.h"
-#include "headlab/model/transformer.h"
-#include "layouts/layout_table.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/core/model/transformer.h"
+#include "lab/layouts/layout_table.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

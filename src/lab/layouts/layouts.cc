@@ -1,17 +1,17 @@
 // Import and export of models. Import reads config.json, compares the tensors of the file with the
 // required ones, and only then copies numbers; export copies them the other way.
 // Read next: layout_table.h; layout_tensors.h, the position of each number.
-#include "headlab/model/layouts.h"
+#include "headlab/lab/layouts/layouts.h"
 
 #include <algorithm>
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/safetensors.h"
-#include "layouts/layout_tensors.h"
-#include "results/npy.h"
-#include "results/npz.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/safetensors.h"
+#include "lab/layouts/layout_tensors.h"
+#include "lab/results/npy.h"
+#include "lab/results/npz.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -1,17 +1,17 @@
 // Pruning curves. Every subset of heads is evaluated once and fine-tuned once, independent of how
 // many methods choose it, so a table of all methods costs little more than its distinct rows.
 // Read next: over_runs.cc.
-#include "headlab/prune/curve.h"
+#include "headlab/lab/prune/curve.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "base/timing.h"
-#include "headlab/base/progress.h"
-#include "headlab/heads/scores.h"
-#include "headlab/train/streams.h"
-#include "prune/subsets.h"
+#include "core/base/timing.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "lab/prune/subsets.h"
 
 namespace headlab {
 namespace {

@@ -3,15 +3,15 @@
 // model. subset lets all heads share a budget of open gates, which are near 0 or 1 at the end. The
 // weights adapt at the same time. The number of heads that l0 leaves open is a function of its
 // penalty; the budget of subset is exact. Read next: prune.cc, which applies a choice.
-#include "headlab/prune/methods.h"
+#include "headlab/lab/prune/methods.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/ops/ops.h"
-#include "headlab/prune/prune.h"
-#include "headlab/train/streams.h"
-#include "prune/subsets.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/prune/prune.h"
+#include "lab/prune/subsets.h"
 
 namespace headlab {
 namespace {

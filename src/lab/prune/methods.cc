@@ -3,13 +3,13 @@
 // the other heads ablated, on the same examples each time, so that differences are paired. On a
 // converged model gradients vanish, so gradient scores may be no better than `random`: this is not
 // a bug but a result. Read next: rankings.cc, search.cc, gates.cc.
-#include "headlab/prune/methods.h"
+#include "headlab/lab/prune/methods.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "headlab/train/streams.h"
-#include "prune/subsets.h"
+#include "headlab/core/train/streams.h"
+#include "lab/prune/subsets.h"
 
 namespace headlab {
 

@@ -1,13 +1,13 @@
 // Curves of several runs as one: losses become geometric means with intervals on logarithms,
 // because they differ by factors, and methods are compared run by run. The runs must have been
-// pruned by the same methods to the same sizes. Read next: base/statistics.h.
+// pruned by the same methods to the same sizes. Read next: lab/results/statistics.h.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <tuple>
 
-#include "headlab/base/error.h"
-#include "headlab/prune/curve.h"
+#include "headlab/core/base/error.h"
+#include "headlab/lab/prune/curve.h"
 
 namespace headlab {
 namespace {

@@ -1,21 +1,21 @@
 // Pruning from a choice of heads to a smaller run. All errors are checked before the new folder is
 // created; the original run is only read. Times are medians of forward passes.
 // Read next: src/core/model/transformer.cc, with_heads.
-#include "headlab/prune/prune.h"
+#include "headlab/lab/prune/prune.h"
 
 #include <algorithm>
 #include <numeric>
 #include <system_error>
 #include <utility>
 
-#include "base/timing.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/streams.h"
-#include "prune/stages.h"
-#include "prune/subsets.h"
+#include "core/base/timing.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/tracking.h"
+#include "lab/prune/stages.h"
+#include "lab/prune/subsets.h"
 
 namespace headlab {
 namespace {

@@ -10,12 +10,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "headlab/heads/activations.h"
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/matrix.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/streams.h"
-#include "prune/subsets.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/heads/weights/matrix.h"
+#include "lab/prune/subsets.h"
 
 namespace headlab {
 namespace {

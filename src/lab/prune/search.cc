@@ -7,8 +7,8 @@
 #include <functional>
 #include <limits>
 
-#include "headlab/base/progress.h"
-#include "prune/subsets.h"
+#include "headlab/core/base/progress.h"
+#include "lab/prune/subsets.h"
 
 namespace headlab {
 namespace {

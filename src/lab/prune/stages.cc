@@ -2,18 +2,18 @@
 // the learning rate. A pruned model was trained by one schedule and then by another, which restarts
 // from a small rate. This restart alone lowers the loss, so a reference without it would compare
 // schedules. Read next: curve.cc.
-#include "prune/stages.h"
+#include "lab/prune/stages.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/model/initial.h"
-#include "headlab/prune/prune.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/prune/prune.h"
 
 namespace headlab {
 namespace {

@@ -1,6 +1,6 @@
 // The record of a pruned run. It names the stages of training of the run, so that
 // they can be repeated with other heads or with all of them.
-// Read next: stages.cc; headlab/prune/prune.h, which declares the stages.
+// Read next: stages.cc; headlab/lab/prune/prune.h, which declares the stages.
 #pragma once
 
 namespace headlab {

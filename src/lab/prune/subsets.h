@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "headlab/heads/ablation.h"
-#include "headlab/prune/methods.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/prune/methods.h"
 
 namespace headlab {
 

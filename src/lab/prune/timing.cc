@@ -4,11 +4,11 @@
 // Read next: src/core/base/timing.h.
 #include <cmath>
 
-#include "base/timing.h"
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/prune/prune.h"
-#include "headlab/tensor/tape.h"
+#include "core/base/timing.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/lab/prune/prune.h"
 
 namespace headlab {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "headlab/base/error.h"
-#include "headlab/base/table.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/results/table.h"
 
 namespace headlab {
 namespace {

@@ -1,16 +1,16 @@
 // Sign-flip tests. All flips are enumerated for few seeds: 14 seeds have 16,384, which takes
 // milliseconds. Random flips are the same each time.
-// Read next: include/headlab/base/comparison.h.
-#include "headlab/base/comparison.h"
+// Read next: include/headlab/lab/results/comparison.h.
+#include "headlab/lab/results/comparison.h"
 
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/base/random.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

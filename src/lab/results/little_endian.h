@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 

@@ -1,12 +1,12 @@
 // Writing of .npy files only; headlab reads weights from safetensors. Elements are stored as in
 // memory, which safetensors.cc has checked to be little endian.
 // Read next: files.h.
-#include "results/npy.h"
+#include "lab/results/npy.h"
 
 #include <functional>
 #include <numeric>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 

@@ -9,10 +9,10 @@
 #include <charconv>
 #include <optional>
 
-#include "base/digest.h"
-#include "results/little_endian.h"
-#include "results/npy.h"
-#include "results/npz.h"
+#include "core/base/digest.h"
+#include "lab/results/little_endian.h"
+#include "lab/results/npy.h"
+#include "lab/results/npz.h"
 
 namespace headlab {
 namespace {

@@ -2,12 +2,12 @@
 // passed over. Names, sizes and checksums of the directory are compared with the files, so that a
 // damaged archive is refused.
 // Read next: npy_read.cc.
-#include "results/npz.h"
+#include "lab/results/npz.h"
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "results/little_endian.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "lab/results/little_endian.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // Statistics. Quantiles of Student's t are computed from its density by integration and bisection:
 // slow compared with published approximations, but precise and short. Each is computed once.
-// Read next: include/headlab/base/statistics.h.
-#include "headlab/base/statistics.h"
+// Read next: include/headlab/lab/results/statistics.h.
+#include "headlab/lab/results/statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

@@ -1,12 +1,12 @@
 // Results as JSON and back. A row is an object, in which each column has its place: a path of names
 // and of indices in arrays. The columns are described next to the rows, so that a reader needs no
 // knowledge of the analysis. Read next: json.h.
-#include "headlab/base/table.h"
+#include "headlab/lab/results/table.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

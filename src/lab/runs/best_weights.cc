@@ -1,14 +1,14 @@
 // Best weights are chosen by the held-out loss of the run's evaluations, so they must be judged on
 // examples that did not choose them (Split::test). Files of earlier versions do not state their
 // step: it is then that of the lowest loss in the log. Read next: run.cc.
-#include "runs/best_weights.h"
+#include "lab/runs/best_weights.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 
-#include "headlab/base/text.h"
-#include "headlab/model/checkpoint.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/model/checkpoint.h"
 
 namespace headlab {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

@@ -2,7 +2,7 @@
 // no messages: results and errors are files, a child that dies releases its job, and a parent that
 // stops sends SIGTERM. They are processes and not threads, so that a crash of one does not affect
 // the others. Read next: src/lab/studies/sweep.cc, a training as a job.
-#include "headlab/train/cells.h"
+#include "headlab/lab/runs/cells.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -13,9 +13,9 @@
 #include <csignal>
 #include <new>
 
-#include "base/digest.h"
-#include "headlab/base/threads.h"
-#include "runs/run_folder.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/threads.h"
+#include "lab/runs/run_folder.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // The count of evaluations without a lower held-out loss, and the lines that it adds to the record
 // of a run: the reason why a training ended, the accuracy on training examples, and the norm of the
 // weights. Read next: run.cc, which appends the lines.
-#include "runs/early_stop.h"
+#include "lab/runs/early_stop.h"
 
 #include <cmath>
 #include <limits>
 
-#include "headlab/base/text.h"
-#include "runs/run_logs.h"
+#include "headlab/core/base/text.h"
+#include "lab/runs/run_logs.h"
 
 namespace headlab {
 

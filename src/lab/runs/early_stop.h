@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

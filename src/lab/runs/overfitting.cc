@@ -4,8 +4,8 @@
 // Read next: run.cc, which keeps the best weights.
 #include <algorithm>
 
-#include "headlab/base/text.h"
-#include "headlab/train/run.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

@@ -2,18 +2,18 @@
 // no two files can disagree after a crash. config.json is written last, so a folder with a
 // config.json is a complete run. A resumed run truncates its logs to the saved step and writes the
 // same later lines again. Read next: run_folder.cc, trainer.cc.
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 
 #include <algorithm>
 
-#include "headlab/base/build.h"
-#include "headlab/model/checkpoint.h"
-#include "runs/best_weights.h"
-#include "runs/early_stop.h"
-#include "runs/run_folder.h"
-#include "runs/run_logs.h"
-#include "runs/snapshots.h"
-#include "tasks/language.h"
+#include "core/tasks/language.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/model/checkpoint.h"
+#include "lab/runs/best_weights.h"
+#include "lab/runs/early_stop.h"
+#include "lab/runs/run_folder.h"
+#include "lab/runs/run_logs.h"
+#include "lab/runs/snapshots.h"
 
 namespace headlab {
 namespace {

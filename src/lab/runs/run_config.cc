@@ -2,18 +2,18 @@
 // config.json has always held them; the table of each marks those that a user may not set. The
 // estimate of memory is a lower bound, what every implementation of the backward pass must keep:
 // it refuses a mistyped size at once, before the system starts to swap. Read next: run.cc.
-#include "headlab/train/run_config.h"
+#include "headlab/lab/runs/run_config.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
-#include "headlab/model/initial.h"
-#include "headlab/ops/loss.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/optimizer.h"
-#include "headlab/train/streams.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/model/initial.h"
+#include "headlab/core/ops/loss.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/optimizer.h"
+#include "headlab/core/train/streams.h"
 
 namespace headlab {
 namespace {

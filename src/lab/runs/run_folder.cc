@@ -4,7 +4,7 @@
 // held. A process requests each lock once and shares it, because a run that is made, trained and
 // measured passes through functions that each request it. Read next: run.cc; base/files.cc,
 // FileLock.
-#include "runs/run_folder.h"
+#include "lab/runs/run_folder.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

@@ -1,14 +1,14 @@
 // Logs are read line by line: each has a checksum and the identity of its run, so that a damaged
 // line and one of another run are errors. Lines that are missing at the end cannot be seen in the
 // log itself; the state knows how many there must be. Read next: run.cc.
-#include "runs/run_logs.h"
+#include "lab/runs/run_logs.h"
 
 #include <algorithm>
 #include <limits>
 #include <span>
 
-#include "headlab/base/text.h"
-#include "runs/run_folder.h"
+#include "headlab/core/base/text.h"
+#include "lab/runs/run_folder.h"
 
 namespace headlab {
 namespace {

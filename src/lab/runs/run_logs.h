@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "headlab/base/safetensors.h"
-#include "headlab/train/run.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

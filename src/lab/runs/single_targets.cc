@@ -1,14 +1,14 @@
 // Answers to single targets, and their means over groups. The passes are those of `evaluate`, in
 // the same order, so that means over all targets agree with it. Read next:
 // src/core/train/evaluate.cc.
-#include "headlab/train/single_targets.h"
+#include "headlab/lab/runs/single_targets.h"
 
 #include <algorithm>
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/streams.h"
 
 namespace headlab {
 namespace {

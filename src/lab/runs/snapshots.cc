@@ -1,15 +1,15 @@
 // Snapshots are gathered in memory and written with the run's state, just before it: writing the
 // file again for each of them would cost more than the training of a small model. Read next:
 // run.cc.
-#include "runs/snapshots.h"
+#include "lab/runs/snapshots.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "headlab/base/build.h"
-#include "headlab/base/text.h"
-#include "headlab/model/checkpoint.h"
+#include "headlab/core/base/build.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/model/checkpoint.h"
 
 namespace headlab {
 namespace {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "headlab/base/safetensors.h"
-#include "headlab/train/run.h"
+#include "headlab/core/base/safetensors.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

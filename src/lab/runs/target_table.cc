@@ -1,10 +1,10 @@
 // The table of an evaluation: a row for each target. It is a file of its own because the framework,
 // which evaluates, knows no tables.
-// Read next: headlab/train/evaluate.h, run.cc.
+// Read next: headlab/core/train/evaluate.h, run.cc.
 #include <iomanip>
 
-#include "headlab/base/text.h"
-#include "headlab/train/run.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

@@ -5,14 +5,14 @@
 #include <limits>
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/lab/compare.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/prune/curve.h"
-#include "headlab/prune/methods.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/prune/curve.h"
+#include "headlab/lab/prune/methods.h"
+#include "headlab/lab/studies/compare.h"
+#include "headlab/lab/studies/sweep.h"
 
 namespace headlab {
 namespace {

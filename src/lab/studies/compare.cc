@@ -1,14 +1,14 @@
 // Comparison of arms seed by seed. It uses one test for all measures and one correction for both
 // tests of all arms, and the conclusion reports the number of seeds in which an arm is lower. Read
-// next: headlab/lab/compare.h, arms.cc.
-#include "headlab/lab/compare.h"
+// next: headlab/lab/studies/compare.h, arms.cc.
+#include "headlab/lab/studies/compare.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "studies/side_by_side.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "lab/studies/side_by_side.h"
 
 namespace headlab {
 namespace {

@@ -1,17 +1,18 @@
 // Rules of conclusions, written from the constants that decide. Words are listed as reports print
 // them, and a test compares them with the functions that print them: a word without a rule fails.
-// Read next: heads/scores.h, heads/gold_edges.h, heads/pairs.h, compare.h.
-#include "headlab/lab/conclusions.h"
+// Read next: lab/heads/scores/scores.h, lab/heads/causes/gold_edges.h, lab/heads/causes/pairs.h,
+// compare.h.
+#include "headlab/lab/studies/conclusions.h"
 
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/pairs.h"
-#include "headlab/heads/scores.h"
-#include "headlab/lab/compare.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/prune/curve.h"
+#include "headlab/core/base/error.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/prune/curve.h"
+#include "headlab/lab/studies/compare.h"
+#include "headlab/lab/studies/sweep.h"
 
 namespace headlab {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/ablation.h"
-#include "headlab/lab/reproduce.h"
-#include "headlab/train/streams.h"
-#include "runs/snapshots.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/studies/reproduce.h"
+#include "lab/runs/snapshots.h"
 
 namespace headlab {
 namespace {

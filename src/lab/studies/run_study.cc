@@ -2,17 +2,17 @@
 // the files of the run. For weights over training, the error of storing them in 16 bits is
 // measured.
 // Read next: src/app/report/page_run.cc.
-#include "studies/run_study.h"
+#include "lab/studies/run_study.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "base/digest.h"
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/activations.h"
-#include "headlab/train/streams.h"
-#include "runs/snapshots.h"
+#include "core/base/digest.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "lab/runs/snapshots.h"
 
 namespace headlab {
 namespace {

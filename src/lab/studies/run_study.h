@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "headlab/model/transformer.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/run.h"
+#include "headlab/core/model/transformer.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab {
 

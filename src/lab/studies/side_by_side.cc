@@ -2,13 +2,13 @@
 // scored one, and a role that is present at the first scored step may have emerged at any step up
 // to it. A seed in which the order is uncertain counts as no difference, which keeps the test
 // exact.
-#include "studies/side_by_side.h"
+#include "lab/studies/side_by_side.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 

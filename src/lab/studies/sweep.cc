@@ -4,7 +4,7 @@
 // heads are scored and assigned to the relations, and the result is stored in its folder:
 // heads.json, and cell.json, which is written last, so a trial that has one is finished. Read next:
 // sweep_report.cc.
-#include "headlab/lab/sweep.h"
+#include "headlab/lab/studies/sweep.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,10 +12,10 @@
 #include <map>
 #include <set>
 
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/tracking.h"
 
 namespace headlab {
 namespace {

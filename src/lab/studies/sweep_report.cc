@@ -1,15 +1,16 @@
 // The report of a sweep: trials become groups, groups become comparisons. The spread over seeds
 // differs by orders of magnitude between a model with enough heads and one without, so losses are
 // compared as ratios, and chance is tested by flipping signs. The sentences report the measurement
-// and its conditions: that several heads win is not a general law. Read next: base/comparison.h.
-#include "headlab/lab/sweep.h"
+// and its conditions: that several heads win is not a general law. Read next:
+// lab/results/comparison.h.
+#include "headlab/lab/studies/sweep.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

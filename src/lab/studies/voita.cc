@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/scores.h"
-#include "headlab/lab/reproduce.h"
-#include "headlab/prune/methods.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/prune/methods.h"
+#include "headlab/lab/studies/reproduce.h"
 
 namespace headlab {
 namespace {
@@ -149,7 +149,7 @@ const Json& left_in(const Json& row) {
 }
 
 /// Returns the row with the fewest survivors whose loss on the choosing examples is within the
-/// limit of used_heads (prune/curve.h); if there is none, the row with the lowest loss there.
+/// limit of used_heads (lab/prune/curve.h); if there is none, the row with the lowest loss there.
 std::size_t choose_row(const Json::Array& rows, const Json& full, const Json& none) {
   const auto loss_of = [](const Json& judged) { return judged.at("chosen_on").number(); };
   const double limit = loss_of(full) + 0.01 * (loss_of(none) - loss_of(full));

@@ -1,7 +1,7 @@
 // A program that uses headlab in float, and through in_double.cc in double as well. It
 // differentiates x^2 e^x at x = 1 both ways: the exact answer is 3 e. The exit status says whether
 // all was right. Read next: CMakeLists.txt.
-#include <headlab/base/build.h>
+#include <headlab/core/base/build.h>
 #include <headlab/headlab.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // The program as a library: headlab with a task and an optimizer of one's own, which its commands
 // must know. Read next: main.cc.
-#include <headlab/cli/command.h>
-#include <headlab/tasks/definition.h>
+#include <headlab/app/cli/command.h>
+#include <headlab/core/tasks/definition.h>
 
 struct Ones {
   void bind(headlab::Settings&) {}

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/threads.h"
-#include "kernels/gemm.h"
+#include "core/kernels/gemm.h"
+#include "headlab/core/base/threads.h"
 
 namespace {
 

@@ -2,22 +2,22 @@
 // one over head sets, so that the data of a part are computed once: its slice of the replacements,
 // the unchanged residual streams, from which each set starts at the block of its first ablated
 // head, and the outputs of the heads of that attention layer. Read next: gold_edges.cc.
-#include "headlab/heads/ablation.h"
+#include "headlab/lab/heads/causes/ablation.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
-#include "base/timing.h"
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/threads.h"
-#include "headlab/heads/activations.h"
-#include "headlab/ops/arithmetic.h"
-#include "headlab/ops/layout.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/streams.h"
+#include "core/base/timing.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/ops/arithmetic.h"
+#include "headlab/core/ops/layout.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {
 namespace {

@@ -1,16 +1,16 @@
 // The table of analyses that need a run and a number of held-out examples. Each row names the
 // function that computes its report.
 // Read next: attribution.cc, patching.cc.
-#include "headlab/heads/analyses.h"
+#include "headlab/lab/heads/causes/analyses.h"
 
 #include <algorithm>
 
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/edges.h"
-#include "headlab/heads/flow.h"
-#include "headlab/heads/lens.h"
-#include "headlab/heads/transfer.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/edges.h"
+#include "headlab/lab/heads/causes/flow.h"
+#include "headlab/lab/heads/causes/lens.h"
+#include "headlab/lab/heads/scores/transfer.h"
 
 namespace headlab {
 namespace {

@@ -1,15 +1,15 @@
 // Direct logit attribution. Parts are the additions of the forward pass to the stream; only the
 // output of attention is computed again, head by head. No part is a remainder, so the test that
 // they sum to the logits checks all of them. Sums are kept in double. Read next: patching.cc.
-#include "headlab/heads/attribution.h"
+#include "headlab/lab/heads/causes/attribution.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
 
 namespace headlab {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "headlab/heads/activations.h"
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/paired.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/paired.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {
 

@@ -1,13 +1,13 @@
 // The sums that patching compares. They are kept in double, because an effect is a quotient of two
 // small differences of logits.
 // Read next: patching.cc.
-#include "heads/causes/contrasts.h"
+#include "lab/heads/causes/contrasts.h"
 
 #include <cmath>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/paired.h"
+#include "headlab/core/base/error.h"
+#include "headlab/lab/heads/causes/paired.h"
 
 namespace headlab {
 

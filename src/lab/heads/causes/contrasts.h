@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "headlab/base/statistics.h"
-#include "headlab/model/batch.h"
+#include "headlab/core/model/batch.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab {
 

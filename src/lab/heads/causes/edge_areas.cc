@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/edges.h"
-#include "headlab/heads/edits.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/edges.h"
+#include "headlab/lab/heads/causes/edits.h"
 
 namespace headlab {
 namespace {

@@ -3,17 +3,17 @@
 // (ablation), of which pass i masks the i-th edge of every sequence. The gradient of a weight
 // follows from that of z, because z is linear in the weights: dL/dA(t, s) = dL/dz(t) . v(s). Read
 // next: edge_areas.cc.
-#include "headlab/heads/edges.h"
+#include "headlab/lab/heads/causes/edges.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "headlab/base/progress.h"
-#include "headlab/heads/flow.h"
-#include "headlab/heads/paired.h"
-#include "headlab/tensor/tape.h"
-#include "heads/causes/node_values.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/lab/heads/causes/flow.h"
+#include "headlab/lab/heads/causes/paired.h"
+#include "lab/heads/causes/node_values.h"
 
 namespace headlab {
 namespace {

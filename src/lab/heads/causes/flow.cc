@@ -1,15 +1,15 @@
 // Rollout is a product of matrices. Flow is found by augmenting paths in a network with a node for
 // each position after each layer; a path is searched breadth-first, so that each is a shortest one
 // (Edmonds and Karp 1972). Read next: gold_edges.cc.
-#include "headlab/heads/flow.h"
+#include "headlab/lab/heads/causes/flow.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/edits.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
 
 namespace headlab {
 namespace {

@@ -1,18 +1,18 @@
 // Masking of ground-truth edges by HeadEdits. If the attention function normalises, a head without
 // its ground-truth key attends to other keys, whereas an ablated head has no output; if not, its
 // output only loses the contribution of that key. All losses are those of the relation's own
-// targets, example by example, so that the intervals are paired. Read next: base/table.h.
-#include "headlab/heads/gold_edges.h"
+// targets, example by example, so that the intervals are paired. Read next: lab/results/table.h.
+#include "headlab/lab/heads/causes/gold_edges.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/threads.h"
-#include "headlab/heads/activations.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {
 

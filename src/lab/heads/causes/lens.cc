@@ -2,17 +2,17 @@
 // wrote: x + attn(...) in pre-norm and parallel blocks, norm(x + attn(...)) in post-norm blocks.
 // The stream after a whole block is the recorded one, so that the last place agrees with the model
 // bit for bit. Read next: attribution.cc.
-#include "headlab/heads/lens.h"
+#include "headlab/lab/heads/causes/lens.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/edits.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/edits.h"
 
 namespace headlab {
 namespace {

@@ -3,17 +3,17 @@
 // feed-forward network is patched through the stream after its block. Gradients for attribution
 // patching reach z, networks and streams in one backward pass; those of q and k follow from z.
 // Read next: node_values.cc; node_report.cc, the tables.
-#include "headlab/heads/node_patching.h"
+#include "headlab/lab/heads/causes/node_patching.h"
 
 #include <algorithm>
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
-#include "heads/causes/contrasts.h"
-#include "heads/causes/node_values.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
+#include "lab/heads/causes/contrasts.h"
+#include "lab/heads/causes/node_values.h"
 
 namespace headlab {
 namespace {

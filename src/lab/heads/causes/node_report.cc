@@ -3,10 +3,10 @@
 // Read next: node_patching.cc.
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/node_patching.h"
-#include "headlab/heads/patching.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/lab/heads/causes/node_patching.h"
+#include "headlab/lab/heads/causes/patching.h"
 
 namespace headlab {
 namespace {

@@ -1,12 +1,12 @@
 // Values of nodes in a recorded pass, and what the model would compute from changed ones. Nothing
 // here runs the model: a changed value is put back into it by the hooks of a forward pass.
 // Read next: node_patching.cc.
-#include "heads/causes/node_values.h"
+#include "lab/heads/causes/node_values.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/ops/ops.h"
 
 namespace headlab {
 namespace {

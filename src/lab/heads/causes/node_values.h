@@ -3,7 +3,7 @@
 // Read next: node_values.cc.
 #pragma once
 
-#include "headlab/heads/activations.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {
 

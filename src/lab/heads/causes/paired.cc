@@ -1,17 +1,17 @@
 // The interval of a ratio: examples differ in their number of targets, so the mean loss per target
 // is a ratio of two sums, and both of them vary.
 // Read next: ablation.cc, which computes the differences.
-#include "headlab/heads/paired.h"
+#include "headlab/lab/heads/causes/paired.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/base/statistics.h"
-#include "headlab/base/text.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab {
 

@@ -2,19 +2,19 @@
 // and each head that owns it, the direct shares of all heads on the relation's targets are computed
 // with that head ablated, at the layer-norm scales of the unchanged model. Read next:
 // attribution.h.
-#include "headlab/heads/pairs.h"
+#include "headlab/lab/heads/causes/pairs.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/heads/activations.h"
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/scores.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 

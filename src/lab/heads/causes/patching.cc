@@ -1,15 +1,15 @@
 // Activation patching. Heads are patched by interventions, streams by given residuals: both are
 // hooks of the forward pass, so the patched values are those of the model, bit for bit.
-// Read next: model/transformer.h, ModelHooks.
-#include "headlab/heads/patching.h"
+// Read next: core/model/transformer.h, ModelHooks.
+#include "headlab/lab/heads/causes/patching.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/heads/activations.h"
-#include "headlab/tensor/tape.h"
-#include "heads/causes/contrasts.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "lab/heads/causes/contrasts.h"
 
 namespace headlab {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/lessons.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab {
 namespace {

@@ -1,8 +1,8 @@
 // Tables of the lessons: worked examples, published models, corrections. Tests compute the figures
 // of each correction from the functions of lessons.h and cost.h and compare them with the text
 // here. Read next: src/app/report/page.cc.
-#include "headlab/heads/lessons.h"
-#include "headlab/heads/scores.h"
+#include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 namespace {

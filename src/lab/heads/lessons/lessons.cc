@@ -1,13 +1,13 @@
 // Attention by its definition, row by row. Models compute the same in float, several rows at once
 // and without keeping the scores (src/core/kernels/attention.cc); tests compare the two. Read next:
 // lesson_tables.cc.
-#include "headlab/heads/lessons.h"
+#include "headlab/lab/heads/lessons/lessons.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "headlab/base/error.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // Activations as arrays for NumPy. The tensors in the activation cache hold all heads next to one
 // another, so q, k, v and z need no reordering: their last axis becomes two.
 // Read next: activations.cc.
-#include "headlab/heads/activations.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {
 namespace {

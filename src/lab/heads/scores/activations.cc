@@ -1,16 +1,16 @@
 // Access to heads by name. The activation cache holds all heads of an attention layer side by side:
 // patterns as [B, H, T, S], outputs as [B, T, H*Dv]. After pruning, the index of a head there
 // differs from its original index. Read next: edits.cc.
-#include "headlab/heads/activations.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "headlab/ops/layout.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/ops/layout.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/core/train/streams.h"
 
 namespace headlab {
 

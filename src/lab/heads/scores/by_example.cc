@@ -3,11 +3,11 @@
 // Read next: scores.cc, which chooses and evaluates heads.
 #include <cmath>
 
-#include "headlab/heads/activations.h"
-#include "headlab/heads/scores.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
-#include "heads/scores/scored_queries.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "lab/heads/scores/scored_queries.h"
 
 namespace headlab {
 namespace {

@@ -2,7 +2,7 @@
 // mass that all of them give to the ground-truth keys. If classes of queries split the relation,
 // the mean shares of a class on one half of the examples predict the shares of its queries on the
 // other half. Read next: scores.cc.
-#include "heads/scores/head_sums.h"
+#include "lab/heads/scores/head_sums.h"
 
 #include <algorithm>
 #include <array>
@@ -11,11 +11,11 @@
 #include <map>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/activations.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {
 namespace {

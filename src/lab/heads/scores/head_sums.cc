@@ -1,15 +1,15 @@
 // Accumulation of sums: for each head, over the queries with ground truth and over all rows of its
 // pattern. Heads are processed in parallel with separate sums, so no number depends on the threads
 // or on the batch size. Read next: scores.cc.
-#include "heads/scores/head_sums.h"
+#include "lab/heads/scores/head_sums.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "headlab/base/threads.h"
-#include "headlab/heads/activations.h"
-#include "headlab/heads/matrix.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/heads/weights/matrix.h"
 
 namespace headlab {
 namespace {

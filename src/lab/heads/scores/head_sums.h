@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "heads/scores/scored_queries.h"
+#include "lab/heads/scores/scored_queries.h"
 
 namespace headlab {
 

@@ -1,12 +1,12 @@
 // Words for a head, from its sums. A label needs enough queries: "positional" 90% of the largest
 // weights at one offset, "syntactic" 10 points more right queries than the best offset, "rare" half
 // of the queries (Voita et al. 2019, with the thresholds of this file). See labels.h.
-#include "heads/scores/labels.h"
+#include "lab/heads/scores/labels.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

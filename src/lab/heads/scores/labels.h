@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heads/scores/scoring_job.h"
+#include "lab/heads/scores/scoring_job.h"
 
 namespace headlab {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/matrix.h"
-#include "heads/scores/head_sums.h"
+#include "headlab/core/base/error.h"
+#include "headlab/lab/heads/weights/matrix.h"
+#include "lab/heads/scores/head_sums.h"
 
 namespace headlab {
 namespace {

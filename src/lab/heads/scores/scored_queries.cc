@@ -2,7 +2,7 @@
 // relations share a ground-truth key, another head may already have the answer, so such queries are
 // not disjoint. Relations of different kinds of attention have different keys and never share one.
 // Read next: head_sums.cc.
-#include "heads/scores/scored_queries.h"
+#include "lab/heads/scores/scored_queries.h"
 
 #include <map>
 #include <numeric>
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "headlab/base/threads.h"
-#include "headlab/heads/activations.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {
 namespace {

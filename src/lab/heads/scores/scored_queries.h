@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "headlab/heads/scores.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 

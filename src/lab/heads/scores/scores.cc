@@ -4,17 +4,17 @@
 // pattern, the assignment) are made on split A; reported numbers come from split B. Labels follow
 // Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
 // labels.cc, score_table.cc, scores_json.cc and scores_finding.cc.
-#include "headlab/heads/scores.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/base/progress.h"
-#include "headlab/heads/matrix.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
-#include "heads/scores/labels.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/progress.h"
+#include "headlab/core/train/evaluate.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/weights/matrix.h"
+#include "lab/heads/scores/labels.h"
 
 namespace headlab {
 namespace {

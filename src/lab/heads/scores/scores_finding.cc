@@ -7,9 +7,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "headlab/base/text.h"
-#include "headlab/heads/scores.h"
-#include "heads/scores/scores_tables.h"
+#include "headlab/core/base/text.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "lab/heads/scores/scores_tables.h"
 
 namespace headlab {
 namespace {

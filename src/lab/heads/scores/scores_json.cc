@@ -3,8 +3,8 @@
 // for them. An undefined number is null. Read next: scores_finding.cc.
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/scores.h"
+#include "headlab/core/base/error.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // Tables of heads, of relations and of shared relations. An undefined cell is null: a score on a
 // relation of another kind of attention, a distance that was not measured. Read next:
 // src/app/report/finding_text.cc, which shows tables.
-#include "heads/scores/scores_tables.h"
+#include "lab/heads/scores/scores_tables.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "headlab/base/text.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 namespace {

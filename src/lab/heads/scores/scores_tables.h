@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/heads/scores.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 

@@ -1,7 +1,7 @@
 // Prepares the scored queries of a report: those of the relations of the task, with permutations of
 // their ground-truth keys, and those of the patterns that every head is compared with. See
 // scoring_job.h; the queries are found in scored_queries.cc.
-#include "heads/scores/scoring_job.h"
+#include "lab/heads/scores/scoring_job.h"
 
 namespace headlab {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
-#include "headlab/heads/scores.h"
-#include "heads/scores/head_sums.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "lab/heads/scores/head_sums.h"
 
 namespace headlab {
 

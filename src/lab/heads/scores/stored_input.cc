@@ -2,15 +2,15 @@
 // of such files checks (data/sequences.h); this file checks that they fit the array. If no header
 // names the architecture, patterns without any weight on a later key are causal. Read next:
 // stored_weights.cc, the checks of the weights.
-#include "heads/scores/stored_input.h"
+#include "lab/heads/scores/stored_input.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "results/npy.h"
-#include "results/npz.h"
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
+#include "lab/results/npy.h"
+#include "lab/results/npz.h"
 
 namespace headlab {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "data/sequences.h"
-#include "headlab/heads/stored_patterns.h"
+#include "headlab/lab/heads/scores/stored_patterns.h"
+#include "lab/data/sequences.h"
 
 namespace headlab {
 

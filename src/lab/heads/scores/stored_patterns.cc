@@ -2,14 +2,14 @@
 // these too. The model's layers have heads and no weights; a pass copies patterns to the activation
 // cache. The input of a position is the number of its example, by which a pass finds them, in place
 // of a token; tokens are labels. Read next: scores.cc.
-#include "headlab/heads/stored_patterns.h"
+#include "headlab/lab/heads/scores/stored_patterns.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "headlab/base/text.h"
-#include "heads/scores/stored_input.h"
+#include "headlab/core/base/text.h"
+#include "lab/heads/scores/stored_input.h"
 
 namespace headlab {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "headlab/base/text.h"
-#include "heads/scores/stored_input.h"
+#include "headlab/core/base/text.h"
+#include "lab/heads/scores/stored_input.h"
 
 namespace headlab {
 namespace {

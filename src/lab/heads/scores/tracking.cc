@@ -1,13 +1,13 @@
 // The log of heads: one object for each tracked step, with every head's score on every relation, so
 // that readers can examine any head and not only the best ones at the end. It contains no times, so
 // repeating the run gives the same bytes. Read next: scores.cc.
-#include "headlab/heads/tracking.h"
+#include "headlab/lab/heads/scores/tracking.h"
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/heads/scores.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/files.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 namespace {

@@ -1,13 +1,13 @@
 // Both runs have the same heads, because `train --from` keeps the architecture. The run before is
 // opened again; its weights must be those that the training began with.
 // Read next: scores.cc.
-#include "headlab/heads/transfer.h"
+#include "headlab/lab/heads/scores/transfer.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/heads/scores.h"
+#include "headlab/core/base/error.h"
+#include "headlab/lab/heads/scores/scores.h"
 
 namespace headlab {
 namespace {

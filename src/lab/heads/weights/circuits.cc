@@ -1,7 +1,7 @@
 // Circuits from weights. Matrices over the vocabulary are computed for one head at a time.
 // Composition and copying never compute a product as wide as the stream: the nonzero eigenvalues of
 // W_E W_V W_O W_U are those of W_O W_U W_E W_V, which is [Dv, Dv]. Read next: attribution.cc.
-#include "headlab/heads/circuits.h"
+#include "headlab/lab/heads/weights/circuits.h"
 
 #include <algorithm>
 #include <array>
@@ -10,13 +10,13 @@
 #include <map>
 #include <numbers>
 
-#include "headlab/base/comparison.h"
-#include "headlab/base/error.h"
-#include "headlab/base/threads.h"
-#include "headlab/heads/matrix.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/streams.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/threads.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/streams.h"
+#include "headlab/lab/heads/weights/matrix.h"
+#include "headlab/lab/results/comparison.h"
 
 namespace headlab {
 namespace {

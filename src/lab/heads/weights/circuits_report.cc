@@ -1,7 +1,7 @@
 // Circuits as tables: heads, compositions and skip-trigrams.
 // Read next: circuits.cc, which computes them.
 // Names of tokens are those of the task, if the report has them; otherwise their numbers.
-#include "headlab/heads/circuits.h"
+#include "headlab/lab/heads/weights/circuits.h"
 
 namespace headlab {
 

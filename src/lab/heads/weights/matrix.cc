@@ -2,7 +2,7 @@
 // triangular, and a value is read off the end of the diagonal whenever the adjacent subdiagonal
 // element has become negligible (deflation). In complex arithmetic one kind of step serves real
 // values and conjugate pairs. Read next: scores.cc, circuits.cc.
-#include "headlab/heads/matrix.h"
+#include "headlab/lab/heads/weights/matrix.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +11,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "headlab/base/error.h"
-#include "kernels/simd.h"
+#include "core/kernels/simd.h"
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "headlab/heads/circuits.h"
-#include "headlab/heads/matrix.h"
-#include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/tape.h"
+#include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/heads/weights/matrix.h"
 
 namespace headlab {
 namespace {

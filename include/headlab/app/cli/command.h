@@ -1,0 +1,77 @@
+// The program: `headlab COMMAND ...`. A command is a function in the file of its name, and a row of
+// the table in src/app/cli/commands.cc. It declares its flags, calls the library and returns a
+// result; the program handles printing, errors and exit statuses. Read next: arguments.h.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlab/core/base/error.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/optimizer.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/prune/methods.h"
+#include "headlab/lab/results/table.h"
+
+namespace headlab::cli {
+
+class Invocation;
+
+/// Result of a command, printed to stdout as JSON with --json and as text otherwise.
+struct Output {
+  Json json{};         // null: --json prints nothing
+  std::string text{};  // ends with a newline
+  std::string note{};  // a line on stderr, after the result
+  int status = 0;      // the exit status of the program
+  /// Whether the text contains words of data or scripts. If so, it is printed unchanged, and only
+  /// lines that begin with "command: " name the program as it was typed.
+  bool quotes_data = false;
+  /// The error that prevented the result from being written to its file: reported after it, with
+  /// exit status 1.
+  std::optional<Error> unwritten{};
+  std::vector<Table> tables{};  // tables available to --csv and --latex
+};
+
+using TableNames = std::vector<std::string>;
+
+struct Command {
+  const char* name;
+  const char* want;         // the user's goal: the group in `headlab --help`
+  const char* summary;      // one line, for `headlab --help`
+  const char* example;      // the first line of the command's help, and the hint of errors
+  std::string positionals;  // arguments other than flags: "RUN", "RUN [RUN ...]"
+  Output (*run)(Invocation& call);
+  /// Names of the tables of its results, from which --csv, --latex and --table choose. An empty
+  /// list: it has no tables and does not offer these flags. nullopt: known only when it is done.
+  std::optional<TableNames> tables{};
+};
+
+std::span<const Command> commands();
+
+/// Extensions of another program: rows of the tables from which commands, help, lists and JSON are
+/// read. The tables are read once, so only the first call has an effect.
+struct Additions {
+  std::vector<TaskEntry> tasks{};
+  std::vector<ScoreEntry> scores{};
+  std::vector<PruneMethod> methods{};
+  std::vector<OptimizerEntry> optimizers{};
+  std::vector<AttentionFunctionEntry> attention_functions{};
+  std::vector<BlockWiring> block_wirings{};
+  std::vector<Command> commands{};
+};
+
+/// Makes the process end with a message and status 1 if memory runs out and nothing can catch it:
+/// before `main`, and in a thread of OpenMP. run_program calls it; to have the effect earlier,
+/// initialise a global variable with it. Returns true.
+bool end_in_words();
+/// Runs a command line without the program's name and returns the exit status: 0 success, 1
+/// failure, 2 wrong command line, 130 interrupted. Errors are printed as `error: ...` and `hint:
+/// ...`.
+int run_program(const std::vector<std::string>& words, Additions additions = {});
+/// Runs the arguments of `main`: `return run_program(count, values, {.tasks = {...}});` is headlab
+/// with your own tasks and other Additions, under its own name.
+int run_program(int count, char** values, Additions additions = {});
+
+}  // namespace headlab::cli

@@ -1,0 +1,46 @@
+// Tasks of the laboratory: sequences as lines of JSON, permission for the program that the task
+// `command` starts, and how reliably a task is learned. The tasks themselves are rows of
+// task_table(). Read next: src/lab/data/lab_tasks.cc, the rows; table.h.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/core/tasks/table.h"
+
+namespace headlab {
+
+/// Returns the clause "100 of 100 seeds (0.963 to 1.000) reach ...", with the 95% interval of the
+/// share (Wilson); "" if nothing is known.
+std::string learned_text(const Learned& learned);
+
+/// Allows the task `command` to start this program, because the user has named it.
+void allow_command(const std::string& command);
+/// Allows tasks, for its lifetime, to start the programs that these specs ("command:PROGRAM") name,
+/// in addition to those already allowed; other specs allow nothing.
+class AllowedCommands {
+ public:
+  explicit AllowedCommands(const std::vector<std::string>& specs);
+  ~AllowedCommands();
+  AllowedCommands(const AllowedCommands&) = delete;
+  AllowedCommands& operator=(const AllowedCommands&) = delete;
+
+ private:
+  std::set<std::string> before_;
+};
+/// Returns the program that a task has started because HEADLAB_COMMAND names it; "" if none.
+std::string& command_of_environment();
+
+/// Returns `count` held-out sequences of a task as lines of JSON after a header: the format that
+/// the task `file` reads.
+std::string lines_of(const Task& task, std::int64_t count, Key key);
+/// Result of checking such lines: each fault with its position, and the number of sequences.
+struct LinesCheck {
+  std::int64_t sequences = 0, unasked = 0;  // queries with ground truth but without a target
+  std::vector<std::string> faults;
+};
+LinesCheck check_lines(std::string_view lines, const std::string& source);
+
+}  // namespace headlab

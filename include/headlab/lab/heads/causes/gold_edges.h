@@ -1,0 +1,115 @@
+// Attention knockout on ground-truth edges: tests whether the model relies on a head's attention
+// from the queries of a relation to their ground-truth keys. The weights of exactly these edges are
+// set to 0, and the attention function decides about the rest of the row: softmax renormalises it,
+// softmax_one does so together with its sink, sigmoid leaves it unchanged. If this costs no more
+// loss than masking random edges of the same weight, pattern and cause disagree. (On Dyck languages
+// patterns can be changed at will without a loss: a picture alone proves nothing.) Read next:
+// scores.h for patterns, ablation.h for whole heads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/scores/scores.h"
+
+namespace headlab {
+
+struct EdgeOptions {
+  Index examples =
+      kPairedExamples;    // maximum number of held-out examples; in a report, the number tested
+  Index batch = 64;       // sequences in a forward pass; changes the result by rounding only
+  Index draws = 5;        // sets of random edges, one forward pass each; losses are averaged
+  std::int64_t seed = 0;  // random seed for these draws
+};
+
+/// Effect on the loss of masking one relation's ground-truth edges in some heads, on its targets.
+struct EdgeTest {
+  HeadSet heads{};            // heads whose edges were masked
+  double lift = kUndefined;   // lift of the pattern of a single head; NaN for several heads
+  double mass = 0;            // mean masked weight per query, over these heads
+  double control_mass = 0;    // the same for the random edges
+  double share = kUndefined;  // share of the cost of masking all heads of its kind; NaN if unknown
+  Index targets = 0;          // targets evaluated; PairedChange has the number of examples
+  bool asks = true;           // whether the relation's queries have targets of their own
+  PairedChange truth{};       // ground-truth edges masked, compared with the unchanged model
+  PairedChange control{};     // random edges masked, compared with the unchanged model
+  PairedChange difference{};  // ground-truth edges compared with random ones
+
+  /// A head is a cause if its effect is significant, large and fairly compared. Significant: the
+  /// loss rises, and rises more than for random edges, both with p < kMostP, which is strict
+  /// because many heads and relations are tested. Large: the rise is at least kLeast nats and at
+  /// least kLeastShare of the rise when the edges are masked in all heads. Fair: the random edges
+  /// weigh at least kLeastControl of the ground-truth edges; if other heads have little weight to
+  /// mask, there is no fair control. A relation whose queries have no targets of their own is never
+  /// a cause.
+  static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001, kLeastControl = 0.9;
+  bool is_significant() const {
+    return truth.is_rise() && difference.is_rise() && truth.p < kMostP && difference.p < kMostP;
+  }
+  bool is_large() const { return truth.change >= kLeast && !(share < kLeastShare); }
+  /// Returns the weight of the random edges as a share of the weight of the ground-truth edges.
+  double control_ratio() const { return mass > 0 ? control_mass / mass : kUndefined; }
+  bool is_fair() const { return control_ratio() >= kLeastControl; }
+  bool is_cause() const { return asks && is_significant() && is_large() && is_fair(); }
+  /// Returns the conclusion as text: pattern (lift >= kOwnerLift) and cause, for several heads the
+  /// cause alone, or the reason why there is no conclusion.
+  std::string conclusion() const;
+};
+
+/// Examples with only the targets that depend on a relation.
+struct RelationTargets {
+  Batch examples;
+  /// False if the queries are positions of a source, or if there are at least kFewestPaired queries
+  /// and none has a target (their result is used later). Then all targets are kept. With fewer
+  /// queries, a masked model may have no target at any of them by chance; then no target is left.
+  bool own = true;
+};
+/// Returns the targets at the queries of the relation. With several targets at each position, keeps
+/// the one with the relation's name, if any.
+RelationTargets targets_of(const Task& task, const Example& example, std::size_t relation);
+
+/// Held-out examples of a task with the losses of the unchanged model. Only reads the model and the
+/// task, which must outlive it.
+class EdgeExperiment {
+ public:
+  /// Prepares the examples. Errors: those of Ablation.
+  EdgeExperiment(const Transformer& model, const Task& task, const EdgeOptions& options = {});
+
+  /// Tests the relation with this index in these heads. Random edges: at each query, edges of
+  /// nonzero weight in any head of the relation's kind of attention, except those to its
+  /// ground-truth keys, in random order until they weigh at least as much as the masked edges (or
+  /// no more are left: see control_mass). Runs nothing if fewer than kFewestPaired examples have a
+  /// target. Errors: a relation that the task does not have; a head that the model does not have,
+  /// or of another kind.
+  EdgeTest test(std::size_t relation, const HeadSet& heads) const;
+
+ private:
+  struct Trial;
+  void choose_heads(const HeadSet& heads, Trial& trial) const;
+  void add_part(const Batch& part, Index first, Trial& trial) const;
+
+  const Transformer& model_;
+  const Task& task_;
+  std::vector<Relation> relations_;
+  Example example_;
+  EdgeOptions options_;
+};
+
+struct EdgeReport {
+  struct Row {
+    Relation relation;
+    std::vector<EdgeTest> tests;  // each head whose pattern matches the relation, or else the best
+                                  // one; then all heads of its kind together
+  };
+  std::vector<std::string> attention;
+  EdgeOptions options;
+  std::vector<Row> relations;
+};
+Result result_of(const EdgeReport& report);
+
+/// Scores the patterns and tests every relation of the task.
+EdgeReport test_gold_edges(const Transformer& model, const Task& task,
+                           const EdgeOptions& options = {});
+
+}  // namespace headlab

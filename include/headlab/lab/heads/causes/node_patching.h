@@ -1,0 +1,72 @@
+// Activation patching of single nodes in both directions, with the estimate of attribution patching
+// next to each true value, and path patching. A run on the base input is changed in one node, whose
+// value comes from a run on the donor input. Restoring: the corrupted input is the base; breaking:
+// the clean one is. Meng et al. 2022; Wang et al. 2022 (paths); Nanda 2023 (attribution patching).
+// Read next: patching.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlab/core/tasks/task.h"
+#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/results/statistics.h"
+#include "headlab/lab/results/table.h"
+
+namespace headlab {
+
+/// Kinds of nodes: inputs of one head's attention, its pattern, its output z, the output of a
+/// feed-forward network, and the residual stream at one position.
+enum class PatchNode { q, k, v, pattern, output, mlp, stream };
+/// Returns "q", "k", "v", "pattern", "output", "mlp" or "stream".
+const char* name_of(PatchNode node);
+
+/// A node with its effect: (d - base) / (donor - base), with d the mean logit difference of the
+/// changed run; 1 if the node carries the whole difference.
+struct PatchedNode {
+  PatchNode kind = PatchNode::output;
+  std::optional<HeadId> head{};
+  std::string place{};  // "blocks.0.mlp", or "stream.1": the stream before block 1
+  Index position = -1;  // of a stream
+  Interval effect{};    // with its 95% interval over pairs; NaN for fewer than 30 pairs
+  /// Attribution patching: the gradient at the base times the difference of the node, in the same
+  /// unit.
+  double estimate = 0;
+};
+
+/// A path from the output of one head to an input of a later head, or to the logits. All other
+/// heads keep their outputs; feed-forward networks and norms are computed again (Wang et al.).
+struct PatchedPath {
+  HeadId from{};
+  std::optional<HeadId> to{};  // nothing: the logits
+  std::string by{};            // "q", "k", "v" or "logits"
+  Interval effect{};
+};
+
+struct PatchDirection {
+  std::string name{};          // "restore" or "break"
+  double base = 0, donor = 0;  // mean logit differences
+  std::vector<PatchedNode> nodes{};
+  std::vector<PatchedPath> paths{};
+};
+
+/// Patches every node of the base run, one at a time. `paths`: also every path. A block wiring that
+/// a program has added has no `mlp` nodes. Errors: those of patch_activations.
+PatchDirection patch_nodes(const Transformer& model, const Batch& clean, const Batch& corrupted,
+                           bool restores, bool paths = false);
+
+/// Returns the tables "nodes", "estimates" (correlation of estimates with effects by kind) and
+/// "paths".
+std::vector<Table> node_tables(const std::vector<PatchDirection>& directions);
+/// Returns the result of `patch`: heads and streams (patching.h), and all nodes in both directions.
+Result patch_result(const Transformer& model, const Batch& clean, const Batch& corrupted,
+                    bool paths = false);
+
+/// Returns the clean and the corrupted batch of two inputs of the user. If their targets do not
+/// follow from the tokens, the targets are the model's own answers at the last position. Errors: an
+/// encoder-decoder; inputs of different lengths.
+std::pair<Batch, Batch> own_pair(const Transformer& model, const Task& task,
+                                 const std::string& input, const std::string& corrupted);
+
+}  // namespace headlab

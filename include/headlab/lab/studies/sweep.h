@@ -1,0 +1,196 @@
+// Sweep: a grid of trainings over every combination of some settings, each with several seeds. Each
+// trial is a run in a folder named after it. Finished trials are never repeated, so a killed sweep
+// can be continued, and any number of processes or machines may work on one folder. Results: means
+// with 95% intervals over seeds, heads aligned between seeds by role (head 2 of one seed may be
+// head 0 of the next), and one head compared with several. Read next: src/lab/studies/sweep.cc,
+// src/lab/studies/sweep_report.cc.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlab/core/base/error.h"
+#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/comparison.h"
+#include "headlab/lab/runs/cells.h"
+
+namespace headlab {
+
+/// Setting of runs with its values as text: {"heads", {"1", "2", "4"}}.
+struct SweepAxis {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+struct SweepTrial {
+  std::string name;  // name of its folder, from all settings that vary: "layers=2,heads=4,seed=2"
+  std::string
+      group;  // the name without the seed, "layers=2,heads=4": trials of one group are averaged
+  std::string
+      family;  // without the heads too, "layers=2", or "all": groups of one family are compared
+  RunConfig config;
+};
+
+/// Returns the values of a list on a command line, "1,2,4". In a list of tasks, a part that gives a
+/// parameter (NAME=VALUE) belongs to the task before it: "sort,relations:length=8,vocab=6" has two
+/// tasks.
+std::vector<std::string> sweep_values(const std::string& list);
+
+/// Returns all trials, with the seeds of one combination in sequence. Settings that no axis names
+/// come from the first run of the group (see SweepTrial) in `folder`, if one is given and holds
+/// any; otherwise from the task's recommendation. d_head is floor(d_model / heads) unless it is
+/// given. Errors: an unknown setting, an impossible value or combination, two identical trials.
+/// Settings are compared by value: lr=0.01 and lr=1e-2 are one trial, so a grid with both is
+/// refused.
+std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& grid,
+                                     const std::filesystem::path& folder = {});
+
+using SweepGrid = std::vector<SweepAxis>;
+
+/// Locks the files of a sweep as a whole, its grids and its results; hold the lock while reading
+/// and writing them. Waits while another process holds it, which takes milliseconds; RunBusy after
+/// 10 seconds.
+RunLock lock_sweep(const std::filesystem::path& folder);
+
+/// Adds a grid to grid.json in a sweep's folder, under the sweep's lock, unless it is there
+/// already. First throws the errors of cell_state, unless the grid is there and all its trials are
+/// finished. Error if a trial is already in the sweep in another spelling.
+void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
+/// Returns the trials of all grids of a sweep's folder, each once. Existing runs keep their
+/// settings, because the recommendations of their task may have changed. Error if there is no such
+/// sweep.
+std::vector<SweepTrial> kept_trials(const std::filesystem::path& folder);
+
+enum class CellState { missing, started, finished };
+/// Returns the state of a trial. Error if its folder holds a run with other settings.
+CellState cell_state(const std::filesystem::path& folder, const SweepTrial& trial);
+
+/// Role of a head in a finished trial.
+struct SweepRole {
+  std::string relation;
+  std::optional<HeadId>
+      head;            // a different head for each relation; empty if there are too few heads
+  double lift = 0;     // lift on split B; NaN without a head
+  bool owned = false;  // p < kOwnerP and lift >= kOwnerLift
+
+  void members(auto&& f) {
+    f("relation", relation), f("head", head), f("lift", lift), f("owned", owned);
+  }
+};
+
+/// Number of relations and keys that one query of a task must read at once, from the ground truth:
+/// the maximum over examples.
+struct ReadAtOnce {
+  Index relations = 0;  // relations with different keys
+  Index keys = 0;       // keys of all relations together, each counted once
+};
+ReadAtOnce read_at_once(const Task& task);
+
+/// Result of a trial: cell.json.
+struct CellResult {
+  double loss = 0, accuracy = 0;
+  Index parameters = 0;
+  double keys = 0;  // ReadAtOnce::relations of the task
+  std::vector<SweepRole> roles;
+  std::optional<double>
+      diversity{};  // diversity of its heads, see lab/heads/scores/scores.h; missing in older files
+  std::optional<Index> keys_read{};  // ReadAtOnce::keys of the task; missing in older files
+  std::optional<Index> targets{};    // number of targets in the accuracy; missing in older files
+
+  void members(auto&& f) {
+    f("loss", loss), f("accuracy", accuracy), f("parameters", parameters), f("keys", keys);
+    f("roles", roles), f("diversity", diversity), f("keys_read", keys_read);
+    f("targets", targets);
+  }
+};
+/// Reads the result of the trial in this folder. Error if it has none.
+CellResult read_trial(const std::filesystem::path& trial);
+
+/// Function that returns the callbacks for the training of a trial; called when it begins.
+using WatchTrial = std::function<RunCallbacks(const SweepTrial& trial)>;
+/// Returns the training of a trial as a job that runs once: its results are heads.json, the scores
+/// of its heads, and cell.json, written last. It is locked like any run. Throws Stopped if
+/// should_stop of its callbacks ended it (it is saved), and the errors of cell_state and train_run.
+Job training_job(const std::filesystem::path& folder, const SweepTrial& trial,
+                 const WatchTrial& watch = {});
+
+// ---- results
+
+/// One relation over the seeds of a group.
+struct SweepRoles {
+  std::string relation;
+  Interval lift{};                             // lift of the relation's head
+  Index owned = 0;                             // number of seeds in which that head owns it
+  std::vector<std::optional<HeadId>> heads{};  // the head in each seed, if there is one
+
+  void members(auto&& f) {
+    f("name", relation), f("lift", lift), f("owned", owned), f("heads", heads);
+  }
+};
+
+/// Trials that differ only in the seed.
+struct SweepGroup {
+  std::string name, family;
+  RunConfig config;  // settings of its first seed
+  std::vector<std::int64_t> seeds;
+  std::vector<double> losses, accuracies, diversities;  // one per seed
+  Interval loss;                                        // geometric mean
+  Interval accuracy, diversity;
+  Interval specialization;  // share of relations with an owner, no head counted twice
+  Index parameters = 0;
+  Index relations_at_once = 0;       // see ReadAtOnce
+  std::optional<Index> keys_read{};  // see ReadAtOnce; missing in older files
+  std::vector<SweepRoles> roles;
+
+  void members(auto&& f) {
+    const Json model = settings_of(config.model).to_json();
+    f("name", name), f("task", config.task), f("model", model), f("seeds", seeds);
+    f("parameters", parameters), f("losses", losses), f("loss", loss), f("accuracy", accuracy);
+    f("diversities", diversities), f("diversity", diversity);
+    f("specialization", specialization), f("relations", roles);
+  }
+};
+
+/// Minimum gain in accuracy that counts: groups that differ by less are equally accurate.
+inline constexpr double kGain = 0.005;
+
+/// Comparison of groups that differ only in their number of heads: is one head as good as several?
+/// They are compared on the seeds that all of them have.
+struct SweepComparison {
+  std::string family;
+  std::size_t one = 0,
+              best =
+                  0;  // indices of the group with one head and of the one with the lowest mean loss
+  /// Group with the fewest heads that is as accurate as the best, by two one-sided tests within
+  /// kGain; or the best, if all groups with fewer heads have significantly more loss. Empty if the
+  /// seeds show neither. One Holm correction covers both tests of all groups of all families.
+  std::optional<std::size_t> enough{};
+  /// log(loss with one head / loss of the best). p is p_of_picked, two-sided, and accounts for the
+  /// choice of the best; the interval inverts the test of this pair.
+  Paired loss{};
+  double accuracy_gain = 0;  // gain of the best over one head
+  bool equal_parameters = true;
+  Index relations_at_once = 0;       // see ReadAtOnce
+  std::optional<Index> keys_read{};  // the same
+  bool several_win = false;          // accuracy rises by at least kGain, Holm-corrected p < 0.05
+  bool one_is_equal = false;  // as accurate as the best within kGain, Holm-corrected p < 0.05
+};
+
+struct SweepReport {
+  std::vector<SweepGroup> groups;            // groups of finished trials
+  std::vector<SweepComparison> comparisons;  // families that have a group with one head and another
+  std::vector<std::string> missing;          // unfinished trials
+  std::vector<JobFailure> failed{};          // the failed ones among these
+  std::size_t trials = 0;
+};
+Result result_of(const SweepReport& report);
+
+/// Reads the finished trials below `folder`. Errors: those of cell_state; damaged files.
+SweepReport collect_sweep(const std::filesystem::path& folder,
+                          const std::vector<SweepTrial>& trials);
+
+}  // namespace headlab
