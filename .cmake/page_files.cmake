@@ -1,9 +1,10 @@
 # Writes page_files.cc into the build folder: the scripts, styles and texts of src/app/report/page
-# as a table of names and raw strings. The compiler gives a literal with the suffix sv its length:
+# as a table of names, without their folders, and raw strings. The compiler gives a literal with the suffix sv its length:
 # clang++ counts the characters of others one by one and gives up at a million. Read by
 # CMakeLists.txt.
 
-file(GLOB page_files CONFIGURE_DEPENDS src/app/report/page/*.js src/app/report/page/*.[ch]*)
+file(GLOB_RECURSE page_files CONFIGURE_DEPENDS src/app/report/page/*.js
+  src/app/report/page/*.css src/app/report/page/*.html)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_files})
 set(page_entries "")
 foreach(file IN LISTS page_files)
@@ -12,7 +13,7 @@ foreach(file IN LISTS page_files)
   string(APPEND page_entries "    {\"${name}\", R\"headlab(${page_text})headlab\"sv},\n")
 endforeach()
 file(CONFIGURE OUTPUT page_files.cc @ONLY CONTENT [[
-#include "report/page_files.h"
+#include "app/report/page_files.h"
 
 namespace headlab {
 

@@ -2,8 +2,8 @@
 // is held against too:  node core_golden_test.mjs FILE.safetensors ...
 // Logits and patterns differ by at most 1e-5 of the largest. Prints a line for each problem.
 import fs from 'node:fs';
-import {hashOf, loadPage, makeExample} from '../../src/app/report/page/core_page.js';
-import {forwardPass} from '../../src/app/report/page/core_pass.js';
+import {hashOf, loadPage, makeExample} from '../../src/app/report/page/engine/page_data.js';
+import {forwardPass} from '../../src/app/report/page/engine/pass.js';
 
 const files = process.argv.slice(2);
 const problems = [];

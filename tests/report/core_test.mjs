@@ -6,8 +6,8 @@
 // Prints a line for each problem; the exit status is 1 if there is any.
 import fs from 'node:fs';
 import {pageOfHtml, selfCheck} from './page_of.mjs';
-import {evaluateSteps, lossesOf} from '../../src/app/report/page/core_losses.js';
-import {finish, forwardPass} from '../../src/app/report/page/core_pass.js';
+import {evaluateSteps, lossesOf} from '../../src/app/report/page/engine/losses.js';
+import {finish, forwardPass} from '../../src/app/report/page/engine/pass.js';
 
 const [pagePath, expectedPath] = process.argv.slice(2);
 const evaluate = (run, options) => finish(evaluateSteps(run, options));

@@ -1,13 +1,13 @@
 // The lessons' computations, under node, on the worlds that the program embeds in a page:
 //   node lessons_test.mjs TEXTBOOK.html EXPECTED.json
 // Every number that the articles print and that is right comes out to its last digit; EXPECTED holds
-// what the program computes of the same worlds (heads/lessons.h). Prints a line for each problem.
+// what the program computes of the same worlds (lab/heads/lessons/lessons.h). Prints a line for each problem.
 import fs from 'node:fs';
-import {entropyOfRow, jsDistance, randomFrom, shuffled} from '../../src/app/report/page/core_numbers.js';
-import {keptNames, rankOfSet} from '../../src/app/report/page/core_reports.js';
-import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lesson_exercises.js';
-import {attendLines, attendTrace} from '../../src/app/report/page/lesson_attend.js';
-import * as learn from '../../src/app/report/page/worlds.js';
+import {entropyOfRow, jsDistance, randomFrom, shuffled} from '../../src/app/report/page/engine/numbers.js';
+import {keptNames, rankOfSet} from '../../src/app/report/page/engine/reports.js';
+import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lessons/lesson_exercises.js';
+import {attendLines, attendTrace} from '../../src/app/report/page/engine/attend.js';
+import * as learn from '../../src/app/report/page/engine/worked_example.js';
 
 const [bookPath, expectedPath] = process.argv.slice(2);
 const html = fs.readFileSync(bookPath, 'utf8');

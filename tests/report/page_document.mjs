@@ -255,7 +255,7 @@ export async function openPage(html, hash = '') {
   }
   addLessons(html);
   const {start} = await import('../../src/app/report/page/app.js');
-  const {app, go} = await import('../../src/app/report/page/state.js');
+  const {app, go} = await import('../../src/app/report/page/state/state.js');
   await start();
   return {
     app, go, words: (id) => document.getElementById(id)?.textContent ?? null,

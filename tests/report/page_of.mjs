@@ -1,8 +1,8 @@
 // A page as node reads it: what the program wrote into it, and its own check of its model. The page
-// itself reads its document (core_page.js).
-import {loadPage} from '../../src/app/report/page/core_page.js';
-import {selfCheckSteps} from '../../src/app/report/page/core_check.js';
-import {finish} from '../../src/app/report/page/core_pass.js';
+// itself reads its document (page_data.js).
+import {loadPage} from '../../src/app/report/page/engine/page_data.js';
+import {selfCheckSteps} from '../../src/app/report/page/engine/check.js';
+import {finish} from '../../src/app/report/page/engine/pass.js';
 
 /// The texts that the program wrote into a page, by their ids.
 export function pageTexts(html) {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "headlab/base/error.h"
-#include "headlab/report/figures.h"
+#include "headlab/app/report/figures.h"
+#include "headlab/core/base/error.h"
 #include "report/page_core.h"
 
 namespace headlab { namespace {
@@ -17,8 +17,9 @@ class SameSvg : public PageCore {
     const std::string page = HEADLAB_SOURCE_DIR "/src/app/report/page/";
     write_file(folder_ / "p.json", p.dump());
     write_file(folder_ / "write.mjs",
-               text("import fs from 'node:fs'; import {svg} from '", page, "draw.js'; ",
-                    "import {divisionPicture} from '", page, "findings.js'; const p = JSON.parse(",
+               text("import fs from 'node:fs'; import {svg} from '", page, "draw/draw.js'; ",
+                    "import {divisionPicture} from '", page,
+                    "parts/divisions.js'; const p = JSON.parse(",
                     "fs.readFileSync(process.argv[2], 'utf8')); process.stdout.write(svg(", made,
                     ", p.palette, 'command: x'));"));
     return told_by(

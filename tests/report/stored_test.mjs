@@ -4,8 +4,8 @@
 // Prints a line for each problem; the exit status is 1 if there is any.
 import fs from 'node:fs';
 import {pageOfHtml} from './page_of.mjs';
-import {unknownAttention} from '../../src/app/report/page/core_kinds.js';
-import {storedTrace} from '../../src/app/report/page/core_stored.js';
+import {unknownAttention} from '../../src/app/report/page/engine/kinds.js';
+import {storedTrace} from '../../src/app/report/page/engine/stored_trace.js';
 
 const [pagePath, expectedPath] = process.argv.slice(2);
 const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));

@@ -9,7 +9,7 @@ import {openPage} from './page_document.mjs';
 const [pagePath, expectedPath] = process.argv.slice(2);
 const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
 const page = await openPage(fs.readFileSync(pagePath, 'utf8'));
-const {parseHash} = await import('../../src/app/report/page/address.js');
+const {parseHash} = await import('../../src/app/report/page/state/address.js');
 const {app, go, press, words} = page;
 const problems = [];
 const expect = (truth, what) => truth || problems.push(what);

@@ -4,14 +4,14 @@
 // line for each problem; the exit status is 1 if there is any. Writes its pictures into FOLDER, where
 // page_views_test.cc compares them with golden files.
 import fs from 'node:fs';
-import * as draw from '../../src/app/report/page/draw.js';
-import * as charts from '../../src/app/report/page/charts.js';
-import * as plots from '../../src/app/report/page/plot.js';
-import * as address from '../../src/app/report/page/address.js';
-import {randomEdges} from '../../src/app/report/page/core_edges.js';
-import {pca} from '../../src/app/report/page/core_numbers.js';
-import {truthOf} from '../../src/app/report/page/core_page.js';
-import {cellOf} from '../../src/app/report/page/findings.js';
+import * as draw from '../../src/app/report/page/draw/draw.js';
+import * as charts from '../../src/app/report/page/draw/charts.js';
+import * as plots from '../../src/app/report/page/draw/plot.js';
+import * as address from '../../src/app/report/page/state/address.js';
+import {randomEdges} from '../../src/app/report/page/engine/edges.js';
+import {pca} from '../../src/app/report/page/engine/numbers.js';
+import {truthOf} from '../../src/app/report/page/engine/page_data.js';
+import {cellOf} from '../../src/app/report/page/views/results/results.js';
 import {recorder} from './page_document.mjs';
 
 const page = {...draw, ...charts, ...plots, ...address};

@@ -4,9 +4,9 @@
 // headOfWorld() and line by line. EXPECTED is not read. Prints a line for each problem.
 import fs from 'node:fs';
 import {pageOfHtml} from './page_of.mjs';
-import {forwardPass} from '../../src/app/report/page/core_pass.js';
-import {attendLines, attendTrace} from '../../src/app/report/page/lesson_attend.js';
-import * as worlds from '../../src/app/report/page/worlds.js';
+import {forwardPass} from '../../src/app/report/page/engine/pass.js';
+import {attendLines, attendTrace} from '../../src/app/report/page/engine/attend.js';
+import * as worlds from '../../src/app/report/page/engine/worked_example.js';
 
 const page = pageOfHtml(fs.readFileSync(process.argv[2], 'utf8'));
 const problems = [];

@@ -1,15 +1,15 @@
 // HTML of a page. The skeleton is cut at its placeholders once, and inserted text is never searched
 // again: a token or a name that looks like a placeholder stays unchanged. The policy is computed
 // before the data are inserted. Read next: page.cc.
-#include "report/page_html.h"
+#include "app/report/page_html.h"
 
 #include <algorithm>
 #include <set>
 
-#include "base/digest.h"
-#include "headlab/base/error.h"
-#include "headlab/base/text.h"
-#include "report/page_files.h"
+#include "app/report/page_files.h"
+#include "core/base/digest.h"
+#include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 std::string_view file_text(std::string_view name) {
@@ -22,8 +22,8 @@ namespace {
 
 /// Adds a module to a script after those that it imports, each once: without its imports, the word
 /// `export`, indentation, and lines of comment.
-void add_attention_layer(std::string_view name, std::set<std::string_view>& known,
-                         std::string& script) {
+void add_script_module(std::string_view name, std::set<std::string_view>& known,
+                       std::string& script) {
   if (!known.insert(name).second) return;
   std::string own;
   bool imports = false;
@@ -32,9 +32,8 @@ void add_attention_layer(std::string_view name, std::set<std::string_view>& know
     if (imports) {
       imports = !line.ends_with(";");
       if (!imports) {
-        add_attention_layer(line.substr(line.rfind('/') + 1,
-                                        line.rfind('\'') - line.rfind('/') - 1),
-                            known, script);
+        add_script_module(line.substr(line.rfind('/') + 1, line.rfind('\'') - line.rfind('/') - 1),
+                          known, script);
       }
     } else if (const std::size_t begin = line.find_first_not_of(' ');
                begin != line.npos && !line.substr(begin).starts_with("//")) {
@@ -75,7 +74,7 @@ std::string code_of(std::string_view placeholder) {
   std::string code;
   std::set<std::string_view> known;
   if (placeholder.starts_with("file:")) code = file_text(placeholder.substr(5));
-  if (placeholder.starts_with("script:")) add_attention_layer(placeholder.substr(7), known, code);
+  if (placeholder.starts_with("script:")) add_script_module(placeholder.substr(7), known, code);
   return code;
 }
 

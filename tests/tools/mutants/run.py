@@ -124,7 +124,8 @@ class Bug:
 def bugs_of(copy):
     """Every bug of every source."""
     found = []
-    kinds = ["src/**/*.cc", "src/**/*.h", "include/headlab/*/*.h", "src/app/report/page/*.js"]
+    kinds = ["src/**/*.cc", "src/**/*.h", "include/headlab/**/*.h",
+             "src/app/report/page/**/*.js"]
     for path in sorted(path for kind in kinds for path in copy.glob(kind)):
         text = path.read_text()
         lines, plain = text.split("\n"), masked(text).split("\n")

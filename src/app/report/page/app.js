@@ -1,32 +1,32 @@
 // The page as a whole: the controls that places share, the keys, the drawer, navigation, and how it
 // starts.
-import {unknownAttention} from './core_kinds.js';
-import {headNamed, loadPage} from './core_page.js';
-import {selfCheckSteps} from './core_check.js';
-import {drive} from './core_pass.js';
-import {range} from './draw.js';
+import {range} from './engine/numbers.js';
+import {unknownAttention} from './engine/kinds.js';
+import {headNamed, loadPage} from './engine/page_data.js';
+import {selfCheckSteps} from './engine/check.js';
+import {drive} from './engine/pass.js';
 import {
   button, byId, choice, code, dynamic, el, figures, forgetColors, link, meanings, note, refresh,
   save, saved, say, startOver, tableOf,
-} from './ui.js';
-import {defaultState, formatHash, parseHash} from './address.js';
+} from './draw/ui.js';
+import {defaultState, formatHash, parseHash} from './state/address.js';
 import {
   app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isShown, isStored,
   nearestStep, noteAddress, onlyGate, relation, run, stepSlider, task, timeSteps, toggleGate,
   usable, working, writeAddress,
-} from './state.js';
-import {firstView} from './first.js';
-import {storyView} from './story.js';
-import {sweepView} from './sweep.js';
-import {headView} from './head.js';
-import {benchView} from './bench.js';
-import {findingsView} from './findings.js';
-import {appendixLesson, firstRun, glossary, glossaryLesson, learnView} from './learn.js';
-import {vectorsLesson} from './lesson_vectors.js';
-import {budgetLesson, numbersLesson} from './lesson_numbers.js';
-import {patternsLesson, trueLesson} from './lesson_patterns.js';
-import {manyLesson} from './lesson_many.js';
-import {exercisesLesson} from './lesson_exercises.js';
+} from './state/state.js';
+import {firstView} from './views/first/first.js';
+import {storyView} from './views/results/story.js';
+import {sweepView} from './views/sweep/sweep.js';
+import {headView} from './views/head/head.js';
+import {benchView} from './views/experiment/experiment.js';
+import {findingsView} from './views/results/results.js';
+import {appendixLesson, firstRun, glossary, glossaryLesson, learnView} from './lessons/learn.js';
+import {vectorsLesson} from './lessons/lesson_vectors.js';
+import {budgetLesson, numbersLesson} from './lessons/lesson_numbers.js';
+import {patternsLesson, trueLesson} from './lessons/lesson_patterns.js';
+import {manyLesson} from './lessons/lesson_many.js';
+import {exercisesLesson} from './lessons/lesson_exercises.js';
 
 /// The lessons in their order; each has its text in lessons.html under its name.
 const LESSONS = {

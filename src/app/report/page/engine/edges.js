@@ -1,0 +1,48 @@
+// Attention edges of an example as flags: those of a relation's ground truth, and random ones.
+import {keysSeen} from './model.js';
+import {randomFrom} from './numbers.js';
+import {noKeys} from './page_data.js';
+
+function sizesOf(run, m, example) {
+  const {kind} = run.modules[m];
+  return [kind === 'encoder' ? example.source.length : example.tokens.length,
+    kind === 'self' ? example.tokens.length : example.source.length];
+}
+
+/// The edges of a relation, as flags [Q * S].
+export function goldEdges(run, example, relation, m) {
+  const [Q, S] = sizesOf(run, m, example);
+  const flags = new Uint8Array(Q * S);
+  for (let t = 0; t < Q; ++t)
+    for (const s of example.gold(relation, t) || noKeys) flags[t * S + s] = 1;
+  return flags;
+}
+
+/// As many others at each query, which no relation of this kind asks for.
+export function randomEdges(run, example, relation, m, seed = 0) {
+  const [Q, S] = sizesOf(run, m, example);
+  const flags = new Uint8Array(Q * S);
+  const {relations} = run.task;
+  const random = randomFrom(seed * 7919 + Math.max(0, example.index));
+  for (let t = 0; t < Q; ++t) {
+    const truth = new Set();
+    relations.forEach((other, r) => {
+      if (other.kind === relations[relation].kind)
+        for (const s of example.gold(r, t) || noKeys) truth.add(s);
+    });
+    const pool = [];
+    const {from, to} = keysSeen(run, m, example, t);
+    for (let s = from; s < to; ++s) if (!truth.has(s)) pool.push(s);
+    const wanted = (example.gold(relation, t) || noKeys).length;
+    for (let n = 0; n < wanted && pool.length > 0; ++n)
+      flags[t * S + pool.splice(Math.floor(random() * pool.length), 1)[0]] = 1;
+  }
+  return flags;
+}
+
+/// Flags of the edges to hide for each head, as an option of a pass.
+export function hiddenFor(run, example, hide) {
+  const make = hide.random ? randomEdges : goldEdges;
+  return (m, place) => hide.heads.some((head) => head[0] === m && head[1] === place)
+    ? make(run, example, hide.relation, m, (hide.seed || 0) * 4096 + m * 64 + place) : null;
+}

@@ -1,0 +1,252 @@
+// Lesson on the number of heads: the same width in 1, 2 or 4 heads; how diverse trained heads are;
+// all trained models on one input; and, folded, how many parameters that takes.
+import {normalises} from '../engine/kinds.js';
+import {forwardPass} from '../engine/pass.js';
+import {digits, grouped, rect, shaded, small, tableNumber, textWidth} from '../draw/charts.js';
+import {plot} from '../draw/plot.js';
+import {button, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
+import {
+  app, example, exampleIndex, go, headsOf, isLive, memo, ownedBy, run, task, usable, where,
+} from '../state/state.js';
+import {patternOf} from '../parts/pattern.js';
+import {headCount} from '../parts/sweep_words.js';
+import {
+  attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
+} from '../engine/worked_example.js';
+import {
+  controlRow, cutNote, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonWorld,
+  setLab,
+} from './learn.js';
+
+const COUNT_FIELDS = [['d', 512, 65536, 'width of a token'], ['H', 8, 1024, 'heads']];
+const countNow = () => ({d: lab('d', 512), H: lab('H', 8), bias: lab('bias', 1) === 1});
+
+function countField([key, initial, max, what]) {
+  const input = el('input', {
+    type: 'number', id: `count-${key}`, min: 1, max, class: 'short', 'aria-label': what,
+    oninput: (event) =>
+      setLab({[key]: event.target.value === '' ? -1 : Number(event.target.value)}),
+  });
+  live(() => {
+    if (document.activeElement !== input) input.value = lab(key, initial);
+  });
+  return el('label', null, `${key}, ${what} `, input);
+}
+
+function countTable() {
+  const made = attentionSizes(countNow());
+  if (made.error) return note(made.error);
+  return [
+    made.note && note(made.note),
+    el('p', null, el('span', {class: 'big', id: 'count-total'}, grouped(made.total)),
+      ' parameters in one layer of attention, whatever H is, as long as it divides d'),
+    tableOf(`d_k = d_v = ${made.dk}`, ['matrix', 'shape', 'numbers'],
+      made.matrices.map((x) => [x.name, `[${x.rows}, ${x.cols}]`, grouped(x.count)]))];
+}
+
+/// Shows the number of parameters of attention, and its dependence on sizes.
+function countNodes() {
+  const known = [[512, 8], [768, 12], [512, 7], [4, 8]].map(([d, H]) =>
+    button(`${d} / ${H}`, () => setLab({d, H, bias: 1}), {id: `count-${d}-${H}`}));
+  return [
+    el('h3', null, 'What do heads cost in parameters?'),
+    controlRow(...COUNT_FIELDS.map(countField), labBox('bias', 'biases', 1), ...known),
+    dynamic('div', {id: 'count'}, countTable),
+    el('p', {class: 'again'}, 'command: ', dynamic('code', null,
+      () => `headlab cost --d-model ${countNow().d} --heads ${countNow().H}`))];
+}
+
+const splitNow = (world) => {
+  const H = lab('heads', world.heads);
+  return {H, heads: headsOfWorld(world, H)};
+};
+
+function splitTable(world) {
+  const {H, heads} = splitNow(world);
+  const n = world.keys.length;
+  const uniform = heads.map((head) => head.weights.filter(isUniform).length);
+  const all = uniform.reduce((a, b) => a + b, 0);
+  return [
+    el('p', {id: 'uniform-rows'},
+      `d_k = ${heads[0].q[0].length}. ${all} of ${H * world.tokens.length} rows are ` +
+        `uniform${all ? ', because their query is 0' : ''}; diversity ` +
+        `${fixed(diversityOf(heads.map((head) => head.weights)))}.`),
+    cutNote(world),
+    tableOf(`Entropy of uniform attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
+      ['head', 'entropy', 'focus', 'uniform rows'],
+      heads.map(({weights}, h) => [
+        headNames(world, H)[h], ...entropyCells(weights), String(uniform[h])]))];
+}
+
+/// A pattern's entropy and focus.
+const entropyCells = (weights) => [
+  fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`];
+
+/// Returns the diversity of the heads of a run, from heads.json.
+function diversityOfRun({reports}) {
+  const rows = reports.heads?.distances || [];
+  const all = rows.flatMap((row, i) => row.slice(i + 1)).filter((v) => v != null);
+  return {heads: rows.length, mean: all.reduce((a, b) => a + b, 0) / (all.length || 1), seeds: []};
+}
+
+/// Shows the diversity of trained heads: for a sweep, against the number of heads, with every seed
+/// and the interval over seeds; otherwise for each run of the page.
+function trainedDiversity() {
+  const groups = (app.page.facts.sweep?.groups || []).filter(
+    (g) => g.diversity?.mean != null && headCount(g) >= 0);
+  return groups.length
+    ? groups.map((g) => ({
+        heads: headCount(g), mean: g.diversity.mean,
+        low: g.diversity.low, high: g.diversity.high,
+        seeds: g.diversities,
+      }))
+    : app.page.runs.map(diversityOfRun).filter((x) => x.heads);
+}
+
+function diversitySentence(trained) {
+  const values = trained.filter((x) => x.heads > 1)
+    .map(({heads, mean, low, high}) => `${heads}: ${fixed(mean, 3)}` +
+      (high != null ? ` (${fixed(low, 3)} to ${fixed(high, 3)})` : ''));
+  const over = trained[0].seeds.length
+    ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
+    : 'one model each, so there is no interval: a sweep has several seeds';
+  const most = trained.reduce((a, b) => (b.mean > a.mean ? b : a));
+  return `Diversity for each number of heads: ${values.join(', ')} (${over}); ` +
+    `largest with ${most.heads}.`;
+}
+
+function diversityPicture(width) {
+  const trained = trainedDiversity();
+  return plot({
+    width, height: 300,
+    series: [
+      {
+        name: 'trained', line: trained.some((x) => x.seeds.length), color: 's1', shape: 'diamond',
+        r: 5,
+        points: trained.map(({heads, mean, low, high}) =>
+          high == null ? [heads, mean] : [heads, mean, low, high]),
+      },
+      {
+        name: 'single seeds', line: false, color: 's1', shape: 'cross', r: 3,
+        points: trained.flatMap((x) => x.seeds.map((v) => [x.heads, v])),
+      },
+    ].filter((s) => s.points.length),
+    x: {label: 'heads', ticks: [...new Set(trained.map((x) => x.heads))]},
+    y: {label: 'mean JS distance', low: 0, high: 0.84},
+    about: {
+      name: 'diversity', title: 'Diversity against the number of heads',
+      sentence: diversitySentence(trained),
+    },
+  });
+}
+
+/// The trained models of the task shown, from few heads to many.
+const familyOf = () => app.page.runs.map((r) => ({r, heads: headsOf(r)})).filter(
+      ({r, heads: {length}}) =>
+        isLive(r) && r.task === task() && r.modules.length === run().modules.length &&
+        length > 0 && length <= 16)
+    .sort((a, b) => a.heads.length - b.heads.length);
+
+const familyPatterns = memo(where, () =>
+  familyOf().map(({r, heads}) => {
+    const pass = forwardPass(r.model, example(), {});
+    const maps = heads.map((x) => ({...x, ...patternOf(pass, x.m, x.place), owns: ownedBy(x, r)}));
+    return {r, maps};
+  }),
+);
+
+/// All heads of all models on one input: a row for each model, under each head what it owns.
+function familyPicture(width) {
+  const family = familyPatterns();
+  const most = Math.max(...family.map(({maps}) => maps.length));
+  const left = 76;
+  const gap = 6;
+  const foot = 30;
+  const side = Math.min(104, (width - left) / most - gap);
+  const box = (i, h) => [left + h * (side + gap), 4 + i * (side + foot), side, side];
+  const find = (x, y) => {
+    const i = Math.floor((y - 4) / (side + foot));
+    const h = Math.floor((x - left) / (side + gap));
+    return i >= 0 && h >= 0 && family[i]?.maps[h] ? [i, h] : null;
+  };
+  const owned = ({maps}) => new Set(maps.flatMap((map) => map.owns)).size;
+  const counts = family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ');
+  const owns = (map) => map.owns.join(' ') || 'nothing';
+  const cells = family.flatMap(({r, maps}) =>
+    maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, owns(map)]));
+  return {
+    name: 'family', title: `${family.length} trained models on example ${exampleIndex()}`,
+    sentence: 'Below each head: the relations that it owns, or ★ if there is no room. ' +
+      `Relations that are owned, of ${task().relations.length}: ${counts} heads.`,
+    width, height: 4 + family.length * (side + foot),
+    items: family.flatMap((x, i) => familyRow(x, (h) => box(i, h))),
+    table: () => ({head: ['heads', 'loss', 'head', 'owns'], rows: cells}),
+    marks: {
+      rows: family.length, cols: (i) => family[i].maps.length, box, find,
+      text: (i, h) =>
+        `${family[i].maps.length} heads, head ${family[i].maps[h].at}: ${owns(family[i].maps[h])}`,
+    },
+  };
+}
+
+function familyRow({r, maps}, box) {
+  const [, top] = box(0);
+  const words = (owns, room) =>
+    (textWidth(owns.join(' '), 11) > room ? '★'.repeat(owns.length) : owns.join(' ') || '–');
+  return [
+    small(0, top + 8, `${maps.length} head${maps.length > 1 ? 's' : ''}`, {
+      bold: true, fill: 'ink',
+    }),
+    small(0, top + 24, `loss ${digits(r.facts.evaluation.loss, 2)}`),
+    ...maps.flatMap((map, h) => {
+      const [x, y, w] = box(h);
+      return [
+        {type: 'map', x, y, w, h: w, ...shaded(map)},
+        rect(x, y, w, w, {stroke: 'edge'}),
+        small(x, y + w + 9, words(map.owns, w + 6), map.owns.length && {bold: true, fill: 'ink'})];
+    }),
+  ];
+}
+
+/// The answer of this page to the question of the lesson: a number, and why.
+function answer() {
+  const {needed, relations} = hasRun() ? task() : {};
+  const share = hasRun() && !normalises(run().config)
+    ? 'one head attends to them with one dot product'
+    : 'the weights of one head sum to 1';
+  if (!needed)
+    return 'As many heads as there are tokens to which one query must attend for different ' +
+      'reasons.';
+  return `${needed}: a query of this task must attend to ${relations.length} tokens for ` +
+    `different reasons (${relations.map((r) => r.name).join(', ')}), and ${share}. ` +
+    'More heads at the same width are narrower and only repeat each other.';
+}
+
+export const manyLesson = {
+  get always() {
+    return familyOf().length > 1 ? ['ex'] : null;
+  },
+  worlds: ['five-tokens', 'cat-sleeps', 'run'],
+  build(main) {
+    const world = lessonWorld();
+    const choices = isRunWorld() ? [world.heads] : [1, 2, 4];
+    main.append(
+      controlRow(labChoice('heads', 'Heads', choices.map((H) => [H, String(H)]), world.heads)),
+      dynamic('div', {id: 'split'}, () => splitTable(world)));
+    if (trainedDiversity().length)
+      main.append(figure(diversityPicture, {id: 'diversity', most: 600}));
+    if (familyOf().length > 1)
+      main.append(
+        figure(familyPicture, {
+          id: 'family', most: 960, again: app.page.facts.sweep?.command,
+          choose(i, h) {
+            const {r, maps} = familyPatterns()[i];
+            const run = app.page.runs.indexOf(r) + 1;
+            go({view: usable('head') ? 'head' : 'learn', run, h: maps[h].at, ex: exampleIndex()});
+          },
+        }),
+      );
+    main.append(
+      el('p', {class: 'verdict', id: 'answer'}, `How many? ${answer()}`), ...countNodes());
+  },
+};

@@ -1,0 +1,107 @@
+// The questions of a run: what its task asks, one lane of the first screen for each relation, and
+// the heads that attend to the keys of a relation. A question has the colour of its place.
+// Read next: first_lanes.js.
+import {idOfPair, ownerOf} from '../engine/reports.js';
+import {app, headsOf, isStored, memo, run, task} from '../state/state.js';
+import {costOf, doneBy, listed, partnerOf} from './heads.js';
+
+/// The most lanes that fit on the first screen.
+const MOST_LANES = 5;
+
+/// The question of each task, with its own verb. Relations describe the tasks without a row.
+const ASKED = {
+  induction: 'After a token that was seen before, the model continues the segment that it began.',
+  copy: 'After the separator, the model writes the symbols again.',
+  sort: 'After the separator, the model writes the symbols in ascending order.',
+  reverse: 'After the separator, the model writes the symbols backwards.',
+  reverse_cross: 'The model reads a source and writes it backwards.',
+  recall: 'Given a key, the model recalls the value that followed it.',
+  duplicate: 'At each token, the model decides whether the token occurred before.',
+  brackets: 'The model closes the innermost open bracket.',
+  grid: 'The model fills in hidden pixels from the pixels to the left and above.',
+  patches: 'The model compares patches of a picture with patches of the same colour, to the left ' +
+    'and mirrored.',
+  assign: 'The model looks up the values of variables through chains of definitions.',
+  histogram: 'The model counts how often each token occurs.',
+  memoryless: 'The model labels each token from the token alone: a control.',
+  random: 'The model guesses labels that were drawn by chance: a control.',
+  patterns: 'Attention patterns of a model from an array: arcs show where the query attends.',
+  english: 'The model chooses the words that agree with others in a sentence.',
+  text: 'The model predicts the next character.',
+  tokens: 'The model predicts the next token.',
+  repeated: 'The model predicts the next token of a segment that occurs twice.',
+};
+
+/// "1 back" for "back1", and "same class" of the task `relations`; other names stay.
+export function spoken(name) {
+  if (name === 'same' && task().name === 'relations') return 'same class';
+  return name.replace(/^back(\d+)$/, '$1 back').replaceAll('_', ' ');
+}
+
+/// The question of the task as a sentence.
+export function questionSentence() {
+  const {name, relations, target_names: targets} = task();
+  if (ASKED[name]) return ASKED[name];
+  if (!relations.length) return `The model predicts the ${listed(targets.map(spoken))}.`;
+  const keys = relations.slice(0, 4).map((r) => r.description.split('\n')[0]);
+  const isNamed = relations.every((r) => targets.includes(r.name));
+  if (isNamed) return `At each token, the model names ${listed(keys)}.`;
+  return `The model predicts the ${listed(targets.map(spoken))}; to do so, it can attend to ${
+    listed(keys)}.`;
+}
+
+/// The target that a relation answers; -1 if there are several and none has its name. Stored
+/// patterns answer nothing: their one target is the lane of the chosen head.
+function slotOf(name) {
+  if (isStored()) return -1;
+  const {target_names: targets} = task();
+  const slot = targets.indexOf(name);
+  return slot < 0 && targets.length === 1 ? 0 : slot;
+}
+
+function headsOfQuestion(r) {
+  if (r < 0) return {owner: null, others: []};
+  const {name} = task().relations[r];
+  const found = ownerOf(run(), r);
+  const owner = found && found.place >= 0 ? idOfPair([found.m, found.born]) : null;
+  const does = (x) => x.at !== owner && doneBy(x).some((d) => d.name === name);
+  return {owner, others: headsOf().filter(does).map((x) => x.at)};
+}
+
+/// The lanes of the first screen: {name, r: the relation or -1, kind, slot: the target or -1,
+/// color, owner, others}. If there are too many, those with an owner come first.
+export const questions = memo(() => String(app.state.run), () => {
+  const {relations, target_names: targets} = task();
+  const asked = relations.map(({name, kind}, r) => ({name, r, kind, slot: slotOf(name)}));
+  const covered = new Set(asked.map((one) => one.slot));
+  const kind = isStored() ? run().modules[0].kind : 'self';
+  const rest = targets.map((name, slot) => ({name, r: -1, kind, slot}))
+    .filter(({slot}) => !covered.has(slot));
+  const all = [...asked, ...rest].map((one) => ({...one, ...headsOfQuestion(one.r)}));
+  const ranked = all.length <= MOST_LANES ? all
+    : [...all].sort((a, b) => Boolean(b.owner) - Boolean(a.owner));
+  return ranked.slice(0, MOST_LANES).map((one, color) => ({...one, color}));
+});
+
+/// The question that a head owns, or, if it owns none, one whose keys it attends to; or null.
+export function questionOf(x) {
+  const owned = questions().find((one) => one.owner === x.at);
+  return owned || questions().find((one) => one.others.includes(x.at)) || null;
+}
+
+/// The heads that own a question, each once.
+export const ownersOfQuestions = () =>
+  headsOf().filter((x) => questions().some((one) => one.owner === x.at));
+
+/// The two heads of the pair that costs most beyond the cost of each alone, a redundant pair if
+/// there is one; the head that costs less comes first.
+export function pairOfHeads() {
+  const owners = ownersOfQuestions();
+  const found = (owners.length ? owners : headsOf()).map((x) => ({x, partner: partnerOf(x)}))
+    .filter(({partner}) => partner);
+  const value = ({partner}) => partner.beyond + (partner.verdict === 'redundant' ? 1000 : 0);
+  const best = found.reduce((a, b) => (a && value(a) >= value(b) ? a : b), null);
+  if (!best) return null;
+  const [x, y] = [best.x, best.partner.x].sort((a, b) => (costOf([a]) ?? 0) - (costOf([b]) ?? 0));
+  return {x, y};
+}

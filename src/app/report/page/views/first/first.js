@@ -1,0 +1,133 @@
+// The first screen of a run: a headline that says what there is to see and then what changed; the
+// example with its questions at the left; all heads at the right; a drawer with one head; steps. It
+// fits 1280 x 800. On a small screen the drawer opens below the row of the tapped head.
+// Read next: first_lanes.js, first_maps.js, first_drawer.js, first_steps.js.
+import {button, el, live, note} from '../../draw/ui.js';
+import {app, chosen, go, headsOf, isLive, lacking, noModel, trace} from '../../state/state.js';
+import {measure, onMeasured} from '../../parts/measure.js';
+import {openTelling, startState} from './first_state.js';
+import {DETAILS, HEADLINES, factsOfScreen, sentenceOfRows} from './first_words.js';
+import {lanesBoard} from './first_lanes.js';
+import {headMaps} from './first_maps.js';
+import {drawerClass, drawerNodes} from './first_drawer.js';
+import {stepRow, stepRows, stepStrip, toStep} from './first_steps.js';
+
+/// The button that names the next step and takes it.
+function nextButton() {
+  const rows = stepRows();
+  const {scene} = app.state;
+  if (!rows.length) return null;
+  const look = {class: 'main', id: 'next'};
+  if (scene >= rows.length) return button('Start again', () => toStep(0), look);
+  const words = scene === 0 ? `${rows[0].title} ▸` : `Step ${scene + 1} ▸`;
+  return button(words, () => toStep(scene + 1), look);
+}
+
+const isChanged = () => {
+  const {gates, step, tokens, hide} = app.state;
+  return Object.keys(gates).length > 0 || step != null || tokens.length > 0 || hide != null;
+};
+
+function heroPart() {
+  const title = el('p', {class: 'headline', id: 'headline', role: 'status'});
+  const detail = el('p', {class: 'detail', id: 'detail'});
+  const buttons = el('div', {class: 'hero-buttons'});
+  const say = () => {
+    const facts = factsOfScreen();
+    title.textContent = sentenceOfRows(HEADLINES, facts);
+    detail.textContent = (stepRow()?.because ?? '') + sentenceOfRows(DETAILS, facts);
+  };
+  const update = () => {
+    say();
+    const reset = button(app.state.tokens.length ? 'As it was' : 'All heads on',
+      () => go(startState()), {id: 'reset', disabled: !isChanged()});
+    buttons.replaceChildren(...[nextButton(), isLive() && reset].filter(Boolean));
+  };
+  return {node: el('div', {class: 'hero'}, title, buttons, detail), update, say};
+}
+
+/// Puts the drawer below the row of the chosen head on small screens, else below both halves.
+function placeDrawer(drawer, maps, halves) {
+  const {cells, block} = maps;
+  if (!matchMedia('(max-width: 899px)').matches) {
+    if (drawer.parentNode !== halves.parentNode) halves.after(drawer);
+    return;
+  }
+  const at = cells.findIndex(({x}) => x.at === chosen()?.at);
+  if (at < 0) return;
+  const top = cells[at].node.offsetTop;
+  const last = cells.filter(({node}) => node.offsetTop === top).at(-1);
+  if (drawer.parentNode !== block || last.node.nextSibling !== drawer) last.node.after(drawer);
+}
+
+/// The parts that depend on the head that is pointed at: nothing else changes on hover.
+function drawerPart() {
+  const node = el('section', {class: 'drawer', id: 'drawer', 'aria-label': 'One head'});
+  const opened = app.state.h;
+  let shown = null;
+  let drawn = '';
+  let touched = false;  // a small screen opens the drawer when a head is tapped
+  const show = (x) => {
+    touched = touched || Boolean(x) || app.state.scene > 0 || app.state.h !== opened;
+    node.hidden = !touched && matchMedia('(max-width: 899px)').matches;
+    const known = headsOf().find((y) => y.at === x?.at) || chosen();
+    shown = x;
+    drawn = known?.at ?? '';
+    node.className = drawerClass(known);
+    node.replaceChildren(...drawerNodes(known).filter(Boolean));
+  };
+  const peek = (x) => {
+    if (x.at !== drawn || node.hidden) show(x);
+  };
+  return {node, update: () => show(null), peek, leave: () => shown && show(null)};
+}
+
+function fill(main) {
+  const hero = heroPart();
+  const board = lanesBoard();
+  const drawer = drawerPart();
+  const maps = headMaps(drawer.peek, drawer.leave);
+  const strip = stepStrip();
+  const halves = el('div', {class: 'halves'}, board.node, maps.node);
+  main.append(hero.node, halves, drawer.node, strip.node);
+  const update = () => {
+    measure();
+    hero.update();
+    board.update();
+    maps.update();
+    drawer.update();
+    strip.update();
+    placeDrawer(drawer.node, maps, halves);
+  };
+  onMeasured(() => {
+    hero.say();
+    board.showMeasurement();
+  });
+  live(update);
+  return update;
+}
+
+/// The notes that say what the page lacks.
+const lackingNotes = () => [
+  !trace() && isLive() ? note('The model is computing this example …') : null,
+  isLive() ? null : noModel(), lacking('heads.json', 'Scores of heads against the truth are'),
+].filter(Boolean);
+
+export const firstView = {
+  name: 'first', place: 'Story', title: 'First look', uses: null,
+  available: (page) => page.runs.length > 0,
+  build(main) {
+    if (!headsOf().length) {
+      main.append(el('p', {class: 'headline', id: 'headline'},
+        sentenceOfRows(HEADLINES, {heads: 0})),
+      note('Its loss is what the other parts of the model can do alone.'));
+      return;
+    }
+    openTelling();
+    app.state.h ??= stepRows()[0]?.h ?? null;
+    firstView.resized = fill(main);
+    main.append(...lackingNotes());
+  },
+  resized() {},
+  reset: () => toStep(0),
+};

@@ -1,0 +1,188 @@
+// The state of the first screen: the example that opens it, its answers, and how many of them break
+// without the heads that are ablated. If the task has several targets, the answers are those at the
+// query; if it has one, those of the whole example. Read next: first_words.js.
+import {range} from '../../engine/numbers.js';
+import {forwardPass} from '../../engine/pass.js';
+import {lossesOf} from '../../engine/losses.js';
+import {remember} from '../../draw/draw.js';
+import {
+  app, baseTrace, chosen, example, exampleCount, exampleIndex, gateArray, go, headsOf, isLive,
+  memo, run, silenced, task, toggledGates, trace,
+} from '../../state/state.js';
+import {costOf} from '../../parts/heads.js';
+import {busiestQuery, tokensOf} from '../../parts/pattern.js';
+import {ownersOfQuestions, pairOfHeads, questionOf, questions} from '../../parts/questions.js';
+
+/// The attention layer whose tokens are the example: the first of the decoder or of the model.
+const mainModule = () => run().modules.findIndex(({kind}) => kind === 'self');
+export const exampleTokens = () => tokensOf(Math.max(0, mainModule())).queries;
+export const queryNow = () => Math.min(app.state.q ?? busiestQuery(), exampleTokens().length - 1);
+
+const severalTargets = () => task().target_names.length > 1;
+
+/// The heads whose absence is tried: owners, or the costliest heads if there are none.
+function suspects() {
+  const owners = ownersOfQuestions();
+  if (owners.length) return owners.slice(0, 6);
+  return [...headsOf()].sort((a, b) => (costOf([b]) ?? 0) - (costOf([a]) ?? 0)).slice(0, 3);
+}
+
+/// The number of examples that are tried: as many as take some tenths of a second.
+function triedExamples(sets) {
+  const {length, source_length: S} = task();
+  const products = run().facts.parameters * (length + S) * (sets.length + 1);
+  return Math.min(exampleCount(), 48, Math.floor(2e8 / products));
+}
+
+/// The answers of a pass, by position: how many are right, and how many are wrong but right in
+/// `base`.
+function answersOf(pass, base) {
+  const K = task().target_names.length;
+  const {right} = remember(pass, 'answers', () => lossesOf(pass));
+  const before = base && remember(base, 'answers', () => lossesOf(base)).right;
+  const {targets} = pass.example;
+  return range(pass.example.length, (t) => {
+    const slots = range(K, (k) => t * K + k).filter((row) => targets?.[row] >= 0);
+    return {
+      asked: slots.length, right: slots.filter((row) => right[row]).length,
+      broken: before ? slots.filter((row) => before[row] && !right[row]).length : 0,
+    };
+  });
+}
+
+/// Counts the different keys that the relations ask for at a query: arcs to one key look alike.
+const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
+  Array.from(shown.gold(r, t) || []))).size;
+
+/// Whether a question asks for a key at a query of an example.
+const asksAt = (shown, {r}, t) => r >= 0 && (shown.gold(r, t) || []).length > 0;
+
+/// Whether one of the heads owns a question that asks for a key at a query.
+const isAsked = (shown, t, heads) => questions().some((one) =>
+  heads.some((x) => x.at === one.owner) && asksAt(shown, one, t));
+
+/// The query of one example that shows most, with the sets of heads without which an answer breaks:
+/// those that own a question asked there, if there are any.
+function tellingQuery(index, sets, pair) {
+  const shown = task().set('scored').example(index);
+  const base = forwardPass(run().model, shown);
+  const whole = answersOf(base, null);
+  const answersWithout = (off) =>
+    answersOf(forwardPass(run().model, shown, {gates: gateArray(silenced(off)), base}), base);
+  const without = sets.map(({heads}) => answersWithout(heads));
+  const both = pair && answersWithout([pair.x, pair.y]);
+  const valued = whole.map(({asked, right}, t) => {
+    const breaking = sets.filter((_, i) => without[i][t].broken > 0);
+    const asking = breaking.filter(({heads}) => isAsked(shown, t, heads));
+    const single = sets.filter((_, i) => without[i][t].broken === 1).length;
+    const isPairNeeded = both?.[t].broken > 0;
+    const isQuestionAsked = asking.length > 0;
+    const late = (t + 1) / whole.length / 2;  // of equal queries the last one
+    const value = 4 * asked * Number(right === asked) + 2 * single + breaking.length +
+      3 * Number(isPairNeeded) + 3 * Number(isQuestionAsked) + distinctKeys(shown, t) + late;
+    return {index, q: t, breaking: isQuestionAsked ? asking : breaking, value};
+  });
+  return valued.filter(({breaking}) => breaking.length)
+    .reduce((a, b) => (a && a.value >= b.value ? a : b), null);
+}
+
+/// The query that shows most of all examples that are tried; null if no set breaks any answer.
+function mostTelling(sets) {
+  const pair = pairOfHeads();
+  return range(triedExamples(sets)).map((index) => tellingQuery(index, sets, pair))
+    .filter(Boolean).reduce((a, b) => (a && a.value >= b.value ? a : b), null);
+}
+
+/// The heads that are tried together if none breaks an answer alone: those of one question, then
+/// all: [{name: of the question or null, heads}].
+function groupsOfHeads() {
+  const ofQuestions = questions().filter(({owner, others}) => owner && others.length)
+    .map((one) => ({name: one.name, heads: headsInLane(one)}));
+  return headsOf().length > 1 ? [...ofQuestions, {name: null, heads: headsOf()}] : ofQuestions;
+}
+
+/// The example and the query that open the screen: {index, q, breakers: the heads without which an
+/// answer breaks there, group: if there is none, the heads that break one together}; null if the
+/// page cannot run the model, or if no head breaks any answer.
+export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
+  const heads = suspects();
+  if (!isLive() || !heads.length) return null;
+  const single = mostTelling(heads.map((x) => ({heads: [x]})));
+  if (single) return {...single, breakers: single.breaking.map(({heads: [x]}) => x), group: null};
+  const found = mostTelling(groupsOfHeads());
+  return found && {...found, breakers: [], group: found.breaking[0]};
+});
+
+/// The question that a head owns, if possible one that the opening query asks; else as
+/// `questionOf`.
+export function openingQuestionOf(x) {
+  const found = telling();
+  const shown = found && task().set('scored').example(found.index);
+  const owned = questions().filter(({owner}) => owner === x.at);
+  return owned.find((one) => shown && asksAt(shown, one, found.q)) || questionOf(x);
+}
+
+/// Moves to the telling example, unless the reader chose another one.
+export function openTelling() {
+  const {state} = app;
+  if (state.ex !== 'typical' || state.tokens.length) return;
+  const found = telling();
+  state.ex = found?.index ?? exampleIndex();
+  state.q ??= found?.q ?? null;
+}
+
+/// The counts of answers of a pass: those at the query if there are several targets, else all.
+export function countsAt(pass, query, base = null) {
+  const rows = answersOf(pass, base);
+  const shown = severalTargets() ? [rows[query]].filter(Boolean) : rows;
+  const sum = (key) => shown.reduce((total, row) => total + row[key], 0);
+  return {asked: sum('asked'), right: sum('right'), broken: sum('broken')};
+}
+
+/// The counts of answers shown: {asked, right, broken, known}; null without a model.
+export function answerCounts() {
+  if (!trace()?.logits) return null;
+  if (!example().targets) return {asked: 0, right: 0, broken: 0, known: false};
+  return {...countsAt(trace(), queryNow(), baseTrace()), known: true};
+}
+
+/// The positions with an answer that is wrong because of what is ablated.
+export function brokenPositions() {
+  if (!trace()?.logits || !example().targets) return new Set();
+  const rows = answersOf(trace(), baseTrace());
+  return new Set(range(rows.length).filter((t) => rows[t].broken > 0));
+}
+
+/// The state in which the screen opens.
+export const startState = () => {
+  const found = telling();
+  return {
+    gates: {}, hide: null, step: null, scene: 0, tokens: [], kept: null, repl: 'zero', k: null,
+    ...(found ? {ex: found.index, q: found.q} : {}),
+  };
+};
+
+export function ablate(x) {
+  if (!isLive()) return go({h: x.at});
+  return go({gates: toggledGates(x), h: x.at, scene: 0, hide: null});
+}
+
+/// The query of a question: in the encoder it is a token of the source.
+export function queryOfQuestion({kind}) {
+  if (kind !== 'encoder') return queryNow();
+  return Math.min(queryNow(), (example().sourceLength || 1) - 1);
+}
+
+/// The ground-truth keys of a question at its query; empty if nothing is asked or nothing is known.
+export const keysOf = (one) =>
+  Array.from((one.r >= 0 && example().gold(one.r, queryOfQuestion(one))) || []);
+
+/// The heads that are drawn in a lane: its owner and those that attend to the same keys; a question
+/// without a relation shows the chosen head.
+export function headsInLane(one) {
+  if (one.r < 0) return chosen() ? [chosen()] : [];
+  const names = [one.owner, ...one.others];
+  return headsOf().filter((x) => names.includes(x.at));
+}
+
+export const isAblated = (x) => app.state.gates[x.at] === 0;

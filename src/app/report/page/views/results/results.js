@@ -1,0 +1,202 @@
+// Findings: whatever the program found of a run, from the columns that it describes itself, sorted
+// by any number, which is drawn, with the meaning of each column in its title.
+import {range} from '../../engine/numbers.js';
+import {idOfPair} from '../../engine/reports.js';
+import {bars, digits, grouped, matrix} from '../../draw/charts.js';
+import {
+  aside, button, choice, code, dynamic, el, figure, note, tableOf, term,
+} from '../../draw/ui.js';
+import {app, go, isStored, run} from '../../state/state.js';
+import {curvePicture, methodNow} from '../../parts/curve.js';
+
+// ---- tables ----------------------------------------------------------------------------------
+
+const valueAt = (json, path) =>
+  path === '' ? json : path.split('.').reduce((at, name) => at?.[name], json);
+
+/// The paths of the values of a cell; a column without a description has its key.
+const pathsOf = ({key, paths}) => paths || [key];
+
+const isInterval = ({cell}) => cell === 'interval' || cell === 'half_width';
+
+const withSign = (number, words) => (number > 0 ? `+${words}` : words);
+
+const fixedDigits = (number, decimals) => (Math.abs(number) < 1e6
+  ? number.toFixed(decimals).replace(/^-(?=[0.]+$)/, '').replace('-', '−') : digits(number));
+
+/// Number formats, by the form of the column (lab/results/table.h). Rounding errors of signed
+/// numbers are shown as 0.
+const FORMS = {
+  automatic: (number) => digits(number),
+  fixed: (number, column) => fixedDigits(number, column.digits),
+  percent: (number, column) => `${fixedDigits(100 * number, column.digits)} %`,
+  signed: (number) => (Math.abs(number) < 1e-7 ? '0' : withSign(number, digits(number))),
+  grouped: (number) => grouped(number),
+  p_value: (number) => (number <= 1e-6 ? '<\u00a01e−6' : digits(number)),
+  hidden: (number) => digits(number),
+};
+
+/// A value as text.
+function valueText(value, column) {
+  if (value == null) return '–';
+  if (typeof value === 'object') return '…';
+  if (typeof value !== 'number') return String(value);
+  const shown = FORMS[column.form] || FORMS.automatic;
+  return shown(value, column);
+}
+
+/// The ends of the interval in a cell: none, or [low, high].
+function endsOf([value, second, third], {cell}) {
+  if (typeof value !== 'number' || second == null) return [];
+  if (cell === 'half_width') return [value - second, value + second];
+  return cell === 'interval' ? [second, third] : [];
+}
+
+const headText = (head) => (head?.[0] == null ? '–' : idOfPair(head));
+
+/// A list as text: of heads, of numbers or of words.
+function listText(list, column) {
+  const texts = list.map((one) => (Array.isArray(one) ? idOfPair(one) : valueText(one, column)));
+  return texts.join(' ');
+}
+
+/// A cell as {words, number, low, high}.
+export function cellOf(row, column) {
+  const parts = pathsOf(column).map((path) => valueAt(row, path));
+  const [value] = parts;
+  if (column.cell === 'head') return {words: headText(Array.isArray(value) ? value : parts)};
+  if (typeof value === 'number') {
+    const [low, high] = endsOf(parts, column);
+    const between = low == null ? ''
+      : ` (${valueText(low, column)} to ${valueText(high, column)})`;
+    return {words: valueText(value, column) + between, number: value, low, high};
+  }
+  if (typeof value === 'boolean') return {words: value ? 'yes' : 'no', number: Number(value)};
+  return {words: Array.isArray(value) ? listText(value, column) : valueText(value, column)};
+}
+
+/// Returns the rows of a described table. Rows of `inner` are in arrays of their own.
+function rowsOf(report, {name, inner}) {
+  const found = valueAt(report, name) ?? [];
+  const rows = Array.isArray(found) ? found : [found];
+  return inner ? rows.flatMap((row) => (row[inner] || []).map((one) => ({...row, ...one}))) : rows;
+}
+
+/// The bars of a column, largest first, named by the columns without numbers.
+function columnBars(width, {columns, cells, numeric}, by) {
+  const drawn = cells.filter((row) => by >= 0 && row[by].number != null);
+  if (drawn.length < 2 || drawn.length > 48) return null;
+  const {key, title, meaning} = columns[by];
+  const name = (row) => row.filter((_, i) => !numeric[i]).slice(0, 2).map((c) => c.words).join(' ');
+  return bars({
+    width: Math.min(width, 640), unit: title,
+    rows: drawn.map((row) => ({...row[by], name: name(row), value: row[by].number})),
+    about: {name: key.replace(/\W+/g, '-'), title, sentence: meaning},
+  });
+}
+
+/// A table that is sorted by the column chosen last, with that column as bars.
+function sortedTable(table, id) {
+  if (!table.rows.length) return note(`${table.title || table.name}: none.`);
+  const columns = table.columns.filter((c) => c.form !== 'hidden' &&
+    table.rows.some((row) => !/^–?$/.test(cellOf(row, c).words)));
+  const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
+  const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
+  const large = (i) => cells.some((row) => Math.abs(row[i].number) > 1e-6);  // no float noise
+  // A table that shows only its first rows is in its own order.
+  let by = columns.findIndex((c, i) => (table.by ? c.key === table.by
+    : !table.most && large(i) && isInterval(c)));
+  const out = el('div');
+  const titled = (c, i) => el('span', null, c.meaning ? term(c.title, c.meaning) : c.title,
+    numeric[i] && button(by === i ? '▾' : '↕', () => sortBy(i), {
+      class: 'sort', 'aria-label': `Sort by ${c.title}`, 'aria-pressed': String(by === i),
+    }));
+  const show = () => {
+    if (by >= 0) cells.sort((a, b) => (b[by].number ?? -Infinity) - (a[by].number ?? -Infinity));
+    out.replaceChildren(
+      tableOf(table.title || table.name, columns.map(titled),
+        cells.map((row) => row.map((c) => c.words)), 512),
+      table.note ? el('p', {class: 'small muted'}, table.note) : '',
+    );
+  };
+  const made = {columns, cells, numeric};
+  const node = figure((width) => columnBars(width, made, by), {
+    id, again: () => run().reports[app.state.file]?.command,
+  });
+  const {draw} = app.figures.at(-1);
+  const sortBy = (i) => {
+    by = i;
+    show();
+    draw();
+  };
+  show();
+  return [node, out];
+}
+
+/// Rows of numbers as shades, from 0 to the largest.
+function shadesOf(width, report, {name, title}) {
+  const rows = valueAt(report, name);
+  const cols = Math.max(...rows.map((row) => row.length));
+  const values = Float32Array.from(rows.flatMap((row) => range(cols, (c) => row[c] ?? 0)));
+  const numbered = (n) => range(n, String);
+  return matrix({
+    rowNames: numbered(rows.length), colNames: numbered(cols), values, width, cell: 28,
+    kind: 'weight', top: Math.max(...values, 1e-9), about: {name, title, sentence: ''},
+    say: (r, c) => `row ${r}, column ${c}: ${digits(values[r * cols + c])}`,
+  });
+}
+
+function tableNodes(report) {
+  const {tables, command} = report;
+  if (!tables)
+    return [note('An earlier version wrote this result. ', code(command), ' computes it again.')];
+  return tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `finding-${i}`));
+}
+
+export const findingsView = {
+  name: 'findings', title: 'Results', uses: [],
+  get place() {
+    return isStored() ? 'Scores' : 'Experiment';
+  },
+  available: (page) => page.runs.length > 0,
+  build(main) {
+    const {reports, facts} = run();
+    const there = Object.keys(reports);
+    const missing = facts.files.filter((f) => (!f.present || f.outdated) && f.command);
+    const shown = () => (there.includes(app.state.file) ? app.state.file
+      : there.find((name) => name === 'ablation') || there[0]);
+    main.append(
+      el('p', null, isStored() ? 'Scores that the program computed from the patterns.'
+        : 'Results that the program wrote into the folder of this run.'),
+      el('div', {class: 'controls'}, there.length > 0 &&
+        choice('pick-file', 'Result', there.map((name) => [name, name.replaceAll('_', ' ')]),
+          (file) => go({file}), shown)),
+    );
+    let last = null;
+    main.append(dynamic('div', {id: 'finding'}, () => {
+      const key = `${app.state.run} ${shown()}`;
+      if (last?.key === key) return last.nodes;
+      const report = reports[shown()] || {};
+      const {examples, command: again} = report;
+      const nodes = there.length ? tableNodes(report) : [note('This result is empty.')];
+      for (const [i, one] of (report.figures || []).entries())
+        nodes.push(figure((width) => shadesOf(width, report, one),
+          {id: `map-${i}`, most: 760, again}));
+      if (examples) nodes.unshift(aside(`Over ${grouped(examples)} examples.`));
+      if (shown() === 'curve')
+        nodes.unshift(...run().facts.figures.curve.plots.map((_, i) =>
+          figure((width) => curvePicture(width, i), {
+            id: i ? `curve-${i}` : 'curve', most: 760, again,
+            choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
+          })));
+      last = {key, nodes};
+      return nodes;
+    }));
+    if (missing.length)
+      main.append(el('details', {id: 'missing'},
+        el('summary', null, `${missing.length} more results can be computed`),
+        tableOf('Missing results, and the commands that compute them', ['file', 'command'],
+          missing.map((f) => [f.file, code(f.command)])),
+      ));
+  },
+};
