@@ -12,11 +12,7 @@ namespace headlab { namespace {
 TEST(Core, ListsItsOwnTasksOnly) {
   std::vector<std::string> names;
   for (const TaskEntry& task : task_table()) names.emplace_back(task.name);
-  const std::vector<std::string> expected = {"relations", "induction",  "copy",
-                                             "sort",      "reverse",    "reverse_cross",
-                                             "recall",    "duplicate",  "brackets",
-                                             "histogram", "memoryless", "random",
-                                             "text"};
+  const std::vector<std::string> expected = {"relations", "induction"};
   EXPECT_EQ(names, expected);
 }
 

@@ -1,6 +1,6 @@
 // Brackets against their definition: sequences are checked by crossing out pairs, and openers are
 // found by walking back, without the stack that made them. Read next:
-// src/core/tasks/brackets.cc.
+// src/lab/data/brackets.cc.
 #include <algorithm>
 #include <map>
 

@@ -1,5 +1,5 @@
 // The controls against their definitions: labels that no head can help with, and gold that is what
-// it says all the same. Read next: src/core/tasks/control.cc.
+// it says all the same. Read next: src/lab/data/control.cc.
 #include "tasks/checks.h"
 
 namespace headlab { namespace control_tests {

@@ -1,5 +1,5 @@
 // Duplicate and histogram, which count equal tokens, against their definitions: everything is
-// counted again from the words. Read next: src/core/tasks/duplicate.cc.
+// counted again from the words. Read next: src/lab/data/duplicate.cc.
 #include <cmath>
 
 #include "tasks/checks.h"

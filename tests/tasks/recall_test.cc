@@ -1,5 +1,5 @@
 // Recall against its definition: pairs and queries are read again from the words alone. Read next:
-// src/core/tasks/recall.cc.
+// src/lab/data/recall.cc.
 #include <algorithm>
 #include <set>
 

@@ -1,5 +1,5 @@
 // Copy, sort, reverse and reverse_cross against their definitions, sequence by sequence. Read next:
-// src/core/tasks/symbols.cc.
+// src/lab/data/symbols.cc.
 #include <algorithm>
 #include <set>
 

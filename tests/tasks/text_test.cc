@@ -1,5 +1,5 @@
 // Text: windows of each split, the vocabulary, and files that cannot be used. Read next:
-// src/core/tasks/text.cc.
+// src/lab/data/text.cc.
 #include <algorithm>
 
 #include "headlab/core/base/files.h"

@@ -1,45 +1,31 @@
-// The table of tasks. Each task is one file, which ends with a function that creates its row. To
-// add a task, write that file, and declare and call its function here. The laboratory and programs
-// add their own rows. Read next: relations.cc, the main example; duplicate.cc, a short one.
+// The table of tasks. Each task is one file, which ends with a function that creates its row. The
+// framework has two: in one positions decide which keys count, in the other content does. The
+// laboratory and programs add their own rows. Read next: relations.cc, the main example.
 #include "headlab/core/tasks/table.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 
 namespace headlab {
 
-TaskEntry relations_task(), induction_task(), copy_task(), sort_task(), reverse_task(),
-    reverse_cross_task(), recall_task(), duplicate_task(), brackets_task(), histogram_task(),
-    memoryless_task(), random_task(), text_task();
+TaskEntry relations_task(), induction_task();
 
 namespace {
 
-std::vector<TaskEntry> core_tasks() {
-  return {// in the order of lists and reports
-          relations_task(), induction_task(),     copy_task(),       sort_task(),
-          reverse_task(),   reverse_cross_task(), recall_task(),     duplicate_task(),
-          brackets_task(),  histogram_task(),     memoryless_task(), random_task(),
-          text_task()};
-}
-
-/// Inserts the rows of more_tasks().
-std::vector<TaskEntry> with_more(std::vector<TaskEntry> rows) {
-  if (more_tasks() == nullptr) return rows;
-  for (const TasksAfter& more : more_tasks()()) {
-    const auto before = std::ranges::find(rows, std::string_view(more.after), &TaskEntry::name);
-    require(before != rows.end(), "cannot list tasks after ", more.after,
-            ": there is no such task");
-    rows.insert(before + 1, more.tasks.begin(), more.tasks.end());
-  }
-  return rows;
+/// Returns all rows in the order of lists and reports.
+std::vector<TaskEntry> all_tasks() {
+  std::vector<TaskEntry> rows = {relations_task(), induction_task()};
+  if (more_tasks() != nullptr) std::ranges::move(more_tasks()(), std::back_inserter(rows));
+  return with_own(std::move(rows), own_tasks());
 }
 
 }  // namespace
 
 std::span<const TaskEntry> task_table() {
-  static const std::vector<TaskEntry> all = with_own(with_more(core_tasks()), own_tasks());
+  static const std::vector<TaskEntry> all = all_tasks();
   return all;
 }
 

@@ -1,8 +1,7 @@
 // Ground truth and functions shared by tasks. Ground-truth sets are stored as one list of keys with
 // the index at which each query's keys begin: a batch has thousands of queries with one key each,
 // and a vector for each would cost more than the training step. The order of random draws affects
-// every published number: changing it changes all sequences. Read next: table.cc; duplicate.cc, a
-// short task.
+// every published number: changing it changes all sequences. Read next: table.cc.
 #include "headlab/core/tasks/task.h"
 
 #include <algorithm>

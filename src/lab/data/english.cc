@@ -12,8 +12,8 @@
 // Read next: sentence.h; headlab/core/tasks/definition.h.
 #include <algorithm>
 
-#include "core/tasks/language.h"
 #include "headlab/core/tasks/definition.h"
+#include "lab/data/language.h"
 #include "lab/data/sentence.h"
 
 namespace headlab {

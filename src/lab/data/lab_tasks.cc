@@ -1,6 +1,7 @@
-// Table of the tasks of the laboratory, each with its position among those of the framework. A task
+// Table of the tasks of the laboratory, which follow those of the framework in every list. A task
 // is one file that ends in a function that makes its row; the function is declared and called here.
-// Read next: headlab/core/tasks/table.h, how the rows get into the table; file.cc.
+// Read next: headlab/core/tasks/table.h, how the rows get into the table; duplicate.cc, a
+// short task; file.cc.
 #include "headlab/lab/data/lab_tasks.h"
 
 #include <algorithm>
@@ -11,15 +12,19 @@
 
 namespace headlab {
 
-TaskEntry grid_task(), patches_task(), assign_task(), english_task(), tokens_task(),
-    repeated_task(), file_task(), command_task();
+TaskEntry copy_task(), sort_task(), reverse_task(), reverse_cross_task(), recall_task(),
+    duplicate_task(), brackets_task(), grid_task(), patches_task(), assign_task(), histogram_task(),
+    memoryless_task(), random_task(), english_task(), text_task(), tokens_task(), repeated_task(),
+    file_task(), command_task();
 
 namespace {
 
-std::vector<TasksAfter> lab_tasks() {
-  return {{"brackets", {grid_task(), patches_task(), assign_task()}},
-          {"random", {english_task()}},
-          {"text", {tokens_task(), repeated_task(), file_task(), command_task()}}};
+std::vector<TaskEntry> lab_tasks() {
+  return {// in the order of lists and reports
+          copy_task(),      sort_task(),       reverse_task(), reverse_cross_task(), recall_task(),
+          duplicate_task(), brackets_task(),   grid_task(),    patches_task(),       assign_task(),
+          histogram_task(), memoryless_task(), random_task(),  english_task(),       text_task(),
+          tokens_task(),    repeated_task(),   file_task(),    command_task()};
 }
 
 }  // namespace

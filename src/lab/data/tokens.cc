@@ -10,11 +10,11 @@
 // text.cc.
 #include <algorithm>
 
-#include "core/tasks/language.h"
 #include "headlab/core/base/build.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
 #include "headlab/core/tasks/definition.h"
+#include "lab/data/language.h"
 #include "lab/data/token_file.h"
 
 namespace headlab {

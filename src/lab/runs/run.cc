@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/tasks/language.h"
+#include "lab/data/language.h"
 #include "headlab/core/base/build.h"
 #include "headlab/core/model/checkpoint.h"
 #include "lab/runs/best_weights.h"

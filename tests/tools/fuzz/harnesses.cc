@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "app/report/page_parts.h"
-#include "core/tasks/language.h"
+#include "lab/data/language.h"
 #include "headlab/app/cli/arguments.h"
 #include "headlab/app/cli/command.h"
 #include "headlab/core/base/error.h"

@@ -9,7 +9,7 @@
 // together; void answer(Sequence& s), adds targets and ground truth that follow from the tokens
 // alone, for tokens given by a user; `different` and Sequence::unit, for finite data; and
 // needed_heads, is_control, token_text, answer_text, encode, decode, data_hash, about_data as in
-// Task. task_entry makes a row. Read next: src/core/tasks/duplicate.cc; examples/own_task.cc.
+// Task. task_entry makes a row. Read next: src/lab/data/duplicate.cc; examples/own_task.cc.
 #pragma once
 
 #include <memory>

@@ -55,12 +55,8 @@ std::span<const TaskEntry> task_table();
 /// read; they follow ours in every listing.
 std::vector<TaskEntry>& own_tasks();
 
-/// Tasks of a larger library, listed right after the task named `after`.
-struct TasksAfter {
-  const char* after = nullptr;
-  std::vector<TaskEntry> tasks;
-};
-using MoreTasks = std::vector<TasksAfter> (*)();
+/// Function of a larger library that returns its tasks, which follow those of the framework.
+using MoreTasks = std::vector<TaskEntry> (*)();
 /// Returns the function that supplies them, nullptr if there is none. Set it before the table is
 /// first read.
 MoreTasks& more_tasks();

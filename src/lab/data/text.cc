@@ -8,9 +8,9 @@
 // training loss stops falling. Read next: language.h; headlab/core/tasks/definition.h.
 #include <algorithm>
 
-#include "core/tasks/language.h"
 #include "headlab/core/base/text.h"
 #include "headlab/core/tasks/definition.h"
+#include "lab/data/language.h"
 
 namespace headlab {
 namespace {

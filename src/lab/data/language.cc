@@ -1,7 +1,7 @@
 // UTF-8, held-out data and display of characters for language tasks. Every token must be visible in
 // a terminal or a report, so invisible characters are written as escapes. The ranges cover the
 // Unicode characters that occur in texts. Read next: text.cc.
-#include "core/tasks/language.h"
+#include "lab/data/language.h"
 
 #include <algorithm>
 
