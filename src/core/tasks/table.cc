@@ -49,16 +49,15 @@ Json to_json(const Learned& learned) {
 
 namespace {
 
-/// Returns the task that reads a file of this name, as "file:train=max.jsonl"; "" if its extension
-/// is unknown.
-std::string task_of_file(std::string_view path) {
-  constexpr std::pair<std::string_view, const char*> kEndings[] = {
-      {".jsonl", "file:train="}, {".json", "file:train="}, {".npz", "file:train="},
-      {".bin", "tokens:file="},  {".npy", "tokens:file="}, {".txt", "text:file="}};
-  for (const auto& [ending, task] : kEndings) {
-    if (path.ends_with(ending)) return text(task, path);
+/// Returns the row of the task that reads files with the extension of `path`; nullptr if there is
+/// none.
+const TaskEntry* reader_of(std::string_view path) {
+  for (const TaskEntry& entry : task_table()) {
+    for (const std::string& ending : entry.endings) {
+      if (path.ends_with(ending)) return &entry;
+    }
   }
-  return "";
+  return nullptr;
 }
 
 /// Throws an Error that names the setting if parameters begin with a value alone, such as a path.
@@ -76,9 +75,11 @@ void require_names(std::string_view parameters, const TaskEntry& entry) {
 }  // namespace
 
 const TaskEntry& find_task(std::string_view spec) {
-  if (const std::string task = task_of_file(spec); !task.empty() && spec.find(':') == spec.npos) {
+  if (const TaskEntry* reader = reader_of(spec); reader && spec.find(':') == spec.npos) {
+    const std::string setting = reader->parameters().all().front().name;
     throw Error(text("unknown task '", spec, "': it is the name of a file"),
-                text("name the task that reads it: --task ", task));
+                text("name the task that reads it: --task ", reader->name, ":", setting, "=",
+                     spec));
   }
   return named("task", spec.substr(0, spec.find(':')), task_table(), &TaskEntry::name);
 }

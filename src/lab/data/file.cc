@@ -174,15 +174,17 @@ LinesCheck check_lines(std::string_view lines, const std::string& source) {
 }
 
 TaskEntry file_task() {
-  return task_entry(FromFile{}, {"file",
-                                 "your own sequences and truth, from lines of JSON",
-                                 "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
-                                 {.why = "what can be learned depends on the file"},
-                                 {},
-                                 {},
-                                 {},
-                                 advice_of,
-                                 form_of_lines()});
+  TaskEntry entry = task_entry(FromFile{}, {"file",
+                                            "your own sequences and truth, from lines of JSON",
+                                            "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
+                                            {.why = "what can be learned depends on the file"},
+                                            {},
+                                            {},
+                                            {},
+                                            advice_of,
+                                            form_of_lines()});
+  entry.endings = {".jsonl", ".json", ".npz"};
+  return entry;
 }
 
 }  // namespace headlab

@@ -96,12 +96,15 @@ struct Characters {
 }  // namespace
 
 TaskEntry text_task() {
-  return task_entry(Characters{},
-                    {"text",
-                     "the next character of any UTF-8 text",
-                     "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 lr=1e-3 "
-                     "min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 clip=1",
-                     {.why = "what can be learned depends on the text"}});
+  TaskEntry entry =
+      task_entry(Characters{},
+                 {"text",
+                  "the next character of any UTF-8 text",
+                  "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 lr=1e-3 "
+                  "min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 clip=1",
+                  {.why = "what can be learned depends on the text"}});
+  entry.endings = {".txt"};
+  return entry;
 }
 
 }  // namespace headlab

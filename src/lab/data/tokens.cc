@@ -125,20 +125,23 @@ struct Repeated {
 }  // namespace
 
 TaskEntry tokens_task() {
-  return task_entry(Tokens{},
-                    {"tokens",
-                     "the next token of any file of tokens",
-                     "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 "
-                     "lr=1e-3 min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 "
-                     "clip=1",
-                     {.why = "what can be learned depends on the file"},
-                     {},
-                     {},
-                     {},
-                     {},
-                     "the file holds tokens one after the other: numbers of 2 or 4 bytes without\n"
-                     "a header (`type`), llm.c's .bin (GPT-2 or Llama 3), or .npy; a sequence\n"
-                     "begins at a random position\n"});
+  TaskEntry entry =
+      task_entry(Tokens{},
+                 {"tokens",
+                  "the next token of any file of tokens",
+                  "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 "
+                  "lr=1e-3 min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 "
+                  "clip=1",
+                  {.why = "what can be learned depends on the file"},
+                  {},
+                  {},
+                  {},
+                  {},
+                  "the file holds tokens one after the other: numbers of 2 or 4 bytes without\n"
+                  "a header (`type`), llm.c's .bin (GPT-2 or Llama 3), or .npy; a sequence\n"
+                  "begins at a random position\n"});
+  entry.endings = {".bin", ".npy"};
+  return entry;
 }
 
 TaskEntry repeated_task() {

@@ -48,6 +48,8 @@ struct TaskEntry {
   std::function<std::string(std::string_view parameters)> advice = {};
   /// Format of the task's data, in lines; "" if the task generates its data.
   std::string form = {};
+  /// Extensions of files that the first parameter names, such as ".jsonl"; empty if there is none.
+  std::vector<std::string> endings = {};
 };
 
 std::span<const TaskEntry> task_table();
