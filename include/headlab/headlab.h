@@ -15,10 +15,11 @@
 // The framework: base, kernels, tensor, ops, nn, model, tasks, train.
 #include "headlab/core.h"
 
-// results: statistics, comparisons, tables.
+// results: statistics, comparisons, tables, words for readers.
 #include "headlab/lab/results/comparison.h"
 #include "headlab/lab/results/statistics.h"
 #include "headlab/lab/results/table.h"
+#include "headlab/lab/results/words.h"
 
 // layouts: checkpoints of other programs.
 #include "headlab/lab/layouts/layouts.h"

@@ -1,5 +1,6 @@
 // Texts in pieces and characters. Read next: include/headlab/core/base/text.h.
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 #include <gtest/gtest.h>
 

@@ -8,6 +8,7 @@
 #include "headlab/core/base/text.h"
 #include "headlab/lab/bench/cost.h"
 #include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab { namespace corrections_tests {
 

@@ -3,6 +3,7 @@
 // support/golden_text.h.
 #include "cli/program.h"
 #include "headlab/app/cli/command.h"
+#include "headlab/lab/results/words.h"
 #include "support/golden_text.h"
 
 namespace headlab::cli { namespace {

@@ -1,6 +1,7 @@
 // Records that are true: what a run, a pruned run and a result say of themselves is what they are,
 // also after somebody went on. Read next: again_test.cc, which follows the commands.
 #include "cli/program.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {

@@ -5,6 +5,7 @@
 #include "cli/program.h"
 #include "headlab/lab/heads/causes/analyses.h"
 #include "headlab/lab/results/table.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {

@@ -4,6 +4,7 @@
 #include "cli/program.h"
 #include "headlab/app/cli/arguments.h"
 #include "headlab/app/cli/command.h"
+#include "headlab/lab/results/words.h"
 #include "support/errors.h"
 
 namespace headlab::cli { namespace {

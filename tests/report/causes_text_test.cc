@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "headlab/app/report/finding_text.h"
-#include "headlab/core/base/text.h"
 #include "headlab/lab/heads/causes/attribution.h"
 #include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/patching.h"
 #include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/results/words.h"
 #include "report/lines.h"
 #include "support/golden_text.h"
 

@@ -4,6 +4,7 @@
 #include "app/report/findings.h"
 #include "headlab/app/report/page.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
 #include "support/tensors.h"

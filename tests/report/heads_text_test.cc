@@ -3,9 +3,9 @@
 #include <map>
 
 #include "headlab/app/report/finding_text.h"
-#include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/results/words.h"
 #include "report/lines.h"
 #include "support/golden_text.h"
 #include "support/tensors.h"

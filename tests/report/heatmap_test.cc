@@ -3,6 +3,7 @@
 #include "headlab/app/report/heatmap.h"
 
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 #include "report/lines.h"
 #include "support/golden_text.h"
 #include "support/tensors.h"

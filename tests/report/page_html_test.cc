@@ -10,7 +10,7 @@
 #include "core/base/digest.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/json.h"
-#include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab { namespace {
 

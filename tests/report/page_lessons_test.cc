@@ -8,8 +8,8 @@
 
 #include "app/report/page_html.h"
 #include "app/report/page_parts.h"
-#include "headlab/core/base/text.h"
 #include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/results/words.h"
 #include "lab/heads/scores/scored_queries.h"
 #include "report/page_core.h"
 

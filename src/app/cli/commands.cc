@@ -2,6 +2,7 @@
 // function, declare the function below, and add a row. Everything around a command is in
 // program.cc. Read next: eval.cc, the shortest command on a run.
 #include "app/cli/commands.h"
+#include "headlab/lab/results/words.h"
 
 #include <algorithm>
 #include <deque>

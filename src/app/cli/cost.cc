@@ -3,6 +3,7 @@
 // lab/bench/cost.h.
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
 namespace {

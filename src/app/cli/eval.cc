@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/words.h"
 #include "lab/results/npy.h"
 
 namespace headlab::cli {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/words.h"
 #include "lab/results/npy.h"
 
 namespace headlab::cli {

@@ -7,6 +7,7 @@
 
 #include "app/cli/commands.h"
 #include "app/report/findings.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
 namespace {

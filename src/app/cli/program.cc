@@ -13,6 +13,7 @@
 
 #include "app/cli/commands.h"
 #include "core/base/digest.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
 namespace {

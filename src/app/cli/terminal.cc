@@ -3,6 +3,7 @@
 // signal ends the process. Read next: train.cc.
 #include "app/cli/colour.h"
 #include "app/cli/commands.h"
+#include "headlab/lab/results/words.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -10,6 +10,7 @@
 
 #include "app/cli/terms.h"
 #include "app/report/findings.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
 namespace {

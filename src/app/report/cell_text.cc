@@ -9,6 +9,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/statistics.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

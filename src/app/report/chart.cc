@@ -13,6 +13,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

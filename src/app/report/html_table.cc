@@ -3,7 +3,7 @@
 // Read next: cell_text.cc, which makes the cells.
 #include "app/report/shown_columns.h"
 #include "headlab/app/report/finding_text.h"
-#include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 

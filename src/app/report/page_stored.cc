@@ -6,6 +6,7 @@
 #include "app/report/page_html.h"
 #include "app/report/page_parts.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

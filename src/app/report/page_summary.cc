@@ -5,7 +5,7 @@
 
 #include "headlab/app/report/page.h"
 #include "headlab/core/base/error.h"
-#include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

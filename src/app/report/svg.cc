@@ -8,6 +8,7 @@
 #include "headlab/app/report/picture.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

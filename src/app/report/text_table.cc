@@ -9,6 +9,7 @@
 #include "headlab/app/report/finding_text.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

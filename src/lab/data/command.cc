@@ -20,6 +20,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 #include "lab/data/sequences.h"
 
 namespace headlab {

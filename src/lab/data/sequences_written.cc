@@ -3,7 +3,7 @@
 // Read next: sequences.cc, the way back.
 #include <set>
 
-#include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 #include "lab/data/sequences.h"
 
 namespace headlab {

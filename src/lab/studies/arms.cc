@@ -11,6 +11,7 @@
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/prune/methods.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/sweep.h"
 

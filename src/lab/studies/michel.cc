@@ -6,9 +6,9 @@
 #include <array>
 
 #include "headlab/core/base/error.h"
-#include "headlab/core/base/text.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/studies/reproduce.h"
 #include "lab/runs/snapshots.h"
 

@@ -16,6 +16,7 @@
 #include "headlab/core/base/text.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {

@@ -37,34 +37,5 @@ std::size_t number_length(std::string_view text);
 std::string fixed(double value, int digits);
 /// Returns the value with 4 significant digits, as short as possible: 0.0005, 1.234, 1.2e-06.
 std::string significant(double value);
-/// Returns the value with 2 significant digits; "0" unless it is above 0.
-std::string two_digits(double value);
-/// Returns `significant` with a sign: +0.0005, -1.234.
-std::string signed_text(double value);
-/// Returns the numbers from 0 to count - 1 as labels.
-std::vector<std::string> counted(std::size_t count);
-/// Returns the value with commas: 1050624 as 1,050,624.
-std::string grouped(std::int64_t value);
-/// Returns a line without trailing blanks, with its newline.
-std::string trimmed_line(std::string line);
-/// Wraps words into lines of at most `columns`; each line after the first begins with `indent`.
-std::string wrapped(const std::string& words, const std::string& indent = "",
-                    std::size_t columns = 100);
-/// Returns the lines of a text whose last line also ends with a newline.
-std::vector<std::string> lines_of(const std::string& folded);
-/// Returns a word in shell syntax: quoted if it contains anything other than letters, digits and
-/// -_=+:,./
-std::string shell_word(const std::string& word);
-/// Returns text for HTML, with & < > " ' as entities.
-std::string html_text(std::string_view text);
-/// Returns the number of terminal columns of UTF-8 text: two for a wide character, such as a
-/// Chinese one, and none for a combining mark.
-std::size_t display_width(std::string_view text);
-/// Returns the number of terminal columns of one code point.
-std::size_t character_width(std::string_view character);
-/// Returns the code points of UTF-8 text, each as its bytes.
-std::vector<std::string> characters_of(std::string_view text);
-/// Returns `text` padded with blanks to `width` columns, at its end or its beginning, or cut to it.
-std::string padded(std::string_view text, std::size_t width, bool to_the_right = false);
 
 }  // namespace headlab

@@ -1,11 +1,11 @@
 // Terminal columns of a text: two for a character of Chinese, Japanese or Korean and for most
 // pictograms (East Asian Width W and F of Unicode's annex 11), none for a mark drawn over the
 // character before it, else one. The tables hold blocks, not single characters, because terminals
-// differ in the details. Read next: text.cc.
+// differ in the details. Read next: words.cc.
 #include <algorithm>
 #include <array>
 
-#include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 namespace {
