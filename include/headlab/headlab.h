@@ -15,9 +15,10 @@
 // The framework: base, kernels, tensor, ops, nn, model, tasks, train.
 #include "headlab/core.h"
 
-// results: statistics, comparisons, tables, words for readers.
+// results: statistics, comparisons, tables, stored JSON, words for readers.
 #include "headlab/lab/results/comparison.h"
 #include "headlab/lab/results/statistics.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/table.h"
 #include "headlab/lab/results/words.h"
 
@@ -30,6 +31,7 @@
 #include "headlab/lab/data/lab_tasks.h"
 
 // runs: a training as a folder.
+#include "headlab/lab/runs/file_lock.h"
 #include "headlab/lab/runs/run.h"
 #include "headlab/lab/runs/run_config.h"
 #include "headlab/lab/runs/single_targets.h"

@@ -20,6 +20,7 @@
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/json.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/stored_json.h"
 #include "support/folders.h"
 
 namespace headlab::cli {

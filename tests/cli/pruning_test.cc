@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/program.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli { namespace {
 

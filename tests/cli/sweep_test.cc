@@ -1,6 +1,7 @@
 // `headlab sweep` as a user runs it: a grid at once, by two processes, stopped and begun again, and
 // collected.
 #include "cli/program.h"
+#include "headlab/lab/runs/file_lock.h"
 #include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {

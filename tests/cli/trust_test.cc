@@ -7,6 +7,7 @@
 
 #include "cli/program.h"
 #include "headlab/core/base/pool.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli { namespace {
 

@@ -6,6 +6,7 @@
 
 #include "headlab/core/base/files.h"
 #include "headlab/lab/prune/curve.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/studies/sweep.h"
 #include "lab/made_arms.h"
 #include "support/runs.h"

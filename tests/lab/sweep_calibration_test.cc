@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "headlab/core/base/files.h"
 #include "headlab/core/base/random.h"
 #include "headlab/lab/results/statistics.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/studies/sweep.h"
 #include "support/runs.h"
 

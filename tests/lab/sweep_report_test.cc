@@ -8,6 +8,7 @@
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/random.h"
 #include "headlab/core/tasks/table.h"
+#include "headlab/lab/results/stored_json.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

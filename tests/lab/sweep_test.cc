@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "headlab/core/base/files.h"
+#include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/runs/file_lock.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

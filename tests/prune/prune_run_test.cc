@@ -5,6 +5,7 @@
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/prune/prune.h"
+#include "headlab/lab/results/stored_json.h"
 #include "support/models.h"
 #include "support/runs.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/stored_json.h"
 #include "report/page_core.h"
 
 namespace headlab {

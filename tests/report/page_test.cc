@@ -12,6 +12,7 @@
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/prune/prune.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/runs/snapshots.h"
 #include "support/base64.h"
 #include "support/runs.h"

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <set>
 
+#include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/runs/file_lock.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

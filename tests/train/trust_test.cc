@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "core/base/digest.h"
+#include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/runs/file_lock.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

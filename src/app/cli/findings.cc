@@ -7,6 +7,8 @@
 #include <system_error>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/runs/file_lock.h"
 #include "lab/runs/run_folder.h"
 
 namespace headlab::cli {

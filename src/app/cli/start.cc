@@ -3,6 +3,7 @@
 // so it is true of this run. The tour replaces only runs that it made itself: those whose settings
 // are the tour's. Read next: commands.cc.
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 #include <poll.h>

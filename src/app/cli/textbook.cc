@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "headlab/core/base/members.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {

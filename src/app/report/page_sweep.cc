@@ -7,6 +7,7 @@
 #include "app/report/page_parts.h"
 #include "headlab/app/report/figures.h"
 #include "headlab/core/base/files.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/studies/sweep.h"
 
 namespace headlab {

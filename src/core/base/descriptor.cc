@@ -54,4 +54,15 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
+int sync_file(int descriptor) { return ::fsync(descriptor) == 0 ? 0 : errno; }
+
+int sync_directory(const path& file) {
+  const path directory = file.has_parent_path() ? file.parent_path() : path(".");
+  const Descriptor descriptor(open_file(directory, O_RDONLY));
+  // If writing to the directory is allowed but listing it is not, there is nothing to sync by.
+  if (!descriptor.is_open()) return errno == EACCES ? 0 : errno;
+  const int code = sync_file(descriptor.number());
+  return code == EINVAL ? 0 : code;
+}
+
 }  // namespace headlab

@@ -1,6 +1,6 @@
 // POSIX file descriptors that close themselves, and the error that names a file and the system's
-// reason. Shared by files.cc (reading and writing) and file_lock.cc (locks). Calls interrupted by a
-// signal are repeated.
+// reason. Shared by files.cc, and by the logs, locks and exchanges of the laboratory. Calls
+// interrupted by a signal are repeated.
 #pragma once
 
 #include <unistd.h>
@@ -40,5 +40,11 @@ int open_file(const std::filesystem::path& file, int flags);
 
 /// Writes all bytes. Returns 0 or the system's error number.
 int write_all(int descriptor, std::string_view bytes);
+
+/// Syncs a file. Returns 0 or the system's error number.
+int sync_file(int descriptor);
+/// Syncs the directory of a file, without which a rename is not durable. Returns 0 or the system's
+/// error number; 0 if the file system does not support it.
+int sync_directory(const std::filesystem::path& file);
 
 }  // namespace headlab

@@ -46,24 +46,11 @@ int write_parts(int descriptor, const std::vector<std::string_view>& parts) {
   return 0;
 }
 
-int sync(int descriptor) { return ::fsync(descriptor) == 0 ? 0 : errno; }
-
-/// Syncs the directory, without which a rename is not durable. File systems that do not support it
-/// return EINVAL.
-int sync_directory(const path& file) {
-  const path directory = file.has_parent_path() ? file.parent_path() : path(".");
-  const Descriptor descriptor(open_file(directory, O_RDONLY));
-  // If writing to the directory is allowed but listing it is not, there is nothing to sync by.
-  if (!descriptor.is_open()) return errno == EACCES ? 0 : errno;
-  const int code = sync(descriptor.number());
-  return code == EINVAL ? 0 : code;
-}
-
 /// Writes, syncs and closes the temporary file. Returns 0 or the system's error number.
 int fill(Descriptor& temporary, const std::vector<std::string_view>& parts, const mode_t* mode) {
   if (mode != nullptr && ::fchmod(temporary.number(), *mode & 07777) != 0) return errno;
   if (const int code = write_parts(temporary.number(), parts)) return code;
-  if (const int code = sync(temporary.number())) return code;
+  if (const int code = sync_file(temporary.number())) return code;
   return temporary.close() == 0 ? 0 : errno;
 }
 
@@ -96,30 +83,6 @@ void write_in_place(const path& file, const std::vector<std::string_view>& parts
   Descriptor descriptor(open_file(file, O_WRONLY));
   if (!descriptor.is_open()) fail("write", file, errno);
   if (const int code = write_parts(descriptor.number(), parts)) fail("write", file, code);
-}
-
-/// Exchanges atomically. Returns 0 or the system's error number; ENOTSUP if it cannot exchange.
-int exchange(const path& a, const path& b) {
-#if defined(RENAME_EXCHANGE)
-  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
-#elif defined(RENAME_SWAP)
-  return ::renamex_np(a.c_str(), b.c_str(), RENAME_SWAP) == 0 ? 0 : errno;
-#else
-  return a == b ? 0 : ENOTSUP;
-#endif
-}
-
-/// Exchanges in three steps, for systems and file systems that cannot do it in one.
-int exchange_by_renames(const path& a, const path& b) {
-  path aside = b;
-  aside += ".aside";
-  if (::rename(a.c_str(), aside.c_str()) != 0) return errno;
-  if (::rename(b.c_str(), a.c_str()) == 0) {
-    return ::rename(aside.c_str(), b.c_str()) == 0 ? 0 : errno;
-  }
-  const int code = errno;
-  ::rename(aside.c_str(), a.c_str());
-  return code;
 }
 
 /// Returns the target of a chain of symbolic links; it need not exist.
@@ -222,44 +185,6 @@ void refuse_link(const path& file) {
   }
 }
 
-void append_line(const path& file, std::string_view line) {
-  require(line.find('\n') == line.npos, "cannot write a line to '", file.string(),
-          "': it has a newline inside");
-  std::string bytes(line);
-  bytes += '\n';
-  Descriptor descriptor(open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW));
-  struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) {
-    fail("write", file, errno);
-  }
-  int code = write_all(descriptor.number(), bytes);
-  const bool regular = S_ISREG(status.st_mode);
-  if (code == 0 && regular) code = sync(descriptor.number());
-  if (code == 0) return;
-  if (regular && ::ftruncate(descriptor.number(), status.st_size) != 0) {
-    fail("take half a line back from", file, errno);
-  }
-  fail("write", file, code);
-}
-
-void write_json(const path& file, const Json& object, Links links) {
-  write_file(file, sealed(object).dump(2) + "\n", links);
-}
-
-void append_json(const path& file, const Json& object) { append_line(file, sealed(object).dump()); }
-
-Json read_json(const path& file) {
-  bool checked = true;
-  Json json = unsealed(read_file(file), file.string(), checked);
-  if (!checked) note_unchecked(file);
-  return json;
-}
-
-void note_unchecked(const path& file) {
-  tell_user(text(file.string(), " has no checksum, or does not say of which run it is: an earlier ",
-                 "version wrote it, and damage cannot be seen"));
-}
-
 bool is_there(const path& file) {
   std::error_code ignored;
   return std::filesystem::exists(file, ignored);
@@ -268,14 +193,6 @@ bool is_there(const path& file) {
 void remove_quietly(const path& file) {
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
-}
-
-void exchange_directories(const path& a, const path& b) {
-  int code = exchange(a, b);
-  if (code == ENOTSUP || code == EINVAL || code == ENOSYS) code = exchange_by_renames(a, b);
-  if (code != 0) fail("replace", a, code);
-  code = sync_directory(a);
-  if (code != 0) fail("sync the directory of", a, code);
 }
 
 void make_directories(const path& directory) {

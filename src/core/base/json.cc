@@ -172,25 +172,6 @@ Json stamped(Json::Object members) {
   return Json::object(std::move(members));
 }
 
-Json sealed(Json object) {
-  const std::string sum = fingerprint(object.dump());
-  object["checksum"] = sum;
-  return object;
-}
-
-Json unsealed(std::string_view json, std::string_view source, bool& checked) {
-  Json object = Json::parse(json, source);
-  const Json* sum = object.is_object() ? object.find("checksum") : nullptr;
-  checked = checked && sum != nullptr;
-  if (sum == nullptr) return object;
-  const Json said = *sum;
-  std::erase_if(object.members(), [](const Json::Member& m) { return m.first == "checksum"; });
-  if (said == Json(fingerprint(object.dump()))) return object;
-  throw Error(text("cannot read ", source,
-                   ": it is damaged, its checksum is that of another content"),
-              "restore it from a copy, or repeat the command that wrote it");
-}
-
 void require_known_version(const Json& json, std::string_view source) {
   const auto numbers = [](const std::string& release) {
     std::pair<int, int> parts{0, 0};

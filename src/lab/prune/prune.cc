@@ -14,6 +14,7 @@
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/prune/stages.h"
 #include "lab/prune/subsets.h"
 

@@ -14,6 +14,7 @@
 #include "headlab/core/model/initial.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/prune/prune.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {

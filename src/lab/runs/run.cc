@@ -6,9 +6,10 @@
 
 #include <algorithm>
 
-#include "lab/data/language.h"
 #include "headlab/core/base/build.h"
 #include "headlab/core/model/checkpoint.h"
+#include "headlab/lab/results/stored_json.h"
+#include "lab/data/language.h"
 #include "lab/runs/best_weights.h"
 #include "lab/runs/early_stop.h"
 #include "lab/runs/run_folder.h"

@@ -5,6 +5,8 @@
 // measured passes through functions that each request it. Read next: run.cc; base/files.cc,
 // FileLock.
 #include "lab/runs/run_folder.h"
+#include "headlab/lab/runs/file_lock.h"
+#include "lab/runs/exchange.h"
 
 #include <unistd.h>
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/runs/run_folder.h"
 
 namespace headlab {

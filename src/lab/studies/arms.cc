@@ -6,11 +6,11 @@
 #include <map>
 
 #include "headlab/core/base/error.h"
-#include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/prune/methods.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/sweep.h"

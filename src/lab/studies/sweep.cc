@@ -16,7 +16,9 @@
 #include "headlab/core/base/text.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
+#include "headlab/lab/runs/file_lock.h"
 
 namespace headlab {
 namespace {

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/core/base/json.h"
-
 namespace headlab {
 
 /// Returns all bytes of the file. Errors name the path and the system's reason. Devices and pipes,
@@ -62,57 +60,10 @@ std::string temporary_target(const std::filesystem::path& path);
 /// Throws an Error if the path is a symbolic link, whether its target exists or not.
 void refuse_link(const std::filesystem::path& path);
 
-/// Appends `line` and a newline to the file in one write, and syncs it; creates the file if
-/// necessary. On an error (a newline inside `line`, a symbolic link, disk full ...) the file does
-/// not change.
-void append_line(const std::filesystem::path& path, std::string_view line);
-
-/// Write JSON objects with a checksum: a result as a file, and a line of a log.
-void write_json(const std::filesystem::path& path, const Json& object,
-                Links links = Links::replace);
-void append_json(const std::filesystem::path& path, const Json& object);
-/// Returns the object of a file that `write_json` wrote. Error if it is damaged. Prints a note if
-/// it has no checksum, as files of earlier versions.
-Json read_json(const std::filesystem::path& path);
-/// Prints a note that damage of this file cannot be detected.
-void note_unchecked(const std::filesystem::path& path);
-
 /// Returns whether the path exists and is visible to this process.
 bool is_there(const std::filesystem::path& path);
 /// Removes a file or an empty folder if possible; errors are ignored.
 void remove_quietly(const std::filesystem::path& path);
-
-/// Exchanges two directories with the same parent: atomically if the system can (Linux, macOS),
-/// else by three renames. Error if the system refuses (a mount point, no permission ...).
-void exchange_directories(const std::filesystem::path& a, const std::filesystem::path& b);
-
-/// A lock that one process at a time can hold. It ends with the process, in whatever way that ends,
-/// or with the object. While it is held, its file names the holder; the destructor removes the
-/// file.
-class FileLock {
- public:
-  /// Tries to take the lock of a file without waiting; creates the file if it does not exist. Error
-  /// if it cannot be created, is a symbolic link, or holds anything other than the line of a lock.
-  explicit FileLock(std::filesystem::path file);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
-  bool held() const { return held_; }
-  /// Returns whether the file system supports locks; if it does not, every process holds them.
-  bool is_certain() const { return certain_; }
-  /// Returns the holder if it is another process: "process 1234 on HOST since 2026-11-22 08:40:01".
-  const std::string& holder() const { return holder_; }
-
- private:
-  std::filesystem::path file_;
-  int descriptor_ = -1, process_;
-  bool held_ = true, certain_ = true;
-  std::string holder_;
-};
-
-/// Sleeps for 10 ms, between two attempts to take a lock.
-void wait_a_moment();
 
 /// Creates the directory and its parents. Error with a message.
 void make_directories(const std::filesystem::path& path);

@@ -124,13 +124,6 @@ Json stamped(Json::Object members = {});
 /// may have another meaning. Objects without a version are accepted.
 void require_known_version(const Json& json, std::string_view source);
 
-/// Returns the object with a checksum of all its other members appended as "checksum", the form in
-/// which results and lines of logs are stored (files.h).
-Json sealed(Json object);
-/// Parses sealed text and removes the checksum. Error if the checksum is wrong: the text is
-/// damaged. `checked` becomes false if there is none, as in files of earlier versions.
-Json unsealed(std::string_view json, std::string_view source, bool& checked);
-
 /// Returns whether `bytes` are valid UTF-8; `position` becomes that of the first invalid byte.
 bool valid_utf8(std::string_view bytes, std::size_t& position);
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "headlab/core/base/error.h"
-#include "headlab/core/base/files.h"
 #include "headlab/core/train/trainer.h"
 #include "headlab/lab/results/table.h"
+#include "headlab/lab/runs/file_lock.h"
 #include "headlab/lab/runs/run_config.h"
 
 namespace headlab {

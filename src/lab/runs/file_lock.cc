@@ -1,6 +1,8 @@
-// File locks (files.h): an advisory system lock on a file that names its holder. The file is
+// File locks (file_lock.h): an advisory system lock on a file that names its holder. The file is
 // removed when the lock is released. A file of the user with the same name is never changed. Read
-// next: files.cc.
+// next: run_folder.cc.
+#include "headlab/lab/runs/file_lock.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,7 +15,6 @@
 
 #include "core/base/descriptor.h"
 #include "headlab/core/base/error.h"
-#include "headlab/core/base/files.h"
 
 namespace headlab {
 

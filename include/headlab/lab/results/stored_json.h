@@ -1,0 +1,35 @@
+// Results and logs as files: JSON objects with a checksum, so that damage is noticed. A result is a
+// file; a log is a line for each object. Read next: table.h, what results hold.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "headlab/core/base/files.h"
+#include "headlab/core/base/json.h"
+
+namespace headlab {
+
+/// Returns the object with a checksum of all its other members appended as "checksum", the form in
+/// which results and lines of logs are stored.
+Json sealed(Json object);
+/// Parses sealed text and removes the checksum. Error if the checksum is wrong: the text is
+/// damaged. `checked` becomes false if there is none, as in files of earlier versions.
+Json unsealed(std::string_view json, std::string_view source, bool& checked);
+
+/// Appends `line` and a newline to the file in one write, and syncs it; creates the file if
+/// necessary. On an error (a newline inside `line`, a symbolic link, disk full ...) the file does
+/// not change.
+void append_line(const std::filesystem::path& path, std::string_view line);
+
+/// Write JSON objects with a checksum: a result as a file, and a line of a log.
+void write_json(const std::filesystem::path& path, const Json& object,
+                Links links = Links::replace);
+void append_json(const std::filesystem::path& path, const Json& object);
+/// Returns the object of a file that `write_json` wrote. Error if it is damaged. Prints a note if
+/// it has no checksum, as files of earlier versions.
+Json read_json(const std::filesystem::path& path);
+/// Prints a note that damage of this file cannot be detected.
+void note_unchecked(const std::filesystem::path& path);
+
+}  // namespace headlab
