@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "core/base/digest.h"
+#include "app/report/encoding.h"
 #include "headlab/core/base/error.h"
 
 namespace headlab { namespace {

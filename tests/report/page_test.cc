@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/report/encoding.h"
 #include "app/report/page_parts.h"
-#include "core/base/digest.h"
 #include "headlab/core/tasks/definition.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/heads/scores/tracking.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/digest.h"
+#include "lab/results/npz.h"
 
 namespace headlab {
 

@@ -8,8 +8,9 @@
 #include <bit>
 #include <cmath>
 
-#include "core/base/digest.h"
+#include "app/report/encoding.h"
 #include "headlab/core/base/error.h"
+#include "lab/results/half.h"
 
 namespace headlab {
 namespace {

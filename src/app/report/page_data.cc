@@ -3,9 +3,9 @@
 // Read next: page.cc; src/app/report/page/engine/page_data.js, which reads them.
 #include <algorithm>
 
+#include "app/report/encoding.h"
 #include "app/report/page_html.h"
 #include "app/report/page_parts.h"
-#include "core/base/digest.h"
 #include "headlab/app/report/figures.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/lessons/lessons.h"

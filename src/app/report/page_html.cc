@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "app/report/encoding.h"
 #include "app/report/page_files.h"
-#include "core/base/digest.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 

@@ -1,6 +1,5 @@
-// Hashes and encodings: checksums that detect damage (not a defence against deliberate changes),
-// SHA-256 for the scripts that a page's content security policy allows, base64 and 16-bit numbers
-// for data inside a page. Read next: safetensors.cc, whose files have a checksum.
+// Checksums that detect damage, which are no defence against deliberate changes, and hexadecimal
+// numbers, as which they are written. Read next: safetensors.cc, whose files have a checksum.
 #pragma once
 
 #include <array>
@@ -30,23 +29,5 @@ class Checksum {
   std::array<std::uint64_t, 4> lanes_{0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
                                       0xD6E8FEB86659FD93};  // arbitrary, all different
 };
-
-/// Returns the SHA-256 of some bytes. Source: FIPS 180-4, section 6.2.
-std::array<std::uint8_t, 32> sha256(std::string_view bytes);
-
-/// Encodes as base64 with padding and without line breaks. Source: RFC 4648, section 4.
-std::string base64(std::string_view bytes);
-
-/// Returns the 32-bit FNV-1a hash. A change of a single byte always changes it, because each step
-/// is a bijection of the state. Source: Fowler, Noll and Vo, 1991.
-std::uint32_t fnv1a(std::string_view bytes);
-
-/// Returns the CRC-32, the checksum of zip archives. Source: RFC 1952, section 8.
-std::uint32_t crc32(std::string_view bytes);
-
-/// Returns the nearest 16-bit number (IEEE 754 binary16), ties to even; values out of range become
-/// infinite.
-std::uint16_t half_of(float value);
-float float_of_half(std::uint16_t half);
 
 }  // namespace headlab

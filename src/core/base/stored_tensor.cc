@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
-#include "core/base/digest.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 
@@ -43,6 +44,20 @@ float float_of_upper_half(std::uint16_t bits) {
 }
 
 }  // namespace
+
+float float_of_half(std::uint16_t half) {
+  const std::uint32_t exponent = half >> 10 & 31U;
+  const std::uint32_t fraction = half & 1023U;
+  if (exponent == 31) {
+    const float infinite = std::numeric_limits<float>::infinity();
+    if (fraction != 0) return std::numeric_limits<float>::quiet_NaN();
+    return (half & 0x8000U) != 0 ? -infinite : infinite;
+  }
+  const float size = exponent == 0 ? static_cast<float>(fraction) * 0x1p-24F
+                                   : std::ldexp(static_cast<float>(1024 + fraction),
+                                                static_cast<int>(exponent) - 25);
+  return (half & 0x8000U) != 0 ? -size : size;
+}
 
 std::size_t element_size(std::string_view dtype) {
   return named("dtype", dtype, kDtypes, &Dtype::name).size;

@@ -21,4 +21,7 @@ std::int64_t checked_product(std::int64_t size, const std::vector<std::int64_t>&
 /// Throws an Error unless the dtype and the shape of a tensor need exactly this many bytes.
 void check_size(const StoredTensor& tensor, std::uint64_t bytes);
 
+/// Returns the value of a 16-bit number (IEEE 754 binary16).
+float float_of_half(std::uint16_t half);
+
 }  // namespace headlab

@@ -19,7 +19,7 @@ namespace {
 
 using Numbers = std::span<const std::int32_t>;
 
-/// Source of the numbers: fnv1a (digest.h), 64 bits.
+/// Source of the numbers: fingerprint (digest.h).
 class Hash {
  public:
   void add(std::uint64_t number) { state_ = (state_ ^ number) * 0x100000001B3; }

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <optional>
 
-#include "core/base/digest.h"
+#include "core/base/stored_tensor.h"
 #include "lab/results/little_endian.h"
 #include "lab/results/npy.h"
 #include "lab/results/npz.h"

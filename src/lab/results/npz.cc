@@ -4,7 +4,6 @@
 // Read next: npy_read.cc.
 #include "lab/results/npz.h"
 
-#include "core/base/digest.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "lab/results/little_endian.h"
@@ -138,6 +137,24 @@ void write_npz(const std::filesystem::path& path,
   const Archive archive =
       in_context(text("cannot write ", path.string()), [&] { return archive_of(files); });
   write_file(path, archive.parts(files));
+}
+
+std::uint32_t crc32(std::string_view bytes) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> remainders{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      remainders[i] = i;
+      for (int bit = 0; bit < 8; ++bit) {
+        remainders[i] = remainders[i] >> 1 ^ (remainders[i] & 1) * 0xEDB88320;
+      }
+    }
+    return remainders;
+  }();
+  std::uint32_t crc = ~0U;
+  for (const char byte : bytes) {
+    crc = crc >> 8 ^ table[(crc ^ static_cast<unsigned char>(byte)) & 255];
+  }
+  return ~crc;
 }
 
 }  // namespace headlab

@@ -39,6 +39,9 @@ WholeNumbers read_npy(std::string_view bytes);
 /// cannot be read, is there twice, or does not fit its checksum.
 std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes);
 
+/// Returns the CRC-32, the checksum of zip archives. Source: RFC 1952, section 8.
+std::uint32_t crc32(std::string_view bytes);
+
 /// Returns the bytes of an archive of .npy files, each with the name of its array. Error over 4 GB.
 std::string npz_bytes(const std::vector<std::pair<std::string, std::string>>& files);
 /// Writes the same to a file. Errors: those of npz_bytes and write_file.

@@ -8,10 +8,11 @@
 #include <cmath>
 #include <functional>
 
-#include "core/base/digest.h"
+#include "core/base/stored_tensor.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/causes/ablation.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "lab/results/half.h"
 #include "lab/runs/snapshots.h"
 
 namespace headlab {
