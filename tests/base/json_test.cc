@@ -137,19 +137,6 @@ TEST(Parse, PassesOverAByteOrderMark) {
   expect_error([] { Json::parse("\xEF\xBB\xBF[1 2]", "a"); }, {"a: line 1, column 4"});
 }
 
-TEST(Parse, NamesFilesOfAnotherKind) {
-  const std::pair<std::string, const char*> files[] = {
-      {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
-      {"<!DOCTYPE html><html>", "a page of HTML"},
-      {"<html>", "a page of HTML"},
-      {std::string("PK\3\4\0\0", 6), "a zip archive"},
-      {"\x1F\x8B\x08 ", "compressed by gzip"},
-      {"\x80\2}q", "a pickle of Python"}};
-  for (const auto& [bytes, expected] : files) {
-    expect_error([file = bytes] { Json::parse(file, "vocab.json"); }, {"vocab.json: ", expected});
-  }
-}
-
 TEST(Parse, PointsAtLineAndColumn) {
   for (const auto& [json, said] : std::vector<std::pair<const char*, const char*>>{
            {"{\n  \"a\": 1,\n  b\n}", "3, column 3: expected a key in double quotes but found 'b'"},

@@ -8,6 +8,7 @@
 #include "app/cli/words.h"
 #include "app/report/findings.h"
 #include "headlab/app/report/finding_text.h"
+#include "lab/data/file_kind.h"
 
 namespace headlab::cli {
 namespace {
@@ -174,7 +175,7 @@ Output attention_lesson(const Invocation& call, const LessonFlags& flags) {
                      "for example: headlab explain attention runs/full");
   }
   return show_worked_example(call, flags,
-                             worked_example_of(Json::parse(read_file(flags.file), flags.file),
+                             worked_example_of(parse_data(read_file(flags.file), flags.file),
                                                flags.file));
 }
 

@@ -3,7 +3,6 @@
 // can overflow the stack. Read next: text.cc.
 #include <unordered_set>
 
-#include "core/base/file_kind.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/json.h"
 #include "headlab/core/base/text.h"
@@ -19,10 +18,6 @@ class Parser {
 
   /// Parses the document. An initial byte order mark is skipped, as RFC 8259 allows.
   Json document() {
-    if (const FileKind* kind = foreign_kind(json_); kind != nullptr) {
-      throw Error(text("cannot parse ", source_, ": expected JSON, but it is ", kind->name),
-                  kind->hint);
-    }
     if (json_.starts_with(kByteOrderMark)) json_.remove_prefix(kByteOrderMark.size());
     std::size_t invalid = 0;
     if (!valid_utf8(json_, invalid)) fail(invalid, "the bytes are not UTF-8");

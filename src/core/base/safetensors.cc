@@ -7,12 +7,12 @@
 #include <bit>
 #include <cstring>
 #include <functional>
-#include <set>
 #include <unordered_set>
 
 #include "core/base/digest.h"
 #include "core/base/stored_tensor.h"
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/json.h"
 #include "headlab/core/base/text.h"
 
 namespace headlab {
@@ -104,35 +104,9 @@ struct Header {
   Layout layout;
 };
 
-/// Throws an Error if the file begins like another kind that users mistake for safetensors; the
-/// length of its header would be impossible.
-void refuse_other_kinds(std::string_view begin) {
-  constexpr struct {
-    std::string_view begin, kind, hint;
-  } kKinds[] = {{"version https://git-lfs", "it is a pointer of git-lfs, not the file itself",
-                 "fetch the file: git lfs pull"},
-                {"{", "it is JSON, not safetensors",
-                 "name the model's folder or its .safetensors file"},
-                {"<", "it begins with '<' as a web page does, not safetensors",
-                 "download the file itself: a page was saved in its place"},
-                {"PK\x03\x04", "it is a zip archive, as torch.save writes it, not safetensors",
-                 "convert it: safetensors.torch.save_model"},
-                {"\x80\x02", "it is a Python pickle, not safetensors",
-                 "convert it: safetensors.torch.save_model"},
-                {"GGUF", "it is GGUF, not safetensors", "use the safetensors of the same model"},
-                {"\x89HDF", "it is HDF5, not safetensors",
-                 "use the safetensors of the same model"}};
-  constexpr std::size_t kNoLength = 7;  // a header's length is small: byte 7 of a file is 0
-  if (begin.size() <= kNoLength || begin[kNoLength] == '\0') return;
-  for (const auto& [start, kind, hint] : kKinds) {
-    if (begin.starts_with(start)) throw Error(std::string(kind), std::string(hint));
-  }
-}
-
 Header read_header(const ReadBytes& read, std::uint64_t size) {
   require(size >= 8, "it has ", size,
           " bytes, too few for the length of a header: it is truncated");
-  refuse_other_kinds(read(0, std::min<std::uint64_t>(size, 32)));
   std::uint64_t length = 0;
   std::memcpy(&length, read(0, 8).data(), sizeof length);
   require(length <= kMostHeader, "the header would have ", length, " bytes (limit ", kMostHeader,
@@ -253,120 +227,33 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {
   });
 }
 
-namespace {
-
-/// Returns model.safetensors of a folder, or the index of its shards. Error if there is neither, or
-/// both.
-std::filesystem::path weights_in(const std::filesystem::path& folder) {
-  const std::filesystem::path whole = folder / "model.safetensors";
-  const std::filesystem::path index = folder / "model.safetensors.index.json";
-  if (is_there(whole) && is_there(index)) {
-    throw Error(text("cannot read ", folder.string(), ": it holds both model.safetensors and ",
-                     index.filename().string(), ", which may be two models"),
-                text("name the one that is meant: ", whole.string(), " or ", index.string()));
-  }
-  if (is_there(whole)) return whole;
-  if (is_there(index)) return index;
-  std::string hint = "name a folder that holds one of them, or the .safetensors file";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".bin" || extension == ".pt" || extension == ".pth") {
-      hint = text("convert ", entry.path().filename().string(),
-                  " in Python: safetensors.torch.save_model(model, 'model.safetensors')");
-    }
-  }
-  throw Error(text("cannot read ", folder.string(), ": it holds neither model.safetensors nor ",
-                   index.filename().string()),
-              hint);
-}
-
-/// Throws an Error unless an index names a file of its own folder.
-void require_own_file(const std::filesystem::path& index, const std::string& name) {
-  const bool is_name = !name.empty() && name != "." && name != ".." &&
-                       name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
-  if (!is_name) {
-    throw Error(text("cannot read ", index.string(), ": it names the file '", harmless(name), "'"),
-                "let the index name files of its own folder only");
-  }
-}
-
-}  // namespace
-
-TensorReader::TensorReader(const std::filesystem::path& path) {
-  const std::filesystem::path file = std::filesystem::is_directory(path) ? weights_in(path) : path;
-  if (file.string().ends_with(".index.json")) {
-    add_all(file);
-  } else {
-    add(file);
-  }
-}
-
-/// Adds the tensors of a file and returns their names.
-std::vector<std::string> TensorReader::add(const std::filesystem::path& path) {
-  const auto file = std::make_shared<FileReader>(path);
-  return about_file(path.string(), [&] {
-    const auto read = [&](auto begin, auto count) { return file->read(begin, count); };
-    Header header = read_header(read, file->size());
-    header_.checked &= check_sum(header, [&](const auto& place) {
+TensorReader::TensorReader(const std::filesystem::path& path)
+    : file_(std::make_unique<FileReader>(path)) {
+  const auto read = [&](auto begin, auto count) { return file_->read(begin, count); };
+  about_file(path.string(), [&] {
+    Header header = read_header(read, file_->size());
+    header_.checked = check_sum(header, [&](const auto& place) {
       return read(place.begin, place.end - place.begin);
     });
-    header_.metadata.merge(header.layout.metadata);
-    for (const auto& place : header.layout.places) {
-      const bool is_new = index_.emplace(place.tensor.name, header_.tensors.size()).second;
-      require(is_new, "another file holds '", place.tensor.name, "' too");
-      header_.tensors.push_back(place.tensor);
-      places_.push_back({file, place.begin, place.end});
+    header_.metadata = std::move(header.layout.metadata);
+    for (Place& place : header.layout.places) {
+      begin_[place.tensor.name] = place.begin;
+      header_.tensors.push_back(std::move(place.tensor));
     }
-    return texts_of(header.layout.places, [](const auto& place) { return place.tensor.name; });
   });
-}
-
-void TensorReader::add_all(const std::filesystem::path& index) {
-  const Json json = Json::parse(read_file(index), index.string());
-  std::map<std::string, std::set<std::string>> files;
-  for (const auto& [name, file] : json.at("weight_map").members()) {
-    require_own_file(index, file.string());
-    files[file.string()].insert(name);
-  }
-  require(!files.empty(), "cannot read ", index.string(), ": it names no file");
-  for (const auto& [file, expected] : files) {
-    const std::vector<std::string> names = add(index.parent_path() / file);
-    const std::set<std::string> held(names.begin(), names.end());
-    for (const std::string& name : expected) {
-      require(held.contains(name), "cannot read ", index.string(), ": it says that ", file,
-              " holds ", name, ", but it does not");
-    }
-    for (const std::string& name : held) {
-      require(expected.contains(name), "cannot read ", index.string(), ": it does not name ", name,
-              ", which ", file, " holds");
-    }
-  }
-}
-
-std::optional<std::size_t> TensorReader::index_of(std::string_view name) const {
-  const auto found = index_.find(std::string(name));
-  return found == index_.end() ? std::nullopt : std::optional(found->second);
-}
-
-const StoredTensor* TensorReader::find(std::string_view name) const {
-  const std::optional<std::size_t> index = index_of(name);
-  return index ? &header_.tensors[*index] : nullptr;
-}
-
-const StoredTensor& TensorReader::at(std::string_view name) const {
-  const StoredTensor* found = find(name);
-  return found != nullptr ? *found : header_.at(name);  // at() throws
 }
 
 std::vector<float> TensorReader::floats(std::string_view name) const {
   constexpr std::uint64_t kPiece = 1 << 20;
-  const StoredTensor& tensor = at(name);
-  const auto& [file, begin, end] = places_[*index_of(name)];
+  const StoredTensor& tensor = header_.at(name);
+  const auto count = static_cast<std::uint64_t>(tensor.count());
+  const std::uint64_t begin = begin_.at(tensor.name);
+  const std::uint64_t end = begin + count * element_size(tensor.dtype);
   std::vector<float> values;
-  values.reserve(static_cast<std::size_t>(tensor.count()));
+  values.reserve(count);
   for (std::uint64_t at = begin; at < end; at += kPiece) {
     StoredTensor piece = tensor;
-    piece.bytes = file->read(at, std::min(kPiece, end - at));
+    piece.bytes = file_->read(at, std::min(kPiece, end - at));
     piece.shape = {static_cast<std::int64_t>(piece.bytes.size() / element_size(piece.dtype))};
     const std::vector<float> some = piece.numbers<float>();
     values.insert(values.end(), some.begin(), some.end());

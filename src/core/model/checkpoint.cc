@@ -71,7 +71,7 @@ void load_parameters(Model& model, const TensorReader& file) {
   std::set<std::string> expected;
   model.visit([&](const std::string& name, const Tensor& parameter) {
     expected.insert(name);
-    check_form(file.at(name), parameter.shape());
+    check_form(file.header().at(name), parameter.shape());
     check_values(name, file.floats(name));
   });
   for (const StoredTensor& tensor : file.header().tensors) {

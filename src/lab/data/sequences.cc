@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/base/file_kind.h"
 #include "headlab/core/base/text.h"
+#include "lab/data/file_kind.h"
 
 namespace headlab {
 namespace {
@@ -316,7 +316,7 @@ Json header_of_lines(std::string_view lines, const std::string& source) {
     ++number;
     if (is_blank_line(line)) continue;
     const Json first = in_context(text("cannot read ", source, ":", number),
-                                  [&] { return Json::parse(line, "the line"); });
+                                  [&] { return parse_data(line, "the line"); });
     const Json* header = first.find("header");
     return header == nullptr ? Json() : *header;
   }
@@ -332,7 +332,7 @@ Sequences LineReader::read_all(std::string_view lines, const std::string& source
     ++number;
     if (!is_blank_line(line)) {
       read_part(text(source, ":", number), faults,
-                [&] { read(Json::parse(line, "the line"), all); });
+                [&] { read(parse_data(line, "the line"), all); });
     }
   }
   return all;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "core/base/file_kind.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/json.h"
 #include "headlab/core/base/text.h"
+#include "lab/data/file_kind.h"
 #include "lab/results/little_endian.h"
 #include "lab/results/npz.h"
 
@@ -219,7 +219,7 @@ std::vector<std::int32_t> tokens_in(std::string_view bytes, TokenType type) {
 
 std::vector<std::string> words_in(std::string_view json, const std::string& source, Index tokens) {
   constexpr Index kMostGaps = 1024;
-  const Json read = Json::parse(json, source);
+  const Json read = parse_data(json, source);
   const char* expected = "expected {\"word\": token, ...}, as a tokenizer's vocab.json";
   require(read.is_object(), source, ": ", expected, ", got ", read.kind());
   const Index count = std::ssize(read.members());

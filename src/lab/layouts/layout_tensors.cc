@@ -140,7 +140,7 @@ Parameter repeated_embedding(const ModelLayout& layout, const Transformer& model
 
 StoredModel::StoredModel(const fs::path& path, const ModelLayout& layout)
     : layout_(layout), reader_(path) {
-  for (const StoredTensor& tensor : reader_.header().tensors) {
+  for (const StoredTensor& tensor : reader_.tensors()) {
     const std::string name = prefixed(layout, without_prefix(layout, tensor.name));
     const auto [other, is_new] = names_.emplace(name, tensor.name);
     if (!is_new) {
@@ -176,7 +176,7 @@ bool StoredModel::has_biases() const {
 
 double StoredModel::count() const {
   double held = 0;
-  for (const StoredTensor& tensor : reader_.header().tensors) {
+  for (const StoredTensor& tensor : reader_.tensors()) {
     held += static_cast<double>(tensor.count());
   }
   return held;

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "headlab/core/base/safetensors.h"
 #include "headlab/core/model/transformer.h"
 #include "lab/layouts/layout_table.h"
+#include "lab/layouts/sharded_reader.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
@@ -56,7 +56,7 @@ Parameter repeated_embedding(const ModelLayout& layout, const Transformer& model
 /// that Python packages add or leave out.
 class StoredModel {
  public:
-  /// Errors: those of TensorReader; two tensors whose names differ only in their prefix.
+  /// Errors: those of ShardedReader; two tensors whose names differ only in their prefix.
   StoredModel(const std::filesystem::path& path, const ModelLayout& layout);
 
   /// Null if there is none.
@@ -83,7 +83,7 @@ class StoredModel {
                const std::string& unembedding) const;
 
   const ModelLayout& layout_;
-  TensorReader reader_;
+  ShardedReader reader_;
   std::map<std::string, std::string> names_;     // in the table: in the file
   std::map<std::string, std::string> repeated_;  // tensors that repeat a parameter: the reason
 };

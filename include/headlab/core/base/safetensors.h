@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,36 +57,22 @@ TensorFile read_safetensors(const std::filesystem::path& path);
 /// Parses bytes in memory; `source` names them in messages.
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source);
 
-/// Reads tensors one at a time, so that a large model is never in memory twice.
+/// Reads the tensors of a file one at a time, so that a large model is never in memory twice.
 class TensorReader {
  public:
-  /// Opens a file; an index of several, NAME.index.json, as Hugging Face writes it; or a folder
-  /// that holds model.safetensors or its index. Errors: those of read_safetensors; a file that the
-  /// index names is missing, or does not hold exactly the tensors that the index lists.
+  /// Opens a file. Errors: those of read_safetensors.
   explicit TensorReader(const std::filesystem::path& path);
 
-  /// Returns the headers of all files, without the bytes of tensors; `checked` is true if all files
-  /// are.
+  /// Returns the header of the file, without the bytes of tensors.
   const TensorFile& header() const { return header_; }
-  /// Returns the tensor with this name without its bytes, in constant time; null if there is none.
-  const StoredTensor* find(std::string_view name) const;
-  /// Returns the tensor with this name without its bytes. Error if there is none.
-  const StoredTensor& at(std::string_view name) const;
-  /// Returns the elements. Error if they are not real numbers.
+  /// Returns the elements of a tensor. Error if there is none of this name, or if they are not real
+  /// numbers.
   std::vector<float> floats(std::string_view name) const;
 
  private:
-  struct Place {
-    std::shared_ptr<FileReader> file;
-    std::uint64_t begin, end;
-  };
-  std::vector<std::string> add(const std::filesystem::path& file);
-  void add_all(const std::filesystem::path& index);
-  std::optional<std::size_t> index_of(std::string_view name) const;
-
-  TensorFile header_{.metadata = {}, .tensors = {}, .checked = true};
-  std::vector<Place> places_;                           // of each tensor
-  std::unordered_map<std::string, std::size_t> index_;  // name: index of the tensor
+  std::unique_ptr<FileReader> file_;
+  TensorFile header_;
+  std::unordered_map<std::string, std::uint64_t> begin_;  // of the bytes of each tensor
 };
 
 /// Writes the file atomically (files.h), with a checksum of header and data in its metadata:

@@ -20,6 +20,9 @@ std::vector<std::string_view> split(std::string_view whole, char separator);
 /// do, because they can hide text.
 std::string harmless(std::string_view text, bool lines = false);
 
+/// Bytes that Windows programs write before UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// Appends a code point as one to four bytes of UTF-8.
 void append_utf8(std::string& out, char32_t point);
 

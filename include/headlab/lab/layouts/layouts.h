@@ -34,9 +34,9 @@ struct ImportedModel {
 /// one of these files with a config.json in the same folder; numbers are F32, F16, BF16 or F64. A
 /// key of config.json decides the layout. Memory holds the model and one more tensor; for tied
 /// models with two matrices, two more. Keys of config.json named in `ignored` are skipped. Errors:
-/// those of TensorReader; a key that is neither known nor in `ignored`; a value or family that
-/// headlab does not compute; tensors that are missing, unexpected, duplicate, or of another shape,
-/// each named.
+/// those of TensorReader; files that do not fit their index; a key that is neither known nor in
+/// `ignored`; a value or family that headlab does not compute; tensors that are missing,
+/// unexpected, duplicate, or of another shape, each named.
 ImportedModel import_model(const std::filesystem::path& path,
                            const std::vector<std::string>& ignored = {});
 

@@ -9,6 +9,7 @@
 
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
+#include "lab/data/file_kind.h"
 #include "lab/results/npy.h"
 #include "lab/results/npz.h"
 
@@ -92,7 +93,7 @@ void require_fit(const WordLists& lists, const StoredInput& input, Index length,
 TokenLists read_tokens(const std::string& file, const StoredInput& input) {
   const std::string bytes = read_file(file);
   return in_context(text("cannot read ", file), [&] {
-    const TokenLists lists = token_lists(Json::parse(bytes, "the file"));
+    const TokenLists lists = token_lists(parse_data(bytes, "the file"));
     if (lists.keys.empty() && input.queries != input.keys) {
       throw Error(text("the patterns have ", input.queries, " queries and ", input.keys,
                        " keys, and it names one list of tokens for both"),
@@ -126,7 +127,7 @@ TruthLines read_truth(const std::string& file, const StoredInput& input) {
     ++number;
     if (is_blank_line(line)) continue;
     const std::string place = text("cannot read ", file, ":", number);
-    TruthLine read{place, in_context(place, [&] { return Json::parse(line, "the line"); })};
+    TruthLine read{place, in_context(place, [&] { return parse_data(line, "the line"); })};
     const bool is_header = read.json.is_object() && read.json.find("header") != nullptr;
     if (!is_header) {
       lines.examples.push_back(std::move(read));

@@ -1,7 +1,9 @@
 // The table of file kinds. An entry has at least three bytes, so that tokens or texts rarely match
 // one by chance. The numbers are from the specification of each format. To add a kind, add a row
 // with a name and a hint for the user. Read next: file_kind.h.
-#include "core/base/file_kind.h"
+#include "lab/data/file_kind.h"
+
+#include "headlab/core/base/error.h"
 
 namespace headlab {
 namespace {
@@ -46,6 +48,14 @@ const FileKind* foreign_kind(std::string_view bytes) {
     if (bytes.starts_with(kind.begin)) return &kind;
   }
   return nullptr;
+}
+
+Json parse_data(std::string_view json, std::string_view source) {
+  if (const FileKind* kind = foreign_kind(json); kind != nullptr) {
+    throw Error(text("cannot parse ", source, ": expected JSON, but it is ", kind->name),
+                kind->hint);
+  }
+  return Json::parse(json, source);
 }
 
 }  // namespace headlab
