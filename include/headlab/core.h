@@ -46,12 +46,11 @@
 #include "headlab/core/nn/attention_functions.h"
 #include "headlab/core/nn/layers.h"
 
-// model: configuration, the transformer, checkpoints, generation.
+// model: configuration, the transformer, checkpoints.
 #include "headlab/core/model/batch.h"
 #include "headlab/core/model/block.h"
 #include "headlab/core/model/checkpoint.h"
 #include "headlab/core/model/config.h"
-#include "headlab/core/model/generation.h"
 #include "headlab/core/model/initial.h"
 #include "headlab/core/model/model.h"
 #include "headlab/core/model/transformer.h"

@@ -30,8 +30,9 @@
 // data: tasks that read files and programs.
 #include "headlab/lab/data/lab_tasks.h"
 
-// runs: a training as a folder.
+// runs: a training as a folder; generation with a trained model.
 #include "headlab/lab/runs/file_lock.h"
+#include "headlab/lab/runs/generation.h"
 #include "headlab/lab/runs/run.h"
 #include "headlab/lab/runs/run_config.h"
 #include "headlab/lab/runs/single_targets.h"

@@ -1,7 +1,6 @@
 // The encoder-decoder: who sees what, names, captures, edits where queries and keys differ in
-// number, and answers. Read next: with_heads_test.cc, golden_test.cc.
+// number. Read next: with_heads_test.cc, golden_test.cc.
 #include "headlab/core/model/checkpoint.h"
-#include "headlab/core/model/generation.h"
 #include "headlab/core/model/initial.h"
 #include "headlab/core/ops/ops.h"
 #include "support/models.h"
@@ -207,23 +206,6 @@ TEST_P(EncoderDecoder, RefusesBatchesThatDoNotFit) {
   expect_error([&] { decoder.forward(batch_); }, {"no encoder-decoder"});
   batch_.source_token(1, 2) = 7;
   expect_error([&] { model().forward(batch_); }, {"id 7"});
-}
-
-TEST_P(EncoderDecoder, AnswersWhatIsLikeliestUnderTeacherForcing) {
-  const auto drawn = generate(model(), {6},
-                              {.tokens = 5,
-                               .temperature = 0,
-                               .source = {batch_.source.begin(), batch_.source.begin() + 4}});
-  ASSERT_EQ(drawn.size(), 6u);
-  Batch answer = batch_.rows(0, 1);
-  answer.source_lengths = {4};
-  answer.tokens.assign(drawn.begin(), drawn.end());
-  answer.length = 6;
-  const Tensor forced = model().forward(answer);
-  for (Index t = 0; t < 5; ++t) {
-    const Scalar* row = forced.data() + t * 7;
-    EXPECT_EQ(drawn[static_cast<std::size_t>(t) + 1], std::max_element(row, row + 7) - row);
-  }
 }
 
 }  // namespace

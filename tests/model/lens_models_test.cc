@@ -3,7 +3,6 @@
 // Read next: tests/support/lens_models.h; layouts_test.cc.
 #include "support/lens_models.h"
 
-#include "headlab/core/model/generation.h"
 #include "headlab/lab/layouts/layouts.h"
 #include "support/stored_models.h"
 
@@ -111,12 +110,6 @@ TEST_F(LensFolder, RefusesWindowsThatTransformerLensIgnores) {
 TEST_F(LensFolder, RefusesToBeTiedWithAnswers) {
   write({.outputs = 2}, "tie_word_embeddings", true);
   expect_error([&] { import_model(folder / "theirs"); }, {"tied", "2 answers"});
-}
-
-TEST_F(LensFolder, AnswersContinueNoText) {
-  LensModel({.outputs = 2}).write(folder / "theirs");
-  const Transformer model = import_model(folder / "theirs").model;
-  expect_error([&] { generate(model, {0}, {}); }, {"2 answers are not tokens"});
 }
 
 }}  // namespace headlab::

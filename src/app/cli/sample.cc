@@ -1,9 +1,10 @@
 // `headlab sample`: continues a text or the tokens of any task; an encoder-decoder answers a
 // source. Draws are keyed by a seed, so the same command gives the same text. Without a prompt it
-// begins with a held-out token. Read next: core/model/generation.h.
+// begins with a held-out token. Read next: headlab/lab/runs/generation.h.
 #include <algorithm>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/runs/generation.h"
 
 namespace headlab::cli {
 namespace {

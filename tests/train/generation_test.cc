@@ -1,13 +1,11 @@
-// Drawing tokens: what a temperature, candidates, a key and a token to stop at decide; and the
-// cache of what was read, which changes no token and keeps no more than its windows see.
-// family_test.cc tests that it changes no logit, in all kinds of blocks.
-#include "headlab/core/model/generation.h"
+// Drawing tokens: what a temperature, candidates, a key and a token to stop at decide. The cache of
+// what was read changes no token; tests/model/cache_test.cc tests what it keeps. Read next:
+// src/lab/runs/generation.cc.
+#include "headlab/lab/runs/generation.h"
 
 #include <map>
 #include <set>
 
-#include "headlab/core/ops/rows.h"
-#include "headlab/core/tensor/watch.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -61,46 +59,6 @@ TEST(Generation, CacheDoesNotChangeTheTokens) {
       EXPECT_EQ(generate(m, {1, 2, 3}, {.tokens = 45, .temperature = 0}),
                 read_anew(m, {1, 2, 3}, 45))
           << settings;
-  }
-}
-
-TEST(Generation, KeepsTheKeysThatAreSeenAndNoMore) {
-  const NoGrad no_grad;
-  const auto kept = [](const char* settings) {
-    const Transformer model = random_model(small_config(text("length=12 ", settings)));
-    ModelCache cache(model.config(), 12);
-    for (Index t = 0; t < 12; ++t) model.forward(Batch::make(1, 1), {}, {.cache = &cache});
-    return cache.numbers();
-  };
-  EXPECT_EQ(kept(""), 2 * 12 * 16);  // layers, positions, keys and values of width 8
-  EXPECT_EQ(kept("kv_heads=1"), 2 * 12 * 8);
-  EXPECT_EQ(kept("window=3+0"), (3 + 12) * 16);
-  EXPECT_EQ(kept("window=20"), 2 * 12 * 16);
-}
-
-/// The ops that a token after `before` others runs, with the numbers that each one reads, without
-/// those that attention reads.
-std::vector<std::pair<std::string, Index>> ops_behind(const Transformer& model, Index before) {
-  ModelCache cache(model.config(), model.config().length);
-  model.forward(Batch::make(1, before), {}, {.cache = &cache});
-  std::vector<std::pair<std::string, Index>> ops;
-  const WorkWatch watch([&](const WorkEvent& event) {
-    Index numbers = event.output->count();
-    if (std::string(event.name) != "attention")
-      for (const Tensor& input : event.inputs) numbers += input.defined() ? input.count() : 0;
-    ops.emplace_back(event.name, numbers);
-  });
-  model.forward(Batch::make(1, 1), {}, {.cache = &cache});
-  return ops;
-}
-
-TEST(Generation, OnlyAttentionCostGrowsWithThePrefix) {
-  const NoGrad no_grad;
-  for (const char* settings : {"block=gpt2 kv_heads=1", "block=llama window=9"}) {
-    const Transformer model = random_model(small_config(text("length=300 ", settings)));
-    const auto few = ops_behind(model, 4);
-    EXPECT_GT(few.size(), 10u);
-    EXPECT_EQ(ops_behind(model, 256), few);
   }
 }
 
@@ -161,34 +119,40 @@ TEST(Generation, LooksAtNoMoreThanTheModelCan) {
   EXPECT_EQ(tail.back(), whole.back());
 }
 
+TEST(Generation, AnswersASourceWithTheLikeliestTokens) {
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
+    TransformerConfig config = small_encoder_decoder();
+    config.norm_place = place;
+    const Transformer model = random_model(config);
+    Batch answer = random_batch(config, 1, 6);
+    answer.source_lengths = {4};
+    const Tokens drawn = generate(model, {6},
+                                  {.tokens = 5,
+                                   .temperature = 0,
+                                   .source = {answer.source.begin(), answer.source.begin() + 4}});
+    ASSERT_EQ(drawn.size(), 6u);
+    answer.tokens.assign(drawn.begin(), drawn.end());
+    const Tensor forced = model.forward(answer);
+    for (Index t = 0; t < 5; ++t) {
+      const Scalar* row = forced.data() + t * 7;
+      EXPECT_EQ(drawn[static_cast<std::size_t>(t) + 1], std::max_element(row, row + 7) - row);
+    }
+  }
+}
+
 TEST(Generation, RefusesModelsAndPromptsThatCannotBeContinued) {
   const Transformer model = random_model(small_config());
   expect_error([&] { generate(model, {}, {}); }, {"prompt is empty"});
   expect_error([&] { generate(model, {7}, {}); }, {"id 7"});
   for (const auto& [settings, said] : {std::pair("architecture=encoder", "must be a decoder"),
                                        {"features=3", "reads vectors, which no token"},
-                                       {"targets=2", "one target"}})
+                                       {"targets=2", "one target"},
+                                       {"answers=2", "2 answers are not tokens"}})
     expect_error([wrong = settings] { generate(Transformer(small_config(wrong)), {1}, {}); },
                  {said});
   expect_error([&] { generate(model, {1}, {.source = {1}}); }, {"no encoder-decoder"});
   expect_error([&] { generate(Transformer(small_encoder_decoder()), {1}, {}); },
                {"needs a batch with sources"});
-}
-
-TEST(Generation, RefusesACacheForEncodersAndPaddedBatches) {
-  const NoGrad no_grad;
-  const auto refused = [](const TransformerConfig& config, Batch batch, const char* why) {
-    const Transformer model(config);
-    ModelCache cache(config, 6);
-    const auto read = [&] { model.forward(batch, {}, {.cache = &cache}); };
-    expect_error([&] { read(), read(), read(); }, {why});
-  };
-  refused(small_config(), Batch::make(1, 2), "expected one position, got 2");
-  refused(small_encoder(), Batch::make(1, 1), "with a cache");
-  Batch padded = Batch::make(1, 3);
-  padded.lengths = {2};
-  refused(small_config(), padded, "with a cache");
-  refused(small_config("length=2"), Batch::make(1, 1), "3 positions");
 }
 
 }  // namespace

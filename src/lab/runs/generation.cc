@@ -1,7 +1,8 @@
 // Sampling of one token after another. The first pass reads the prompt, each later pass the token
 // added last. Tokens are sorted by probability, and equal ones by number, so that a draw is the
-// same on every machine. Read next: transformer.cc, src/core/nn/attention.cc (KeyValueCache).
-#include "headlab/core/model/generation.h"
+// same on every machine. Read next: src/core/model/transformer.cc, src/core/nn/attention.cc
+// (KeyValueCache).
+#include "headlab/lab/runs/generation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/tensor/tape.h"
 
-namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// Samples one token from logits [V].
@@ -76,4 +77,4 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
   return prompt;
 }
 
-}}  // namespace headlab
+}  // namespace headlab

@@ -1,14 +1,15 @@
 // Token-by-token generation with a language model or the decoder of an encoder-decoder, by sampling
 // or by always taking the most likely token. Keys and values of processed tokens are cached
 // (ModelCache), so the cost of a token grows with the context only in attention itself. The same
-// key generates the same tokens. Read next: transformer.h.
+// key generates the same tokens. Read next:
+// headlab/core/model/transformer.h.
 #pragma once
 
 #include <vector>
 
 #include "headlab/core/model/transformer.h"
 
-namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace headlab {
 
 struct GenerationOptions {
   Index tokens = 200;      // maximum number of tokens to add
@@ -30,4 +31,4 @@ struct GenerationOptions {
 std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
                                    const GenerationOptions& options);
 
-}}  // namespace headlab
+}  // namespace headlab
