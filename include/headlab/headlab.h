@@ -17,6 +17,7 @@
 
 // results: statistics, comparisons, tables, stored JSON, words for readers.
 #include "headlab/lab/results/comparison.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/results/statistics.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/table.h"
@@ -27,7 +28,8 @@
 
 #ifndef HEADLAB_F64
 
-// data: tasks that read files and programs.
+// data: tasks, generated or from files and programs.
+#include "headlab/lab/data/data_files.h"
 #include "headlab/lab/data/lab_tasks.h"
 
 // runs: a training as a folder; generation with a trained model.

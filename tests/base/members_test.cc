@@ -1,5 +1,5 @@
 // Structs that name their members: what they are as JSON, and that the way back is the inverse.
-#include "headlab/core/base/members.h"
+#include "headlab/lab/results/members.h"
 
 #include <cmath>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlab/app/report/picture.h"
-#include "headlab/core/base/members.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/results/statistics.h"
 
 namespace headlab {

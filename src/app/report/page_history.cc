@@ -8,9 +8,9 @@
 #include "app/report/page_parts.h"
 #include "headlab/app/report/figures.h"
 #include "headlab/core/base/files.h"
-#include "headlab/core/base/members.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab {

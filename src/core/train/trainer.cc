@@ -5,9 +5,9 @@
 #include "headlab/core/train/trainer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
-#include "core/base/timing.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/model/checkpoint.h"
@@ -68,13 +68,15 @@ bool Trainer::run_steps(const TrainCallbacks& callbacks) {
   if (!callbacks.on_step) steps.emplace(config_.steps - step_);
   while (step_ < config_.steps) {
     StepRecord record;
-    double took = 0;
+    const auto begin = std::chrono::steady_clock::now();
     try {
-      took = milliseconds([&] { record = train_step(callbacks); }) / 1e3;
+      record = train_step(callbacks);
     } catch (const Stopped&) {  // it waited for the batch: the last step is complete
       if (callbacks.save && saved_ < step_) save(callbacks);
       throw;
     }
+    const double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     seconds_ += took;
     record.seconds = seconds_;
     record.tokens_per_s =

@@ -10,7 +10,6 @@
 #include <map>
 #include <string_view>
 
-#include "core/base/timing.h"
 #include "headlab/core/base/build.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/progress.h"
@@ -21,6 +20,7 @@
 #include "headlab/core/train/optimizer.h"
 #include "headlab/lab/bench/profile.h"
 #include "lab/bench/products.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/base/timing.h"
 #include "core/kernels/gemm.h"
 #include "core/kernels/simd.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/tensor/tensor.h"
 #include "headlab/lab/bench/bench.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {

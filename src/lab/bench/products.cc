@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/base/timing.h"
 #include "core/kernels/gemm.h"
 #include "headlab/core/base/threads.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {

@@ -8,10 +8,10 @@
 #include <unordered_set>
 
 #include "core/base/digest.h"
-#include "headlab/core/base/build.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/data/data_files.h"
 #include "lab/data/sequences.h"
 
 namespace headlab {

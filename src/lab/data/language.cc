@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "headlab/core/base/build.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/data/data_files.h"
 
 namespace headlab {
 namespace {

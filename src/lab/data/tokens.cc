@@ -10,10 +10,10 @@
 // text.cc.
 #include <algorithm>
 
-#include "headlab/core/base/build.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
 #include "headlab/core/tasks/definition.h"
+#include "headlab/lab/data/data_files.h"
 #include "lab/data/language.h"
 #include "lab/data/token_file.h"
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "core/base/timing.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "lab/prune/subsets.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {

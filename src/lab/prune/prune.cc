@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/base/timing.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
 #include "headlab/core/tensor/tape.h"
@@ -17,6 +16,7 @@
 #include "headlab/lab/results/stored_json.h"
 #include "lab/prune/stages.h"
 #include "lab/prune/subsets.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {

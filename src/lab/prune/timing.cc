@@ -4,11 +4,11 @@
 // Read next: src/core/base/timing.h.
 #include <cmath>
 
-#include "core/base/timing.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/lab/prune/prune.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "headlab/core/base/build.h"
 #include "headlab/core/model/checkpoint.h"
+#include "headlab/lab/data/data_files.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/data/language.h"
 #include "lab/runs/best_weights.h"

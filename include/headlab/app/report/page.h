@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "headlab/core/base/members.h"
 #include "headlab/lab/heads/scores/stored_patterns.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/results/table.h"
 #include "headlab/lab/runs/run.h"
 

@@ -1,11 +1,7 @@
-// Facts known when the library is built: its version, the compiler, build kind and processor, and
-// the folder of the data that ships with it. `headlab --version` prints version and build. Every
-// file that a run writes contains the version, so that a run can be reproduced with the same
-// program. Read next: error.h.
+// Facts known when the library is built: its version, the compiler, build kind and processor.
+// `headlab --version` prints both. Every file that a run writes contains the version, so that a run
+// can be reproduced with the same program. Read next: error.h.
 #pragma once
-
-#include <filesystem>
-#include <string>
 
 namespace headlab {
 
@@ -14,17 +10,5 @@ const char* version();
 /// Returns compiler, build kind and processor: "g++ 12.2.0, Release, for rocketlake, tuned for
 /// rocketlake". Speed and the last bits of results depend on it.
 const char* build();
-
-/// Returns the path of a data file. The first match is used: `path` itself; for a relative path,
-/// the file in one of the folders that look_for_data_near() added; for a path "datasets/NAME", the
-/// file of that name that this library was built or installed with. If nothing matches, returns
-/// `path`, and the reader reports that it is missing; or throws an Error that lists the folders if
-/// look_for_data_near() added some.
-std::filesystem::path shipped_file(const std::string& path);
-
-/// Adds the folders above `run` to those in which data files are searched, the nearest first and
-/// before those of earlier calls. A run opened from another working directory then finds the files
-/// it was trained on. The caller compares the hash of the data.
-void look_for_data_near(const std::filesystem::path& run);
 
 }  // namespace headlab

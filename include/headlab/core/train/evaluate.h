@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "headlab/core/base/members.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/model/model.h"
 #include "headlab/core/tasks/task.h"
@@ -18,8 +17,6 @@ struct TargetScore {
   double loss = 0;      // nats per target
   double accuracy = 0;  // correct targets / targets
   Index count = 0;      // number of targets
-
-  void members(auto&& f) { f("name", name), f("loss", loss), f("accuracy", accuracy); }
 };
 
 struct Evaluation {

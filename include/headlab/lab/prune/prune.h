@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "headlab/core/base/error.h"
-#include "headlab/core/base/members.h"
 #include "headlab/lab/prune/methods.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {

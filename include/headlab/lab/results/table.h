@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/core/base/members.h"
+#include "headlab/lab/results/members.h"
 
 namespace headlab {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "headlab/core/base/members.h"
 #include "headlab/core/base/progress.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/runs/run.h"
 
 namespace headlab {

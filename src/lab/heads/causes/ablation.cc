@@ -9,7 +9,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/base/timing.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/threads.h"
@@ -18,6 +17,7 @@
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {

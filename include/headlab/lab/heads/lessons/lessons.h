@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/core/base/members.h"
 #include "headlab/lab/heads/weights/matrix.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/core/base/members.h"
 #include "headlab/core/tasks/task.h"
 #include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/results/members.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {

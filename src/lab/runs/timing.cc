@@ -1,7 +1,7 @@
 // Timing with the steady clock (timing.h). The median of an even number of times is the upper of
 // the two in the middle, so it is always a time that was measured. Read next:
 // headlab/lab/bench/bench.h, the main user.
-#include "core/base/timing.h"
+#include "lab/runs/timing.h"
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 //   void members(auto&& f) { f("kept", kept), f("finetuned", finetuned); }
 //
 // A number that is not finite is null. An empty optional is null too, but omitted if its value
-// would be an object. Read next: json.h.
+// would be an object. Read next: table.h.
 #pragma once
 
 #include <limits>

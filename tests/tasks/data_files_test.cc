@@ -1,5 +1,5 @@
 // Data files that ship with headlab are found from anywhere; others are left to their reader.
-#include "headlab/core/base/build.h"
+#include "headlab/lab/data/data_files.h"
 
 #include "headlab/core/base/files.h"
 #include "support/folders.h"

@@ -1,5 +1,5 @@
 // Timing: order and number of the calls, and which times count.
-#include "core/base/timing.h"
+#include "lab/runs/timing.h"
 
 #include <gtest/gtest.h>
 
