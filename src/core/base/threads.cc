@@ -11,16 +11,13 @@
 #endif
 #if __has_include(<pthread.h>)
 #include <pthread.h>
-#include <unistd.h>
 #endif
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <filesystem>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -229,17 +226,6 @@ void set_thread_count(int count) {
   const int most_here = has_threads() ? kMostThreads : 1;
   const int most = region_size > 0 ? region_size : most_here;
   threads().store(std::min(count, most), std::memory_order_relaxed);
-}
-
-void spin_briefly([[maybe_unused]] char** arguments) {
-#if defined(_OPENMP) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-  if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return;
-  setenv("GOMP_SPINCOUNT", "1000", 1);
-  execv(program.c_str(), arguments);  // returns only on failure; nothing has changed then
-#endif
 }
 
 bool in_parallel_for() { return inside_loop; }

@@ -21,12 +21,6 @@ int thread_count();
 /// Sets the number of threads. Error unless 1 <= count <= 1024. Within with_threads it is limited
 /// to the number of threads started there.
 void set_thread_count(int count);
-/// Limits how long waiting threads spin before they sleep, to microseconds. Call it first in
-/// `main`, with its arguments. libgomp spins for milliseconds by default, which makes two programs
-/// with threads on one machine several times slower. libgomp reads its limit, GOMP_SPINCOUNT,
-/// before main, so this restarts the program once with the limit set. Does nothing if
-/// GOMP_SPINCOUNT or OMP_WAIT_POLICY is set, with other OpenMP libraries, or if there is no /proc.
-void spin_briefly(char** arguments);
 /// Returns whether the caller is one of several tasks of parallel_for. Its own loops then run on
 /// its thread alone.
 bool in_parallel_for();
