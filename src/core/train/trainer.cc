@@ -37,18 +37,6 @@ bool due(Index step, Index every, Index steps) {
 
 }  // namespace
 
-Json to_json(const EvaluationRecord& record) {
-  return stamped({{"step", record.last.step},
-                  {"loss", record.held_out.loss},
-                  {"accuracy", record.held_out.accuracy},
-                  {"targets", record.held_out.targets},
-                  {"train_loss", record.train_loss},
-                  {"lr", record.last.lr},
-                  {"gradient_norm", record.last.gradient_norm},
-                  {"seconds", record.last.seconds},
-                  {"tokens_per_s", record.last.tokens_per_s}});
-}
-
 Trainer::Trainer(Model& model, const Task& task, const TrainConfig& config)
     : model_(model), task_(task), config_(config), optimizer_(config) {
   config_.validate();

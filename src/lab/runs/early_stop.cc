@@ -40,13 +40,25 @@ std::string EarlyStop::after(const EvaluationRecord& record) {
               "; the lowest is ", significant(lowest_), " at step ", lowest_step_);
 }
 
+static Json line_of(const EvaluationRecord& record) {
+  return stamped({{"step", record.last.step},
+                  {"loss", record.held_out.loss},
+                  {"accuracy", record.held_out.accuracy},
+                  {"targets", record.held_out.targets},
+                  {"train_loss", record.train_loss},
+                  {"lr", record.last.lr},
+                  {"gradient_norm", record.last.gradient_norm},
+                  {"seconds", record.last.seconds},
+                  {"tokens_per_s", record.last.tokens_per_s}});
+}
+
 Json metrics_line(const Run& run, const EvaluationRecord& record, const std::string& ended) {
   const EvaluateOptions options{.examples = run.config.train.eval_examples, .split = Split::train};
   double squares = 0;
   run.model.visit([&](const std::string&, const Tensor& parameter) {
     for (const Scalar value : parameter.values()) squares += static_cast<double>(value) * value;
   });
-  Json line = to_json(record);
+  Json line = line_of(record);
   line["train_accuracy"] = evaluate(run.model, *run.task, options).accuracy;
   line["weight_norm"] = std::sqrt(squares);
   if (!ended.empty()) line["ended"] = ended;

@@ -21,10 +21,10 @@ std::map<std::string, Index> lost_lines(const Run& run, const TensorFile& state)
 /// names a damaged line, a line of another run, or a log that is a symbolic link.
 void cut_logs(const Run& run, Index step);
 
-/// Returns the line of metrics.jsonl for an evaluation: that of to_json(record), with
-/// `train_accuracy`, the share of correct targets on eval_examples training sequences,
-/// `weight_norm`, the square root of the sum of all squared parameters, and `ended`, the reason if
-/// the training ended here before its last step.
+/// Returns the line of metrics.jsonl for an evaluation: step, loss, accuracy, targets, train_loss,
+/// lr, gradient_norm, seconds, tokens_per_s, `train_accuracy`, the share of correct targets on
+/// eval_examples training sequences, `weight_norm`, the square root of the sum of all squared
+/// parameters, and `ended`, the reason if the training ended here before its last step.
 Json metrics_line(const Run& run, const EvaluationRecord& record, const std::string& ended);
 
 }  // namespace headlab

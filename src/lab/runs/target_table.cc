@@ -8,6 +8,10 @@
 
 namespace headlab {
 
+Json to_json(const TargetScore& score) {
+  return Json::object({{"name", score.name}, {"loss", score.loss}, {"accuracy", score.accuracy}});
+}
+
 Table target_table(const Evaluation& evaluation) {
   Table table{
       "targets",

@@ -36,9 +36,6 @@ struct EvaluationRecord {
   double train_loss = 0;  // mean over the steps since the previous evaluation
   Evaluation held_out;
 };
-/// Converts to a line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr,
-/// gradient_norm, seconds, tokens_per_s.
-Json to_json(const EvaluationRecord& record);
 
 /// Hooks of the training loop; any of them may be empty. `edits` and `loss_terms` are called before
 /// a step with its number, counted from 0; `after_step` is called with the number of steps done.

@@ -51,6 +51,8 @@ std::filesystem::path result_file(const Run& run, const std::string& name);
 /// Returns the table "targets": name, loss, accuracy and number of targets for each of the K
 /// targets.
 Table target_table(const Evaluation& evaluation);
+/// Converts to name, loss and accuracy.
+Json to_json(const TargetScore& score);
 
 /// Returns a fingerprint of all parameters by name: 16 hexadecimal digits. Results of analyses
 /// contain it, and the step, because they describe these weights only.
