@@ -88,8 +88,12 @@ TEST(GradientChecks, FailWhenTheirOpDoesNotRun) {
 TEST(GradientChecks, FailWhenTheGradientIsWrong) {
   const GradcheckResult found =
       headlab::run({"wrong", "the derivative of 2 x is not 1", {{3}}, [](const auto& x) {
-                      return record("wrong", (x[0] * Scalar{2}).detach(), {x[0]},
-                                    [](Node& node) { node.pass_to(0); });
+                      return record("wrong", (x[0] * Scalar{2}).detach(), {x[0]}, [](Node& node) {
+                        Scalar* dx = node.sum_into(0);
+                        for (Index i = 0; i < node.count(); ++i) {
+                          dx[i] += node.gradient()[i];
+                        }
+                      });
                     }});
   EXPECT_FALSE(found.passed);
   EXPECT_NEAR(found.error, 0.5, 0.2);

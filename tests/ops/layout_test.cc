@@ -1,6 +1,7 @@
 // Ops that move elements, and lookups: which element ends up where.
 #include "headlab/core/ops/layout.h"
 
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/base/pool.h"
 #include "headlab/core/ops/arithmetic.h"
 #include "headlab/core/ops/rows.h"
@@ -107,9 +108,7 @@ constexpr Index kRows = Index{1} << 14, kWidth = 64;
 
 Tensor large_table() { return Tensor::zeros({kRows, kWidth}).set_requires_grad(); }
 
-std::size_t rows_stored(const Tensor& table) {
-  return table.node()->stored_gradient()->rows.size();
-}
+std::size_t rows_stored(const Tensor& table) { return GradientStorage::of(table)->rows.size(); }
 
 TEST(Embedding, StoresTheGradientOfALargeTableByRows) {
   const Tensor table = large_table();

@@ -4,6 +4,7 @@
 #include <new>
 #include <thread>
 
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/ops/ops.h"
 #include "headlab/core/tensor/watch.h"
 #include "support/tensors.h"
@@ -47,7 +48,7 @@ TEST(Backward, RunsANodeOnlyAfterAllThatReadIt) {
   int runs = 0;
   const Tensor y = record("counted", (x * Scalar{1}).detach(), {x}, [&runs](Node& node) {
     ++runs;
-    node.pass_to(0);
+    GradientStorage::pass_to(node, 0);
   });
   const Tensor late = y * Scalar{2};
   backward(sum(late * y + y));  // 2 x^2 + x
@@ -185,7 +186,7 @@ struct Fragile {
   Tensor op(const Tensor& input) {
     const bool throws = ops++ == throws_at;
     return record("fragile", (input * Scalar{1}).detach(), {input}, [throws](Node& node) {
-      node.pass_to(0);
+      GradientStorage::pass_to(node, 0);
       if (throws) throw std::bad_alloc();
     });
   }

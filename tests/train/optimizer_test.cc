@@ -3,6 +3,7 @@
 #include "headlab/core/train/optimizer.h"
 
 #include "core/kernels/elementwise.h"
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
 
@@ -167,7 +168,7 @@ TEST_P(EveryOptimizer, StepsAGradientStoredByRowsBitForBit) {
     optimizer.add("table", table);
     for (int t = 1; t <= 2; ++t) {
       backward(embedding(table, ids, {7}), random_tensor({7, kWidth}, Key{3}.fold(t)));
-      EXPECT_EQ(table.node()->stored_gradient()->rows.size(), 6u);
+      EXPECT_EQ(GradientStorage::of(table)->rows.size(), 6u);
       if (!by_rows) table.grad();  // stores all rows
       norms.push_back(optimizer.gradient_norm());
       optimizer.step(kLr, norms.back());

@@ -14,6 +14,7 @@
 #include "core/kernels/elementwise.h"
 #include "core/kernels/pieces.h"
 #include "core/kernels/rows.h"
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/tensor/tape.h"
 
@@ -141,12 +142,12 @@ Tensor add_repeated(const Tensor& a, const Tensor& b) {
   return record("add", y, {a, b}, [](Node& node) {
     const Index n = node.input(1).count();
     if (n == node.count()) {
-      node.pass_to(1);
+      GradientStorage::pass_to(node, 1);
     } else if (Scalar* db = node.sum_into(1)) {
       // db = the sum of dy over its rows, with rows of b's size.
       scatter_add_rows({node.count() / n, n, nullptr, node.gradient(), 1, db});
     }
-    node.pass_to(0);
+    GradientStorage::pass_to(node, 0);
   });
 }
 

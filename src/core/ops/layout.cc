@@ -10,6 +10,7 @@
 
 #include "core/kernels/pieces.h"
 #include "core/kernels/rows.h"
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/tensor/tape.h"
 
@@ -121,7 +122,7 @@ void add_looked_up_rows(Node& node, const Ids& ids) {
   if (table.count() >= kLargeTable) {
     const Ids rows = distinct(ids);
     const bool few = std::ssize(rows) * kRowsForOne <= table[0];
-    if (Scalar* sums = few ? node.sum_into_rows(0, rows) : nullptr) {
+    if (Scalar* sums = few ? GradientStorage::sum_into_rows(node, 0, rows) : nullptr) {
       Ids places(ids.size());
       std::ranges::transform(ids, places.begin(), [&](std::int32_t id) {
         return static_cast<std::int32_t>(std::ranges::lower_bound(rows, id) - rows.begin());
@@ -138,7 +139,8 @@ void add_looked_up_rows(Node& node, const Ids& ids) {
 }  // namespace
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  return record("reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
+  return record("reshape", x.viewed_as(shape), {x},
+                [](Node& node) { GradientStorage::pass_to(node, 0); });
 }
 
 void separate(std::span<Tensor> inputs) {

@@ -14,6 +14,7 @@
 #include "core/kernels/gemm.h"
 #include "core/kernels/rows.h"
 #include "core/ops/targets.h"
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/ops/layout.h"
 #include "headlab/core/ops/matmul.h"
@@ -174,9 +175,9 @@ Tensor linear_cross_entropy(const ClassMap& map, std::span<const std::int32_t> t
   separate(inputs);
   return record("linear_cross_entropy", Tensor::scalar(static_cast<Scalar>(total / divisor)),
                 inputs, [gradients](Node& node) {
-                  node.give(0, gradients.x);
-                  node.give(1, gradients.W);
-                  node.give(2, gradients.b);
+                  GradientStorage::give(node, 0, gradients.x);
+                  GradientStorage::give(node, 1, gradients.W);
+                  GradientStorage::give(node, 2, gradients.b);
                 });
 }
 

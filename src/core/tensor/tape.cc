@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/kernels/elementwise.h"
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/tensor/watch.h"
 
@@ -93,12 +94,12 @@ void Node::drop_gradient() noexcept {
 GradientSlot Node::slot(std::size_t i) const {
   if (!wants(i)) return {nullptr, false};
   Node& to = *inputs_[i].node();
-  to.complete_gradient();
+  GradientStorage::complete(to);
   Storage* const before = to.gradient_;
   if (before != nullptr && (to.is_leaf() || before->references == 1)) return {before->data(), true};
   to.gradient_ = Storage::make(to.count());
   if (before == nullptr) return {to.gradient_->data(), false};
-  std::copy_n(before->data(), to.count(), to.gradient_->data());  // others share it: pass_to
+  std::copy_n(before->data(), to.count(), to.gradient_->data());  // others share it
   Storage::release(before);
   return {to.gradient_->data(), true};
 }
@@ -107,52 +108,6 @@ Scalar* Node::sum_into(std::size_t i) const {
   const GradientSlot to = slot(i);
   if (to && !to.accumulate) fill_array(inputs_[i].count(), 0, to.data);
   return to.data;
-}
-
-void Node::pass_to(std::size_t i) const {
-  if (!wants(i)) return;
-  Node& to = *inputs_[i].node();
-  if (to.gradient_ == nullptr && !to.is_leaf() && !retain_gradient_) {
-    gradient_->references.fetch_add(1, std::memory_order_relaxed);
-    to.gradient_ = gradient_;
-  } else {
-    add_scaled(count(), 1, gradient(), sum_into(i));
-  }
-}
-
-void Node::give(std::size_t i, const Tensor& gradient) const {
-  if (!wants(i)) return;
-  Node& to = *inputs_[i].node();
-  const Scalar factor = *this->gradient();
-  if (factor != 1) scale_array(gradient.count(), factor, gradient.data());
-  if (to.gradient_ != nullptr) {
-    add_scaled(gradient.count(), 1, gradient.data(), sum_into(i));
-    return;
-  }
-  to.gradient_ = gradient.node()->storage_;
-  to.gradient_->references.fetch_add(1, std::memory_order_relaxed);
-}
-
-Scalar* Node::sum_into_rows(std::size_t i, const Ids& rows) const {
-  Node& to = *inputs_[i].node();
-  if (!wants(i) || !to.is_leaf() || to.gradient_ != nullptr || rows.empty()) return nullptr;
-  const Index width = to.shape_.count(1, to.shape_.rank());
-  Storage* const few = Storage::make(std::ssize(rows) * width);
-  few->rows = rows;
-  fill_array(few->count, 0, few->data());
-  to.gradient_ = few;
-  return few->data();
-}
-
-void Node::complete_gradient() {
-  if (gradient_ == nullptr || gradient_->rows.empty()) return;
-  Storage* const few = std::exchange(gradient_, Storage::make(count()));
-  const Index width = few->count / std::ssize(few->rows);
-  fill_array(count(), 0, gradient_->data());
-  for (Index i = 0; i < std::ssize(few->rows); ++i) {
-    std::copy_n(few->data() + i * width, width, gradient_->data() + few->rows[i] * width);
-  }
-  Storage::release(few);
 }
 
 // --- Recording

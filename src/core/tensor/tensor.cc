@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/kernels/elementwise.h"
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/tensor/tape.h"
 
@@ -162,7 +163,7 @@ void Tensor::retain_grad() {
 
 Tensor Tensor::grad() const {
   if (!defined() || node_->gradient_ == nullptr) return {};
-  node_->complete_gradient();
+  GradientStorage::complete(*node_);
   node_->gradient_->references.fetch_add(1, std::memory_order_relaxed);
   return Node::make(shape(), node_->gradient_);
 }

@@ -12,6 +12,7 @@
 
 #include "core/kernels/elementwise.h"
 #include "core/kernels/pieces.h"
+#include "core/tensor/gradient_storage.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/model/checkpoint.h"
@@ -105,7 +106,7 @@ void write_rows(const Storage& few, Index begin, Index length, Scalar* out) {
 /// Returns the gradient of a piece, or null if the parameter has none. `memory` holds the piece if
 /// the gradient is stored by rows.
 Scalar* Optimizer::gradient_of(const Piece& piece, Scalar* memory) const {
-  const Storage* const grad = slots_[piece.slot].parameter.node()->stored_gradient();
+  const Storage* const grad = GradientStorage::of(slots_[piece.slot].parameter);
   if (grad == nullptr) return nullptr;
   if (grad->rows.empty()) return grad->data() + piece.begin;
   write_rows(*grad, piece.begin, piece.length, memory);

@@ -51,35 +51,23 @@ class Node {
   const Tensor& input(std::size_t i) const { return inputs_[i]; }
   std::size_t input_count() const { return inputs_.size(); }
   bool wants(std::size_t i) const { return inputs_[i].requires_grad(); }
-  // The gradient of input i. Other ops may add to it as well.
-  //   pass_to   equals the output's gradient (y = x + c): shared until more is added
-  //   sum_into  a loop adds to it (dx[i] += ...): zeros at first use; use it in a new op
-  //   slot      a kernel sets or adds every element, as slot.accumulate says; needs no zeros
-  //   give      equals `gradient` times the output's gradient, which has one element; `gradient` is
-  //             used as it is, without a copy, and must not be used again
-  // sum_into and slot are null if the input requires no gradient.
-  void pass_to(std::size_t i) const;
+  /// Returns the gradient of input i, to which an op adds in a loop (dx[i] += ...): zeros at first
+  /// use, because other ops may add to it as well. Null if the input requires no gradient.
   Scalar* sum_into(std::size_t i) const;
+  /// Returns the same for a kernel, which sets or adds every element, as slot.accumulate says; the
+  /// elements need no zeros.
   GradientSlot slot(std::size_t i) const;
-  void give(std::size_t i, const Tensor& gradient) const;
-  /// Like sum_into, for an op that adds only to `rows` of the input, distinct and ascending: the
-  /// elements of these rows, one row after the other. Null if the gradient must have all rows,
-  /// because the input is no leaf or has a gradient already: then use sum_into.
-  Scalar* sum_into_rows(std::size_t i, const Ids& rows) const;
-  /// Returns dLoss/doutput as it is stored, or null if there is none.
-  const Storage* stored_gradient() const { return gradient_; }
 
  private:
   friend class Tensor;
   friend class Tape;
+  friend class GradientStorage;
   Node(const Shape& shape, Storage* storage);
   ~Node();
   static Tensor make(const Shape& shape, Storage* storage);
   static void release(Node* node) noexcept;
   void drop_closure() noexcept;
   void drop_gradient() noexcept;
-  /// Stores all rows of a gradient that is stored by rows.
-  void complete_gradient();
   bool is_leaf() const { return name_ == nullptr; }
 
   std::atomic<int> references_{1};
