@@ -1,7 +1,7 @@
 // Timing of pruned models. Six pieces of work are timed in turns: the three models, the full one a
 // second time, and the attention layers alone of the full and the pruned one. Two timings of the
 // full model show the noise of the clock.
-// Read next: src/core/base/timing.h.
+// Read next: src/lab/runs/timing.h.
 #include <cmath>
 
 #include "headlab/core/base/error.h"
