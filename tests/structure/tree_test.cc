@@ -241,7 +241,7 @@ std::string_view first_include(const Source& file) {
 }
 
 /// src/LAYER/NAME.cc includes its own header first, and the path of that header ends in
-/// LAYER/NAME.h: nobody has to look for the source of a public header.
+/// LAYER/NAME.h, so that a header tells where its source is.
 TEST(Project, MirrorsSourcesInPublicHeaders) {
   int headers = 0;
   for (const Source& source : read_sources({"src"})) {

@@ -1,5 +1,6 @@
 // Encodings of a page: base64 for data inside it, SHA-256 for the scripts that its content security
-// policy allows, and a hash by which it checks its data. Read next: page_html.cc, page_blocks.h.
+// policy allows, and a hash of 32 bits by which the page checks its data. Read next: page_html.cc;
+// page_blocks.h, the data.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// Checksums that detect damage, which are no defence against deliberate changes, and hexadecimal
-// numbers, as which they are written. Read next: safetensors.cc, whose files have a checksum.
+// Checksums that detect damage, which are no defence against deliberate changes: one of files, and
+// a short one of texts. Hexadecimal numbers, as which both are written. Read next: safetensors.cc,
+// whose files have a checksum.
 #pragma once
 
 #include <array>

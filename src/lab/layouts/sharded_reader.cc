@@ -70,7 +70,8 @@ void require_own_file(const std::filesystem::path& index, const std::string& nam
   const bool is_name = !name.empty() && name != "." && name != ".." &&
                        name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
   if (!is_name) {
-    throw Error(text("cannot read ", index.string(), ": it names the file '", harmless(name), "'"),
+    throw Error(text("cannot read ", index.string(), ": it names the file '",
+                     headlab::harmless(name), "'"),
                 "let the index name files of its own folder only");
   }
 }

@@ -1,5 +1,6 @@
-// Checksums of JSON objects, and logs that lose at most the line that was being written
-// (stored_json.h). Read next: headlab/core/base/files.h.
+// Checksums of JSON objects, and logs to which lines are appended (stored_json.h). A line that
+// could not be written as a whole is taken back, so a log holds whole lines. Read next:
+// headlab/core/base/files.h.
 #include "headlab/lab/results/stored_json.h"
 
 #include <fcntl.h>

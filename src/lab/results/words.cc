@@ -1,5 +1,6 @@
-// Numbers, lines and words for readers (words.h). Widths of characters are in text_width.cc. Read
-// next: table.cc.
+// Numbers, lines and words for readers (words.h). Lines are wrapped by the columns that a terminal
+// needs, not by bytes: widths of characters are in text_width.cc. Read next: text_width.cc;
+// src/app/report/text_table.cc, the main user.
 #include "headlab/lab/results/words.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// An exchange of two folders by one system call, or by three renames (exchange.h). Read next:
-// run_folder.cc.
+// An exchange of two folders by one system call, or by three renames where a system or a file
+// system has no such call (exchange.h). The parent folder is synced, so that the exchange is
+// durable. Read next: run_folder.cc.
 #include "lab/runs/exchange.h"
 
 #include <fcntl.h>

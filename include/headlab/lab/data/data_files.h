@@ -1,5 +1,6 @@
-// Files of data, wherever a run is opened from: next to the run, in the working directory, or among
-// those that ship with headlab. Read next: lab_tasks.h.
+// Files of data, which are found wherever a run is opened from: in the working directory, in a
+// folder above the run, or among those that ship with headlab. The reader of a file compares its
+// hash with that of the run. Read next: lab_tasks.h.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // Results and logs as files: JSON objects with a checksum, so that damage is noticed. A result is a
-// file; a log is a line for each object. Read next: table.h, what results hold.
+// file, which is replaced as a whole; a log has a line for each object and grows. Read next:
+// table.h, what results hold.
 #pragma once
 
 #include <filesystem>
