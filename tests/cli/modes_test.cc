@@ -17,7 +17,7 @@ const std::string kValues =
     "--judged=16 --keep=2 --keep-weights=3 --kind=mean --kv-heads=2 --lambda=.5 --layers=2 "
     "--lr=.003 --matrix=qk --max-loss-rise=1 --method=random "
     "--methods=magnitude --min-lr=.001 --model=w --momentum=.5 --norm-place=post --npy=f "
-    "--optimizer=adam --out=f --pdf=f --per-layer-min=1 --permutations=300 "
+    "--optimizer=adam --out=f --per-layer-min=1 --permutations=300 "
     "--positions=none --relation=same --resume=w --rounds=2 --save-every=3 "
     "--schedule=linear --seed=5 --seeds=2 --sizes=1 --steps=33 --svg=f --target=1 "
     "--task=relations:length=6 --temperature=0.5 --tokens=3 --top-k=2 --track-heads=5 "

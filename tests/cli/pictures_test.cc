@@ -1,6 +1,5 @@
-// Commands that leave pictures: `--svg` and `--pdf`, the grid of heads, and what a terminal is
-// shown. The content of pictures is tested in
-// tests/report.
+// Commands that write pictures with `--svg`, the grid of heads, and what a terminal shows. The
+// content of pictures is tested in tests/report.
 #include "cli/program.h"
 
 namespace headlab::cli { namespace {
@@ -12,14 +11,12 @@ class Pictures : public Program {
 };
 
 TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
-  const Words words = typed("pattern a 0.2 --svg p.svg --pdf p.pdf --width 60mm");
+  const Words words = typed("pattern a 0.2 --svg p.svg --width 60mm");
   const Outcome outcome = done(words);
-  const std::string again = "command: headlab pattern a 0.2 --svg p.svg --pdf p.pdf --width 60mm";
-  expect_parts(outcome.out, {again + "\npicture: p.svg\npicture: p.pdf\ncaption: Head 0.2 on "});
+  const std::string again = "command: headlab pattern a 0.2 --svg p.svg --width 60mm";
+  expect_parts(outcome.out, {again + "\npicture: p.svg\ncaption: Head 0.2 on "});
   EXPECT_TRUE(holds(file("p.svg"), "<metadata>" + again + "</metadata>"));
-  EXPECT_TRUE(holds(file("p.pdf"), again));
   EXPECT_TRUE(holds(file("p.svg"), "width=\"60mm\""));
-  EXPECT_TRUE(holds(file("p.pdf"), "/MediaBox [0 0 170.08 ")) << "60 / 25.4 * 72";
   const auto before = contents(folder.path());
   done(words);
   EXPECT_EQ(contents(folder.path()), before) << "the same bytes";
@@ -43,17 +40,9 @@ TEST_F(Pictures, SweepShowsItsTrials) {
 
 TEST_F(Pictures, ComparisonJoinsSeeds) {
   done(tiny({"--out", "b", "--heads", "2"}));
-  const Outcome outcome = done(typed("compare a b --svg c.svg --pdf c.pdf"));
+  const Outcome outcome = done(typed("compare a b --svg c.svg"));
   expect_parts(outcome.out, {"picture: c.svg", "caption: Comparison of loss", "a line joins"});
   EXPECT_TRUE(holds(file("c.svg"), "log scale"));
-  EXPECT_TRUE(file("c.pdf").starts_with("%PDF"));
-}
-
-TEST_F(Pictures, SayThatFontsOfAPdfAreNotEmbedded) {
-  expect_parts(done({"pattern", "a", "0.2", "--pdf", "p.pdf"}).out,
-               {"fonts: the PDF embeds none", "rsvg-convert -f pdf"});
-  EXPECT_FALSE(holds(done({"pattern", "a", "0.2", "--svg", "p.svg"}).out, "fonts:"));
-  expect_parts(done({"pattern", "--help"}).out, {"to embed fonts: rsvg-convert -f pdf"});
 }
 
 TEST_F(Pictures, LeaveJsonAsItIs) {
@@ -64,8 +53,8 @@ TEST_F(Pictures, LeaveJsonAsItIs) {
 
 TEST_F(Pictures, NeedToKnowOfWhat) {
   for (const Words& words : {Words{"pattern", "a", "--grid", "--width", "84mm"},
-                             Words{"pattern", "a", "--grid", "--pdf", "p.pdf", "--width", "84"},
-                             Words{"pattern", "a", "--grid", "--pdf", "p.pdf", "--width", "9mm"}})
+                             Words{"pattern", "a", "--grid", "--svg", "p.svg", "--width", "84"},
+                             Words{"pattern", "a", "--grid", "--svg", "p.svg", "--width", "9mm"}})
     EXPECT_EQ(run(words).status, 2) << words.back();
   const Outcome undivided = run({"heads", "a", "--svg", "p.svg"});
   EXPECT_EQ(undivided.status, 1);
@@ -74,32 +63,14 @@ TEST_F(Pictures, NeedToKnowOfWhat) {
 }
 
 TEST_F(Pictures, AreRefusedUnderTheNameOfAnotherFormat) {
-  for (const auto& [flag, file, instead] : {std::tuple{"--svg", "p.png", ".svg"},
-                                            {"--svg", "p.PDF", "--pdf"},
-                                            {"--pdf", "p.svg", "--svg"},
-                                            {"--pdf", "p.jpeg", ".pdf"}}) {
-    expect_refused(run({"pattern", "a", "--grid", flag, file}), 2, {file, flag, instead});
+  for (const char* file : {"p.png", "p.PDF", "p.svgz"}) {
+    expect_refused(run({"pattern", "a", "--grid", "--svg", file}), 2, {file, "--svg", ".svg"});
     EXPECT_FALSE(fs::exists(folder.path() / file));
   }
   expect_refused(run({"eval", "a", "--npy", "losses.csv"}), 2, {"losses.csv", ".npy"});
   expect_refused(run({"pattern", "a", "all", "--z", "z.txt"}), 2, {"z.txt", ".npy"});
   done({"pattern", "a", "--grid", "--svg", "p.SVG"});
-  done({"pattern", "a", "--grid", "--pdf", "no-ending"});
-}
-
-TEST_F(Pictures, AsPdfNameTheCharactersThatTheFontLacks) {
-  write_file(folder.path() / "words.txt", [] {
-    std::string text;
-    for (int i = 0; i < 40; ++i) text += "кот сел на мат.\n";
-    return text;
-  }());
-  done(
-      typed("train --task text:file=words.txt,length=12 --heads 1 --d-model 8 --d-ff 8 --layers 1 "
-            "--steps 2 --batch 4 --out words"));
-  const Outcome outcome = done({"pattern", "words", "0.0", "--pdf", "w.pdf"});
-  expect_parts(outcome.err, {"the font of the PDF lacks ", "к", "--svg"});
-  EXPECT_FALSE(holds(outcome.err, "␣")) << "that one is drawn";
-  EXPECT_FALSE(holds(done({"pattern", "words", "0.0", "--svg", "w.svg"}).err, "lacks"));
+  done({"pattern", "a", "--grid", "--svg", "no-ending"});
 }
 
 TEST_F(Pictures, HaveHeadsThatAreNamedStrictly) {

@@ -1,5 +1,5 @@
 // Figures say what is in the results: titles, names, marks for gold and for chance, what is
-// missing. picture_test.cc tests how items become SVG or PDF.
+// missing. picture_test.cc tests how items become SVG.
 #include "headlab/app/report/figures.h"
 
 #include <algorithm>
@@ -45,10 +45,9 @@ std::string without_long_lines(const std::string& drawn) {
   return join(lines, "\n");
 }
 
-/// Everything lies inside the picture, whose SVG and PDF are those of the golden files.
+/// Everything lies inside the picture, whose SVG is that of the golden file.
 void expect_drawn(const Picture& picture, const std::string& golden) {
   expect_golden(golden + ".svg", without_long_lines(svg(picture, "")));
-  expect_golden(golden + ".pdf", without_long_lines(pdf(picture, "")));
   const auto inside = [&](const Point& p) {
     EXPECT_GE(p.x, -1e-9);
     EXPECT_LE(p.x, picture.width + 1e-9);

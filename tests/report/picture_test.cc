@@ -1,4 +1,4 @@
-// Pictures: what the writers make of each item, read back by other means than wrote it, and what no
+// Pictures: what the writer makes of each item, read back by other means than wrote it, and what no
 // picture may do (break its document, lose its origin, change from one time to the next).
 #include "headlab/app/report/picture.h"
 
@@ -153,66 +153,6 @@ TEST(Svg, PrintedFigureHasItsPaperSize) {
   picture.width = 84 / 25.4 * 72 / kPrintedUnit;
   picture.printed = true;
   EXPECT_EQ(count(svg(picture, ""), "width=\"84mm\""), 1u) << svg(picture, "");
-}
-
-/// Every object of a PDF at the place that its table says.
-void expect_whole(const std::string& document) {
-  const std::size_t table = document.rfind("\nxref\n") + 1;
-  EXPECT_EQ(std::stoul(document.substr(document.rfind("startxref") + 10)), table);
-  for (std::size_t i = 1; i < 8; ++i) {
-    const std::size_t place = std::stoul(document.substr(table + 9 + 20 * i, 10));
-    EXPECT_EQ(document.substr(place, 7), text(i, " 0 obj"));
-  }
-  const std::size_t stream = document.find("stream\n") + 7;
-  EXPECT_EQ(std::stoul(document.substr(document.find("/Length ") + 8)),
-            document.find("endstream") - stream);
-}
-
-TEST(Pdf, HoldsThePictureAtTheSizeOfPrint) {
-  const std::string document =
-      pdf(with({MapItem{{10, 10, 20, 10}, 1, 3, {1, kNaN, 0.5}},
-                RectItem{{0, 0, 5, 5}, {.fill = "s0"}},
-                DotItem{{9, 9}, 3, DotShape::circle, {.stroke = "ink", .dash = {2, 3}}}}),
-          "command: x");
-  expect_whole(document);
-  for (const char* part : {"/MediaBox [0 0 25.45 19.09]", "0 0.13 0.31 rg\n10 10 6.77 10 re f",
-                           "23.33 10 6.67 10 re f", "0 0.45 0.7 rg\n0 30 m", "1 w [2 3 ] 0 d",
-                           "/Keywords (command: x)", "/Title (t)", "/BaseFont /Helvetica "})
-    EXPECT_EQ(count(document, part), 1u) << part << "\n" << document;
-}
-
-TEST(Pdf, SetsTextAtItsAnchorRotatedOrNot) {
-  const auto drawn = [](Anchor anchor, int turn) {
-    return pdf(
-        with({TextItem{.at = {20, 15}, .text = "ab", .size = 10, .anchor = anchor, .turn = turn}}),
-        "");
-  };
-  EXPECT_EQ(count(drawn(Anchor::start, 0), "1 0 0 1 20 15 Tm 0 -3.5 Td (ab) Tj"), 1u);
-  EXPECT_EQ(count(drawn(Anchor::end, -90), "0 1 -1 0 20 15 Tm -11.12 -3.5 Td (ab) Tj"), 1u);
-  EXPECT_EQ(count(drawn(Anchor::middle, 90), "0 -1 1 0 20 15 Tm -5.56 -3.5 Td (ab) Tj"), 1u);
-}
-
-TEST(Pdf, WritesWhatItsFontHasAndAQuestionMarkForTheRest) {
-  const std::string document = pdf(with({TextItem{.at = {1, 2}, .text = "(é±…★ж\\)"}}), "");
-  EXPECT_EQ(count(document, R"((\050\351\261\205*?\134\051))"), 1u) << document;
-  expect_whole(document);
-}
-
-TEST(Pdf, DrawsTheMarkOfABlank) {
-  const std::string document =
-      pdf(with({TextItem{.at = {20, 15}, .text = "a␣b␣", .size = 10, .fill = "ink"}}), "");
-  EXPECT_EQ(count(document, "(a b ) Tj"), 1u) << document;
-  EXPECT_EQ(count(document, "5.96 -2.5 m 5.96 -4.1 l 7.96 -4.1 l 7.96 -2.5 l"), 1u) << document;
-  EXPECT_EQ(count(document, " m "), 2u) << "one for each blank";
-  expect_whole(document);
-}
-
-TEST(Pdf, NamesTheCharactersThatItsFontLacks) {
-  const Picture picture =
-      with({TextItem{.at = {1, 2}, .text = "aж␣é★"}, RectItem{{0, 0, 5, 5}, {.fill = "s0"}},
-            TextItem{.at = {1, 2}, .text = "жœ\u4e2d"}});
-  EXPECT_EQ(lacking_in_pdf(picture), (std::vector<std::string>{"ж", "\u4e2d"}));
-  EXPECT_TRUE(lacking_in_pdf(with({TextItem{.at = {1, 2}, .text = "plain"}})).empty());
 }
 
 }  // namespace picture_tests

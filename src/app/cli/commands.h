@@ -183,13 +183,13 @@ RunCallbacks watch(Progress& progress);
 void require_ending(const std::string& flag, const std::string& file, const std::string& ending);
 
 struct PictureFlags {
-  std::string svg, pdf;  // files to write; "": none
-  std::string width;     // "84mm"; "": the width for a screen
+  std::string svg;    // file to write; "": none
+  std::string width;  // "84mm"; "": the width for a screen
 
   void add_to(Flags& settings);
-  bool wanted() const { return !svg.empty() || !pdf.empty(); }
+  bool wanted() const { return !svg.empty(); }
   /// Throws a UsageError for a file with the ending of another format, such as --svg x.png.
-  void check_names() const;
+  void check_name() const;
   /// Returns the width for figures in units, 0 if none was given. UsageError for an invalid width,
   /// or one without a file to write.
   double units() const;

@@ -33,7 +33,7 @@ struct HeadsFlags {
     s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);
     stored.add_to(s);
-    s.excludes({"scores", "map", "all", "npy", "svg", "pdf"}, {several_arguments()});
+    s.excludes({"scores", "map", "all", "npy", "svg"}, {several_arguments()});
     return s;
   }
 };

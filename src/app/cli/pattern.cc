@@ -53,8 +53,7 @@ struct PatternFlags {
     picture.add_to(s);
     s.excludes({"example"}, {flag_given("input")});
     s.excludes({"relation"}, {flag_given("grid")});
-    s.needs({"examples"},
-            {flag_given("grid"), flag_given("activations"), flag_given("svg"), flag_given("pdf")});
+    s.needs({"examples"}, {flag_given("grid"), flag_given("activations"), flag_given("svg")});
     return s;
   }
 };

@@ -1,7 +1,7 @@
 // The palette and the colours of maps. Zero has the colour of the paper, so that an empty cell
 // looks empty. From 0.1 on the map is cividis, whose lightness changes monotonically and which
 // looks the same to readers with and without the common colour blindnesses. Categories have Okabe
-// and Ito's colours. Read next: svg.cc and pdf.cc, which draw with them.
+// and Ito's colours. Read next: svg.cc, which draws with them.
 #include "headlab/app/report/picture.h"
 
 #include <algorithm>

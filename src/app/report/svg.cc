@@ -1,10 +1,9 @@
 // Writer of SVG, identical to the page's export (src/app/report/page/draw/draw.js): the same items
 // give the same elements in the same order, so that a figure looks the same from both. Numbers have
-// at most two decimals. Read next: pdf.cc, the other writer.
+// at most two decimals. Read next: picture.cc, the palette.
 #include <algorithm>
 #include <cmath>
 
-#include "app/report/outline.h"
 #include "headlab/app/report/picture.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
@@ -25,6 +24,48 @@ std::string xml(std::string_view text) {
     out += allowed && !none ? html_text(character) : "\xEF\xBF\xBD";
   }
   return out;
+}
+
+/// Corner, and whether a new stroke begins there.
+struct Corner {
+  Point at;
+  bool begins = false;
+};
+
+/// Returns a number with at most two decimals, and never -0.
+std::string drawn_number(double value) {
+  const double rounded = std::floor(value * 100 + 0.5) / 100;
+  return number_text(rounded == 0 ? 0 : rounded);  // never -0
+}
+
+std::vector<Corner> outline(const RectItem& rect) {
+  const auto [x, y, w, h] = rect.box;
+  return {{{x, y}, true}, {{x + w, y}}, {{x + w, y + h}}, {{x, y + h}}};
+}
+
+std::vector<Corner> outline(const LineItem& line) {
+  std::vector<Corner> corners;
+  for (const Point& point : line.points) corners.push_back({point, corners.empty()});
+  return corners;
+}
+
+/// Returns the corners of a mark; none for a circle, which is an element of SVG.
+std::vector<Corner> outline(const DotItem& dot) {
+  const auto [x, y] = dot.at;
+  const double r = dot.radius;
+  switch (dot.shape) {
+    case DotShape::circle:
+      return {};
+    case DotShape::square:
+      return outline(RectItem{{x - r, y - r, 2 * r, 2 * r}});
+    case DotShape::diamond:
+      return {{{x, y - r * 1.3}, true}, {{x + r * 1.3, y}}, {{x, y + r * 1.3}}, {{x - r * 1.3, y}}};
+    case DotShape::triangle:
+      return {{{x, y - r * 1.2}, true}, {{x + r * 1.2, y + r}}, {{x - r * 1.2, y + r}}};
+    case DotShape::cross:
+      return {{{x - r, y - r}, true}, {{x + r, y + r}}, {{x + r, y - r}, true}, {{x - r, y + r}}};
+  }
+  return {};
 }
 
 std::string path_of(const std::vector<Corner>& corners) {
@@ -104,40 +145,6 @@ std::string svg_of(const TextItem& item) {
 }
 
 }  // namespace
-
-std::string drawn_number(double value) {
-  const double rounded = std::floor(value * 100 + 0.5) / 100;
-  return number_text(rounded == 0 ? 0 : rounded);  // never -0
-}
-
-std::vector<Corner> outline(const RectItem& rect) {
-  const auto [x, y, w, h] = rect.box;
-  return {{{x, y}, true}, {{x + w, y}}, {{x + w, y + h}}, {{x, y + h}}};
-}
-
-std::vector<Corner> outline(const LineItem& line) {
-  std::vector<Corner> corners;
-  for (const Point& point : line.points) corners.push_back({point, corners.empty()});
-  return corners;
-}
-
-std::vector<Corner> outline(const DotItem& dot) {
-  const auto [x, y] = dot.at;
-  const double r = dot.radius;
-  switch (dot.shape) {
-    case DotShape::circle:
-      return {};
-    case DotShape::square:
-      return outline(RectItem{{x - r, y - r, 2 * r, 2 * r}});
-    case DotShape::diamond:
-      return {{{x, y - r * 1.3}, true}, {{x + r * 1.3, y}}, {{x, y + r * 1.3}}, {{x - r * 1.3, y}}};
-    case DotShape::triangle:
-      return {{{x, y - r * 1.2}, true}, {{x + r * 1.2, y + r}}, {{x - r * 1.2, y + r}}};
-    case DotShape::cross:
-      return {{{x - r, y - r}, true}, {{x + r, y + r}}, {{x + r, y - r}, true}, {{x - r, y + r}}};
-  }
-  return {};
-}
 
 std::string svg(const Picture& picture, const std::string& about) {
   const std::string w = drawn_number(picture.width);

@@ -1,6 +1,6 @@
 // Figures of the program: one head's pattern with the ground truth on it, an overview of all heads,
 // emergence of roles, a pruning curve, a sweep. Each is a pure function of results and returns a
-// list of items, which `svg` and `pdf` write. `width` is the width of the picture in units; 0: the
+// list of items, which `svg` writes. `width` is the width of the picture in units; 0: the
 // default for a screen. Read next: picture.h; src/app/report/figures.cc.
 #pragma once
 

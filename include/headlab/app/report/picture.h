@@ -1,8 +1,8 @@
 // Pictures without a browser: a picture is a list of simple items (maps of weights, rectangles,
-// lines, dots, texts), which two writers convert to SVG or PDF. Colours are names of roles ("ink",
-// "paper", "s0") from one palette. Each figure is written once and looks the same in both formats.
-// The page draws the same items (src/app/report/page/draw/draw.js). Read next: figures.h, which
-// makes the lists; src/app/report/svg.cc.
+// lines, dots, texts), which svg() writes as a document. Colours are names of roles ("ink",
+// "paper", "s0") from one palette. The page draws the same items
+// (src/app/report/page/draw/draw.js). Read next: figures.h, which makes the lists;
+// src/app/report/svg.cc.
 #pragma once
 
 #include <string>
@@ -94,12 +94,5 @@ double text_width(std::string_view text, double size = kTextSize, bool bold = fa
 /// it) is its metadata. A map is a path for each of 64 colours. Characters that XML does not allow
 /// become U+FFFD.
 std::string svg(const Picture& picture, const std::string& about);
-
-/// Returns the picture as a PDF document of one page, with units of print size. Texts are set in
-/// Helvetica, a font that every PDF reader has. It has the characters of Windows-1252, and the mark
-/// of a blank is drawn; others become ?, and a star an asterisk.
-std::string pdf(const Picture& picture, const std::string& about);
-/// Returns the characters of the picture's texts that become ? in its PDF, each once, in order.
-std::vector<std::string> lacking_in_pdf(const Picture& picture);
 
 }  // namespace headlab
