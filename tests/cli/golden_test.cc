@@ -83,7 +83,6 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/completion.bash", "completion bash"},
     {"cli/completion.zsh", "completion zsh"},
     {"cli/completion.fish", "completion fish"},
-    {"cli/manual.1", "completion man"},
 };
 
 using GoldenCommands = Program;

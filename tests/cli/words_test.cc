@@ -1,6 +1,4 @@
 // Help, lists, versions, colours, and how words become settings.
-#include <cstring>
-
 #include "cli/program.h"
 #include "headlab/app/cli/arguments.h"
 #include "headlab/app/cli/command.h"
@@ -299,52 +297,6 @@ TEST_F(Talk, BashCompletesPathsWithEqualsSigns) {
                                            "[[ \"${COMPREPLY[*]}\" == 4 ]]\n");
   const std::string call = "cd '" + folder.path().string() + "' && bash script";
   EXPECT_EQ(std::system(call.c_str()), 0);
-}
-
-TEST_F(Talk, TheManualHasTheSectionsOfAManPage) {
-  const std::string page = done({"completion", "man"}).out;
-  EXPECT_TRUE(page.starts_with(".TH HEADLAB 1 "));
-  std::size_t at = 0;
-  for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "EXAMPLES",
-                              "FILES", "EXIT STATUS"}) {
-    at = page.find(text("\n.SH ", section, "\n"), at);
-    ASSERT_NE(at, page.npos) << section;
-  }
-  for (const Command& command : commands()) {
-    for (const std::string_view line : split(done({command.name, "--help"}).out, '\n')) {
-      if (!line.starts_with("  --")) continue;
-      std::string flag(line.substr(2, line.find(' ', 2) - 2));
-      for (std::size_t i = 0; (i = flag.find('-', i)) != flag.npos; i += 2) flag.insert(i, "\\");
-      EXPECT_TRUE(holds(page, "\\fB" + flag + "\\fR")) << command.name << " " << flag;
-    }
-  }
-}
-
-/// Paragraphs are filled by troff, so a line is wider than 80 columns only if a word is, or the
-/// term of a paragraph, which is not filled. Text is indented by 7 columns, paragraphs with a term
-/// by 14.
-TEST_F(Talk, TheManualFitsEightyColumns) {
-  const Words requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".br"};
-  const auto columns = [](std::string line) {
-    for (const char* font : {"\\fB", "\\fI", "\\fR", "\\"}) {
-      for (std::size_t i = 0; (i = line.find(font)) != line.npos;) line.erase(i, std::strlen(font));
-    }
-    return display_width(line);
-  };
-  bool is_term = false;
-  for (const std::string_view line : split(done({"completion", "man"}).out, '\n')) {
-    const std::string first(line.substr(0, line.find(' ')));
-    if (line.starts_with(".") || line.starts_with("'")) {
-      EXPECT_NE(std::ranges::find(requests, first), requests.end()) << line;
-    }
-    if (is_term) {
-      EXPECT_LE(columns(std::string(line)), 73) << line;
-    }
-    for (const std::string_view word : split(line, ' ')) {
-      EXPECT_LE(columns(std::string(word)), 66) << line;
-    }
-    is_term = line == ".TP";
-  }
 }
 
 TEST(Arguments, NegativeNumbersAreValues) {

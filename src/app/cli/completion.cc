@@ -1,10 +1,9 @@
-// `headlab completion`: shell completion and the man page. The script of a shell calls `completion
-// words LINE`; answers come from the tables of commands and flags, and for their values from
+// `headlab completion`: the completion of shells. The script of a shell calls `completion words
+// LINE`; answers come from the tables of commands and flags, and for their values from
 // completion_values.cc. Read next: completion.h.
 #include <algorithm>
 
 #include "app/cli/completion.h"
-#include "app/cli/manual.h"
 
 namespace headlab::cli {
 namespace {
@@ -82,12 +81,11 @@ std::string endings(const std::string& line) {
   return found;
 }
 
-/// Returns the script for a shell, the man page, or the completions of a line.
+/// Returns the script for a shell, or the completions of a line.
 std::string answer_to(const std::string& what, const std::string& line) {
   if (what == "bash") return kBash;
   if (what == "zsh") return kZsh;
   if (what == "fish") return kFish;
-  if (what == "man") return manual();
   return endings(line);
 }
 
@@ -97,7 +95,7 @@ Output completion(Invocation& call) {
   call.read({});
   const std::string& what = call.positionals()[0];
   const std::string line = call.positionals().size() > 1 ? call.positionals()[1] : "headlab ";
-  require_known("shell", what, {"bash", "zsh", "fish", "man", "words"});
+  require_known("shell", what, {"bash", "zsh", "fish", "words"});
   const std::string said = answer_to(what, line);
   return {.json = stamped({{what, said}}), .text = said, .quotes_data = true};
 }
