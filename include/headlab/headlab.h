@@ -68,7 +68,6 @@
 // lab: experiments over many runs.
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/conclusions.h"
-#include "headlab/lab/studies/reproduce.h"
 #include "headlab/lab/studies/sweep.h"
 
 // bench: limits of the machine, the time of a training step, benchmarks.

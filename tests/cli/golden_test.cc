@@ -43,7 +43,6 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/help_transfer.txt", "transfer --help"},
     {"cli/help_prune.txt", "prune --help"},
     {"cli/help_curve.txt", "curve --help"},
-    {"cli/help_reproduce.txt", "reproduce --help"},
     {"cli/help.txt", "--help"},
     {"cli/help_train_task_text.txt", "train --task text --help"},
     {"cli/list_tasks.txt", "list tasks"},

@@ -167,9 +167,7 @@ TEST_F(Interrupt, InterruptedAnalysisLeavesNoFile) {
 /// Commands that would take minutes, in this process and in others, and what it says first.
 const std::pair<const char*, const char*> kLong[] = {
     {"a: l0", "curve a --methods l0 --gate-steps 1000000 --sizes 1"},
-    {"a: subset", "curve a --methods l0,subset --gate-steps 1000000 --sizes 1 --threads 2"},
-    {"training gates", "reproduce voita a --gate-steps 1000000 --threads 2"},
-    {"timing the", "reproduce michel a --turns 100000"}};
+    {"a: subset", "curve a --methods l0,subset --gate-steps 1000000 --sizes 1 --threads 2"}};
 
 TEST_F(Interrupt, StopsJobsAtOnceAndLeavesNoProcess) {
   done(tiny({"--out", "a"}));

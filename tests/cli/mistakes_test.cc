@@ -49,7 +49,6 @@ const std::vector<Mistake> kWords = {
     {"ArgumentOfVersion", "--version x", 2, "unexpected argument 'x'"},
     {"FlagForAValue", "train --out --quiet", 2, "--out needs a value"},
     {"SwitchWithANumber", "eval a --json=3", 2, "true or false"},
-    {"FlagOfAnotherMode", "reproduce voita a --turns 3", 2, "cannot use --turns: it needs michel"},
     {"ClearedNumber", "train --no-steps", 2, "unknown flag '--no-steps'"},
     {"NoRun", "eval", 2, "missing argument RUN|headlab eval runs/full"},
     {"TwoRuns", "eval a b", 2, "unexpected argument 'b'"},

@@ -1,6 +1,5 @@
-// `curve` and `reproduce`, told by the program alone, and what they and `prune` refuse: one
-// sentence each, and nothing is written. Their computations are tested in tests/prune and
-// tests/lab.
+// `curve` by the program alone, and what it and `prune` refuse: one sentence each, and nothing is
+// written. The computations are tested in tests/prune.
 #include <cmath>
 #include <set>
 
@@ -125,39 +124,18 @@ TEST_F(Curves, AverageSeveralRunsAndKeepEachOne) {
   EXPECT_EQ(json.at("paths").dump(), R"(["a","b"])");
 }
 
-TEST_F(Curves, ReproduceMichelShowsHisNumbersBesideOurs) {
-  const Words words = typed("reproduce michel a --examples 16 --turns 1");
-  const Json json = kept_in("michel.json", words, "reports");
-  EXPECT_EQ(json.at("by_step").items().size(), 0u) << "a run without --keep-weights";
-  EXPECT_EQ(json.at("timing").items().size(), 4u);
-  expect_parts(done(words).out,
-               {"published (another model: WMT", "command: headlab reproduce michel a"});
-}
-
-TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
-  const Words words = {"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "3"};
-  const Json json = kept_in("voita.json", words, "reports");
-  EXPECT_EQ(json.at("rows").items().size(), 5u);
-  EXPECT_EQ(json.at("needed").integer(), 4);
-  expect_parts(done(words).out, {"from scratch", "authors' page"});
-}
-
 TEST_F(Curves, HaveOneJsonShapeForOneAndSeveralRuns) {
   done(tiny({"--out", "b", "--seed", "1"}));
-  for (const Words& words : {typed("curve a --examples 16 --methods random,exhaustive --json"),
-                             typed("reproduce voita a --examples 16 --gate-steps 2 --json"),
-                             typed("reproduce michel a --examples 16 --turns 1 --json")}) {
-    Words both = words;
-    both.insert(std::ranges::find(both, "a") + 1, "b");
-    const auto one = kinds_of(done(words).json()), several = kinds_of(done(both).json());
-    EXPECT_EQ(only_in(one, several), Words()) << words[0];
-    EXPECT_EQ(only_in(several, one), Words()) << words[0];
-  }
+  const auto one =
+      kinds_of(done(typed("curve a --examples 16 --methods random,exhaustive --json")).json());
+  const auto several =
+      kinds_of(done(typed("curve a b --examples 16 --methods random,exhaustive --json")).json());
+  EXPECT_EQ(only_in(one, several), Words());
+  EXPECT_EQ(only_in(several, one), Words());
 }
 
 const Words kCurve = typed(
     "curve a b --examples 16 --methods random,l0,greedy --gate-steps 3 --finetune 2 --sizes 1,2");
-const Words kPaper = typed("reproduce voita a b --examples 16 --gate-steps 2");
 
 /// Lines of a curve that hold no time.
 std::string timeless(const std::string& text) {
@@ -170,28 +148,25 @@ std::string timeless(const std::string& text) {
 
 TEST_F(Curves, DoNotDependOnJobsOrOrder) {
   done(tiny({"--out", "b", "--seed", "1"}));
-  for (const Words& words : {kCurve, kPaper}) {
-    const std::string name = words[0] == "curve" ? "/curve.json" : "/voita.json";
-    done(with(words, {"--jobs", "1"}));
-    const std::string a = timeless(file("a" + name)), b = timeless(file("b" + name));
-    const auto forget = [&] {
-      for (const char* run : {"a", "b"}) {
-        fs::remove_all(folder.path() / run / "cells");
-        fs::remove(folder.path() / run / name.substr(1));
-      }
-    };
-    forget();
-    done(with(words, {"--jobs", "2"}));
-    EXPECT_EQ(timeless(file("a" + name)), a);
-    EXPECT_EQ(timeless(file("b" + name)), b);
-    forget();
-    Process first(words, {.folder = folder.path()}), second(words, {.folder = folder.path()});
-    first.finish(), second.finish();
-    const Outcome all = done(words);
-    EXPECT_FALSE(holds(all.err, "training") || holds(all.err, "draw")) << all.err;
-    EXPECT_EQ(timeless(file("a" + name)), a);
-    EXPECT_EQ(timeless(file("b" + name)), b);
-  }
+  done(with(kCurve, {"--jobs", "1"}));
+  const std::string a = timeless(file("a/curve.json")), b = timeless(file("b/curve.json"));
+  const auto forget = [&] {
+    for (const char* run : {"a", "b"}) {
+      fs::remove_all(folder.path() / run / "cells");
+      fs::remove(folder.path() / run / "curve.json");
+    }
+  };
+  forget();
+  done(with(kCurve, {"--jobs", "2"}));
+  EXPECT_EQ(timeless(file("a/curve.json")), a);
+  EXPECT_EQ(timeless(file("b/curve.json")), b);
+  forget();
+  Process first(kCurve, {.folder = folder.path()}), second(kCurve, {.folder = folder.path()});
+  first.finish(), second.finish();
+  const Outcome all = done(kCurve);
+  EXPECT_FALSE(holds(all.err, "training") || holds(all.err, "draw")) << all.err;
+  EXPECT_EQ(timeless(file("a/curve.json")), a);
+  EXPECT_EQ(timeless(file("b/curve.json")), b);
 }
 
 TEST_F(Curves, TakeTrainingsThatOtherCurvesMade) {
@@ -285,10 +260,6 @@ const std::vector<Mistake> kMistakes = {
     {"CurveWithoutALoss", "curve silent --methods lrp --examples 1", 1, "no loss to judge"},
     {"CurvesOfOtherSizes", "curve a large --methods greedy", 2, "17 heads and a with 4|--sizes"},
     {"CurveOfNoRun", "curve nowhere", 1, "no run found in 'nowhere'"},
-    {"Paper", "reproduce voitta a", 2, "unknown paper 'voitta'|'voita'"},
-    {"PaperOfNoRun", "reproduce michel nowhere", 1, "no run found in 'nowhere'"},
-    {"PaperWithoutARun", "reproduce michel", 2, "missing argument RUN"},
-    {"PaperOnOneExample", "reproduce michel a --examples 1", 2, "examples|from 2"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, PruningMistakes, testing::ValuesIn(kMistakes),

@@ -206,7 +206,7 @@ TEST_F(Safety, AFlagThatACommandCannotHonourIsRefusedBeforeTheWork) {
   for (const char* line :
        {"prune a --keep 2 --table nope", "page a --table nope", "ablate a --table nope",
         "sweep --heads 1 --out s --table nope", "curve a --table nope", "heads a --table nope",
-        "circuits a --table nope", "reproduce michel a --table nope", "runs . --table nope"}) {
+        "circuits a --table nope", "runs . --table nope"}) {
     const Outcome outcome = run(typed(line));
     EXPECT_EQ(outcome.status, 2) << line << outcome.err;
     expect_sentence(outcome.err, {"unknown table 'nope'"});

@@ -13,7 +13,6 @@
 #include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/studies/compare.h"
-#include "headlab/lab/studies/reproduce.h"
 #include "headlab/lab/studies/sweep.h"
 #include "support/columns_text.h"
 #include "support/golden_text.h"
@@ -56,9 +55,6 @@ TEST(LabResults, HaveTheColumnsOfTheGoldenFile) {
   std::string all = columns_text(result_of(SweepReport{}));
   for (const Measure& one : measures()) {
     all += text("measure ", one.name, ": ", one.meaning, ", margin ", one.margin, "\n");
-  }
-  for (const Paper& one : papers()) {
-    all += columns_text(one.result({})) + columns_text(one.over_runs({}));
   }
   expect_golden("lab/columns.txt", all);
 }

@@ -12,8 +12,8 @@ namespace headlab::cli {
 using Body = Output(Invocation& call);
 /// Functions of the commands, each in the file of its name.
 Body train, eval, patch, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
-    reproduce, page, sweep, compare, bench, cost, list, explain, show, runs, start, completion,
-    import_command, export_command;
+    page, sweep, compare, bench, cost, list, explain, show, runs, start, completion, import_command,
+    export_command;
 
 constexpr const char *kTrain = "training", *kLook = "inspection", *kWhy = "causal analysis",
                      *kRemove = "pruning";
@@ -67,8 +67,8 @@ std::vector<Command> table = with_analyses({
      "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"list", kLook, "list tasks, model parts, scores, conclusions, methods, columns, files",
      "headlab list tasks", "tasks|kinds|scores|verdicts|methods|columns|files", list},
-    {"completion", kLook, "print a completion script for a shell",
-     "headlab completion bash", "bash|zsh|fish|words [LINE]", completion, TableNames{}},
+    {"completion", kLook, "print a completion script for a shell", "headlab completion bash",
+     "bash|zsh|fish|words [LINE]", completion, TableNames{}},
     {"cost", kLook, "parameters, operations and memory of attention",
      "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
     {"ablate", kWhy, "ablate heads and measure the loss", "headlab ablate runs/full", "RUN", ablate,
@@ -83,10 +83,6 @@ std::vector<Command> table = with_analyses({
     {"curve", kRemove, "compare pruning methods with each other and with the best subset",
      "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve,
      TableNames{"points", "methods", "choices", "losses"}},
-    {"reproduce", kRemove, "repeat the pruning experiments of two papers on a run",
-     "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce,
-     TableNames{"ablation.heads", "one_head_per_layer", "curve.methods", "timing", "by_step",
-                "over_runs", "rows", "drift"}},
 });
 
 std::span<const Command> commands() { return table; }

@@ -19,9 +19,9 @@
 #include "headlab/lab/heads/lessons/lessons.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/prune/curve.h"
 #include "headlab/lab/prune/prune.h"
 #include "headlab/lab/studies/compare.h"
-#include "headlab/lab/studies/reproduce.h"
 #include "headlab/lab/studies/sweep.h"
 
 namespace headlab {
@@ -68,11 +68,10 @@ Result cost_found() {
   return found;
 }
 
-template <std::size_t Place>
-Result paper_found() {
-  Result found = papers()[Place].result({});
-  found.tables.push_back(papers()[Place].over_runs({}));
-  return found;
+Result prune_found() {
+  PruneResult result;
+  result.timing = timing_table();
+  return result_of(result);
 }
 
 Result comparison_found() {
@@ -204,30 +203,8 @@ const std::vector<ResultEntry> kResults = {
     {.name = "prune.json",
      .meaning = "heads removed by `prune`, and the models before and after",
      .views = {"findings"},
-     .shape = found_by<PruneResult>,
-     .keys = {{"timing", {}, "michel.json"}, {"unfinished"}, {"command"}}},
-    {.name = "michel.json",
-     .meaning = "results of `reproduce michel`",
-     .command = "reproduce michel RUN",
-     .views = {"findings"},
-     .shape = paper_found<0>,
-     .keys = {{"ablation", {}, "ablation.json"},
-              {"curve", {}, "curve.json"},
-              {"shares"},
-              {"settings"}}},
-    {.name = "voita.json",
-     .meaning = "results of `reproduce voita`",
-     .command = "reproduce voita RUN",
-     .views = {"findings"},
-     .shape = paper_found<1>,
-     .keys = {{"heads"},
-              {"needed"},
-              {"steps"},
-              {"schedule"},
-              {"full", {{"loss"}, {"accuracy"}, {"chosen_on"}}},
-              {"none", {}, "full"},
-              {"chosen"},
-              {"settings"}}},
+     .shape = prune_found,
+     .keys = {{"unfinished"}, {"command"}}},
     {.name = "grid.json", .meaning = "the grids of a sweep", .keys = {{"grids", {{"settings"}}}}},
     {.name = "cell.json",
      .meaning = "the result of one trial of a sweep",
