@@ -41,7 +41,7 @@ export OMP_NUM_THREADS=1  # they train in parallel
 expect modular '$2 >= .99' "command:python3 examples/tasks/modular.py" &
 expect palindromes '$2 >= .99' "file:train=$folder/palindromes.jsonl" &
 expect people '$2 >= .99' "file:train=$folder/people.jsonl" &
-expect treebank '$1 < 2.9 && $2 > .17' "file:train=$folder/bank.jsonl" &
+expect treebank '$1 < 4.4' "file:train=$folder/bank.jsonl" --steps 250 &  # frequencies alone: 4.5
 expect definitions '$2 >= .99' file &
 expect markov '$1 < .94' "command:python3 examples/tasks/markov.py losses" --steps 1000 &
 for training in $(jobs -p); do wait "$training"; done
