@@ -1,5 +1,5 @@
-// Rollout and flow on matrices whose products and cuts are known by hand, and on a circuit built by
-// hand in which the answer comes from one position.
+// Rollout of matrices whose product is known by hand, and of a circuit built by hand in which the
+// answer comes from one position.
 #include "headlab/lab/heads/causes/flow.h"
 
 #include "headlab/core/tasks/table.h"
@@ -23,24 +23,11 @@ TEST(Flow, RolloutIsTheProductFromTheLastLayerToTheFirst) {
   EXPECT_NEAR(rollout(1, 1), 0.5 * 0.75, 1e-12);
 }
 
-/// From position 1: to input 0 by 1 -> 0 -> 0 (min(0.5, 1)) and 1 -> 1 -> 0 (min(0.5, 0.25)), 0.75
-/// together; to input 1 by 1 -> 1 -> 1, min(0.5, 0.75) = 0.5.
-TEST(Flow, IsTheMinimumCutOfEachPairAndRowsSumToOne) {
-  const Matrix first = matrix_of({{1, 0}, {0.25, 0.75}}), last = matrix_of({{1, 0}, {0.5, 0.5}});
-  const Matrix flow = attention_flow({first, last});
-  EXPECT_NEAR(flow(1, 0), 0.75 / 1.25, 1e-9);
-  EXPECT_NEAR(flow(1, 1), 0.5 / 1.25, 1e-9);
-  EXPECT_NEAR(flow(0, 0), 1, 1e-9);
-}
-
-TEST(Flow, OneLayerFlowEqualsItsAttention) {
+TEST(Flow, RolloutOfOneLayerIsItsAttention) {
   const Matrix A = matrix_of({{1, 0, 0}, {0.4, 0.6, 0}, {0.2, 0.3, 0.5}});
-  const Matrix flow = attention_flow({A}), rollout = attention_rollout({A});
+  const Matrix rollout = attention_rollout({A});
   for (Index t = 0; t < 3; ++t) {
-    for (Index s = 0; s < 3; ++s) {
-      EXPECT_NEAR(flow(t, s), A(t, s), 1e-9);
-      EXPECT_NEAR(rollout(t, s), A(t, s), 1e-12);
-    }
+    for (Index s = 0; s < 3; ++s) EXPECT_NEAR(rollout(t, s), A(t, s), 1e-12);
   }
 }
 

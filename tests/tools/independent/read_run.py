@@ -2,8 +2,8 @@
 #
 # Written from the definitions (src/README.md, the comments of the headers, the papers), in double,
 # with NumPy alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the
-# scores of heads and their p, ablation, pairs, hidden edges, areas of edge scores, rollout and
-# flow, attribution, circuits, patching of nodes and paths with its estimates, explained steps, a
+# scores of heads and their p, ablation, pairs, hidden edges, areas of edge scores, rollout,
+# attribution, circuits, patching of nodes and paths with its estimates, explained steps, a
 # curve, the statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which
 # follow from streams of random numbers, come from independent_reading.
 #
@@ -1488,63 +1488,24 @@ def rollout_of(layers):
     return functools.reduce(lambda below, layer: layer @ below, layers)
 
 
-def flow_of(layers):
-    """The maximum flow from each position after the last layer to each input, divided by row sums."""
-    if len(layers) == 1:
-        flow = layers[0].copy()
-    elif len(layers) == 2:  # the ways from t to s meet nowhere
-        flow = np.minimum(layers[1][:, :, None], layers[0][None]).sum(1)
-    else:
-        T = len(layers[0])
-        flow = np.array([[largest_flow(layers, t, s) for s in range(T)] for t in range(T)])
-    return flow / flow.sum(1, keepdims=True)
-
-
-def largest_flow(layers, t, s):
-    """Augments along the path of the largest capacity until none is left (Edmonds and Karp 1972)."""
-    L, T = len(layers), len(layers[0])
-    left = np.zeros(((L + 1) * T, (L + 1) * T))
-    for l, layer in enumerate(layers):
-        left[(l + 1) * T:(l + 2) * T, l * T:(l + 1) * T] = layer
-    source, sink, total = L * T + t, s, 0.0
-    while True:
-        width, before = np.zeros(len(left)), np.full(len(left), -1)
-        done, width[source] = np.zeros(len(left), bool), math.inf
-        while not done[sink]:
-            node = np.where(done, -1, width).argmax()
-            if width[node] <= 1e-12:
-                return total
-            done[node] = True
-            wider = np.minimum(width[node], left[node])
-            better = (wider > width) & ~done
-            width[better], before[better] = wider[better], node
-        total, node = total + width[sink], sink
-        while node != source:
-            left[before[node], node] -= width[sink]
-            left[node, before[node]] += width[sink]
-            node = before[node]
-
-
 def compare_flow(model, given, said, relations):
     batch, gold = Batch(given, "of_flow"), gold_of(given, "of_flow", relations)
 
     def maps():
         model.logits(batch)
         layers = [layers_of(model, b, int(n)) for b, n in enumerate(batch.lengths)]
-        return [rollout_of(of) for of in layers], [flow_of(of) for of in layers]
-    found = remember("flow", maps)
-    for of, what in zip(found, ("rollout", "flow")):
-        whole = np.zeros((batch.length, batch.length))
-        for one in of:
-            whole[:len(one), :len(one)] += one / batch.size
-        compare(what, whole, said[what], 1e-5)
+        return [rollout_of(of) for of in layers]
+    found = remember("rollout", maps)
+    whole = np.zeros((batch.length, batch.length))
+    for one in found:
+        whole[:len(one), :len(one)] += one / batch.size
+    compare("rollout", whole, said["rollout"], 1e-5)
     compare("examples", batch.size, said["examples"], 0)
     for r, row in enumerate(said["relations"]):
         queries = [(b, t, sorted(keys)) for (b, t), keys in gold[r].items()]
         compare("flow: queries", len(queries), row["queries"], 0)
-        for of, what in zip(found, ("rollout", "flow")):
-            shares = [of[b][t, keys].sum() for b, t, keys in queries]
-            compare(what + ": shares", np.mean(shares or [0]), row[what], 1e-5)
+        shares = [found[b][t, keys].sum() for b, t, keys in queries]
+        compare("rollout: shares", np.mean(shares or [0]), row["rollout"], 1e-5)
         causal = model.c["architecture"] == "decoder"
         uniform = [len(keys) / (t + 1 if causal else batch.lengths[b]) for b, t, keys in queries]
         compare("flow: uniform", np.mean(uniform or [0]), row["uniform"], 1e-5)

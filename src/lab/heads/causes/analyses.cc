@@ -52,7 +52,7 @@ const std::vector<Analysis>& analyses() {
        "examples", attribute_examples},
       {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,
        lens, shape_of<LensReport>},
-      {"flow", "flow.json", "attention over all layers in one map (rollout and flow)", 32, flow,
+      {"flow", "flow.json", "attention over all layers in one map (rollout)", 32, flow,
        shape_of<FlowReport>},
       {"edges", "edges.json", "which scores of edges (query, key) rank the ground truth first", 32,
        edges, shape_of<EdgeAreaReport>},

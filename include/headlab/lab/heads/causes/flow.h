@@ -1,7 +1,6 @@
-// Attention over all layers in one map: rollout and flow. Rollout multiplies the attention matrices
-// of all layers; flow is the maximum flow from a query after the last layer to an input position.
-// Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers". Neither is a cause: the
-// report has the cost of masking the ground-truth edges next to them. Read next: gold_edges.h.
+// Attention over all layers in one map: rollout, the product of the attention matrices of all
+// layers. Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers". It is no cause: the
+// report has the cost of masking the ground-truth edges next to it. Read next: gold_edges.h.
 #pragma once
 
 #include <string>
@@ -21,27 +20,24 @@ std::vector<Matrix> layer_attention(const Transformer& model, const Activations&
                                     Index b, Index length);
 /// Returns A_L ... A_1 [T, T]: row t is the share of each input position in query t.
 Matrix attention_rollout(const std::vector<Matrix>& layers);
-/// Returns the maximum flow from each query after the last layer to each input position, with the
-/// elements of A_l as capacities, [T, T]; each row is divided by its sum.
-Matrix attention_flow(const std::vector<Matrix>& layers);
 
 struct FlowReport {
   struct Row {
     std::string relation;
     Index queries = 0;
-    double rollout = 0, flow = 0;  // mean share of the ground-truth keys
-    double uniform = 0;            // the same for equal shares of all visible keys
-    PairedChange cost{};           // of masking the ground-truth edges in all heads (gold_edges.h)
+    double rollout = 0;   // mean share of the ground-truth keys
+    double uniform = 0;   // the same for equal shares of all visible keys
+    PairedChange cost{};  // of masking the ground-truth edges in all heads (gold_edges.h)
   };
   std::vector<std::string> attention{};
   Index examples = 0;
   std::vector<Row> relations{};
-  std::vector<std::vector<double>> rollout{}, flow{};  // [T][T]: means over examples
+  std::vector<std::vector<double>> rollout{};  // [T][T]: mean over examples
 };
 Result result_of(const FlowReport& report);
 
-/// Computes both maps on held-out examples, and the costs on `cost_examples` of them. Errors: an
-/// encoder-decoder; sequences of more than 64 positions, for which flow takes too long.
+/// Computes the map on held-out examples, and the costs on `cost_examples` of them. Error for an
+/// encoder-decoder.
 FlowReport find_flow(const Transformer& model, const Task& task, Index examples = 32,
                      Index cost_examples = kPairedExamples);
 
