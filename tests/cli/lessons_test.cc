@@ -1,6 +1,10 @@
 // `explain` and `cost` as they are used: what they print, as text and as JSON, and how they refuse
 // what cannot be.
+#include <set>
+
+#include "app/report/findings.h"
 #include "cli/program.h"
+#include "headlab/app/cli/command.h"
 #include "headlab/core/model/config.h"
 
 namespace headlab::cli { namespace {
@@ -67,6 +71,22 @@ TEST_F(Learning, ExplainsAWordByTheGlossaryAndNotByTheCaptionOfAPicture) {
   const std::string mask = done({"explain", "mask"}).out;
   EXPECT_TRUE(mask.starts_with("mask: The keys that a query cannot attend to. Their scores are"))
       << mask;
+}
+
+TEST_F(Learning, GlossaryHasEachNameOnceAndSeesCommands) {
+  std::set<std::string> names;
+  for (const GlossaryTerm& term : glossary()) {
+    for (const std::string& name : term.names) EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_TRUE(term.meaning.ends_with('.') || term.meaning.ends_with(')')) << term.meaning;
+    if (term.see.empty()) continue;
+    const std::string command(split(term.see, ' ')[0]);
+    EXPECT_TRUE(std::ranges::any_of(commands(), [&](const Command& one) {
+      return one.name == command;
+    })) << term.see;
+  }
+  EXPECT_GT(names.size(), 100u);
+  EXPECT_TRUE(names.contains("attention head") && names.contains("rms norm"));
+  EXPECT_TRUE(holds(done({"explain", "overfitting"}).out, "  see: headlab eval runs/full\n"));
 }
 
 TEST_F(Learning, ExplainsSeveralWordsAtOnce) {

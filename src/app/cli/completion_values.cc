@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/cli/completion.h"
-#include "app/cli/terms.h"
+#include "app/report/findings.h"
 
 namespace headlab::cli {
 namespace {
@@ -54,14 +54,13 @@ Words tasks_after(const std::string& begun) {
   return found;
 }
 
-/// Returns the topics of `explain`, and the words of its dictionary, scores and methods.
+/// Returns the topics of `explain`, and the words of the glossary, scores and methods.
 Words topics() {
   Words found = explain_topics();
-  for (const Term& term : dictionary()) {
-    for (const std::string_view one : split(term.words, ',')) {
-      const std::size_t first = one.find_first_not_of(' ');
-      const bool is_one_word = first != one.npos && one.find(' ', first) == one.npos;
-      if (is_one_word) found.emplace_back(one.substr(first));
+  for (const GlossaryTerm& term : glossary()) {
+    for (const std::string& name : term.names) {
+      const bool is_one_word = name.find(' ') == name.npos;
+      if (is_one_word) found.push_back(name);
     }
   }
   for (const ScoreEntry& score : score_table()) found.emplace_back(score.name);

@@ -1,14 +1,12 @@
-// The meanings of words: of the dictionary and the glossary, of columns, scores, methods, tasks,
-// model parts and flags. All but the dictionary come from the tables themselves, so new rows are
-// explained automatically. Definitions come before columns and flags of the same name. See
-// words.h.
+// The meanings of words: of the glossary, of columns, scores, methods, tasks, model parts and
+// flags. All but the glossary come from the tables themselves, so new rows are explained
+// automatically. Definitions come before columns and flags of the same name. See words.h.
 #include "app/cli/words.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "app/cli/terms.h"
 #include "app/report/findings.h"
 #include "headlab/lab/results/words.h"
 
@@ -20,19 +18,12 @@ struct Meaning {
   std::string see{};  // a command
 };
 
-/// Adds the definitions of words, which come first: those of the dictionary, then those of the
-/// lessons that it does not have.
 void add_terms(std::vector<Meaning>& all) {
-  const auto add = [&](std::string_view words, const std::string& meaning, const char* see) {
-    for (const std::string_view word : split(words, ',')) {
-      std::string name(word.substr(word.find_first_not_of(' ')));
-      if (std::ranges::find(all, name, &Meaning::word) == all.end()) {
-        all.push_back({std::move(name), "a term", meaning, see});
-      }
+  for (const GlossaryTerm& term : glossary()) {
+    for (const std::string& name : term.names) {
+      all.push_back({name, "a term", term.meaning, term.see});
     }
-  };
-  for (const Term& term : dictionary()) add(term.words, term.definition, term.see);
-  for (const auto& [words, meaning] : glossary()) add(words, meaning, "");
+  }
 }
 
 /// Adds each flag once for all commands in which it has the same meaning.

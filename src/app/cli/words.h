@@ -1,6 +1,6 @@
 // The words that `headlab explain WORD` knows, and the answer to such a question. Used by
-// explain.cc, which also explains attention on examples. Read next: words.cc, and terms.cc for the
-// dictionary.
+// explain.cc, which also explains attention on examples. Read next: words.cc, and the
+// glossary in src/app/report/page/lessons/lessons.html.
 #pragma once
 
 #include <string>

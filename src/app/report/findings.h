@@ -3,7 +3,6 @@
 // Read next: lab/results/table.h.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -37,8 +36,15 @@ const std::vector<ResultEntry>& result_table();
 
 /// Returns the keys of its JSON, nested ones after their table: "examples heads(layer head loss)".
 std::string keys_of(const ResultEntry& entry);
-/// Returns the glossary of the lessons: a term ("query, q") with a short and an exact definition.
-std::vector<std::array<std::string, 2>> glossary();
+/// A term of the glossary: its names, its short and its exact definition, and a command that shows
+/// it, without the program's name; "" if there is none.
+struct GlossaryTerm {
+  std::vector<std::string> names;
+  std::string meaning;
+  std::string see;
+};
+/// Returns the glossary: the terms of src/app/report/page/lessons/lessons.html.
+std::vector<GlossaryTerm> glossary();
 /// A column, and the results that contain it: "heads", "curve".
 struct ListedColumn {
   Column column;

@@ -1,6 +1,9 @@
 // The lessons without scripts: the texts of src/app/report/page/lessons/lessons.html with tables of
 // the program. With scripts the page shows the same texts next to its own computations. Read next:
 // lab/heads/lessons/lessons.h.
+#include <algorithm>
+
+#include "app/report/findings.h"
 #include "app/report/page_html.h"
 #include "app/report/page_parts.h"
 #include "headlab/app/report/finding_text.h"
@@ -10,19 +13,33 @@
 
 namespace headlab {
 
-std::vector<std::array<std::string, 2>> glossary() {
-  std::vector<std::array<std::string, 2>> all;
+/// Returns the text between `begin` and the first of `end` after it; "" without `begin`.
+static std::string between(std::string_view line, std::string_view begin, std::string_view end) {
+  const std::size_t found = line.find(begin);
+  if (found == line.npos) return "";
+  const std::string_view rest = line.substr(found + begin.size());
+  return std::string(rest.substr(0, rest.find_first_of(end)));
+}
+
+std::vector<GlossaryTerm> glossary() {
+  std::vector<GlossaryTerm> all;
   for (const std::string_view line : split(file_text("lessons.html"), '\n')) {
-    // <dt, term</dt, <dd, in a word</dd, <dd, exactly <a ...
-    const std::vector<std::string_view> tags = split(line, '>');
-    const bool has_two_meanings = tags.size() > 5 && tags[0] == "<dt" && tags[4] == "<dd";
-    if (!has_two_meanings) {
-      continue;
+    // <dt data-see="COMMAND">NAMES</dt><dd>SHORT</dd><dd>EXACT <a ...
+    if (!line.starts_with("<dt")) continue;
+    const std::string_view definitions = line.substr(line.find("</dt>"));
+    const std::string_view more =
+        definitions.substr(std::min(definitions.find("</dd>"), definitions.size()));
+    std::string exact = between(more, "<dd>", "<");
+    if (exact.empty()) continue;  // the caption of a picture has one meaning
+    if (exact.back() == ' ') exact.pop_back();
+    GlossaryTerm term{.names = {},
+                      .meaning = text(between(definitions, "<dd>", "<"), " ", exact),
+                      .see = between(line.substr(0, line.find('>')), "data-see=\"", "\"")};
+    const std::string names = between(line, ">", "<");
+    for (const std::string_view name : split(names, ',')) {
+      term.names.emplace_back(name.substr(name.find_first_not_of(' ')));
     }
-    const std::string term(tags[1].substr(0, tags[1].find('<')));
-    const std::string_view in_a_word = tags[3].substr(0, tags[3].find('<'));
-    const std::string_view exactly = tags[5].substr(0, tags[5].find(" <"));
-    all.push_back({term, text(in_a_word, " ", exactly)});
+    all.push_back(std::move(term));
   }
   return all;
 }
