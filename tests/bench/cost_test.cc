@@ -1,13 +1,17 @@
-// Costs against what is known: figures that articles print, published models, the model's own count
-// of parameters, and the operations that a profile charges to ops as they run.
+// Costs against what is known: figures that articles print, the formulas that tables show at random
+// sizes, the model's own count of parameters, and the operations that a profile charges to ops as
+// they run.
 #include "headlab/lab/bench/cost.h"
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/random.h"
+#include "headlab/core/base/text.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/lab/bench/profile.h"
-#include "headlab/lab/heads/lessons/lessons.h"
 #include "support/models.h"
 
 namespace headlab { namespace cost_tests {
@@ -91,25 +95,17 @@ TEST(Cost, OperationCountsEqualThoseOfTheProfile) {
   EXPECT_EQ(behind, last_count(table, 4) - softmax[4].integer());
 }
 
-TEST(Cost, CacheSizesEqualPublishedSizes) {
-  const Table gpt3 =
-      cache_cost(attention_layers_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}),
-                 1);
-  EXPECT_EQ(row(gpt3, "multi-head")[2].integer(), 4831838208);
-  EXPECT_NEAR(row(gpt3, "multi-head")[4].number(), 9663.676, 1e-3);
-  const Table grouped =
-      cache_cost(attention_layers_of({.d_model = 8192, .heads = 64, .kv_heads = 8, .layers = 80}),
-                 1);
-  EXPECT_NEAR(row(grouped, "grouped")[5].number(), 8. / 64, 1e-12);
-  EXPECT_NEAR(row(grouped, "multi-query")[5].number(), 1. / 64, 1e-12);
+TEST(Cost, CacheSizeEqualsThePublishedOne) {
+  const Table gpt3 = memory_cost(attention_layers_of(
+                                     {.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}),
+                                 1);
+  EXPECT_EQ(row(gpt3, "cache of generation")[2].integer(), 4831838208);
+  EXPECT_NEAR(row(gpt3, "cache of generation")[4].number(), 9663.676, 1e-3);
 }
 
 TEST(Cost, CacheSizeEqualsMemoryKeptByGeneration) {
   const NoGrad no_grad;
-  for (const auto& [settings, kind] : {std::pair("", "multi-head"),
-                                       {"window=5", "multi-head"},
-                                       {"kv_heads=2 window=5+0", "grouped"},
-                                       {"kv_heads=1 block=llama", "multi-query"}}) {
+  for (const char* settings : {"", "window=5", "kv_heads=2 window=5+0", "kv_heads=1 block=llama"}) {
     for (TransformerConfig config : {small_config(), small_encoder_decoder()}) {
       const bool mixed = std::string(settings).ends_with("+0");
       if (mixed && config.has_source()) continue;
@@ -117,12 +113,12 @@ TEST(Cost, CacheSizeEqualsMemoryKeptByGeneration) {
       const Transformer model(config);
       ModelCache cache(config, 12);
       model.forward(Batch::make(1, 12, 1, config.source_length), {}, {.cache = &cache});
-      EXPECT_EQ(row(cache_cost(attention_layers_of(model), 1), kind)[2].integer(), cache.numbers())
-          << settings;
+      const Table memory = memory_cost(attention_layers_of(model), 1);
+      EXPECT_EQ(row(memory, "cache of generation")[2].integer(), cache.numbers()) << settings;
     }
   }
-  const Table none = cache_cost(attention_layers_of(Transformer(small_encoder())), 1);
-  EXPECT_EQ(none.rows[0][2].integer(), 0) << "an encoder generates nothing";
+  const Table none = memory_cost(attention_layers_of(Transformer(small_encoder())), 1);
+  EXPECT_EQ(row(none, "cache of generation")[2].integer(), 0) << "an encoder generates nothing";
 }
 
 TEST(Cost, ComposedAttentionGrowsQuadratically) {
@@ -154,16 +150,117 @@ TEST(Cost, RefusesImpossibleSizes) {
   EXPECT_THROW(memory_cost(absurd, 100000), Error);
 }
 
-TEST(Cost, HasOneRowPerPublishedModel) {
-  const Table table = published_cost();
-  ASSERT_EQ(table.rows.size(), published_models().size());
-  EXPECT_EQ(row(table, "Transformer base")[6].integer(), 4 * 512 * 512);
-  EXPECT_EQ(row(table, "GPT-3 175B")[7].integer(), 2 * 96 * 96 * 256);
-  EXPECT_TRUE(row(table, "BERT-base")[7].is_null()) << "it generates nothing";
-  for (const PublishedModel& model : published_models()) {
-    EXPECT_EQ(model.heads % model.kv_heads, 0) << model.name;
-    EXPECT_NE(std::string(model.source), "") << model.name;
+/// Reads a formula as tables show it: products of letters and numbers, "x" between rows and
+/// columns, sums in brackets. Error for anything else.
+class ShownFormula {
+ public:
+  ShownFormula(const std::string& formula, const std::map<std::string, double>& letters)
+      : letters_(letters) {
+    std::string spaced;
+    for (const char c : formula) {
+      spaced += c == '(' || c == ')' ? std::string(" ") + c + " " : std::string(1, c);
+    }
+    for (const std::string_view word : split(spaced, ' ')) {
+      if (!word.empty() && word != "x") words_.emplace_back(word);
+    }
   }
+  double value() {
+    const double sum = read_sum();
+    require(at_ == words_.size(), "there is more after the formula");
+    return sum;
+  }
+
+ private:
+  double read_sum() {
+    double sum = read_product();
+    while (at_ < words_.size() && words_[at_] == "+") {
+      ++at_;
+      sum += read_product();
+    }
+    return sum;
+  }
+  double read_product() {
+    double product = 1;
+    while (at_ < words_.size() && words_[at_] != "+" && words_[at_] != ")") {
+      product *= read_factor();
+    }
+    return product;
+  }
+  double read_factor() {
+    const std::string word = words_[at_++];
+    if (word == "(") {
+      const double sum = read_sum();
+      require(at_ < words_.size() && words_[at_] == ")", "a bracket is not closed");
+      ++at_;
+      return sum;
+    }
+    double number = 0;
+    if (parse_number(word, number)) return number;
+    return letters_.at(word);
+  }
+
+  std::map<std::string, double> letters_;
+  std::vector<std::string> words_;
+  std::size_t at_ = 0;
+};
+
+/// Letters of a layer, and those of a single head as wide as all heads together.
+std::map<std::string, double> letters_of(const CostOptions& o) {
+  const auto number = [](Index value) { return static_cast<double>(value); };
+  return {{"B", number(o.batch)},  {"T", number(o.length)},   {"S", number(o.length)},
+          {"N", number(o.length)}, {"C", number(o.d_model)},  {"H", number(o.heads)},
+          {"D", number(o.d_head)}, {"Dv", number(o.d_value)}, {"G", number(o.kv_heads)}};
+}
+std::map<std::string, double> letters_in_one_head(const CostOptions& o) {
+  CostOptions one = o;
+  one.d_head *= o.heads;
+  one.d_value *= o.heads;
+  one.heads = one.kv_heads = 1;
+  return letters_of(one);
+}
+
+CostOptions random_sizes(Generator& random) {
+  const auto one_to = [&](Index most) { return 1 + static_cast<Index>(random.below(most)); };
+  CostOptions o;
+  o.d_model = one_to(300);
+  o.kv_heads = one_to(6);
+  o.heads = o.kv_heads * one_to(4);
+  o.d_head = one_to(64);
+  o.d_value = one_to(64);
+  o.length = one_to(500);
+  o.layers = one_to(3);
+  o.batch = one_to(5);
+  const auto functions = attention_functions();
+  const auto which = static_cast<std::size_t>(random.below(std::ssize(functions)));
+  settings_of(o).set_all_text(text("attention_function=", functions[which].name));
+  return o;
+}
+
+TEST(Cost, FormulasHaveTheValuesThatTheyShow) {
+  Generator random(Key{5}.fold("cost"));
+  Index compared = 0;
+  for (int draw = 0; draw < 50; ++draw) {
+    const CostOptions o = random_sizes(random);
+    const auto layers = attention_layers_of(o);
+    const double count = static_cast<double>(o.layers);
+    const auto expect_value = [&](const Json& formula, const auto& letters, const Json& shown) {
+      if (formula.string().empty()) return;  // the sum of the others
+      EXPECT_EQ(count * ShownFormula(formula.string(), letters).value(), shown.number())
+          << formula.string();
+      ++compared;
+    };
+    for (const Json::Array& cells : parameter_cost(layers).rows) {
+      expect_value(cells[1], letters_of(o), cells[3]);
+    }
+    for (const Json::Array& cells : operation_cost(layers, o.batch).rows) {
+      expect_value(cells[1], letters_in_one_head(o), cells[2]);
+      expect_value(cells[1], letters_of(o), cells[3]);
+    }
+    for (const Json::Array& cells : memory_cost(layers, o.batch).rows) {
+      expect_value(cells[1], letters_of(o), cells[2]);
+    }
+  }
+  EXPECT_EQ(compared, 50 * (8 + 14 + 5));
 }
 
 }  // namespace cost_tests

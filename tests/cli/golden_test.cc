@@ -77,8 +77,6 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/explain_cat_sleeps.txt", "explain cat-sleeps"},
     {"cli/explain_five_tokens_query_sat.txt", "explain five-tokens --query sat"},
     {"cli/cost.txt", "cost"},
-    {"cli/cost_heads_7.txt", "cost --heads 7"},
-    {"cli/cost_published.txt", "cost --published"},
     {"cli/completion.bash", "completion bash"},
     {"cli/completion.zsh", "completion zsh"},
     {"cli/completion.fish", "completion fish"},

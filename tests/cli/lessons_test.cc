@@ -218,7 +218,7 @@ TEST_F(Learning, CountsCosts) {
   EXPECT_EQ(
       done({"cost", "--heads", "7", "--d-head", "64", "--json"}).json().at("division").string(), "")
       << "the width is given, and nothing is left over";
-  for (const char* key : {"parameters", "operations", "memory", "kv_cache", "complexity"})
+  for (const char* key : {"parameters", "operations", "memory", "complexity"})
     EXPECT_FALSE(json.at(key).items().empty()) << key;
   done(tiny({"--out", "a"}));
   EXPECT_FALSE(done({"cost", "--model", "a", "--json"}).json().at("modules").items().empty());

@@ -137,7 +137,7 @@ const std::vector<Modes> kModes = {
     {"runs", {{"."}}},
     {"eval", {{"w"}}},
     {"sample", {{"t"}, {"t", "--temperature", "0"}, {"t", "--top-k", "1"}}},
-    {"cost", {{"--d-model", "16"}, {"--published"}, {"--model", "w"}}},
+    {"cost", {{"--d-model", "16"}, {"--model", "w"}}},
     {"prune",
      {{"w", "--out", "o", "--keep", "2"},
       {"w", "--out", "o", "--keep", "2", "--method", "magnitude"},

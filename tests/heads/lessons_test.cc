@@ -194,6 +194,23 @@ TEST(Lessons, AreTablesWithTheColumnsOfTheGoldenFile) {
   expect_golden("heads/lesson_tables.txt", all);
 }
 
+TEST(Lessons, PublishedModelsHaveTheWeightsAndTheCacheOfTheirSources) {
+  const Table table = published_models_table();
+  ASSERT_EQ(table.rows.size(), published_models().size());
+  const auto row = [&](std::string_view name) {
+    return *std::ranges::find(table.rows, name,
+                              [](const auto& cells) { return cells[0].string(); });
+  };
+  EXPECT_EQ(row("Transformer base")[6].integer(), 4 * 512 * 512);
+  EXPECT_EQ(row("Mistral 7B")[6].integer(), 2 * 4096 * (32 + 8) * 128);
+  EXPECT_EQ(row("GPT-3 175B")[7].integer(), 2 * 96 * 96 * 256);
+  EXPECT_TRUE(row("BERT-base")[7].is_null()) << "it generates nothing";
+  for (const PublishedModel& model : published_models()) {
+    EXPECT_EQ(model.heads % model.kv_heads, 0) << model.name;
+    EXPECT_NE(std::string(model.source), "") << model.name;
+  }
+}
+
 TEST(Lessons, NameTheWorldsThereAre) { EXPECT_THROW(worked_example("six-tokens"), Error); }
 
 TEST(Lessons, AreOneJsonForPages) {

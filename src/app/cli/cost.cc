@@ -1,6 +1,6 @@
 // `headlab cost`: the cost of attention for given sizes or for a run: parameters, operations,
-// memory, the cache of generation; or the costs of published models. Needs no run. Read next:
-// lab/bench/cost.h.
+// memory with the cache of generation, and growth. Sizes come from flags or from a run.
+// Read next: lab/bench/cost.h.
 
 #include "app/cli/commands.h"
 #include "headlab/lab/results/words.h"
@@ -11,16 +11,13 @@ namespace {
 struct CostFlags {
   CostOptions sizes;
   std::string model;
-  bool published = false;
 
   Flags settings() {
     Flags s = settings_of(sizes);
     s.string("model", model, "use the sizes of this run", "RUN");
-    s.excludes(s.names(), {flag_given("published")});
     s.excludes({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases",
                 "attention_function"},
                {flag_given("model")});
-    s.boolean("published", published, "show published models instead");
     return s;
   }
 };
@@ -57,9 +54,6 @@ Json attention_layers_json(const std::vector<AttentionSlotSizes>& attention_laye
 Output cost(Invocation& call) {
   CostFlags flags;
   call.read(flags.settings());
-  if (flags.published) {
-    return reproducible(call, Result{.about = stamped(), .tables = {published_cost()}});
-  }
   const std::vector<AttentionSlotSizes> attention_layers =
       flags.model.empty() ? as_usage([&] { return attention_layers_of(flags.sizes); })
                           : attention_layers_of(open_run(flags.model).model);

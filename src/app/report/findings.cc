@@ -62,11 +62,7 @@ Result lessons_found() {
   return found;
 }
 
-Result cost_found() {
-  Result found = cost_result({}, 1);
-  found.tables.push_back(published_cost());
-  return found;
-}
+Result cost_found() { return cost_result({}, 1); }
 
 Result prune_found() {
   PruneResult result;

@@ -8,7 +8,6 @@
 #include "app/report/page_parts.h"
 #include "headlab/app/report/finding_text.h"
 #include "headlab/core/base/text.h"
-#include "headlab/lab/bench/cost.h"
 #include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab {
@@ -48,7 +47,7 @@ std::string lessons_html() {
   std::string html;
   for (const HtmlPiece& piece : html_pieces(file_text("lessons.html"))) {
     html += piece.text;
-    if (piece.placeholder == "models") html += html_of(published_cost());
+    if (piece.placeholder == "models") html += html_of(published_models_table());
     if (piece.placeholder == "patterns") html += html_of(known_patterns_table());
     if (piece.placeholder == "corrections") html += html_of(corrections_table());
   }

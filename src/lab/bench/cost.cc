@@ -1,6 +1,7 @@
-// Counting of costs. A row is a formula with its value over all attention layers of a model.
-// Letters in formulas: B batch, T queries, S keys, C d_model, H heads, G blocks of K and V, D and
-// Dv their widths. Tests compare parameters with the model's own count, and operations with those
+// Counting of costs. A row shows a formula and its value over all attention layers of a model,
+// which a function next to the formula computes. Letters: B batch, T queries, S keys, N cached
+// keys, C d_model, H heads, G blocks of K and V, D and Dv their widths. Tests read the formulas and
+// compare them with the functions, parameters with the model's own count, and operations with those
 // that a profile assigns to the ops as they run. Read next: profile.cc, which assigns time and
 // operations to ops.
 #include "headlab/lab/bench/cost.h"
@@ -10,7 +11,6 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
-#include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab {
 namespace {
@@ -42,34 +42,45 @@ std::string common(const Modules& layers,
   return layers.empty() ? "-" : of(layers[0]);
 }
 
-/// Returns the value of a product such as "2 B T C H D", in the letters of this file's head.
-double value_of(std::string_view formula, const AttentionSlotSizes& m, Index batch) {
-  const AttentionSizes& s = m.sizes;
-  const std::pair<std::string_view, Index> sizes[] = {
-      {"2", 2},          {"4", 4},         {"5", 5},       {"B", batch},      {"T", m.queries},
-      {"S", m.keys},     {"C", s.d_model}, {"H", s.heads}, {"G", s.kv_heads}, {"D", s.d_head},
-      {"Dv", s.d_value}, {"x", 1}};  // "C x H D": rows and columns
-  double product = 1;
-  for (const std::string_view factor : split(formula, ' ')) {
-    product *= static_cast<double>(
-        std::ranges::find(sizes, factor, &std::pair<std::string_view, Index>::first)->second);
-  }
-  return product;
+/// Returns a product of whole numbers.
+double product(std::initializer_list<Index> factors) {
+  double all = 1;
+  for (const Index factor : factors) all *= static_cast<double>(factor);
+  return all;
 }
 
-double sum_of(std::string_view formula, const Modules& layers, Index batch) {
-  return total(layers, [&](const AttentionSlotSizes& m) { return value_of(formula, m, batch); });
+/// A formula as a table shows it, and its value for one attention layer.
+struct Formula {
+  std::string text;
+  Count value;
+};
+
+double sum_of(const Formula& formula, const Modules& layers) {
+  return total(layers, formula.value);
 }
+
+/// Rows or columns of a matrix: in letters, and their number.
+struct Extent {
+  const char* letters;
+  Index (*of)(const AttentionSizes& s);
+};
+
+constexpr Extent kModel = {"C", [](const AttentionSizes& s) { return s.d_model; }};
+constexpr Extent kQueries = {"H D", [](const AttentionSizes& s) { return s.heads * s.d_head; }};
+constexpr Extent kKeys = {"G D", [](const AttentionSizes& s) { return s.kv_heads * s.d_head; }};
+constexpr Extent kValues = {"G Dv", [](const AttentionSizes& s) { return s.kv_heads * s.d_value; }};
+constexpr Extent kOutputs = {"H Dv", [](const AttentionSizes& s) { return s.heads * s.d_value; }};
 
 /// Matrix of an attention layer, and the bias that is added to its columns.
 struct MatrixCost {
-  const char *name, *bias, *rows, *columns;
+  const char *name, *bias;
+  Extent rows, columns;
 };
 
-constexpr MatrixCost kMatrices[] = {{"W_Q", "b_Q", "C", "H D"},
-                                    {"W_K", "b_K", "C", "G D"},
-                                    {"W_V", "b_V", "C", "G Dv"},
-                                    {"W_O", "b_O", "H Dv", "C"}};
+constexpr MatrixCost kMatrices[] = {{"W_Q", "b_Q", kModel, kQueries},
+                                    {"W_K", "b_K", kModel, kKeys},
+                                    {"W_V", "b_V", kModel, kValues},
+                                    {"W_O", "b_O", kOutputs, kModel}};
 
 /// Returns one head as wide as all together.
 AttentionSlotSizes in_one_head(AttentionSlotSizes layer) {
@@ -80,10 +91,14 @@ AttentionSlotSizes in_one_head(AttentionSlotSizes layer) {
   return layer;
 }
 
+/// Parts of attention that grow alike.
+enum class Part { projections, products, function };
+
 /// Op of attention, with its operations forward, and the ratio of backward to forward operations.
 struct OpCount {
   const char* name;
-  std::string formula;
+  Part part;
+  Formula forward;
   double backward;
 };
 
@@ -92,52 +107,75 @@ const AttentionFunctionEntry& function_of(const Modules& layers) {
   return kind_of(layers.empty() ? AttentionFunction::softmax : layers[0].function);
 }
 
+/// Returns the formula of a product with a matrix of d_model rows or columns.
+Formula of_matrix(const char* shown, Index AttentionSlotSizes::*rows, Extent columns, Index B) {
+  return {shown, [=](const AttentionSlotSizes& m) {
+            return product({2, B, m.*rows, m.sizes.d_model, columns.of(m.sizes)});
+          }};
+}
+
+/// Returns the formula of work on each score: so many operations for each of `width` numbers.
+Formula of_scores(std::string shown, Index each, Index (*width)(const AttentionSizes& s), Index B) {
+  return {std::move(shown), [=](const AttentionSlotSizes& m) {
+            return product({each, B, m.sizes.heads, m.queries, m.keys, width(m.sizes)});
+          }};
+}
+
 /// Returns the ops in the order in which they run. A composed function keeps the scores, so that
 /// its backward pass does not compute them again.
-std::vector<OpCount> ops_of(const Modules& layers) {
+std::vector<OpCount> ops_of(const Modules& layers, Index B) {
   const AttentionFunctionEntry& function = function_of(layers);
-  return {{"x W_Q", "2 B T C H D", 2},
-          {"x W_K", "2 B S C G D", 2},
-          {"x W_V", "2 B S C G Dv", 2},
-          {"q k^T", "2 B H T S D", function.fused != nullptr ? 3.0 : 2.0},
-          {function.name, text(function.operations, " B H T S"), 1},
-          {"weights v", "2 B H T S Dv", 2},
-          {"z W_O", "2 B T H Dv C", 2}};
+  const auto queries = &AttentionSlotSizes::queries;
+  const auto keys = &AttentionSlotSizes::keys;
+  const auto one = [](const AttentionSizes&) { return Index{1}; };
+  const auto d_head = [](const AttentionSizes& s) { return s.d_head; };
+  const auto d_value = [](const AttentionSizes& s) { return s.d_value; };
+  const Part maps = Part::projections;
+  const std::string shown = text(function.operations, " B H T S");
+  return {{"x W_Q", maps, of_matrix("2 B T C H D", queries, kQueries, B), 2},
+          {"x W_K", maps, of_matrix("2 B S C G D", keys, kKeys, B), 2},
+          {"x W_V", maps, of_matrix("2 B S C G Dv", keys, kValues, B), 2},
+          {"q k^T", Part::products, of_scores("2 B H T S D", 2, d_head, B),
+           function.fused != nullptr ? 3.0 : 2.0},
+          {function.name, Part::function, of_scores(shown, function.operations, one, B), 1},
+          {"weights v", Part::products, of_scores("2 B H T S Dv", 2, d_value, B), 2},
+          {"z W_O", maps, of_matrix("2 B T H Dv C", queries, kOutputs, B), 2}};
 }
 
-/// Keys and values of that many positions.
-double numbers_of(const AttentionSlotSizes& m, Index positions, Index blocks) {
-  return static_cast<double>(positions) *
-         static_cast<double>(blocks * (m.sizes.d_head + m.sizes.d_value));
+/// Numbers that are kept in memory.
+struct KeptNumbers {
+  const char* what;
+  Formula numbers;
+};
+
+/// Returns the keys and values of that many positions.
+double keys_and_values(const AttentionSlotSizes& m, Index positions) {
+  return product({positions, m.sizes.kv_heads, m.sizes.d_head + m.sizes.d_value});
 }
 
-/// Returns the groups for four heads per block, if four divides the number of heads.
-Index default_groups(const AttentionSlotSizes& m) {
-  const Index H = m.sizes.heads;
-  if (m.sizes.kv_heads > 1 && m.sizes.kv_heads < H) return m.sizes.kv_heads;
-  if (H % 4 == 0) {
-    return H / 4;
-  }
-  return H % 2 == 0 ? H / 2 : 1;
-}
-
-/// Numbers that are kept, and what they take.
-const std::vector<Column> kKept = {
-    Column("numbers", "numbers", "how many numbers are kept").shown_as(Form::grouped).no_legend(),
-    Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
-    Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend()};
-
-/// Returns a row that begins with these cells, with those of kKept after them.
-Json::Array kept_row(Json::Array row, double numbers) {
-  for (const double cell : {numbers, exact(4 * numbers) / 1e6, 2 * numbers / 1e6}) {
-    row.push_back(cell);
-  }
-  return row;
-}
-
-std::vector<Column> with_kept(std::vector<Column> columns) {
-  columns.insert(columns.end(), kKept.begin(), kKept.end());
-  return columns;
+std::vector<KeptNumbers> kept_of(Index B) {
+  return {{"q, k, v",
+           {"B (T H D + S G (D + Dv))",
+            [=](const AttentionSlotSizes& m) {
+              return product({B, m.queries, kQueries.of(m.sizes)}) + keys_and_values(m, B * m.keys);
+            }}},
+          {"z",
+           {"B T H Dv",
+            [=](const auto& m) {
+              return product({B, m.queries, kOutputs.of(m.sizes)});
+            }}},
+          {"weights, if composed",
+           {"B H T S",
+            [=](const auto& m) {
+              return product({B, m.sizes.heads, m.queries, m.keys});
+            }}},
+          {"log-sum-exp, if fused",
+           {"B H T",
+            [=](const auto& m) {
+              return product({B, m.sizes.heads, m.queries});
+            }}},
+          {"cache of generation",
+           {"B N G (D + Dv)", [=](const auto& m) { return keys_and_values(m, B * m.kept); }}}};
 }
 
 }  // namespace
@@ -220,24 +258,27 @@ Table parameter_cost(const std::vector<AttentionSlotSizes>& layers) {
                           {"shape", "shape"},
                           Column("parameters", "parameters").shown_as(Form::grouped)},
               .title = "parameters: they do not depend on the number of heads if H D = C"};
-  const auto whole = [](const char* formula, const AttentionSlotSizes& m) {
-    return static_cast<Index>(value_of(formula, m, 1));
-  };
   double sum = 0;
-  const auto add = [&](const char* name, const std::string& letters, const auto& shape) {
-    const double count = sum_of(letters, layers, 1);
-    table.rows.push_back({name, letters, common(layers, shape), count});
+  const auto add = [&](const char* name, const Formula& formula, const auto& shape) {
+    const double count = sum_of(formula, layers);
+    table.rows.push_back({name, formula.text, common(layers, shape), count});
     sum += count;
   };
   for (const MatrixCost& matrix : kMatrices) {
-    add(matrix.name, text(matrix.rows, " x ", matrix.columns), [&](const auto& m) {
-      return text(whole(matrix.rows, m), " x ", whole(matrix.columns, m));
-    });
+    const auto& [rows, columns] = std::pair(matrix.rows, matrix.columns);
+    add(matrix.name,
+        {text(rows.letters, " x ", columns.letters),
+         [&](const auto& m) {
+           return product({rows.of(m.sizes), columns.of(m.sizes)});
+         }},
+        [&](const auto& m) { return text(rows.of(m.sizes), " x ", columns.of(m.sizes)); });
   }
   for (const MatrixCost& matrix : kMatrices) {
     if (layers.empty() || layers[0].sizes.biases) {
-      add(matrix.bias, matrix.columns,
-          [&](const auto& m) { return text(whole(matrix.columns, m)); });
+      const Extent& columns = matrix.columns;
+      add(matrix.bias,
+          {columns.letters, [&](const auto& m) { return product({columns.of(m.sizes)}); }},
+          [&](const auto& m) { return text(columns.of(m.sizes)); });
     }
   }
   table.rows.push_back(
@@ -269,64 +310,44 @@ Table operation_cost(const std::vector<AttentionSlotSizes>& layers, Index batch)
   Modules single;
   std::ranges::transform(layers, std::back_inserter(single), in_one_head);
   double one = 0, forward = 0, backward = 0;
-  for (const auto& [name, formula, factor] : ops_of(layers)) {
-    const double in_one = sum_of(formula, single, batch), count = sum_of(formula, layers, batch);
-    table.rows.push_back({name, formula, in_one, count, exact(factor * count)});
+  for (const OpCount& op : ops_of(layers, batch)) {
+    const double in_one = sum_of(op.forward, single);
+    const double count = sum_of(op.forward, layers);
+    table.rows.push_back({op.name, op.forward.text, in_one, count, exact(op.backward * count)});
     one += in_one;
     forward += count;
-    backward += factor * count;
+    backward += op.backward * count;
   }
   table.rows.push_back({"all", "", exact(one), exact(forward), exact(backward)});
   return table;
 }
 
 Table memory_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
-  Table table{.name = "memory",
-              .columns = with_kept(
-                  {{"what", "what is kept"},
-                   Column("formula", "formula", "B sequences, T queries, S keys").no_legend()}),
-              .title = "memory of a training step: tensors kept for the backward pass",
-              .note =
-                  "composed attention keeps every weight (memory grows with T S); fused attention "
-                  "keeps one number for each row"};
+  Table table{
+      .name = "memory",
+      .columns = {{"what", "what is kept"},
+                  Column("formula", "formula", "B sequences, T queries, S keys, N cached keys")
+                      .no_legend(),
+                  Column("numbers", "numbers", "how many numbers are kept")
+                      .shown_as(Form::grouped)
+                      .no_legend(),
+                  Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
+                  Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend()},
+      .title =
+          "memory: tensors that a training step keeps for the backward pass, and keys and values "
+          "that generation caches",
+      .note =
+          "composed attention keeps every weight (memory grows with T S); fused attention keeps "
+          "one number for each row; generation caches N keys: all, those in the window, or none"};
   const AttentionFunctionEntry& function = function_of(layers);
   if (function.fused == nullptr) {
     table.note += text("; ", function.name, " has no fused form");
   }
-  const double qkv = total(layers, [&](const AttentionSlotSizes& m) {
-    return value_of("B T H D", m, batch) + numbers_of(m, batch * m.keys, m.sizes.kv_heads);
-  });
-  table.rows.push_back(kept_row({"q, k, v", "B (T H D + S G (D + Dv))"}, qkv));
-  for (const auto& [what, formula] : {std::pair("z", "B T H Dv"),
-                                      {"weights, if composed", "B H T S"},
-                                      {"log-sum-exp, if fused", "B H T"}}) {
-    table.rows.push_back(kept_row({what, formula}, sum_of(formula, layers, batch)));
-  }
-  return table;
-}
-
-Table cache_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
-  Table table{.name = "kv_cache",
-              .columns =
-                  with_kept({{"kind", "kind"},
-                             {"kv_heads", "blocks of K, V",
-                              "number of blocks of keys and values, which heads may share"}}),
-              .title = "keys and values cached during generation"};
-  table.columns.push_back(
-      Column("share", "of multi-head", "size relative to multi-head attention").fixed(3));
-  double all = 0;
-  const auto add = [&](const char* kind, const auto& blocks) {
-    const double numbers = total(layers, [&](const AttentionSlotSizes& m) {
-      return numbers_of(m, batch * m.kept, blocks(m));
-    });
-    if (table.rows.empty()) all = numbers;
+  for (const KeptNumbers& kept : kept_of(batch)) {
+    const double numbers = sum_of(kept.numbers, layers);
     table.rows.push_back(
-        kept_row({kind, layers.empty() ? Json() : Json(blocks(layers[0]))}, numbers));
-    table.rows.back().push_back(numbers / all);
-  };
-  add("multi-head", [](const AttentionSlotSizes& m) { return m.sizes.heads; });
-  if (!layers.empty() && default_groups(layers[0]) > 1) add("grouped", default_groups);
-  add("multi-query", [](const AttentionSlotSizes&) { return Index{1}; });
+        {kept.what, kept.numbers.text, numbers, exact(4 * numbers) / 1e6, 2 * numbers / 1e6});
+  }
   return table;
 }
 
@@ -342,59 +363,23 @@ Table complexity_cost(const std::vector<AttentionSlotSizes>& layers, Index batch
       .title = "growth with T = S tokens and d = C, and operations at this size",
       .note = "scores and sums of values exceed the projections if T is above d (1 + G / H)"};
   double all = 0;
-  const std::vector<OpCount> counts = ops_of(layers);
-  const auto add = [&](const char* part, const char* time, const char* memory,
-                       std::initializer_list<int> ops) {
+  const std::vector<OpCount> ops = ops_of(layers, batch);
+  const auto add = [&](const char* name, const char* time, const char* memory, Part part) {
     double sum = 0;
-    for (const int op : ops) sum += sum_of(counts[op].formula, layers, batch);
-    table.rows.push_back({part, time, memory, exact(sum)});
+    for (const OpCount& op : ops) sum += op.part == part ? sum_of(op.forward, layers) : 0;
+    table.rows.push_back({name, time, memory, exact(sum)});
     all += sum;
   };
-  add("four projections", "T d^2", "T d", {0, 1, 2, 6});
-  add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", {3, 5});
-  add(function_of(layers).name, "H T^2", "the same", {4});
+  add("four projections", "T d^2", "T d", Part::projections);
+  add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", Part::products);
+  add(function_of(layers).name, "H T^2", "the same", Part::function);
   for (Json::Array& row : table.rows) row.push_back(row[3].number() / all);
-  return table;
-}
-
-Table published_cost() {
-  Table table{
-      .name = "published",
-      .columns =
-          {{"name", "published model"},
-           {"d_model", "d_model"},
-           {"heads", "heads"},
-           {"kv_heads", "K, V", "blocks of keys and values"},
-           {"d_head", "d_head", "width of a head; d_model / heads if the source states none"},
-           {"layers", "layers"},
-           Column("parameters", "weights",
-                  "number of weights in one attention layer, without biases")
-               .shown_as(Form::grouped),
-           Column("cache_bytes", "cache/token",
-                  "bytes per token over all layers in fp16; empty for models that do not generate")
-               .shown_as(Form::grouped),
-           {"source", "source"}},
-      .title = "attention of published models",
-      .note = "In T5-11B and PaLM 540B, heads times d_head is not d_model"};
-  for (const PublishedModel& m : published_models()) {
-    const Modules layer = attention_layers_of({.d_model = m.d_model,
-                                               .heads = m.heads,
-                                               .kv_heads = m.kv_heads,
-                                               .d_head = m.d_head,
-                                               .length = 1,
-                                               .biases = false});
-    const double cache = 2 * static_cast<double>(m.layers) * numbers_of(layer[0], 1, m.kv_heads);
-    table.rows.push_back({m.name, m.d_model, m.heads, m.kv_heads, m.d_head, m.layers,
-                          parameter_cost(layer).rows.back()[3], m.generates ? Json(cache) : Json(),
-                          m.source});
-  }
   return table;
 }
 
 Result cost_result(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   return {.tables = {parameter_cost(layers), operation_cost(layers, batch),
-                     memory_cost(layers, batch), cache_cost(layers, batch),
-                     complexity_cost(layers, batch)}};
+                     memory_cost(layers, batch), complexity_cost(layers, batch)}};
 }
 
 }  // namespace headlab

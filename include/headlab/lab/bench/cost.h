@@ -1,7 +1,7 @@
-// Cost of attention, counted from sizes alone: parameters by matrix, operations by op, memory, the
-// cache of keys and values. At a fixed d_model the number of heads changes none of the products,
-// only the work done once per score. Counts are exact whole numbers; sizes whose counts exceed the
-// precision of a double are refused. Read next: bench.h, which measures times.
+// Cost of attention, counted from sizes alone: parameters by matrix, operations by op, memory with
+// the cache of keys and values. At a fixed d_model the number of heads changes none of the
+// products, only the work done once per score. Counts are exact whole numbers; sizes whose counts
+// exceed the precision of a double are refused. Read next: bench.h, which measures times.
 #pragma once
 
 #include <string>
@@ -55,18 +55,12 @@ Table parameter_cost(const std::vector<AttentionSlotSizes>& attention_layers);
 /// which computes the scores again.
 Table operation_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns what, formula, numbers, bytes in fp32 and fp16 of the memory that a training step keeps,
-/// composed of simpler ops and fused.
+/// composed of simpler ops and fused, and of the keys and values that generation caches.
 Table memory_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
-/// Returns the size of the cache of generation with a block of K and V for each head, for the
-/// requested groups (or for four heads per block), and for one block.
-Table cache_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns part, time and memory as orders of growth, and the operations at these sizes with their
 /// share.
 Table complexity_cost(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
 /// Returns all of these tables.
 Result cost_result(const std::vector<AttentionSlotSizes>& attention_layers, Index batch);
-/// Returns published models with their attention's parameters (without biases) and cache for each
-/// token.
-Table published_cost();
 
 }  // namespace headlab

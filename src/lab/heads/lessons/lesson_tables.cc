@@ -1,6 +1,6 @@
-// Tables of the lessons: worked examples, published models, corrections. Tests compute the figures
-// of each correction from the functions of lessons.h and cost.h and compare them with the text
-// here. Read next: src/app/report/page.cc.
+// Tables of the lessons: worked examples and corrections. Tests compute the figures of each
+// correction from the functions of lessons.h and cost.h and compare them with the text here. Read
+// next: published_models.cc.
 #include "headlab/lab/heads/lessons/lessons.h"
 #include "headlab/lab/heads/scores/scores.h"
 
@@ -25,27 +25,6 @@ constexpr const char* kWorkedExamples[] = {
         "v": [[1, 2, 0, 0], [0, 0, 1, 2]],
         "W_O": [[0.5, 0.5, 0.5, 0.5], [0.5, -0.5, 0.5, -0.5],
                 [0.5, 0.5, -0.5, -0.5], [0.5, -0.5, -0.5, 0.5]]})"};
-
-constexpr PublishedModel kModels[] = {
-    {"Transformer base", 512, 8, 8, 64, 6, "Vaswani 2017, table 3"},
-    {"BERT-base", 768, 12, 12, 64, 12, "Devlin 2019, section 3", false},
-    {"BERT-large", 1024, 16, 16, 64, 24, "Devlin 2019, section 3", false},
-    {"GPT-2 small", 768, 12, 12, 64, 12, "Radford 2019 and its hparams.json"},
-    {"GPT-2 medium", 1024, 16, 16, 64, 24, "Radford 2019 and its hparams.json"},
-    {"GPT-2 large", 1280, 20, 20, 64, 36, "Radford 2019 and its hparams.json"},
-    {"GPT-2 XL", 1600, 25, 25, 64, 48, "Radford 2019 and its hparams.json"},
-    {"GPT-3 small", 768, 12, 12, 64, 12, "Brown 2020, table 2.1"},
-    {"GPT-3 175B", 12288, 96, 96, 128, 96, "Brown 2020, table 2.1"},
-    {"T5-11B", 1024, 128, 128, 128, 24, "Raffel 2020, section 3.7"},
-    {"ViT-Base", 768, 12, 12, 64, 12, "Dosovitskiy 2021, table 1", false},
-    {"AlphaFold 2", 256, 8, 8, 32, 48, "Jumper 2021, suppl. 1.6", false},
-    {"PaLM 540B", 18432, 48, 1, 256, 118, "Chowdhery 2022, table 1"},
-    {"Llama 2 7B", 4096, 32, 32, 128, 32, "Touvron 2023 and its params.json"},
-    {"Llama 2 70B", 8192, 64, 8, 128, 80, "Touvron 2023 and its params.json"},
-    {"Mistral 7B", 4096, 32, 8, 128, 32, "Jiang 2023, table 1"},
-    {"Gemma 2B", 2048, 8, 1, 256, 18, "Gemma team 2024, table 1"},
-    {"Llama 3 8B", 4096, 32, 8, 128, 32, "Grattafiori 2024, table 3"},
-};
 
 /// Claim of an article that its own numbers or its sources contradict.
 struct Correction {
@@ -103,8 +82,6 @@ constexpr Correction kCorrections[] = {
 }  // namespace
 
 std::span<const char* const> worked_example_texts() { return kWorkedExamples; }
-
-std::span<const PublishedModel> published_models() { return kModels; }
 
 Table corrections_table() {
   Table table{.name = "corrections",

@@ -99,6 +99,9 @@ struct PublishedModel {
   bool generates = true;
 };
 std::span<const PublishedModel> published_models();
+/// Returns the models with the weights of an attention layer, without biases, and the bytes of a
+/// token in the cache of generation.
+Table published_models_table();
 
 /// Returns topic, claim, fact and source of each correction.
 Table corrections_table();
