@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "headlab/core/ops/ops.h"
-#include "lab/bench/products.h"
 #include "support/tensors.h"
+#include "tools/yardstick/op_products.h"
 
 namespace headlab { namespace {
 

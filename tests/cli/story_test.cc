@@ -115,13 +115,13 @@ TEST_F(Story, ProgressGoesToStderrInPlainLines) {
 }
 
 TEST_F(Story, BenchSaysOfWhichBuildItIs) {
-  const Outcome bench = done(typed("bench step --config toy --steps 2 --batch 2 --heads 2 --json"));
+  const Outcome bench = done(typed("bench --config toy --steps 2 --batch 2 --heads 2 --json"));
   EXPECT_EQ(bench.json().at("config").string(), "toy");
   EXPECT_EQ(bench.json().at("build").string(), build());
-  const Outcome threads = done(typed("bench step --steps 1 --batch 1 --threads 1,2 --json"));
+  const Outcome threads = done(typed("bench --steps 1 --batch 1 --threads 1,2 --json"));
   EXPECT_EQ(threads.json().at("rows").items().size(), 2u);
   EXPECT_TRUE(threads.json().at("command").string().ends_with("--threads 1,2"));
-  const Outcome shown = done({"bench", "step", "--config", "toy", "--steps", "1", "--batch", "1"});
+  const Outcome shown = done({"bench", "--config", "toy", "--steps", "1", "--batch", "1"});
   EXPECT_TRUE(shown.out.starts_with(text("headlab ", version(), " (", build(), ")\n")));
 }
 

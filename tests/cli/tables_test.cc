@@ -52,7 +52,7 @@ constexpr std::string_view kPrinting =
     "attribute a --examples 16|patch a --examples 16|curve a --examples 16|"
     "curve s/heads=4 --examples 16 --finetune 1 --from-scratch|"
     "runs .|eval a|explain attention a|page a --check|show text|"
-    "bench step --steps 2|bench ops --steps 2|prune a --keep 2 --out p --measure|"
+    "bench --steps 2|prune a --keep 2 --out p --measure|"
     "prune a --remove 0.1 --out q|compare a q";
 
 TEST_F(Tables, FitTheTerminal) {

@@ -56,7 +56,7 @@ TEST_F(Talk, FlagsOfEveryCommandMayStandBeforeIt) {
 }
 
 TEST_F(Talk, BenchTakesHeadsThatAreLeft) {
-  done({"bench", "step", "--config", "toy", "--steps", "1", "--batch", "1", "--attention",
+  done({"bench", "--config", "toy", "--steps", "1", "--batch", "1", "--attention",
         R"({"blocks.0.attn":{"heads":[0,2]}})", "--json"});
 }
 
@@ -272,7 +272,7 @@ TEST_F(Talk, CompletesWhatMayStandNext) {
       {"headlab history ru", "runs/full\n"},
       {"headlab heads --examples 9 runs/", "runs/full\n"},
       {"headlab heads sweeps/a/heads=4,", "sweeps/a/heads=4,seed=0\n"},
-      {"headlab bench st", "step\n"},
+      {"headlab bench --config to", "toy\n"},
       {"headlab list m", "methods\n"},
       {"headlab train --quiet --task ", nullptr},
       {"headlab ", nullptr},

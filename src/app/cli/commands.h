@@ -182,6 +182,11 @@ RunCallbacks watch(Progress& progress);
 /// ending.
 void require_ending(const std::string& flag, const std::string& file, const std::string& ending);
 
+/// Reads the flags of a benchmark: named sizes, what changes them, one or several --threads.
+BenchOptions read_bench_options(Invocation& call);
+/// Returns the result of a benchmark with the program, its build and the machine.
+Output bench_output(const Invocation& call, const Result& found);
+
 struct PictureFlags {
   std::string svg;    // file to write; "": none
   std::string width;  // "84mm"; "": the width for a screen

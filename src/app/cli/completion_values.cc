@@ -120,7 +120,6 @@ Words tables_of(const Words& before) { return find_command(before[0]).tables.val
 Words values_of_kind(const std::string& kind, const Words& before, const std::string& begun) {
   if (kind == "TASK") return tasks_after(begun);
   if (kind == "METHOD") return texts_of(prune_table(), &PruneMethod::name);
-  if (kind == "BENCHMARK") return texts_of(benchmarks(), &Benchmark::name);
   if (kind == "MEASURE") return texts_of(measures(), &Measure::name);
   if (kind == "LAYOUT") return texts_of(exports(), &LayoutName::name);
   if (kind == "RELATION") return relations_of_run(before);

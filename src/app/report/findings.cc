@@ -36,9 +36,7 @@ Result benchmarks_found() {
   Result all;
   BenchOptions options = bench_options("toy");
   options.steps = 0;
-  for (const Benchmark& benchmark : benchmarks()) {
-    for (Table& table : benchmark.run(options).tables) all.tables.push_back(std::move(table));
-  }
+  for (Table& table : bench_step(options).tables) all.tables.push_back(std::move(table));
   all.tables.push_back(profile_table({}));
   all.tables.push_back(target_table({}));
   return all;

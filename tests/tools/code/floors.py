@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # Fails if headlab has become slow: shares of the multiply-add peak that the same run measures.
 #
-#     tests/tools/code/floors.py PROGRAM
+#     cmake --build build --target yardstick && tests/tools/code/floors.py build/yardstick
 #
 # The linear maps of `char` must reach .5 on one thread, steps of `toy` and `char` .25, in the best of
 # up to eight runs: a busy machine lets several fail, a loss of two times all of them. These floors lie
 # far under what a quiet machine shows (tests/tools/yardstick/README.md).
 import json
+import os
 import subprocess
 import sys
 
@@ -14,8 +15,10 @@ RUNS = 8
 
 
 def bench(program, *arguments):
-    command = [program, "bench", *arguments, "--json"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    command = [program, *arguments, "--json"]
+    spin_briefly = {**os.environ, "GOMP_SPINCOUNT": "1000"}
+    done = subprocess.run(command, check=True, capture_output=True, env=spin_briefly)
+    return json.loads(done.stdout)
 
 
 def products(program):

@@ -8,8 +8,8 @@ to norm 1 and AdamW in fp32 on random tokens. PyTorch runs eager, with scaled_do
 and fused AdamW. Each setting of settings() runs in a process of its own, and the fastest of a round
 counts; with --compile, torch.compile is another one.
 
-usage: HEADLAB=build/headlab compare.py [--threads 1,2] [--configs toy,char,medium,long,gpt2]
-                                        [--rounds 3] [--forward] [--compile]
+usage: YARDSTICK=build/yardstick compare.py [--threads 1,2] [--configs toy,char,medium,long,gpt2]
+                                            [--rounds 3] [--forward] [--compile]
 compare.sh runs this in a Debian 13 root, whose PyTorch is 2.6.
 """
 import argparse
@@ -140,7 +140,7 @@ def theirs(config, threads, options):
 
 def ours(config, threads, options):
     """headlab's (ms, share of the FMA peak)."""
-    words = [os.environ["HEADLAB"], "bench", "forward" if options.forward else "step"]
+    words = [os.environ["YARDSTICK"], "forward" if options.forward else "step"]
     words += ["--config", config, "--threads", str(threads), "--steps", str(STEPS[config]), "--json"]
     found = json.loads(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return found["median_ms"], found["fraction_of_peak"]
@@ -162,8 +162,8 @@ def main():
     if version < OLDEST:
         sys.exit(f"cannot compare with PyTorch {torch.__version__}: it has no fused AdamW on CPUs\n"
                  "hint: run compare.sh, which installs a current version in a root of its own")
-    if "HEADLAB" not in os.environ:
-        sys.exit("cannot find headlab: HEADLAB is not set\nhint: set it to the path of the program")
+    if "YARDSTICK" not in os.environ:
+        sys.exit("cannot find yardstick: YARDSTICK is not set\nhint: set it to the path of the program")
     counts = [int(count) for count in options.threads.split(",")]
     print("PyTorch", torch.__version__, torch.backends.cpu.get_cpu_capability())
     for threads in counts:

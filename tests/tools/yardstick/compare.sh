@@ -4,14 +4,14 @@
 # PyTorch of Debian 12 (1.13) is not used: it has no fused attention and no fused AdamW, so the
 # ratios would be too good. With PYTHON the comparison runs without a root, by an interpreter that
 # has PyTorch 2.4 or newer.
-# usage: [ROOT=FOLDER | PYTHON=PYTHON] compare.sh PATH-TO-headlab [arguments of compare.py]
+# usage: [ROOT=FOLDER | PYTHON=PYTHON] compare.sh PATH-TO-yardstick [arguments of compare.py]
 # needs: root rights, debootstrap (or neither, with PYTHON); a machine with nothing else to do
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 program=$(realpath "$1")
 shift
 if [[ -n ${PYTHON:-} ]]; then
-  HEADLAB=$program exec "$PYTHON" "$here/compare.py" "$@"
+  YARDSTICK=$program exec "$PYTHON" "$here/compare.py" "$@"
 fi
 root=${ROOT:-/tmp/headlab-debian13}
 if [[ ! -e $root/bin/sh ]]; then
@@ -38,8 +38,8 @@ if [[ ! -e $root/usr/lib/python3/dist-packages/torch ]]; then
     { echo "cannot install PyTorch: see $root.log" >&2; exit 1; }
 fi
 mkdir -p "$root/yardstick"
-install -m 755 "$program" "$root/yardstick/headlab"
+install -m 755 "$program" "$root/yardstick/yardstick"
 install -m 644 "$here/compare.py" "$root/yardstick/compare.py"
 # This OpenBLAS knows current processors; variables of the machine around would slow it down.
 chroot "$root" env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u ATEN_CPU_CAPABILITY \
-  HEADLAB=/yardstick/headlab python3 /yardstick/compare.py "$@"
+  YARDSTICK=/yardstick/yardstick python3 /yardstick/compare.py "$@"

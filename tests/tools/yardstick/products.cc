@@ -1,7 +1,7 @@
 // Matrix products of headlab and of oneDNN, OpenBLAS and libxsmm, on one thread, in one program: in
 // every round each library multiplies each shape, and medians over rounds are shown in 10^9
 // operations a second (a multiply-add counts two). Shapes are those of the training steps of
-// `bench step` (NN forward, NT for the inputs' gradient, TN for the weights'), squares and odd
+// `yardstick step` (NN forward, NT for the inputs' gradient, TN for the weights'), squares and odd
 // sizes. Never part of the build; see products.sh.
 #include <cblas.h>
 #include <libxsmm.h>

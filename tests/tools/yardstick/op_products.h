@@ -1,6 +1,6 @@
 // The matrix products of an op, timed alone. A profile compares the pace of an op in a step with
 // the pace of its products on the same machine in the same minute: the rest of its time is other
-// work, such as activations. Private to this folder. Read next: products.cc.
+// work, such as activations. Read next: op_products.cc.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,8 @@
 // Products of ops, and their times alone. Before each run every thread writes more memory than the
 // caches of its core hold: in a step, other ops do the same. A run of the same product again and
-// again would find its operands there and show a pace that no step can reach. Read next: bench.cc.
-#include "lab/bench/products.h"
+// again would find its operands there and show a pace that no step can reach. Read next:
+// benchmarks.cc.
+#include "tools/yardstick/op_products.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,9 +1,8 @@
 // Limits of the machine, measured by the shortest programs that reach them: multiply-adds whose
 // operands never leave the registers, products that stay in the caches, and a triad over arrays
 // that fit in no cache. Each takes the best of several runs, because other work on the machine can
-// only make a run slower. Read next: profile.cc.
-
-#include <sys/resource.h>
+// only make a run slower. Read next: op_products.cc.
+#include "tools/yardstick/machine.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,8 +11,6 @@
 #include "core/kernels/simd.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/tensor/tensor.h"
-#include "headlab/lab/bench/bench.h"
-#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {
@@ -97,16 +94,6 @@ double measure_triad() {
     });
   });
   return 3.0 * sizeof(Scalar) * static_cast<double>(kElements) / seconds / 1e9;
-}
-
-double peak_memory_mb() {
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-#ifdef __APPLE__
-  return static_cast<double>(usage.ru_maxrss) / (1 << 20);
-#else
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-#endif
 }
 
 }  // namespace headlab
