@@ -17,6 +17,7 @@
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/tensor/watch.h"
 #include "lab/bench/training_step.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {
