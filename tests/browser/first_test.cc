@@ -174,7 +174,7 @@ std::string contradictions(const fs::path& run, const Json& said) {
 }
 
 TEST_F(FirstScreen, SaysNothingThatTheFilesContradict) {
-  if (std::system("python3 -c pass") != 0) GTEST_SKIP() << "there is no python3";
+  if (const std::string reason = reason_without(kPython); !reason.empty()) GTEST_SKIP() << reason;
   const Words small = {"--steps", "150", "--d-model", "16", "--heads", "2", "--track-heads", "50"};
   for (const char* task : {"reverse_cross", "sort", "memoryless", "patches"}) {
     study.train(task, task, small);
@@ -200,7 +200,7 @@ TEST_F(FirstScreen, SaysNothingThatTheFilesContradict) {
 
 /// Sweeps with a decision and without one; the groups of the last differ in no number of heads.
 TEST_F(FirstScreen, SweepConclusionsAgreeWithItsTables) {
-  if (std::system("python3 -c pass") != 0) GTEST_SKIP() << "there is no python3";
+  if (const std::string reason = reason_without(kPython); !reason.empty()) GTEST_SKIP() << reason;
   const Words small = {"--task",
                        "relations:length=8,vocab=6,classes=3,relations=1+3",
                        "--batch",

@@ -75,7 +75,7 @@ TEST_F(StoredPage, WorksInTheFrameOfANotebook) {
                  "page = headlab.show([[uniform] * 2] * 2, ['a', '<b>', '\"c\"', '&d'])\n"
                  "open('frame.html', 'w').write(page._repr_html_())\n");
   const std::string line = "cd " + folder.path().string() + " && python3 write.py";
-  if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
+  if (const std::string reason = reason_without(kPython); !reason.empty()) GTEST_SKIP() << reason;
   ASSERT_EQ(std::system(line.c_str()), 0);
   std::string html = read_file(folder / "frame.html");
   const std::string allowed = "allow-scripts";

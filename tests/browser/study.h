@@ -96,7 +96,7 @@ class OnPage : public InBrowser {
     wait();
   }
 
-  void TearDown() override {
+  void tidy_up() override {
     if (!url_.empty()) expect_quiet();
   }
 

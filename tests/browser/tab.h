@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "browser/devtools.h"
+#include "support/tools.h"
 
 namespace headlab::browser {
 
@@ -18,7 +19,7 @@ inline Browser* the_browser(std::string& reason) {
   static const std::unique_ptr<Browser> browser = []() -> std::unique_ptr<Browser> {
     const std::string program = find_browser();
     if (program.empty()) {
-      why = "no browser is installed: chromium-headless-shell, or HEADLAB_CHROMIUM=PATH";
+      why = needs("a browser", "chromium-headless-shell");
       return nullptr;
     }
     try {
@@ -209,19 +210,26 @@ class Tab {
   std::string target_, session_;
 };
 
-/// A fresh tab for each test; skipped, in a sentence, where there is no browser. HEADLAB_CHROMIUM
-/// says that there must be one: then its absence is a failure.
+/// A fresh tab for each test. Without a browser the test is skipped with the reason, and neither
+/// prepare() nor tidy_up() is called; if HEADLAB_CHROMIUM is set, it fails. Derived fixtures
+/// override these two, never SetUp(), which cannot end the SetUp() of a derived class.
 class InBrowser : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() final {
     std::string reason;
     if (Browser* browser = the_browser(reason)) {
       tab_ = std::make_unique<Tab>(*browser);
+      prepare();
       return;
     }
     if (std::getenv("HEADLAB_CHROMIUM") != nullptr) FAIL() << reason;
     GTEST_SKIP() << reason;
   }
+  void TearDown() final {
+    if (tab_ != nullptr) tidy_up();
+  }
+  virtual void prepare() {}
+  virtual void tidy_up() {}
   Tab& tab() { return *tab_; }
 
   TemporaryFolder folder;

@@ -63,8 +63,7 @@ class Questions : public OnPage {
  protected:
   Study study;
 
-  void SetUp() override {
-    OnPage::SetUp();
+  void prepare() override {
     std::string tokens;
     for (int i = 0; i < 600; ++i) {
       tokens += {static_cast<char>(i * 7 % 13), '\0'};
@@ -73,9 +72,9 @@ class Questions : public OnPage {
     write_file(study.path("print.sh"), kPrinter);
     setenv("HEADLAB_COMMAND", "sh print.sh", 1);
   }
-  void TearDown() override {
+  void tidy_up() override {
     unsetenv("HEADLAB_COMMAND");
-    OnPage::TearDown();
+    OnPage::tidy_up();
   }
   void train(const SmallTask& small) {
     Words words = {"--steps", "1000",      "--batch", "32",           "--lr",

@@ -55,8 +55,7 @@ constexpr double kForever = std::numeric_limits<double>::infinity();
 /// each from the event until the changed numbers are painted.
 class Interactions : public Times {
  protected:
-  void SetUp() override {
-    Times::SetUp();
+  void prepare() override {
     study.train("relations", "eight",
                 {"--heads", "8", "--steps", "300", "--track-heads", "30", "--keep-weights", "6"});
     for (const char* command : {"heads", "curve", "page"}) study.done({command, "eight"});

@@ -247,14 +247,14 @@ TEST_F(Import, TrainsAndShowsAnswersThatAreNoTokens) {
 TEST_F(Import, ArraysGoOutAsNumPyLoadsThem) {
   by_hand();
   done({"export", "hand", "--to", "npz", "--out", "out"});
-  if (std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
-    GTEST_SKIP() << "there is no NumPy";
+  const PythonWith python = python_with("numpy", "NumPy");
+  if (!python.reason.empty()) GTEST_SKIP() << python.reason;
   write_file(folder / "lines.py",
              "import json\n" + lines_for(done({"export", "--help"}).out, "npz") +
                  "print(json.dumps({name: weights[name].ravel().tolist() for name in "
                  "weights.files} | {'shape': W_E.shape}))\n");
-  ASSERT_EQ(std::system(text("cd ", folder.path().string(),
-                             " && sed -i s/OUT/out/ lines.py && /usr/bin/python3 lines.py > a.json")
+  ASSERT_EQ(std::system(text("cd ", folder.path().string(), " && sed -i s/OUT/out/ lines.py && ",
+                             python.program, " lines.py > a.json")
                             .c_str()),
             0);
   const Json loaded = Json::parse(read_file(folder / "a.json"));
@@ -272,8 +272,8 @@ TEST_F(Import, ArraysGoOutAsNumPyLoadsThem) {
 class Export : public Import, public testing::WithParamInterface<const char*> {};
 
 TEST_P(Export, IsLoadedByTheLinesThatHelpShows) {
-  if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
-    GTEST_SKIP() << "there is no PyTorch";
+  const PythonWith python = python_with("torch", "PyTorch");
+  if (!python.reason.empty()) GTEST_SKIP() << python.reason;
   const std::string layout = GetParam();
   const Golden golden("layouts/" + layout + "/expected");
   done({"import", kLayouts + layout, "--out", "a"});
@@ -285,7 +285,7 @@ TEST_P(Export, IsLoadedByTheLinesThatHelpShows) {
                                 std::vector<Index>(row.begin() + 9, row.end())});
   write_file(folder / "tokens.json", tokens.dump());
   const std::string in = folder.path().string() + "/";
-  ASSERT_EQ(std::system(text("/usr/bin/python3 ", HEADLAB_SOURCE_DIR,
+  ASSERT_EQ(std::system(text(python.program, " ", HEADLAB_SOURCE_DIR,
                              "/tests/golden/make_layouts.py --run ", layout, " ", in, "out ", in,
                              "tokens.json < ", in, "lines.py > ", in, "logits.json")
                             .c_str()),

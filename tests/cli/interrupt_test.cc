@@ -53,7 +53,7 @@ TEST_F(Interrupt, SavesTheRunAndSaysHowToContinue) {
 }
 
 TEST_F(Interrupt, CommandToContinueNamesTheProgramOfTheTask) {
-  if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
+  if (const std::string reason = reason_without(kPython); !reason.empty()) GTEST_SKIP() << reason;
   const std::string program = "python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   Process process(talkative({"--task", "command:" + program, "--out", "a"}), waiting());
   const std::string said = process.signalled("step 5/", SIGINT).err,

@@ -22,6 +22,7 @@
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/stored_json.h"
 #include "support/folders.h"
+#include "support/tools.h"
 
 namespace headlab::cli {
 

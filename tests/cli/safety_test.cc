@@ -123,7 +123,7 @@ TEST_F(Safety, ChildrenOfAProgramEndWithIt) {
 // ---- names
 
 TEST_F(Safety, CompletionInBashQuotesNames) {
-  if (std::system("bash -c true") != 0) GTEST_SKIP() << "there is no bash";
+  if (const std::string reason = reason_without(kBash); !reason.empty()) GTEST_SKIP() << reason;
   write("completion.bash", done({"completion", "bash"}).out);
   const std::string program = fs::path(HEADLAB_PROGRAM).parent_path();
   const Words names = {"$(touch P)", "a;touch P", "`touch P`", "a&&touch P", "a b",      "a'b",

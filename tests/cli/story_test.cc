@@ -138,7 +138,7 @@ TEST_F(Story, ShowsHowHeadsDevelopedIfTheyWereTracked) {
 }
 
 TEST_F(Story, ResumesARunOfAProgramBitForBit) {
-  if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
+  if (const std::string reason = reason_without(kPython); !reason.empty()) GTEST_SKIP() << reason;
   const std::string command = "python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   const auto train = [&](const char* steps, const char* out) {
     done(tiny({"--task", "command:" + command, "--schedule", "constant", "--steps", steps, "--out",

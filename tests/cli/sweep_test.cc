@@ -31,7 +31,7 @@ TEST_F(SweepCommand, TrainsTheGridOnceAndPrintsTheResult) {
 }
 
 TEST_F(SweepCommand, TrainsOnWhatAProgramPrints) {
-  if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
+  if (const std::string reason = reason_without(kPython); !reason.empty()) GTEST_SKIP() << reason;
   const std::string task = "command:python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
   const Words words = grid({"--task", task, "--seeds", "1", "--out", "s"});
   EXPECT_TRUE(holds(done(words).err, " finished (2 of 2): loss "));

@@ -330,17 +330,14 @@ TEST_F(Tables, HaveACommandInTheirJson) {
 }
 
 TEST_F(Tables, AreReadByTwentyLinesOfPython) {
-  const auto has_numpy = [](const std::string& python) {
-    return std::system((python + " -c 'import numpy' 2>/dev/null").c_str()) == 0;
-  };
-  const std::string python = has_numpy("python3") ? "python3" : "/usr/bin/python3";
-  if (!has_numpy(python)) GTEST_SKIP() << "no NumPy here";
+  const PythonWith python = python_with("numpy", "NumPy");
+  if (!python.reason.empty()) GTEST_SKIP() << python.reason;
   done(tiny({"--out", "a"}));
   done({"curve", "a", "--methods", "random"});
   done(typed("sweep --task copy --heads 1,2 --steps 2 --batch 4 --out s"));
   const std::string at = folder.path().string();
-  EXPECT_EQ(std::system((python + " " HEADLAB_SOURCE_DIR "/examples/read_runs.py " + at + "/a " +
-                         at + "/s > " + at + "/read.txt")
+  EXPECT_EQ(std::system((python.program + " " HEADLAB_SOURCE_DIR "/examples/read_runs.py " + at +
+                         "/a " + at + "/s > " + at + "/read.txt")
                             .c_str()),
             0);
   const std::string read = file("read.txt");

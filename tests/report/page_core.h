@@ -13,6 +13,7 @@
 #include "headlab/lab/heads/causes/ablation.h"
 #include "support/models.h"
 #include "support/runs.h"
+#include "support/tools.h"
 
 namespace headlab {
 
@@ -33,9 +34,9 @@ inline Told told_by(const std::string& command) {
 
 class PageCore : public testing::Test {
  protected:
-  void SetUp() override {
-    static const bool there = told_by("node --version").well;
-    if (!there) GTEST_SKIP() << "node is not installed";
+  void SetUp() final {
+    static const std::string reason = reason_without(kNode);
+    if (!reason.empty()) GTEST_SKIP() << reason;
   }
 
   /// A run with random parameters throughout.

@@ -269,6 +269,25 @@ TEST(Project, LeavesNothingToDo) {
   expect_none({"src", "include", "tests", "examples"}, check_finished);
 }
 
+/// A SetUp() that skips a test cannot end the SetUp() of a class derived from it, which then runs
+/// without what the first one made. It must be final: derived fixtures get a function of their own.
+Problems check_skipping_setup(const Source& file) {
+  Problems problems;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string& begin = file.lines[i];
+    if (!contains(begin, "void SetUp()") || contains(begin, "final")) continue;
+    const std::string end = std::string(indentation(begin), ' ') + "}";
+    for (std::size_t j = i; j < file.lines.size() && file.lines[j] != end; ++j) {
+      if (contains(file.lines[j], "GTEST_SKIP")) problems.push_back(at(file, i, "must be final"));
+    }
+  }
+  return problems;
+}
+
+TEST(Project, HasFixturesThatSkipForTheWholeFamily) {
+  expect_none({"tests"}, check_skipping_setup);
+}
+
 /// Editors and checkers read it; a build in few large files would hide the sources from them.
 TEST(Project, NamesEverySourceInItsCompileCommands) {
   const auto file =

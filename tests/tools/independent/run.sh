@@ -14,7 +14,7 @@ python=
 for candidate in python3 /usr/bin/python3; do
   "$candidate" -c 'import numpy' 2>/dev/null && { python=$candidate; break; }
 done
-[[ -n $python ]] || { echo "skipped: there is no Python with NumPy"; exit 77; }
+[[ -n $python ]] || { echo "skipped: needs NumPy (package python3-numpy)"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1
 "$python" "$here/compare_test.py"
 
