@@ -1,9 +1,9 @@
 // All of headlab: the framework (core.h), the laboratory and reports. It trains toy transformers,
 // shows what each attention head does, and removes heads that the model does not need. In double
-// (headlab_f64) it is what core.h has in double, and layouts. Read first: examples/one_page.cc, a
-// training in 79 lines; src/README.md.
+// (headlab_f64) it is what core.h has in double, and layouts. Read first: examples/one_page.cc.
 //
-//   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
+//   const headlab::RunConfig config = headlab::recommended_config("relations");
+//   headlab::Run run = headlab::create_run("runs/full", config, headlab::Existing::replace);
 //   headlab::train_run(run);
 //   const headlab::HeadsReport report = headlab::score_heads(run.model, *run.task);
 //   std::cout << headlab::text_of(headlab::result_of(report));

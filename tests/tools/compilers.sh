@@ -32,7 +32,7 @@ for compiler in "${compilers[@]}"; do
   mkdir -p "$folder"
   {
     cmake -S "$source_dir" -B "$folder/$compiler" -DCMAKE_CXX_COMPILER="$compiler" -DHEADLAB_WERROR=ON &&
-      cmake --build "$folder/$compiler" -j "$(nproc)" --target headlab_program quick_check
+      cmake --build "$folder/$compiler" -j "$(nproc)" --target headlab quick_check
   } >"$log" 2>&1 || verdict=FAILED
   built=$((built + 1))
   if [[ $verdict == FAILED ]]; then

@@ -50,7 +50,7 @@ done
 
 cmake -S "$copy" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
   -DHEADLAB_NATIVE=OFF -DCMAKE_CXX_FLAGS_DEBUG=-O1 >/dev/null
-cmake --build "$folder/build" -j "$(nproc)" --target headlab_program test_ops_f64 test_model_f64 \
+cmake --build "$folder/build" -j "$(nproc)" --target headlab test_ops_f64 test_model_f64 \
   test_tasks test_prune >"$folder/build.log" 2>&1 || { tail -50 "$folder/build.log"; exit 1; }
 program=$folder/build/headlab
 

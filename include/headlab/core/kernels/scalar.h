@@ -1,7 +1,7 @@
-// The number type of all tensors. The framework is compiled twice from the same sources: with float
-// (library headlab) and with double (library headlab_f64, with HEADLAB_F64 defined). An inline
-// namespace named after the type lets one program link both. Double is for gradient checks, where
-// central differences agree to 1e-8.
+// The number type of all tensors. The sources that compute are compiled twice: with float
+// (libraries headlab::core, headlab::headlab) and with double (those named _f64, HEADLAB_F64
+// defined). An inline namespace named after the type lets one program link both. Double is for
+// gradient checks, where central differences agree to 1e-8.
 #pragma once
 
 #include <cstdint>
