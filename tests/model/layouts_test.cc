@@ -259,6 +259,38 @@ TEST_F(DamagedModel, MakesNothingAsLargeAsAConfigPromises) {
   expect_refused({"config.json asks for", "weights"});
 }
 
+/// A size of 0 or 1 in place of each number of config.json, and in keys that a layout may hold.
+TEST_P(EachLayout, ChecksEverySizeBeforeItIsUsed) {
+  fs::copy(kLayouts / GetParam(), folder / "model", fs::copy_options::recursive);
+  const Json config = Json::parse(read_file(kLayouts / GetParam() / "config.json"), "config");
+  std::vector<std::string> keys = {"head_dim", "max_window_layers", "num_key_value_heads",
+                                   "sliding_window", "window_size"};
+  for (const auto& [key, value] : config.members())
+    if (value.is_number()) keys.push_back(key);
+  for (const std::string& key : keys) {
+    for (const Json& size :
+         {Json(0), Json(1), Json(-1), Json(1e300), Json(), Json(Json::Array())}) {
+      Json changed = config;
+      changed[key] = size;
+      write_file(folder / "model" / "config.json", changed.dump());
+      try {
+        import_model(folder / "model");  // a few sizes do not matter, such as a window of 0
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("cannot import"), std::string::npos) << key;
+      }
+    }
+  }
+}
+
+TEST_P(EachLayout, RefusesAModelWithoutLayersWhoseFileHasSome) {
+  fs::copy(kLayouts / GetParam(), folder / "model", fs::copy_options::recursive);
+  Json config = Json::parse(read_file(kLayouts / GetParam() / "config.json"), "config");
+  for (const char* key : {"num_hidden_layers", "n_layer", "n_layers"})
+    if (config.find(key) != nullptr) config[key] = 0;
+  write_file(folder / "model" / "config.json", config.dump());
+  expect_error([&] { import_model(folder / "model"); }, {"cannot import"});
+}
+
 TEST_F(DamagedModel, NamesUnsupportedSettings) {
   copy("huggingface-llama");
   replace("config.json", "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 8}");

@@ -239,15 +239,15 @@ std::vector<Index> windows_of(const ModelLayout& layout, const Json& json,
 }
 
 void check_windows(const Family& family, const std::vector<Index>& windows) {
-  const auto widest = std::ranges::max_element(windows);
-  if (family.windows == FamilyWindows::none && *widest > 0) {
-    throw Error(text("sliding_window is ", *widest, ", but models of the model_type ",
+  const Index widest = windows.empty() ? 0 : std::ranges::max(windows);
+  if (family.windows == FamilyWindows::none && widest > 0) {
+    throw Error(text("sliding_window is ", widest, ", but models of the model_type ",
                      family.model_type, " have no windows"),
                 "take sliding_window and layer_types out of config.json, or name the model_type of "
                 "a family with windows, such as \"mistral\"");
   }
   if (family.windows == FamilyWindows::all_layers &&
-      std::ranges::count(windows, *widest) < std::ssize(windows)) {
+      std::ranges::count(windows, widest) < std::ssize(windows)) {
     throw Error(text("layer_types names layers without a window, but in models of the model_type ",
                      family.model_type, " all layers have it"),
                 "take layer_types out of config.json");

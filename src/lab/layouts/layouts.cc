@@ -4,6 +4,7 @@
 #include "headlab/lab/layouts/layouts.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "headlab/core/base/error.h"
@@ -149,6 +150,17 @@ void require_free(const fs::path& folder, const std::string& settings) {
   for (const fs::path& file : left) remove_quietly(file);
 }
 
+/// Writes the file with the weights. A failure leaves no such file, not even one that was written
+/// but perhaps not kept by the disk: the same command can be repeated.
+void write_weights(const fs::path& file, const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const Error&) {
+    remove_quietly(file);
+    throw;
+  }
+}
+
 /// Makes the folder of an export and writes its settings, so that an export that dies afterwards
 /// can be distinguished from another folder.
 void begin_export(const fs::path& folder, const std::string& settings) {
@@ -215,14 +227,16 @@ void export_model(const Transformer& model, std::string_view name, const fs::pat
   TransformerConfig config = model.config();
   if (arrays) {
     begin_export(folder, settings_of(config).to_json().dump(2) + "\n");
-    write_arrays(model, folder / "model.npz");
+    const fs::path file = folder / "model.npz";
+    write_weights(file, [&] { write_arrays(model, file); });
     return;
   }
   const ModelLayout& layout = layout_named(name);
   const Json json = json_of(layout, config);
   const Description about = description_of(layout, json, config.biases);
   begin_export(folder, json.dump(2) + "\n");
-  write_tensors(layout, model, about, folder / "model.safetensors");
+  const fs::path file = folder / "model.safetensors";
+  write_weights(file, [&] { write_tensors(layout, model, about, file); });
 }
 
 }}  // namespace headlab
