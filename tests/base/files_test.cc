@@ -2,13 +2,16 @@
 // A full disk is played with a limit on the size of files (setrlimit). Read next:
 // src/core/base/files.cc.
 #include "headlab/core/base/files.h"
-#include "headlab/lab/results/stored_json.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <thread>
 
+#include "headlab/lab/results/stored_json.h"
 #include "support/errors.h"
 #include "support/folders.h"
 
@@ -115,6 +118,45 @@ TEST_F(Files, KeepTheirPermissions) {
   write_file(directory_ / "a", "y");
   EXPECT_EQ(fs::status(directory_ / "a").permissions(),
             fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(Files, KeepNoSetIdBits) {
+  write_file(directory_ / "a", "x");
+  const fs::perms kept = fs::perms::owner_all | fs::perms::others_write;  // beyond the usual umask
+  fs::permissions(directory_ / "a", kept | fs::perms::set_uid | fs::perms::set_gid);
+  write_file(directory_ / "a", "y");
+  EXPECT_EQ(fs::status(directory_ / "a").permissions(), kept);
+}
+
+/// A shell's `>> FILE` opens the file for a descriptor; /dev/stdout is one.
+TEST_F(Files, AreWrittenWhereAnOpenDescriptorHasArrived) {
+  const fs::path file = directory_ / "a";
+  write_file(file, "before ");
+  const int open_file = ::open(file.c_str(), O_WRONLY | O_APPEND);
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/", "/dev/../dev/fd/"}) {
+    const fs::path named = folder + std::to_string(open_file);
+    EXPECT_TRUE(is_written_in_place(named));
+    for (const Links links : {Links::replace, Links::refuse, Links::follow})
+      write_file(named, "x", links);
+  }
+  EXPECT_EQ(read_file(file), "before xxxxxxxxx");
+  EXPECT_EQ(::close(open_file), 0);
+  expect_error([&] { write_file("/dev/fd/999", "x"); }, {"/dev/fd/999", "Bad file descriptor"});
+  for (const char* other : {"/dev/fd/", "/dev/fd/1x", "/dev/fd/a", "/dev/stdouts"})
+    EXPECT_FALSE(is_written_in_place(other)) << other;
+  EXPECT_EQ(names(), Names{"a"});
+}
+
+TEST_F(Files, AreWrittenIntoPipesIfLinksAreFollowed) {
+  const fs::path pipe = directory_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink("pipe", directory_ / "link");
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  write_file(directory_ / "link", "through", Links::follow);
+  std::string bytes(7, ' ');
+  EXPECT_EQ(::read(reader, bytes.data(), bytes.size()), 7);
+  EXPECT_EQ(bytes, "through");
+  EXPECT_EQ(::close(reader), 0);
 }
 
 TEST_F(Files, ReplaceLinksAndPipesUnlessTheyAreAskedToFollow) {

@@ -10,14 +10,36 @@
 
 namespace {
 
-std::string synced;  // a letter for each call: f a file, d a directory
+std::string synced;           // a letter for each call: f a file, d a directory
+int interrupted = 0;          // how many of the next calls of fsync and close a signal interrupts
+bool has_permissions = true;  // whether the file system knows permissions
+
+/// Returns whether a signal interrupts this call.
+bool is_interrupted() {
+  if (interrupted == 0) return false;
+  --interrupted;
+  errno = EINTR;
+  return true;
+}
 
 }  // namespace
 
 extern "C" int fsync(int descriptor) {
+  if (is_interrupted()) return -1;
   struct stat status {};
   if (fstat(descriptor, &status) == 0) synced += S_ISDIR(status.st_mode) ? 'd' : 'f';
   return static_cast<int>(syscall(SYS_fsync, descriptor));
+}
+
+extern "C" int close(int descriptor) {
+  const auto closed = static_cast<int>(syscall(SYS_close, descriptor));  // whatever is said of it
+  return is_interrupted() ? -1 : closed;
+}
+
+extern "C" int fchmod(int descriptor, mode_t mode) noexcept {
+  if (has_permissions) return static_cast<int>(syscall(SYS_fchmod, descriptor, mode));
+  errno = EPERM;
+  return -1;
 }
 
 namespace headlab { namespace {
@@ -25,12 +47,36 @@ namespace headlab { namespace {
 class Synced : public testing::Test {
  protected:
   Synced() { synced.clear(); }
+  ~Synced() override {
+    has_permissions = true;
+    interrupted = 0;
+  }
   TemporaryFolder folder_;
 };
 
 TEST_F(Synced, IsAFileBeforeItsNameAndThenItsDirectory) {
   write_file(folder_ / "a", "one");
   EXPECT_EQ(synced, "fd");
+}
+
+TEST_F(Synced, IsAFileWhoseCallsASignalInterrupts) {
+  for (int calls = 1; calls <= 4; ++calls) {
+    interrupted = calls;
+    synced.clear();
+    write_file(folder_ / "a", "one");
+    EXPECT_EQ(synced, "fd") << calls;
+    EXPECT_EQ(interrupted, 0);
+  }
+}
+
+TEST_F(Synced, IsAFileOnADiskWithoutPermissions) {
+  write_file(folder_ / "a", "one");
+  std::filesystem::permissions(folder_ / "a", std::filesystem::perms::owner_read);
+  has_permissions = false;
+  write_file(folder_ / "a", "two");
+  EXPECT_EQ(read_file(folder_ / "a"), "two");
+  const auto open = std::filesystem::status(folder_ / "a").permissions();
+  EXPECT_EQ(open, std::filesystem::perms::owner_read) << "never more open than before";
 }
 
 TEST_F(Synced, IsALogAfterEachLine) {

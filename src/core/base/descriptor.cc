@@ -36,10 +36,10 @@ void fail(std::string_view action, const path& file, int code) {
   throw Error(text("cannot ", action, " '", file.string(), "': ", reason), hint_for(code));
 }
 
-int open_file(const path& file, int flags) {
+int open_file(const path& file, int flags, unsigned mode) {
   int number = -1;
   do {
-    number = ::open(file.c_str(), flags | O_CLOEXEC, 0666);
+    number = ::open(file.c_str(), flags | O_CLOEXEC, mode);
   } while (number < 0 && errno == EINTR);
   return number;
 }
@@ -54,7 +54,13 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-int sync_file(int descriptor) { return ::fsync(descriptor) == 0 ? 0 : errno; }
+int sync_file(int descriptor) {
+  int code = EINTR;
+  while (code == EINTR) {
+    code = ::fsync(descriptor) == 0 ? 0 : errno;
+  }
+  return code;
+}
 
 int sync_directory(const path& file) {
   const path directory = file.has_parent_path() ? file.parent_path() : path(".");

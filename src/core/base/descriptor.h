@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <string_view>
@@ -29,14 +30,19 @@ class Descriptor {
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
   int release() { return std::exchange(number_, -1); }
-  int close() { return is_open() ? ::close(std::exchange(number_, -1)) : 0; }
+  /// Returns 0 or the system's error number. A close that a signal interrupts has closed the file.
+  int close() {
+    const bool failed = is_open() && ::close(std::exchange(number_, -1)) != 0;
+    return failed && errno != EINTR ? errno : 0;
+  }
 
  private:
   int number_;
 };
 
-/// Opens a file. Returns its descriptor, or -1 with the reason in errno.
-int open_file(const std::filesystem::path& file, int flags);
+/// Opens a file; a new one gets the permissions `mode` that the umask allows. Returns its
+/// descriptor, or -1 with the reason in errno.
+int open_file(const std::filesystem::path& file, int flags, unsigned mode = 0666);
 
 /// Writes all bytes. Returns 0 or the system's error number.
 int write_all(int descriptor, std::string_view bytes);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <system_error>
 
@@ -47,29 +48,33 @@ int write_parts(int descriptor, const std::vector<std::string_view>& parts) {
 }
 
 /// Writes, syncs and closes the temporary file. Returns 0 or the system's error number.
-int fill(Descriptor& temporary, const std::vector<std::string_view>& parts, const mode_t* mode) {
-  if (mode != nullptr && ::fchmod(temporary.number(), *mode & 07777) != 0) return errno;
+int fill(Descriptor& temporary, const std::vector<std::string_view>& parts) {
   if (const int code = write_parts(temporary.number(), parts)) return code;
   if (const int code = sync_file(temporary.number())) return code;
-  return temporary.close() == 0 ? 0 : errno;
+  return temporary.close();
 }
+
+constexpr mode_t kPermissions = 0777;  // without set-id bits: the new file may have another owner
 
 constexpr std::string_view kTemporary = ".tmp-";  // follows the name of the file that is written
 
 void replace_file(const path& file, const std::vector<std::string_view>& parts,
                   const mode_t* mode) {
   static std::atomic<unsigned> number = 0;
+  const mode_t permissions = mode == nullptr ? 0666 : *mode & kPermissions;
   path name;
   int opened = -1;
   do {  // an existing name was left by a process that died
     name = file;
     name += text(kTemporary, ::getpid(), "-", number++);
-    opened = open_file(name, O_WRONLY | O_CREAT | O_EXCL);
+    opened = open_file(name, O_WRONLY | O_CREAT | O_EXCL, permissions);
   } while (opened < 0 && errno == EEXIST);
   if (opened < 0) fail("write", file, errno);
 
   Descriptor temporary(opened);
-  int code = fill(temporary, parts, mode);
+  // Adds permissions that the umask took away. File systems without permissions refuse it (vfat).
+  if (mode != nullptr) ::fchmod(opened, permissions);
+  int code = fill(temporary, parts);
   if (code == 0 && ::rename(name.c_str(), file.c_str()) != 0) code = errno;
   if (code != 0) {
     ::unlink(name.c_str());
@@ -79,8 +84,25 @@ void replace_file(const path& file, const std::vector<std::string_view>& parts,
   if (code != 0) fail("sync the directory of", file, code);
 }
 
+/// Returns the number of the descriptor that a path names ("/dev/stdout": 1); -1 for other paths.
+int descriptor_named(const path& file) {
+  const std::string name = file.lexically_normal().string();
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!name.starts_with(folder)) continue;
+    const char *begin = name.data() + folder.size(), *end = name.data() + name.size();
+    int number = -1;
+    const auto [rest, failed] = std::from_chars(begin, end, number);
+    if (failed == std::errc() && rest == end) return number;
+  }
+  return -1;
+}
+
+/// Writes to a pipe, to a device, or where an open descriptor has arrived: after earlier output.
 void write_in_place(const path& file, const std::vector<std::string_view>& parts) {
-  Descriptor descriptor(open_file(file, O_WRONLY));
+  const int named = descriptor_named(file);
+  Descriptor descriptor(named < 0 ? open_file(file, O_WRONLY) : ::dup(named));
   if (!descriptor.is_open()) fail("write", file, errno);
   if (const int code = write_parts(descriptor.number(), parts)) fail("write", file, code);
 }
@@ -144,22 +166,31 @@ void write_file(const path& file, std::string_view bytes, Links links) {
 }
 
 void write_file(const path& file, const std::vector<std::string_view>& parts, Links links) {
+  if (is_written_in_place(file, links)) {
+    write_in_place(file, parts);
+    return;
+  }
   if (links == Links::refuse) refuse_link(file);
   const path target = links == Links::follow ? followed(file) : file;
   struct stat status {};
   const bool exists = ::lstat(target.c_str(), &status) == 0;
   const bool is_regular = exists && S_ISREG(status.st_mode);
-  const bool is_device = exists && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
   if (exists && S_ISDIR(status.st_mode)) fail("write", target, EISDIR);
-  if (is_device || (exists && !is_regular && links == Links::follow)) {
-    write_in_place(target, parts);
-    return;
-  }
   replace_file(target, parts, is_regular ? &status.st_mode : nullptr);
   if (exists && S_ISLNK(status.st_mode)) {
     tell_user(text(file.string(), " was a symbolic link: it is replaced, and the file that it ",
                    "pointed to stays as it is"));
   }
+}
+
+bool is_written_in_place(const path& file, Links links) {
+  if (descriptor_named(file) >= 0) return true;
+  struct stat status {};
+  const bool follows = links == Links::follow;
+  const int failed = follows ? ::stat(file.c_str(), &status) : ::lstat(file.c_str(), &status);
+  if (failed != 0) return false;
+  const bool is_device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
+  return is_device || (follows && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)));
 }
 
 bool is_temporary(const path& file) {

@@ -29,8 +29,8 @@ int exchange(const path& a, const path& b) {
 
 /// Exchanges in three steps, for systems and file systems that cannot do it in one.
 int exchange_by_renames(const path& a, const path& b) {
-  path aside = b;
-  aside += ".aside";
+  path aside = a;
+  aside += kBeingAside;
   if (::rename(a.c_str(), aside.c_str()) != 0) return errno;
   if (::rename(b.c_str(), a.c_str()) == 0) {
     return ::rename(aside.c_str(), b.c_str()) == 0 ? 0 : errno;
@@ -42,12 +42,14 @@ int exchange_by_renames(const path& a, const path& b) {
 
 }  // namespace
 
-void exchange_directories(const path& a, const path& b) {
+bool exchange_directories(const path& a, const path& b) {
   int code = exchange(a, b);
   if (code == ENOTSUP || code == EINVAL || code == ENOSYS) code = exchange_by_renames(a, b);
+  if (code == EBUSY || code == EXDEV) return false;
   if (code != 0) fail("replace", a, code);
   code = sync_directory(a);
   if (code != 0) fail("sync the directory of", a, code);
+  return true;
 }
 
 }  // namespace headlab

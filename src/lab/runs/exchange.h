@@ -7,8 +7,12 @@
 
 namespace headlab {
 
+/// Follows the name of a directory while exchange_directories() exchanges it by three renames.
+constexpr const char* kBeingAside = ".being-aside";
+
 /// Exchanges two directories with the same parent: atomically if the system can (Linux, macOS),
-/// else by three renames. Error if the system refuses (a mount point, no permission ...).
-void exchange_directories(const std::filesystem::path& a, const std::filesystem::path& b);
+/// else by three renames. Returns false if one of them stays in its place by its nature: a mount
+/// point, or a directory of the lower layer of an overlay. Error if the system refuses otherwise.
+bool exchange_directories(const std::filesystem::path& a, const std::filesystem::path& b);
 
 }  // namespace headlab

@@ -43,13 +43,17 @@ enum class Links {
 };
 
 /// Replaces the file atomically. On an error (disk full, no permission ...) the old file does not
-/// change and no temporary file remains. Keeps the permissions of the old file; a device is written
-/// in place.
+/// change and no temporary file remains. Keeps the permissions of the old file, as far as the file
+/// system allows, but no set-id bits. Some files are written in place: see is_written_in_place().
 void write_file(const std::filesystem::path& path, std::string_view bytes,
                 Links links = Links::replace);
 /// Writes the parts one after the other, as above.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& parts,
                 Links links = Links::replace);
+
+/// Returns whether a file is written in place, not replaced: it is a device, a pipe (only if links
+/// are followed), or an open descriptor such as /dev/stdout.
+bool is_written_in_place(const std::filesystem::path& path, Links links = Links::follow);
 
 /// Returns whether the name is that of a temporary file of write_file, NAME.tmp-PID-NUMBER. Such a
 /// file remains if its process was killed.
