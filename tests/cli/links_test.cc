@@ -89,7 +89,7 @@ TEST_F(LinksInARun, LinkedFoldersAreRefused) {
   EXPECT_TRUE(fs::is_empty(folder.path() / "victim"));
   // Names next to the run that a replacement uses.
   write("victim/config.json", file("r/a/config.json"));
-  for (const char* name : {"r/a.being-replaced", "r/a.being-replaced.aside"}) {
+  for (const char* name : {"r/a.being-replaced", "r/a.being-aside"}) {
     fs::create_symlink("../victim", folder.path() / name);
     run(tiny({"--out", "r/a", "--force"}));
     EXPECT_TRUE(fs::exists(folder.path() / "victim/config.json")) << name;

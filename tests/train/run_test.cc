@@ -52,7 +52,7 @@ TEST_F(RunFolder, IsNotFreeIfItsConfigWasLostAfterTraining) {
 /// between.
 TEST_F(RunFolder, ComesBackIfItWasSetAsideAndNothingTookItsPlace) {
   const TrainedRun old = create_run(folder / "run", tiny_config());
-  fs::rename(folder / "run", folder / "run.being-replaced.aside");
+  fs::rename(folder / "run", folder / "run.being-aside");
   RunConfig other = tiny_config("seed=1");
   create_run(folder / "run.being-replaced", other);
   EXPECT_EQ(parameters_in(open_run(folder / "run").model), parameters_in(old.model));
@@ -64,7 +64,7 @@ TEST_F(RunFolder, ComesBackIfItWasSetAsideAndNothingTookItsPlace) {
 TEST_F(RunFolder, IsClearedOfWhatWasSetAsideWhenTheNewRunIsInPlace) {
   RunConfig other = tiny_config("seed=1");
   create_run(folder / "run", other);
-  create_run(folder / "run.being-replaced.aside", tiny_config());
+  create_run(folder / "run.being-aside", tiny_config());
   create_run(folder / "run", other, Existing::replace);
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
 }

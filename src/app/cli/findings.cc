@@ -36,7 +36,7 @@ Json deciding_settings(const Invocation& call) {
 Json::Array others_in(const fs::path& file, const Json& found) {
   std::error_code ignored;
   const bool is_foreign = fs::is_symlink(file, ignored) && links_of(file) == Links::replace;
-  if (is_foreign || !fs::is_regular_file(file, ignored)) return {};
+  if (is_foreign || is_written_in_place(file) || !fs::is_regular_file(file, ignored)) return {};
   Json before;
   try {
     before = read_json(file);
@@ -64,6 +64,7 @@ Json::Array others_in(const fs::path& file, const Json& found) {
 /// or the page.
 void require_own(const Invocation& call, const fs::path& file, bool json) {
   std::error_code ignored;
+  if (is_written_in_place(file, links_of(file))) return;
   if (fs::is_symlink(file, ignored) && links_of(file) == Links::replace) return;
   const fs::path target = fs::weakly_canonical(file, ignored);
   if (!is_run_file(target) || !is_there(target)) return;
@@ -86,8 +87,7 @@ void require_own(const Invocation& call, const fs::path& file, bool json) {
 /// Returns the lock of a result's file after waiting for it; none if it cannot be created, or is
 /// not needed because the file is a device. First deletes the leftovers of a writer that died.
 std::unique_ptr<FileLock> lock_of(const fs::path& file) {
-  std::error_code ignored;
-  if (is_there(file) && !fs::is_regular_file(file, ignored)) return nullptr;
+  if (is_written_in_place(file)) return nullptr;
   const fs::path beside = lock_file_of(file);
   if (!run_around(file).empty()) remove_stale_files(file.parent_path());
   try {
@@ -101,6 +101,20 @@ std::unique_ptr<FileLock> lock_of(const fs::path& file) {
 }
 
 }  // namespace
+
+/// Returns the error of a result that could not be stored.
+static Error unwritten_because(const Invocation& call, const Run& run, const Error& error) {
+  std::string hint = call.settings().find("out") ? "keep it in another place with --out FILE"
+                                                 : "make the run's folder writable";
+  std::string reason = error.what();
+  try {
+    require_not_replaced(run);
+  } catch (const Error& replaced) {
+    reason = replaced.what();
+    hint = replaced.hint();
+  }
+  return Error(text("cannot keep the result: ", reason), hint);
+}
 
 /// Stores a result. Several commands may do so at once: each waits for the one before it.
 Output stored_output(const Invocation& call, const Run& run, Output found,
@@ -116,15 +130,13 @@ Output stored_output(const Invocation& call, const Run& run, Output found,
   Output output = reproducible(call, std::move(found));
   if (!keeps) return output;
   try {
+    require_not_replaced(run);
     require_own(call, file, true);
     Json kept = output.json;
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
     write_json(file, kept, out.empty() ? Links::replace : links_of(file));
   } catch (const Error& error) {
-    output.unwritten =
-        Error(text("cannot keep the result: ", error.what()),
-              call.settings().find("out") ? "keep it in another place with --out FILE"
-                                          : "make the run's folder writable");
+    output.unwritten = unwritten_because(call, run, error);
   }
   return output;
 }

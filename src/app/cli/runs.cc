@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/cli/commands.h"
+#include "lab/runs/run_folder.h"
 
 namespace headlab::cli {
 namespace {
@@ -19,6 +20,7 @@ void find_runs(const fs::path& folder, std::set<fs::path>& runs, Index& unread) 
     throw Error("cannot list runs: there is no folder " + folder.string(),
                 "name a folder with runs");
   }
+  if (is_beside_replaced(folder)) return;
   if (fs::exists(folder / "state.safetensors", ignored)) runs.insert(folder);
   std::vector<fs::path> below;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {

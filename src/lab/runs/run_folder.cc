@@ -84,15 +84,17 @@ bool was_never_finished(const fs::path& folder) {
 }
 
 /// Returns whether the folder can be renamed: not if it is, or holds, the current folder, to which
-/// relative paths refer.
+/// relative paths refer, or if the folder above it cannot be written.
 bool can_be_moved(const fs::path& folder) {
-  return !(fs::current_path() / "").string().starts_with((folder / "").string());
+  const bool is_current = (fs::current_path() / "").string().starts_with((folder / "").string());
+  return !is_current && ::access(folder.parent_path().c_str(), W_OK) == 0;
 }
 
 /// Names that a folder has while another run takes its place: the new run is made in the first. The
 /// old one waits under the second where the file system cannot exchange folders (files.cc).
-fs::path being_replaced(fs::path path) { return path += ".being-replaced"; }
-fs::path set_aside(const fs::path& path) { return being_replaced(path) += ".aside"; }
+constexpr std::string_view kBeingReplaced = ".being-replaced";
+fs::path being_replaced(fs::path path) { return path += kBeingReplaced; }
+fs::path set_aside(fs::path path) { return path += kBeingAside; }
 
 /// Empties the folder that an exchange left next to a run: files that do not belong to a run are
 /// moved back to `path`, the rest is deleted.
@@ -178,6 +180,11 @@ void clear_folder(const fs::path& path) {
   }
 }
 
+bool is_beside_replaced(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  return name.ends_with(kBeingReplaced) || name.ends_with(kBeingAside);
+}
+
 void recover(const fs::path& path) {
   std::error_code ignored;
   if (!is_there(set_aside(path)) || fs::is_symlink(set_aside(path), ignored)) return;
@@ -197,14 +204,16 @@ void replace_folder(const fs::path& path, const std::function<void(const fs::pat
     return;
   }
   absorb(beside, there);  // of a process that was killed here
+  bool is_exchanged = false;
   try {
     fill(beside);
-    exchange_directories(there, beside);
+    is_exchanged = exchange_directories(there, beside);
   } catch (const Error&) {
     absorb(beside, there);
     throw;
   }
   absorb(beside, there);
+  if (!is_exchanged) fill(path);
 }
 
 RunLock lock_run(const fs::path& path) {
@@ -238,8 +247,20 @@ RunLock lock_run(const fs::path& path) {
   return lock;
 }
 
+/// Throws an Error for a name that leaves no room for those of the files next to the run.
+static void check_length(const fs::path& path) {
+  constexpr std::size_t kLongestName = 255, kMost = kLongestName - kBeingReplaced.size();
+  const fs::path whole = (path / "").lexically_normal().parent_path();
+  const std::size_t length = whole.filename().string().size();
+  if (length <= kMost) return;
+  throw Error(text("cannot write a run to ", path.string(), ": its name has ", length,
+                   " bytes, and at most ", kMost, " are possible"),
+              "choose a shorter name");
+}
+
 void check_run_folder(const fs::path& path, Existing existing) {
   std::error_code ignored;
+  check_length(path);
   if (!is_there(path)) return;
   require(fs::is_directory(path, ignored), "cannot write a run to ", path.string(),
           ": it is not a folder");

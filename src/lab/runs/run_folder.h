@@ -38,6 +38,8 @@ Links links_of(const std::filesystem::path& file);
 /// so that what is left of it is no run.
 void clear_folder(const std::filesystem::path& path);
 
+/// Returns whether a folder has the name that a run has, or waits under, while it is replaced.
+bool is_beside_replaced(const std::filesystem::path& folder);
 /// Ends an exchange in which a process died: the run that was set aside comes back if no other took
 /// its place.
 void recover(const std::filesystem::path& path);
