@@ -69,12 +69,18 @@ bool says_boolean(const std::string& value) {
 
 Invocation::Invocation(const Command& command, std::span<const std::string> words)
     : command_(command) {
-  common_.help =
-      std::ranges::any_of(words, [](const auto& word) { return word == "--help" || word == "-h"; });
+  const auto end_of_flags = std::ranges::find(words, "--");
+  const auto flags = static_cast<std::size_t>(end_of_flags - words.begin());
+  common_.help = std::any_of(words.begin(), end_of_flags, [](const std::string& word) {
+    return word == "--help" || word == "-h";
+  });
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::size_t equals = word.find('=');
-    if (!word.starts_with("--") || word.size() == 2) {
+    if (i == flags) continue;
+    if (i > flags) {
+      arguments_.push_back({.flag = "", .value = word, .apart = true, .is_word = true});
+    } else if (!word.starts_with("--")) {
       arguments_.push_back({.flag = "", .value = word, .apart = true});
     } else if (equals != word.npos) {
       arguments_.push_back({word.substr(0, equals), word.substr(equals + 1), true});
@@ -130,6 +136,9 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
       set(setting, argument);
       argument.changes = is_switch(setting) || setting.get() != preset;
     }
+    const bool looks_like_flag = argument.apart && argument.value && argument.value->size() > 1 &&
+                                 (*argument.value)[0] == '-';
+    if (looks_like_flag && !argument.is_word) throw unknown_flag(*argument.value);
     if (argument.apart && argument.value) add_positional(*argument.value);
   }
   check_positionals();
@@ -205,6 +214,11 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   if (value.empty()) {  // most likely an unset variable
     throw UsageError(text(argument.flag, " needs a value, and got an empty one"), help);
   }
+  const bool names_file = setting.placeholder == "FILE" || setting.placeholder == "DIR";
+  if (names_file && value == "-") {
+    throw UsageError(text("cannot use ", argument.flag, " -: a file named - is refused"),
+                     "use /dev/stdout, or ./- for a file of this name");
+  }
   try {
     const bool is_retired = settings_.find(setting.name) == nullptr;
     (is_retired ? settings_.retired : settings_).set_text(setting.name, value);
@@ -214,10 +228,9 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   }
 }
 
-/// Adds a word that is no flag as an argument, unless it looks like `-x`. A pattern such as
-/// sweeps/x/seed=? adds the matching paths.
+/// Adds a word that is no flag as an argument. A pattern such as sweeps/x/seed=? adds the matching
+/// paths.
 void Invocation::add_positional(const std::string& word) {
-  if (word.size() > 1 && word[0] == '-') throw unknown_flag(word);
   std::error_code ignored;
   glob_t found{};
   if (word.find_first_of("*?[") != word.npos && !std::filesystem::exists(word, ignored) &&
@@ -344,7 +357,12 @@ std::string Invocation::flags_again(const std::vector<std::string>& left_out) co
 
 std::string Invocation::again(std::string_view left_out) const {
   std::string line = text(program_call(), " ", command_.name);
-  for (const auto& [flag, value, joined, apart, changes] : arguments_) {
+  bool flags_end = false;
+  for (const auto& [flag, value, joined, apart, changes, is_word] : arguments_) {
+    if (is_word && !flags_end && value->starts_with('-')) {
+      line += " --";
+      flags_end = true;
+    }
     const bool is_kept = flag == "--threads" && settings_.takes_several_threads;
     const bool dropped = (std::ranges::find(kNoNumbers, flag) != kNoNumbers.end() && !is_kept) ||
                          (!left_out.empty() && flag == flag_of(left_out));

@@ -117,6 +117,9 @@ std::string clock_text(double seconds);
 /// Prepares a child process that works in parallel with others: all of these signals, and the end
 /// of the parent, request a clean stop; progress is no longer shown.
 void stop_with_parent(int parent);
+/// Opens /dev/null in place of a closed stdin, stdout or stderr, so that no other file gets its
+/// number and receives its text.
+void open_standard_files();
 
 /// Returns the columns of the terminal; 80 if unknown.
 std::size_t stdout_width();

@@ -218,7 +218,8 @@ int report_no_memory() {
 }
 
 int run_and_report(const std::vector<std::string>& words) {
-  json_is_wanted = std::ranges::any_of(words, [](const std::string& word) {
+  const auto end_of_flags = std::ranges::find(words, "--");
+  json_is_wanted = std::any_of(words.begin(), end_of_flags, [](const std::string& word) {
     return word == "--json" || word == "--json=true";
   });
   try {
@@ -286,6 +287,7 @@ int run_program(int count, char** values, Additions additions) {
 }
 
 int run_program(const std::vector<std::string>& words, Additions additions) {
+  open_standard_files();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of write with a message
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe does not end a training
   say_when_interrupted();

@@ -5,6 +5,7 @@
 #include "app/cli/commands.h"
 #include "headlab/lab/results/words.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -33,11 +34,11 @@ void end_at_once(int) {
   _exit(130);
 }
 
+/// Handles the signals that end a program. One that was ignored when the program began stays
+/// ignored: SIGHUP under nohup, SIGINT in a job that a script starts in the background.
 void handle_signals(void (*handler)(int)) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
-    if (std::signal(number, handler) == SIG_IGN && number == SIGHUP) {
-      std::signal(number, SIG_IGN);  // under nohup
-    }
+    if (std::signal(number, handler) == SIG_IGN) std::signal(number, SIG_IGN);
   }
 }
 
@@ -146,9 +147,16 @@ bool interrupted() { return stop_signal != 0 || (master != 0 && getppid() != mas
 
 void stop_with_parent(int parent) {
   master = parent;
-  const auto stop = [](int) { stop_signal = 1; };  // however often: a worker saves in any case
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(signal, stop);
+  handle_signals([](int) { stop_signal = 1; });  // however often: a worker saves in any case
   watch_steps({});
+}
+
+void open_standard_files() {
+  int number = 0;
+  while (number >= 0 && number <= STDERR_FILENO) {
+    number = open("/dev/null", O_RDWR);
+  }
+  if (number > STDERR_FILENO) close(number);
 }
 
 void say_when_interrupted() { handle_signals(end_at_once); }

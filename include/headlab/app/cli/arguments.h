@@ -206,6 +206,7 @@ class Invocation {
     bool joined = false;   // whether the value follows =
     bool apart = false;    // the value is a positional: a word by itself, or one after a switch
     bool changes = false;  // it is a switch, or gives another value than the preset
+    bool is_word = false;  // it follows `--`, after which no word is a flag
   };
   void refuse_table_flags() const;
   void check_table_name() const;
