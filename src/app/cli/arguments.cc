@@ -70,25 +70,24 @@ bool says_boolean(const std::string& value) {
 Invocation::Invocation(const Command& command, std::span<const std::string> words)
     : command_(command) {
   const auto end_of_flags = std::ranges::find(words, "--");
-  const auto flags = static_cast<std::size_t>(end_of_flags - words.begin());
-  common_.help = std::any_of(words.begin(), end_of_flags, [](const std::string& word) {
-    return word == "--help" || word == "-h";
-  });
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
+  const std::span<const std::string> flags(words.begin(), end_of_flags);
+  common_.help =
+      std::ranges::any_of(flags, [](const auto& word) { return word == "--help" || word == "-h"; });
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const std::string& word = flags[i];
     const std::size_t equals = word.find('=');
-    if (i == flags) continue;
-    if (i > flags) {
-      arguments_.push_back({.flag = "", .value = word, .apart = true, .is_word = true});
-    } else if (!word.starts_with("--")) {
+    if (!word.starts_with("--")) {
       arguments_.push_back({.flag = "", .value = word, .apart = true});
     } else if (equals != word.npos) {
       arguments_.push_back({word.substr(0, equals), word.substr(equals + 1), true});
-    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
-      arguments_.push_back({word, words[++i]});
+    } else if (i + 1 < flags.size() && !flags[i + 1].starts_with("--")) {
+      arguments_.push_back({word, flags[++i]});
     } else {
       arguments_.push_back({word, std::nullopt});
     }
+  }
+  for (std::size_t i = flags.size() + 1; i < words.size(); ++i) {
+    arguments_.push_back({.flag = "", .value = words[i], .apart = true, .is_word = true});
   }
 }
 
@@ -136,10 +135,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
       set(setting, argument);
       argument.changes = is_switch(setting) || setting.get() != preset;
     }
-    const bool looks_like_flag = argument.apart && argument.value && argument.value->size() > 1 &&
-                                 (*argument.value)[0] == '-';
-    if (looks_like_flag && !argument.is_word) throw unknown_flag(*argument.value);
-    if (argument.apart && argument.value) add_positional(*argument.value);
+    if (argument.apart && argument.value) add_positional(*argument.value, argument.is_word);
   }
   check_positionals();
   check_rules();
@@ -228,9 +224,10 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   }
 }
 
-/// Adds a word that is no flag as an argument. A pattern such as sweeps/x/seed=? adds the matching
-/// paths.
-void Invocation::add_positional(const std::string& word) {
+/// Adds a word that is no flag as an argument. If it does not follow `--`, it may not look like
+/// `-x`. A pattern such as sweeps/x/seed=? adds the matching paths.
+void Invocation::add_positional(const std::string& word, bool follows_end) {
+  if (!follows_end && word.size() > 1 && word[0] == '-') throw unknown_flag(word);
   std::error_code ignored;
   glob_t found{};
   if (word.find_first_of("*?[") != word.npos && !std::filesystem::exists(word, ignored) &&
@@ -394,15 +391,5 @@ std::string Invocation::table_text(const std::vector<Table>& tables) const {
 }
 
 std::string Invocation::example() const { return text("for example: ", command_.example); }
-
-std::string Invocation::in_flags(const std::string& message) const {
-  std::string said = message;
-  for (const std::string& name : settings_.names()) {
-    for (std::size_t at; (at = said.find("`" + name + "`")) != said.npos;) {
-      said.replace(at, name.size() + 2, flag_of(name));
-    }
-  }
-  return said;
-}
 
 }  // namespace headlab::cli

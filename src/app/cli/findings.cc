@@ -104,16 +104,13 @@ std::unique_ptr<FileLock> lock_of(const fs::path& file) {
 
 /// Returns the error of a result that could not be stored.
 static Error unwritten_because(const Invocation& call, const Run& run, const Error& error) {
-  std::string hint = call.settings().find("out") ? "keep it in another place with --out FILE"
-                                                 : "make the run's folder writable";
-  std::string reason = error.what();
-  try {
-    require_not_replaced(run);
-  } catch (const Error& replaced) {
-    reason = replaced.what();
-    hint = replaced.hint();
+  if (was_replaced(run)) {
+    return Error(text("cannot keep the result: ", run.path.string(), " was replaced meanwhile"),
+                 "repeat the command");
   }
-  return Error(text("cannot keep the result: ", reason), hint);
+  return Error(text("cannot keep the result: ", error.what()),
+               call.settings().find("out") ? "keep it in another place with --out FILE"
+                                           : "make the run's folder writable");
 }
 
 /// Stores a result. Several commands may do so at once: each waits for the one before it.
@@ -130,7 +127,7 @@ Output stored_output(const Invocation& call, const Run& run, Output found,
   Output output = reproducible(call, std::move(found));
   if (!keeps) return output;
   try {
-    require_not_replaced(run);
+    require(!was_replaced(run), "cannot keep the result: the run was replaced meanwhile");
     require_own(call, file, true);
     Json kept = output.json;
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;

@@ -244,6 +244,16 @@ int run_and_report(const std::vector<std::string>& words) {
 
 }  // namespace
 
+std::string Invocation::in_flags(const std::string& message) const {
+  std::string said = message;
+  for (const std::string& name : settings_.names()) {
+    for (std::size_t at; (at = said.find("`" + name + "`")) != said.npos;) {
+      said.replace(at, name.size() + 2, flag_of(name));
+    }
+  }
+  return said;
+}
+
 Output result_of_words(const std::vector<std::string>& words) {
   Invocation call(find_command(words[0]), std::span(words).subspan(1));
   const AllowedCommands allowed(call.tasks_named());

@@ -65,7 +65,11 @@ void check_identity(const Run& run, const TensorFile& file, const fs::path& path
   if (said == file.metadata.end() || !file.checked) {
     note_unchecked(path);
   } else if (said->second != identity_of(run.config)) {
-    require_not_replaced(run);
+    if (was_replaced(run)) {
+      throw Error(text("cannot read ", path.string(), ": ", run.path.string(),
+                       " was replaced meanwhile"),
+                  "repeat the command");
+    }
     throw Error(text("cannot read ", path.string(),
                      ": it does not belong to the config.json next to it"),
                 "use the file and the config.json that were written together");
@@ -212,15 +216,12 @@ void write_new_run(Run& run, const Trainer& trainer, Existing existing, const Ru
   });
 }
 
-void require_not_replaced(const Run& run) {
-  bool is_same = false;
+bool was_replaced(const Run& run) {
   try {
-    is_same = identity_of(read_config(run.path)) == identity_of(run.config);
+    return identity_of(read_config(run.path)) != identity_of(run.config);
   } catch (const Error&) {
-    is_same = false;  // no run is there any more
+    return true;  // no run is there any more
   }
-  if (is_same) return;
-  throw Error(text(run.path.string(), " was replaced meanwhile"), "repeat the command");
 }
 
 void save_config(const Run& run) {

@@ -213,7 +213,7 @@ class Invocation {
   void rename(Argument& argument) const;
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
-  void add_positional(const std::string& word);
+  void add_positional(const std::string& word, bool follows_end);
   void check_positionals() const;
   bool meets(const Condition& condition, bool always) const;
   void check_rules() const;

@@ -43,8 +43,8 @@ enum class Links {
 };
 
 /// Replaces the file atomically. On an error (disk full, no permission ...) the old file does not
-/// change and no temporary file remains. Keeps the permissions of the old file, as far as the file
-/// system allows, but no set-id bits. Some files are written in place: see is_written_in_place().
+/// change and no temporary file remains. Keeps those permissions of the old file that the file
+/// system knows, but no set-id bits. Some files are written in place: see is_written_in_place().
 void write_file(const std::filesystem::path& path, std::string_view bytes,
                 Links links = Links::replace);
 /// Writes the parts one after the other, as above.

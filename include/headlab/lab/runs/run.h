@@ -152,8 +152,8 @@ void write_new_run(Run& run, const Trainer& trainer, Existing existing, const Ru
 Run import_run(const std::filesystem::path& path, RunConfig config, Transformer model,
                Existing existing = Existing::refuse);
 
-/// Throws an Error if another run, or none, lies where this one was opened.
-void require_not_replaced(const Run& run);
+/// Returns whether another run, or none, lies where this one was opened.
+bool was_replaced(const Run& run);
 /// Writes config.json after run.config has changed; the state then belongs to the new config.
 void save_config(const Run& run);
 
