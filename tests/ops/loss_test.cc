@@ -5,6 +5,7 @@
 #include "headlab/core/base/pool.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/ops/ops.h"
+#include "headlab/core/tensor/watch.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

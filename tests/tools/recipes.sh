@@ -1,7 +1,7 @@
 #!/bin/bash
 # Follows the recipes of src/RECIPES.md to the letter: each block of code below a line "New file `FILE`:"
 # or "In `FILE`, before `TEXT`:" (or "after") is put there in a copy of the tree (before or after the
-# last line of FILE that holds TEXT), the copy is built, and what was added must be found where the
+# only line of FILE that holds TEXT), the result is formatted like the project, the copy is built, and what was added must be found where the
 # project promises it (help, lists, JSON, the tests that walk the tables), and must compute what it
 # says.
 #
@@ -38,13 +38,18 @@ for place in "$folder"/recipe.*.place; do
   if [[ -z $beside ]]; then
     cp "$code" "$copy/$file"
   else
-    line=$(grep -nF -- "$beside" "$copy/$file" | tail -1 | cut -d: -f1 || true)
-    [[ -n $line ]] || { echo "src/RECIPES.md: there is no line with '$beside' in $file"; exit 1; }
+    line=$(grep -nF -- "$beside" "$copy/$file" | cut -d: -f1 || true)
+    [[ $line =~ ^[0-9]+$ ]] || { echo "src/RECIPES.md: not one line of $file has '$beside'"; exit 1; }
     [[ $where == *", after "* ]] || line=$((line - 1))
     sed -i "${line}r $code" "$copy/$file"
   fi
   echo "followed: $where"
 done
+
+if command -v clang-format-14 >/dev/null; then
+  cut -d'`' -f2 "$folder"/recipe.*.place | grep -E '\.(cc|h)$' | sort -u |
+    (cd "$copy" && xargs clang-format-14 --dry-run -Werror)
+fi
 
 # ---- the build -----------------------------------------------------------------------------------
 

@@ -20,11 +20,27 @@ TaskEntry copy_task(), sort_task(), reverse_task(), reverse_cross_task(), recall
 namespace {
 
 std::vector<TaskEntry> lab_tasks() {
-  return {// in the order of lists and reports
-          copy_task(),      sort_task(),       reverse_task(), reverse_cross_task(), recall_task(),
-          duplicate_task(), brackets_task(),   grid_task(),    patches_task(),       assign_task(),
-          histogram_task(), memoryless_task(), random_task(),  english_task(),       text_task(),
-          tokens_task(),    repeated_task(),   file_task(),    command_task()};
+  std::vector<TaskEntry> rows;  // in the order of lists and reports
+  rows.push_back(copy_task());
+  rows.push_back(sort_task());
+  rows.push_back(reverse_task());
+  rows.push_back(reverse_cross_task());
+  rows.push_back(recall_task());
+  rows.push_back(duplicate_task());
+  rows.push_back(brackets_task());
+  rows.push_back(grid_task());
+  rows.push_back(patches_task());
+  rows.push_back(assign_task());
+  rows.push_back(histogram_task());
+  rows.push_back(memoryless_task());
+  rows.push_back(random_task());
+  rows.push_back(english_task());
+  rows.push_back(text_task());
+  rows.push_back(tokens_task());
+  rows.push_back(repeated_task());
+  rows.push_back(file_task());
+  rows.push_back(command_task());
+  return rows;
 }
 
 }  // namespace

@@ -12,6 +12,13 @@
 #define HEADLAB_SCALAR f32
 #endif
 
+#ifdef __FAST_MATH__
+#error "headlab cannot be compiled with -ffast-math or -Ofast: tests for NaN would vanish"
+#endif
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "headlab cannot be compiled with -ffinite-math-only: tests for NaN would vanish"
+#endif
+
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 #ifdef HEADLAB_F64
