@@ -17,7 +17,7 @@ read -ra compilers <<<"${COMPILERS:-g++-12 g++-14 clang++-14 clang++-19}"
 how_to_get() {
   echo "  install it: apt-get install ${1/clang++/clang}"
   echo "  Debian 12 has g++-12, clang-14 and clang-19; Debian 13 has g++-12, g++-14 and clang-19;"
-  echo "  Ubuntu 24.04 has g++-12, g++-14 and clang-14. \`.ci/run fresh\` builds with g++ 14 in a bare"
+  echo "  Ubuntu 24.04 has g++-12, g++-14 and clang-14. \`.ci/run readme\` builds with g++ 14 in a bare"
   echo "  Debian 13 of its own."
 }
 

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # Applies the rules of .clang-tidy to C++ and those of scripts.mjs to scripts.
 #
-#     tests/tools/lint/run.py [--build FOLDER] [--count] [--fix] [--jobs N] [--draw SEED] [PATH ...]
+#     tests/tools/lint/run.py [--build FOLDER] [--count] [--fix] [--jobs N] [PATH ...]
 #
-# PATH is a folder or a file of the project; without one, the paths of CLEAN below are checked, as
-# CI does. Prints every violation once; the status is 1 if there are any. --count prints how many
+# PATH is a folder or a file of the project; without one, the paths of CLEAN below are checked.
+# CI checks the framework and the public headers. Prints every violation once; the status is 1 if there are any. --count prints how many
 # there are in each folder instead. --build keeps the configuration that names the compiler's
 # options in FOLDER (default: a temporary folder). N units are read at once (default: one for each
-# core). --draw reads all of src/core and of the headers, but only half of the other C++ sources, which
-# SEED draws: CI draws others with each commit. --fix writes what clang-tidy can repair by itself,
-# missing braces above all: clang-format and review it afterwards.
+# core). --fix writes what clang-tidy can repair by itself, missing braces above all: clang-format and
+# review it afterwards.
 #
 # Needs clang-tidy-19 and cmake (Debian: clang-tidy-19), and node for scripts. Sources are read in the
 # units of the build, several files at once, so that the standard library is parsed a few times only.
-import argparse, collections, concurrent.futures, json, os, pathlib, random, re, shutil, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, json, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 # Paths without violations. A folder whose last violation is gone belongs here.
@@ -55,13 +54,6 @@ def units_for(commands, paths):
     return wanted
 
 
-def drawn(units, seed):
-    """The units with sources of the framework, and half of the others, drawn by `seed`."""
-    core = [unit for unit in units if any(is_below(source, [ROOT / "src/core"]) for source in sources_of(unit))]
-    others = [unit for unit in units if unit not in core]
-    return core + random.Random(seed).sample(others, (len(others) + 1) // 2)
-
-
 def unit_of_headers(build, paths):
     """A unit that includes each header below `paths`, and its entry among the compile commands."""
     headers = [header for header in sorted(ROOT.rglob("*.h")) if is_below(header, paths)]
@@ -78,12 +70,10 @@ def tidy(build, unit, fix):
     return found.stdout, found.stderr
 
 
-def cpp_violations(build, paths, jobs, fix, seed):
+def cpp_violations(build, paths, jobs, fix):
     """{(path, line, message)} of C++ below `paths`; a source that does not compile counts as one."""
     commands = configure(build)
     units = units_for(commands, paths)
-    if seed is not None:
-        units = drawn(units, seed)
     commands.append(unit_of_headers(build, paths))
     units.append(pathlib.Path(commands[-1]["file"]))
     (build / "compile_commands.json").write_text(json.dumps(commands))
@@ -118,7 +108,6 @@ def main():
     parser.add_argument("--count", action="store_true")
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--draw", metavar="SEED")
     parser.add_argument("paths", nargs="*", default=CLEAN)
     options = parser.parse_args()
     paths = [ROOT / path for path in options.paths]
@@ -129,7 +118,7 @@ def main():
         sys.exit(f"cannot check the sources: {TIDY} is not installed\ninstall it: apt-get install {TIDY}")
     with tempfile.TemporaryDirectory() as temporary:
         build = options.build or pathlib.Path(temporary)
-        violations = cpp_violations(build, paths, options.jobs, options.fix, options.draw) | script_violations(paths)
+        violations = cpp_violations(build, paths, options.jobs, options.fix) | script_violations(paths)
     by_folder = collections.Counter()
     for path, line, message in sorted(violations):
         path = path.relative_to(ROOT)
