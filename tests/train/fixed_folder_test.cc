@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "headlab/train/run.h"
+#include "headlab/lab/runs/run.h"
 #include "support/errors.h"
 #include "support/runs.h"
 #include "support/tasks.h"
