@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <new>
 #include <set>
 #include <thread>
@@ -223,39 +222,6 @@ TEST_F(Threads, ShortLoopsUseFewThreads) {
   std::atomic<int> runs = 0;
   parallel_for(64, LoopWork{1e9}, [&](std::int64_t) { ++runs; });
   EXPECT_EQ(runs, 64);
-}
-
-/// Keeps this thread busy until it has used this much time of a processor.
-void work_for(double seconds) {
-  const auto used = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  const double end = used() + seconds;
-  while (used() < end) continue;
-}
-
-TEST_F(Threads, CountedLoopsShareTasksDynamically) {
-  set_thread_count(2);
-  std::set<std::thread::id> runners;
-  int seen = 0;
-  const LoopCounts counts = count_loops(16, [&] {
-    seen = thread_count();
-    parallel_for(17, [&](std::int64_t) {  // one thread takes two tasks
-      runners.insert(std::this_thread::get_id());
-      work_for(0.002);
-    });
-    parallel_for(1, [](std::int64_t) {});  // uses one thread
-  });
-  EXPECT_EQ(seen, 16);
-  EXPECT_EQ(thread_count(), has_threads() ? 2 : 1);
-  EXPECT_EQ(runners, std::set{std::this_thread::get_id()});
-  EXPECT_EQ(counts.loops, 1);
-  EXPECT_NEAR(counts.largest_share(16), 2 * 16.0 / 17, 0.5);
-  EXPECT_NEAR(counts.possible_speedup(), 17.0 / 2, 2);
-  EXPECT_GE(counts.cpu_seconds, counts.seconds);
-  EXPECT_THROW(count_loops(0, [] {}), Error);
 }
 
 TEST_F(Threads, RethrowExceptionsOfABody) {

@@ -16,12 +16,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <ctime>
 #include <exception>
-#include <numeric>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "headlab/core/base/error.h"
 
@@ -47,8 +44,6 @@ const std::thread::id first_thread = std::this_thread::get_id();
 thread_local int region_size = 0;
 /// True while a caller uses the threads, which serve one at a time.
 std::atomic<bool> taken = false;
-/// Counts of the loops of this thread while count_loops runs; null otherwise.
-thread_local LoopCounts* counts = nullptr;
 /// True in the child of a fork, which does not inherit the threads.
 std::atomic<bool> forked = false;
 
@@ -159,53 +154,6 @@ std::atomic<int>& threads() {
   return count;
 }
 
-/// Returns the CPU time of this thread in seconds.
-double thread_seconds() {
-#ifdef CLOCK_THREAD_CPUTIME_ID
-  timespec time{};
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0) {
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  }
-#endif
-  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-}
-
-/// Runs the tasks of a loop in sequence, and assigns each to the thread that would be free first.
-void count_loop(std::int64_t tasks, Run run, void* body, int count) {
-  const Inside inside(true);
-  std::vector<double> busy(static_cast<std::size_t>(count), 0.0);
-  const double first = thread_seconds();
-  double last = first;
-  for (std::int64_t task = 0; task < tasks; ++task) {
-    const double begin = thread_seconds();
-    run(body, task);
-    last = thread_seconds();
-    *std::ranges::min_element(busy) += last - begin;
-  }
-  const double seconds = std::accumulate(busy.begin(), busy.end(), 0.0);
-  ++counts->loops;
-  counts->seconds += seconds;
-  counts->longest += *std::ranges::max_element(busy);
-  counts->cpu_seconds -= last - first - seconds;  // the time that measuring takes is not work
-}
-
-/// Sets what count_loops changes, for the lifetime of the object.
-class Counting {
- public:
-  Counting(int count, LoopCounts& found)
-      : counts_before_(std::exchange(counts, &found)), threads_before_(threads().exchange(count)) {}
-  ~Counting() {
-    counts = counts_before_;
-    threads().store(threads_before_);
-  }
-  Counting(const Counting&) = delete;
-  Counting& operator=(const Counting&) = delete;
-
- private:
-  LoopCounts* counts_before_;
-  int threads_before_;
-};
-
 }  // namespace
 
 bool has_threads() {
@@ -237,24 +185,11 @@ int threads_worth(LoopWork work) {
 
 int detail::threads_of_loop(double nanoseconds) {
   static const int processors = processor_count();
-  const int worth = threads_worth({nanoseconds});
-  return counts != nullptr ? worth : std::min(worth, processors);
-}
-
-LoopCounts count_loops(int count, void (*run)(void* body), void* body) {
-  require(count >= 1 && count <= kMostThreads,
-          "cannot start threads: their number must be from 1 to ", kMostThreads, ", got ", count);
-  LoopCounts found;
-  const Counting counting(count, found);
-  const double begin = thread_seconds();
-  run(body);
-  found.cpu_seconds += thread_seconds() - begin;
-  return found;
+  return std::min(threads_worth({nanoseconds}), processors);
 }
 
 void detail::parallel_for(std::int64_t tasks, Run run, void* body, int most) {
   const int count = static_cast<int>(std::min<std::int64_t>(tasks, std::min(thread_count(), most)));
-  if (count > 1 && counts != nullptr && !is_alone()) return count_loop(tasks, run, body, count);
   if (count > 1 && !is_alone()) {
     if (region_size > 0) return run_on_threads(tasks, run, body, count);
     if (const Hold hold; hold) return run_on_threads(tasks, run, body, count);

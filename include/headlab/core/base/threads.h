@@ -62,35 +62,6 @@ void parallel_for(std::int64_t tasks, LoopWork work, Body&& body) {
   parallel_for(tasks, body, detail::threads_of_loop(work.nanoseconds));
 }
 
-/// Parallel loops that a body ran, as if on `threads` threads.
-struct LoopCounts {
-  std::int64_t loops = 0;  // that use several threads
-  double seconds = 0;      // of all their tasks
-  /// Sum over the loops of the largest time of a thread, if each thread takes the next task when
-  /// it is free.
-  double longest = 0;
-  double cpu_seconds = 0;  // of the body, with its loops
-
-  /// Returns the pace, compared with that of one thread, that the shares of the threads and the
-  /// work outside of loops allow.
-  double possible_speedup() const {
-    const double shortest = cpu_seconds - seconds + longest;
-    return shortest > 0 ? cpu_seconds / shortest : 1;
-  }
-  /// Returns the largest share of the work of the loops over the mean share: 1 is even.
-  double largest_share(int threads) const { return seconds > 0 ? longest * threads / seconds : 1; }
-};
-/// Calls body() on this thread alone, with thread_count() = threads, which may exceed the number of
-/// processors, and times each task of its loops in CPU time of the thread.
-LoopCounts count_loops(int threads, void (*run)(void* body), void* body);
-template <class Body>
-LoopCounts count_loops(int threads, Body&& body) {
-  using Plain = std::remove_reference_t<Body>;
-  return count_loops(
-      threads, [](void* b) { (*static_cast<Plain*>(b))(); },
-      const_cast<void*>(static_cast<const void*>(std::addressof(body))));
-}
-
 /// Calls body() while threads are kept ready for its loops, which makes loops cheaper: if other
 /// processes are busy, a loop waits only for tasks that have started and not for threads. Use it
 /// for a whole training run or analysis; the program runs every command in it. The number of
