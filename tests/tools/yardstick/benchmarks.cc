@@ -8,7 +8,6 @@
 #include <map>
 #include <string_view>
 
-#include "core/base/timing.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/model/initial.h"
@@ -16,6 +15,7 @@
 #include "headlab/core/tensor/watch.h"
 #include "headlab/lab/bench/profile.h"
 #include "lab/bench/training_step.h"
+#include "lab/runs/timing.h"
 #include "tools/yardstick/machine.h"
 #include "tools/yardstick/op_products.h"
 

@@ -11,6 +11,7 @@
 #include "core/kernels/simd.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/tensor/tensor.h"
+#include "lab/runs/timing.h"
 
 namespace headlab {
 namespace {
