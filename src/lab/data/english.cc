@@ -1,238 +1,258 @@
-// Sentences of a toy grammar (sentence.h): determiners, verbs and pronouns agree with
-// nouns, and the model must say their endings. The query is the stem ("th"), the target its ending.
-//   lm=masked: no ending is shown; an encoder reads     near th king , th drum of th hill find h .
-//   lm=causal: each ending follows its stem, and is the next token that the decoder must predict
-//     (but after a determiner, whose noun is not there yet):   near th -a king , th -o drum ...
-// Truth: `det`, `nsubj`, `antecedent`; where several tokens carry the class, any of them will do:
-// in a decoder the subject is its noun or the ending of its determiner. `obj` (the pronoun's verb)
-// and, at all other words, `previous`, `next`, `separator` and `rare` are known but not needed.
-// Traps: the nearest noun is sometimes the subject; `obj` has a single candidate, which one offset
-// often finds: look at the lift. And heads divide the sentences among them, each taking one kind,
-// so that the best head has less of a relation than the best one at each query.
-// Read next: sentence.h; headlab/core/tasks/definition.h.
+// Ordinary English, in which words agree. One word is asked for (in capitals), and others tell it:
+//     now the dogs near our king ARE happy .           subject: the verb agrees with its subject
+//     Ben said yesterday that now our queen IS sad .   time: the last word that says when
+//     our girl near the kings sang by HERSELF .        self: the noun that did it
+//     these cats here liked this small old ONE .       this: the last this or these
+// Numbers, times and places are drawn independently, so no distance and no position gives a key
+// away; "these dogs" occurs only before one or ones, as it would tell what the subject must tell.
+// Pitfalls: the subject is the first noun that is no owner, so a rule of order finds it (`fronted`
+// breaks the rule); one head is enough at a lower learning rate, so the task states no number of
+// heads. Read next: headlab/core/tasks/definition.h.
 #include <algorithm>
+#include <array>
 
+#include "headlab/core/base/text.h"
 #include "headlab/core/tasks/definition.h"
-#include "lab/data/language.h"
-#include "lab/data/sentence.h"
 
 namespace headlab {
 namespace {
 
+using Words = std::vector<std::string>;
 using Keys = std::vector<std::int32_t>;
 
-/// A sentence laid out as tokens, words first and perhaps their endings. Tokens are the lexicon,
-/// then the six endings.
-struct Layout {
-  Sentence sentence;
-  bool causal;
-  Keys tokens = {};
-  Keys word_of = {};  // by token
-  Keys stem = {};     // by word
-  Keys ending = {};   // by word; -1 where none is shown
-
-  Layout(Sentence drawn, bool causal_order) : sentence(std::move(drawn)), causal(causal_order) {
-    for (Index w = 0; w < std::ssize(sentence.words); ++w) {
-      const Sentence::Word& word = sentence.words[w];
-      stem.push_back(add(w, word.lexeme));
-      ending.push_back(causal && word.ending >= 0 ? add(w, ending_token(word.ending)) : -1);
-    }
-  }
-  static std::int32_t ending_token(Index noun_class) {
-    return id(std::ssize(lexicon()) + noun_class);
-  }
-  std::int32_t add(Index word, std::int32_t token) {
-    tokens.push_back(token);
-    word_of.push_back(id(word));
-    return id(std::ssize(tokens) - 1);
-  }
-
-  const Lexeme& entry(Index t) const { return sentence.words[word_of[t]].entry(); }
-  bool is(Index t, Part part) const { return entry(t).part == part; }
-  bool is_stem(Index t) const { return stem[word_of[t]] == t; }
-  /// Returns whether t is the stem of a word of this part of speech.
-  bool stem_is(Index t, Part part) const { return is_stem(t) && is(t, part); }
-  /// Returns whether a relation of agreement is asked at t.
-  bool agrees(Index t) const {
-    return stem_is(t, causal ? Part::noun : Part::determiner) || stem_is(t, Part::verb) ||
-           stem_is(t, Part::pronoun);
-  }
-  bool is_separator(Index t) const { return is(t, Part::comma) || is(t, Part::stop); }
-  Index determiner_of(Index noun) const {
-    while (sentence.words[noun].entry().part != Part::determiner) --noun;
-    return noun;
-  }
-  /// Returns the tokens that carry the class of a noun: the ending of its determiner, if shown, and
-  /// itself.
-  Keys carriers(Index noun) const {
-    if (!causal) return {stem[noun]};
-    return {ending[determiner_of(noun)], stem[noun]};
-  }
-  template <class Choose>
-  Keys all(Choose choose) const {
-    Keys keys;
-    for (Index s = 0; s < std::ssize(tokens); ++s) {
-      if (choose(s)) keys.push_back(id(s));
-    }
-    return keys;
-  }
+struct Noun {
+  std::string one, self;  // "dog", "itself"; many are "dogs"
+  bool owns;              // whether "boy's" occurs
 };
+const std::vector<Noun> kNouns = {{"boy", "himself", true},  {"king", "himself", true},
+                                  {"girl", "herself", true}, {"queen", "herself", true},
+                                  {"dog", "itself", false},  {"cat", "itself", false}};
+const Words kNames = {"Ann", "Ben"}, kArticles = {"the", "our"};
+const Words kPrepositions = {"near", "behind", "with", "beside"};
+const Words kTimes = {"now", "nowadays", "yesterday", "earlier"};
+const std::vector<Words> kBe = {{"is", "are"}, {"is", "are"}, {"was", "were"}, {"was", "were"}};
+const Words kFeelings = {"happy", "sad", "hungry", "tired"};
+const Words kDid = {"played", "sang", "slept"}, kLiked = {"liked", "found", "wanted"};
+const Words kPointers = {"this", "these"}, kAnnounced = {"one", "ones"};
+const std::vector<Words> kAdjectives = {{"big", "small"}, {"old", "young"}, {"red", "black"}};
+const std::vector<Words> kPlaces = {{}, {"here"}, {"in", "red"}, {"right", "over", "there"}};
+const std::vector<Words> kOpenings = {{},
+                                      {"oh", ","},
+                                      {"well", ","},
+                                      {"Ann", "says", "that"},
+                                      {"Ann", "says", "now", "that"},
+                                      {"Ben", "said", "yesterday", "that"}};
 
-/// In an encoder a determiner looks for its noun; in a decoder the noun comes later, and looks
-/// back.
-Keys det(const Layout& at, Index t) {
-  const Index word = at.word_of[t];
-  if (!at.causal && at.stem_is(t, Part::determiner)) return {at.stem[at.sentence.words[word].head]};
-  if (!at.causal || !at.stem_is(t, Part::noun)) return {};
-  const Index determiner = at.determiner_of(word);
-  return {at.stem[determiner], at.ending[determiner]};
+/// Returns all nouns, in both numbers, and names.
+Words nouns_and_names() {
+  Words all = kNames;
+  for (const Noun& noun : kNouns) all.insert(all.end(), {noun.one, noun.one + "s"});
+  return all;
 }
 
-Keys determiners_or_nouns(const Layout& at, Index) {
-  const Part part = at.causal ? Part::determiner : Part::noun;
-  return at.all([&](Index s) { return at.is(s, part); });
+/// Returns all words, in the order of their tokens.
+const Words& vocabulary() {
+  static const Words all = [] {
+    std::vector<Words> lists = {nouns_and_names(),
+                                kArticles,
+                                kPrepositions,
+                                kTimes,
+                                kFeelings,
+                                kDid,
+                                kLiked,
+                                kPointers,
+                                kAnnounced,
+                                {"themselves", "by", "."}};
+    for (const Noun& noun : kNouns) {
+      lists.push_back({noun.self});
+      if (noun.owns) lists.push_back({noun.one + "'s"});
+    }
+    for (const auto& more : {kBe, kAdjectives, kPlaces, kOpenings}) {
+      lists.insert(lists.end(), more.begin(), more.end());
+    }
+    Words words;
+    for (const Words& list : lists) {
+      for (const std::string& word : list) {
+        if (std::ranges::count(words, word) == 0) words.push_back(word);
+      }
+    }
+    return words;
+  }();
+  return all;
 }
 
-Keys nsubj(const Layout& at, Index t) {
-  return at.stem_is(t, Part::verb) ? at.carriers(at.sentence.subject) : Keys();
+std::int32_t token_of(const std::string& word) {
+  return id(std::ranges::find(vocabulary(), word) - vocabulary().begin());
 }
 
-/// Returns every token that carries a class: nouns, and in a decoder the endings.
-Keys all_carriers(const Layout& at, Index) {
-  return at.all([&](Index s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
-}
-
-Keys obj(const Layout& at, Index t) {
-  return at.stem_is(t, Part::pronoun) ? Keys{at.stem[at.sentence.verb]} : Keys();
-}
-
-Keys antecedent(const Layout& at, Index t) {
-  const auto& [words, subject, verb, pronoun, meant] = at.sentence;
-  if (!at.stem_is(t, Part::pronoun)) return {};
-  Keys keys = at.carriers(meant);
-  if (at.causal && meant == subject) keys.push_back(at.ending[verb]);
-  return keys;
-}
-
-Keys previous(const Layout& at, Index t) {
-  return t > 0 && !at.agrees(t) ? Keys{id(t - 1)} : Keys();
-}
-
-Keys next(const Layout& at, Index t) {
-  return t + 1 < std::ssize(at.tokens) && !at.agrees(t) ? Keys{id(t + 1)} : Keys();
-}
-
-Keys separator(const Layout& at, Index t) {
-  if (at.agrees(t) || at.is_separator(t)) return {};
-  return at.all([&](Index s) { return at.is_separator(s); });
-}
-
-Keys rare(const Layout& at, Index t) {
-  if (at.agrees(t) || at.entry(t).rare) return {};
-  return at.all([&](Index s) { return at.entry(s).rare; });
-}
-
-/// The keys of a token, or the keys among which a naive reader would choose.
-using Finder = Keys (*)(const Layout&, Index t);
-
-struct RelationRow {
+struct EnglishRelation {
   const char* name;
-  const char* masked;  // what it means in an encoder
-  const char* causal;  // and in a decoder; nullptr where there is no such thing
-  bool positional;
-  Finder keys;
-  Finder candidates;  // nullptr: none are named
+  const char* description;
+  Words candidates;  // from which a naive reader would choose a key
 };
+enum RelationIndex { kSubject, kTime, kSelf, kThis };  // indices of rows
+const std::vector<EnglishRelation> kRelations = {
+    {"subject", "the noun that is, are, was or were agrees with", nouns_and_names()},
+    {"time", "the word that says when: is or was, are or were", kTimes},
+    {"self", "the noun that himself, herself, itself or themselves means", nouns_and_names()},
+    {"this", "the this or these that announces one or ones", kPointers}};
 
-constexpr RelationRow kRelationRows[] = {
-    {"det", "the noun of a determiner", "the determiner of a noun, stem or ending", false, det,
-     determiners_or_nouns},
-    {"nsubj", "the subject of a verb", "the subject of a verb: its noun or determiner's ending",
-     false, nsubj, all_carriers},
-    {"obj", "the verb of a pronoun", "the verb of a pronoun", false, obj, nullptr},
-    {"antecedent", "the noun that a pronoun means",
-     "what shows the class of the noun that a pronoun means", false, antecedent, all_carriers},
-    {"previous", "the word before", "the token before", true, previous, nullptr},
-    {"next", "the word after it", nullptr, true, next, nullptr},
-    {"separator", "a comma or the full stop", "the comma before", false, separator, nullptr},
-    {"rare", "a rare word of the sentence", "a rare word before", false, rare, nullptr},
+enum class Question { be, self, pointed };
+
+/// A sentence, built from left to right.
+struct Sentence {
+  Generator& random;
+  Question question;
+  std::vector<Noun> unused = kNouns;
+  Words words = {};
+  std::string answer = {};
+  Index query = -1;                              // the token before the answer
+  std::array<Index, 4> keys = {-1, -1, -1, -1};  // by RelationIndex; -1: not asked
+
+  bool chance(double share) { return random.uniform() < share; }
+  template <class T>
+  const T& pick(const std::vector<T>& from) {
+    return from[random.below(std::ssize(from))];
+  }
+  Index add(const std::string& word) {
+    words.push_back(word);
+    return std::ssize(words) - 1;
+  }
+  void add_all(const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+  /// Adds "[the | our] [king's] [old] dogs", or "these [old] dogs". Returns the noun and whether
+  /// there are many.
+  std::pair<Noun, bool> add_thing() {
+    const Noun noun = unused.back();
+    unused.pop_back();
+    const bool many = chance(0.5);
+    if (question == Question::pointed && chance(0.7)) {
+      add(kPointers[many]);
+    } else {
+      add(pick(kArticles));
+      Words owners;
+      for (const Noun& other : unused) {
+        if (other.owns) owners.push_back(other.one + "'s");
+      }
+      if (chance(0.3)) add(pick(owners));
+    }
+    if (chance(0.3)) add(pick(kAdjectives[random.below(2)]));
+    add(many ? noun.one + "s" : noun.one);
+    return {noun, many};
+  }
+
+  /// Adds "near our king" or "near Ann".
+  void add_companion() {
+    add(pick(kPrepositions));
+    if (chance(0.25)) {
+      add(pick(kNames));
+    } else {
+      add_thing();
+    }
+  }
+
+  void build(bool fronted, bool distracted) {
+    random.shuffle(std::span(unused));
+    add_all(pick(kOpenings));
+    const Index time = random.below(std::ssize(kTimes));
+    if (question == Question::be) keys[kTime] = add(kTimes[time]);
+    if (fronted) {
+      add_companion();
+      add(",");
+    }
+    const auto [noun, many] = add_thing();
+    const Index subject = std::ssize(words) - 1;
+    if (distracted) {
+      add_companion();
+    } else {
+      add_all(pick(kPlaces));
+    }
+    if (question == Question::be) {
+      keys[kSubject] = subject;
+      answer = kBe[time][many];
+    } else if (question == Question::self) {
+      keys[kSelf] = subject;
+      add_all({pick(kDid), "by"});
+      answer = many ? "themselves" : noun.self;
+    } else {
+      add_pointed();
+    }
+    query = add(answer) - 1;
+    if (question == Question::be) add(pick(kFeelings));
+    add(".");
+  }
+
+  /// Adds "liked this [big] [old] [red]", which one or ones follows.
+  void add_pointed() {
+    const bool many = chance(0.5);
+    add(pick(kLiked));
+    keys[kThis] = add(kPointers[many]);
+    answer = kAnnounced[many];
+    const Index left_out = random.below(4);
+    const std::vector<std::int32_t> order = draw_distinct(3, 3, random);
+    for (std::size_t row = 0; row < order.size(); ++row) {
+      if (order[row] >= left_out) add(pick(kAdjectives[row]));
+    }
+  }
 };
 
 struct English {
-  LanguageModel lm = LanguageModel::masked;
-  Index length = 32, attractors = 3, adjectives = 2;
+  double distracted = 0.5, fronted = 0;
+  Index length = 14;
 
   void bind(Settings& s) {
-    s.choice("lm", lm, {"masked", "causal"},
-             "hidden endings in an encoder, or the next token in a decoder");
+    s.real("distracted", distracted, 0, 1, "share of sentences with a noun before the verb");
+    s.real("fronted", fronted, 0, 1, "share of sentences with a noun before the subject");
     s.integer("length", length, 1, 65536, "the longest sentence, in tokens");
-    s.integer("attractors", attractors, 0, 8, "most nouns between a subject and its verb");
-    s.integer("adjectives", adjectives, 0, 8, "most adjectives before a noun");
   }
-  bool causal() const { return lm == LanguageModel::causal; }
   void prepare() const {
-    const Index shortest = causal() ? 8 : 5;  // determiner noun verb pronoun stop, and 3 endings
+    Index shortest = 6;                 // the dog slept by itself .
+    if (distracted > 0) shortest += 2;  // near Ann
+    if (fronted > 0) shortest += 3;     // near Ann ,
     if (length >= shortest) return;
-    throw Error(text("no sentence of the grammar fits in length ", length, ": the shortest has ",
-                     shortest, " tokens"),
-                text("set length=", shortest, " or more; 32 holds nearly all"));
+    throw Error(text("cannot draw sentences of length ", length, ": some have ", shortest,
+                     " tokens or more"),
+                text("set length=", shortest, " or more"));
   }
-  TaskShape shape() const {
-    return {architecture_of(lm), std::ssize(lexicon()) + std::ssize(kEndings), length};
-  }
-  std::vector<RelationRow> rows() const {
-    std::vector<RelationRow> rows(std::begin(kRelationRows), std::end(kRelationRows));
-    if (causal()) std::erase_if(rows, [](const RelationRow& row) { return row.causal == nullptr; });
-    return rows;
-  }
+  TaskShape shape() const { return {Architecture::decoder, std::ssize(vocabulary()), length}; }
   std::vector<Relation> relations() const {
-    std::vector<Relation> relations;
-    for (const RelationRow& row : rows()) {
-      relations.push_back({row.name, causal() ? row.causal : row.masked, row.positional});
-    }
-    return relations;
+    std::vector<Relation> all;
+    for (const EnglishRelation& row : kRelations) all.push_back({row.name, row.description, false});
+    return all;
   }
-  std::vector<std::string> target_names() const { return {"ending"}; }
-  std::string token_text(Index token) const {
-    const Index words = std::ssize(lexicon());
-    return token < words ? lexicon()[token].stem : text("-", kEndings[token - words]);
-  }
+  std::vector<std::string> target_names() const { return {"next word"}; }
+  std::string token_text(Index token) const { return vocabulary()[token]; }
 
-  /// Returns the first sentence of a stream that fits.
-  Layout draw(Generator& random) const {
+  /// Returns the first sentence that fits. Its question and its companions are drawn once, so that
+  /// the length changes no share.
+  Sentence draw(Generator& random) const {
+    constexpr std::array kAsked = {Question::be, Question::be, Question::self, Question::pointed};
+    const Question question = kAsked[random.below(std::ssize(kAsked))];
+    const bool has_front = random.uniform() < fronted;
+    const bool has_distractor = random.uniform() < distracted;
     for (;;) {
-      Layout at(draw_sentence(random, {attractors, adjectives}), causal());
-      if (std::ssize(at.tokens) <= length) return at;
+      Sentence sentence{random, question};
+      sentence.build(has_front, has_distractor);
+      if (std::ssize(sentence.words) <= length) return sentence;
     }
   }
 
   void write(Sequence& s) const {
-    const Layout at = draw(s.random);
-    std::ranges::copy(at.tokens, s.tokens().begin());
-    s.pad_behind(std::ssize(at.tokens));
-    for (Index w = 0; w < std::ssize(at.stem); ++w) {
-      const Sentence::Word& word = at.sentence.words[w];
-      const bool determined = !causal() || word.entry().part != Part::determiner;
-      if (word.ending >= 0 && determined) s.target(at.stem[w]) = Layout::ending_token(word.ending);
-    }
-    if (s.with_truth) write_truth(s, at);
-  }
-
-  /// Gold and candidates of each token, without the keys that a decoder cannot see from it.
-  void write_truth(Sequence& s, const Layout& at) const {
-    const auto visible = [&](Finder finder, Index t) {
-      Keys keys = finder(at, t);
-      if (at.causal) std::erase_if(keys, [t](Index key) { return key > t; });
-      return keys;
-    };
-    const std::vector<RelationRow> asked = rows();
-    for (std::size_t r = 0; r < asked.size(); ++r) {
-      for (Index t = 0; t < std::ssize(at.tokens); ++t) {
-        const Keys keys = visible(asked[r].keys, t);
-        if (keys.empty()) continue;
-        s.add_truth(r, t, keys);
-        if (asked[r].candidates != nullptr) s.add_candidates(r, t, visible(asked[r].candidates, t));
+    const Sentence sentence = draw(s.random);
+    const Index query = sentence.query;
+    std::ranges::transform(sentence.words, s.tokens().begin(), token_of);
+    s.pad_behind(std::ssize(sentence.words));
+    s.target(query) = token_of(sentence.answer);
+    for (std::size_t r = 0; r < kRelations.size(); ++r) {
+      if (sentence.keys[r] < 0) continue;
+      Keys candidates;
+      for (Index t = 0; t <= query; ++t) {
+        const bool is_candidate =
+            std::ranges::count(kRelations[r].candidates, sentence.words[t]) > 0;
+        if (is_candidate) candidates.push_back(id(t));
       }
+      s.add_truth(r, query, Keys{id(sentence.keys[r])});
+      s.add_candidates(r, query, candidates);
     }
   }
 };
@@ -240,10 +260,11 @@ struct English {
 }  // namespace
 
 TaskEntry english_task() {
-  return task_entry(English{}, {"english",
-                                "agreement of words across attractors, in a toy grammar",
-                                "layers=2 heads=2 d_model=64 d_ff=0 steps=800 lr=4e-3",
-                                {.accuracy = 0.99, .reached = 100, .seeds = 100}});
+  return task_entry(English{},
+                    {"english",
+                     "words that agree in plain English (one head is enough at a lower rate)",
+                     "layers=1 heads=4 d_model=64 d_ff=0 steps=1000 lr=8e-3",
+                     {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
 
 }  // namespace headlab
