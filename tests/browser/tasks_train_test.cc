@@ -36,7 +36,7 @@ const std::vector<SmallTask>& small_tasks() {
       {"histogram", "histogram:length=8,symbols=6"},
       {"memoryless", "memoryless:length=8"},
       {"random", "random:length=8"},
-      {"english", "english:length=24"},
+      {"english", "english"},
       {"text", "text:length=24,file=" + data("fables.txt")},
       {"tokens", "tokens:file=tokens.bin,length=12"},
       {"repeated", "repeated:length=16,vocab=8"},

@@ -197,8 +197,8 @@ std::vector<std::string> faults_of(const std::string& text) {
   return faults;
 }
 
-/// The task `english` has sentences as data: its grammar, and the examples that `show` prints.
-constexpr std::string_view kGrammar = "src/lab/data/grammar.cc";
+/// The task `english` has sentences as data: its words, and the examples that `show` prints.
+constexpr std::string_view kGrammar = "src/lab/data/english.cc";
 constexpr std::string_view kSentences = "tests/cli/golden/show_english.txt";
 
 /// Returns all prose of a file.

@@ -26,7 +26,7 @@ const ASKED = {
   memoryless: 'The model labels each token from the token alone: a control.',
   random: 'The model guesses labels that were drawn by chance: a control.',
   patterns: 'Attention patterns of a model from an array: arcs show where the query attends.',
-  english: 'The model chooses the words that agree with others in a sentence.',
+  english: 'The model says the next word of an English sentence: is or are, herself or themselves.',
   text: 'The model predicts the next character.',
   tokens: 'The model predicts the next token.',
   repeated: 'The model predicts the next token of a segment that occurs twice.',
