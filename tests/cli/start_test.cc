@@ -1,5 +1,7 @@
 // The tour of `headlab start`: each sentence is compared with the files of the run that it
 // describes, runs of the user are safe, and a terminal waits for Enter between the steps.
+#include <regex>
+
 #include "program.h"
 
 namespace headlab::cli { namespace {
@@ -69,7 +71,50 @@ TEST_F(Start, SentencesSayWhatTheFilesOfTheRunHold) {
 
   const fs::path page = fs::canonical(folder.path()) / "runs" / "start" / "report.html";
   EXPECT_TRUE(fs::exists(page));
-  expect_parts(after(tour, 6), {page.string()});
+  expect_parts(after(tour, 6), {"\nThe page: " + page.string() + "\nTo open it: "});
+  EXPECT_TRUE(after(tour, 6).ends_with("open " + page.string()));
+}
+
+/// The number of columns of each table in a text: a table has a line of dashes below its titles.
+std::vector<std::size_t> columns_in(const std::string& shown) {
+  std::vector<std::size_t> counts;
+  for (const std::string_view line : split(shown, '\n')) {
+    if (!line.starts_with("--") || line.find_first_not_of("- ") != line.npos) continue;
+    std::istringstream dashes{std::string(line)};
+    std::size_t count = 0;
+    for (std::string one; dashes >> one;) ++count;
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+TEST_F(Start, ShowsFewColumnsHowToLeaveAndHowToOpenThePage) {
+  const Outcome tour = done({"start", "--quiet"});
+  EXPECT_TRUE(tour.out.starts_with("A tour in 6 steps.")) << tour.out;
+  EXPECT_LT(tour.out.find("Ctrl-C leaves"), tour.out.find('\n'));
+  EXPECT_EQ(columns_in(tour.out), (std::vector<std::size_t>{5, 3, 4, 3, 4}));
+  const fs::path page = fs::canonical(folder.path()) / "runs" / "start" / "report.html";
+  EXPECT_TRUE(fs::exists(page));
+  EXPECT_TRUE(tour.out.ends_with("open " + page.string() + "\n\n")) << tour.out;
+  EXPECT_TRUE(holds(tour.out, "headlab start english"));
+  const Json scores = kept("runs/start/heads.json");
+  for (const Json& relation : scores.at("relations").items()) {  // the table names the owners
+    EXPECT_TRUE(std::regex_search(tour.out, std::regex(relation.at("name").string() + " +" +
+                                                       head_of(relation.at("owner")) + " +")))
+        << tour.out;
+  }
+}
+
+TEST_F(Start, TellsTheSecondExampleInWords) {
+  const Outcome tour = done({"start", "english", "--quiet"});
+  expect_parts(tour.out, {"goes on with \"are\"", "$ headlab show english", "next word",
+                          "runs/start-english-pruned", "own 4 questions"});
+  for (const std::size_t columns : columns_in(tour.out)) EXPECT_LE(columns, 5u);
+  const Json scores = kept("runs/start-english/heads.json");
+  for (const Json& relation : scores.at("relations").items())
+    EXPECT_TRUE(relation.at("owned").boolean()) << relation.at("name").string();
+  expect_refused(run({"start", "latin"}), 2,
+                 {"cannot show 'latin': no such tour", "relations, english"});
 }
 
 TEST_F(Start, ReplacesItsOwnRunsWithoutWaitingInAPipe) {
@@ -100,7 +145,7 @@ TEST_F(Start, RefusesRunsThatItDidNotMake) {
 
 TEST_F(Start, WaitsForEnterBetweenStepsOnATerminal) {
   Process tour({"start"}, {.folder = folder.path(), .terminal = true, .keyboard = true});
-  ASSERT_TRUE(tour.wait_for_shown("press Enter for step 2 of 6"));
+  ASSERT_TRUE(tour.wait_for_shown("press Enter for step 2 of 6, Ctrl-C to leave"));
   EXPECT_FALSE(tour.ends_within(300));
   EXPECT_FALSE(fs::exists(folder.path() / "runs"));
   tour.type("\n");

@@ -225,7 +225,7 @@ TEST(EnglishShares, NoDistanceAndNoPositionGivesAKeyAway) {
   }
 }
 
-TEST(EnglishShares, WordsAndLengthAreThoseOfTheDesign) {
+TEST(EnglishShares, VocabularyAndMeanLengthEqualTheDesign) {
   double tokens = 0;
   std::set<std::string> words;
   for (const Asked& one : sentences()) {

@@ -2,6 +2,7 @@
 // the work and one fails; where nothing is to be found, no head is said to have found it. One seed
 // of each recommended model. Read next: tests/prune/flagship_train_test.cc.
 #include "headlab/core/tasks/table.h"
+#include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "support/runs.h"
 
@@ -71,6 +72,31 @@ TEST(Duplicate, OneHeadFindsAllEarlierOccurrences) {
   const Trained one = trained("duplicate");
   EXPECT_GT(one.accuracy, 0.99);
   EXPECT_GT(best(one.report, 0).lift, 0.8);
+}
+
+/// The loss rises without the edges that the task names, and less without random ones.
+TEST(English, EveryRelationHasAnOwnerWhoseEdgesTheLossNeeds) {
+  const TemporaryFolder folder;
+  TrainedRun run = create_run(folder / "run", recommended_config("english"));
+  train_run(run);
+  EXPECT_GT(evaluate(run.model, *run.task).accuracy, 0.99);
+  const HeadsReport report = score_heads(run.model, *run.task);
+  for (std::size_t r = 0; r < 4; ++r) {
+    EXPECT_TRUE(report.relations[r].owned) << report.relations[r].relation.name;
+    EXPECT_GT(best(report, r).mass, 0.6) << report.relations[r].relation.name;
+  }
+  EXPECT_NE(report.relations[0].best, report.relations[1].best) << "subject and time at one query";
+  const EdgeReport edges = test_gold_edges(run.model, *run.task, {.examples = 1024});
+  for (const RelationEdges& relation : edges.relations) {
+    const EdgeTest& all_heads = relation.tests.back();
+    EXPECT_GT(all_heads.truth.low, 1);
+    EXPECT_TRUE(all_heads.is_significant());
+    EXPECT_TRUE(all_heads.is_large());
+  }
+}
+
+TEST(English, OneHeadIsEnoughAtALowerRate) {
+  EXPECT_GT(trained("english", "heads=1 lr=2e-3 steps=2000").accuracy, 0.99);
 }
 
 TEST(Controls, NoHeadOwnsARelation) {

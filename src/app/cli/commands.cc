@@ -32,8 +32,8 @@ std::vector<Command> with_analyses(std::vector<Command> all) {
 
 std::vector<Command> table = with_analyses({
     // in the order of help
-    {"start", kTrain, "a tour of six commands on one small run", "headlab start", "", start,
-     TableNames{}},
+    {"start", kTrain, "a tour of six commands on one small run", "headlab start",
+     "[relations|english]", start, TableNames{}},
     {"train", kTrain, "train a model on a task",
      "headlab train --task relations --heads 8 --out runs/full", "", train, TableNames{}},
     {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval,

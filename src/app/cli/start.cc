@@ -1,184 +1,145 @@
-// `headlab start`: a tour of six commands on one small run, which takes a few seconds. A sentence
-// introduces each command. The sentence after it is computed from the files that the command wrote,
-// so it is true of this run. The tour replaces only runs that it made itself: those whose settings
-// are the tour's. Read next: commands.cc.
-#include "app/cli/commands.h"
-#include "headlab/lab/results/stored_json.h"
-#include "headlab/lab/results/words.h"
-
+// `headlab start`: a tour of six commands on one small run, which takes a few seconds. Each step
+// tells what comes, runs a command, shows a part of its result, and says what it found
+// (tour.h). The tour replaces only runs that it made itself: those whose settings are the tour's.
+// Read next: tour.h; commands.cc.
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "app/cli/commands.h"
+#include "app/cli/tour.h"
 
 namespace headlab::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTask = "relations:length=12";
-constexpr Index kHeads = 8, kWidth = 64, kSteps = 600, kBatch = 32, kKept = 4, kFinetuned = 400;
-constexpr double kSmallShare = 0.01;  // of the largest cost of a head
-
-/// Folders of the tour's two runs.
-struct Tour {
-  fs::path full;
-  fs::path pruned;
-};
-
 /// One step: a command with the sentences around it.
 struct Stop {
   std::string before;
   std::vector<std::string> words;
-  /// Returns the result of the command as a sentence, from the files in the folders of the tour.
+  /// Part of the command's result that is shown; nothing is shown if it has no columns.
+  Table shown;
+  /// Returns the result of the command as sentences, from the files in the folders of the tour.
   std::function<std::string()> after;
 };
 
-std::string percent(double share) { return fixed(100 * share, 2) + "%"; }
-
-/// Returns "1 head" or "3 heads".
-std::string heads_text(Index count) { return text(count, count == 1 ? " head" : " heads"); }
-
-std::string name_of_head(const Json& layer, const Json& head) {
-  return text(layer.integer(), ".", head.integer());
-}
-
-/// Returns the names of heads in a list of [layer, head].
-std::vector<std::string> heads_in(const Json& list) {
-  return texts_of(list.items(),
-                  [](const Json& head) { return name_of_head(head.items()[0], head.items()[1]); });
-}
-
-std::string about_training(const Tour& tour) {
-  const Json last = read_log(tour.full / "metrics.jsonl").back();
-  const double accuracy = last.at("accuracy").number();
-  const std::string learned = accuracy >= 0.99 ? "The model has learned the task: "
-                                               : "The model has not learned the task yet: ";
-  return learned + percent(accuracy) + " of the held-out targets are right, at a loss of " +
-         significant(last.at("loss").number()) +
-         " nats. Neither number shows which head does what.";
-}
-
-/// Owners of relations, each once, and the relations without one.
-struct Owners {
-  std::vector<std::string> heads{}, roles{}, missing{};
-  Index all_heads = 0;
-};
-
-Owners owners_in(const fs::path& run) {
-  const Json found = read_json(run / "heads.json");
-  Owners owners;
-  owners.all_heads = std::ssize(found.at("heads").items());
-  for (const Json& relation : found.at("relations").items()) {
-    const std::string name = relation.at("name").string();
-    if (!relation.at("owned").boolean()) {
-      owners.missing.push_back(name);
-      continue;
-    }
-    const std::vector<Json>& owner = relation.at("owner").items();
-    const std::string head = name_of_head(owner[0], owner[1]);
-    owners.roles.push_back(head + " of " + name);
-    if (std::ranges::count(owners.heads, head) == 0) owners.heads.push_back(head);
+/// Returns the words of `train` for the tour's settings: "--d-model 64" for "d_model=64".
+std::vector<std::string> training_words(const Tour& tour) {
+  std::vector<std::string> words = {"train", "--task", tour.task()};
+  const std::string settings = tour.settings();
+  for (const std::string_view setting : split(settings, ' ')) {
+    const std::size_t sign = setting.find('=');
+    std::string flag = "--" + std::string(setting.substr(0, sign));
+    std::ranges::replace(flag, '_', '-');
+    words.push_back(flag);
+    words.emplace_back(setting.substr(sign + 1));
   }
-  return owners;
+  words.insert(words.end(), {"--out", tour.full.string(), "--force"});
+  return words;
 }
 
-std::string about_heads(const Tour& tour) {
-  const Owners owners = owners_in(tour.full);
-  std::string said = "Owners are the heads that find their keys far better than chance. ";
-  said += owners.roles.empty() ? "There is none here." : "Here: " + join(owners.roles, ", ") + ".";
-  if (!owners.missing.empty()) said += " No head owns " + join(owners.missing, ", ") + ".";
-  return said;
+/// Columns of the table of relations that `heads` prints.
+Table best_heads() {
+  return {"relations",
+          {{"name", "question"},
+           Column("best", "head").of(CellKind::head, {"best.layer", "best.head"}),
+           Column("best.mass", "attention there").fixed(2),
+           {"verdict", "verdict"}}};
 }
 
-std::string about_ablation(const Tour& tour) {
-  const Json found = read_json(tour.full / "ablation.json");
-  const auto change = [](const Json& head) { return head.at("change").number(); };
-  const std::vector<Json>& heads = found.at("heads").items();
-  const Json& most = *std::ranges::max_element(heads, {}, change);
-  std::vector<std::string> cheap;
-  for (const Json& head : heads) {
-    if (change(head) < kSmallShare * change(most)) {
-      cheap.push_back(name_of_head(head.at("layer"), head.at("head")));
-    }
+/// The steps of the plain tour but the last: what the model is asked, and what its heads do.
+std::vector<Stop> stops_about_heads(const Tour& tour) {
+  const std::string full = tour.full.string();
+  return {
+      {tour.plan.story,
+       {"show", tour.task()},
+       {"positions", tour.plan.positions},
+       [] {
+         return std::string(
+             "A transformer answers by looking back at earlier tokens, and an attention head "
+             "decides where to look. This task says where each answer is to be found, so every "
+             "head can be checked.");
+       }},
+      {"Train a small model, with one layer of heads.",
+       training_words(tour),
+       {"targets",
+        {{"name", "question"}, {"loss", "loss"}, Column("accuracy", "right answers").percent(1)}},
+       [=] { return about_training(tour); }},
+      {"Look where each head looks: which head looks at the right place for which question?",
+       {"heads", full},
+       best_heads(),
+       [=] { return about_heads(tour.full); }},
+      {"Looking is not proof that a head matters. Switch each head off, and measure the loss.",
+       {"ablate", full},
+       {"heads",
+        {kHeadColumn,
+         {"loss", "loss without it"},
+         Column("change", "change").shown_as(Form::signed_number)}},
+       [=] { return about_ablation(tour); }}};
+}
+
+/// The measurements that a thorough tour adds for its page.
+std::vector<Stop> more_measurements(const Tour& tour) {
+  const std::string full = tour.full.string();
+  std::vector<Stop> stops;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"ablate", full, "--pairs"},
+        {"ablate", full, "--gold-edges", "--examples", "512"},
+        {"attribute", full},
+        {"curve", full, "--methods", "greedy,exhaustive"}}) {
+    stops.push_back({"Measure more for the page.", words, {}, [] { return std::string(); }});
   }
-  std::string rest = "No head costs less than 1% of that.";
-  if (!cheap.empty()) {
-    const std::string costs = cheap.size() == 1 ? " costs" : " cost";
-    rest = text(heads_text(std::ssize(cheap)), costs, " less than 1% of that: ", join(cheap, ", "),
-                ".");
-  }
-  return text("The costliest head is ", name_of_head(most.at("layer"), most.at("head")),
-              ": without it the loss changes by ", significant(change(most)), " nats. ", rest);
-}
-
-std::string about_pruning(const Tour& tour) {
-  const Json found = read_json(tour.pruned / "prune.json");
-  const std::vector<std::string> kept = heads_in(found.at("kept"));
-  const Owners owners = owners_in(tour.full);
-  const auto owners_kept = std::ranges::count_if(owners.heads, [&](const std::string& head) {
-    return std::ranges::count(kept, head) > 0;
-  });
-  const auto change = [&](const char* key, const auto& shown) {
-    return shown(found.at("before").at(key).number()) + " to " +
-           shown(found.at("after").at(key).number());
-  };
-  const auto nats = [](double loss) { return significant(loss); };
-  return text("The ", kept.size(), " heads left are ", join(kept, ", "), "; ", owners_kept, " of ",
-              owners.heads.size(), " owners are among them. The loss goes from ",
-              change("loss", nats), ", the accuracy from ", change("accuracy", percent),
-              ". The pruned model is a run: every command reads it.");
-}
-
-std::string about_page(const Tour& tour) {
-  return "Open " + fs::absolute(tour.full / "report.html").string() +
-         " in a browser. `headlab train --help` lists the settings for runs of your own.";
+  return stops;
 }
 
 std::vector<Stop> stops_of(const Tour& tour) {
   const std::string full = tour.full.string(), pruned = tour.pruned.string();
-  return {
-      {"A task is a language with known ground truth: each token asks for other tokens.",
-       {"show", kTask},
-       [] {
-         return std::string(
-             "Each relation names the keys that hold an answer. A head that implements a relation "
-             "attends to these keys.");
-       }},
-      {"Train a small transformer with one layer of eight heads on this task.",
-       {"train", "--task", kTask, "--heads", text(kHeads), "--d-model", text(kWidth), "--steps",
-        text(kSteps), "--batch", text(kBatch), "--out", full, "--force"},
-       [=] { return about_training(tour); }},
-      {"Compare the attention of each head with the ground truth.",
-       {"heads", full},
-       [=] { return about_heads(tour); }},
-      {"Attention alone does not prove that a head matters. Ablate each head and measure the loss.",
-       {"ablate", full},
-       [=] { return about_ablation(tour); }},
-      {"Remove four heads, chosen by the method greedy, then train the others a little longer.",
-       {"prune", full, "--keep", text(kKept), "--finetune", text(kFinetuned), "--out", pruned,
-        "--force"},
-       [=] { return about_pruning(tour); }},
-      {"Put everything into one HTML file that also contains the model.", {"page", full}, [=] {
-         return about_page(tour);
-       }}};
+  std::vector<Stop> stops = stops_about_heads(tour);
+  if (tour.thorough) std::ranges::move(more_measurements(tour), std::back_inserter(stops));
+  stops.push_back({text("Keep ", tour.plan.kept,
+                        " heads: remove the others one by one, always the "
+                        "one that costs least. Then train a little longer."),
+                   {"prune", full, "--keep", text(tour.plan.kept), "--finetune",
+                    text(tour.finetuned()), "--out", pruned, "--force"},
+                   {"models",
+                    {{"model", "model"},
+                     {"heads", "heads"},
+                     {"loss", "loss"},
+                     Column("accuracy", "right answers").percent(1)}},
+                   [=] { return about_pruning(tour); }});
+  if (tour.thorough) {
+    stops.push_back({"Look again: where do the heads look that are left?",
+                     {"heads", pruned},
+                     best_heads(),
+                     [=] { return about_heads(tour.pruned); }});
+  }
+  std::vector<std::string> page = {"page", full, pruned};
+  if (tour.thorough) page.insert(page.end(), {"--budget", "1.6"});
+  stops.push_back(
+      {"Put it all into one page, which runs the model in your browser: click a head to "
+       "switch it off.",
+       page,
+       {},
+       [=] { return about_page(tour); }});
+  return stops;
 }
 
 /// Returns the settings of the tour's run, as `train` makes it.
-RunConfig config_of_tour() {
-  RunConfig config = recommended_config(kTask);
-  config.model.heads = {kHeads};
-  config.model.d_model = kWidth;
-  config.train.steps = kSteps;
-  config.train.batch = kBatch;
+RunConfig config_of_tour(const Tour& tour) {
+  RunConfig config = recommended_config(tour.task());
+  config.task = tour.task();
+  Settings settings = settings_of(config.model);
+  settings.add(settings_of(config.train));
+  settings.set_all_text(tour.settings());
   fit_heads(config.model);
   fit_to_task(config);
   return config;
 }
 
 bool is_pruned_by_tour(const RunConfig& config, const Tour& tour) {
-  const PruneOptions options{.keep = kKept, .finetune = kFinetuned};
+  const PruneOptions options{.keep = tour.plan.kept, .finetune = tour.finetuned()};
   return config.parent == tour.full.string() && config.pruning == pruning_text(options) &&
          config.extended.empty();
 }
@@ -201,14 +162,14 @@ void refuse_other_runs(const Tour& tour) {
     }
     const RunConfig found = read_config(folder);
     const bool is_full = folder == tour.full;
-    const bool ours = is_full ? found == config_of_tour() : is_pruned_by_tour(found, tour);
+    const bool ours = is_full ? found == config_of_tour(tour) : is_pruned_by_tour(found, tour);
     if (!ours) refuse(folder);
   }
 }
 
 /// Waits for Enter on a terminal. Returns false if the user interrupts instead.
 bool wait_for_enter(const std::string& next) {
-  note("\npress Enter for " + next);
+  note("press Enter for " + next + ", Ctrl-C to leave");
   constexpr int kMilliseconds = 100;  // a signal may come just before the wait
   char typed = 0;
   while (typed != '\n') {
@@ -220,15 +181,39 @@ bool wait_for_enter(const std::string& next) {
   return true;
 }
 
-/// Runs a step and returns its exit status.
+bool is_empty(const Json& cell) {
+  return is_blank(cell) || (cell.is_array() && cell.items().empty());
+}
+
+/// Returns the columns of a table of a result that have a value.
+std::string shown_part(const Json& found, const Table& shape) {
+  if (shape.columns.empty()) return "";
+  Table table = table_of(found, shape);
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    const std::vector<Json> cells = table.cells(table.columns[c].key);
+    if (!std::ranges::all_of(cells, is_empty)) continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (Json::Array& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  return text_of(table, text_width()) + "\n";
+}
+
+/// Runs a step and shows a part of its result. Returns its exit status.
 int show_stop(const Stop& stop, const std::string& which, bool quiet) {
-  print(text(which, ": ", wrapped(stop.before, "", 70), "\n$ ", typed_program(), " ",
-             join(texts_of(stop.words, shell_word), " "), "\n\n"));
+  const std::string command = typed_program() + " " + join(texts_of(stop.words, shell_word), " ");
+  print(wrapped(which + ": " + stop.before, "", text_width()) + "\n$ " + command + "\n\n");
   std::vector<std::string> words = stop.words;
   if (quiet) words.emplace_back("--quiet");
-  const int status = run_words(words);
-  if (status == 0) print("\n" + wrapped(as_typed(stop.after()), "", text_width()) + "\n");
-  return status;
+  const Output found = result_of_words(words);
+  if (!found.note.empty()) note(found.note);
+  if (found.status != 0) return found.status;
+  print(shown_part(found.json, stop.shown));
+  const std::string after = as_typed(stop.after());
+  for (const std::string_view line : split(after, '\n')) {
+    if (!line.empty()) print(wrapped(std::string(line), "", text_width()));
+  }
+  print("\n");
+  return 0;
 }
 
 /// Returns the tour as JSON: the sentences of each step with the result of its command.
@@ -246,17 +231,24 @@ Output tour_as_json(const std::vector<Stop>& stops) {
 }  // namespace
 
 Output start(Invocation& call) {
-  std::string out = "runs/start";
+  std::string out;
+  bool thorough = false;
   Flags flags;
-  flags.string("out", out, "folder of the run; the pruned one is DIR-pruned", "DIR");
+  flags.string("out", out, "folder of the run [runs/start]; the pruned one is DIR-pruned", "DIR");
+  flags.boolean("thorough", thorough, "also run analyses that take longer, for the page");
   call.read(flags);
+  const std::vector<std::string>& named = call.positionals();
+  const Plan& plan = plan_of(named.empty() ? "relations" : named[0]);
+  if (out.empty()) out = named.empty() ? "runs/start" : text("runs/start-", plan.name);
   while (out.size() > 1 && out.ends_with('/')) out.pop_back();
-  const Tour tour{out, out + "-pruned"};
+  const Tour tour{out, out + "-pruned", plan, thorough};
   refuse_other_runs(tour);
   const std::vector<Stop> stops = stops_of(tour);
   if (call.json()) return tour_as_json(stops);
   const bool quiet = call.given("quiet");
   const bool waits = !quiet && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+  print(text("A tour in ", stops.size(), " steps. Each runs a command and shows a part of what it ",
+             "prints. Ctrl-C leaves.\n\n"));
   for (std::size_t i = 0; i < stops.size(); ++i) {
     const std::string which = text(i + 1, " of ", stops.size());
     if (waits && i > 0 && !wait_for_enter("step " + which)) return {.status = 130};
