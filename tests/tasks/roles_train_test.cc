@@ -87,12 +87,17 @@ TEST(English, EveryRelationHasAnOwnerWhoseEdgesTheLossNeeds) {
   }
   EXPECT_NE(report.relations[0].best, report.relations[1].best) << "subject and time at one query";
   const EdgeReport edges = test_gold_edges(run.model, *run.task, {.examples = 1024});
-  for (const RelationEdges& relation : edges.relations) {
+  for (const EdgeReport::Row& relation : edges.relations) {
     const EdgeTest& all_heads = relation.tests.back();
     EXPECT_GT(all_heads.truth.low, 1);
     EXPECT_TRUE(all_heads.is_significant());
     EXPECT_TRUE(all_heads.is_large());
   }
+  // Random edges at a verb lead neither to its subject nor to its time: four heads have no more
+  // weight than what these two leave.
+  const double subject = edges.relations[0].tests.back().mass;
+  const EdgeTest& time = edges.relations[1].tests.back();
+  EXPECT_LE(time.control_mass, 4 - subject - time.mass + 1e-4);
 }
 
 TEST(English, OneHeadIsEnoughAtALowerRate) {

@@ -68,6 +68,7 @@ using Edges = std::vector<MaskedEdges::Edge>;
 struct TestedQuery {
   GroundTruth::Query at;  // b counts within the part
   double mass = 0;
+  std::vector<std::int32_t> true_keys = {};  // of all relations that the query's targets depend on
 };
 
 /// Returns the queries of a relation in the examples [first, end), numbered from `first`.
@@ -80,8 +81,30 @@ std::vector<TestedQuery> tested_queries(const GroundTruth& truth, Index first, I
   return queries;
 }
 
-/// Draws random edges of these heads at a query, none to its ground-truth keys, with at least the
-/// weight of its ground-truth edges.
+/// Whether a target is named after a relation. Such a target depends on this relation alone.
+bool has_own_target(const Task& task, const std::string& relation) {
+  return std::ranges::count(task.target_names(), relation) > 0;
+}
+
+/// Adds to each query the keys of all relations that its targets depend on: those of its own
+/// relation, and of the others unless each has a target of its own.
+void add_true_keys(const Task& task, const Example& example, std::size_t relation, Index first,
+                   std::vector<TestedQuery>& queries) {
+  const std::vector<Relation> relations = task.relations();
+  const Relation& asked = relations[relation];
+  const bool is_alone = has_own_target(task, asked.name);
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    const bool is_shared = !is_alone && !has_own_target(task, relations[r].name);
+    if (relations[r].kind != asked.kind || (r != relation && !is_shared)) continue;
+    for (TestedQuery& query : queries) {
+      const auto keys = example.truth[r].keys(first + query.at.b, query.at.t);
+      query.true_keys.insert(query.true_keys.end(), keys.begin(), keys.end());
+    }
+  }
+}
+
+/// Draws random edges of these heads at a query, none to a true key of its targets, with at least
+/// the weight of its ground-truth edges.
 Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& heads, Index keys,
                    const TestedQuery& query, Generator random) {
   Edges pool;
@@ -89,7 +112,7 @@ Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& head
     const MaskedEdges::Edge first = edges.edge(head, query.at, 0);
     for (Index key = 0; key < keys; ++key) {
       const MaskedEdges::Edge edge{first.attention_layer, first.slot + key};
-      if (edges.weight(edge) > 0 && std::ranges::count(query.at.keys, key) == 0) {
+      if (edges.weight(edge) > 0 && std::ranges::count(query.true_keys, key) == 0) {
         pool.push_back(edge);
       }
     }
@@ -117,7 +140,7 @@ std::string EdgeTest::conclusion() const {
 RelationTargets targets_of(const Task& task, const Example& example, std::size_t relation) {
   const Relation asked = task.relations()[relation];
   const std::vector<std::string> names = task.target_names();
-  const bool named = std::ranges::count(names, asked.name) > 0;
+  const bool named = has_own_target(task, asked.name);
   Batch chosen = example.batch;
   for (Index b = 0; b < chosen.size; ++b) {
     for (Index t = 0; t < chosen.length; ++t) {
@@ -207,6 +230,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   };
   std::vector<TestedQuery> queries =
       tested_queries(example_.truth[trial.relation], first, first + part.size);
+  add_true_keys(task_, example_, trial.relation, first, queries);
   MaskedEdges truth(whole.cache());
   for (TestedQuery& query : queries) {
     for (const CachedHead& head : trial.heads) {
