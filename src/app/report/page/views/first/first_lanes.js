@@ -150,15 +150,23 @@ function showArc(node, one, x, key) {
   node.setAttribute('stroke-opacity', off ? '0.45' : Math.max(0.12, weight).toFixed(2));
 }
 
+/// The key as a disc with its first letters, or with the whole word where there is room for it.
 function discOf(one, key, {size, height, texts}) {
   const x = middle(size, key);
   const y = height - 17;
-  const letters = [...(texts[key] ?? '')].slice(0, 3);
+  const letters = [...(texts[key] ?? '')];
+  const room = 7 * letters.length + 10;  // of a whole word
+  const isWhole = letters.length > 2 && room <= size;
+  const radius = Math.min(11, size / 2 - 0.5);
+  const shape = isWhole
+    ? svgNode('rect', {class: 'disc', x: x - room / 2, y: y - 11, width: room, height: 22, rx: 11})
+    : svgNode('circle', {class: 'disc', cx: x, cy: y, r: radius});
   const look = letters.length > 2 ? 'disc-text three' : 'disc-text';
+  const shown = isWhole ? letters : letters.slice(0, 3);
   return [
-    svgNode('circle', {class: 'disc', cx: x, cy: y, r: Math.min(11, size / 2 - 0.5)}),
+    shape,
     size >= 14 && svgNode('text', {class: look, x, y: y + 4.5, 'text-anchor': 'middle'},
-      letters.join('')),
+      shown.join('')),
   ];
 }
 

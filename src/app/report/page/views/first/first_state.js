@@ -61,6 +61,28 @@ const asksAt = (shown, {r}, t) => r >= 0 && (shown.gold(r, t) || []).length > 0;
 const isAsked = (shown, t, heads) => questions().some((one) =>
   heads.some((x) => x.at === one.owner) && asksAt(shown, one, t));
 
+/// For each relation the tokens that are its keys in some example: a hasty reader takes the nearest
+/// of them for the key.
+const keyTokens = memo(() => `${app.state.run} ${isLive()}`, () => {
+  const found = task().relations.map(() => new Set());
+  for (const index of range(Math.min(exampleCount(), 48))) {
+    const shown = task().set('scored').example(index);
+    found.forEach((tokens, r) => range(shown.length).forEach((t) => {
+      for (const s of shown.gold(r, t) || []) tokens.add(shown.tokens[s]);
+    }));
+  }
+  return found;
+});
+
+/// The number of relations of a query for which a token that could be the key is nearer than it.
+const distractions = (shown, t) => task().relations.filter(({kind}, r) => {
+  const keys = Array.from(shown.gold(r, t) || []);
+  if (kind !== 'self' || !keys.length) return false;
+  const nearest = Math.max(...keys);
+  return Array.from(shown.tokens.slice(nearest + 1, t + 1))
+    .some((token) => keyTokens()[r].has(token));
+}).length;
+
 /// The query of one example that shows most, with the sets of heads without which an answer breaks:
 /// those that own a question asked there, if there are any.
 function tellingQuery(index, sets, pair) {
@@ -79,7 +101,8 @@ function tellingQuery(index, sets, pair) {
     const isQuestionAsked = asking.length > 0;
     const late = (t + 1) / whole.length / 2;  // of equal queries the last one
     const value = 4 * asked * Number(right === asked) + 2 * single + breaking.length +
-      3 * Number(isPairNeeded) + 3 * Number(isQuestionAsked) + distinctKeys(shown, t) + late;
+      3 * Number(isPairNeeded) + 3 * Number(isQuestionAsked) + distinctKeys(shown, t) +
+      2 * distractions(shown, t) + late;
     return {index, q: t, breaking: isQuestionAsked ? asking : breaking, value};
   });
   return valued.filter(({breaking}) => breaking.length)
