@@ -114,7 +114,7 @@ TEST_F(Start, TellsTheSecondExampleInWords) {
   for (const Json& relation : scores.at("relations").items())
     EXPECT_TRUE(relation.at("owned").boolean()) << relation.at("name").string();
   expect_refused(run({"start", "latin"}), 2,
-                 {"cannot show 'latin': no such tour", "relations, english"});
+                 {"cannot show the tour of 'latin': there is none", "relations, english"});
 }
 
 TEST_F(Start, ReplacesItsOwnRunsWithoutWaitingInAPipe) {

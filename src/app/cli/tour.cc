@@ -94,7 +94,7 @@ const Plan& plan_of(const std::string& name) {
        200}};
   const auto found = std::ranges::find(plans, name, &Plan::name);
   if (found == plans.end()) {
-    throw UsageError("cannot show the tour of '" + name + "'",
+    throw UsageError("cannot show the tour of '" + name + "': there is none",
                      "name one of " + join(texts_of(plans, &Plan::name), ", "));
   }
   return *found;

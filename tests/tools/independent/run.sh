@@ -32,8 +32,8 @@ make() {
 if [[ ${#runs[@]} -eq 0 ]]; then
   make relations --task relations --heads 4
   make grouped --task induction --heads 4+2 --kv-heads 2 --d-ff 64 --positions sinusoidal --optimizer adam
-  make encoder --task english --norm-place post --tied --d-ff 32 --activation relu --optimizer sgd --lr 0.05 \
-    --clip 0.5
+  make encoder --task grid --norm-place post --tied --d-ff 32 \
+    --activation relu --optimizer sgd --lr 0.05 --clip 0.5
   make both --task reverse_cross
   make llama --task induction --heads 2+4 --block llama --kv-heads 2 --window 6+0 --d-ff 48
   make parallel --task induction --heads 2+4 --norm-place parallel --d-ff 48
