@@ -96,7 +96,7 @@ def check_attends(head, words, heads, problems):
         return
     name = re.sub(r"^(\d+) back$", r"back\1", said[2]).replace("same class", "same")
     score = row["scores"].get(name) or row["scores"].get(name.replace(" ", "_"))
-    if abs(float(said[1]) - score["mass"]) > 0.006 or abs(float(said[3]) - score["null"]) > 0.006:
+    if abs(float(said[1]) - score["mass"]) > 0.006 or abs(float(said[3]) - score["baseline"]) > 0.006:
         problems.append(f"{head}: {name} has {score['mass']} and {score['null']}, said is {words}")
     owner = re.search(r"Head ([\d.]+\d) is the owner", words)
     relation = next(r for r in heads["relations"] if r["name"] == name.replace(" ", "_"))

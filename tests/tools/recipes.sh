@@ -178,7 +178,7 @@ assert says("eval", run)["accuracy"] >= 0.99, "echo is not learned as recommende
 for head in says("heads", run, "--scores")["heads"]:
     equal("sharpness", head["sharpness"], head["confidence"] / (1 + head["entropy"]))
     score = head["scores"]["echo"]
-    equal("gain", score["gain"], score["mass"] - score["null"])
+    equal("gain", score["gain"], score["mass"] - score["baseline"])
 for head in says("heads", "short", "--scores")["heads"]:
     equal("last + first", head["patterns"]["last"] + head["patterns"]["first"], 1)
 for head in says("sinks", run, "--examples", "2")["heads"]:

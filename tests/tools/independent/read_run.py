@@ -416,7 +416,7 @@ def sums_of(logits, targets):
 # ---- scores of heads -----------------------------------------------------------------------------
 
 class Judge:
-    """Mass, null, lift, top-1 and entropy of heads; A: even examples, B: odd ones."""
+    """Mass, baseline, lift, top-1 and entropy of heads; A: even examples, B: odd ones."""
 
     def __init__(self, model, batch, relations, gold):
         self.model, self.batch, self.relations = model, batch, relations
@@ -455,7 +455,7 @@ class Judge:
             return None
         mass = np.mean([pattern[b, t, keys].sum() for b, t, keys, _ in B])
         top1 = np.mean([pattern[b, t, :n].argmax() in keys for b, t, keys, n in B])
-        null = np.mean([sum(t - key < window for key in keys) / min(n, window)
+        baseline = np.mean([sum(t - key < window for key in keys) / min(n, window)
                         for _, t, keys, n in B])
         if not self.relations[r]["positional"]:
             hits = {}
@@ -464,22 +464,22 @@ class Judge:
                     hits[key - t] = hits.get(key - t, 0) + (b % 2 == 0)
             best = min(hits, key=lambda offset: (-hits[offset], abs(offset), offset))
             best = best if hits[best] > 0 else 0
-            null = max(null, np.mean([t + best in keys for _, t, keys, _ in B]))
+            baseline = max(baseline, np.mean([t + best in keys for _, t, keys, _ in B]))
             total, rows = np.zeros(pattern.shape[1:]), np.zeros(pattern.shape[1])
             for b in range(0, self.batch.size, 2):
                 n = self.queries_of(kind, b)
                 total[:n] += pattern[b, :n]
                 rows[:n] += 1
             average = total / np.maximum(rows, 1)[:, None]
-            null = max(null, np.mean([average[t, keys].sum() for _, t, keys, _ in B]))
+            baseline = max(baseline, np.mean([average[t, keys].sum() for _, t, keys, _ in B]))
         every = [pattern[b, t, sorted(keys)].sum() for (b, t), keys in self.gold[r].items()
                  if b % 2 and self.visible(kind, b, t) > 0]
-        return {"mass": mass, "top1": top1, "null": null, "queries": len(B),
+        return {"mass": mass, "top1": top1, "baseline": baseline, "queries": len(B),
                 "examples": len({b for b, _, _, _ in B}), "mass_all": np.mean(every),
                 "first_half": np.mean([pattern[b, t, keys].sum() for b, t, keys, _ in A] or [0]),
                 "by_query": np.array([pattern[b, t, keys].sum() for b, t, keys, _ in B]),
                 "pattern": pattern,
-                "lift": (mass - null) / (1 - null) if null < 1 else None}
+                "lift": (mass - baseline) / (1 - baseline) if baseline < 1 else None}
 
     def permuted_masses(self, r, patterns, draws, random):
         """The largest mass of any head on gold that was drawn anew, [draws]: keys among those that
@@ -724,7 +724,7 @@ def compare_heads(model, batch, given, said):
             compare(name, value, head[name], 1e-5 * max(1, abs(value)))
         for r, relation in enumerate(said["relations"]):
             if relation["kind"] != kind:  # nothing is asked of it
-                for name in ("mass", "null", "lift", "mass_all", "top1", "queries", "examples"):
+                for name in ("mass", "baseline", "lift", "mass_all", "top1", "queries", "examples"):
                     if head["scores"][relation["name"]][name] is not None:
                         compare("of another kind", 0, head["scores"][relation["name"]][name], 0)
                 continue
@@ -732,7 +732,7 @@ def compare_heads(model, batch, given, said):
             theirs = head["scores"][relation["name"]]
             if score is not None:
                 found[r, i] = score
-                for name, allowed in (("mass", 1e-5), ("null", 1e-5), ("lift", 1e-4),
+                for name, allowed in (("mass", 1e-5), ("baseline", 1e-5), ("lift", 1e-4),
                                       ("mass_all", 1e-5), ("top1", 1e-9), ("queries", 0),
                                       ("examples", 0)):
                     compare(name, score[name], theirs[name], allowed)
@@ -799,7 +799,7 @@ def compare_winners(found, heads, relations):
         told, his = relation["best"], heads[best]["scores"][names[r]]
         compare("best head", [heads[best]["layer"], heads[best]["head"]],
                 [told["layer"], told["head"]], 0)
-        for name in ("mass", "mass_all", "top1", "lift", "null", "queries", "examples", "p", "p_holm"):
+        for name in ("mass", "mass_all", "top1", "lift", "baseline", "queries", "examples", "p", "p_holm"):
             if told[name] is not None:
                 compare("best head's " + name, his[name], told[name], 0)
         compare("mass of any head", np.max([score["by_query"] for score in of.values()], 0).mean(),

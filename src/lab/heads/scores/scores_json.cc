@@ -21,7 +21,7 @@ static Json to_json(const RelationScore& score) {
     if (row.from.relation != nullptr) json[row.name] = row.from.relation(score);
   }
   append(json, {{"mass_all", score.mass_all},
-                {"null", score.baseline},
+                {"baseline", score.baseline},
                 {"queries", score.queries},
                 {"examples", score.examples},
                 {"owns", score.owns()}});

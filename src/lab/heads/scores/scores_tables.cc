@@ -231,7 +231,7 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                            "attention mass above the baseline: 0 is chance, 1 is perfect")
                         .fixed(3),
                     &RelationScore::lift);
-  columns.add_score(Column("best.null", "baseline",
+  columns.add_score(Column("best.baseline", "baseline",
                            "attention mass reached without looking at content")
                         .fixed(3)
                         .no_legend(),

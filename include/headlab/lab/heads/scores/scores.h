@@ -40,7 +40,8 @@ struct RelationScore {
   double mass_all = 0;  // the same over all eligible queries
   double top1 = 0;      // share of these queries whose largest weight is on a ground-truth key
   double baseline = 0;  // mass of the strongest baseline
-  /// (mass - null) / (1 - null): 1 for a perfect head, 0 for the baseline; NaN if null = 1.
+  /// (mass - baseline) / (1 - baseline): 1 for a perfect head, 0 for the baseline; NaN if baseline
+  /// = 1.
   double lift = kUndefined;
   /// Share of permutations of the ground truth that give some head this much mass (see
   /// score_heads); on split B only, NaN if there are too few examples.

@@ -130,7 +130,7 @@ function truthTable(head) {
     tableOf(`Head ${head.at} against the truth`,
       ['relation', 'mass', 'chance', 'lift', 'p', ''],
       rows.map(({name, score: s, owns}) => [
-        name, ...[s.mass, s.null, s.lift, s.p].map((v) => fixed(v, 3)),
+        name, ...[s.mass, s.baseline, s.lift, s.p].map((v) => fixed(v, 3)),
         truthMark(owns, name === best.name)])),
     el('p', {id: 'truth-verdict'},
       el('b', null, `Head ${head.at} does ${verdict}. `),

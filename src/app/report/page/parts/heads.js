@@ -148,7 +148,7 @@ export function factsOf(x) {
   return [
     best && [
       `on ${best.name}`,
-      `${digits(best.score.mass, 2)} of its attention, ${digits(best.score.null, 2)} by chance ` +
+      `${digits(best.score.mass, 2)} of its attention, ${digits(best.score.baseline, 2)} by chance ` +
         `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
     ],
     same.length && [
@@ -274,7 +274,7 @@ function describedCell(best, x, off) {
   if (best) {
     const most = ownedBy(x).length ? '' : 'most on ';
     words += `, ${most}${best.name}: ${digits(best.mass, 3)} of its attention, chance ` +
-      `${digits(best.null, 3)}`;
+      `${digits(best.baseline, 3)}`;
   }
   return off ? `${words}, ablated` : words;
 }
@@ -289,7 +289,7 @@ function footOf(x) {
 function barOf(best) {
   const bar = el('div', {class: 'bar'}, el('span'), el('i'));
   bar.children[0].style.width = `${100 * Math.min(best.mass, 1)}%`;
-  bar.children[1].style.left = `calc(${100 * Math.min(best.null, 1)}% - 1px)`;
+  bar.children[1].style.left = `calc(${100 * Math.min(best.baseline, 1)}% - 1px)`;
   return bar;
 }
 

@@ -40,7 +40,7 @@ function attendsFacts(x) {
   const name = best?.name;
   const does = (y) => doneBy(y).some((d) => d.name === name);
   return {
-    best: best && spoken(name), mass: best?.score.mass, chance: best?.score.null,
+    best: best && spoken(name), mass: best?.score.mass, chance: best?.score.baseline,
     asks: task().relations.length > 0, stored: isStored(), scored: Boolean(run().reports.heads),
     does: doneBy(x).length > 0, owner: ownerNamed(name),
     others: headsOf().filter((y) => y.at !== x.at && does(y)).map((y) => y.at),

@@ -150,7 +150,7 @@ function truthBars(width, x) {
     return lacking('heads.json', 'Scores against the ground truth are') ||
       note('No relation of the task applies to this head.');
   const scoreWords = (s) => [
-    `mass ${digits(s.mass)}`, `chance ${digits(s.null)}`, `lift ${digits(s.lift)}`,
+    `mass ${digits(s.mass)}`, `chance ${digits(s.baseline)}`, `lift ${digits(s.lift)}`,
     `p ${digits(s.p, 3)}`, ...(s.queries != null ? [`${s.queries} queries`] : []),
   ].join(', ');
   const owned = ownedBy(x);
@@ -158,7 +158,7 @@ function truthBars(width, x) {
     width: Math.min(width, 560), unit: 'attention on the right keys', low: 0, high: 1,
     tickName: 'chance',
     rows: rows.map(({name, i, score}) => ({
-      name, value: score.mass, tick: score.null, strong: i === relation(x),
+      name, value: score.mass, tick: score.baseline, strong: i === relation(x),
     })),
     about: {
       name: `truth-${x.at}`, title: 'Compared with chance',
