@@ -21,10 +21,10 @@ def train(name, *flags):
 
 def cost_share(run, relation):
     """The cost of hiding a relation's edges in its best head, of hiding them in all heads."""
-    rows = study.headlab("ablate", run, "--gold-edges")["relations"]
+    rows = study.headlab("ablate", run, "--truth-edges")["relations"]
     *single, together = next(row["tests"] for row in rows if row["name"] == relation)
-    best = max(test["gold"]["change"] for test in single)
-    return best / together["gold"]["change"] if best > 0 else 0.0
+    best = max(test["truth"]["change"] for test in single)
+    return best / together["truth"]["change"] if best > 0 else 0.0
 
 
 def areas_by_ablation(run):

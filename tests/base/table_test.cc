@@ -9,8 +9,8 @@ Result example() {
   return {.about = Json::object({{"examples", 32}}),
           .tables = {{"heads",
                       {kHeadColumn,
-                       Column("gold", "change", "nats")
-                           .of(CellKind::interval, {"gold.change", "gold.low", "gold.high"})
+                       Column("truth", "change", "nats")
+                           .of(CellKind::interval, {"truth.change", "truth.low", "truth.high"})
                            .shown_as(Form::signed_number),
                        element_column("shares", 0, "back1").fixed(2),
                        Column("from", "from").of(CellKind::head)},
@@ -24,7 +24,7 @@ TEST(Result, IsJsonWithNestedKeysAndBack) {
   const Json json = example();
   EXPECT_EQ(json.at("examples"), Json(32));
   EXPECT_EQ(json.at("heads").items()[0].dump(),
-            R"({"layer":0,"head":2,"gold":{"change":0.5,"low":0.25,"high":0.75},)"
+            R"({"layer":0,"head":2,"truth":{"change":0.5,"low":0.25,"high":0.75},)"
             R"("shares":[0.125],"from":[1,0]})");
   EXPECT_EQ(json.at("tables").items()[0].at("columns").items()[1].at("meaning"), Json("nats"));
   EXPECT_EQ(Json(result_of(json)), json);
@@ -70,7 +70,7 @@ TEST(Result, RefusesAnotherShape) {
   const Json whole = example();
   for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
            {R"("heads":[)", R"("heads":[7,)", "table heads"},
-           {R"("head":0,"gold")", R"("head":{},"gold")", "column head"},
+           {R"("head":0,"truth")", R"("head":{},"truth")", "column head"},
            {R"("shares":[0.125])", R"("shares":["x"],"other":[0.125])", ""},
            {R"("heads":[)", R"("hads":[)", "table heads"},
            {R"("key":"head")", R"("key":7)", "a string"},
@@ -107,9 +107,9 @@ Column of_schema_1(const std::string& key, int digits, const std::string& unit =
 
 TEST(Columns, AreReadFromDescriptionsOfSchema1) {
   using Paths = std::vector<std::string>;
-  const Column change = of_schema_1("gold.change,low,high", -2);
-  EXPECT_EQ(change.key, "gold");
-  EXPECT_EQ(change.paths, (Paths{"gold.change", "gold.low", "gold.high"}));
+  const Column change = of_schema_1("truth.change,low,high", -2);
+  EXPECT_EQ(change.key, "truth");
+  EXPECT_EQ(change.paths, (Paths{"truth.change", "truth.low", "truth.high"}));
   EXPECT_EQ(change.cell, CellKind::interval);
   EXPECT_EQ(change.form, Form::signed_number);
   EXPECT_FALSE(change.in_legend);
@@ -174,10 +174,10 @@ TEST(Result, Schema1GetsTypedColumns) {
 
 TEST(Table, FindsColumnsByTheirKeys) {
   Table table = example().tables[0];
-  EXPECT_EQ(table.index_of("gold"), 1U);
-  table.column("gold").form = Form::hidden;
+  EXPECT_EQ(table.index_of("truth"), 1U);
+  table.column("truth").form = Form::hidden;
   EXPECT_TRUE(table.columns[1].is_hidden());
-  expect_error([&] { table.column("golf"); }, {"unknown column 'golf'", "did you mean 'gold'"});
+  expect_error([&] { table.column("trutz"); }, {"unknown column 'trutz'", "did you mean 'truth'"});
 }
 
 TEST(Result, NamesItsTables) {

@@ -82,23 +82,23 @@ TEST_F(OnTheBench, LosesWhatTheProgramLosesWithEverySetOfHeads) {
 
 TEST_F(OnTheBench, HidesTheEdgesThatTheProgramHides) {
   open(full);
-  const Json relations = study.json("full/gold_edges.json").at("relations");
+  const Json relations = study.json("full/truth_edges.json").at("relations");
   for (const Json& relation : relations.items()) {
     const std::string name = relation.at("name").string();
     const Json& test = relation.at("tests").items()[0];
-    if (test.at("gold").at("change").is_null()) continue;  // too few examples to tell
-    go_to("#view=bench&hide=gold&rel=" + name + "&h=" + at2(test.at("heads").items()[0]));
-    EXPECT_TRUE(shows("#agrees", "✓ the same (gold_edges.json)")) << name << words("#agrees");
+    if (test.at("truth").at("change").is_null()) continue;  // too few examples to tell
+    go_to("#view=bench&hide=truth&rel=" + name + "&h=" + at2(test.at("heads").items()[0]));
+    EXPECT_TRUE(shows("#agrees", "✓ the same (truth_edges.json)")) << name << words("#agrees");
     EXPECT_TRUE(shows("#live-result", "rise on " + name)) << "one number, one meaning";
   }
 }
 
 /// Fewer other edges cost what no head needs.
 TEST_F(OnTheBench, HidesAsManyOtherEdges) {
-  const Json relation = study.json("full/gold_edges.json").at("relations").items()[0];
+  const Json relation = study.json("full/truth_edges.json").at("relations").items()[0];
   const std::string head = at2(relation.at("tests").items()[0].at("heads").items()[0]);
   const std::string where = "&rel=" + relation.at("name").string() + "&h=" + head;
-  open(full, "#view=bench&hide=gold" + where);
+  open(full, "#view=bench&hide=truth" + where);
   const double truth = loss();
   choose("hide", "random");
   EXPECT_LT(loss(), 0.5 * truth) << "keys that are not asked for";

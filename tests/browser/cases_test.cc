@@ -70,7 +70,7 @@ TEST_F(Cases, ControlsHaveNoOwnerAnywhere) {
                  "--keep-weights", "3"});
     for (const Words& words :
          {Words{"heads", name}, Words{"ablate", name},
-          Words{"ablate", name, "--gold-edges", "--examples", "128"}, Words{"curve", name}})
+          Words{"ablate", name, "--truth-edges", "--examples", "128"}, Words{"curve", name}})
       study.done(words);
     open_all_views(study.page(name));
     EXPECT_NE(words("#verdict").find("No head owns"), std::string::npos);

@@ -112,7 +112,7 @@ TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {
     EXPECT_NEAR(number_in(shown.substr(shown.find(": ") + 2)), weight, 1e-3 * std::max(weight, 0.1))
         << shown;
   }
-  for (const Json& cells : pattern.at("gold").items()) {
+  for (const Json& cells : pattern.at("truth").items()) {
     if (cells.at("relation").string() != "back3") continue;
     for (int row : {5, 9, 15}) {
       mark("pattern", row, 0);

@@ -60,7 +60,7 @@ inline const Study& the_study() {
                  "3e-3", "--track-heads", "30", "--keep-weights", "6", "--eval-every", "30"});
     for (const Words& words :
          {Words{"heads", "full"}, Words{"ablate", "full", "--examples", "512"},
-          Words{"ablate", "full", "--gold-edges", "--examples", "512"},
+          Words{"ablate", "full", "--truth-edges", "--examples", "512"},
           Words{"ablate", "full", "--pairs", "--examples", "128"},
           Words{"curve", "full", "--methods", "random,ablation,greedy,exhaustive"},
           Words{"prune", "full", "--method", "greedy", "--keep", "3", "--finetune", "20", "--out",

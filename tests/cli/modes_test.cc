@@ -124,7 +124,7 @@ TEST_P(Silence, NoFlagIsTakenThatChangesNothing) {
 }
 
 const std::vector<Modes> kModes = {
-    {"ablate", {{"w"}, {"w", "--pairs"}, {"w", "--gold-edges"}}},
+    {"ablate", {{"w"}, {"w", "--pairs"}, {"w", "--truth-edges"}}},
     {"circuits", {{"w"}, {"w", "--head", "0.1"}, {"w", "--head", "0.1", "--matrix", "qk"}}},
     {"heads", {{"w"}}},
     {"pattern", {{"w", "0.2"}, {"w"}, {"w", "--grid"}, {"w", "--input", "a b"}}},

@@ -44,7 +44,7 @@ TEST_F(Pages, NameEachMissingResultOnceAndReplaceNoRun) {
 TEST_F(Pages, NeedNoCommandForWhatIsThere) {
   done(tiny({"--out", "a", "--track-heads", "10", "--keep-weights", "5"}));
   for (const Words& words :
-       {Words{"heads", "a"}, Words{"ablate", "a"}, Words{"ablate", "a", "--gold-edges"},
+       {Words{"heads", "a"}, Words{"ablate", "a"}, Words{"ablate", "a", "--truth-edges"},
         Words{"attribute", "a"}, Words{"circuits", "a"}, Words{"patch", "a"}}) {
     done(words[0] == "circuits" ? words : with(words, {"--examples", "32"}));
   }
@@ -53,7 +53,7 @@ TEST_F(Pages, NeedNoCommandForWhatIsThere) {
   for (const Json& source : json.at("files").items())
     present[source.at("file").string()] = source.at("present").boolean();
   for (const char* name :
-       {"heads.json", "ablation.json", "gold_edges.json", "attribution.json", "circuits.json",
+       {"heads.json", "ablation.json", "truth_edges.json", "attribution.json", "circuits.json",
         "patching.json", "heads.jsonl", "snapshots.safetensors"})
     EXPECT_TRUE(present.at(name)) << name;
   EXPECT_FALSE(present.at("curve.json"));

@@ -17,7 +17,7 @@ std::vector<Words> analyses_and(const std::vector<Words>& more) {
   std::vector<Words> all;
   for (const char* line :
        {"ablate a --examples 30", "ablate a --examples 30 --pairs",
-        "ablate a --examples 30 --gold-edges", "circuits a", "attribute a --examples 16",
+        "ablate a --examples 30 --truth-edges", "circuits a", "attribute a --examples 16",
         "patch a --examples 16", "prune a --keep 2 --method random --out b --force",
         "curve a --methods random"})
     all.push_back(typed(line));
@@ -48,7 +48,7 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
 constexpr std::string_view kPrinting =
     "heads a --examples 30 --all|pattern a 0.1|"
     "pattern a --grid|history a|heads a --scores|ablate a --examples 30|"
-    "ablate a --examples 30 --pairs|ablate a --examples 30 --gold-edges|circuits a|"
+    "ablate a --examples 30 --pairs|ablate a --examples 30 --truth-edges|circuits a|"
     "attribute a --examples 16|patch a --examples 16|curve a --examples 16|"
     "curve s/heads=4 --examples 16 --finetune 1 --from-scratch|"
     "runs .|eval a|explain attention a|page a --check|show text|"
@@ -90,7 +90,8 @@ TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {
   EXPECT_TRUE(holds(done({"eval", "a"}).out, "loss: held out, in nats per target: 0 is perfect"));
   EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16"}).out,
                     "lift: attention mass above the baseline"));
-  for (const char* word : {"query", "softmax", "nats", "gold", "d_model", "residual stream"})
+  for (const char* word :
+       {"query", "softmax", "nats", "ground truth", "d_model", "residual stream"})
     EXPECT_TRUE(holds(done({"explain", word}).out, std::string(word) + ": ")) << word;
   for (const char* flag : {"permutations", "keep", "gate-steps", "methods", "track_heads"})
     EXPECT_TRUE(holds(done({"explain", flag}).out, ", a flag of ")) << flag;

@@ -21,7 +21,7 @@ TEST_F(BlockWirings, EveryCommandTakesParallelBlocks) {
   for (const char* command :
        {"eval run", "heads run --examples 32", "ablate run --examples 32",
         "ablate run --pairs --examples 32", "export run --to npz --out arrays",
-        "ablate run --gold-edges --examples 32", "attribute run --examples 32",
+        "ablate run --truth-edges --examples 32", "attribute run --examples 32",
         "patch run --examples 32", "circuits run",
         "prune run --method greedy --keep 2 --examples 32 --out less", "eval less",
         "page run --out page.html", "cost --model run"}) {

@@ -5,7 +5,7 @@
 #include "headlab/core/base/text.h"
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/streams.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "support/models.h"
@@ -100,7 +100,7 @@ TEST(TruthEdges, AreTestedForEveryAttentionFunction) {
   for (const AttentionFunctionEntry& function : attention_functions()) {
     SCOPED_TRACE(function.name);
     const Transformer model = model_of(*task, text("attention_function=", function.name));
-    const EdgeReport edges = test_gold_edges(model, *task, {.examples = 40, .draws = 1});
+    const EdgeReport edges = test_truth_edges(model, *task, {.examples = 40, .draws = 1});
     EXPECT_EQ(edges.relations.size(), 2u);
   }
 }

@@ -2,9 +2,10 @@
 // found. A few seeds by default, of those that chose no margin; the numbers in
 // examples/RESULTS.md are of
 //   HEADLAB_SEEDS=200 build/test_heads --gtest_filter='Calibration.*:Power.*'
-// Gold is shuffled among the examples of a task, so that it has nothing to do with what heads look
-// at; heads are those of random models and of models built by hand that do their relation
-// perfectly. In the controls gold is what it says, and no head has a use for it.
+// The ground truth is shuffled among the examples of a task, so that it has nothing to do with what
+// heads look at; heads are those of random models and of models built by hand that do their
+// relation perfectly. In the controls the ground truth is what it says, and no head has a use for
+// it.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -16,8 +17,8 @@
 #include "headlab/core/train/evaluate.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/core/train/trainer.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "support/hand_built.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
@@ -47,8 +48,8 @@ Keys without(std::span<const std::int32_t> keys, std::span<const std::int32_t> l
   return kept;
 }
 
-/// A task whose sequences carry the gold of each other, at the same positions, except for what is
-/// true of a sequence itself: few distinct sequences share many of their edges.
+/// A task whose sequences carry the ground truth of each other, at the same positions, except for
+/// what is true of a sequence itself: few distinct sequences share many of their edges.
 class Shuffled : public TaskAround {
  public:
   Shuffled(const Task& task, Key key) : TaskAround(task), key_(key) {}
@@ -113,9 +114,9 @@ TEST(Calibration, FalseOwnersAreRare) {
     for (const RelationWinner& winner : score_heads(same, shuffled, options).relations)
       perfect.add(winner.owned);
   }
-  random.expect_at_most_one_percent("owns, random models, shuffled gold");
-  shared.expect_at_most_one_percent("shares, random models, shuffled gold");
-  perfect.expect_at_most_one_percent("owns, a perfect head, shuffled gold");
+  random.expect_at_most_one_percent("owns, random models, shuffled ground truth");
+  shared.expect_at_most_one_percent("shares, random models, shuffled ground truth");
+  perfect.expect_at_most_one_percent("owns, a perfect head, shuffled ground truth");
 }
 
 TEST(Calibration, FalseCausesAreRare) {
@@ -131,8 +132,8 @@ TEST(Calibration, FalseCausesAreRare) {
     count(random_model(small_config(task->shape()), Key{1}.fold(seed)), random);
     count(induction_pair(task->shape()), perfect);
   }
-  random.expect_at_most_one_percent("cause, random models, shuffled gold");
-  perfect.expect_at_most_one_percent("cause, the induction pair, shuffled gold");
+  random.expect_at_most_one_percent("cause, random models, shuffled ground truth");
+  perfect.expect_at_most_one_percent("cause, the induction pair, shuffled ground truth");
 }
 
 /// Two layers, trained until heads own relations: pairs of which one alone owns the relation that

@@ -1,9 +1,9 @@
 // The causes of a trained circuit: what analysis says of weights built by hand, it must say of
 // those that training finds. One short training for all of them.
 #include "headlab/lab/heads/causes/attribution.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/weights/circuits.h"
 #include "support/runs.h"
 
@@ -26,7 +26,7 @@ TEST(Causes, TrainedInductionHasTheCausesOfItsCircuit) {
   for (const HeadAblation& one : ablate_heads(run.model, examples).heads)
     EXPECT_GT(one.change.low, 1);
   EXPECT_LT(ablate_pairs(run.model, examples).pairs[0].interaction.high, 0);
-  for (const auto& row : test_gold_edges(run.model, *run.task, {.examples = 64}).relations)
+  for (const auto& row : test_truth_edges(run.model, *run.task, {.examples = 64}).relations)
     EXPECT_EQ(row.tests[0].conclusion(),
               row.relation.name == "previous" ? "has no targets of its own" : "cause");
   const AttributionReport shares = attribute_logits(run.model, *run.task, 64);

@@ -9,7 +9,7 @@
 #include "headlab/core/train/evaluate.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/core/train/trainer.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/results/statistics.h"
 #include "headlab/lab/runs/run_config.h"
 #include "support/induction_pair.h"
@@ -104,7 +104,7 @@ TEST(Coverage, IntervalsOfMaskedEdgesHoldTheTrueCost) {
   const EdgeTest truth = test(kDraws, 16384);
   std::vector<EdgeTest> drawn;
   for (Index draw = 0; draw < kDraws; ++draw) drawn.push_back(test(draw, 256));
-  for (PairedChange EdgeTest::*of : {&EdgeTest::truth, &EdgeTest::control, &EdgeTest::difference}) {
+  for (PairedChange EdgeTest::*of : {&EdgeTest::truth, &EdgeTest::random, &EdgeTest::difference}) {
     Index held = 0, given = 0;
     for (const EdgeTest& one : drawn) {
       const PairedChange& found = one.*of;

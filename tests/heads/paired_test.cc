@@ -177,7 +177,7 @@ TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
     judge_until_carried(task, examples, [&](Index n) {
       all.push_back(n);
       PairedChange change{.examples = n, .carried = static_cast<double>(n) / enough_from * 30};
-      Table table{"heads", change_columns("gold.", "cost", "")};
+      Table table{"heads", change_columns("truth.", "cost", "")};
       table.rows = {cells_of(change), cells_of({})};
       return Result{.tables = {table}};
     });

@@ -1,5 +1,5 @@
-// Scores without gold: which keys each asks for, and hand-built heads that must be recognised as
-// what they are.
+// Scores without ground truth: which keys each asks for, and hand-built heads that must be
+// recognised as what they are.
 #include "lab/heads/scores/scored_queries.h"
 
 #include <cmath>

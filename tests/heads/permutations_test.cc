@@ -1,5 +1,5 @@
-// p-values: patterns that have nothing to do with the gold get a uniform p, perfect ones the
-// smallest that there is; and what permuted gold may look like.
+// p-values: patterns that have nothing to do with the ground truth get a uniform p, perfect ones
+// the smallest that there is; and what permuted ground truth may look like.
 #include "lab/heads/scores/scored_queries.h"
 
 #include <cmath>
@@ -162,8 +162,8 @@ TEST(PermutedTruth, SaysHowFewExchangesThereAre) {
   EXPECT_EQ(PermutedTruth(content_of(constant), 199, Key{6}).different(), 0);
 }
 
-/// Tokens and gold are drawn separately for each seed: no head can know the gold. Patterns are
-/// those of random models.
+/// Tokens and ground truth are drawn separately for each seed: no head can know the ground truth.
+/// Patterns are those of random models.
 class Unrelated : public Scripted {
  public:
   Unrelated(std::uint64_t seed, bool positional) : Scripted(nullptr, positional), seed_(seed) {}
@@ -233,7 +233,7 @@ TEST(P, PerfectHeadGetsSmallestPossibleP) {
       EXPECT_EQ(report.heads[r].relations[r].p_holm, 2 * least);
       EXPECT_TRUE(report.relations[r].owned);
     }
-    EXPECT_EQ(report.heads[2].relations[0].p, 1);  // some head does better on any gold
+    EXPECT_EQ(report.heads[2].relations[0].p, 1);  // some head does better on any ground truth
   }
 }
 

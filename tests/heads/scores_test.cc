@@ -35,7 +35,7 @@ class HandBuilt : public testing::Test {
   Transformer model_;
 };
 
-/// Whether the gold of relation r at a query shares no key with that of another relation.
+/// Whether the ground truth of relation r at a query shares no key with that of another relation.
 bool disjoint(const Example& example, std::size_t r, const GroundTruth::Query& query) {
   for (std::size_t other = 0; other < example.truth.size(); ++other) {
     for (const std::int32_t key : example.truth[other].keys(query.b, query.t))

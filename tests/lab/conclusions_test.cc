@@ -10,8 +10,8 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/sweep.h"
 #include "support/golden_text.h"
@@ -103,12 +103,12 @@ TEST(ConclusionWords, EqualTheWordsOfTests) {
   EdgeTest cause{.heads = {{0, 0}},
                  .lift = .9,
                  .mass = 1,
-                 .control_mass = 1,
+                 .random_mass = 1,
                  .share = 1,
                  .truth = sure,
                  .difference = sure};
   EdgeTest small = cause, unfair = cause, silent = cause, few = cause, disagrees = cause;
-  small.share = .01, unfair.control_mass = .5, silent.asks = false;
+  small.share = .01, unfair.random_mass = .5, silent.asks = false;
   few.truth.carried = 12, disagrees.truth.p = 1;
   std::vector<std::string> conclusions;
   for (const EdgeTest& test : {cause, small, unfair, silent, few, disagrees})

@@ -3,9 +3,9 @@
 
 #include "headlab/app/report/finding_text.h"
 #include "headlab/lab/heads/causes/attribution.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/weights/circuits.h"
 #include "headlab/lab/results/words.h"
 #include "report/lines.h"
@@ -52,7 +52,7 @@ TEST(TruthEdgesText, SaysWherePatternAndCauseDisagree) {
   EdgeReport report;
   EdgeTest looks{.heads = {{0, 1}}, .lift = 0.9, .mass = 0.95, .share = 0};
   looks.truth.examples = 40;
-  EdgeTest all{.heads = {{0, 0}, {0, 1}}, .mass = 1.5, .control_mass = 1.25, .share = 1};
+  EdgeTest all{.heads = {{0, 0}, {0, 1}}, .mass = 1.5, .random_mass = 1.25, .share = 1};
   all.targets = 1234;
   all.truth = all.difference = {4.0, 3.9, 4.1, 0.0, 40};
   report.relations.push_back({{"same", ""}, {looks, all}});
@@ -65,9 +65,9 @@ TEST(TruthEdgesText, SaysWherePatternAndCauseDisagree) {
   part.truth.examples = 40;
   report.relations.push_back({{"idle", ""}, {part, nothing}});
   const Result found = result_of(report);
-  EXPECT_TRUE(holds(shown(found, "report/gold_edges.txt"), "pattern and cause disagree"));
+  EXPECT_TRUE(holds(shown(found, "report/truth_edges.txt"), "pattern and cause disagree"));
   EXPECT_TRUE(found.tables[0].cells("share")[3].is_null()) << "no share of a cost that is none";
-  EXPECT_EQ(Json(found).at("relations").items()[0].at("tests").items()[1].at("gold").at("low"),
+  EXPECT_EQ(Json(found).at("relations").items()[0].at("tests").items()[1].at("truth").at("low"),
             Json(3.9));
 }
 

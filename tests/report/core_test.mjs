@@ -50,7 +50,7 @@ function checkCase(run, entry) {
   entry.by.forEach((loss, i) => near(`${entry.name} example ${i}`, result.by[i], loss, 1e-4, 1e-4));
 }
 
-// Hidden gold edges: what the loss on the relation's targets rises by.
+// Masked ground-truth edges: what the loss on the relation's targets rises by.
 function checkEdges(run, {relation, heads, change}) {
   const places = heads.map(([m, born]) => [m, run.modules[m].placeOf(born)]);
   const index = run.task.relations.findIndex(({name}) => name === relation);

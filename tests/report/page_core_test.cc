@@ -6,7 +6,7 @@
 
 #include "headlab/core/ops/ops.h"
 #include "headlab/core/train/streams.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "support/tasks.h"
 

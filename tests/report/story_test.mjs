@@ -85,8 +85,8 @@ async function pressKeysOfThePage() {
   expect(words('edited') === '', `nothing is changed: ${words('edited')}`);
   go({tokens: [1, 2, 3]});
   expect(words('edited').includes('tokens typed'), `typed tokens are said: ${words('edited')}`);
-  go({tokens: [], hide: 'gold'});
-  expect(words('edited').includes('gold edges hidden'), `hidden edges are said: ${words('edited')}`);
+  go({tokens: [], hide: 'truth'});
+  expect(words('edited').includes('ground-truth edges masked'), `masked edges are said: ${words('edited')}`);
   document.getElementById('undo').click();
   expect(app.state.hide === null && words('edited') === '', 'Undo takes all of it back');
   await goTo('#ex=3');

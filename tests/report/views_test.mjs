@@ -41,7 +41,7 @@ const values = {
       Array.from({length: below(5)}, () => [`${below(3)}.${below(9)}`, pick([0, 0.5, 0.05])]),
     ),
   tokens: () => Array.from({length: below(4)}, () => below(99)),
-  hide: () => pick(['gold', 'random', '3.4']),
+  hide: () => pick(['truth', 'random', '3.4']),
   step: () => below(9999),
   lesson: () => pick(['numbers', 'glossary']),
   world: () => pick(['five-tokens', 'cat-sleeps', 'run']),
@@ -234,7 +234,7 @@ const typed = {
   relations: ['back1', 'back3', 'same', 'next'].map((name) => ({name, kind: 'self'})),
 };
 const truth = truthOf(typed, [4, 1, 2, 7]);
-const keysOf = (r) => [0, 1, 2, 3].map((t) => Array.from(truth.gold(r, t)).join('+')).join();
+const keysOf = (r) => [0, 1, 2, 3].map((t) => Array.from(truth.truth(r, t)).join('+')).join();
 for (const [r, keys] of [',0,1,2', ',,,0', ',,0,1', '1,2,3,'].entries())
   expect(keysOf(r) === keys, `keys of ${typed.relations[r].name}: ${keysOf(r)}, not ${keys}`);
 const targets = Array.from(truth.targets).join();
@@ -245,7 +245,7 @@ expect(truthOf({...typed, name: 'text'}, [1, 2]) === null, 'other tasks have rul
 const asks = {modules: [{kind: 'self', window: 0}], task: {
   causal: true, length: 8, relations: [{name: 'a', kind: 'self'}, {name: 'b', kind: 'self'}]}};
 const given = [{5: [0, 1], 7: [2, 3, 4], 2: [0, 1]}, {5: [2], 7: [0], 1: [0]}];
-const asked = {index: 3, tokens: new Int32Array(8), length: 8, gold: (r, t) => given[r][t] || []};
+const asked = {index: 3, tokens: new Int32Array(8), length: 8, truth: (r, t) => given[r][t] || []};
 const drawnEdges = new Set();
 for (let one = 0; one < 20; ++one) {
   const flags = randomEdges(asks, asked, 0, 0, one);

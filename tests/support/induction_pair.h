@@ -2,7 +2,7 @@
 // heads of the next layer that look for the position whose previous token is this one, and predict
 // its token. Pre-norm, so that logits can be attributed. The residual stream has a
 // dimension for each position, token, previous token and token to say; every layer norm divides by
-// the same number at all positions, which weights undo. Read next: tests/heads/gold_edges_test.cc.
+// the same number at all positions, which weights undo. Read next: tests/heads/truth_edges_test.cc.
 #pragma once
 
 #include <cmath>

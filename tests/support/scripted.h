@@ -1,4 +1,4 @@
-// A task whose gold is written down by a test, for tests of what heads are said to do.
+// A task whose ground truth is written down by a test, for tests of what heads are said to do.
 // Read next: tests/heads/scores_test.cc.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace headlab {
 
-/// Sequences of 8 tokens; gold is a function of (sequence, query), and a key below 0 means that
-/// there is none. All tokens are 0.
+/// Sequences of 8 tokens; ground truth is a function of (sequence, query), and a key below 0 means
+/// that there is none. All tokens are 0.
 class Scripted : public Task {
  public:
   using Script = Index (*)(Index b, Index t);

@@ -1,6 +1,6 @@
 // Helpers of the tests of all tasks: the message of an error, and the checks that hold for any
-// task: same key same batch, ids in range, gold that can be seen and that holds the answer. Read
-// next: table_test.cc.
+// task: same key same batch, ids in range, ground truth that can be seen and that holds the answer.
+// Read next: table_test.cc.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ inline const Sampled& sampled(std::string_view spec, Index count) {
   return one;
 }
 
-/// All of a gold as text, one "b,t:keys" for each query.
+/// All of a ground truth as text, one "b,t:keys" for each query.
 inline std::string truth_text(const GroundTruth& truth) {
   std::string out;
   for (Index i = 0; i < truth.queries(); ++i) {

@@ -13,7 +13,7 @@ using Words = std::vector<std::string>;
 const Example& sample() { return sampled("grid", kCount).example; }
 
 /// Expects all hidden pixels of `example`, and no others, to have the answer of `rule` and both
-/// gold keys.
+/// ground truth keys.
 template <class Rule>
 void expect_rule(const Task& task, const Example& example, Rule rule) {
   for (Index b = 0; b < example.batch.size; ++b) {

@@ -8,7 +8,8 @@ namespace headlab { namespace relations_tests {
 
 const Example& sample() { return sampled("relations", 400).example; }
 
-/// Expects slot r to hold the token at key(b, t), and gold to be that key; both absent if it is -1.
+/// Expects slot r to hold the token at key(b, t), and ground truth to be that key; both absent if
+/// it is -1.
 template <class KeyOf>
 void expect_slot(const Example& example, Index r, KeyOf key) {
   const GroundTruth& truth = example.truth[static_cast<std::size_t>(r)];

@@ -1,6 +1,6 @@
 // Properties of every task, run over the table, so that a new row is tested as soon as it is
-// there: streams, ranges, gold, names, text form, recommended settings. Read next: one of the files
-// for a single task.
+// there: streams, ranges, ground truth, names, text form, recommended settings. Read next: one of
+// the files for a single task.
 #include "headlab/core/tasks/table.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ TEST_P(EveryTask, LargerBatchBeginsWithTheSameSequences) {
   expect_same(small.batch, rows);
   for (std::size_t r = 0; r < small.truth.size(); ++r) {
     const std::string all = truth_text(large.truth[r]);
-    EXPECT_EQ(all.rfind(truth_text(small.truth[r]), 0), 0U) << "gold of relation " << r;
+    EXPECT_EQ(all.rfind(truth_text(small.truth[r]), 0), 0U) << "ground truth of relation " << r;
   }
 }
 

@@ -1,6 +1,6 @@
 // `headlab ablate`: the loss after ablating heads, or after masking exactly the ground-truth edges
 // of attention. A pattern shows where a head looks; this shows whether it matters. The run's model
-// is only read. Read next: lab/heads/causes/pairs.h, lab/heads/causes/gold_edges.h.
+// is only read. Read next: lab/heads/causes/pairs.h, lab/heads/causes/truth_edges.h.
 
 #include <algorithm>
 #include <iterator>
@@ -22,13 +22,13 @@ struct AblateFlags {
              join(texts_of(ablation_table(), &AblationEntry::name), "|"));
     s.string("head", heads, "ablate only these, together", "LAYER.HEAD[,...]");
     s.boolean("pairs", pairs, "ablate pairs of heads too");
-    s.boolean("gold_edges", truth_edges, "mask the ground-truth edges, and random ones");
+    s.boolean("truth_edges", truth_edges, "mask the ground-truth edges, and random ones");
     s.group("how");
     s.integer("examples", examples, 30, 1 << 24, "held-out examples; 2048 may grow to 8192");
     s.integer("seed", seed, 0, kMostExact, "random seed for examples and edges");
-    s.excludes({"kind", "pairs", "head"}, {flag_given("gold_edges")});
+    s.excludes({"kind", "pairs", "head"}, {flag_given("truth_edges")});
     s.excludes({"head"}, {flag_given("pairs")});
-    s.needs({"seed"}, {flag_given("gold_edges"), has_value("kind", {"resample"})});
+    s.needs({"seed"}, {flag_given("truth_edges"), has_value("kind", {"resample"})});
     s.renamed["heads"] = "head";
     return s;
   }
@@ -57,7 +57,7 @@ Result silence(const Run& run, const Batch& batch, const HeadSet& set,
 
 /// Returns the file in the run's folder that stores the result; "" if there is none.
 std::string file_of(const AblateFlags& flags) {
-  if (flags.truth_edges) return "gold_edges.json";
+  if (flags.truth_edges) return "truth_edges.json";
   if (!flags.heads.empty()) return "";
   return flags.pairs ? "interactions.json" : "ablation.json";
 }
@@ -74,7 +74,7 @@ Output ablate(Invocation& call) {
   const Result found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
     if (flags.truth_edges) {
       return result_of(
-          test_gold_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed}));
+          test_truth_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed}));
     }
     if (flags.pairs) return result_of(ablate_pairs(run.model, *run.task, options, examples));
     const Batch batch = held_out_examples(*run.task, examples).batch;

@@ -12,10 +12,10 @@
 #include "headlab/lab/bench/profile.h"
 #include "headlab/lab/heads/causes/ablation.h"
 #include "headlab/lab/heads/causes/analyses.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/node_patching.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/lessons/lessons.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/heads/weights/circuits.h"
@@ -156,9 +156,9 @@ const std::vector<ResultEntry> kResults = {
      .command = "ablate RUN --pairs",
      .views = {"story", "findings"},
      .shape = found_by<PairsReport>},
-    {.name = "gold_edges.json",
-     .meaning = "results of `ablate --gold-edges`: masked ground-truth edges",
-     .command = "ablate RUN --gold-edges",
+    {.name = "truth_edges.json",
+     .meaning = "results of `ablate --truth-edges`: masked ground-truth edges",
+     .command = "ablate RUN --truth-edges",
      .views = {"bench", "findings"},
      .shape = found_by<EdgeReport>},
     {.name = "circuits.json",

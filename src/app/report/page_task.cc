@@ -79,7 +79,7 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   for (std::size_t r = 0; r < relations.size(); ++r) {
     truth.push_back(truth_facts(example.truth[r], batch, relations[r].kind, blocks));
   }
-  json["gold"] = std::move(truth);
+  json["truth"] = std::move(truth);
   return json;
 }
 

@@ -1,14 +1,14 @@
 // Rules of conclusions, written from the constants that decide. Words are listed as reports print
 // them, and a test compares them with the functions that print them: a word without a rule fails.
-// Read next: lab/heads/scores/scores.h, lab/heads/causes/gold_edges.h, lab/heads/causes/pairs.h,
+// Read next: lab/heads/scores/scores.h, lab/heads/causes/truth_edges.h, lab/heads/causes/pairs.h,
 // compare.h.
 #include "headlab/lab/studies/conclusions.h"
 
 #include <utility>
 
 #include "headlab/core/base/error.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
 #include "headlab/lab/heads/causes/pairs.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/studies/compare.h"
@@ -115,7 +115,7 @@ Words of_causes() {
                  " nats and at least ", EdgeTest::kLeastShare,
                  " of the rise when the edges are masked in all heads. The random edges weigh at "
                  "least ",
-                 EdgeTest::kLeastControl, " of the ground-truth edges")),
+                 EdgeTest::kLeastRandom, " of the ground-truth edges")),
       cause("no cause", "at least one condition of `cause` does not hold"),
       cause("cause without pattern",
             text("`cause`, although the head's lift is below ", kOwnerLift)),
@@ -124,7 +124,7 @@ Words of_causes() {
       size("small", "all conditions of `cause` hold except the size of the rise"),
       size("no fair control",
            text("the loss rises significantly, but the random edges weigh less than ",
-                EdgeTest::kLeastControl, " of the ground-truth edges")),
+                EdgeTest::kLeastRandom, " of the ground-truth edges")),
       size("has no targets of its own",
            "no loss measures the relation: its queries have no targets, and only later layers use "
            "what they read")};

@@ -45,7 +45,7 @@ void add(TensorFile& file, const std::string& name, const Batch& batch) {
   add(file, name + ".source_lengths", source_lengths);
 }
 
-/// (b, t, key) for every gold key of a relation, in a row.
+/// (b, t, key) for every ground-truth key of a relation, in a row.
 void add(TensorFile& file, const std::string& name, const GroundTruth& truth) {
   std::vector<std::int32_t> edges;
   for (Index i = 0; i < truth.queries(); ++i) {
@@ -56,11 +56,11 @@ void add(TensorFile& file, const std::string& name, const GroundTruth& truth) {
   add(file, name, edges);
 }
 
-/// A batch with the ground truth of each relation as NAME_gold0, NAME_gold1 ...
+/// A batch with the ground truth of each relation as NAME_truth0, NAME_truth1 ...
 void add(TensorFile& file, const std::string& name, const Example& example) {
   add(file, name, example.batch);
   for (std::size_t r = 0; r < example.truth.size(); ++r)
-    add(file, text(name, "_gold", r), example.truth[r]);
+    add(file, text(name, "_truth", r), example.truth[r]);
 }
 
 /// Twenty steps from the run's parameters, with fresh moments, and what they led to.
@@ -149,7 +149,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   const Activations activations(run.model, example.batch);
   add(file, "scored", example.batch);
   for (std::size_t r = 0; r < example.truth.size(); ++r)
-    add(file, text("gold", r), example.truth[r]);
+    add(file, text("truth", r), example.truth[r]);
   add(file, "logits", activations.logits());
   for (std::size_t m = 0; m < activations.cache().attention.size(); ++m)
     if (const Tensor& pattern = activations.cache().attention[m].pattern; pattern.defined())
@@ -166,7 +166,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
                {"heads", scored_heads(run, examples)},
                {"target_names", run.task->target_names()},
                {"ablation", result_of(ablate_heads(run.model, held_out))},
-               {"edges", result_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
+               {"edges", result_of(test_truth_edges(run.model, *run.task, {.examples = examples}))},
                {"circuits", result_of(find_circuits(run.model, {.draws = 20}))},
                {"patching", patched(run, held_out)},
                {"explain", explained(run, activations, example.batch)},

@@ -418,14 +418,14 @@ def sums_of(logits, targets):
 class Judge:
     """Mass, baseline, lift, top-1 and entropy of heads; A: even examples, B: odd ones."""
 
-    def __init__(self, model, batch, relations, gold):
+    def __init__(self, model, batch, relations, truth):
         self.model, self.batch, self.relations = model, batch, relations
-        self.gold = []  # by relation: {(b, t): set of keys}
-        for edges in gold:
+        self.truth = []  # by relation: {(b, t): set of keys}
+        for edges in truth:
             by_query = {}
             for b, t, key in edges:
                 by_query.setdefault((b, t), set()).add(int(key))
-            self.gold.append(by_query)
+            self.truth.append(by_query)
 
     def keys_of(self, kind, b):
         return (self.batch.lengths if kind == 0 else self.batch.source_lengths)[b]
@@ -439,10 +439,10 @@ class Judge:
 
     def disjoint(self, r):
         kind, queries = self.relations[r]["kind"], []
-        for (b, t), keys in sorted(self.gold[r].items()):
+        for (b, t), keys in sorted(self.truth[r].items()):
             alone = all(o == r or self.relations[o]["kind"] != kind or
-                        not keys & self.gold[o].get((b, t), set())
-                        for o in range(len(self.gold)))
+                        not keys & self.truth[o].get((b, t), set())
+                        for o in range(len(self.truth)))
             if alone and self.visible(kind, b, t) > 0:
                 queries.append((b, t, sorted(keys), self.visible(kind, b, t)))
         return queries
@@ -472,7 +472,7 @@ class Judge:
                 rows[:n] += 1
             average = total / np.maximum(rows, 1)[:, None]
             baseline = max(baseline, np.mean([average[t, keys].sum() for _, t, keys, _ in B]))
-        every = [pattern[b, t, sorted(keys)].sum() for (b, t), keys in self.gold[r].items()
+        every = [pattern[b, t, sorted(keys)].sum() for (b, t), keys in self.truth[r].items()
                  if b % 2 and self.visible(kind, b, t) > 0]
         return {"mass": mass, "top1": top1, "baseline": baseline, "queries": len(B),
                 "examples": len({b for b, _, _, _ in B}), "mass_all": np.mean(every),
@@ -482,8 +482,8 @@ class Judge:
                 "lift": (mass - baseline) / (1 - baseline) if baseline < 1 else None}
 
     def permuted_masses(self, r, patterns, draws, random):
-        """The largest mass of any head on gold that was drawn anew, [draws]: keys among those that
-        are visible if the relation is one of positions, else the gold of other examples at the
+        """The largest mass of any head on ground truth that was drawn anew, [draws]: keys among those that
+        are visible if the relation is one of positions, else the truth of other examples at the
         same place, of which one permutation serves all places."""
         B = [q for q in self.disjoint(r) if q[0] % 2]
         at = {(b, t, n): keys for b, t, keys, n in B}
@@ -509,7 +509,7 @@ class Judge:
         return [(b, t, self.visible(kind, b, t)) for b in range(1, self.batch.size, 2)
                 for t in range(self.queries_of(kind, b))]
 
-    def without_gold(self, kind, pattern, window):
+    def without_truth(self, kind, pattern, window):
         """`window`: of a decoder, in which a query sees no later key."""
         rows = self.rows(kind)
         entropy = np.mean([-(w[w > 0] * np.log(w[w > 0])).sum()
@@ -603,7 +603,7 @@ def excess(difference, allowed):
 
 
 def truth_of(task, batch):
-    """The gold of three tasks, from the tokens by what the tasks say: {(b, t, key)} by relation."""
+    """The truth of three tasks, from the tokens by what the tasks say: {(b, t, key)} by relation."""
     name, _, settings = task.partition(":")
     settings = dict(pair.split("=") for pair in settings.split(",") if pair)
     rows = [batch.tokens[b, :batch.lengths[b]].tolist() for b in range(batch.size)]
@@ -635,7 +635,7 @@ def truth_of(task, batch):
 
 def compare_truth(task, batch, given):
     for r, ours in enumerate(truth_of(task, batch) or []):
-        theirs = {tuple(map(int, edge)) for edge in given[f"gold{r}"].reshape(-1, 3)}
+        theirs = {tuple(map(int, edge)) for edge in given[f"truth{r}"].reshape(-1, 3)}
         compare("truth of the task", len(ours ^ theirs), 0, 0)
 
 
@@ -701,8 +701,8 @@ def compare_heads(model, batch, given, said):
     real = np.arange(batch.length) < batch.lengths[:, None]
     compare("logits", logits[real], given["logits"].reshape(logits.shape)[real], 1e-3)
     compare("examples", batch.size, said["heads"]["examples"], 0)
-    gold = [given[f"gold{r}"].reshape(-1, 3) for r in range(len(said["relations"]))]
-    judge = Judge(model, batch, said["relations"], gold)
+    truth = [given[f"truth{r}"].reshape(-1, 3) for r in range(len(said["relations"]))]
+    judge = Judge(model, batch, said["relations"], truth)
     for m, pattern in enumerate(model.patterns):
         if pattern is None:
             continue
@@ -719,7 +719,7 @@ def compare_heads(model, batch, given, said):
     for i, head in enumerate(heads):
         m, h = head["layer"], head["head"]
         pattern, kind = model.patterns[m][:, place[m, h]], model.modules[m][1]
-        shape = remember(("shape", i), lambda: judge.without_gold(kind, pattern, model.window(m)))
+        shape = remember(("shape", i), lambda: judge.without_truth(kind, pattern, model.window(m)))
         for name, value in shape.items():
             compare(name, value, head[name], 1e-5 * max(1, abs(value)))
         for r, relation in enumerate(said["relations"]):
@@ -986,23 +986,23 @@ def compare_explained(model, batch, said):
         compare("explained steps", ours[step], theirs, 1e-4)
 
 
-def with_targets_of(relation, gold, batch, names):
+def with_targets_of(relation, truth, batch, names):
     """The batch with the targets at a relation's queries alone, or all if there is none."""
     own, queries = copy.copy(batch), np.zeros((batch.size, batch.length), bool)
-    queries[gold[:, 0], gold[:, 1]] = True
+    queries[truth[:, 0], truth[:, 1]] = True
     name = relation["name"]
     asked = queries[..., None] & np.array([name not in names or n == name for n in names])
     own.targets = np.where(asked, batch.targets, -1)
     return own if (own.targets >= 0).any() and relation["kind"] != 1 else batch
 
 
-def compare_edges(model, batch, gold, said):
-    """Hidden gold edges; the random ones are drawn anew, so that their cost is compared roughly."""
+def compare_edges(model, batch, truth, said):
+    """Masked ground-truth edges. The random edges are drawn again: their cost is compared roughly."""
     model.logits(batch)
     patterns, relations = model.patterns, said["relations"]
     lifts = {(h["layer"], h["head"]): h["scores"] for h in said["heads"]["heads"]}
     for r, row in enumerate(said["edges"]["relations"]):
-        own = remember(("own", r), lambda: with_targets_of(relations[r], gold[r], batch,
+        own = remember(("own", r), lambda: with_targets_of(relations[r], truth[r], batch,
                                                            said["target_names"]))
         targets = (own.targets >= 0).sum((1, 2))
         whole = model.losses(own)
@@ -1015,24 +1015,24 @@ def compare_edges(model, batch, gold, said):
             if (targets > 0).sum() < 30:
                 continue
             costs = remember(("edges", r, tuple(heads)), lambda: costs_of_edges(
-                model, own, patterns, gold[r], heads, everywhere))
+                model, own, patterns, truth[r], heads, everywhere))
             compare("hidden mass", costs["mass"], test["mass"], 1e-4)
-            compare_change("hidden edges", costs["gold"] - whole, targets, test["gold"], 1e-4)
+            compare_change("hidden edges", costs["truth"] - whole, targets, test["truth"], 1e-4)
             if len(heads) == 1:
                 compare("lift beside the edges", lifts[heads[0]][row["name"]]["lift"], test["lift"], 1e-9)
-            in_all = row["tests"][-1]["gold"]["change"]
+            in_all = row["tests"][-1]["truth"]["change"]
             if test["share"] is not None:
-                compare("share", test["gold"]["change"] / in_all, test["share"], 1e-9)
-            rough = 0.1 + 0.5 * abs(test["control"]["change"])
-            compare("random edges, weight", costs["weight"], test["control_mass"],
+                compare("share", test["truth"]["change"] / in_all, test["share"], 1e-9)
+            rough = 0.1 + 0.5 * abs(test["random"]["change"])
+            compare("random edges, weight", costs["weight"], test["random_mass"],
                     0.1 + 0.1 * costs["mass"])
-            compare("random edges, ratio", test["control_mass"] / test["mass"],
-                    test["control_ratio"], 1e-9)
-            control = (costs["control"] - whole).sum() / targets.sum()
-            compare("random edges", max(0, abs(control - test["control"]["change"]) - rough), 0, 0)
-            difference = test["gold"]["change"] - test["control"]["change"]
+            compare("random edges, ratio", test["random_mass"] / test["mass"],
+                    test["random_ratio"], 1e-9)
+            control = (costs["random"] - whole).sum() / targets.sum()
+            compare("random edges", max(0, abs(control - test["random"]["change"]) - rough), 0, 0)
+            difference = test["truth"]["change"] - test["random"]["change"]
             compare("difference", difference, test["difference"]["change"], 1e-9)
-            for name in ("control", "difference"):
+            for name in ("random", "difference"):
                 compare_rough_interval(test[name], (targets > 0).sum())
 
 
@@ -1054,9 +1054,9 @@ def compare_rough_interval(change, examples):
     compare("p beside the interval", not agree or not 1e-6 <= change["p"] <= 1, 0, 0)
 
 
-def costs_of_edges(model, batch, patterns, gold, heads, everywhere, draws=5):
+def costs_of_edges(model, batch, patterns, truth, heads, everywhere, draws=5):
     queries = {}
-    for b, t, key in gold:
+    for b, t, key in truth:
         queries.setdefault((int(b), int(t)), []).append(int(key))
     place = {head: [h for m, h in model.heads if m == head[0]].index(head[1])
              for head in model.heads}
@@ -1087,7 +1087,7 @@ def costs_of_edges(model, batch, patterns, gold, heads, everywhere, draws=5):
                 left -= patterns[m][b, h, t, key]
                 weight += patterns[m][b, h, t, key] / draws / len(queries)
         control = control + hidden_losses(drawn) / draws
-    return {"gold": hidden_losses(edges), "control": control, "weight": weight,
+    return {"truth": hidden_losses(edges), "random": control, "weight": weight,
             "mass": sum(mass.values()) / len(queries)}
 
 
@@ -1100,7 +1100,7 @@ def pair_costs(model, batch, a, b):
     return [V(logits.value) for logits in (joint, *at_scales)]  # without the passes, which are large
 
 
-def compare_pairs(model, batch, gold, said):
+def compare_pairs(model, batch, truth, said):
     targets = (batch.targets >= 0).sum((1, 2))
     loss = model.mean_loss(batch)
     compare("loss", loss, said["pairs"]["loss"], 1e-5)
@@ -1123,7 +1123,7 @@ def compare_pairs(model, batch, gold, said):
             compare("beyond, of no relation", 0, pair["beyond_share"], 0)
             continue
         r = names.index(pair["relation"])
-        own = with_targets_of(said["relations"][r], gold[r], batch, said["target_names"])
+        own = with_targets_of(said["relations"][r], truth[r], batch, said["target_names"])
         compare_knowing(model, own, pair, (a, b))
         if pair["beyond"]["examples"]:
             losses = [sums_of(x, own.targets) for x in logits]
@@ -1464,12 +1464,12 @@ def correlation(x, y):
 
 # ---- edges, and attention over layers ------------------------------------------------------------
 
-def gold_of(given, name, relations):
+def given_truth(given, name, relations):
     """{(b, t): keys} by relation."""
     found = []
     for r in range(len(relations)):
         found.append({})
-        for b, t, key in given[f"{name}_gold{r}"].reshape(-1, 3):
+        for b, t, key in given[f"{name}_truth{r}"].reshape(-1, 3):
             found[r].setdefault((int(b), int(t)), set()).add(int(key))
     return found
 
@@ -1489,7 +1489,7 @@ def rollout_of(layers):
 
 
 def compare_flow(model, given, said, relations):
-    batch, gold = Batch(given, "of_flow"), gold_of(given, "of_flow", relations)
+    batch, truth = Batch(given, "of_flow"), given_truth(given, "of_flow", relations)
 
     def maps():
         model.logits(batch)
@@ -1502,7 +1502,7 @@ def compare_flow(model, given, said, relations):
     compare("rollout", whole, said["rollout"], 1e-5)
     compare("examples", batch.size, said["examples"], 0)
     for r, row in enumerate(said["relations"]):
-        queries = [(b, t, sorted(keys)) for (b, t), keys in gold[r].items()]
+        queries = [(b, t, sorted(keys)) for (b, t), keys in truth[r].items()]
         compare("flow: queries", len(queries), row["queries"], 0)
         shares = [found[b][t, keys].sum() for b, t, keys in queries]
         compare("rollout: shares", np.mean(shares or [0]), row["rollout"], 1e-5)
@@ -1518,27 +1518,27 @@ def compare_flow(model, given, said, relations):
 
 
 def costs_of_relation(model, given, relations, r, names):
-    """Targets by example, and the rise of the loss with the gold edges hidden in all heads."""
+    """Targets by example; rise of the loss with the ground-truth edges masked in all heads."""
     batch = remember("examples of costs", lambda: Batch(given, "held_out"))
-    gold = given[f"held_out_gold{r}"].reshape(-1, 3)
-    own = with_targets_of(relations[r], gold, batch, names)
+    truth = given[f"held_out_truth{r}"].reshape(-1, 3)
+    own = with_targets_of(relations[r], truth, batch, names)
     answers = remember("answers of costs", lambda: (model.logits(batch).value, model.patterns))
     whole, model.patterns = sums_of(V(answers[0]), own.targets), answers[1]
     hidden = {m: np.zeros(pattern.shape, bool) for m, pattern in enumerate(model.patterns)
               if pattern is not None and model.modules[m][1] == relations[r]["kind"]}
-    for b, t, key in gold:
+    for b, t, key in truth:
         for edges in hidden.values():
             edges[b, :, t, key] = True
     return (own.targets >= 0).sum((1, 2)), sums_of(model.logits(own, hidden=hidden), own.targets) - whole
 
 
-def edges_of_queries(model, batch, gold, relations, kind):
-    """By example: (t, s) of the queries with gold, with each key that some layer of the kind sees."""
+def edges_of_queries(model, batch, truth, relations, kind):
+    """By example: (t, s) of each query with ground truth and each key that some layer sees."""
     judge = Judge(model, batch, relations, [])
     windows = [model.window(m) for m, (_, of, _) in enumerate(model.modules)
                if of == kind and model.patterns[m] is not None]
     found = [[] for _ in range(batch.size)]
-    for b, t in sorted({query for r, of in enumerate(gold) if relations[r]["kind"] == kind
+    for b, t in sorted({query for r, of in enumerate(truth) if relations[r]["kind"] == kind
                         for query in of}):
         keys = judge.visible(kind, b, t)
         found[b] += [(t, s) for s in range(keys) if any(abs(t - s) < window for window in windows)]
@@ -1608,30 +1608,30 @@ def area_of(truth, others, rounding):
 
 
 def compare_areas(model, given, said, relations):
-    batch, gold = Batch(given, "of_edges"), gold_of(given, "of_edges", relations)
+    batch, truth = Batch(given, "of_edges"), given_truth(given, "of_edges", relations)
     compare("examples", batch.size, said["examples"], 0)
 
     def scored(kind):
         model.logits(batch)
-        edges = edges_of_queries(model, batch, gold, relations, kind)
+        edges = edges_of_queries(model, batch, truth, relations, kind)
         return edges, scores_of_edges(model, batch, edges, kind)
     for row in said["relations"]:
         r = [relation["name"] for relation in relations].index(row["relation"])
         kind = relations[r]["kind"]
         edges, scores = remember(("areas", kind), lambda: scored(kind))
-        own = gold[r]
-        every = [of for other, of in enumerate(gold) if relations[other]["kind"] == kind]
+        own = truth[r]
+        every = [of for other, of in enumerate(truth) if relations[other]["kind"] == kind]
         for cell in row["scores"]:
             areas, doubts, count = [], [], 0
             for b, of in enumerate(edges):
                 asked = [i for i, (t, _) in enumerate(of) if (b, t) in own]
-                truth = [i for i in asked if of[i][1] in own[b, of[i][0]]]
+                right = [i for i in asked if of[i][1] in own[b, of[i][0]]]
                 others = [i for i in asked if not any(of[i][1] in other.get((b, of[i][0]), ())
                                                       for other in every)]
-                if not truth or not others:
+                if not right or not others:
                     continue
-                values, count = scores[cell["score"]][b], count + len(truth)
-                area, doubt = area_of(values[truth], values[others], 1e-6 + 1e-5 * abs(values).max())
+                values, count = scores[cell["score"]][b], count + len(right)
+                area, doubt = area_of(values[right], values[others], 1e-6 + 1e-5 * abs(values).max())
                 areas.append(area)
                 doubts.append(doubt)
             compare("areas: edges", [count, len(areas)], [cell["edges"], cell["examples"]], 0)
@@ -1857,17 +1857,17 @@ def check(model, config, batches, given, said, about=None):
     worst.clear()
     scored, held_out, choosing = (batches[name] for name in ("scored", "held_out", "choosing"))
     relations = said["relations"]
-    gold = [given[f"held_out_gold{r}"].reshape(-1, 3) for r in range(len(relations))]
+    truth = [given[f"held_out_truth{r}"].reshape(-1, 3) for r in range(len(relations))]
     comparisons = {
         "heads": lambda: compare_heads(model, scored, given, said),
         "ablation": lambda: compare_ablation(model, held_out, said),
-        "edges": lambda: compare_edges(model, held_out, gold, said),
+        "edges": lambda: compare_edges(model, held_out, truth, said),
         "edge_areas": lambda: compare_areas(model, given, said["edge_areas"], relations),
         "flow": lambda: compare_flow(model, given, {**said["flow"], "targets": said["target_names"]},
                                      relations),
         "attribution": lambda: compare_attribution(model, held_out, said["attribution"]),
         "lens": lambda: compare_lens(model, held_out, said["lens"]),
-        "pairs": lambda: compare_pairs(model, held_out, gold, said),
+        "pairs": lambda: compare_pairs(model, held_out, truth, said),
         "circuits": lambda: compare_circuits(model, said["circuits"]),
         "patching": lambda: compare_patching(model, held_out, said["patching"]),
         "explain": lambda: compare_explained(model, scored, said["explain"]),

@@ -22,7 +22,7 @@
 namespace headlab {
 
 /// Draws the pattern of a head: queries are rows, keys columns. The ground-truth cells of
-/// `relation` (as in HeadPattern::gold_of) are outlined: solid if they hold at least half of the
+/// `relation` (as in HeadPattern::truth_of) are outlined: solid if they hold at least half of the
 /// query's weight, dashed if not. Queries without ground truth are in brackets.
 Picture pattern_figure(const HeadPattern& pattern, std::string_view relation = "",
                        double width = 0);

@@ -38,7 +38,7 @@ struct Sequence {
   Split split;
   Generator random;
   Index unit;       // index of the sentence or block, if the definition states their number
-  bool with_truth;  // whether ground truth is requested; if not, add_gold and add_candidates do
+  bool with_truth;  // whether ground truth is requested; if not, add_truth and add_candidates do
                     // nothing
 
   Index length() const { return example.batch.length; }
@@ -55,7 +55,7 @@ struct Sequence {
   void pad_behind(Index n) { example.batch.lengths.push_back(id(n)); }
 
   /// Adds the ground-truth keys, one or several, of relation r for the query at position t. Errors:
-  /// those of Gold::add; call it with ascending t.
+  /// those of GroundTruth::add; call it with ascending t.
   template <class Keys>
   void add_truth(std::size_t r, Index t, const Keys& keys) {
     if (with_truth) example.truth[r].add(b, t, keys);

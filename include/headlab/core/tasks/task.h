@@ -59,7 +59,7 @@ class GroundTruth {
   std::vector<std::int32_t> keys_;
 };
 
-/// A batch with its ground truth: gold[r] and candidates[r] belong to relations()[r] of its task.
+/// A batch with its ground truth: truth[r] and candidates[r] belong to relations()[r] of its task.
 /// Candidates are the keys from which a naive reader would choose the nearest, such as all nouns of
 /// the sentence; a head must beat that reader. If a task has no candidates, `candidates` is empty;
 /// otherwise single relations may have no queries.
@@ -102,7 +102,7 @@ class Task {
   /// Returns a sentence or two about the data of the task; "" if there are none.
   virtual std::string about_data() const { return ""; }
   /// Returns a batch of one sequence with these tokens. Targets and ground truth are filled in if
-  /// they follow from the tokens alone; otherwise there is no target and `gold` is empty. Error if
+  /// they follow from the tokens alone; otherwise there is no target and `truth` is empty. Error if
   /// there are no tokens.
   virtual Example example_of(std::span<const std::int32_t> tokens) const;
   /// Returns a token as text.

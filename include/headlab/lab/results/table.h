@@ -36,8 +36,8 @@ enum class Form {
 
 /// A column of a table. Most columns are declared as {key, title, meaning} and then refined:
 ///
-///   Column("gold", "cost", "rise of the loss, nats")
-///       .of(CellKind::interval, {"gold.change", "gold.low", "gold.high"})
+///   Column("truth", "cost", "rise of the loss, nats")
+///       .of(CellKind::interval, {"truth.change", "truth.low", "truth.high"})
 ///       .shown_as(Form::signed_number)
 struct Column {
   std::string key;  // its name, unique in the table: used in lookups and, with _ for each dot, in

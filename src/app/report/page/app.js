@@ -80,8 +80,8 @@ function changed() {
   const {gates, hide, tokens, step} = app.state;
   const parts = [
     ...Object.entries(gates).map(([at, v]) => (v === 0 ? `${at} off` : `${at} at ${v}`)),
-    hide && `${hide} edges hidden`, tokens.length > 0 && 'tokens typed',
-    step != null && `step ${step}`,
+    hide && `${hide === 'truth' ? 'ground-truth' : hide} edges masked`,
+    tokens.length > 0 && 'tokens typed', step != null && `step ${step}`,
   ].filter(Boolean);
   if (!parts.length) return [];
   return [

@@ -1,7 +1,7 @@
 // Ablation by gates and replacements. The outer loop runs over parts of the examples and the inner
 // one over head sets, so that the data of a part are computed once: its slice of the replacements,
 // the unchanged residual streams, from which each set starts at the block of its first ablated
-// head, and the outputs of the heads of that attention layer. Read next: gold_edges.cc.
+// head, and the outputs of the heads of that attention layer. Read next: truth_edges.cc.
 #include "headlab/lab/heads/causes/ablation.h"
 
 #include <algorithm>

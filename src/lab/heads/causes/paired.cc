@@ -18,7 +18,7 @@ namespace headlab {
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
                                    const std::string& meaning, const ChangeShown& shown) {
   const std::string change = prefix + "change";
-  // "gold." names the object that holds the change: its interval is called "gold".
+  // "truth." names the object that holds the change: its interval is called "truth".
   const std::string key = prefix.empty() ? change : prefix.substr(0, prefix.size() - 1);
   return {Column(key, title, meaning + ", with its 95% interval")
               .of(CellKind::interval, {change, prefix + "low", prefix + "high"})

@@ -12,7 +12,7 @@
 #include "headlab/core/base/progress.h"
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/attribution.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/heads/scores/scores.h"
 

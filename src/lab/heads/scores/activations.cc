@@ -189,7 +189,7 @@ Json to_json(const HeadPattern& pattern) {
                                   {"tokens", pattern.queries},
                                   {"keys", pattern.keys},
                                   {"pattern", rows},
-                                  {"gold", truth}});
+                                  {"truth", truth}});
 }
 
 namespace {

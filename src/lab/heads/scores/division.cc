@@ -14,7 +14,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/evaluate.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/scores/activations.h"
 
 namespace headlab {

@@ -97,7 +97,7 @@ Index widest_window(const HeadedModel& model, AttentionKind kind);
 QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,
                           std::size_t r, bool causal, Index window = 0);
 /// Returns the queries of ground truth that is compared with no other relation: all count as
-/// disjoint. `gold` must outlive them.
+/// disjoint. `truth` must outlive them.
 QuerySet lone_queries(const GroundTruth& truth, const Mask& mask);
 
 /// Permuted ground truth: samples under the null hypothesis that the ground truth of a relation is

@@ -1,7 +1,7 @@
 // Which way to score attention edges finds the ground truth? An edge is a pair (query, key) of one
 // sequence, in all heads of the attention layers of one kind. Six scores rank the edges, and the
 // area under the ROC curve says how well: the probability that a ground-truth edge ranks above
-// another edge of the same queries; 0.5 is chance, 1 is perfect. Read next: gold_edges.h, which
+// another edge of the same queries; 0.5 is chance, 1 is perfect. Read next: truth_edges.h, which
 // masks the ground-truth edges and measures their cost.
 #pragma once
 

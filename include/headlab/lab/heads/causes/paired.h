@@ -71,7 +71,7 @@ struct ChangeShown {
   bool p = false;
 };
 /// Returns the columns of a change: the change with its interval, p, `examples` and `carried`.
-/// Their values are at `prefix` in JSON ("gold.", or "" for the row itself).
+/// Their values are at `prefix` in JSON ("truth.", or "" for the row itself).
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
                                    const std::string& meaning, const ChangeShown& shown = {});
 /// Returns the cells of these columns.

@@ -89,7 +89,7 @@ std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task,
 /// Returns the patterns of every head on sequence b of examples of the task.
 std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task,
                                      const Example& examples, Index b = 0);
-/// Returns {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows, "gold":
+/// Returns {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows, "truth":
 /// [{"relation", "mass", "keys": ground-truth keys of each query}]}.
 Json to_json(const HeadPattern& pattern);
 

@@ -274,7 +274,7 @@ struct ScoreSource {
   double (*value)(const HeadSums& head) = nullptr;
   /// From the head's score on one relation.
   double (*relation)(const RelationScore& score) = nullptr;
-  bool always = false;  // `value`: computed even without options.without_gold
+  bool always = false;  // `value`: computed even without options.without_truth
   /// `value`: left out of JSON and tables if it is NaN for every head.
   bool optional = false;
   bool hidden = false;  // in JSON and CSV only, not in text

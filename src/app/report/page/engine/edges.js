@@ -10,11 +10,11 @@ function sizesOf(run, m, example) {
 }
 
 /// The edges of a relation, as flags [Q * S].
-export function goldEdges(run, example, relation, m) {
+export function truthEdges(run, example, relation, m) {
   const [Q, S] = sizesOf(run, m, example);
   const flags = new Uint8Array(Q * S);
   for (let t = 0; t < Q; ++t)
-    for (const s of example.gold(relation, t) || noKeys) flags[t * S + s] = 1;
+    for (const s of example.truth(relation, t) || noKeys) flags[t * S + s] = 1;
   return flags;
 }
 
@@ -28,12 +28,12 @@ export function randomEdges(run, example, relation, m, seed = 0) {
     const truth = new Set();
     relations.forEach((other, r) => {
       if (other.kind === relations[relation].kind)
-        for (const s of example.gold(r, t) || noKeys) truth.add(s);
+        for (const s of example.truth(r, t) || noKeys) truth.add(s);
     });
     const pool = [];
     const {from, to} = keysSeen(run, m, example, t);
     for (let s = from; s < to; ++s) if (!truth.has(s)) pool.push(s);
-    const wanted = (example.gold(relation, t) || noKeys).length;
+    const wanted = (example.truth(relation, t) || noKeys).length;
     for (let n = 0; n < wanted && pool.length > 0; ++n)
       flags[t * S + pool.splice(Math.floor(random() * pool.length), 1)[0]] = 1;
   }
@@ -42,7 +42,7 @@ export function randomEdges(run, example, relation, m, seed = 0) {
 
 /// Flags of the edges to hide for each head, as an option of a pass.
 export function hiddenFor(run, example, hide) {
-  const make = hide.random ? randomEdges : goldEdges;
+  const make = hide.random ? randomEdges : truthEdges;
   return (m, place) => hide.heads.some((head) => head[0] === m && head[1] === place)
     ? make(run, example, hide.relation, m, (hide.seed || 0) * 4096 + m * 64 + place) : null;
 }

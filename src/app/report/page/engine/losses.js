@@ -28,8 +28,8 @@ export function lossesOf(trace, example = trace.example) {
   return {losses, sum, count, right};
 }
 
-/// The targets that a relation answers for (targets_of in lab/heads/causes/gold_edges.cc): those at
-/// its queries, and of several the one with its name; all of them if its queries have none.
+/// The targets that a relation answers for (targets_of in lab/heads/causes/truth_edges.cc): those
+/// at its queries, and of several the one with its name; all of them if its queries have none.
 function targetsOfRelation(set, relation) {
   set.answers ??= [];
   if (set.answers[relation]) return set.answers[relation];
@@ -42,7 +42,7 @@ function targetsOfRelation(set, relation) {
     for (let t = 0; t < task.length && !any; ++t)
       for (let k = 0; k < K; ++k)
         any = any || ((slot < 0 || slot === k) && set.hasTarget(i, t, k) &&
-          set.gold(relation, i, t).length > 0);
+          set.truth(relation, i, t).length > 0);
   set.answers[relation] = any && kind !== 'encoder' ? {all: false, slot} : {all: true, slot: -1};
   return set.answers[relation];
 }
@@ -74,7 +74,7 @@ class Evaluation {
   answers(r, example, t, k) {
     const rule = this.rules[r];
     if (rule.all) return true;
-    return (rule.slot < 0 || rule.slot === k) && example.gold(r, t).length > 0;
+    return (rule.slot < 0 || rule.slot === k) && example.truth(r, t).length > 0;
   }
   add(trace, example) {
     const {losses, right} = lossesOf(trace, example);

@@ -83,8 +83,8 @@ class Example {
     Object.assign(this, fields);
   }
   /// The keys that a relation gives query t; empty where it asks nothing, null without a truth.
-  gold(relation, t) {
-    return this.goldOf ? this.goldOf(relation, t) : null;
+  truth(relation, t) {
+    return this.truthAt ? this.truthAt(relation, t) : null;
   }
 }
 
@@ -101,12 +101,12 @@ class ExampleSet {
     return this.facts[name] ? this.blocks.read(this.facts[name]) : null;
   }
   /// The keys of a relation: where those of each query begin, and all of them.
-  truth(relation) {
+  stored(relation) {
     if (!this.truths[relation]) {
-      const counts = this.blocks.read(this.facts.gold[relation].counts);
+      const counts = this.blocks.read(this.facts.truth[relation].counts);
       const begin = new Int32Array(counts.length + 1);
       for (let i = 0; i < counts.length; ++i) begin[i + 1] = begin[i] + counts[i];
-      const keys = Int32Array.from(this.blocks.read(this.facts.gold[relation].keys));
+      const keys = Int32Array.from(this.blocks.read(this.facts.truth[relation].keys));
       this.truths[relation] = {begin, keys, each: counts.length / this.size};
     }
     return this.truths[relation];
@@ -116,8 +116,8 @@ class ExampleSet {
     const {length, targets} = this.task;
     return targetOf(this.values('targets')[(i * length + t) * targets + k]) >= 0;
   }
-  gold(relation, i, t) {
-    const {begin, keys, each} = this.truth(relation);
+  truth(relation, i, t) {
+    const {begin, keys, each} = this.stored(relation);
     const at = i * each + t;
     return t < each ? keys.subarray(begin[at], begin[at + 1]) : noKeys;
   }
@@ -134,7 +134,7 @@ class ExampleSet {
       targets: part(this.values('targets'), T * K).map(targetOf),
       source: S > 0 ? part(this.values('source'), S) : null,
       sourceLength: sources ? sources[i] : S,
-      goldOf: (relation, t) => this.gold(relation, i, t),
+      truthAt: (relation, t) => this.truth(relation, i, t),
     });
   }
 }
@@ -160,7 +160,7 @@ export function makeExample(task, tokens, {source = null, targets = null, length
     length: length ?? tokens.length,
     targets: targets && Int32Array.from(targets),
     source: source && Int32Array.from(source),
-    sourceLength: source ? source.length : 0, goldOf: null,
+    sourceLength: source ? source.length : 0, truthAt: null,
   });
 }
 
@@ -185,7 +185,7 @@ export function truthOf(task, tokens) {
     return key >= 0 ? Int32Array.of(key) : noKeys;
   }));
   const example = makeExample(task, tokens, {targets});
-  example.goldOf = (relation, t) => keys[relation][t] || noKeys;
+  example.truthAt = (relation, t) => keys[relation][t] || noKeys;
   return example;
 }
 

@@ -148,8 +148,8 @@ export function factsOf(x) {
   return [
     best && [
       `on ${best.name}`,
-      `${digits(best.score.mass, 2)} of its attention, ${digits(best.score.baseline, 2)} by chance ` +
-        `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
+      `${digits(best.score.mass, 2)} of its attention, ${digits(best.score.baseline, 2)} by ` +
+        `chance (lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
     ],
     same.length && [
       best && sharedBy(x).includes(best.name) ? 'distributed over' : 'also in',

@@ -121,18 +121,18 @@ export function dial(options, tell = () => {}) {
 
 /// The program's result for hidden edges: the rise on the relation's own targets.
 function programOfEdges() {
-  const {gold_edges: gold} = run().reports;
+  const {truth_edges: edges} = run().reports;
   const rel = relation();
   const {result, whole} = measured;
   const {name} = task().relations[rel] || {};
-  const test = gold?.examples === task().set('held_out').size && gold.relations
+  const test = edges?.examples === task().set('held_out').size && edges.relations
     .find((r) => r.name === name)
     ?.tests.find((t) => t.heads.length === 1 && idOfPair(t.heads[0]) === chosen().at);
-  if (app.state.hide !== 'gold' || gateArray() || test?.gold?.change == null ||
+  if (app.state.hide !== 'truth' || gateArray() || test?.truth?.change == null ||
     !whole?.result.relations[rel])
     return null;
   const ours = result.relations[rel].loss - whole.result.relations[rel].loss;
-  return {ours, theirs: test.gold.change, from: 'gold_edges.json', what: `rise on ${name}`};
+  return {ours, theirs: test.truth.change, from: 'truth_edges.json', what: `rise on ${name}`};
 }
 
 /// The program's result for the present gates and edges: {ours, theirs, from, what}, or null.

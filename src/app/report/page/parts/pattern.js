@@ -110,7 +110,7 @@ function rowSum(map, t) {
 /// hit.
 function truthRows(map, rel) {
   if (rel < 0) return null;
-  const rows = range(map.rows, (t) => example().gold(rel, t));
+  const rows = range(map.rows, (t) => example().truth(rel, t));
   if (rows.some((keys) => keys === null)) return null;
   return rows.map((keys, t) => {
     const mass = keys.reduce((sum, s) => sum + map.values[t * map.cols + s], 0) / rowSum(map, t);
@@ -146,9 +146,9 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
   const [locked] = lockedCell(lock);
   const said = (t, s) => {
     const isRight = truth && truth[t].keys.includes(s);
-    const gold = isRight ? rightKeyWords(rel, truth[t].hit) : '';
+    const found = isRight ? rightKeyWords(rel, truth[t].hit) : '';
     return `query ${t} ${quoted(queries[t])} → key ${s} ${quoted(keys[s])}: ` +
-      `${digits(map.values[t * map.cols + s])}${gold}`;
+      `${digits(map.values[t * map.cols + s])}${found}`;
   };
   const asked = (t) => !truth || truth[t].keys.length > 0;
   const missed = (r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0);
@@ -260,7 +260,7 @@ const askingModule = () => {
 /// The query with the most right keys; the last of equals.
 export function busiestQuery() {
   const {length} = tokensOf(askingModule()).queries;
-  const asked = (t) => task().relations.filter((_, r) => example().gold(r, t)?.length).length;
+  const asked = (t) => task().relations.filter((_, r) => example().truth(r, t)?.length).length;
   return range(length).reduce((a, b) => (asked(b) >= asked(a) ? b : a), 0);
 }
 
@@ -271,11 +271,11 @@ function sentenceOf(width, {t: wanted, head}) {
   const t = Math.min(wanted, queries.length - 1);
   const {kind} = run().modules[m];
   const room = Math.min(46, (width - 8) / Math.max(queries.length, keys.length));
-  const gold = (name, r) => Array.from(example().gold(r, t) || [], (s) => ({name, r, s}));
+  const right = (name, r) => Array.from(example().truth(r, t) || [], (s) => ({name, r, s}));
   return {
     t, queries, keys, room, top: 86, gap: kind === 'self' ? 0 : 40,
     at: (i) => 4 + room * (i + 0.5),
-    asked: task().relations.flatMap((one, r) => (one.kind === kind ? gold(one.name, r) : [])),
+    asked: task().relations.flatMap((one, r) => (one.kind === kind ? right(one.name, r) : [])),
     row: head && trace() ? rowOf(patternOf(trace(), m, head.place), t) : [],
   };
 }

@@ -52,7 +52,7 @@ const STATE_KEYS = {
   rel: [text(/^[^\u0000-\u001f]{0,80}$/), null],
   win: [text(/^\d{1,5}-\d{1,5},\d{1,5}-\d{1,5}$/), null], tab: [text(/^[a-z]{1,20}$/), 'row'],
   gates: [gates, {}], repl: [oneOf('zero', 'mean', 'resample'), 'zero'],
-  hide: [text(/^(gold|random|\d{1,5}\.\d{1,5})$/), null],
+  hide: [text(/^(truth|random|\d{1,5}\.\d{1,5})$/), null],
   tokens: [counts, []], step: [count, null], method: [text(/^[a-z_0-9]{1,40}$/), null],
   kept: [count, null], scene: [count, 0], file: [text(/^[a-z_]{1,40}$/), null],
   group: [count, null], lesson: [text(/^[a-z]{1,20}$/), 'vectors'],

@@ -4,7 +4,7 @@
 // are the business of the engine.
 import {range} from '../engine/numbers.js';
 import {headNamed, makeExample, truthOf} from '../engine/page_data.js';
-import {goldEdges, randomEdges} from '../engine/edges.js';
+import {truthEdges, randomEdges} from '../engine/edges.js';
 import {drive, forwardPass, forwardSteps} from '../engine/pass.js';
 import {headPlaces, ownerOf, reportScore} from '../engine/reports.js';
 import {storedTrace} from '../engine/stored_trace.js';
@@ -127,7 +127,7 @@ export const where = () =>
   JSON.stringify([app.state.run, app.state.ex, app.state.tokens, app.state.step, isLive()]);
 
 /// The example shown, or with the tokens that the reader typed (those of the source, where there is
-/// one); gold where the task's rule is known for them.
+/// one); ground truth where the task's rule is known for them.
 export const example = memo(where, () => {
   const original = task().set('scored').example(exampleIndex());
   const typed = app.state.tokens.filter((v) => v < task().vocab);
@@ -156,7 +156,7 @@ function hiddenEdges() {
   if (!hide || !head || (rel < 0 && !/^\d/.test(hide))) return null;
   return (m, place) => {
     if (m !== head.m || place !== head.place) return null;
-    if (hide === 'gold') return goldEdges(run(), example(), rel, m);
+    if (hide === 'truth') return truthEdges(run(), example(), rel, m);
     if (hide === 'random') return randomEdges(run(), example(), rel, m);
     const {queries, keys} = baseTrace().modules[m];
     const bits = new Uint8Array(queries * keys);

@@ -184,7 +184,7 @@ function tokenField() {
       button('Continue ▸', next, {id: 'continue'}),
     button('Reset', () => go({tokens: []}), {id: 'as-it-was'}),
     dynamic('span', {class: 'small muted'}, () =>
-      app.state.tokens.length && task().relations.length && !example().gold(0, 0)
+      app.state.tokens.length && task().relations.length && !example().truth(0, 0)
         ? 'The right answers to typed tokens are not known for this task.' : ''),
   );
 }
@@ -205,7 +205,7 @@ function answers() {
 // ---- edges -----------------------------------------------------------------------------------
 
 function edgeNodes() {
-  const hides = [['', 'nothing'], ['gold', 'the right keys'], ['random', 'as many other keys']];
+  const hides = [['', 'nothing'], ['truth', 'the right keys'], ['random', 'as many other keys']];
   return el('div', {class: 'controls'},
     choice('repl', 'Replace an ablated head by',
       [['zero', 'zero'], ['mean', 'its mean'], ['resample', 'another example’s output']],

@@ -118,7 +118,7 @@ function weightOf(one, x, key) {
 /// The keys of a lane: the ground truth, or, if there is none, those a head attends to most.
 function keysInLane(one) {
   const known = keysOf(one);
-  if (known.length || !trace() || (one.r >= 0 && example().gold(one.r, 0))) return known;
+  if (known.length || !trace() || (one.r >= 0 && example().truth(one.r, 0))) return known;
   const [x] = headsInLane(one);
   if (!x) return [];
   const row = rowOf(patternOf(trace(), x.m, x.place), queryOfQuestion(one));

@@ -52,10 +52,10 @@ function answersOf(pass, base) {
 
 /// Counts the different keys that the relations ask for at a query: arcs to one key look alike.
 const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
-  Array.from(shown.gold(r, t) || []))).size;
+  Array.from(shown.truth(r, t) || []))).size;
 
 /// Whether a question asks for a key at a query of an example.
-const asksAt = (shown, {r}, t) => r >= 0 && (shown.gold(r, t) || []).length > 0;
+const asksAt = (shown, {r}, t) => r >= 0 && (shown.truth(r, t) || []).length > 0;
 
 /// Whether one of the heads owns a question that asks for a key at a query.
 const isAsked = (shown, t, heads) => questions().some((one) =>
@@ -198,7 +198,7 @@ export function queryOfQuestion({kind}) {
 
 /// The ground-truth keys of a question at its query; empty if nothing is asked or nothing is known.
 export const keysOf = (one) =>
-  Array.from((one.r >= 0 && example().gold(one.r, queryOfQuestion(one))) || []);
+  Array.from((one.r >= 0 && example().truth(one.r, queryOfQuestion(one))) || []);
 
 /// The heads that are drawn in a lane: its owner and those that attend to the same keys; a question
 /// without a relation shows the chosen head.

@@ -1,6 +1,6 @@
-// The gold-edge test where the truth is known: a circuit built by hand, whose edges carry all there
-// is, and heads that look where they should and say nothing.
-#include "headlab/lab/heads/causes/gold_edges.h"
+// The truth-edge test where the truth is known: a circuit built by hand, whose edges carry all
+// there is, and heads that look where they should and say nothing.
+#include "headlab/lab/heads/causes/truth_edges.h"
 
 #include <numeric>
 
@@ -18,7 +18,7 @@ constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relati
 TEST(TruthEdges, InductionPairCarriesTheWholeAnswer) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
-  const EdgeReport report = test_gold_edges(model, *task, {.examples = 80, .draws = 2});
+  const EdgeReport report = test_truth_edges(model, *task, {.examples = 80, .draws = 2});
   ASSERT_EQ(report.relations.size(), 2u);
   for (std::size_t r = 0; r < 2; ++r) {
     const EdgeTest& owner = report.relations[r].tests[0];
@@ -31,7 +31,7 @@ TEST(TruthEdges, InductionPairCarriesTheWholeAnswer) {
     EXPECT_EQ(owner.conclusion(), r == 0 ? "cause" : "has no targets of its own");
     EXPECT_EQ(owner.is_cause(), r == 0);
   }
-  // Without gold edges the induction head says the other tokens alike: the right one never.
+  // Without ground-truth edges the induction head says the other tokens alike: the right one never.
   EXPECT_EQ(report.relations[0].tests.back().heads.size(), 2u);
 }
 
@@ -41,8 +41,8 @@ TEST(TruthEdges, HiddenRandomEdgesWeighAsMuchWhereTheyCan) {
   const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 3});
   // The other head has weight 1 on one other key of the query: that is what can be hidden.
   const EdgeTest induction = experiment.test(0, {{1, 0}});
-  EXPECT_NEAR(induction.control_mass, 1, 1e-6);
-  EXPECT_LE(induction.control.change, induction.truth.change);
+  EXPECT_NEAR(induction.random_mass, 1, 1e-6);
+  EXPECT_LE(induction.random.change, induction.truth.change);
 }
 
 // All weight lies on what one of two relations asks for: what the other asks for is hidden as the
@@ -52,7 +52,7 @@ TEST(TruthEdges, ControlWeighsTheSameIfOtherRelationsHoldAllWeight) {
   const Transformer model = hand_built(task->shape(), 3, {1, 3});
   const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 1});
   EXPECT_EQ(experiment.test(1, {{0, 1}}).mass, 1);
-  EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 1, 1e-6);
+  EXPECT_NEAR(experiment.test(1, {{0, 1}}).random_mass, 1, 1e-6);
 }
 
 TEST(TruthEdges, HeadWithoutEffectIsNoCause) {
@@ -80,15 +80,15 @@ TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
   EdgeTest test{.heads = {{0, 0}},
                 .lift = .9,
                 .mass = .5,
-                .control_mass = .5,
+                .random_mass = .5,
                 .share = 1,
                 .truth = sure,
                 .difference = sure};
   EXPECT_EQ(test.conclusion(), "cause");
-  test.control_mass = .4;
+  test.random_mass = .4;
   EXPECT_EQ(test.conclusion(), "no fair control");
   EXPECT_FALSE(test.is_cause());
-  test.control_mass = .5;
+  test.random_mass = .5;
   test.share = .05;
   EXPECT_EQ(test.conclusion(), "small");
   test.share = 1, test.truth.change = .006;
@@ -98,7 +98,7 @@ TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
 TEST(TruthEdges, HeadsWithoutOutputAreNoCause) {
   const auto task = make_task(kRelations);
   const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});
-  const EdgeReport report = test_gold_edges(model, *task, {.examples = 40, .draws = 2});
+  const EdgeReport report = test_truth_edges(model, *task, {.examples = 40, .draws = 2});
   ASSERT_EQ(report.relations.size(), 3u);
   for (std::size_t r = 0; r < 3; ++r) {
     const EdgeTest& owner = report.relations[r].tests[0];
@@ -172,8 +172,8 @@ TEST(TruthEdges, DependOnTheSeedOnlyInTheRandomOnes) {
     const EdgeOptions options{.examples = 30, .batch = batch, .draws = 1, .seed = seed};
     return EdgeExperiment(model, *task, options).test(0, {{1, 0}});
   };
-  EXPECT_EQ(tested(0, 64).control.change, tested(0, 64).control.change);
-  EXPECT_NEAR(tested(0, 7).control.change, tested(0, 64).control.change, 1e-4);
+  EXPECT_EQ(tested(0, 64).random.change, tested(0, 64).random.change);
+  EXPECT_NEAR(tested(0, 7).random.change, tested(0, 64).random.change, 1e-4);
   EXPECT_EQ(tested(1, 64).truth.change, tested(0, 64).truth.change);
 }
 
@@ -182,7 +182,7 @@ TEST(TruthEdges, SayOnHowManyExamplesTheyWereTested) {
   config.task = "text:length=64";
   const auto task = fit_to_task(config);
   const EdgeReport report =
-      test_gold_edges(random_model(config.model), *task, {.examples = 512, .draws = 1});
+      test_truth_edges(random_model(config.model), *task, {.examples = 512, .draws = 1});
   ASSERT_LT(task->different(Split::validation), 512);
   EXPECT_EQ(result_of(report).about.at("examples").integer(), task->different(Split::validation));
 }
@@ -199,7 +199,7 @@ TEST(TruthEdges, RefuseInvalidOptions) {
 TEST(EdgeConclusion, CauseNeedsAPBelowOneInAThousand) {
   const auto test_with = [](double p) {
     const PairedChange rise{.change = 0.5, .low = 0.1, .high = 0.9, .p = p, .examples = 100};
-    return EdgeTest{.mass = 1, .control_mass = 1, .share = 1, .truth = rise, .difference = rise};
+    return EdgeTest{.mass = 1, .random_mass = 1, .share = 1, .truth = rise, .difference = rise};
   };
   EXPECT_TRUE(test_with(0.0005).is_cause());
   EXPECT_FALSE(test_with(0.01).is_cause());

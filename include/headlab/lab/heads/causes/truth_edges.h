@@ -28,29 +28,29 @@ struct EdgeTest {
   HeadSet heads{};            // heads whose edges were masked
   double lift = kUndefined;   // lift of the pattern of a single head; NaN for several heads
   double mass = 0;            // mean masked weight per query, over these heads
-  double control_mass = 0;    // the same for the random edges
+  double random_mass = 0;     // the same for the random edges
   double share = kUndefined;  // share of the cost of masking all heads of its kind; NaN if unknown
   Index targets = 0;          // targets evaluated; PairedChange has the number of examples
   bool asks = true;           // whether the relation's queries have targets of their own
   PairedChange truth{};       // ground-truth edges masked, compared with the unchanged model
-  PairedChange control{};     // random edges masked, compared with the unchanged model
+  PairedChange random{};      // random edges masked, compared with the unchanged model
   PairedChange difference{};  // ground-truth edges compared with random ones
 
   /// A head is a cause if its effect is significant, large and fairly compared. Significant: the
   /// loss rises, and rises more than for random edges, both with p < kMostP, which is strict
   /// because many heads and relations are tested. Large: the rise is at least kLeast nats and at
   /// least kLeastShare of the rise when the edges are masked in all heads. Fair: the random edges
-  /// weigh at least kLeastControl of the ground-truth edges; if other heads have little weight to
+  /// weigh at least kLeastRandom of the ground-truth edges; if other heads have little weight to
   /// mask, there is no fair control. A relation whose queries have no targets of their own is never
   /// a cause.
-  static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001, kLeastControl = 0.9;
+  static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001, kLeastRandom = 0.9;
   bool is_significant() const {
     return truth.is_rise() && difference.is_rise() && truth.p < kMostP && difference.p < kMostP;
   }
   bool is_large() const { return truth.change >= kLeast && !(share < kLeastShare); }
   /// Returns the weight of the random edges as a share of the weight of the ground-truth edges.
-  double control_ratio() const { return mass > 0 ? control_mass / mass : kUndefined; }
-  bool is_fair() const { return control_ratio() >= kLeastControl; }
+  double random_ratio() const { return mass > 0 ? random_mass / mass : kUndefined; }
+  bool is_fair() const { return random_ratio() >= kLeastRandom; }
   bool is_cause() const { return asks && is_significant() && is_large() && is_fair(); }
   /// Returns the conclusion as text: pattern (lift >= kOwnerLift) and cause, for several heads the
   /// cause alone, or the reason why there is no conclusion.
@@ -79,7 +79,7 @@ class EdgeExperiment {
   /// Tests the relation with this index in these heads. Random edges: at each query, edges of
   /// nonzero weight in any head of the relation's kind of attention, except those to its
   /// ground-truth keys, in random order until they weigh at least as much as the masked edges (or
-  /// no more are left: see control_mass). Runs nothing if fewer than kFewestPaired examples have a
+  /// no more are left: see random_mass). Runs nothing if fewer than kFewestPaired examples have a
   /// target. Errors: a relation that the task does not have; a head that the model does not have,
   /// or of another kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
@@ -109,7 +109,7 @@ struct EdgeReport {
 Result result_of(const EdgeReport& report);
 
 /// Scores the patterns and tests every relation of the task.
-EdgeReport test_gold_edges(const Transformer& model, const Task& task,
-                           const EdgeOptions& options = {});
+EdgeReport test_truth_edges(const Transformer& model, const Task& task,
+                            const EdgeOptions& options = {});
 
 }  // namespace headlab

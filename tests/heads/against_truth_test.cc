@@ -11,7 +11,7 @@
 
 namespace headlab { namespace {
 
-/// At the last query the gold is key 2 in one half of the sequences and key 4 in the other;
+/// At the last query the ground truth is key 2 in one half of the sequences and key 4 in the other;
 /// candidates are 2 and 4 in all of them.
 class TwoNouns : public Scripted {
  public:

@@ -2,7 +2,7 @@
 // its ground-truth key attends to other keys, whereas an ablated head has no output; if not, its
 // output only loses the contribution of that key. All losses are those of the relation's own
 // targets, example by example, so that the intervals are paired. Read next: lab/results/table.h.
-#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 
 #include <algorithm>
 
@@ -162,8 +162,8 @@ struct EdgeExperiment::Trial {
   Batch examples;  // with only the targets of the relation
   std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
-  std::vector<double> whole{}, truth{}, control{};  // losses of the examples
-  double mass = 0, control_mass = 0, queries = 0;   // sums over queries, and their number
+  std::vector<double> whole{}, truth{}, random{};  // losses of the examples
+  double mass = 0, random_mass = 0, queries = 0;   // sums over queries, and their number
 };
 
 EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
@@ -207,17 +207,17 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   EdgeTest test{.heads = heads, .targets = trial.examples.target_count(), .asks = asked.own};
   test.truth.examples = judged;
   if (!test.truth.enough()) return test;
-  for (std::vector<double>* sums : {&trial.whole, &trial.truth, &trial.control}) {
+  for (std::vector<double>* sums : {&trial.whole, &trial.truth, &trial.random}) {
     sums->resize(trial.examples.size);
   }
   for_parts(trial.examples, options_.batch,
             [&](const Batch& part, Index first) { add_part(part, first, trial); });
   const double queries = std::max(1.0, trial.queries);
   test.mass = trial.mass / queries;
-  test.control_mass = trial.control_mass / queries;
+  test.random_mass = trial.random_mass / queries;
   test.truth = paired_change(trial.truth, trial.whole, targets);
-  test.control = paired_change(trial.control, trial.whole, targets);
-  test.difference = paired_change(trial.truth, trial.control, targets);
+  test.random = paired_change(trial.random, trial.whole, targets);
+  test.difference = paired_change(trial.truth, trial.random, targets);
   return test;
 }
 
@@ -256,12 +256,13 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
     for (const Edges& edges : drawn) {
       for (const MaskedEdges::Edge& edge : edges) random.hide(edge);
     }
-    add_without(random, share, trial.control);
-    trial.control_mass += share * random.mass();
+    add_without(random, share, trial.random);
+    trial.random_mass += share * random.mass();
   }
 }
 
-EdgeReport test_gold_edges(const Transformer& model, const Task& task, const EdgeOptions& options) {
+EdgeReport test_truth_edges(const Transformer& model, const Task& task,
+                            const EdgeOptions& options) {
   const EdgeExperiment experiment(model, task, options);
   const std::vector<AttentionLayer> attention_layers = model.attention_layers();
   const HeadsReport scores =
@@ -304,14 +305,14 @@ static Table edges_table() {
       .title = "cost of masking only a relation's ground-truth edges (attention knockout)",
       .inner = "tests"};
   table.append(
-      change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
+      change_columns("truth.", "cost", "rise of the loss on the relation's own targets, nats"));
   table.append({Column("share", "share", "share of the cost in all heads together").percent(1)});
   table.append(
-      change_columns("control.", "random",
+      change_columns("random.", "random",
                      "the cost of masking random edges with the weight in the next column"));
   table.append(
-      {Column("control_mass", "its mass", "attention mass of the masked random edges").hidden(),
-       Column("control_ratio", "weight",
+      {Column("random_mass", "its mass", "attention mass of the masked random edges").hidden(),
+       Column("random_ratio", "weight",
               "attention mass of the random edges relative to the ground-truth edges")
            .fixed(2),
        Column("targets", "targets", "number of scored targets").shown_as(Form::grouped)});
@@ -327,8 +328,8 @@ static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
       row_with({row.relation.name, test.heads,
                 test.heads.size() == 1 ? head_text(test.heads[0]) : "all", test.lift, test.mass},
                cells_of(test.truth), {judged ? Json(test.share) : Json()});
-  cells = row_with(cells, cells_of(test.control),
-                   {test.control_mass, test.control_ratio(), test.targets});
+  cells =
+      row_with(cells, cells_of(test.random), {test.random_mass, test.random_ratio(), test.targets});
   return row_with(cells, cells_of(test.difference), {test.is_cause(), test.conclusion()});
 }
 
