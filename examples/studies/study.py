@@ -88,7 +88,8 @@ class Study:
     def emergence(self, run):
         """The step at which the role of each relation emerges, of those that do."""
         found = self.headlab("history", run)["relations"]
-        return {row["name"]: row["born"] for row in found if row["born"] not in (None, -1)}
+        steps = {row["name"]: row["emergence_step"] for row in found}
+        return {name: step for name, step in steps.items() if step not in (None, -1)}
 
     def claim(self, source, says, found, holds, rule):
         """Adds a row: what the paper says, what is found, and whether the printed rule holds."""

@@ -302,7 +302,7 @@ TEST_F(Readers, GetTheSameLossesAndEmergenceStepsFromPageAndProgram) {
   for (int i = 1; i < plots; ++i) losses += svg_of("losses-" + std::to_string(i));
   expect_same(losses, program({"runs", "full"}), first);
   open(full, "#view=story");
-  expect_same(svg_of("births"), program({"history", "full"}));
+  expect_same(svg_of("history"), program({"history", "full"}));
 }
 
 TEST_F(Readers, GetTheSameKneeFromThePageAndTheProgram) {

@@ -221,7 +221,8 @@ TEST_F(Learning, CountsCosts) {
   for (const char* key : {"parameters", "operations", "memory", "complexity"})
     EXPECT_FALSE(json.at(key).items().empty()) << key;
   done(tiny({"--out", "a"}));
-  EXPECT_FALSE(done({"cost", "--model", "a", "--json"}).json().at("modules").items().empty());
+  EXPECT_FALSE(
+      done({"cost", "--model", "a", "--json"}).json().at("attention_layers").items().empty());
 }
 
 }  // namespace

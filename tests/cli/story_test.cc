@@ -131,7 +131,8 @@ TEST_F(Story, ShowsHowHeadsDevelopedIfTheyWereTracked) {
   expect_keys(json, {"headlab", "attention", "steps", "relations", "command"});
   EXPECT_EQ(json.at("steps").dump(), "[10,20,30]");
   ASSERT_EQ(json.at("relations").items().size(), 4u);
-  expect_keys(json.at("relations").items()[0], {"name", "layer", "head", "born", "lifts"});
+  expect_keys(json.at("relations").items()[0],
+              {"name", "layer", "head", "emergence_step", "lifts"});
   EXPECT_TRUE(holds(done({"history", "a"}).out, "lift over training"));
   done({"train", "--resume", "a", "--steps", "45"});
   EXPECT_EQ(done({"history", "a", "--json"}).json().at("steps").dump(), "[10,20,30,40,45]");

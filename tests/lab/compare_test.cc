@@ -281,7 +281,8 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
             (std::vector<std::int64_t>{4, 9}));
   expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
   expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"it needs a trained run"});
-  expect_error([&] { values("s/heads=2:greedy@1", "born"); }, {"cannot compute emergence"});
+  expect_error([&] { values("s/heads=2:greedy@1", "emergence_step"); },
+               {"cannot compute emergence"});
   expect_error([&] { values("s/heads=2:greedy"); },
                {"without a number of heads: name it as greedy@4"});
   expect_error([&] { find_measure("lifts"); }, {"'lifts'", "'lift'"});

@@ -24,7 +24,7 @@ TEST(Emergence, IsComparedRoleByRole) {
   const std::vector<std::int64_t> all = {0, 1, 2, 3, 4, 5, 6, 7};
   const std::vector<Arm> arms = {role_arm("a", "back1", early), role_arm("a", "same", late),
                                  role_arm("b", "back1", early), role_arm("b", "same", last, all)};
-  const Result found = compare_arms(arms, {.measure = "born"});
+  const Result found = compare_arms(arms, {.measure = "emergence_step"});
   EXPECT_EQ(found.table("comparisons").cells("role"), (Json::Array{"back1", "same"}));
   EXPECT_EQ(cell(found, "verdict", 0), Json("equal within 1.25"));
   EXPECT_EQ(cell(found, "verdict", 1), Json("later in 8 of 8 seeds")) << "never is later";
@@ -37,7 +37,8 @@ TEST(Emergence, HasAnOrderOnlyWhereItIsKnown) {
       beyond(8, 2000);
   const std::vector<std::int64_t> all = {0, 1, 2, 3, 4, 5, 6, 7};
   const auto conclusion = [&](const Arm& a, const Arm& b) {
-    return cell(compare_arms(std::vector<Arm>{a, b}, {.measure = "born"}), "verdict").string();
+    return cell(compare_arms(std::vector<Arm>{a, b}, {.measure = "emergence_step"}), "verdict")
+        .string();
   };
   const Arm by_first = role_arm("a", "r", first, {}, all);
   EXPECT_EQ(conclusion(by_first, role_arm("b", "r", later)), "later in 8 of 8 seeds");

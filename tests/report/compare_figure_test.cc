@@ -41,7 +41,7 @@ TEST(CompareFigure, ZerosAreDrawnOnALinearAxis) {
 TEST(CompareFigure, RolesHaveSeriesOfTheirOwn) {
   const std::vector<Arm> arms = {arm("a", {10, 20}, "back1"), arm("a", {30, 40}, "same"),
                                  arm("b", {15, 25}, "back1"), arm("b", {35, 45}, "same")};
-  const Json data = compare_figure(arms, {.measure = "born"}).data;
+  const Json data = compare_figure(arms, {.measure = "emergence_step"}).data;
   const auto& series = data.at("plots").items()[0].at("series").items();
   EXPECT_EQ(series[0].at("name"), Json("back1"));
   EXPECT_EQ(series[1].at("name"), Json("same"));

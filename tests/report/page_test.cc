@@ -238,8 +238,8 @@ TEST_F(Pages, KeepTheWeightsOfEmergenceStepsWhenThereIsLittleRoom) {
   ASSERT_GT(steps.size(), 6u);
   std::set<Index> wanted = {steps.front().integer(), steps.back().integer()};
   for (const auto& [name, relation] : all.at("history").at("relations").members()) {
-    if (!relation.at("born").is_number()) continue;
-    const Index emergence_step = relation.at("born").integer();
+    if (!relation.at("emergence_step").is_number()) continue;
+    const Index emergence_step = relation.at("emergence_step").integer();
     const auto distance = [&](const Json& step) {
       return std::pair(std::abs(step.integer() - emergence_step), -step.integer());
     };

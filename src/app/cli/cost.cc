@@ -34,14 +34,14 @@ Json attention_layers_json(const std::vector<AttentionSlotSizes>& attention_laye
                                {"d_value", m.sizes.d_value},
                                {"queries", m.queries},
                                {"keys", m.keys},
-                               {"modules", 1}});
+                               {"attention_layers", 1}});
     Json* last = list.items().empty() ? nullptr : &list.items().back();
     Json same = entry;
-    for (const char* key : {"name", "modules"}) {
+    for (const char* key : {"name", "attention_layers"}) {
       if (last != nullptr) same[key] = last->at(key);
     }
     if (last != nullptr && same == *last) {
-      (*last)["modules"] = last->at("modules").integer() + 1;
+      (*last)["attention_layers"] = last->at("attention_layers").integer() + 1;
     } else {
       list.push_back(std::move(entry));
     }
@@ -58,7 +58,7 @@ Output cost(Invocation& call) {
       flags.model.empty() ? as_usage([&] { return attention_layers_of(flags.sizes); })
                           : attention_layers_of(open_run(flags.model).model);
   Result found = as_usage([&] { return cost_result(attention_layers, flags.sizes.batch); });
-  found.about = stamped({{"modules", attention_layers_json(attention_layers)}});
+  found.about = stamped({{"attention_layers", attention_layers_json(attention_layers)}});
   const bool widths_follow = flags.model.empty() && flags.sizes.d_head == 0;
   const std::string division =
       widths_follow ? division_note(flags.sizes.d_model, flags.sizes.heads) : "";

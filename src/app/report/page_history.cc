@@ -72,7 +72,7 @@ Json head_columns(const std::vector<Json>& lines, const char* part, const std::s
 Json history_of_relation(const std::vector<Json>& lines, const RelationHistory& relation) {
   return Json::object(
       {{"best", relation.best},
-       {"born", relation.emergence_step < 0 ? Json() : Json(relation.emergence_step)},
+       {"emergence_step", relation.emergence_step < 0 ? Json() : Json(relation.emergence_step)},
        {"lift", head_columns(lines, "lift", relation.name)},
        {"mass", head_columns(lines, "mass", relation.name)}});
 }
@@ -140,7 +140,7 @@ Json run_figures(const Run& run, const Json& facts) {
     figures["losses"] = losses_figure({losses}).data;
   }
   if (!facts.at("history").is_null()) {
-    figures["births"] = history_figure(read_heads_history(run)).data;
+    figures["history"] = history_figure(read_heads_history(run)).data;
   }
   if (const Json* report = facts.at("reports").find("curve")) {
     in_context(text("cannot read ", result_file(run, "curve.json").string()), [&] {

@@ -192,7 +192,8 @@ std::vector<Index> emergence_steps(const Json& history) {
   std::vector<Index> steps;
   if (history.is_null()) return steps;
   for (const auto& [name, relation] : history.at("relations").members()) {
-    if (relation.at("born").is_number()) steps.push_back(relation.at("born").integer());
+    if (relation.at("emergence_step").is_number())
+      steps.push_back(relation.at("emergence_step").integer());
   }
   return steps;
 }

@@ -33,7 +33,7 @@ double total(const Modules& layers, const Count& count) {
   return exact(sum);
 }
 
-/// Returns the same text for all modules, or "by attention layer".
+/// Returns the same text for all attention layers, or "by attention layer".
 std::string common(const Modules& layers,
                    const std::function<std::string(const AttentionSlotSizes&)>& of) {
   for (const AttentionSlotSizes& layer : layers) {
@@ -282,7 +282,7 @@ Table parameter_cost(const std::vector<AttentionSlotSizes>& layers) {
     }
   }
   table.rows.push_back(
-      {"all", "", layers.size() == 1 ? "" : text(layers.size(), " modules"), exact(sum)});
+      {"all", "", layers.size() == 1 ? "" : text(layers.size(), " attention layers"), exact(sum)});
   return table;
 }
 

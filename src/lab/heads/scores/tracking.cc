@@ -128,7 +128,7 @@ Result result_of(const HeadsHistory& history) {
       .name = "relations",
       .columns = {Column("name", "relation", "the keys to attend to").no_legend(),
                   kHeadColumn,
-                  {"born", "emerges",
+                  {"emergence_step", "emerges",
                    "the first scored step at which the lift of the "
                    "relation's head reaches half of its last value"},
                   Column("lift", "lift", "at the last step").fixed(3).no_legend(),

@@ -90,7 +90,7 @@ export function keptTo(x) {
 }
 
 /// The step at which a head began with what it does best: half of its last lift.
-export function bornAt(x) {
+export function emergenceStepOf(x) {
   const {history} = run().facts;
   const role = doneBy(x)[0];
   const at = history?.heads.findIndex((h) => idOfPair(h) === x.at);
@@ -99,11 +99,11 @@ export function bornAt(x) {
   return from < 0 ? null : history.steps[from];
 }
 
-/// Roles that were born, in their order: [{name, best: "layer.head", born}].
-export const births = () => Object.entries(run().facts.history?.relations || {})
-    .filter(([, r]) => r.born != null)
-    .map(([name, r]) => ({name, born: r.born, best: idOfPair(r.best)}))
-    .sort((a, b) => a.born - b.born);
+/// Roles that emerged, in their order: [{name, best: "layer.head", emergenceStep}].
+export const emergences = () => Object.entries(run().facts.history?.relations || {})
+    .filter(([, r]) => r.emergence_step != null)
+    .map(([name, r]) => ({name, emergenceStep: r.emergence_step, best: idOfPair(r.best)}))
+    .sort((a, b) => a.emergenceStep - b.emergenceStep);
 
 const meaningOf = (name) => task().relations.find((r) => r.name === name)?.description || name;
 
@@ -140,7 +140,7 @@ export function factsOf(x) {
   const best = doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
   const cost = costOf([x]);
   const partner = partnerOf(x);
-  const born = bornAt(x);
+  const emerged = emergenceStepOf(x);
   const kept = keptTo(x);
   const others = headsOf().filter((y) => y.at !== x.at);
   const same = others.filter((y) => doSame(x, y));
@@ -162,7 +162,7 @@ export function factsOf(x) {
         (partner.verdict ? `, ${partner.verdict}` : ''),
     ],
     alone != null && ['alone', `loss ${digits(alone, 3)} with all others off`],
-    born != null && ['emerged', `at step ${born}`],
+    emerged != null && ['emerged', `at step ${emerged}`],
     kept && ['kept', keptWords(kept, goneAt(x))],
     ...prunedRuns().map((r) => [
       `in ${r.name}`, `${r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +

@@ -6,7 +6,7 @@ import {digits} from '../../draw/charts.js';
 import {button, code, el, explained, link, svgNode} from '../../draw/ui.js';
 import {app, go, isLive, isStored, run, trace} from '../../state/state.js';
 import {formatHash} from '../../state/address.js';
-import {bestPoints, bornAt, isExact} from '../../parts/heads.js';
+import {bestPoints, emergenceStepOf, isExact} from '../../parts/heads.js';
 import {patternOf, rowOf, tokensOf} from '../../parts/pattern.js';
 import {questionOf} from '../../parts/questions.js';
 import {lossPlace} from './first_loss.js';
@@ -74,13 +74,13 @@ function emergedPicture(x) {
   const across = (step) => step / last * WIDTH;
   const down = (v) => 48 - 44 * Math.max(-0.05, Math.min(1, v ?? 0));
   const point = (v, i) => `${across(steps[i]).toFixed(1)},${down(v).toFixed(1)}`;
-  const born = bornAt(x);
+  const emerged = emergenceStepOf(x);
   const now = app.state.step;
   return picture(
     svgNode('line', {class: 'grid-line', x1: 0, x2: WIDTH, y1: 48, y2: 48}),
     svgNode('polyline', {class: 'curve', points: lifts.map(point).join(' ')}),
-    born != null && svgNode('circle', {class: 'from-ring', cx: across(born),
-      cy: down(lifts[steps.indexOf(born)]), r: 4.5}),
+    emerged != null && svgNode('circle', {class: 'from-ring', cx: across(emerged),
+      cy: down(lifts[steps.indexOf(emerged)]), r: 4.5}),
     now != null && svgNode('line', {class: 'now', x1: across(now), x2: across(now), y1: 0, y2: 48}),
     words(0, 62, '0'), words(WIDTH, 62, `step ${last}`, {'text-anchor': 'end'}));
 }

@@ -6,8 +6,8 @@ import {idOfPair, ownerOf} from '../../engine/reports.js';
 import {digits} from '../../draw/charts.js';
 import {headsOf, isStored, run, scoresOf, task} from '../../state/state.js';
 import {
-  bestPoints, bornAt, costOf, doneBy, goneAt, isExact, keptTo, listed, lossWithout, pairsOf,
-  partnerOf, signed,
+  bestPoints, costOf, doneBy, emergenceStepOf, goneAt, isExact, keptTo, listed, lossWithout,
+  pairsOf, partnerOf, signed,
 } from '../../parts/heads.js';
 import {spoken} from '../../parts/questions.js';
 
@@ -52,7 +52,7 @@ function factsOfDrawer(x) {
   const {history} = run().facts;
   return {
     at: x.at, run: run().name, ...attendsFacts(x), ...neededFacts(x),
-    isTracked: Boolean(history), born: bornAt(x), last: history?.steps.at(-1),
+    isTracked: Boolean(history), emergenceStep: emergenceStepOf(x), last: history?.steps.at(-1),
     isPruned: bestPoints().length > 0, isExact: isExact(),
     kept: keptTo(x), gone: goneAt(x), count: headsOf().length,
   };
@@ -111,9 +111,9 @@ const EMERGED = [
     text: () => ' Train with ', command: () => '--track-heads'},
   {name: 'never', when: (f) => !f.does, lead: () => 'Never:',
     text: () => ' it reaches the limits of an owner on no question.'},
-  {name: 'other-name', when: (f) => f.born == null, lead: () => 'Not tracked:',
+  {name: 'other-name', when: (f) => f.emergenceStep == null, lead: () => 'Not tracked:',
     text: (f) => ` the training kept no lift on “${f.best}”.`},
-  {name: 'emerged', when: () => true, lead: (f) => `Step ${f.born}`,
+  {name: 'emerged', when: () => true, lead: (f) => `Step ${f.emergenceStep}`,
     text: (f) => ` of ${f.last}: its lift on “${f.best}” reached half of its final value.`},
 ];
 

@@ -12,8 +12,8 @@ import {
   onlyHeads, prunedRuns, run, silenced, stepSlider, task, timeSteps, trace, where,
 } from '../../state/state.js';
 import {
-  bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
-  roleOf, sharedBy, sortings,
+  bestPoints, costOf, doneBy, emergences, emergenceStepOf, finetuning, headGrid, listed,
+  partnerOf, percent, roleOf, sharedBy, sortings,
 } from '../../parts/heads.js';
 import {busiestQuery, sentencePicture} from '../../parts/pattern.js';
 import {answersAt, askedAt, dial, measure, measured, showMeasured} from '../../parts/measure.js';
@@ -153,12 +153,12 @@ function earlyWords(early) {
 function scenes() {
   const {main, second, best, owners} = featuredHeads();
   const start = {gates: {}, hide: null, step: null, h: main.at, repl: 'zero'};
-  const born = bornAt(main);
+  const emerged = emergenceStepOf(main);
   const role = doneBy(main)[0]?.name;
   const same = second && doneBy(second).some((d) => d.name === role);
   const shared = sharedBy(main).includes(role);
   const kept = best?.heads.map(idOfPair);
-  const early = timeSteps().filter((s) => s < born).at(-1) ?? null;
+  const early = timeSteps().filter((s) => s < emerged).at(-1) ?? null;
   const finds = findingOf(main, owners);
   return [
     {set: start, say: (now) => `${question()} It is right in ${percent(now.accuracy)}.`},
@@ -177,9 +177,9 @@ function scenes() {
       say: (now) => `Only ${listed(kept)} are on. ${outcome(now)} It is ` +
         `right in ${percent(now.accuracy)}.`,
     },
-    born != null && {
+    emerged != null && {
       set: {...start, step: early},
-      say: () => `The role of ${main.at} emerged at step ${born} of the training.` +
+      say: () => `The role of ${main.at} emerged at step ${emerged} of the training.` +
         earlyWords(early),
     },
   ].filter(Boolean);
@@ -252,7 +252,7 @@ const plotsOf = (name) => run().facts.figures[name]?.plots ?? [null];
 
 let playing = 0;
 
-/// One step each half second; stops at births and at the end.
+/// One step each half second; stops at emergences and at the end.
 function play(node) {
   clearInterval(playing);
   const set = (on) => {
@@ -266,9 +266,11 @@ function play(node) {
   playing = setInterval(() => {
     const at = steps.indexOf(app.state.step);
     const stop = at < 0 || at + 1 >= steps.length || !node.isConnected;
-    const crossed = !stop && births().find((b) => b.born > steps[at] && b.born <= steps[at + 1]);
+    const crossed = !stop && emergences()
+      .find((one) => one.emergenceStep > steps[at] && one.emergenceStep <= steps[at + 1]);
     if (!stop) go({step: steps[at + 1]});
-    if (crossed) say(`${crossed.name} emerges: step ${crossed.born}, head ${crossed.best}.`);
+    if (crossed)
+      say(`${crossed.name} emerges: step ${crossed.emergenceStep}, head ${crossed.best}.`);
     if (!stop && !crossed) return;
     clearInterval(playing);
     set(false);
@@ -306,7 +308,7 @@ function headsNodes() {
     el('div', {class: 'columns'},
       plotsOf('losses').map((_, i) =>
         overTraining('losses', `headlab runs ${run().name} --svg FILE`, i)),
-      overTraining('births', `headlab history ${run().name} --svg FILE`)),
+      overTraining('history', `headlab history ${run().name} --svg FILE`)),
   ];
 }
 
