@@ -16,25 +16,25 @@ struct OuterMembers {
   std::string name;
   std::vector<InnerMembers> parts;
   std::optional<InnerMembers> best{};  // left out if there is none
-  std::optional<std::int64_t> knee{};  // null if there is none
+  std::optional<std::int64_t> used{};  // null if there is none
   bool done = false;
   Json more;
 
   void members(auto&& f) {
-    f("name", name), f("parts", parts), f("best", best), f("knee", knee), f("done", done);
+    f("name", name), f("parts", parts), f("best", best), f("used", used), f("done", done);
     f("more", more);
   }
 };
 
 TEST(Members, AreWrittenAndReadBack) {
   const char* all[] = {
-      R"({"name":"a","parts":[{"loss":0.5},{"loss":null}],"knee":null,"done":true,"more":[1,"b"]})",
-      R"({"name":"","parts":[],"best":{"loss":2},"knee":3,"done":false,"more":null})"};
+      R"({"name":"a","parts":[{"loss":0.5},{"loss":null}],"used":null,"done":true,"more":[1,"b"]})",
+      R"({"name":"","parts":[],"best":{"loss":2},"used":3,"done":false,"more":null})"};
   for (const char* json : all)
     EXPECT_EQ(Json(read_as<OuterMembers>(Json::parse(json))).dump(), json) << "in this order";
   const OuterMembers outer = read_as<OuterMembers>(Json::parse(all[0]));
   EXPECT_TRUE(std::isnan(outer.parts.at(1).loss));
-  EXPECT_FALSE(outer.best || outer.knee);
+  EXPECT_FALSE(outer.best || outer.used);
   EXPECT_EQ(read_as<OuterMembers>(Json::parse(all[1])).best->loss, 2);
 }
 

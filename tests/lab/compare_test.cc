@@ -143,10 +143,10 @@ TEST(Compare, LeavesOutAnArmWithoutNumbers) {
   expect_error([&] { compare_arms(std::vector<Arm>{none, a}); }, {"no seed in common"});
 }
 
-/// A knee that is not reached is a failure, which the means cannot show.
+/// A run without the number is a failure, which the means cannot show.
 TEST(Compare, CountsSeedsWithoutTheNumber) {
   const Arm three{"three", {0, 1, 4}, {3, 3, 3}, {2, 3}}, two{"two", {0, 1}, {3, 3}, {2, 3, 4}};
-  const Result found = compare_arms(std::vector<Arm>{three, two}, {.measure = "knee"});
+  const Result found = compare_arms(std::vector<Arm>{three, two}, {.measure = "used"});
   EXPECT_EQ(found.table("arms").cells("seeds"), (Json::Array{3, 2}));
   EXPECT_EQ(found.table("arms").cells("without"), (Json::Array{2, 3}));
   EXPECT_EQ(found.table("arms").column("without").form, Form::automatic) << "it is shown";
@@ -155,21 +155,21 @@ TEST(Compare, CountsSeedsWithoutTheNumber) {
   EXPECT_EQ(cell(found, "shared_seeds").integer(), 5);
   const Json::Array& notes = found.about.at("notes").items();
   ASSERT_EQ(notes.size(), 2u);
-  EXPECT_EQ(notes[0].string(), "three: 3 of 5 seeds have a knee; seeds 2, 3 have none");
+  EXPECT_EQ(notes[0].string(), "three: 3 of 5 seeds have a value of used; seeds 2, 3 have none");
   EXPECT_EQ(found.table("seeds").rows.size(), 10u) << "a row for each seed";
-  const Result back = compare_arms(std::vector<Arm>{two, three}, {.measure = "knee"});
+  const Result back = compare_arms(std::vector<Arm>{two, three}, {.measure = "used"});
   EXPECT_EQ(cell(back, "verdict").string(), "fails in 2 of 5 seeds against 3");
 }
 
 TEST(Compare, ComparesAnArmThatFailsInEverySeed) {
   const Arm good{"good", {0, 1, 2}, {2, 2, 2}}, never{"never", {}, {}, {0, 1, 2}};
   for (const auto& arms : {std::vector{good, never}, {never, good}}) {
-    const Result found = compare_arms(arms, {.measure = "knee"});
+    const Result found = compare_arms(arms, {.measure = "used"});
     EXPECT_TRUE(cell(found, "difference").is_null());
     EXPECT_TRUE(cell(found, "verdict").string().starts_with("fails ")) << "never equal";
   }
   const Result alike = compare_arms(std::vector<Arm>{{"a", {}, {}, {0, 1}}, {"b", {}, {}, {0, 1}}},
-                                    {.measure = "knee"});
+                                    {.measure = "used"});
   EXPECT_EQ(cell(alike, "verdict").string(), "no seed has a number in both");
 }
 
@@ -275,9 +275,8 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
   EXPECT_EQ(values("s/heads=1", "owned"), half);
   EXPECT_EQ(values("s/heads=2:greedy", "regret"), quarter);
   EXPECT_EQ(values("s/heads=2:greedy", "used"), std::vector<double>());
-  EXPECT_EQ(values("s/heads=2:greedy", "knee"), std::vector<double>()) << "the older name";
   EXPECT_EQ(values("s/heads=2:greedy", "needed"), std::vector<double>());
-  EXPECT_EQ(arms_of(sweep_.string() + "/heads=2:greedy", find_measure("knee")).at(0).without,
+  EXPECT_EQ(arms_of(sweep_.string() + "/heads=2:greedy", find_measure("used")).at(0).without,
             (std::vector<std::int64_t>{4, 9}));
   expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
   expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"it needs a trained run"});

@@ -187,7 +187,7 @@ TEST_F(SmallCurve, MeasuresTheAreaByTrapezoidsOverTheShareOfHeads) {
   EXPECT_TRUE(Json(one.methods[0]).at("area").is_null()) << "a point has no area";
 }
 
-TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {
+TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheHeadsUsedThere) {
   std::vector<std::string> told;
   const Curve tuned = curve({.methods = {"greedy", "exhaustive"},
                              .sizes = {1, 4},
@@ -279,7 +279,7 @@ Curve curve_with(const std::string& name, const std::vector<double>& losses) {
   }
   method.area = losses[0];
   method.regret = losses[1];
-  method.knee = static_cast<Index>(losses[0]);
+  method.used = static_cast<Index>(losses[0]);
   return curve;
 }
 
@@ -296,7 +296,7 @@ TEST(CurvesOverRuns, AreGeometricMeansWithTheirInterval) {
   EXPECT_TRUE(std::isnan(method.points[1].pruned.high)) << "no interval of width 0";
   EXPECT_NEAR(method.area.mean, 6, 1e-12);
   EXPECT_EQ(method.regret->mean, 1);
-  EXPECT_EQ(method.knees[1], 9);
+  EXPECT_EQ(method.used[1], 9);
 }
 
 TEST(CurvesOverRuns, HaveNoRegretWhereOneRunHasNone) {
@@ -322,7 +322,7 @@ TEST(CurvesOverRuns, AreTablesWithARowForEachRun) {
   EXPECT_NEAR(points.cells("loss")[0].items()[0].number(), 6, 1e-12);
   EXPECT_NE(points.title.find("over 2 runs"), std::string::npos);
   EXPECT_NE(points.note.find("2 seeds reach p 0.5"), std::string::npos);
-  EXPECT_EQ(Json(found.table("choices").cells("knee")).dump(), "[4,9]");
+  EXPECT_EQ(Json(found.table("choices").cells("used")).dump(), "[4,9]");
   const Result one{.tables = curve_tables(std::span(curves).first(1), {"a"})};
   EXPECT_TRUE(one.table("choices").shown && !one.table("methods").shown);
   EXPECT_EQ(one.table("points").note, "") << "nothing is said of chance";

@@ -162,7 +162,7 @@ TEST(Conclusion, CountsTheHeadsThatAreEnough) {
   const auto words = [](const char* method, int kept, int heads) {
     const Json::Array points = {Json::object({{"kept", kept}, {"loss", 0.5}})};
     const Json::Array methods = {
-        Json::object({{"method", method}, {"knee", kept}, {"points", points}})};
+        Json::object({{"method", method}, {"used", kept}, {"points", points}})};
     return conclusion_with("curve", Json::object({{"methods", methods}, {"heads", heads}}));
   };
   const std::string all_tried = words("exhaustive", 2, 4);

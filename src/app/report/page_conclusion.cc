@@ -158,10 +158,10 @@ class Conclusion {
         if (method.at("method").string() == name) best = &method;
       }
     }
-    if (best == nullptr || !best->at("knee").is_number()) return;
+    if (best == nullptr || !best->at("used").is_number()) return;
     const bool is_exact = best->at("method").string() == "exhaustive";
     for (const Json& point : best->at("points").items()) {
-      if (point.at("kept") == best->at("knee")) {
+      if (point.at("kept") == best->at("used")) {
         const std::int64_t kept = point.at("kept").integer();
         say(text("Without any fine-tuning the ", is_exact ? "best " : "", kept, " of ",
                  curve.at("heads").integer(), is_exact ? "" : " that greedy removal leaves",

@@ -306,7 +306,7 @@ class CurveWork {
     return point;
   }
 
-  /// Computes area, rank correlation and knee.
+  /// Computes area, rank correlation and heads used.
   void summarise(MethodCurve& result) {
     const std::vector<CurvePoint>& points = result.points;
     for (std::size_t i = 1; i < points.size(); ++i) {
@@ -320,7 +320,7 @@ class CurveWork {
       stays.push_back(static_cast<double>(std::ranges::count_if(points, has)));
     }
     result.rank_correlation = spearman(stays, known().ablation);
-    result.knee = used_heads(result, known().full, known().none);
+    result.used = used_heads(result, known().full, known().none);
     result.needed = needed_heads(result, known().none);
   }
 

@@ -157,7 +157,7 @@ Table choices_table() {
        Column("rank_correlation", "rank corr",
               "Spearman correlation between how long a head is kept and the cost of ablating it")
            .fixed(2),
-       {"knee", "used", kUsedHeads},
+       {"used", "used", kUsedHeads},
        {"needed", "needed", kNeededHeads},
        Column("steps", "steps",
               "training steps of each model, including the steps that train gates")
@@ -209,7 +209,7 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
     }
     method.schedule = first.schedule;
     for (const Curve& curve : curves) {
-      method.knees.push_back(curve.methods[m].knee);
+      method.used.push_back(curve.methods[m].used);
       method.needed.push_back(curve.methods[m].needed);
     }
   }
@@ -237,7 +237,7 @@ Json to_json(const MethodOverRuns& method) {
   return Json::object({{"method", method.method},
                        {"area", method.area},
                        {"regret", method.regret},
-                       {"knees", method.knees},
+                       {"used", method.used},
                        {"needed", method.needed},
                        {"steps", method.steps},
                        {"schedule", method.schedule},
@@ -286,7 +286,7 @@ static Table methods_over_runs() {
               "area under the curve of loss against the share of heads kept: lower is better"),
           interval_column("regret", "regret",
                           "mean loss minus that of the best subset of the same size: 0 is best"),
-          {"knees", "used", text("in each run, ", kUsedHeads)},
+          {"used", "used", text("in each run, ", kUsedHeads)},
           {"needed", "needed", text("in each run, ", kNeededHeads)},
           Column("steps", "steps", "training steps").shown_as(Form::grouped)}};
 }

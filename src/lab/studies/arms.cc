@@ -71,13 +71,8 @@ MethodCurve curve_by(const std::string& method, const fs::path& run) {
     std::vector<std::string> known;
     const Json json = read_json(file);
     for (const Json& one : json.at("methods").items()) {
-      MethodCurve curve = read_as<MethodCurve>(one);
-      if (curve.method == method) {
-        const Judged full = read_as<Judged>(json.at("full"));
-        const Judged none = read_as<Judged>(json.at("none"));
-        curve.knee = used_heads(curve, full, none);  // older files judged fine-tuned models
-        return curve;
-      }
+      const MethodCurve curve = read_as<MethodCurve>(one);
+      if (curve.method == method) return curve;
       known.push_back(curve.method);
     }
     throw unknown_name("method", method, known);
@@ -159,10 +154,8 @@ constexpr Measure kMeasures[] = {
      emergences_in},
     {"regret", "mean height of a method's curve above the best subsets, in nats", difference, 0.01,
      -kNoLimit, kNoLimit, of_curve<&MethodCurve::regret>},
-    {"used", kUsedHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::knee>},
-    {"needed", kNeededHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::needed>},
-    {"knee", "the older name of `used`", difference, 0.5, 0, kNoLimit,
-     of_curve<&MethodCurve::knee>}};
+    {"used", kUsedHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::used>},
+    {"needed", kNeededHeads, difference, 0.5, 0, kNoLimit, of_curve<&MethodCurve::needed>}};
 
 /// Returns the number of targets in the accuracy of a run's trial; 0 if unknown.
 double targets_of(const fs::path& run) {

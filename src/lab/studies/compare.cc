@@ -241,9 +241,9 @@ void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::strin
   const std::string name = called(arm);
   if (!arm.without.empty()) {
     notes.push_back(text(name, ": ", arm.seeds.size(), " of ",
-                         arm.seeds.size() + arm.without.size(), " seeds have a ", measure.name,
-                         "; ", seeds_text(arm.without), arm.without.size() == 1 ? " has" : " have",
-                         " none"));
+                         arm.seeds.size() + arm.without.size(), " seeds have a value of ",
+                         measure.name, "; ", seeds_text(arm.without),
+                         arm.without.size() == 1 ? " has" : " have", " none"));
   }
   if (!arm.missing.empty()) {
     notes.push_back(

@@ -1754,7 +1754,7 @@ def compare_curve(model, held_out, choosing, said):
                 method["rank_correlation"], 1e-9)
         within = [p["kept"] for p in points if p["loss"] <= curve["full"]["loss"] + 0.01 * (
             curve["none"]["loss"] - curve["full"]["loss"])]
-        compare("knee", within[0] if within else math.nan, method["knee"], 0)
+        compare("heads used", within[0] if within else math.nan, method["used"], 0)
         for point in points:
             mark(point["heads"])
             kept = {tuple(head) for head in point["heads"]}

@@ -51,7 +51,7 @@ struct MethodCurve {
   std::optional<double> regret{};
   double rank_correlation =
       0;  // Spearman correlation between the order of removal and zero-ablation
-  std::optional<Index> knee{};    // heads used, see used_heads
+  std::optional<Index> used{};    // heads used, see used_heads
   std::optional<Index> needed{};  // see needed_heads
   /// Training steps of each fine-tuned model, and of each model from scratch: the run's, those of
   /// gates and of fine-tuning.
@@ -63,7 +63,7 @@ struct MethodCurve {
 
   void members(auto&& f) {
     f("method", method), f("area", area), f("regret", regret);
-    f("rank_correlation", rank_correlation), f("knee", knee), f("needed", needed),
+    f("rank_correlation", rank_correlation), f("used", used), f("needed", needed),
         f("steps", steps), f("schedule", schedule);
     f("sequences_forward", cost.forward), f("sequences_backward", cost.backward);
     f("seconds", seconds), f("points", points);
@@ -175,7 +175,7 @@ struct MethodOverRuns {
   std::vector<PointOverRuns> points;
   Interval area{};
   std::optional<Interval> regret{};
-  std::vector<std::optional<Index>> knees;   // heads used, one per run
+  std::vector<std::optional<Index>> used;    // heads used, one per run
   std::vector<std::optional<Index>> needed;  // heads needed, one per run
   std::optional<Index> steps{};              // MethodCurve::steps of the first run
   std::optional<std::string> schedule{};     // MethodCurve::schedule of the first run

@@ -331,12 +331,12 @@ function storedNodes() {
 function howMany() {
   const {curve} = run().reports;
   const points = bestPoints();
-  const knee = curve?.methods.find((m) => m.points === points)?.knee;
+  const used = curve?.methods.find((m) => m.points === points)?.used;
   const of = (kept) => digits(points.find((p) => p.kept === kept)?.loss, 2);
   const needed = task().needed === 1 ? 'one head' : `${task().needed} heads`;
   return [
-    knee != null && [String(knee), 'this model, without fine-tuning',
-      `loss ${of(knee)}: fewest heads that cost at most 1 % of what removing all heads costs`],
+    used != null && [String(used), 'this model, without fine-tuning',
+      `loss ${of(used)}: fewest heads that cost at most 1 % of what removing all heads costs`],
     task().needed && !run().config.imported && [
       String(task().needed), 'the task, by its definition',
       `${needed} can solve it, and with fewer the loss stays high; a trained model may use more ` +
