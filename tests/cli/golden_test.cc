@@ -38,7 +38,7 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/help_patch.txt", "patch --help"},
     {"cli/help_attribute.txt", "attribute --help"},
     {"cli/help_lens.txt", "lens --help"},
-    {"cli/help_flow.txt", "flow --help"},
+    {"cli/help_rollout.txt", "rollout --help"},
     {"cli/help_edges.txt", "edges --help"},
     {"cli/help_transfer.txt", "transfer --help"},
     {"cli/help_prune.txt", "prune --help"},

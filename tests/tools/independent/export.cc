@@ -13,7 +13,7 @@ namespace {
 using namespace headlab;
 
 constexpr Index kSteps = 20;  // of the optimizer
-constexpr Index kEdgeExamples = 10, kFlowExamples = 4;
+constexpr Index kEdgeExamples = 10, kRolloutExamples = 4;
 
 void add(TensorFile& file, const std::string& name, std::span<const std::int32_t> values) {
   const std::vector<std::int64_t> wide(values.begin(), values.end());
@@ -122,13 +122,13 @@ Json scored_heads(const Run& run, Index examples) {
 
 /// Adds the areas of edge scores and, for a single stream, attention over all layers. Each edge is
 /// masked in a pass of its own, so these examples are few.
-void add_edges_and_flow(TensorFile& file, Json& said, const Run& run, Index cost_examples) {
+void add_edges_and_rollout(TensorFile& file, Json& said, const Run& run, Index cost_examples) {
   const Transformer& model = run.model;
   add(file, "of_edges", held_out_examples(*run.task, kEdgeExamples));
   said["edge_areas"] = result_of(find_edge_areas(model, *run.task, kEdgeExamples));
   if (model.config().has_source()) return;
-  said["flow"] = result_of(find_flow(model, *run.task, kFlowExamples, cost_examples));
-  add(file, "of_flow", held_out_examples(*run.task, kFlowExamples));
+  said["rollout"] = result_of(find_rollout(model, *run.task, kRolloutExamples, cost_examples));
+  add(file, "of_rollout", held_out_examples(*run.task, kRolloutExamples));
 }
 
 Json relations_json(const Task& task) {
@@ -172,7 +172,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
                {"explain", explained(run, activations, example.batch)},
                {"step_count", kSteps}});
   said["lens"] = result_of(read_lens(run.model, *run.task, examples));
-  add_edges_and_flow(file, said, run, examples);
+  add_edges_and_rollout(file, said, run, examples);
   const auto losses = Ablation(run.model, held_out).losses(std::vector<HeadSet>{{}, {heads[0]}});
   const auto ten = [](const std::vector<double>& all) {
     return std::vector<double>(all.begin(), all.begin() + 10);

@@ -1863,7 +1863,7 @@ def check(model, config, batches, given, said, about=None):
         "ablation": lambda: compare_ablation(model, held_out, said),
         "edges": lambda: compare_edges(model, held_out, truth, said),
         "edge_areas": lambda: compare_areas(model, given, said["edge_areas"], relations),
-        "flow": lambda: compare_flow(model, given, {**said["flow"], "targets": said["target_names"]},
+        "rollout": lambda: compare_rollout(model, given, {**said["rollout"], "targets": said["target_names"]},
                                      relations),
         "attribution": lambda: compare_attribution(model, held_out, said["attribution"]),
         "lens": lambda: compare_lens(model, held_out, said["lens"]),

@@ -8,8 +8,8 @@
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/attribution.h"
 #include "headlab/lab/heads/causes/edges.h"
-#include "headlab/lab/heads/causes/flow.h"
 #include "headlab/lab/heads/causes/lens.h"
+#include "headlab/lab/heads/causes/rollout.h"
 #include "headlab/lab/heads/scores/transfer.h"
 
 namespace headlab {
@@ -27,8 +27,8 @@ Result edges(const Run& run, Index examples) {
   return result_of(find_edge_areas(run.model, *run.task, examples));
 }
 
-Result flow(const Run& run, Index examples) {
-  return result_of(find_flow(run.model, *run.task, examples));
+Result rollout(const Run& run, Index examples) {
+  return result_of(find_rollout(run.model, *run.task, examples));
 }
 
 Result lens(const Run& run, Index examples) {

@@ -11,8 +11,8 @@
 
 #include "headlab/core/base/progress.h"
 #include "headlab/core/tensor/tape.h"
-#include "headlab/lab/heads/causes/flow.h"
 #include "headlab/lab/heads/causes/paired.h"
+#include "headlab/lab/heads/causes/rollout.h"
 #include "lab/heads/causes/node_values.h"
 
 namespace headlab {

@@ -22,7 +22,7 @@ namespace headlab {
 /// all layers of the kind.
 enum class EdgeScore {
   attention,         // sum of A
-  rollout,           // element of the rollout over layers (flow.h); needs a single stream
+  rollout,           // element of the rollout over layers (rollout.h); needs a single stream
   ablation,          // L with the edge masked in all heads, minus L (attention knockout)
   attribution,       // first-order estimate of the rise of M when the edge is masked: sum of dM/dA
                      // times the change of the row (attribution patching, Nanda 2023)

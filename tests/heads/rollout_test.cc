@@ -16,7 +16,7 @@ Matrix matrix_of(const std::vector<std::vector<double>>& rows) {
           }};
 }
 
-TEST(Flow, RolloutIsTheProductFromTheLastLayerToTheFirst) {
+TEST(Rollout, RolloutIsTheProductFromTheLastLayerToTheFirst) {
   const Matrix first = matrix_of({{1, 0}, {0.25, 0.75}}), last = matrix_of({{1, 0}, {0.5, 0.5}});
   const Matrix rollout = attention_rollout({first, last});
   EXPECT_NEAR(rollout(1, 0), 0.5 + 0.5 * 0.25, 1e-12);
@@ -31,10 +31,10 @@ TEST(Flow, RolloutOfOneLayerIsItsAttention) {
   }
 }
 
-TEST(Flow, ReportFindsTheKeysOfTheInductionHeadAndTheirCost) {
+TEST(Rollout, ReportFindsTheKeysOfTheInductionHeadAndTheirCost) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
-  const FlowReport report = find_flow(model, *task, 8);
+  const RolloutReport report = find_rollout(model, *task, 8);
   ASSERT_EQ(report.relations[0].relation, "induction");
   EXPECT_GT(report.relations[0].rollout, 0.2);
   EXPECT_GT(report.relations[0].rollout, report.relations[0].uniform);
@@ -46,11 +46,11 @@ TEST(Flow, ReportFindsTheKeysOfTheInductionHeadAndTheirCost) {
   }
 }
 
-TEST(Flow, RefusesAnEncoderDecoder) {
+TEST(Rollout, RefusesAnEncoderDecoder) {
   const auto task = make_task("reverse_cross");
   TransformerConfig config = small_encoder_decoder();
   config.shape() = task->shape();
-  expect_error([&] { find_flow(random_model(config), *task, 4); }, {"two streams"});
+  expect_error([&] { find_rollout(random_model(config), *task, 4); }, {"two streams"});
 }
 
 }  // namespace

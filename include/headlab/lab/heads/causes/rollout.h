@@ -21,7 +21,7 @@ std::vector<Matrix> layer_attention(const Transformer& model, const Activations&
 /// Returns A_L ... A_1 [T, T]: row t is the share of each input position in query t.
 Matrix attention_rollout(const std::vector<Matrix>& layers);
 
-struct FlowReport {
+struct RolloutReport {
   struct Row {
     std::string relation;
     Index queries = 0;
@@ -34,7 +34,7 @@ struct FlowReport {
   std::vector<Row> relations{};
   std::vector<std::vector<double>> rollout{};  // [T][T]: mean over examples
 };
-Result result_of(const FlowReport& report);
+Result result_of(const RolloutReport& report);
 
 /// Computes the map on held-out examples, and the costs on `cost_examples` of them. Error for an
 /// encoder-decoder.

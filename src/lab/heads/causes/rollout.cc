@@ -28,9 +28,9 @@ void require_one_stream(const Transformer& model) {
 }
 
 /// Sums of the report over examples.
-class FlowSums {
+class RolloutSums {
  public:
-  FlowSums(const Task& task, Index length)
+  RolloutSums(const Task& task, Index length)
       : is_causal_(task.shape().architecture == Architecture::decoder),
         relations_(task.relations()),
         rows_(relations_.size()),
@@ -42,7 +42,7 @@ class FlowSums {
       for (std::size_t r = 0; r < relations_.size(); ++r) {
         const auto keys = example.truth[r].keys(b, t);
         if (keys.empty()) continue;
-        FlowReport::Row& row = rows_[r];
+        RolloutReport::Row& row = rows_[r];
         ++row.queries;
         row.uniform += static_cast<double>(keys.size()) /
                        static_cast<double>(is_causal_ ? t + 1 : rollout.rows());
@@ -51,9 +51,9 @@ class FlowSums {
     }
   }
 
-  void finish(FlowReport& report) const {
+  void finish(RolloutReport& report) const {
     for (std::size_t r = 0; r < relations_.size(); ++r) {
-      FlowReport::Row row = rows_[r];
+      RolloutReport::Row row = rows_[r];
       const double n = static_cast<double>(std::max<Index>(1, row.queries));
       row.relation = relations_[r].name;
       row.rollout /= n;
@@ -136,7 +136,7 @@ FlowReport find_flow(const Transformer& model, const Task& task, Index examples,
   return report;
 }
 
-Result result_of(const FlowReport& report) {
+Result result_of(const RolloutReport& report) {
   Table table{
       "relations",
       {Column("relation", "relation", "relation of the task").no_legend(),
