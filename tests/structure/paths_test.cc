@@ -1,6 +1,7 @@
 // Files and names that documents and comments refer to are there.
 // Read next: tree_test.cc, the rules that hold for every file.
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "structure/rules.h"
@@ -41,6 +42,71 @@ TEST(Comments, NameFilesThatAreThere) {
         comments += line.substr(begin) + "\n";
     return missing_paths(file.path, comments);
   });
+}
+
+/// Returns the line before its comment.
+std::string code_of(const std::string& line) {
+  static const std::regex comment(R"re(^((?:[^"/]|/(?!/)|"(?:[^"\\]|\\.)*")*)//.*$)re");
+  return std::regex_replace(line, comment, "$1");
+}
+
+/// Returns all words of the code, of its texts and of CMakeLists.txt.
+std::set<std::string> words_of_code() {
+  static const std::regex word(R"(\w+)");
+  std::set<std::string> words;
+  const auto add = [&](const std::string& line) {
+    words.insert(std::sregex_token_iterator(line.begin(), line.end(), word), {});
+  };
+  for (const Source& file : read_sources({"src", "include"})) {
+    for (const std::string& line : file.lines) add(code_of(line));
+  }
+  add(read_text("CMakeLists.txt"));
+  return words;
+}
+
+/// Returns the identifiers in a comment, which are Name::part, kName, TwoWords, two_words, call()
+/// and `quoted`. Names of files and symbols of formulas such as x_j are none.
+std::vector<std::string> identifiers_in(const std::string& comment) {
+  static const std::regex file(R"([\w/.-]*\w+\.(h|cc|json|jsonl|py|js)\b)");
+  static const std::regex identifier(
+      R"(\b([A-Z]\w*(::\w+)+|k[A-Z]\w+|(?!Mc)[A-Z][a-z]+([A-Z][a-z]+)+)"
+      R"(|[a-z]{2,}(_[a-z0-9]{2,})+|\w+(?=\(\))|[A-Za-z_]\w+(?=`))\b)");
+  static const std::regex word(R"(\w+)");
+  const std::string text = std::regex_replace(comment, file, "");
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), identifier), end; at != end; ++at) {
+    const std::string name = at->str();
+    found.insert(found.end(), std::sregex_token_iterator(name.begin(), name.end(), word), {});
+  }
+  return found;
+}
+
+/// A reader searches for the name in a comment of a public header, and finds it in code.
+TEST(Comments, OfPublicHeadersNameIdentifiersOfTheCode) {
+  const std::set<std::string> known = words_of_code();
+  std::size_t names = 0;
+  expect_none({"include"}, [&](const Source& file) {
+    Problems problems;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      for (const std::string& name : identifiers_in(line.substr(code_of(line).size()))) {
+        ++names;
+        if (!known.contains(name)) problems.push_back(at(file, i, "no code has the name " + name));
+      }
+    }
+    return problems;
+  });
+  EXPECT_GT(names, 300U) << "the comments have identifiers";
+}
+
+TEST(Comments, IdentifiersAreRecognised) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(identifiers_in("// as in HeadPattern::gold_of; add_gold and kMost"),
+            (Names{"HeadPattern", "gold_of", "add_gold", "kMost"}));
+  EXPECT_EQ(identifiers_in("// HeadEdits, call() and `gold`"),
+            (Names{"HeadEdits", "call", "gold"}));
+  EXPECT_EQ(identifiers_in("// y_j = x_j of W_OV, see score_table.h (McCalpin 1995), NaN"),
+            Names{});
 }
 
 /// "Suite.Name" of every test in the sources, one in a line.

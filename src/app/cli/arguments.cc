@@ -377,12 +377,12 @@ void Invocation::check_table(const std::vector<Table>& tables) const {
 
 std::string Invocation::table_text(const std::vector<Table>& tables) const {
   return as_usage([&] {
-    const Result stored_output{.tables = with_lists(tables)};
+    const Result all{.tables = with_lists(tables)};
     if (tables.empty()) throw Error("cannot write a table: this result has none");
-    const Table& table = common_.table.empty() ? tables[0] : stored_output.table(common_.table);
-    if (common_.table.empty() && stored_output.tables.size() > 1) {
+    const Table& table = common_.table.empty() ? tables[0] : all.table(common_.table);
+    if (common_.table.empty() && all.tables.size() > 1) {
       note(text("note: this is the first table; --table names another: ",
-                join(texts_of(stored_output.tables, &Table::name), ", ")));
+                join(texts_of(all.tables, &Table::name), ", ")));
     }
     if (common_.csv) return csv_of(table);
     if (common_.latex) return latex_of(table);

@@ -32,11 +32,10 @@ std::string program_help();
 HelpWanted help_of(const Command& command);
 
 /// Returns a result with text after its tables.
-Output output_of(const Result& stored_output, const std::string& words = "");
+Output output_of(const Result& result, const std::string& words = "");
 /// Returns a result that ends with the command that reproduces it.
 Output reproducible(const Invocation& call, Output output);
-Output reproducible(const Invocation& call, const Result& stored_output,
-                    const std::string& words = "");
+Output reproducible(const Invocation& call, const Result& result, const std::string& words = "");
 Output reproducible(const Invocation& call, Json json, const std::string& words);
 /// Returns a result with its own JSON, and tables with text before and after them.
 Output reproducible(const Invocation& call, Json json, std::vector<Table> tables,

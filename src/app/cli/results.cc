@@ -7,9 +7,9 @@
 
 namespace headlab::cli {
 
-Output output_of(const Result& stored_output, const std::string& words) {
-  const std::string shown = text_of(stored_output, {.width = stdout_width()});
-  return {.json = to_json(stored_output), .text = shown + words, .tables = stored_output.tables};
+Output output_of(const Result& result, const std::string& words) {
+  const std::string shown = text_of(result, {.width = stdout_width()});
+  return {.json = to_json(result), .text = shown + words, .tables = result.tables};
 }
 
 Output reproducible(const Invocation& call, Output output) {
@@ -18,8 +18,8 @@ Output reproducible(const Invocation& call, Output output) {
   return output;
 }
 
-Output reproducible(const Invocation& call, const Result& stored_output, const std::string& words) {
-  return reproducible(call, output_of(stored_output, words.empty() ? "\n" : words));
+Output reproducible(const Invocation& call, const Result& result, const std::string& words) {
+  return reproducible(call, output_of(result, words.empty() ? "\n" : words));
 }
 
 Output reproducible(const Invocation& call, Json json, const std::string& words) {

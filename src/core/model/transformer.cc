@@ -47,7 +47,7 @@ bool ends_in_norm(const TransformerConfig& c) {
   return kind_of(c.norm_place).stream != StreamKind::normalised;
 }
 
-/// Creates the blocks of a stack; `module` is the index of its first attention layer.
+/// Creates the blocks of a stack; `attention_layer` is the index of its first one.
 void add_blocks(Stack& stack, const TransformerConfig& c, Index count,
                 std::size_t attention_layer) {
   const std::vector<AttentionSlot> slots = c.attention_slots();

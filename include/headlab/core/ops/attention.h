@@ -10,7 +10,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Rotary positions (Su et al. 2021): rotates the pairs (2i, 2i + 1) of every head of x [B, T, H*D]
-/// by the angle t base^(-2i/D) at position t. `turning` [2, L, D] is rotary_table; row (b, t) is
+/// by the angle t base^(-2i/D) at position t. `rotary_table` is [2, L, D]; row (b, t) is
 /// rotated by row first + t of the table. The product of a rotated query and a rotated key depends
 /// on their distance alone. dx = dy rotated back. Error if there are more positions than the table
 /// has.

@@ -89,7 +89,7 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
 struct Curve {
   std::string task;  // as in Task::spec
   std::vector<std::string>
-      attention;  // names of the attention layers, which HeadId::module indexes
+      attention;  // names of the attention layers, which HeadId::attention_layer indexes
   Index heads = 0;
   std::optional<Index> needed{};  // number of heads that the task needs, if it is known
   Judged full, none;              // all heads kept; no heads kept

@@ -57,7 +57,7 @@ std::string pruning_text(const PruneOptions& options);
 
 struct PruneResult {
   std::vector<std::string>
-      attention;  // names of the attention layers, which HeadId::module indexes
+      attention;  // names of the attention layers, which HeadId::attention_layer indexes
   std::vector<HeadId> kept, removed;
   /// Properties before and after the removal; `after` includes fine-tuning and equals removed_only
   /// without it.

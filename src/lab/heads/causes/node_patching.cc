@@ -122,7 +122,7 @@ class Patching {
   OutputsByKind patched_outputs(std::size_t attention_layer,
                                 const AttentionActivations& from) const;
   /// Returns the pass in which one head has its output of the donor and all others theirs of the
-  /// base; `captures` receives its tensors.
+  /// base; `activations` receives its tensors.
   Tensor pass_with_sender(const HeadId& from, ActivationCache& activations) const;
   void estimate_heads(const std::vector<Tensor>& gradients, std::vector<PatchedNode>& nodes) const;
   void estimate_rest(const ActivationCache& activations, std::vector<PatchedNode>& nodes) const;
@@ -226,7 +226,7 @@ void Patching::estimate_heads(const std::vector<Tensor>& gradients,
   }
 }
 
-/// Estimates of networks and streams, whose tensors in `captures` have gradients.
+/// Estimates of networks and streams, whose tensors in `activations` have gradients.
 void Patching::estimate_rest(const ActivationCache& activations,
                              std::vector<PatchedNode>& nodes) const {
   const double whole = donor() - base();

@@ -1,7 +1,8 @@
-// Masking of ground-truth edges by HeadEdits. If the attention function normalises, a head without
-// its ground-truth key attends to other keys, whereas an ablated head has no output; if not, its
-// output only loses the contribution of that key. All losses are those of the relation's own
-// targets, example by example, so that the intervals are paired. Read next: lab/results/table.h.
+// Masking of ground-truth edges by HeadInterventions. If the attention function normalises, a head
+// without its ground-truth key attends to other keys, whereas an ablated head has no output; if
+// not, its output only loses the contribution of that key. All losses are those of the relation's
+// own targets, example by example, so that the intervals are paired. Read next:
+// lab/results/table.h.
 #include "headlab/lab/heads/causes/truth_edges.h"
 
 #include <algorithm>

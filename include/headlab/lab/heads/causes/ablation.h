@@ -48,7 +48,7 @@ std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind ki
 /// Facts that every ablation experiment reports.
 struct AblationFacts {
   std::vector<std::string>
-      attention;  // names of the attention layers, which HeadId::module indexes
+      attention;  // names of the attention layers, which HeadId::attention_layer indexes
   AblationOptions options;
   Index examples = 0, targets = 0;
   double loss = 0;  // loss of the unchanged model, nats per target

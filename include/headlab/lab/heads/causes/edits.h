@@ -37,7 +37,7 @@ std::string head_text(const HeadId& id);
 std::vector<HeadId> all_heads(const HeadedModel& model);
 /// Returns `heads` without one of them.
 std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone);
-/// Returns the names of the attention layers, which HeadId::module indexes.
+/// Returns the names of the attention layers, which HeadId::attention_layer indexes.
 std::vector<std::string> attention_layer_names(const HeadedModel& model);
 /// Returns the index of a head in its attention layer. Error with the list of existing heads if
 /// there is no such head.
