@@ -9,27 +9,18 @@ class Patterns : public Program {
   Patterns() { done(tiny({"--out", "a", "--track-heads", "10"})); }
 };
 
-TEST_F(Patterns, HeadsNamesTheCommandForFlagsThatMoved) {
-  const std::map<std::string, std::string> moved = {
-      {"heads a --pattern 0.2", "pattern a 0.2"},
-      {"heads --pattern all a", "pattern a all"},
-      {"heads a --head 0.1", "pattern a 0.1"},
-      {"heads a --grid --svg g.svg", "pattern a --grid --svg g.svg"},
-      {"heads --grid a", "pattern a --grid"},
-      {"heads a --pattern=0.1 --example 3 --relation back1",
-       "pattern a 0.1 --example 3 --relation back1"},
-      {"heads a --z z.npy", "pattern a --z z.npy"},
-      {"heads a --over-training", "history a"},
-      {"heads a --over-training --svg b.svg", "history a --svg b.svg"}};
-  for (const auto& [before, now] : moved) {
-    const Outcome outcome = run(typed(before));
-    EXPECT_EQ(outcome.status, 2) << before;
-    EXPECT_TRUE(holds(outcome.err, " is a command now\nhint: headlab " + now + "\n"))
+TEST_F(Patterns, UnknownFlagWithTheNameOfACommandNamesTheCommand) {
+  const std::map<std::string, std::string> commands = {{"heads a --pattern 0.2", "pattern RUN"},
+                                                       {"heads a --pattern=0.2", "pattern RUN"},
+                                                       {"train --history", "history RUN"},
+                                                       {"prune a --page", "page"}};
+  for (const auto& [typed_line, command] : commands) {
+    const Outcome outcome = run(typed(typed_line));
+    EXPECT_EQ(outcome.status, 2) << typed_line;
+    EXPECT_TRUE(holds(outcome.err, "it is a command\nhint: use: headlab " + command + "\n"))
         << outcome.err;
-    done(typed(now));
   }
-  const Outcome input = run({"heads", "a", "--input", "a b"});
-  EXPECT_TRUE(holds(input.err, "headlab pattern a --input 'a b'\n")) << input.err;
+  EXPECT_FALSE(holds(run({"heads", "a", "--grid"}).err, "it is a command"));
 }
 
 TEST_F(Patterns, ShowAllHeadsIfNoneIsNamed) {

@@ -72,13 +72,5 @@ TEST_F(Typed, HelpGroupsFlagsAndShowsCommonOnesOnce) {
                {"\nwhat:\n", "\nmodel:\n", "\ntraining:\n", "\noutput:\n  --out DIR"});
 }
 
-TEST_F(Typed, FlagOfAnEarlierVersionHasItsNewName) {
-  done(tiny({"--out", "a"}));
-  const Outcome old = done({"ablate", "a", "--heads", "0.1,0.2", "--examples", "30"});
-  expect_parts(old.out, {"command: headlab ablate a --head 0.1,0.2 --examples 30\n"});
-  expect_refused(run({"ablate", "a", "--heads", "0.1", "--head", "0.2"}), 2, {"--heads", "--head"});
-  expect_refused(run({"ablate", "a", "--heads", "0.1", "--pairs"}), 2, {"--head", "with --pairs"});
-}
-
 }  // namespace
 }  // namespace headlab::cli

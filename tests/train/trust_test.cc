@@ -90,15 +90,16 @@ TEST(Identity, IgnoresOnlySettingsThatMayChange) {
   EXPECT_NE(identity_of(config), mine);
 }
 
-TEST(Identity, RunsOlderThanKindsKeepTheirIdentity) {
-  RunConfig config;  // what they wrote names the place of their layer norms `norm`
+TEST(Identity, IsTheSettingsThatDifferFromTheDefaults) {
+  RunConfig config;
   read_settings(config,
-                Json::parse(R"({"activation": "relu", "norm": "post", "positions": "sinusoidal"})"),
-                "old");
+                Json::parse(
+                    R"({"activation": "relu", "norm_place": "post", "positions": "sinusoidal"})"),
+                "config.json");
   EXPECT_EQ(config.model.norm_place, NormPlace::post);
   EXPECT_EQ(config.model.norm, NormType::layer);
   EXPECT_EQ(identity_of(config),
-            fingerprint(R"({"activation":"relu","norm":"post","positions":"sinusoidal"})"));
+            fingerprint(R"({"activation":"relu","norm_place":"post","positions":"sinusoidal"})"));
   read_settings(config = RunConfig(), Json::object(), "next");  // nothing of the one before
   EXPECT_EQ(identity_of(config), fingerprint("{}"));
 }

@@ -29,7 +29,6 @@ struct AblateFlags {
     s.excludes({"kind", "pairs", "head"}, {flag_given("truth_edges")});
     s.excludes({"head"}, {flag_given("pairs")});
     s.needs({"seed"}, {flag_given("truth_edges"), has_value("kind", {"resample"})});
-    s.renamed["heads"] = "head";
     return s;
   }
 };

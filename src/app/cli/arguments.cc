@@ -21,7 +21,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kNoNumbers = {"--jobs",  "--json", "--force", "--threads",
                                                         "--quiet", "--csv",  "--latex", "--table"};
 
-/// Flags of other programs and of earlier versions, for commands with the setting `beside`.
+/// Flags of other programs, for commands with the setting `beside`.
 constexpr struct {
   const char *flags, *beside, *instead;
 } kElsewhere[] = {{"--epochs", "steps", "did you mean '--steps'?"},
@@ -123,7 +123,6 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
-      rename(argument);
       const Setting& setting = setting_for(argument);
       const bool says = argument.value && says_boolean(*argument.value);
       if (!seen.insert(setting.name).second) {
@@ -170,26 +169,11 @@ void Invocation::check_table_name() const {
   as_usage([&] { throw unknown_name("table", common_.table, known); });
 }
 
-/// Replaces the flag of an earlier version by its current name.
-void Invocation::rename(Argument& argument) const {
-  for (const auto& [before, now] : settings_.renamed) {
-    if (argument.flag != flag_of(before)) continue;
-    if (given(now)) {
-      throw UsageError(text(argument.flag, " cannot be combined with ", flag_of(now),
-                            ": it is its earlier name"),
-                       "leave one of them out");
-    }
-    argument.flag = flag_of(now);
-    return;
-  }
-}
-
 /// Returns the setting of a flag; `--no-tied` means `tied`.
 const Setting& Invocation::setting_for(const Argument& argument) const {
   std::string name = argument.flag.substr(2);
   std::ranges::replace(name, '-', '_');
   if (const Setting* setting = settings_.find(name)) return *setting;
-  if (const Setting* setting = settings_.retired.find(name)) return *setting;
   const Setting* cleared = name.starts_with("no_") ? settings_.find(name.substr(3)) : nullptr;
   if (cleared == nullptr || !is_switch(*cleared) || argument.joined) {
     throw unknown_flag(argument.flag);
@@ -216,8 +200,7 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
                      "use /dev/stdout, or ./- for a file of this name");
   }
   try {
-    const bool is_retired = settings_.find(setting.name) == nullptr;
-    (is_retired ? settings_.retired : settings_).set_text(setting.name, value);
+    settings_.set_text(setting.name, value);
   } catch (const Error& error) {
     throw UsageError(text(argument.flag, " ", value, ": ", error.what()),
                      error.hint().empty() ? help : error.hint());
@@ -305,7 +288,19 @@ void Invocation::check_rules() const {
   }
 }
 
+/// Returns the error about a flag that has the name of a command; nothing for other flags.
+static std::optional<UsageError> flag_that_is_a_command(const std::string& flag) {
+  const std::string name = flag.substr(std::min(flag.size(), flag.find_first_not_of('-')));
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  if (found == commands().end()) return std::nullopt;
+  const std::string required = found->positionals.substr(0, found->positionals.find(" ["));
+  const std::string words = required.starts_with('[') ? "" : " " + required;
+  return UsageError(text("unknown flag '", flag, "': it is a command"),
+                    text("use: ", program_call(), " ", name, words));
+}
+
 UsageError Invocation::unknown_flag(const std::string& flag) const {
+  if (const std::optional<UsageError> moved = flag_that_is_a_command(flag)) return *moved;
   for (const auto& [flags, beside, instead] : kElsewhere) {
     if (std::ranges::count(split(flags, '|'), flag) > 0 && settings_.find(beside) != nullptr) {
       return UsageError(text("unknown flag '", flag, "'; ", instead), example());

@@ -38,41 +38,6 @@ struct HeadsFlags {
   }
 };
 
-/// Flags of `heads` that are now commands: `pattern` and `history`.
-struct MovedFlags {
-  bool grid = false;
-  bool over_training = false;
-  Index example = 0;
-  std::string pattern, head, relation, input, z;
-
-  Settings settings() {
-    Settings s;
-    s.string("pattern", pattern, "moved", "LAYER.HEAD|all");
-    s.boolean("grid", grid, "moved");
-    s.boolean("over_training", over_training, "moved");
-    s.string("head", head, "moved", "LAYER.HEAD");
-    s.string("input", input, "moved");
-    s.string("z", z, "moved", "FILE");
-    s.string("relation", relation, "moved", "NAME");
-    s.integer("example", example, 0, 65535, "moved");
-    return s;
-  }
-};
-
-/// Throws a UsageError with the command line that replaces a former flag of `heads`.
-void refuse_moved_flags(const Invocation& call, const MovedFlags& moved) {
-  for (const std::string& name : call.retired_names()) {
-    if (!call.given(name)) continue;
-    const bool is_history = call.given("over_training");
-    const std::string head = moved.pattern.empty() ? moved.head : moved.pattern;
-    std::string line = text(program_call(), is_history ? " history" : " pattern");
-    for (const std::string& run : call.positionals()) line += " " + shell_word(run);
-    if (!head.empty() && !is_history) line += " " + shell_word(head);
-    line += call.flags_again({"pattern", "head", "over_training"});
-    throw UsageError(text("cannot use ", flag_of(name), ": it is a command now"), line);
-  }
-}
-
 void write_masses(const Invocation& call, const HeadsFlags& flags, const HeadedModel& model,
                   const Task& task) {
   if (flags.npy.empty()) return;
@@ -213,13 +178,9 @@ Output show_runs(const Invocation& call, const HeadsFlags& flags) {
 
 Output heads(Invocation& call) {
   HeadsFlags flags;
-  MovedFlags moved;
-  Flags own = flags.settings();
-  own.retired = moved.settings();
   Flags out = call.out_setting();
   out.excludes({"out"}, {several_arguments()});
-  call.read(own, out);
-  refuse_moved_flags(call, moved);
+  call.read(flags.settings(), out);
   flags.picture.units();
   require_ending("--npy", flags.npy, ".npy");
   if (flags.stored.wanted()) return show_stored(call, flags);

@@ -78,8 +78,7 @@ class Conclusion {
       if (score == nullptr || !score->at("lift").is_number() || !score->at("p").is_number()) {
         continue;
       }
-      const Json* corrected = score->find("p_holm");  // older files have p alone
-      const Json& p = corrected != nullptr ? *corrected : score->at("p");
+      const Json& p = score->at("p_holm");
       const double lift = score->at("lift").number();
       if (lift >= kOwnerLift && p.number() < kOwnerP) {
         found.emplace_back(-lift, text(head.at("layer").integer(), ".", head.at("head").integer()));
@@ -91,7 +90,7 @@ class Conclusion {
 
   /// Returns the sentence on heads that share a relation; nullptr if one head has it alone.
   static const Json* shared(const Json& heads, const Json& relation) {
-    const Json* divisions = heads.find("divisions");  // older files have none
+    const Json* divisions = heads.find("divisions");
     if (divisions == nullptr) return nullptr;
     const auto found = std::ranges::find(divisions->items(), relation,
                                          [](const Json& one) { return one.at("relation"); });
@@ -100,7 +99,7 @@ class Conclusion {
 
   /// Returns whether the report says that no head can be tested on a relation.
   static bool is_untested(const Json& relation) {
-    const Json* conclusion = relation.find("verdict");  // older files have none
+    const Json* conclusion = relation.find("verdict");
     return conclusion != nullptr && conclusion->string().starts_with("not tested");
   }
 

@@ -60,12 +60,7 @@ Settings settings_of(RunConfig& config) {
   return s;
 }
 
-void read_settings(RunConfig& config, Json settings, const std::string& file) {
-  const Json* norm = settings.is_object() ? settings.find("norm") : nullptr;
-  if (norm != nullptr && (*norm == Json("pre") || *norm == Json("post"))) {
-    settings["norm_place"] = Json(*norm);  // files that are older than kinds of norms
-    settings["norm"] = "layer";
-  }
+void read_settings(RunConfig& config, const Json& settings, const std::string& file) {
   scratch = config;
   scratch_table.set_all(settings, file, {"headlab", "build", "data"});
   config = scratch;
@@ -91,12 +86,10 @@ std::string identity_of(const RunConfig& config) {
   static const Settings preset = settings_of(defaults);
   scratch = config;
   Json differing = Json::object();
-  // Runs that are older than kinds of norms call the place of layer norms `norm`.
-  const bool says_norm = config.model.norm == NormType::layer;
   for (const Setting& setting : scratch_table.all()) {
     if (std::ranges::count(resumable_settings(), setting.name) == 0 && setting.name != "extended" &&
         setting.get() != preset.find(setting.name)->get()) {
-      differing[says_norm && setting.name == "norm_place" ? "norm" : setting.name] = setting.get();
+      differing[setting.name] = setting.get();
     }
   }
   return fingerprint(differing.dump());

@@ -124,13 +124,6 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
   return all;
 }
 
-/// Returns the grids in grid.json, oldest first; older files hold one grid, under "grid".
-Json grids_in(const fs::path& file) {
-  Json json = read_json(file);
-  const Json* one = json.find("grid");
-  return one == nullptr ? json : stamped({{"grids", Json::Array{*one}}});
-}
-
 // ---- trials
 
 constexpr Index kScoredExamples = 512;  // as HeadsOptions has it
@@ -292,7 +285,7 @@ RunLock lock_sweep(const fs::path& folder) {
 void add_grid(const fs::path& folder, const SweepGrid& grid) {
   const RunLock lock = lock_sweep(folder);
   const fs::path file = folder / "grid.json";
-  Json all = is_there(file) ? grids_in(file) : stamped({{"grids", Json::array()}});
+  Json all = is_there(file) ? read_json(file) : stamped({{"grids", Json::array()}});
   Json axes = Json::object();
   for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
   const bool known = std::ranges::count(all["grids"].items(), axes) > 0;
@@ -318,7 +311,7 @@ std::vector<SweepTrial> kept_trials(const fs::path& folder) {
     throw Error(text("no sweep found in '", folder.string(), "' (grid.json is missing)"),
                 "pass a folder created by `headlab sweep --out`");
   }
-  const Json all = grids_in(file);
+  const Json all = read_json(file);
   std::vector<SweepTrial> trials;
   std::set<std::string> names;
   for (const Json& axes : all.at("grids").items()) {

@@ -87,11 +87,6 @@ struct Flags : Settings {
   };
   std::vector<Group> groups{};
   std::map<std::string, FlagRules> rules{};  // by setting
-  /// Flags of earlier versions: understood, so that the command can name their replacement, but
-  /// shown nowhere.
-  Settings retired{};
-  /// New names of renamed flags, by the old name.
-  std::map<std::string, std::string> renamed{};
 
  private:
   void group_at(const std::string& title, std::size_t first);
@@ -189,8 +184,6 @@ class Invocation {
   std::string again(std::string_view left_out = "") const;
   /// Returns the flags alone, each after a space, without those of the settings `left_out`.
   std::string flags_again(const std::vector<std::string>& left_out) const;
-  /// Returns the names of retired flags that the command understands.
-  std::vector<std::string> retired_names() const { return settings_.retired.names(); }
 
   const Command& command() const { return command_; }
   /// Returns "for example: headlab ...", the hint of errors.
@@ -210,7 +203,6 @@ class Invocation {
   };
   void refuse_table_flags() const;
   void check_table_name() const;
-  void rename(Argument& argument) const;
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
   void add_positional(const std::string& word, bool follows_end);

@@ -55,9 +55,9 @@ struct MethodCurve {
   std::optional<Index> needed{};  // see needed_heads
   /// Training steps of each fine-tuned model, and of each model from scratch: the run's, those of
   /// gates and of fine-tuning.
-  std::optional<Index> steps{};  // older files do not say
+  std::optional<Index> steps{};  // empty if none was trained
   /// Schedule of the fine-tuned models, those from scratch and the unpruned one: schedule_text.
-  std::optional<std::string> schedule{};  // older files do not say
+  std::optional<std::string> schedule{};  // empty if none was trained
   PassCount cost{};
   double seconds = 0;
 

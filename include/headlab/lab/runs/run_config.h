@@ -51,8 +51,8 @@ struct RunConfig {
 Settings settings_of(RunConfig& config);
 Settings user_settings_of(RunConfig& config);
 
-/// Sets the settings of a config.json, which an older version may have written.
-void read_settings(RunConfig& config, Json settings, const std::string& file);
+/// Sets the settings of a config.json. `file` names it in errors.
+void read_settings(RunConfig& config, const Json& settings, const std::string& file);
 
 /// Returns the settings that may change when a run resumes: length of training, and times of
 /// evaluation and saving.

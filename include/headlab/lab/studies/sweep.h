@@ -96,10 +96,9 @@ struct CellResult {
   Index parameters = 0;
   double keys = 0;  // ReadAtOnce::relations of the task
   std::vector<SweepRole> roles;
-  std::optional<double>
-      diversity{};  // diversity of its heads, see lab/heads/scores/scores.h; missing in older files
-  std::optional<Index> keys_read{};  // ReadAtOnce::keys of the task; missing in older files
-  std::optional<Index> targets{};    // number of targets in the accuracy; missing in older files
+  std::optional<double> diversity{};  // diversity of its heads, see lab/heads/scores/scores.h
+  std::optional<Index> keys_read{};   // ReadAtOnce::keys of the task
+  std::optional<Index> targets{};     // number of targets in the accuracy
 
   void members(auto&& f) {
     f("loss", loss), f("accuracy", accuracy), f("parameters", parameters), f("keys", keys);
@@ -143,7 +142,7 @@ struct SweepGroup {
   Interval specialization;  // share of relations with an owner, no head counted twice
   Index parameters = 0;
   Index relations_at_once = 0;       // see ReadAtOnce
-  std::optional<Index> keys_read{};  // see ReadAtOnce; missing in older files
+  std::optional<Index> keys_read{};  // see ReadAtOnce
   std::vector<SweepRoles> roles;
 
   void members(auto&& f) {
