@@ -1,6 +1,6 @@
 // Rollout of matrices whose product is known by hand, and of a circuit built by hand in which the
 // answer comes from one position.
-#include "headlab/lab/heads/causes/flow.h"
+#include "headlab/lab/heads/causes/rollout.h"
 
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/evaluate.h"

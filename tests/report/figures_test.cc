@@ -1,4 +1,4 @@
-// Figures say what is in the results: titles, names, marks for gold and for chance, what is
+// Figures say what is in the results: titles, names, marks for the ground truth and for chance, what is
 // missing. picture_test.cc tests how items become SVG.
 #include "headlab/app/report/figures.h"
 

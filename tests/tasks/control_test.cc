@@ -1,4 +1,4 @@
-// The controls against their definitions: labels that no head can help with, and gold that is what
+// The controls against their definitions: labels that no head can help with, and a ground truth that is what
 // it says all the same. Read next: src/lab/data/control.cc.
 #include "tasks/checks.h"
 

@@ -2,7 +2,7 @@
 // the work and one fails; where nothing is to be found, no head is said to have found it. One seed
 // of each recommended model. Read next: tests/prune/flagship_train_test.cc.
 #include "headlab/core/tasks/table.h"
-#include "headlab/lab/heads/causes/gold_edges.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "support/runs.h"
 
@@ -86,7 +86,7 @@ TEST(English, EveryRelationHasAnOwnerWhoseEdgesTheLossNeeds) {
     EXPECT_GT(best(report, r).mass, 0.6) << report.relations[r].relation.name;
   }
   EXPECT_NE(report.relations[0].best, report.relations[1].best) << "subject and time at one query";
-  const EdgeReport edges = test_gold_edges(run.model, *run.task, {.examples = 1024});
+  const EdgeReport edges = test_truth_edges(run.model, *run.task, {.examples = 1024});
   for (const EdgeReport::Row& relation : edges.relations) {
     const EdgeTest& all_heads = relation.tests.back();
     EXPECT_GT(all_heads.truth.low, 1);

@@ -9,6 +9,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/tour.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
 namespace {
@@ -86,7 +87,7 @@ std::vector<Stop> more_measurements(const Tour& tour) {
   std::vector<Stop> stops;
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"ablate", full, "--pairs"},
-        {"ablate", full, "--gold-edges", "--examples", "512"},
+        {"ablate", full, "--truth-edges", "--examples", "512"},
         {"attribute", full},
         {"curve", full, "--methods", "greedy,exhaustive"}}) {
     stops.push_back({"Measure more for the page.", words, {}, [] { return std::string(); }});

@@ -3,6 +3,9 @@
 // Read next: tour.h.
 #include "app/cli/tour.h"
 
+#include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/results/words.h"
+
 #include <algorithm>
 
 namespace headlab::cli {

@@ -1488,8 +1488,8 @@ def rollout_of(layers):
     return functools.reduce(lambda below, layer: layer @ below, layers)
 
 
-def compare_flow(model, given, said, relations):
-    batch, truth = Batch(given, "of_flow"), given_truth(given, "of_flow", relations)
+def compare_rollout(model, given, said, relations):
+    batch, truth = Batch(given, "of_rollout"), given_truth(given, "of_rollout", relations)
 
     def maps():
         model.logits(batch)
@@ -1503,16 +1503,16 @@ def compare_flow(model, given, said, relations):
     compare("examples", batch.size, said["examples"], 0)
     for r, row in enumerate(said["relations"]):
         queries = [(b, t, sorted(keys)) for (b, t), keys in truth[r].items()]
-        compare("flow: queries", len(queries), row["queries"], 0)
+        compare("rollout: queries", len(queries), row["queries"], 0)
         shares = [found[b][t, keys].sum() for b, t, keys in queries]
         compare("rollout: shares", np.mean(shares or [0]), row["rollout"], 1e-5)
         causal = model.c["architecture"] == "decoder"
         uniform = [len(keys) / (t + 1 if causal else batch.lengths[b]) for b, t, keys in queries]
-        compare("flow: uniform", np.mean(uniform or [0]), row["uniform"], 1e-5)
+        compare("rollout: uniform", np.mean(uniform or [0]), row["uniform"], 1e-5)
         targets, costs = remember(("cost", r), lambda: costs_of_relation(model, given, relations, r,
                                                                          said["targets"]))
         if (targets > 0).sum() >= 30:
-            compare_change("flow: cost", costs, targets, row["cost"], 1e-5)
+            compare_change("rollout: cost", costs, targets, row["cost"], 1e-5)
         else:
             mark(list(row["cost"].values()))
 

@@ -1,7 +1,7 @@
 // Rollout is a product of matrices, one for each layer. The report has its means over examples, its
 // shares on ground-truth keys, and the cost of masking the ground-truth edges in all heads.
-// Read next: gold_edges.cc.
-#include "headlab/lab/heads/causes/flow.h"
+// Read next: truth_edges.cc.
+#include "headlab/lab/heads/causes/rollout.h"
 
 #include <algorithm>
 
@@ -77,7 +77,7 @@ class RolloutSums {
 
   bool is_causal_;
   std::vector<Relation> relations_;
-  std::vector<FlowReport::Row> rows_;
+  std::vector<RolloutReport::Row> rows_;
   Matrix rollout_;
 };
 
@@ -112,13 +112,13 @@ Matrix attention_rollout(const std::vector<Matrix>& layers) {
   return product;
 }
 
-FlowReport find_flow(const Transformer& model, const Task& task, Index examples,
-                     Index cost_examples) {
+RolloutReport find_rollout(const Transformer& model, const Task& task, Index examples,
+                           Index cost_examples) {
   require_one_stream(model);
   const Example example = held_out_examples(task, examples);
   const Batch& all = example.batch;
-  FlowReport report{.attention = attention_layer_names(model), .examples = all.size};
-  FlowSums sums(task, all.length);
+  RolloutReport report{.attention = attention_layer_names(model), .examples = all.size};
+  RolloutSums sums(task, all.length);
   for (Index b = 0; b < all.size; ++b) {
     const Batch one = all.rows(b, b + 1);
     const Activations activations(model, one);
@@ -148,13 +148,13 @@ Result result_of(const RolloutReport& report) {
            .fixed(3)}};
   table.append(change_columns("cost.", "cost",
                               "rise of the loss if the ground-truth keys are masked in all heads"));
-  for (const FlowReport::Row& row : report.relations) {
+  for (const RolloutReport::Row& row : report.relations) {
     const Json::Array first = {row.relation, row.queries, row.rollout, row.uniform};
     table.rows.push_back(row_with(first, cells_of(row.cost)));
   }
   table.note =
       "rollout describes attention and is no cause; the cost is one (see `ablate RUN "
-      "--gold-edges`)";
+      "--truth-edges`)";
   return {.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
           .tables = {table},
           .figures = {{"rollout", "rollout: a row for each query, a column for each input position",

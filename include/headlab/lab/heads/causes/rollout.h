@@ -1,6 +1,6 @@
 // Attention over all layers in one map: rollout, the product of the attention matrices of all
 // layers. Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers". It is no cause: the
-// report has the cost of masking the ground-truth edges next to it. Read next: gold_edges.h.
+// report has the cost of masking the ground-truth edges next to it. Read next: truth_edges.h.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct RolloutReport {
     Index queries = 0;
     double rollout = 0;   // mean share of the ground-truth keys
     double uniform = 0;   // the same for equal shares of all visible keys
-    PairedChange cost{};  // of masking the ground-truth edges in all heads (gold_edges.h)
+    PairedChange cost{};  // of masking the ground-truth edges in all heads (truth_edges.h)
   };
   std::vector<std::string> attention{};
   Index examples = 0;
@@ -38,7 +38,7 @@ Result result_of(const RolloutReport& report);
 
 /// Computes the map on held-out examples, and the costs on `cost_examples` of them. Error for an
 /// encoder-decoder.
-FlowReport find_flow(const Transformer& model, const Task& task, Index examples = 32,
+RolloutReport find_rollout(const Transformer& model, const Task& task, Index examples = 32,
                      Index cost_examples = kPairedExamples);
 
 }  // namespace headlab

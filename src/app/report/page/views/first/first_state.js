@@ -68,7 +68,7 @@ const keyTokens = memo(() => `${app.state.run} ${isLive()}`, () => {
   for (const index of range(exampleCount())) {
     const shown = task().set('scored').example(index);
     found.forEach((tokens, r) => range(shown.length).forEach((t) => {
-      for (const s of shown.gold(r, t) || []) tokens.add(shown.tokens[s]);
+      for (const s of shown.truth(r, t) || []) tokens.add(shown.tokens[s]);
     }));
   }
   return found;
@@ -76,7 +76,7 @@ const keyTokens = memo(() => `${app.state.run} ${isLive()}`, () => {
 
 /// The number of relations of a query for which a token that could be the key is nearer than it.
 const distractions = (shown, t) => task().relations.filter(({kind}, r) => {
-  const keys = Array.from(shown.gold(r, t) || []);
+  const keys = Array.from(shown.truth(r, t) || []);
   if (kind !== 'self' || !keys.length) return false;
   const nearest = Math.max(...keys);
   return Array.from(shown.tokens.slice(nearest + 1, t + 1))
