@@ -97,7 +97,7 @@ TEST(English, EveryRelationHasAnOwnerWhoseEdgesTheLossNeeds) {
   // weight than what these two leave.
   const double subject = edges.relations[0].tests.back().mass;
   const EdgeTest& time = edges.relations[1].tests.back();
-  EXPECT_LE(time.control_mass, 4 - subject - time.mass + 1e-4);
+  EXPECT_LE(time.random_mass, 4 - subject - time.mass + 1e-4);
 }
 
 TEST(English, OneHeadIsEnoughAtALowerRate) {

@@ -14,11 +14,11 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "support/folders.h"
+#include "train/exchange_error.h"
 
 namespace {
 
-std::string synced;        // a letter for each call: f a file, d a directory
-bool can_exchange = true;  // whether the file system exchanges two names in one call
+std::string synced;  // a letter for each call: f a file, d a directory
 
 }  // namespace
 
@@ -30,9 +30,9 @@ extern "C" int fsync(int descriptor) {
 
 extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
                          unsigned flags) {
-  if (can_exchange)
+  if (headlab::exchange_error == 0)
     return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
-  errno = EINVAL;
+  errno = headlab::exchange_error;
   return -1;
 }
 
@@ -43,7 +43,7 @@ namespace fs = std::filesystem;
 class Exchange : public testing::Test {
  protected:
   Exchange() { synced.clear(); }
-  ~Exchange() override { can_exchange = true; }
+  ~Exchange() override { exchange_error = 0; }
   TemporaryFolder folder_;
 };
 
@@ -73,12 +73,12 @@ TEST_F(Exchange, SyncsTheParentFolderAfterThreeRenames) {
     write_file(folder_ / name / "said", name);
   }
   synced.clear();
-  can_exchange = false;
+  exchange_error = EINVAL;
   exchange_directories(folder_ / "a", folder_ / "b");
   EXPECT_EQ(synced, "d");
   EXPECT_EQ(read_file(folder_ / "a" / "said"), "b");
   EXPECT_EQ(read_file(folder_ / "b" / "said"), "a");
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "b.aside"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.being-aside"));
 }
 
 }  // namespace

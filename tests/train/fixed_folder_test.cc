@@ -1,9 +1,7 @@
 // Replacing a run whose folder cannot change its place: a mount point (EBUSY), a folder of the
-// lower layer of an overlay (EXDEV), the current folder. A function of this program replaces the
-// call of the system. Names that are too long to be replaced, and runs that are replaced while they
+// lower layer of an overlay (EXDEV), the current folder. exchange_test.cc replaces the call of the
+// system. Names that are too long to be replaced, and runs that are replaced while they
 // are used. Read next: run_test.cc.
-#include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,16 +10,7 @@
 #include "support/errors.h"
 #include "support/runs.h"
 #include "support/tasks.h"
-
-static int exchange_error = 0;  // why folders cannot be exchanged; 0: they can
-
-extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
-                         unsigned flags) {
-  if (exchange_error == 0)
-    return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
-  errno = exchange_error;
-  return -1;
-}
+#include "train/exchange_error.h"
 
 namespace headlab { namespace {
 
