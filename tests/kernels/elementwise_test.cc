@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "core/kernels/vector_math.h"
 #include "headlab/core/base/error.h"
 #include "kernels/numbers.h"
 #include "support/golden_text.h"
@@ -81,6 +82,23 @@ TEST(Tanh, EndsAtOneAndKeepsNaN) {
   EXPECT_EQ(apply(tanh_array, {-kInfinity, -100, 0, 100, kInfinity}),
             (std::vector<Scalar>{-1, -1, 0, 1, 1}));
   EXPECT_TRUE(std::isnan(apply(tanh_array, {kNaN})[0]));
+}
+
+void log_of_sum_array(Index n, const Scalar* x, Scalar* y) {
+  map(
+      n, [](Vec v) { return log_of_sum(v); }, y, x);
+}
+
+TEST(LogOfSum, IsWithinTwoUlp) {
+  EXPECT_LT(worst_ulp(log_of_sum_array, std::log, sweep(1, 2, 2'000'000)), 2);
+  EXPECT_LT(worst_ulp(log_of_sum_array, std::log, sweep(Scalar(.5), 1, 2'000'000)), 2);
+  EXPECT_LT(worst_ulp(log_of_sum_array, std::log, sweep(2, 100'000, 2'000'000)), 2);
+  EXPECT_LT(worst_ulp(log_of_sum_array, std::log, sweep(Scalar(1e-37), Scalar(1e-30), 99'000)), 2);
+}
+
+TEST(LogOfSum, KeepsNaN) {
+  EXPECT_EQ(apply(log_of_sum_array, {1})[0], 0);
+  EXPECT_TRUE(std::isnan(apply(log_of_sum_array, {kNaN})[0]));
 }
 
 TEST(Gelu, AgreesWithItsFormula) {

@@ -143,9 +143,9 @@ void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutp
   map(
       kQueries, [](Vec sum) { return select(sum == 0, Vec{}, 1 / sum); }, inverse, sums);
   mark_overflow(block, largest, inverse);
-  for (Index lane = 0; lane < block.count; ++lane) {
-    out.log_sum_exp[block.row() + lane] = largest[lane] + std::log(sums[lane]);
-  }
+  map(
+      block.count, [](Vec most, Vec sum) { return most + log_of_sum(sum); },
+      out.log_sum_exp + block.row(), largest, sums);
   if (block.keys_from == block.keys_to) std::fill_n(buffers.z, p.d_value * kQueries, Scalar{0});
   scale_lanes(p.d_value, inverse, buffers.z);
   Scalar* z = out.z + (block.b * p.queries + block.t) * out.z_stride + block.h * p.d_value;
@@ -155,7 +155,22 @@ void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutp
 
 }  // namespace
 
+bool suits_lanes(const AttentionProblem& p) {
+  if (!p.options.masked_edges.empty() || p.kv_heads != p.options.heads) return false;
+  for (Index h = 0; h < p.options.heads; ++h) {
+    if (p.block_of(h) != h) return false;
+  }
+  if (p.batch * p.options.heads < kLanes || lane_groups(p) < thread_count()) return false;
+  const Index width = std::max(p.d_head, p.d_value), length = std::max(p.queries, p.keys);
+  if (length > 128 || width > 64) return false;
+  return p.options.mask.causal ? length <= 48 || width <= 16 : length <= 24 || width <= 8;
+}
+
 void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
+  suits_lanes(p) ? attention_forward_in_lanes(p, out) : attention_forward_by_queries(p, out);
+}
+
+void attention_forward_by_queries(const AttentionProblem& p, const AttentionOutput& out) {
   const Index blocks = (p.queries + kQueries - 1) / kQueries;
   const Index heads = p.options.heads, sequences = p.batch * heads;
   // A task takes all heads of a sequence if there are enough sequences: neighbouring heads write

@@ -204,6 +204,10 @@ void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, I
 }  // namespace
 
 void attention_backward(const AttentionProblem& p, const AttentionBackward& g) {
+  suits_lanes(p) ? attention_backward_in_lanes(p, g) : attention_backward_by_queries(p, g);
+}
+
+void attention_backward_by_queries(const AttentionProblem& p, const AttentionBackward& g) {
   const Index together = heads_per_task(p.batch, p.kv_heads);
   parallel_for(p.batch * p.kv_heads / together, work_of(p), [&](Index task) {
     for (Index i = task * together; i < (task + 1) * together; ++i) {

@@ -97,14 +97,10 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
   if (!options.masked_edges.empty()) hide_by_table(block, s, keys, tile);
 }
 
-namespace {
-
 DropoutRow dropout_row(std::uint64_t key, Index b, Index original_head, Index t) {
   const auto head = static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(original_head);
   return {key, t, head};
 }
-
-}  // namespace
 
 bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropout) {
   const DropoutRow row = dropout_row(key, weight.b, weight.original_head, weight.t);

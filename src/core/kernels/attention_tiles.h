@@ -1,7 +1,8 @@
-// Tiles shared by the forward and the backward pass of attention. Scores are stored transposed: a
-// tile is [keys][kQueries], one query per lane. Maximum and sum over the keys of a query are
-// therefore plain vector operations, and every product in either pass is a panel product (tile.h)
-// that reads K and V in place. Read next: attention.cc, then attention_backward.cc.
+// The two kernels of attention and the choice between them, and the tiles of the one with queries
+// in lanes. It stores scores transposed: a tile is [keys][kQueries], one query per lane. Maximum
+// and sum over the keys of a query are therefore plain vector operations, and every product in
+// either pass is a panel product (tile.h) that reads K and V in place. Read next: attention.cc,
+// attention_backward.cc, then short_attention.cc.
 #pragma once
 
 #include <algorithm>
@@ -35,6 +36,25 @@ inline LoopWork work_of(const AttentionProblem& p) {
   return multiply_adds(scores * static_cast<double>(p.d_head + p.d_value));
 }
 
+/// The kernel with queries in lanes (attention.cc, attention_backward.cc), for any problem.
+void attention_forward_by_queries(const AttentionProblem& problem, const AttentionOutput& out);
+void attention_backward_by_queries(const AttentionProblem& problem,
+                                   const AttentionBackward& gradients);
+
+/// The kernel with problems (sequence, head) in lanes (short_attention.cc), with the same bits.
+/// Each head must read a K, V block of its own, and there must be no table of masked edges.
+void attention_forward_in_lanes(const AttentionProblem& problem, const AttentionOutput& out);
+void attention_backward_in_lanes(const AttentionProblem& problem,
+                                 const AttentionBackward& gradients);
+
+/// Returns the number of groups of kLanes problems.
+inline Index lane_groups(const AttentionProblem& p) {
+  return (p.batch * p.options.heads + kLanes - 1) / kLanes;
+}
+/// Returns whether attention_forward and attention_backward use the kernel with problems in lanes:
+/// it can compute the problem, fills its lanes and all threads, and was faster in measurements.
+bool suits_lanes(const AttentionProblem& p);
+
 /// Query block [t, t + count) of one head of one sequence.
 struct QueryBlock {
   const AttentionProblem& p;
@@ -66,6 +86,9 @@ void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar
 /// |distance| if there are slopes; kHidden if the query does not see the key.
 void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
                 Scalar* tile);
+
+/// Returns the random words of query t of a head, which is given by its original index.
+DropoutRow dropout_row(std::uint64_t key, Index b, Index original_head, Index t);
 
 /// Dropout of the weights of a query block.
 struct BlockDropout {

@@ -109,13 +109,14 @@ inline Scalar max_lanes(Vec v) {
   }
 }
 
-/// Exchanges the off-diagonal quarters of every 2 Half x 2 Half block, for all powers of two from
-/// Half down: the result is the transpose, after log2(kLanes) shuffles per row.
-template <int Half = static_cast<int>(kLanes / 2)>
-[[gnu::always_inline]] inline void transpose(Vec (&rows)[kLanes]) {
+/// Transposes every block of Size x Size numbers of Size vectors: block b of vectors [0, Size) has
+/// lanes [b * Size, (b + 1) * Size). It exchanges the off-diagonal quarters of every 2 Half x 2
+/// Half block, for all powers of two from Half down, with log2(Size) shuffles per vector.
+template <int Size, int Half = Size / 2>
+[[gnu::always_inline]] inline void transpose(Vec (&rows)[Size]) {
   constexpr int lanes = static_cast<int>(kLanes);
   [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
-    unrolled<lanes>([&](auto i) {
+    unrolled<Size>([&](auto i) {
       if constexpr ((i & Half) == 0) {
         const Vec a = rows[i];
         const Vec b = rows[i + Half];
@@ -126,7 +127,7 @@ template <int Half = static_cast<int>(kLanes / 2)>
     });
   }
   (std::make_integer_sequence<int, lanes>{});
-  if constexpr (Half > 1) transpose<Half / 2>(rows);
+  if constexpr (Half > 1) transpose<Size, Half / 2>(rows);
 }
 
 /// Rows `stride` apart.

@@ -28,6 +28,9 @@ inline Vec exp_bounded(Vec x) { return exp(x); }
 inline Vec tanh(Vec x) {
   return each_lane(x, [](Scalar s) { return std::tanh(s); });
 }
+inline Vec log_of_sum(Vec x) {
+  return each_lane(x, [](Scalar s) { return std::log(s); });
+}
 
 #else
 
@@ -73,6 +76,30 @@ inline Vec exp(Vec x) {
   const IntVec half = n >> 1;
   const auto power = [](IntVec i) { return std::bit_cast<Vec>((i + 127) << 23); };
   return parts.e_r * power(half) * power(n - half);
+}
+
+/// Returns ln x for a sum x of exponentials, with x >= 2^-126 or x = 0; x itself for 0 and NaN.
+/// With x = 2^n m and m in [sqrt(1/2), sqrt(2)): n ln 2 + ln m, with ln 2 in two parts and ln m by
+/// a polynomial in r = m - 1 (coefficients of logf in Cephes, Moshier 1989).
+inline Vec log_of_sum(Vec x) {
+  const IntVec bits = std::bit_cast<IntVec>(x);
+  const IntVec n = (bits - 0x3F3504F3) >> 23;  // 0x3F3504F3: sqrt(1/2)
+  const Vec r = std::bit_cast<Vec>(bits - (n << 23)) - 1.0f;
+  const Vec whole = __builtin_convertvector(n, Vec);
+  Vec p = broadcast(7.0376836292e-2f);
+  p = p * r - 1.1514610310e-1f;
+  p = p * r + 1.1676998740e-1f;
+  p = p * r - 1.2420140846e-1f;
+  p = p * r + 1.4249322787e-1f;
+  p = p * r - 1.6668057665e-1f;
+  p = p * r + 2.0000714765e-1f;
+  p = p * r - 2.4999993993e-1f;
+  p = p * r + 3.3333331174e-1f;
+  p = p * r - 0.5f;
+  // Each step adds one product, so that every compiler contracts it in the same way.
+  const Vec low = r - whole * 2.12194440e-4f;
+  const Vec ln_m = (r * r) * p + low;
+  return select(x > 0, ln_m + whole * 0.693359375f, x);
 }
 
 /// Returns tanh(x): near 0 an odd polynomial, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x.
