@@ -1,6 +1,7 @@
 // The training step of `bench` and the benchmarks of tests/tools/yardstick at small sizes: what
 // they return is complete and finite, whatever it took.
 #include "headlab/lab/bench/bench.h"
+#include "headlab/lab/runs/run_config.h"
 
 #include <cmath>
 #include <set>
@@ -53,6 +54,21 @@ TEST_P(Benchmarks, TakeEveryKindOfInput) {
 INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
                          testing::ValuesIn(benchmarks().begin(), benchmarks().end()),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST(BenchOptions, TakeTheRecommendedSizesOfATask) {
+  const BenchOptions options = bench_options("relations:length=12");
+  RunConfig config = recommended_config("relations:length=12");
+  fit_to_task(config);
+  EXPECT_EQ(options.config, "relations:length=12");
+  EXPECT_EQ(options.batch, config.train.batch);
+  EXPECT_EQ(options.model, config.model);
+  EXPECT_EQ(options.model.length, 12);
+  BenchOptions few = bench_options("sort");
+  few.steps = 2;
+  few.batch = 4;
+  EXPECT_FALSE(benchmarks()[0].run(few).tables.at(0).rows.empty());
+  EXPECT_THROW(bench_options("relation"), Error);
+}
 
 TEST(BenchStep, IsAShareOfThePeak) {
   BenchOptions options = bench_options("toy");

@@ -14,6 +14,7 @@
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/model/initial.h"
+#include "headlab/core/tasks/table.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/tensor/watch.h"
 #include "lab/bench/training_step.h"
@@ -36,6 +37,9 @@ constexpr NamedConfig kConfigs[] = {
     // the CPU example of llm.c's README
     {"gpt2", "layers=12 heads=12 d_model=768 d_ff=3072 length=64 vocab=50257 batch=4 steps=7"},
 };
+
+/// Timed steps of the sizes of a task, which take one to a few milliseconds.
+constexpr Index kStepsOfTask = 120;
 
 Batch random_batch(const BenchOptions& options) {
   Generator random(Key{1}.fold("bench"));
@@ -178,11 +182,19 @@ double peak_memory_mb() {
 std::vector<std::string> bench_config_names() { return texts_of(kConfigs, &NamedConfig::name); }
 
 BenchOptions bench_options(const std::string& name) {
-  BenchOptions options{.config = name};
-  options.model.init = InitialValues::gpt2;
-  settings_of(options).set_all_text(
-      named("configuration", name, kConfigs, &NamedConfig::name).settings);
-  return options;
+  for (const NamedConfig& config : kConfigs) {
+    if (config.name != name) continue;
+    BenchOptions options{.config = name};
+    options.model.init = InitialValues::gpt2;
+    settings_of(options).set_all_text(config.settings);
+    return options;
+  }
+  const std::vector<std::string> tasks = texts_of(task_table(), &TaskEntry::name);
+  const std::string task = name.substr(0, name.find(':'));
+  if (std::ranges::count(tasks, task) > 0) return options_of_task(name);
+  std::vector<std::string> known = bench_config_names();
+  known.insert(known.end(), tasks.begin(), tasks.end());
+  throw unknown_name("configuration", name, known);
 }
 
 Settings settings_of(BenchOptions& options) {

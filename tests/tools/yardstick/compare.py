@@ -8,8 +8,8 @@ to norm 1 and AdamW in fp32 on random tokens. PyTorch runs eager, with scaled_do
 and fused AdamW. Each setting of settings() runs in a process of its own, and the fastest of a round
 counts; with --compile, torch.compile is another one.
 
-usage: YARDSTICK=build/yardstick compare.py [--threads 1,2] [--configs toy,char,medium,long,gpt2]
-                                            [--rounds 3] [--forward] [--compile]
+usage: YARDSTICK=build/yardstick compare.py [--threads 1,2] [--rounds 3] [--forward] [--compile]
+                                            [--configs relations,induction,toy,char,medium,long,gpt2]
 compare.sh runs this in a Debian 13 root, whose PyTorch is 2.6.
 """
 import argparse
@@ -26,24 +26,30 @@ import torch.nn.functional as F
 
 OLDEST = (2, 4)  # fused AdamW on CPUs; older versions would make every ratio too good
 
-# layers, heads, d_model, d_ff, T, B, vocab: as kConfigs in src/lab/bench/bench.cc
+# layers, heads, d_model, d_ff, T, B, vocab, targets of a token: the recommended sizes of the task, or
+# kConfigs in src/lab/bench/bench.cc
 CONFIGS = {
-    "toy": (2, 4, 64, 256, 32, 64, 64),
-    "char": (4, 4, 128, 512, 64, 12, 65),
-    "medium": (6, 6, 384, 1536, 256, 4, 65),
-    "long": (2, 4, 128, 512, 1024, 4, 65),
-    "gpt2": (12, 12, 768, 3072, 64, 4, 50257),
+    "relations": (1, 4, 64, 0, 16, 64, 16, 4),
+    "induction": (2, 1, 64, 0, 40, 64, 32, 1),
+    "toy": (2, 4, 64, 256, 32, 64, 64, 1),
+    "char": (4, 4, 128, 512, 64, 12, 65, 1),
+    "medium": (6, 6, 384, 1536, 256, 4, 65, 1),
+    "long": (2, 4, 128, 512, 1024, 4, 65, 1),
+    "gpt2": (12, 12, 768, 3072, 64, 4, 50257, 1),
 }
-STEPS = {"toy": 60, "char": 40, "medium": 6, "long": 12, "gpt2": 3}
+STEPS = {"relations": 200, "induction": 100, "toy": 60, "char": 40, "medium": 6, "long": 12, "gpt2": 3}
 
 
 class Block(nn.Module):
     def __init__(self, d, heads, d_ff):
         super().__init__()
         self.heads = heads
-        self.ln1, self.ln2 = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.ln1 = nn.LayerNorm(d)
         self.qkv, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
-        self.up, self.down = nn.Linear(d, d_ff), nn.Linear(d_ff, d)
+        self.has_network = d_ff > 0
+        if self.has_network:
+            self.ln2 = nn.LayerNorm(d)
+            self.up, self.down = nn.Linear(d, d_ff), nn.Linear(d_ff, d)
 
     def forward(self, x):
         B, T, d = x.shape
@@ -51,15 +57,17 @@ class Block(nn.Module):
         q, k, v = (part.view(B, T, self.heads, -1).transpose(1, 2) for part in parts)
         z = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(z.transpose(1, 2).reshape(B, T, d))
+        if not self.has_network:
+            return x
         return x + self.down(F.gelu(self.up(self.ln2(x)), approximate="tanh"))
 
 
 class GPT(nn.Module):
-    def __init__(self, layers, heads, d, d_ff, T, vocab):
+    def __init__(self, layers, heads, d, d_ff, T, vocab, targets):
         super().__init__()
         self.tok, self.pos = nn.Embedding(vocab, d), nn.Embedding(T, d)
         self.blocks = nn.ModuleList(Block(d, heads, d_ff) for _ in range(layers))
-        self.ln, self.unembed = nn.LayerNorm(d), nn.Linear(d, vocab, bias=False)
+        self.ln, self.unembed = nn.LayerNorm(d), nn.Linear(d, vocab * targets, bias=False)
         for parameter in self.parameters():
             if parameter.dim() == 2:
                 nn.init.normal_(parameter, std=0.02)
@@ -75,11 +83,11 @@ def median_ms_here(config, threads, compiled, forward):
     """The median step of PyTorch in this process."""
     torch.set_num_threads(threads)
     torch.manual_seed(0)
-    layers, heads, d, d_ff, T, B, vocab = CONFIGS[config]
-    model = GPT(layers, heads, d, d_ff, T, vocab)
+    layers, heads, d, d_ff, T, B, vocab, targets = CONFIGS[config]
+    model = GPT(layers, heads, d, d_ff, T, vocab, targets)
     run = torch.compile(model) if compiled else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    x, y = torch.randint(vocab, (B, T)), torch.randint(vocab, (B, T))
+    x, y = torch.randint(vocab, (B, T)), torch.randint(vocab, (B, T, targets))
 
     def step():
         loss = F.cross_entropy(run(x).view(-1, vocab), y.view(-1))
@@ -178,9 +186,10 @@ def main():
             rows.sort()
             ratio = rows[len(rows) // 2]
             middle = [statistics.median(row[i] for row in rows) for i in (1, 2, 3)]
-            print(f"{config:7}{threads:3} threads  {ratio[0]:.2f} times as fast ({rows[0][0]:.2f} to "
+            print(f"{config:9}{threads:3} threads  {ratio[0]:.2f} times as fast ({rows[0][0]:.2f} to "
                   f"{rows[-1][0]:.2f})  headlab {middle[0]:.2f} ms ({100 * middle[2]:.0f}% of peak)  "
                   f"PyTorch {middle[1]:.2f} ms ({ratio[4]})", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,14 +4,16 @@
 # PyTorch of Debian 12 (1.13) is not used: it has no fused attention and no fused AdamW, so the
 # ratios would be too good. With PYTHON the comparison runs without a root, by an interpreter that
 # has PyTorch 2.4 or newer.
+# With SCRIPT=sweep it runs sweep.py, which trains the models of a sweep with the program headlab.
 # usage: [ROOT=FOLDER | PYTHON=PYTHON] compare.sh PATH-TO-yardstick [arguments of compare.py]
+#        [ROOT=FOLDER | PYTHON=PYTHON] SCRIPT=sweep compare.sh PATH-TO-headlab [arguments of sweep.py]
 # needs: root rights, debootstrap (or neither, with PYTHON); a machine with nothing else to do
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 program=$(realpath "$1")
 shift
 if [[ -n ${PYTHON:-} ]]; then
-  YARDSTICK=$program exec "$PYTHON" "$here/compare.py" "$@"
+  HEADLAB=$program YARDSTICK=$program exec "$PYTHON" "$here/${SCRIPT:-compare}.py" "$@"
 fi
 root=${ROOT:-/tmp/headlab-debian13}
 if [[ ! -e $root/bin/sh ]]; then
@@ -38,8 +40,8 @@ if [[ ! -e $root/usr/lib/python3/dist-packages/torch ]]; then
     { echo "cannot install PyTorch: see $root.log" >&2; exit 1; }
 fi
 mkdir -p "$root/yardstick"
-install -m 755 "$program" "$root/yardstick/yardstick"
-install -m 644 "$here/compare.py" "$root/yardstick/compare.py"
+install -m 755 "$program" "$root/yardstick/program"
+install -m 644 "$here/compare.py" "$here/sweep.py" "$root/yardstick/"
 # This OpenBLAS knows current processors; variables of the machine around would slow it down.
 chroot "$root" env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u ATEN_CPU_CAPABILITY \
-  YARDSTICK=/yardstick/yardstick python3 /yardstick/compare.py "$@"
+  HEADLAB=/yardstick/program YARDSTICK=/yardstick/program python3 "/yardstick/${SCRIPT:-compare}.py" "$@"

@@ -22,7 +22,8 @@ struct BenchOptions {
 
 /// Returns the names of the configurations: toy, char, medium, long, gpt2.
 std::vector<std::string> bench_config_names();
-/// Returns the options of a named configuration. Error that lists the names.
+/// Returns the options of a named configuration, or the recommended model and batch of a task
+/// ("relations", "relations:length=32"). Error that lists the names.
 BenchOptions bench_options(const std::string& config);
 /// Returns the settings batch, steps and every setting of the model.
 Settings settings_of(BenchOptions& options);
