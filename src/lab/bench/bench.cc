@@ -14,7 +14,6 @@
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/model/initial.h"
-#include "headlab/core/tasks/table.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/tensor/watch.h"
 #include "lab/bench/training_step.h"
@@ -22,24 +21,6 @@
 
 namespace headlab {
 namespace {
-
-struct NamedConfig {
-  const char* name;
-  const char* settings;
-};
-
-constexpr NamedConfig kConfigs[] = {
-    {"toy", "layers=2 heads=4 d_model=64 d_ff=256 length=32 vocab=64 batch=64 steps=120"},
-    // the CPU example of nanoGPT's README
-    {"char", "layers=4 heads=4 d_model=128 d_ff=512 length=64 vocab=65 batch=12 steps=90"},
-    {"medium", "layers=6 heads=6 d_model=384 d_ff=1536 length=256 vocab=65 batch=4 steps=15"},
-    {"long", "layers=2 heads=4 d_model=128 d_ff=512 length=1024 vocab=65 batch=4 steps=15"},
-    // the CPU example of llm.c's README
-    {"gpt2", "layers=12 heads=12 d_model=768 d_ff=3072 length=64 vocab=50257 batch=4 steps=7"},
-};
-
-/// Timed steps of the sizes of a task, which take one to a few milliseconds.
-constexpr Index kStepsOfTask = 120;
 
 Batch random_batch(const BenchOptions& options) {
   Generator random(Key{1}.fold("bench"));

@@ -27,7 +27,7 @@ import torch.nn.functional as F
 OLDEST = (2, 4)  # fused AdamW on CPUs; older versions would make every ratio too good
 
 # layers, heads, d_model, d_ff, T, B, vocab, targets of a token: the recommended sizes of the task, or
-# kConfigs in src/lab/bench/bench.cc
+# kConfigs in src/lab/bench/sizes.cc
 CONFIGS = {
     "relations": (1, 4, 64, 0, 16, 64, 16, 4),
     "induction": (2, 1, 64, 0, 40, 64, 32, 1),
