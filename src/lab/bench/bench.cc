@@ -1,7 +1,7 @@
 // The training step as a benchmark: the step of the trainer without its batches and files (forward,
-// cross-entropy, backward, norm, AdamW), with the named sizes on which it is timed. Benchmarks for
-// developers, which compare it with the limits of the machine, are in tests/tools/yardstick.
-// Read next: profile.cc.
+// cross-entropy, backward, norm, AdamW). Benchmarks for developers, which compare it with the
+// limits of the machine, are in tests/tools/yardstick. Read next: sizes.cc, the named sizes;
+// profile.cc.
 #include "headlab/lab/bench/bench.h"
 
 #include <sys/resource.h>
@@ -158,24 +158,6 @@ double peak_memory_mb() {
 #else
   return static_cast<double>(usage.ru_maxrss) / 1024;
 #endif
-}
-
-std::vector<std::string> bench_config_names() { return texts_of(kConfigs, &NamedConfig::name); }
-
-BenchOptions bench_options(const std::string& name) {
-  for (const NamedConfig& config : kConfigs) {
-    if (config.name != name) continue;
-    BenchOptions options{.config = name};
-    options.model.init = InitialValues::gpt2;
-    settings_of(options).set_all_text(config.settings);
-    return options;
-  }
-  const std::vector<std::string> tasks = texts_of(task_table(), &TaskEntry::name);
-  const std::string task = name.substr(0, name.find(':'));
-  if (std::ranges::count(tasks, task) > 0) return options_of_task(name);
-  std::vector<std::string> known = bench_config_names();
-  known.insert(known.end(), tasks.begin(), tasks.end());
-  throw unknown_name("configuration", name, known);
 }
 
 Settings settings_of(BenchOptions& options) {
