@@ -1,6 +1,6 @@
 // The exchange of two folders, by which a run is replaced: readers see the old one or the new one,
 // never a mixture, even if the process dies. Read next: run_folder.cc, which writes the new one
-// beside the old.
+// next to the old.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Locks of files, so that one process at a time writes a run. The system releases the lock of a
-// process that dies, so no lock is left behind. Read next: run.h, whose folder has such a lock;
+// process that dies, so none remains. Read next: run.h, whose folder has such a lock;
 // files.h of the framework, which writes without one.
 #pragma once
 
