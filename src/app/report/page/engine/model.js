@@ -1,63 +1,23 @@
 // The parts of the model: products with matrices, and one attention module whose rows of weights
 // are computed when they are asked for. kinds.js has the formulas of each kind of layer.
+import {gemm, matrixOf, transposed} from './gemm.js';
 import {
   activations, attentionFunctionOf, attentionFunctions, normalised, norms, positionKinds, rotated,
 } from './kinds.js';
 
-/// y = x W^T + bias + residual for `rows` rows, with W [outputs, inputs]: two rows and two columns
-/// at once, which reads everything half as often.
+/// y = x W + bias + residual for `rows` rows, with W a matrix [inputs, outputs].
 function products(x, rows, W, bias, residual) {
-  const inputs = x.length / rows;
-  const outputs = W.length / inputs;
-  const y = new Float32Array(rows * outputs);
-  for (let row = 0; row < rows; row += 2) {
-    const below = Math.min(row + 1, rows - 1);
-    const x1 = row * inputs;
-    const x2 = below * inputs;
-    for (let j = 0; j < outputs; j += 2) {
-      const beside = Math.min(j + 1, outputs - 1);
-      const w1 = j * inputs;
-      const w2 = beside * inputs;
-      let a = 0;
-      let b = 0;
-      let c = 0;
-      let d = 0;
-      for (let i = 0; i < inputs; ++i) {
-        const p = x[x1 + i];
-        const q = x[x2 + i];
-        const u = W[w1 + i];
-        const v = W[w2 + i];
-        a += p * u;
-        b += p * v;
-        c += q * u;
-        d += q * v;
-      }
-      const y1 = row * outputs;
-      const y2 = below * outputs;  // the last may be there twice
-      y[y1 + j] = a;
-      y[y1 + beside] = b;
-      y[y2 + j] = c;
-      y[y2 + beside] = d;
-    }
-  }
-  for (let i = 0; bias && i < y.length; ++i) y[i] += bias[i % outputs];
+  const y = new Float32Array(rows * W.cols);
+  gemm(matrixOf(x, rows, W.rows), W, matrixOf(y, rows, W.cols));
+  for (let i = 0; bias && i < y.length; ++i) y[i] += bias[i % W.cols];
   for (let i = 0; residual && i < y.length; ++i) y[i] += residual[i];
   return y;
 }
 
-const turned = new WeakMap();  // weights as W^T, so that sums run along memory
-
-/// y = x W + bias + residual, with W [inputs, outputs].
+/// y = x W + bias + residual, with the numbers of W [inputs, outputs].
 export function linear(x, rows, W, bias, residual) {
   const inputs = x.length / rows;
-  const outputs = W.length / inputs;
-  if (!turned.has(W)) {
-    const other = new Float32Array(W.length);
-    for (let i = 0; i < inputs; ++i)
-      for (let j = 0; j < outputs; ++j) other[j * inputs + i] = W[i * outputs + j];
-    turned.set(W, other);
-  }
-  return products(x, rows, turned.get(W), bias, residual);
+  return products(x, rows, matrixOf(W, inputs, W.length / inputs), bias, residual);
 }
 
 export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
@@ -126,7 +86,8 @@ export class Model {
     const T = x.length / this.C;
     const t = this.tensors;
     if (!this.config.tied) return linear(x, T, t['unembed.W_U'], t['unembed.b_U'], null);
-    return products(x, T, t['embed.W_E'], null, null);
+    const embedding = matrixOf(t['embed.W_E'], t['embed.W_E'].length / this.C, this.C);
+    return products(x, T, transposed(embedding), null, null);
   }
 }
 
