@@ -11,15 +11,13 @@ import {
   scoresOf, silenced, task, toggleGate, trace,
 } from '../state/state.js';
 import {patternOf} from './pattern.js';
+import {listed} from './task_words.js';
 
 const recordOf = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.born);
 export const percent = (share) => `${digits(100 * share, 3)} %`;
 /// A rise, to three figures; below .001 to the fourth decimal.
 export const signed = (v) =>
   `${v > 0 ? '+' : ''}${digits(Math.abs(v) < 1e-3 ? Number(v.toFixed(4)) : v, 3)}`;
-/// "0.1, 0.2 and 0.3".
-export const listed = (words) =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 /// The loss that the program found with these heads at 0, or null.
 export const lossWithout = (heads, r = run()) => subsetLoss(r, gateArray(silenced(heads), r));

@@ -7,7 +7,7 @@
 // A bad value falls back to its key's default, alone, and is named in `notices`.
 
 const text = (pattern) => ({parse: (s) => (pattern.test(s) ? s : undefined), format: (v) => v});
-const oneOf = (...names) => text(new RegExp(`^(${names.join('|')})$`));
+export const oneOf = (...names) => text(new RegExp(`^(${names.join('|')})$`));
 export const count = {parse: (s) => (/^\d{1,7}$/.test(s) ? Number(s) : undefined), format: String};
 export const counts = {
   parse(s) {
@@ -61,9 +61,9 @@ const STATE_KEYS = {
   keys: [oneOf('on', 'off'), 'on'],
 };
 
-export function defaultState() {
+export function defaultState(keys = STATE_KEYS) {
   const state = {unknown: []};
-  for (const [key, [, value]] of Object.entries(STATE_KEYS))
+  for (const [key, [, value]] of Object.entries(keys))
     state[key] = typeof value === 'object' ? structuredClone(value) : value;
   return state;
 }
@@ -76,20 +76,21 @@ function decoded(s) {
   }
 }
 
-/// Reads an address: {state, notices}. It never fails.
-export function parseHash(hash) {
-  const state = defaultState();
+/// Reads an address: {state, notices}. It never fails. `keys` are those of the page, in the form of
+/// STATE_KEYS.
+export function parseHash(hash, keys = STATE_KEYS) {
+  const state = defaultState(keys);
   const notices = [];
   for (const pair of String(hash).replace(/^#/, '').split('&')) {
     if (!pair) continue;
     const cut = pair.indexOf('=');
     const key = cut < 0 ? pair : pair.slice(0, cut);
-    if (!Object.hasOwn(STATE_KEYS, key)) {
+    if (!Object.hasOwn(keys, key)) {
       state.unknown.push(pair);
       continue;
     }
     const value = decoded(pair.slice(cut + 1));
-    const parsed = cut < 0 || value === undefined ? undefined : STATE_KEYS[key][0].parse(value);
+    const parsed = cut < 0 || value === undefined ? undefined : keys[key][0].parse(value);
     if (parsed === undefined)
       notices.push(`The address says ${pair.slice(0, 60)}, which is not a value of ${key}; the ` +
         'default is shown.');
@@ -99,10 +100,10 @@ export function parseHash(hash) {
 }
 
 /// Writes a state: '' for the default one.
-export function formatHash(state) {
+export function formatHash(state, keys = STATE_KEYS) {
   const pairs = [];
-  for (const key of Object.keys(STATE_KEYS).sort()) {
-    const [kind, initial] = STATE_KEYS[key];
+  for (const key of Object.keys(keys).sort()) {
+    const [kind, initial] = keys[key];
     if (state[key] == null) continue;
     const value = kind.format(state[key]);
     if (initial != null && value === kind.format(initial)) continue;

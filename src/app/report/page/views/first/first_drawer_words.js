@@ -6,9 +6,10 @@ import {idOfPair, ownerOf} from '../../engine/reports.js';
 import {digits} from '../../draw/charts.js';
 import {headsOf, isStored, run, scoresOf, task} from '../../state/state.js';
 import {
-  bestPoints, costOf, doneBy, emergenceStepOf, goneAt, isExact, keptTo, listed, lossWithout,
+  bestPoints, costOf, doneBy, emergenceStepOf, goneAt, isExact, keptTo, lossWithout,
   pairsOf, partnerOf, signed,
 } from '../../parts/heads.js';
+import {listed} from '../../parts/task_words.js';
 import {spoken} from '../../parts/questions.js';
 
 /// The relation that a head attends to as an owner must, or the one with its largest lift.

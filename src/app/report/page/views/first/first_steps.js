@@ -7,7 +7,8 @@ import {button, el} from '../../draw/ui.js';
 import {
   app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, silenced, task, timeSteps,
 } from '../../state/state.js';
-import {bestPoints, costOf, doneBy, isExact, listed} from '../../parts/heads.js';
+import {bestPoints, costOf, doneBy, isExact} from '../../parts/heads.js';
+import {listed} from '../../parts/task_words.js';
 import {ownersOfQuestions, pairOfHeads, spoken} from '../../parts/questions.js';
 import {countsAt, openingQuestionOf, startState, telling} from './first_state.js';
 

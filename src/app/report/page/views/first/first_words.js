@@ -4,7 +4,8 @@
 import {idOfPair, isUntested} from '../../engine/reports.js';
 import {digits} from '../../draw/charts.js';
 import {app, headsOf, isLive, isStored, model, run, task} from '../../state/state.js';
-import {listed, lossWithout, percent} from '../../parts/heads.js';
+import {lossWithout, percent} from '../../parts/heads.js';
+import {listed} from '../../parts/task_words.js';
 import {measured} from '../../parts/measure.js';
 import {ownersOfQuestions, questionSentence, questions, spoken} from '../../parts/questions.js';
 import {answerCounts, isAblated} from './first_state.js';

@@ -12,9 +12,10 @@ import {
   onlyHeads, prunedRuns, run, silenced, stepSlider, task, timeSteps, trace, where,
 } from '../../state/state.js';
 import {
-  bestPoints, costOf, doneBy, emergences, emergenceStepOf, finetuning, headGrid, listed,
+  bestPoints, costOf, doneBy, emergences, emergenceStepOf, finetuning, headGrid,
   partnerOf, percent, roleOf, sharedBy, sortings,
 } from '../../parts/heads.js';
+import {listed} from '../../parts/task_words.js';
 import {busiestQuery, sentencePicture} from '../../parts/pattern.js';
 import {answersAt, askedAt, dial, measure, measured, showMeasured} from '../../parts/measure.js';
 import {curvePicture} from '../../parts/curve.js';

@@ -7,7 +7,7 @@ import {
   QUESTION_COLORS, choice, code, dynamic, el, explained, figure, link, note, palette, tableOf,
 } from '../../draw/ui.js';
 import {app, go} from '../../state/state.js';
-import {listed} from '../../parts/heads.js';
+import {listed} from '../../parts/task_words.js';
 import {spoken} from '../../parts/questions.js';
 import {
   familyNow, figuresOfFamilies, groupNow, isOfFamily, kneePicture,
