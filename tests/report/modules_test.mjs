@@ -10,14 +10,20 @@ const require = createRequire(import.meta.url);
 const {parse} = require('internal/deps/acorn/acorn/dist/acorn');
 const folder = new URL('../../src/app/report/page/', import.meta.url);
 /// The folders, a floor each: a file imports from its own folder and from the folders above it in
-/// this list. Pictures know no model: of the engine they use plain numbers alone.
-const FLOORS = ['engine', 'draw', 'state', 'parts', 'views', 'lessons', ''];
+/// this list. Pictures know no model: of the engine they use plain numbers alone. Views, lessons and
+/// the playground use nothing of each other; its trainer uses the engine and no document.
+const FLOORS = ['engine', 'draw', 'state', 'parts', 'views', 'lessons', 'play', ''];
+const ENTRIES = ['app.js', 'play/play.js'];
+const SIDE_BY_SIDE = ['views', 'lessons', 'play'];
+const TRAINER = 'play/train';
+const OF_A_DOCUMENT = ['document', 'window', 'location', 'history', 'navigator'];
 const isPlain = (file) => file === 'engine/numbers.js';
 const BROWSER = new Set(
-  ('Array Blob Boolean Float32Array Float64Array Infinity Int32Array JSON Map Math NaN Node ' +
+  ('Array BigInt Blob Boolean Float32Array Float64Array Infinity Int32Array JSON Map Math NaN Node ' +
     'Number Object Promise RegExp Set String URL Uint16Array Uint32Array Uint8Array WeakMap atob ' +
     'clearInterval clearTimeout decodeURIComponent document encodeURIComponent getComputedStyle ' +
-    'history location matchMedia navigator parseInt performance queueMicrotask setInterval ' +
+    'history location matchMedia navigator parseInt performance queueMicrotask requestAnimationFrame ' +
+    'setInterval ' +
     'setTimeout structuredClone TextEncoder undefined window').split(' '),
 );
 const problems = [];
@@ -106,13 +112,16 @@ const modules = new Map(files.map((file) => [file, read(file)]));
 const short = new Set(files.map((file) => path.basename(file)));
 expect(short.size === files.length, 'two files have one name: the program finds them by name');
 
-const floorOf = (file) => FLOORS.indexOf(path.dirname(file).split('/')[0].replace('.', ''));
-/// A view uses no other view, and lessons use no views.
+const folderOf = (file) => path.dirname(file).split('/')[0].replace('.', '');
+const floorOf = (file) => FLOORS.indexOf(folderOf(file));
+/// A view uses no other view, and views, lessons and the playground not one another.
 function mayImport(file, from) {
   if (file === 'app.js' || path.dirname(file) === path.dirname(from)) return true;
-  if (floorOf(file) === floorOf('draw/')) return isPlain(from);
-  const isOfViews = floorOf(file) === floorOf('lessons/') && floorOf(from) === floorOf('views/');
-  return floorOf(from) < floorOf(file) && !isOfViews;
+  if (folderOf(file) === 'draw') return isPlain(from);
+  if (path.dirname(file) === TRAINER) return folderOf(from) === 'engine';
+  if (path.dirname(from) === TRAINER) return folderOf(file) === 'play';
+  const areBeside = SIDE_BY_SIDE.includes(folderOf(file)) && SIDE_BY_SIDE.includes(folderOf(from));
+  return floorOf(from) < floorOf(file) && !areBeside;
 }
 for (const file of files) expect(floorOf(file) >= 0, `${file} is on no floor`);
 const everywhere = new Map();
@@ -129,6 +138,9 @@ for (const {name, imports, own, used} of modules.values()) {
       known.add(word);
     }
   }
+  if (path.dirname(name) === TRAINER)
+    for (const word of OF_A_DOCUMENT)
+      expect(!used.has(word), `${name} uses ${word}: the trainer knows no document`);
   for (const word of used) expect(known.has(word), `${name} uses ${word}, which it does not know`);
   for (const word of own) {
     expect(!everywhere.has(word), `${word} is in ${name} and in ${everywhere.get(word)}`);
@@ -143,15 +155,18 @@ function circle(name, chain) {
   for (const {from} of modules.get(name)?.imports || []) circle(from, [...chain, name]);
   done.add(name);
 }
-circle('app.js', []);
-for (const name of modules.keys()) expect(done.has(name), `app.js does not reach ${name}`);
+for (const entry of ENTRIES) circle(entry, []);
+for (const name of modules.keys()) expect(done.has(name), `no page reaches ${name}`);
 
-/// Names that tests use: imports of those under node, and words of those in the browser.
+/// Names that tests use: imports of those under node, and words of those in the browser; and those
+/// that the pages call.
+const skeletons = ['page.html', 'play/play.html'].map((name) =>
+  fs.readFileSync(new URL(name, folder), 'utf8'));
 const tests = ['report', 'browser'].flatMap((kind) => {
   const place = new URL(`../${kind}/`, import.meta.url);
   const files = fs.readdirSync(place, {withFileTypes: true}).filter((entry) => entry.isFile());
   return files.map(({name}) => fs.readFileSync(new URL(name, place), 'utf8'));
-}).join('\n');
+}).concat(skeletons).join('\n');
 for (const {name, exported} of modules.values())
   for (const word of exported) {
     const taken = [...modules.values()].some((m) =>

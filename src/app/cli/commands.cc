@@ -62,7 +62,7 @@ std::vector<Command> table = with_analyses({
     {"history", kLook, "when each role emerged in training (after `train --track-heads`)",
      "headlab history runs/full", "RUN", history, TableNames{"relations", "lifts"}},
     {"page", kLook, "write a run as one interactive HTML file that works offline",
-     "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page, TableNames{"parts"}},
+     "headlab page runs/full", "[RUN|SWEEP|TASK] [RUN|TASK ...]", page, TableNames{"parts"}},
     {"explain", kLook, "explain a word, or attention step by step on an example or a run",
      "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"list", kLook, "list tasks, model parts, scores, conclusions, methods, columns, files",

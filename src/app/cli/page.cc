@@ -1,7 +1,8 @@
 // `headlab page`: writes a run, several side by side, or a sweep as one HTML file that works
 // without a network and contains the model itself. The runs are only read. If a view needs data
 // that a run lacks, the command that writes it is printed. With --patterns, the page shows the
-// patterns of any model. Read next: app/report/page.h.
+// patterns of any model; with --playground it trains models of its own. Read next:
+// app/report/page.h.
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ namespace {
 struct PageFlags {
   PageOptions options;
   std::string out;
-  bool check = false, textbook = false;
+  bool check = false, textbook = false, playground = false;
   StoredPatternFlags stored;
 
   Flags settings() {
@@ -28,10 +29,12 @@ struct PageFlags {
     s.integer("examples", options.examples, 1, 512, "examples to look at");
     s.boolean("weights", options.weights, "embed the model");
     s.boolean("textbook", textbook, "write the lessons on small models instead of a run");
+    s.boolean("playground", playground, "write a page that trains on these TASKs in the browser");
     s.boolean("check", check, "write nothing; list the parts of the page");
     stored.add_to(s);
     s.excludes({"out"}, {flag_given("check")});
-    s.excludes({"weights", "textbook"}, {flag_given("patterns")});
+    s.excludes({"weights", "textbook", "playground"}, {flag_given("patterns")});
+    s.excludes({"weights", "textbook", "examples", "budget"}, {flag_given("playground")});
     return s;
   }
 };
@@ -65,10 +68,33 @@ Page page_of_stored(const Invocation& call, const PageFlags& flags) {
   return make_page(patterns, {.name = name, .heads = heads}, flags.options);
 }
 
+/// Returns the tasks of a playground. Arguments may list several, separated by commas: a part
+/// begins a task unless it is a parameter of the one before, NAME=VALUE.
+std::vector<std::string> played_tasks(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return {"relations", "induction", "sort"};
+  std::vector<std::string> tasks;
+  for (const std::string& argument : arguments) {
+    bool is_first = true;
+    for (const std::string_view part : split(argument, ',')) {
+      const std::string_view start = part.substr(0, part.find(':'));
+      const bool is_parameter = start.find('=') != start.npos;
+      const bool is_program = !is_first && tasks.back().starts_with("command:");
+      if (is_first || !(is_parameter || is_program)) {
+        tasks.emplace_back(part);
+      } else {
+        tasks.back() += text(",", part);
+      }
+      is_first = false;
+    }
+  }
+  return tasks;
+}
+
 Page page_of(const Invocation& call, const PageFlags& flags) {
+  const std::vector<std::string>& names = call.positionals();
   if (flags.stored.wanted()) return page_of_stored(call, flags);
   if (flags.textbook) return textbook(flags.options);
-  const std::vector<std::string>& names = call.positionals();
+  if (flags.playground) return make_playground(played_tasks(names), flags.options);
   return make_page({names.begin(), names.end()}, flags.options);
 }
 
@@ -79,8 +105,10 @@ std::string default_file(const Invocation& call, const PageFlags& flags) {
     return std::filesystem::path(flags.stored.files.patterns).replace_extension(".html").string();
   }
   if (flags.textbook) return "textbook.html";
+  if (flags.playground) return "playground.html";
   if (names.empty() || names[0].empty()) {
-    throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
+    throw UsageError("missing argument RUN|SWEEP",
+                     "headlab page RUN, headlab page --textbook or headlab page --playground");
   }
   return (std::filesystem::path(names[0]) / "report.html").string();
 }

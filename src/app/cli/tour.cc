@@ -170,7 +170,8 @@ std::string about_page(const Tour& tour) {
   const std::string next = is_first ? "The same tour with words: headlab start english"
                                     : "The settings for a run of your own: headlab train --help";
   const fs::path page = fs::absolute(tour.full / "report.html");
-  return next + "\nThe page: " + page.string() + "\nTo open it: " + opening_command(page);
+  return next + "\nThe page: " + page.string() + "\nTo open it: " + opening_command(page) +
+         "\nTo watch heads find their roles in a browser: headlab page --playground";
 }
 
 }  // namespace headlab::cli

@@ -119,8 +119,8 @@ std::string content_security_policy(std::string_view html) {
               "; img-src data: blob:; base-uri 'none'; form-action 'none'");
 }
 
-std::string html_page(std::map<std::string, std::string> filling) {
-  const std::vector<HtmlPiece> pieces = html_pieces(file_text("page.html"));
+std::string html_page(std::map<std::string, std::string> filling, std::string_view skeleton) {
+  const std::vector<HtmlPiece> pieces = html_pieces(file_text(skeleton));
   filling["csp"] = content_security_policy(code_of(pieces));
   std::string html;
   for (const auto& [placeholder, text] : pieces) {

@@ -29,10 +29,11 @@ std::vector<HtmlPiece> html_pieces(std::string_view skeleton);
 /// and script element that has no attribute.
 std::string content_security_policy(std::string_view html);
 
-/// Returns the whole document, with the given texts for the placeholders title, static, data and
-/// lessons. {{file:NAME}} is a file of page_files(), {{script:NAME}} a module and all its imports
-/// as one script, {{csp}} the policy. Error for an unknown placeholder.
-std::string html_page(std::map<std::string, std::string> filling);
+/// Returns the document of a skeleton, a file of page_files(), with the given texts for its own
+/// placeholders, such as title and data. {{file:NAME}} is a file of page_files(), {{script:NAME}} a
+/// module and all its imports as one script, {{csp}} the policy. Error for an unknown placeholder.
+std::string html_page(std::map<std::string, std::string> filling,
+                      std::string_view skeleton = "page.html");
 
 /// Returns the bytes of the document that are the same in all pages: markup, style and scripts.
 std::size_t html_code_size();

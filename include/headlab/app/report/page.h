@@ -80,4 +80,12 @@ Page make_page(const StoredPatterns& patterns, const StoredPage& about,
 Page make_textbook(const std::filesystem::path& sweep = {}, const std::string& name = "",
                    const PageOptions& options = {});
 
+/// Returns a page that trains small models in the browser, on 2,048 sequences of each task, and
+/// measures them on 64 held-out ones. Some tasks named without parameters are smaller than by
+/// default, so that they learn within seconds. The same seed in `headlab train` on the same
+/// sequences has the same losses. Errors: no task; a task without relations, of vectors, or with a
+/// source; more than 4,096 tokens or answers, 64 positions, or one key per query and relation;
+/// those of make_task.
+Page make_playground(const std::vector<std::string>& tasks, const PageOptions& options = {});
+
 }  // namespace headlab

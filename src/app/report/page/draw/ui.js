@@ -291,7 +291,7 @@ function markOn(self, at, quiet) {
 
 const commandOf = ({again}) => (typeof again === 'function' ? again() : again) || '';
 
-function sizeCanvas(canvas, {width, height}) {
+export function sizeCanvas(canvas, {width, height}) {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -378,7 +378,7 @@ export async function save(picture, kind, again) {
   return download(name, 'image/png', blob);
 }
 
-function download(name, type, data) {
+export function download(name, type, data) {
   const url = URL.createObjectURL(new Blob([data], {type}));
   const link = el('a', {href: url, download: name.replace(/[^\w.-]+/g, '-')});
   document.body.append(link);
