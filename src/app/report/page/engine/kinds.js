@@ -11,14 +11,20 @@ export const norms = {
   none: {centres: false, divides: false},
 };
 
-/// The mean that a norm takes off the C numbers from x[at] on, and the factor for the rest.
-export function momentsOf({centres, divides, epsilon}, x, at, C) {
-  if (!divides) return [0, 1];
+/// The mean that a norm takes off the C numbers from x[at] on, and the factor for the rest, as
+/// `into`.
+export function momentsOf(kind, x, at, C, into = [0, 1]) {
+  const {centres, divides} = kind;
+  into[0] = 0;
+  into[1] = 1;
+  if (!divides) return into;
   let mean = 0;
   let squares = 0;
   for (let i = at; centres && i < at + C; ++i) mean += x[i] / C;
   for (let i = at; i < at + C; ++i) squares += (x[i] - mean) ** 2;
-  return [mean, 1 / Math.sqrt(squares / C + epsilon)];
+  into[0] = mean;
+  into[1] = 1 / Math.sqrt(squares / C + kind.epsilon);
+  return into;
 }
 
 export function normalised(kind, x, C, gain, bias) {

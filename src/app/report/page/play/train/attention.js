@@ -45,7 +45,7 @@ export class TrainedAttention {
       const row = ((b * this.H + h) * T + t) * T;
       const at = first + t * width;
       const keys = seen(b, t);
-      this.score(h, t, {row, at, first, keys});
+      this.score(h, t, row, at, keys);
       this.weigh(pattern, row, row + keys);
       for (let d = 0; d < D; ++d) z[at + d] = 0;
       for (let s = 0; s < keys && gate !== 0; ++s) {
@@ -55,8 +55,9 @@ export class TrainedAttention {
     }
   }
   /// The scores of a query, less what its distance to a key takes off.
-  score(h, t, {row, at, first, keys}) {
+  score(h, t, row, at, keys) {
     const {q, k, D, width, pattern} = this;
+    const first = at - t * width;
     const factor = 1 / Math.sqrt(D);
     const slope = this.slopes[h];
     for (let s = 0; s < keys; ++s) {

@@ -58,12 +58,15 @@ export class TrainedNorm {
     this.y = new Float64Array(R * this.C);
     this.mean = new Float64Array(R);
     this.scale = new Float64Array(R);
+    this.moments = new Float64Array(2);
     this.row = {x: null, dx: null, dy: new Float64Array(this.C), at: 0, mean: 0, scale: 0};
   }
   forward(x, rows) {
     const {C, y, gain, bias} = this;
     for (let r = 0, at = 0; r < rows; ++r, at += C) {
-      const [mean, scale] = momentsOf(this.kind, x, at, C);
+      momentsOf(this.kind, x, at, C, this.moments);
+      const mean = this.moments[0];
+      const scale = this.moments[1];
       this.mean[r] = mean;
       this.scale[r] = scale;
       for (let c = 0; c < C; ++c) {

@@ -2,35 +2,36 @@
 // names a stream: numbers and texts are folded in, and Philox4x32-10 turns a key and a counter into
 // 128 bits. A key is four words; a fold reads the first two. Source: headlab/core/base/random.h.
 
-/// The upper 32 bits of the product of two words.
-function highProduct(a, b) {
-  const a0 = a & 0xffff;
-  const a1 = a >>> 16;
-  const b0 = b & 0xffff;
-  const b1 = b >>> 16;
+const product = new Uint32Array(2);  // of two words: the low one and the high one
+/// Multiplies word `at` of an array by a constant. Words stay in arrays, where none is allocated.
+function multiplyWord(constant, words, at) {
+  const word = words[at];
+  const a0 = constant & 0xffff;
+  const a1 = constant >>> 16;
+  const b0 = word & 0xffff;
+  const b1 = word >>> 16;
   const middle = a1 * b0 + ((a0 * b0) >>> 16);
   const carry = ((middle & 0xffff) + a0 * b1) / 65536 | 0;
-  return (a1 * b1 + Math.floor(middle / 65536) + carry) >>> 0;
+  product[0] = Math.imul(constant, word);
+  product[1] = a1 * b1 + Math.floor(middle / 65536) + carry;
 }
 
 /// Writes the four words that belong to a key and a counter of three words to `out`; the last word
 /// of the counter says what the words are for.
-function philox(key, [low0, low1, high0], purpose, out) {
+function philox(key, counter, purpose, out) {
   let k0 = key[0];
   let k1 = key[1];
-  out[0] = low0;
-  out[1] = low1;
-  out[2] = high0;
+  for (let i = 0; i < 3; ++i) out[i] = counter[i];
   out[3] = purpose;
   for (let round = 0; round < 10; ++round) {
-    const p0 = highProduct(0xD2511F53, out[0]);
-    const p1 = highProduct(0xCD9E8D57, out[2]);
-    const l0 = Math.imul(0xD2511F53, out[0]) >>> 0;
-    const l1 = Math.imul(0xCD9E8D57, out[2]) >>> 0;
-    out[0] = (p1 ^ out[1] ^ k0) >>> 0;
-    out[2] = (p0 ^ out[3] ^ k1) >>> 0;
-    out[1] = l1;
-    out[3] = l0;
+    multiplyWord(0xD2511F53, out, 0);
+    const low = product[0];
+    const high = product[1];
+    multiplyWord(0xCD9E8D57, out, 2);
+    out[0] = product[1] ^ out[1] ^ k0;
+    out[2] = high ^ out[3] ^ k1;
+    out[1] = product[0];
+    out[3] = low;
     k0 = (k0 + 0x9E3779B9) >>> 0;
     k1 = (k1 + 0xBB67AE85) >>> 0;
   }
@@ -50,14 +51,24 @@ export function foldNumber(key, number, out = fourWords()) {
   return philox(key, counterOfFold, 0x40000000, out);
 }
 
-/// The key of the sub-stream of a text: eight letters at a time, the first in the highest byte.
-export function foldText(key, text) {
+/// The counters of a text: eight letters at a time, the first in the highest byte.
+function countersOf(text) {
+  const counters = [];
   for (let at = 0; at === 0 || at < text.length; at += 8) {
     const letters = [...text.slice(at, at + 8)].map((letter) => letter.charCodeAt(0));
     const packed = letters.reduce((sum, letter) => sum << 8n | BigInt(letter), 0n);
-    const counter = [Number(packed & 0xffffffffn), Number(packed >> 32n), text.length];
-    key = philox(key, counter, 0x80000000, fourWords());
+    counters.push(Uint32Array.of(Number(packed & 0xffffffffn), Number(packed >> 32n),
+      text.length));
   }
+  return counters;
+}
+
+const foldedTexts = new Map();  // counters by text
+/// The key of the sub-stream of a text.
+export function foldText(key, text) {
+  if (!foldedTexts.has(text)) foldedTexts.set(text, countersOf(text));
+  for (const counter of foldedTexts.get(text))
+    key = philox(key, counter, 0x80000000, fourWords());
   return key;
 }
 
