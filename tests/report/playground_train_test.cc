@@ -51,7 +51,7 @@ class PlaygroundTraining : public PageCore {
     train_run(run);
     const Json last = read_log(metrics_file(run)).back();
     return Json::object({{"task", task},
-                         {"config", read_json(run.path / "config.json")},
+                         {"config", Json::parse(read_file(run.path / "config.json"))},
                          {"train_loss", last.at("train_loss")},
                          {"loss", last.at("loss")},
                          {"accuracy", last.at("accuracy")}});
@@ -86,7 +86,9 @@ TEST_F(PlaygroundTraining, HasTheLossesOfTheProgram) {
 }
 
 TEST_F(PlaygroundTraining, NoticesBugsOfTheOptimizer) {
-  const Json expected = Json::array({trained(0, kModels[0], 50), trained(2, kModels[2], 50)});
+  Json expected = Json::array();
+  expected.push_back(trained(0, kModels[0], 50));
+  expected.push_back(trained(2, kModels[2], 50));
   const Told sound = compared(expected);
   ASSERT_TRUE(sound.well) << sound.text;
   const fs::path modules = folder_ / "modules";
