@@ -126,5 +126,60 @@ TEST_F(Pages, WriteATextbookWithoutARun) {
   EXPECT_EQ(run({"page", "a", "--textbook"}).status, 2);
 }
 
+/// The specs of the tasks in a page that trains.
+std::vector<std::string> played(const std::string& html) {
+  const std::string open = "<script type=\"application/json\" id=\"facts\">";
+  const std::size_t begin = html.find(open) + open.size();
+  const Json facts = Json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  std::vector<std::string> specs;
+  for (const Json& task : facts.at("tasks").items()) specs.push_back(task.at("spec").string());
+  return specs;
+}
+
+TEST_F(Pages, TrainInTheBrowserWithoutARun) {
+  const Json made = done({"page", "--playground", "--json"}).json();
+  EXPECT_EQ(made.at("path").string(), "playground.html");
+  EXPECT_LT(made.at("bytes").integer(), 450'000);
+  const std::string html = file("playground.html");
+  EXPECT_EQ(html.rfind("<!doctype html>\n<!-- headlab page", 0), 0u);
+  const std::vector<std::string> specs = played(html);
+  ASSERT_EQ(specs.size(), 3u);
+  const char* names[] = {"relations:", "induction:", "sort:"};
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(specs[i].rfind(names[i], 0), 0u) << specs[i];
+  done({"page", "--playground", "--out", "again.html"});
+  EXPECT_EQ(played(file("again.html")), specs);
+}
+
+TEST_F(Pages, TrainInTheBrowserOnEveryTaskWithKnownKeys) {
+  done({"show", "relations:length=8,vocab=6,classes=3,relations=1+same", "--write", "r.jsonl"});
+  const std::string answers = R"sh(echo '{"header": {"vocabulary": ["a", "b"], "length": 2}}'
+while read -r request; do
+  count=${request#*: }
+  count=${count%%,*}
+  while [ "$count" -gt 0 ]; do
+    echo '{"tokens": ["a", "b"], "targets": [null, "a"], "truth": {"before": {"1": [0]}}}'
+    count=$((count - 1))
+  done
+done
+)sh";
+  write_file(folder / "lines.sh", answers);
+  done({"page", "--playground", "copy,sort:symbols=6,shortest=3,longest=4", "file:train=r.jsonl",
+        "command:sh lines.sh", "--out", "p.html"});
+  const std::vector<std::string> specs = played(file("p.html"));
+  ASSERT_EQ(specs.size(), 4u);
+  const char* names[] = {"copy:", "sort:symbols=6,shortest=3,longest=4", "file:train=r.jsonl",
+                         "command:sh lines.sh"};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(specs[i].rfind(names[i], 0), 0u) << specs[i];
+}
+
+TEST_F(Pages, TrainInTheBrowserOnlyWithOneKeyForAQuery) {
+  expect_parts(run({"page", "--playground", "histogram"}).err,
+               {"cannot put task histogram", "a query of relation equal has 2 keys"});
+  EXPECT_FALSE(fs::exists(folder / "playground.html"));
+  for (const char* flag : {"--textbook", "--no-weights", "--examples=3", "--budget=2"}) {
+    EXPECT_EQ(run({"page", "--playground", flag}).status, 2) << flag;
+  }
+}
+
 }  // namespace
 }  // namespace headlab::cli

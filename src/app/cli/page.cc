@@ -94,7 +94,11 @@ Page page_of(const Invocation& call, const PageFlags& flags) {
   const std::vector<std::string>& names = call.positionals();
   if (flags.stored.wanted()) return page_of_stored(call, flags);
   if (flags.textbook) return textbook(flags.options);
-  if (flags.playground) return make_playground(played_tasks(names), flags.options);
+  if (flags.playground) {
+    const std::vector<std::string> tasks = played_tasks(names);
+    const AllowedCommands allowed(tasks);
+    return make_playground(tasks, flags.options);
+  }
   return make_page({names.begin(), names.end()}, flags.options);
 }
 

@@ -200,7 +200,7 @@ class PlayedTask {
     return packed;
   }
 
-  /// Returns the settings of the model that the task recommends, as far as the page has them.
+  /// Returns the numbers of layers and heads that the task recommends.
   Json recommended() const {
     const RunConfig config = recommended_config(task_->spec());
     return Json::object({{"layers", config.model.layers},

@@ -56,7 +56,7 @@ function tableOfTrained() {
       one.config.layers > 1 ? ` in ${one.config.layers} layers` : ''}`,
     one.seed, one.steps, shareOf(one.accuracy), ownersText(one)]);
   return el('div', {class: 'table', tabindex: 0, role: 'region', 'aria-label': 'Trained so far'},
-    el('table', {id: 'trained'},
+    el('table', {'id': 'trained', 'aria-label': 'Nets trained before this one'},
       el('thead', null, el('tr', null, head.map((words) => el('th', {scope: 'col'}, words)))),
       el('tbody', null, rows.map((row) => el('tr', null, row.map((cell) => el('td', null,
         String(cell))))))));

@@ -40,7 +40,8 @@ export class HeadMaps {
     const parts = {
       canvas: el('canvas', {'aria-hidden': 'true'}), label: el('span', {class: 'map-label'}),
       stamp: el('span'), query: el('span', {class: 'query-row'}),
-      outlines: svgNode('svg', {class: 'outlines', viewBox: `0 0 ${T} ${T}`}),
+      outlines: svgNode('svg',
+        {'class': 'outlines', 'viewBox': `0 0 ${T} ${T}`, 'aria-hidden': 'true'}),
     };
     const node = el('button', {
       type: 'button', class: 'map', tabindex: x === 0 ? 0 : -1, 'data-head': x,

@@ -38,8 +38,8 @@ const within = ([least, most]) => ({
   parse: (s) => (count.parse(s) >= least && count.parse(s) <= most ? Number(s) : undefined),
   format: String,
 });
-/// What was done to heads: step-head-state, one after the other; heads of a second net follow those
-/// of the first.
+/// Changes of heads: step-head-state, one after the other; heads of a second net follow those of
+/// the first.
 const ACTS = {
   parse: (s) => (/^(\d{1,5}-\d{1,3}-(on|ablated|pruned))(,\d{1,5}-\d{1,3}-(on|ablated|pruned))*$/
     .test(s) ? s.split(',') : undefined),
@@ -131,7 +131,7 @@ export function renew() {
   chooseExample(0);
 }
 
-/// Changes knobs: everything begins anew.
+/// Changes knobs: all nets start again at step 0.
 export function change(some) {
   Object.assign(knobs, some);
   view.restoring = null;

@@ -1,5 +1,5 @@
-// Challenges: what a button sets, and when one counts as done, with the number found. Those about
-// `relations` are offered if the page holds that task with its four questions.
+// Challenges: what a button sets, and when one counts as done, with the number found. Challenges
+// about `relations` are offered if the page holds that task with its four questions.
 import {button, byId, el} from '../draw/ui.js';
 import {change, knobs, startOf, tasks, toggleTraining, view} from './play_state.js';
 import {headsText, shareOf} from './play_words.js';

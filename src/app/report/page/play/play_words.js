@@ -54,7 +54,7 @@ const questionsText = (n) => `${n} question${n === 1 ? '' : 's'}`;
 const eventText = (lab, {step, head, relation}) =>
   `Step ${step}: head ${nameOfHead(lab, head)} now owns “${nameOfQuestion(relation)}”.`;
 
-/// What happened last to the owners of a net, for those who listen; '' if nothing did.
+/// The last change of a net's owners, for screen readers; '' if there is none.
 export function lastEvent(lab) {
   const event = lab.events.at(-1);
   if (!event) return '';
