@@ -154,7 +154,7 @@ TEST_F(Pages, TrainInTheBrowserOnEveryTaskWithKnownKeys) {
   done({"show", "relations:length=8,vocab=6,classes=3,relations=1+same", "--write", "r.jsonl"});
   const std::string answers = R"sh(echo '{"header": {"vocabulary": ["a", "b"], "length": 2}}'
 while read -r request; do
-  count=${request#*: }
+  count=${request#*:}
   count=${count%%,*}
   while [ "$count" -gt 0 ]; do
     echo '{"tokens": ["a", "b"], "targets": [null, "a"], "truth": {"before": {"1": [0]}}}'
