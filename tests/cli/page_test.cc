@@ -152,7 +152,8 @@ TEST_F(Pages, TrainInTheBrowserWithoutARun) {
 
 TEST_F(Pages, TrainInTheBrowserOnEveryTaskWithKnownKeys) {
   done({"show", "relations:length=8,vocab=6,classes=3,relations=1+same", "--write", "r.jsonl"});
-  const std::string answers = R"sh(echo '{"header": {"vocabulary": ["a", "b"], "length": 2}}'
+  const std::string answers = R"sh(
+echo '{"header": {"vocabulary": ["a", "b"], "length": 2, "relations": [{"name": "before"}]}}'
 while read -r request; do
   count=${request#*:}
   count=${count%%,*}
