@@ -1,5 +1,5 @@
 // The trainer of the playground under node:
-//   node --expose-gc play_test.mjs FOLDER PAGE.html
+//   node --expose-gc play_test.mjs FOLDER PAGE.html      a page of relations, induction, sort ...
 // FOLDER holds the modules of the trainer. Gradients of every kind of part against central
 // differences; what training finds on the sequences of the page; its speed. Prints a line for each
 // problem.
@@ -84,10 +84,11 @@ expectGradients({positions: 'alibi', attention_function: 'sigmoid', d_ff: 6}, {c
 
 // ---- the tasks of the page ----------------------------------------------------------------------
 
-const {owner_lift: ownerLift, tasks} =
-  JSON.parse(pageTexts(fs.readFileSync(pagePath, 'utf8')).get('facts'));
-const byName = Object.fromEntries(tasks.map((facts) => [facts.name, new Sequences(facts)]));
-const trainerOf = (seed, heads, task = byName.relations) => new Trainer(task, {
+const facts = JSON.parse(pageTexts(fs.readFileSync(pagePath, 'utf8')).get('facts'));
+const ownerLift = facts.owner_lift;
+const tasks = facts.tasks.map((one) => new Sequences(one));
+const [relations, , sort] = tasks;
+const trainerOf = (seed, heads, task = relations) => new Trainer(task, {
   config: {...CONFIG, layers: 1, heads, d_model: 48, d_head: 8}, batch: 32, seed, lr: 0.02,
   warmup: 30, steps: 500, ownerLift,
 });
@@ -100,7 +101,7 @@ function train(trainer, steps) {
 }
 
 /// Lines hold each token, each target and each key.
-for (const task of Object.values(byName)) {
+for (const task of tasks) {
   const [{header}, ...lines] = task.lines(task.train).trim().split('\n').map((one) =>
     JSON.parse(one));
   expect(lines.length === task.train.size && header.vocabulary.length === task.sizes.vocab,
@@ -138,7 +139,7 @@ expect(pruned.seen.step === 24, `the fourth measurement is of step ${pruned.seen
 pruned.recall(null);
 expect(pruned.net.parameters.values.every((value, i) => value === weights[i]),
   'looking back changed the weights');
-const long = trainerOf(1, 1, byName.sort);
+const long = trainerOf(1, 1, sort);
 for (let i = 0; i < 250; ++i) {
   long.steps = 8 * i;
   long.measure();
