@@ -119,7 +119,7 @@ TEST_F(PageStory, FirstScreenTellsTheQuestionOfEveryTask) {
     if (needs_files_of_the_user(name)) continue;
     SCOPED_TRACE(name);
     const bool own =
-        file_text("questions.js").find("\n  " + name + ": '") != std::string_view::npos;
+        file_text("task_words.js").find("\n  " + name + ": '") != std::string_view::npos;
     EXPECT_TRUE(own || name == "relations" || name == "file") << "a task has its own sentence";
     const fs::path run = random_run(two_layers_of_three(small_task(name))).path;
     expect_said(make_page({run}),
