@@ -139,13 +139,13 @@ std::vector<std::string> played(const std::string& html) {
 TEST_F(Pages, TrainInTheBrowserWithoutARun) {
   const Json made = done({"page", "--playground", "--json"}).json();
   EXPECT_EQ(made.at("path").string(), "playground.html");
-  EXPECT_LT(made.at("bytes").integer(), 450'000);
+  EXPECT_LT(made.at("bytes").integer(), 700'000);
   const std::string html = file("playground.html");
   EXPECT_EQ(html.rfind("<!doctype html>\n<!-- headlab page", 0), 0u);
   const std::vector<std::string> specs = played(html);
-  ASSERT_EQ(specs.size(), 3u);
-  const char* names[] = {"relations:", "induction:", "sort:"};
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(specs[i].rfind(names[i], 0), 0u) << specs[i];
+  ASSERT_EQ(specs.size(), 4u);
+  const char* names[] = {"relations:", "induction:", "sort:", "english:"};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(specs[i].rfind(names[i], 0), 0u) << specs[i];
   done({"page", "--playground", "--out", "again.html"});
   EXPECT_EQ(played(file("again.html")), specs);
 }

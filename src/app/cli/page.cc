@@ -71,7 +71,7 @@ Page page_of_stored(const Invocation& call, const PageFlags& flags) {
 /// Returns the tasks of a playground. Arguments may list several, separated by commas: a part
 /// begins a task unless it is a parameter of the one before, NAME=VALUE.
 std::vector<std::string> played_tasks(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) return {"relations", "induction", "sort"};
+  if (arguments.empty()) return {"relations", "induction", "sort", "english"};
   std::vector<std::string> tasks;
   for (const std::string& argument : arguments) {
     bool is_first = true;

@@ -7,6 +7,7 @@ import {
 } from './play_words.js';
 
 const ARC_TALL = 74;  // pixels, as in play.css
+const MOST_LETTERS = 3;  // of a token that fits its column; longer ones are turned
 let shownAnswers = '';
 
 /// The words of the task, and the tokens of the example.
@@ -21,6 +22,8 @@ export function showExample() {
   };
   byId('title').textContent = titleOfTask(task);
   byId('ask').textContent = askedOfTask(task);
+  const isOfWords = Math.max(...vocabulary.map((word) => word.length)) > MOST_LETTERS;
+  byId('tokens').classList.toggle('of-words', isOfWords);
   byId('tokens').replaceChildren(...tokens.map((token, t) =>
     el('button', {type: 'button', onclick: choose(t)}, visible(vocabulary[token]))));
   shownAnswers = '';
@@ -59,10 +62,12 @@ function drawArcs(lab, keys) {
   }));
 }
 
-/// The target that a relation answers; -1 if it answers none.
-function slotOfQuestion({targets, relations}, i) {
-  const given = targets.findIndex(({from}) => from === i);
-  return given >= 0 ? given : targets.findIndex(({name}) => name === relations[i].name);
+/// The target that a relation answers: its own or, if the task has one target, that one if it is
+/// asked where the relation has a key; -1 if it answers none.
+function slotOfQuestion({targets, relations, held}, i) {
+  const given = targets.findIndex(({from, name}) => from === i || name === relations[i].name);
+  if (given >= 0 || targets.length > 1) return given;
+  return held.keys[i].some((key, r) => key >= 0 && held.targets[r] >= 0) ? 0 : -1;
 }
 
 /// A row for each question and, if no question has it, for each target.
@@ -76,17 +81,20 @@ function answerRows(lab) {
     return {
       color: i < 0 ? 'none' : colorOf(i),
       name: i < 0 ? `target ${task.targets[e].name}` : nameOfQuestion(i),
-      owner: owner === null ? '–' : `★ ${nameOfHead(lab, owner)}`, ...answerCells(lab, e),
+      owner: owner === null ? '–' : `★ ${nameOfHead(lab, owner)}`, ...answerCells(lab, e, i),
     };
   });
 }
 
-function answerCells(lab, e) {
+/// The answer to target e if it is asked here and question i, if there is one, has a key here.
+function answerCells(lab, e, i) {
   const {targets, answers, held, length: T} = lab.task;
   if (e < 0) return {answer: '–', sure: '', right: 'a helper', kind: ''};
   const right = shareOf(lab.seen.slots[e].accuracy);
-  const target = held.targets[(view.example * T + view.query) * targets.length + e];
-  if (target < 0) return {answer: '–', sure: '', right, kind: ''};
+  const at = view.example * T + view.query;
+  const target = held.targets[at * targets.length + e];
+  const isAsked = target >= 0 && (i < 0 || held.keys[i][at] >= 0);
+  if (!isAsked) return {answer: '–', sure: '', right, kind: ''};
   const {answer, sure} = lab.answer(e, view.query);
   const isRight = answer === target;
   const wanted = isRight ? '✓' : `✗ ${visible(answers[target])}`;

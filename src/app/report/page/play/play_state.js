@@ -17,6 +17,7 @@ const STARTS = {
   relations: {heads: 4, layers: 1, lr: 0.02, steps: 500},
   induction: {heads: 2, layers: 2, lr: 0.01, steps: 400},
   sort: {heads: 2, layers: 1, lr: 0.01, steps: 200},
+  english: {heads: 4, layers: 1, lr: 0.01, steps: 400},
 };
 export const LIMITS = {heads: [1, 8], layers: [1, 2], seed: [0, 99]};
 export const SPEEDS = {slow: 8, normal: 60, fast: Infinity};  // steps in a second

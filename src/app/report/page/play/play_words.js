@@ -21,13 +21,18 @@ const ABOUT = {
     title: 'Write the letters in order', names: ['next larger'], colors: [2],
     ask: 'After the separator | the same letters follow in alphabetical order. Which comes next?',
   },
+  english: {
+    title: 'Words that agree',
+    ask: 'Which word comes next in an English sentence: is or are, was or were, herself or ' +
+      'themselves? One earlier word decides it.',
+  },
 };
 const MOST_COLORS = 5;
 
 /// Whether the words above fit the task: its relations may be others.
 function aboutTask(task) {
   const about = ABOUT[task.name] ?? {};
-  const usual = {relations: 4, induction: 2, sort: 1}[task.name];
+  const usual = {relations: 4, induction: 2, sort: 1, english: 4}[task.name];
   return task.relations.length === usual ? about : {};
 }
 const asWords = (task) => ({
