@@ -6,6 +6,9 @@
 
 namespace headlab::cli { namespace {
 
+const std::string kLastLine =
+    "\nTo watch heads find their roles in a browser: headlab page --playground";
+
 class Start : public Program {
  protected:
   static std::string head_of(const Json& pair) {
@@ -72,7 +75,8 @@ TEST_F(Start, SentencesSayWhatTheFilesOfTheRunHold) {
   const fs::path page = fs::canonical(folder.path()) / "runs" / "start" / "report.html";
   EXPECT_TRUE(fs::exists(page));
   expect_parts(after(tour, 6), {"\nThe page: " + page.string() + "\nTo open it: "});
-  EXPECT_TRUE(after(tour, 6).ends_with("open " + page.string()));
+  expect_parts(after(tour, 6), {"open " + page.string() + kLastLine});
+  EXPECT_TRUE(after(tour, 6).ends_with(kLastLine));
 }
 
 /// The number of columns of each table in a text: a table has a line of dashes below its titles.
@@ -95,7 +99,7 @@ TEST_F(Start, ShowsFewColumnsHowToLeaveAndHowToOpenThePage) {
   EXPECT_EQ(columns_in(tour.out), (std::vector<std::size_t>{5, 3, 4, 3, 4}));
   const fs::path page = fs::canonical(folder.path()) / "runs" / "start" / "report.html";
   EXPECT_TRUE(fs::exists(page));
-  EXPECT_TRUE(tour.out.ends_with("open " + page.string() + "\n\n")) << tour.out;
+  EXPECT_TRUE(tour.out.ends_with("open " + page.string() + kLastLine + "\n\n")) << tour.out;
   EXPECT_TRUE(holds(tour.out, "headlab start english"));
   const Json scores = kept("runs/start/heads.json");
   for (const Json& relation : scores.at("relations").items()) {  // the table names the owners
