@@ -27,9 +27,6 @@ class Rows : public testing::TestWithParam<Shape> {
     for (Scalar& value : values) value *= factor;
     return values;
   }
-  std::vector<Scalar> row_of_scalars(const std::vector<Scalar>& values, Index row) const {
-    return {values.begin() + row * n, values.begin() + (row + 1) * n};
-  }
   Row row_of(const std::vector<Scalar>& values, Index row) const {
     return {values.begin() + row * n, values.begin() + (row + 1) * n};
   }
@@ -200,64 +197,6 @@ TEST(SoftmaxForward, DoesNotOverflow) {
   std::vector<Scalar> y(3);
   softmax_forward(1, 3, x.data(), y.data());
   EXPECT_EQ(y, (std::vector<Scalar>{Scalar(.5), Scalar(.5), 0}));
-}
-
-/// Rows are computed in groups. One row alone has the same bits, so a group changes nothing.
-TEST_P(Rows, EachRowAloneHasTheSameBits) {
-  std::vector<std::int32_t> targets(rows);
-  for (Index row = 0; row < rows; ++row)
-    targets[row] = static_cast<std::int32_t>(row % (n + 1) - 1);
-  const std::vector<Scalar> gain = numbers(n, 4);
-  std::vector<Scalar> losses(rows), lse(rows), mean(rows), rstd(rows);
-  cross_entropy_forward({rows, n, x.data(), targets.data(), losses.data(), lse.data()});
-  layer_norm_forward({.rows = rows,
-                      .n = n,
-                      .eps = Scalar(1e-5),
-                      .x = x.data(),
-                      .gain = gain.data(),
-                      .bias = nullptr,
-                      .y = y.data(),
-                      .mean = mean.data(),
-                      .rstd = rstd.data()});
-  layer_norm_backward({.rows = rows,
-                       .n = n,
-                       .x = x.data(),
-                       .gain = gain.data(),
-                       .mean = mean.data(),
-                       .rstd = rstd.data(),
-                       .dy = dy.data(),
-                       .dx = {dx.data(), false},
-                       .dgain = nullptr,
-                       .dbias = nullptr});
-  std::vector<Scalar> y_of_row(n), dx_of_row(n);
-  for (Index row = 0; row < rows; ++row) {
-    const Scalar* x_of_row = x.data() + row * n;
-    Scalar loss = 0, log_sum_exp = 0, row_mean = 0, row_rstd = 0;
-    cross_entropy_forward({1, n, x_of_row, &targets[row], &loss, &log_sum_exp});
-    EXPECT_EQ(loss, losses[row]);
-    EXPECT_EQ(log_sum_exp, lse[row]);
-    layer_norm_forward({.rows = 1,
-                        .n = n,
-                        .eps = Scalar(1e-5),
-                        .x = x_of_row,
-                        .gain = gain.data(),
-                        .bias = nullptr,
-                        .y = y_of_row.data(),
-                        .mean = &row_mean,
-                        .rstd = &row_rstd});
-    EXPECT_EQ(y_of_row, row_of_scalars(y, row));
-    layer_norm_backward({.rows = 1,
-                         .n = n,
-                         .x = x_of_row,
-                         .gain = gain.data(),
-                         .mean = &row_mean,
-                         .rstd = &row_rstd,
-                         .dy = dy.data() + row * n,
-                         .dx = {dx_of_row.data(), false},
-                         .dgain = nullptr,
-                         .dbias = nullptr});
-    EXPECT_EQ(dx_of_row, row_of_scalars(dx, row));
-  }
 }
 
 TEST(CrossEntropy, ANaNReachesTheLoss) {

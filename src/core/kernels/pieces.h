@@ -28,19 +28,14 @@ template <class Body>
 void for_pieces(Index n, Body&& body) {
   for_pieces(n, kPiece, pass_over(n), body);
 }
-/// Calls body(first, count) for groups of up to `most` of the rows of n numbers; a task takes
-/// enough rows to be worth its overhead.
-template <class Body>
-void for_row_groups(Index rows, Index n, Index most, Body&& body) {
-  const auto each = [&](Index row, Index end) {
-    for (; row < end; row += most) body(row, std::min(most, end - row));
-  };
-  for_pieces(rows, std::max<Index>(1, kPiece / std::max<Index>(n, 1)), pass_over(rows * n), each);
-}
-/// Calls body(row) for each row.
+/// Calls body(row) for each of rows of n numbers; a task takes enough rows to be worth its
+/// overhead.
 template <class Body>
 void for_rows(Index rows, Index n, Body&& body) {
-  for_row_groups(rows, n, 1, [&](Index row, Index) { body(row); });
+  const auto each = [&](Index row, Index end) {
+    for (; row < end; ++row) body(row);
+  };
+  for_pieces(rows, std::max<Index>(1, kPiece / std::max<Index>(n, 1)), pass_over(rows * n), each);
 }
 
 }}  // namespace headlab

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/kernels/pieces.h"
-#include "core/kernels/row_sums.h"
 #include "core/kernels/vector_math.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/pool.h"
@@ -18,6 +18,46 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
+
+constexpr Scalar kLowest = -std::numeric_limits<Scalar>::infinity();
+
+Scalar row_max(Index n, const Scalar* x) {
+  Vec m = broadcast(kLowest);
+  each_vector(
+      n, kLowest, [&](Vec v) { m = max(m, v); }, x);
+  return max_lanes(m);
+}
+
+/// Returns the sum of f(x...); lanes without an x use f(fill...).
+template <class F, class... Input>
+Scalar sum_of(Index n, Scalar fill, F f, const Input*... x) {
+  Vec sum{};
+  const auto add = [&](auto... v) { sum += f(v...); };
+  each_vector(n, fill, add, x...);
+  return sum_lanes(sum);
+}
+
+constexpr auto kItself = [](Vec v) { return v; };
+constexpr auto kProduct = [](Vec a, Vec b) { return a * b; };
+
+/// Returns log(sum(exp(x))); -inf for a row of -inf.
+Scalar row_log_sum_exp(Index n, const Scalar* x) {
+  const Scalar m = row_max(n, x);
+  const auto share = [m](Vec v) { return exp_bounded(v - m); };
+  return m == kLowest ? kLowest : m + std::log(sum_of(n, kLowest, share, x));
+}
+
+/// Computes dx = f(inputs...), or dx += f(inputs...), for the n numbers from `at` on.
+template <class F, class... Input>
+void map_or_add(const GradientSlot& slot, Index at, Index n, F f, const Input*... inputs) {
+  Scalar* dx = slot.data + at;
+  if (slot.accumulate) {
+    map(
+        n, [&](Vec old, auto... v) { return old + f(v...); }, dx, dx, inputs...);
+  } else {
+    map(n, f, dx, inputs...);
+  }
+}
 
 /// Adds to sums[0, width) the result of body(first_row, end_row, block_sums) for each block of
 /// rows: at most 64 blocks of at least 32 rows, whose sums are stored separately and then added in
@@ -96,46 +136,28 @@ void layer_norm_large_row(const LayerNormForward& p, Index row) {
   p.rstd[row] = static_cast<Scalar>(rstd / scale);
 }
 
-/// Computes the mean and rstd of rows [row, row + count), count <= kLanes, one per lane.
-void layer_norm_statistics(const LayerNormForward& p, Index row, Index count) {
-  const Scalar* x = p.x + row * p.n;
-  const auto numbers = static_cast<Scalar>(p.n);
-  Vec sums[kLanes] = {};
-  for (Index i = 0; i < count && p.centred; ++i)
-    sums[i] = partial_sums(p.n, 0, kItself, x + i * p.n);
-  store_first(p.mean + row, count, sum_lanes_of_each(sums) / numbers);
-  std::fill_n(sums, kLanes, Vec{});
-  for (Index i = 0; i < count; ++i) {
-    const auto square = [m = p.mean[row + i]](Vec v) { return (v - m) * (v - m); };
-    sums[i] = partial_sums(p.n, p.mean[row + i], square, x + i * p.n);
-  }
-  const Vec variance = sum_lanes_of_each(sums) / numbers;
-  const auto inverse_root = [](Scalar v) { return 1 / std::sqrt(v); };
-  store_first(p.rstd + row, count, each_lane(variance + p.eps, inverse_root));
-}
-
-void layer_norm_row(const LayerNormForward& p, Index row) {
-  const Scalar* x = p.x + row * p.n;
-  const Scalar m = p.mean[row], r = p.rstd[row];
-  if (!(r > 0)) {  // the sum of squares is infinite or NaN
-    layer_norm_large_row(p, row);
-    return;
-  }
-  const auto scaled = [m, r](Vec v, Vec g) { return (v - m) * r * g; };
-  const auto shifted = [scaled](Vec v, Vec g, Vec b) { return scaled(v, g) + b; };
-  if (p.bias) {
-    map(p.n, shifted, p.y + row * p.n, x, p.gain, p.bias);
-  } else {
-    map(p.n, scaled, p.y + row * p.n, x, p.gain);
-  }
-}
-
 }  // namespace
 
 void layer_norm_forward(const LayerNormForward& p) {
-  for_row_groups(p.rows, p.n, kLanes, [&](Index first, Index count) {
-    layer_norm_statistics(p, first, count);
-    for (Index row = first; row < first + count; ++row) layer_norm_row(p, row);
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar* x = p.x + row * p.n;
+    const Scalar count = static_cast<Scalar>(p.n),
+                 m = p.centred ? sum_of(p.n, 0, kItself, x) / count : 0;
+    const auto square = [m](Vec v) { return (v - m) * (v - m); };
+    const Scalar r = 1 / std::sqrt(sum_of(p.n, m, square, x) / count + p.eps);
+    if (!(r > 0)) {  // the sum of squares is infinite or NaN
+      layer_norm_large_row(p, row);
+      return;
+    }
+    const auto scaled = [m, r](Vec v, Vec g) { return (v - m) * r * g; };
+    const auto shifted = [scaled](Vec v, Vec g, Vec b) { return scaled(v, g) + b; };
+    if (p.bias) {
+      map(p.n, shifted, p.y + row * p.n, x, p.gain, p.bias);
+    } else {
+      map(p.n, scaled, p.y + row * p.n, x, p.gain);
+    }
+    p.mean[row] = m;
+    p.rstd[row] = r;
   });
 }
 
@@ -150,72 +172,45 @@ struct LayerNormTerms {
       : h((x - mean) * rstd), g(dy * gain) {}
 };
 
-/// Sums of g and of g h: of each lane, or of a row.
-template <class Number>
-struct LayerNormSums {
-  Number g{}, gh{};
-
-  void add(const LayerNormTerms<Number>& terms) {
-    g += terms.g;
-    gh += terms.g * terms.h;
-  }
-};
-
-/// Makes the first pass over the whole vectors of a row: returns the sums, and adds dy h to sums[0,
-/// n) and, if it is not null, dy to sums[n, 2n).
-LayerNormSums<Vec> layer_norm_sums(const LayerNormBackward& p, Index row, Scalar* sums) {
+/// Makes the first pass over a row: returns the sums of g and of g h, and adds dy h to sums[0, n)
+/// and, if it is not null, dy to sums[n, 2n).
+std::pair<Scalar, Scalar> layer_norm_sums(const LayerNormBackward& p, Index row, Scalar* sums) {
   const Scalar *x = p.x + row * p.n, *dy = p.dy + row * p.n;
-  LayerNormSums<Vec> result;
-  for (Index j = 0; j + kLanes <= p.n; j += kLanes) {
+  const Scalar m = p.mean[row], r = p.rstd[row];
+  Vec sum_g{}, sum_gh{};
+  Index j = 0;
+  for (; j + kLanes <= p.n; j += kLanes) {
     const Vec d = load(dy + j);
-    const LayerNormTerms<Vec> terms(p.mean[row], p.rstd[row], load(x + j), d, load(p.gain + j));
-    result.add(terms);
+    const LayerNormTerms<Vec> terms(m, r, load(x + j), d, load(p.gain + j));
+    sum_g += terms.g;
+    sum_gh += terms.g * terms.h;
     if (!sums) continue;
     store(sums + j, load(sums + j) + d * terms.h);
     store(sums + p.n + j, load(sums + p.n + j) + d);
   }
-  return result;
-}
-
-/// Does the same for the numbers after the whole vectors: adds to `result`.
-void layer_norm_rest(const LayerNormBackward& p, Index row, Scalar* sums,
-                     LayerNormSums<Scalar>& result) {
-  const Scalar *x = p.x + row * p.n, *dy = p.dy + row * p.n;
-  for (Index j = p.n / kLanes * kLanes; j < p.n; ++j) {
-    const LayerNormTerms<Scalar> terms(p.mean[row], p.rstd[row], x[j], dy[j], p.gain[j]);
-    result.add(terms);
+  Scalar total_g = sum_lanes(sum_g), total_gh = sum_lanes(sum_gh);
+  for (; j < p.n; ++j) {
+    const LayerNormTerms<Scalar> terms(m, r, x[j], dy[j], p.gain[j]);
+    total_g += terms.g;
+    total_gh += terms.g * terms.h;
     if (!sums) continue;
     sums[j] += dy[j] * terms.h;
     sums[p.n + j] += dy[j];
   }
+  return {total_g, total_gh};
 }
 
-void write_layer_norm_slopes(const LayerNormBackward& p, Index row,
-                             const LayerNormSums<Scalar>& sums) {
+void layer_norm_backward_row(const LayerNormBackward& p, Index row, Scalar* sums) {
+  const auto [sum_g, sum_gh] = layer_norm_sums(p, row, sums);
+  if (!p.dx) return;
   const Scalar m = p.mean[row], r = p.rstd[row], count = static_cast<Scalar>(p.n);
-  const Scalar mean_g = p.centred ? sums.g / count : 0, mean_gh = sums.gh / count;
+  const Scalar mean_g = p.centred ? sum_g / count : 0, mean_gh = sum_gh / count;
   const auto slope = [=](Vec x, Vec dy, Vec gain) {
     const LayerNormTerms<Vec> terms(m, r, x, dy, gain);
     return r * (terms.g - mean_g - terms.h * mean_gh);
   };
   const Index at = row * p.n;
   map_or_add(p.dx, at, p.n, slope, p.x + at, p.dy + at, p.gain);
-}
-
-/// Differentiates rows [row, row + count), count <= kLanes.
-void layer_norm_backward_rows(const LayerNormBackward& p, Index row, Index count, Scalar* sums) {
-  Vec g[kLanes] = {}, gh[kLanes] = {};
-  for (Index i = 0; i < count; ++i) {
-    const LayerNormSums<Vec> of_row = layer_norm_sums(p, row + i, sums);
-    g[i] = of_row.g;
-    gh[i] = of_row.gh;
-  }
-  const Vec all_g = sum_lanes_of_each(g), all_gh = sum_lanes_of_each(gh);
-  for (Index i = 0; i < count; ++i) {
-    LayerNormSums<Scalar> of_row{all_g[i], all_gh[i]};
-    layer_norm_rest(p, row + i, sums, of_row);
-    if (p.dx) write_layer_norm_slopes(p, row + i, of_row);
-  }
 }
 
 }  // namespace
@@ -228,15 +223,37 @@ void layer_norm_backward(const LayerNormBackward& p) {
   // Without parameters the sums have width 0.
   add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, pass_over(2 * p.rows * p.n), sums,
                       [&](Index first, Index end, Scalar* block_sums) {
-                        Scalar* block = parameters ? block_sums : nullptr;
-                        for (Index row = first; row < end; row += kLanes) {
-                          const Index count = std::min(kLanes, end - row);
-                          layer_norm_backward_rows(p, row, count, block);
+                        for (Index row = first; row < end; ++row) {
+                          layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
                         }
                       });
   const auto add = [](Vec a, Vec b) { return a + b; };
   if (p.dgain) map(p.n, add, p.dgain, p.dgain, sums);
   if (p.dbias) map(p.n, add, p.dbias, p.dbias, sums + p.n);
+}
+
+void cross_entropy_forward(const CrossEntropyForward& p) {
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar* x = p.x + row * p.n;
+    const std::int32_t target = p.targets[row];
+    p.log_sum_exp[row] = target < 0 ? 0 : row_log_sum_exp(p.n, x);
+    p.losses[row] = target < 0 ? 0 : p.log_sum_exp[row] - x[target];
+  });
+}
+
+void cross_entropy_backward(const CrossEntropyBackward& p) {
+  for_rows(p.rows, p.n, [&](Index row) {
+    Scalar* dx = p.dx.data + row * p.n;
+    if (p.targets[row] < 0) {
+      if (!p.dx.accumulate) std::fill_n(dx, p.n, Scalar{0});
+      return;
+    }
+    const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
+      return scale * exp_bounded(v - lse);
+    };
+    map_or_add(p.dx, row * p.n, p.n, slope, p.x + row * p.n);
+    dx[p.targets[row]] -= p.scale;
+  });
 }
 
 /// Each task has its own columns of the table, so the order of the additions is that of i for any
