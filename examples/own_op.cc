@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "headlab/core/ops/ops.h"
-#include "headlab/core/tensor/gradcheck.h"
+#include "headlab/lab/checks/gradcheck.h"
 #include "headlab/core/tensor/tape.h"
 
 using namespace headlab;

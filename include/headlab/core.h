@@ -26,8 +26,7 @@
 // kernels: the number type. Matrix products, rows and attention are in src/core/kernels.
 #include "headlab/core/kernels/scalar.h"
 
-// tensor: shapes, tensors, the tape, gradient checks.
-#include "headlab/core/tensor/gradcheck.h"
+// tensor: shapes, tensors, the tape.
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/tensor/tensor.h"
 #include "headlab/core/tensor/watch.h"

@@ -15,6 +15,9 @@
 // The framework: base, kernels, tensor, ops, nn, model, tasks, train.
 #include "headlab/core.h"
 
+// checks: gradients of ops against central differences.
+#include "headlab/lab/checks/gradcheck.h"
+
 // results: statistics, comparisons, tables, stored JSON, words for readers.
 #include "headlab/lab/results/comparison.h"
 #include "headlab/lab/results/members.h"

@@ -1,7 +1,7 @@
 // Gradients of the loss of whole transformers, in double, against central differences: every
 // parameter of pre-norm and post-norm, tied, several targets, layers without heads, dropout,
 // encoder-decoders.
-#include "headlab/core/tensor/gradcheck.h"
+#include "headlab/lab/checks/gradcheck.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

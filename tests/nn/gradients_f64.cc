@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "headlab/core/nn/attention.h"
-#include "headlab/core/tensor/gradcheck.h"
+#include "headlab/lab/checks/gradcheck.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -1,6 +1,6 @@
 // The cases, a family per function. Shapes are small and uneven, so that a wrong stride or a
 // swapped axis cannot pass; inputs come from a fixed key, so that every run checks the same
-// numbers. Read next: src/core/tensor/gradcheck.cc.
+// numbers. Read next: include/headlab/lab/checks/gradcheck.h.
 #include "ops/gradient_checks.h"
 
 #include "headlab/core/base/error.h"

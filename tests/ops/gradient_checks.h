@@ -1,13 +1,13 @@
 // The table of gradient checks: for every op that can be recorded, the cases in which what its
 // backward says is compared with central differences. A new op gets a row; a test demands that none
 // is missing. In double (test_ops_f64) it proves that gradients are right. Read next:
-// core/tensor/gradcheck.h.
+// headlab/lab/checks/gradcheck.h.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "headlab/core/tensor/gradcheck.h"
+#include "headlab/lab/checks/gradcheck.h"
 #include "headlab/core/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {

@@ -82,7 +82,7 @@ std::vector<std::string> identifiers_in(const std::string& comment) {
 }
 
 /// A reader searches for the name in a comment of a public header, and finds it in code.
-TEST(Comments, OfPublicHeadersNameIdentifiersOfTheCode) {
+TEST(Comments, NameIdentifiersThatExist) {
   const std::set<std::string> known = words_of_code();
   std::size_t names = 0;
   expect_none({"include"}, [&](const Source& file) {

@@ -1,6 +1,6 @@
 // The gradient check itself: it passes what is right, names what is wrong, and leaves inputs as
 // they were.
-#include "headlab/core/tensor/gradcheck.h"
+#include "headlab/lab/checks/gradcheck.h"
 
 #include "headlab/core/ops/ops.h"
 #include "support/tensors.h"
