@@ -1,5 +1,5 @@
-# What only makes builds faster: levels of optimisation, precompiled headers, several sources in a
-# unit. Nothing else needs this file, except that the speed of the program depends on -O2 and -O3.
+# Levels of optimisation, precompiled headers and units. They only make builds faster: nothing else
+# needs this file, except that the speed of the program depends on -O2 and -O3.
 # Included at the end of CMakeLists.txt.
 
 # Code that takes the time of a run is compiled with -O3, the framework with -O2, code above it with
