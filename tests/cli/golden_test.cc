@@ -15,7 +15,8 @@ struct GoldenCommand {
 
 constexpr GoldenCommand kCommands[] = {
     {"cli/help_start.txt", "start --help"},
-    {"cli/help_train.txt", "train --help"},
+    {"cli/help_train.txt", "train --help all"},
+    {"cli/help_train_short.txt", "train --help"},
     {"cli/help_eval.txt", "eval --help"},
     {"cli/help_sample.txt", "sample --help"},
     {"cli/help_sweep.txt", "sweep --help"},
@@ -43,7 +44,8 @@ constexpr GoldenCommand kCommands[] = {
     {"cli/help_transfer.txt", "transfer --help"},
     {"cli/help_prune.txt", "prune --help"},
     {"cli/help_curve.txt", "curve --help"},
-    {"cli/help.txt", "--help"},
+    {"cli/help.txt", "--help all"},
+    {"cli/help_short.txt", "--help"},
     {"cli/list_tasks.txt", "list tasks"},
     {"cli/list_kinds.txt", "list kinds"},
     {"cli/list_scores.txt", "list scores"},

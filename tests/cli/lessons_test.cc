@@ -32,7 +32,7 @@ std::string unwrapped(const std::string& lines) {
 }
 
 TEST_F(Learning, HelpNamesEveryKindAndListAndExplainDescribeIt) {
-  const std::string help = unwrapped(done({"train", "--help"}).out);
+  const std::string help = unwrapped(done({"train", "--help", "all"}).out);
   const std::string list = unwrapped(done({"list", "kinds"}).out);
   const auto said = [&](const auto& kinds) {
     for (const auto& kind : kinds) {

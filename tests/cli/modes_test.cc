@@ -78,7 +78,7 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
 
   Words flags_of(const std::string& command) {
     Words flags;
-    std::istringstream help(done({command, "--help"}).out);
+    std::istringstream help(done({command, "--help", "all"}).out);
     for (std::string line; std::getline(help, line);) {
       if (line.starts_with("  --")) flags.push_back(line.substr(2, line.find_first_of(" ", 2) - 2));
       if (const std::size_t off = line.find("--no-"); off != line.npos)

@@ -156,13 +156,6 @@ TEST_F(SweepCommand, IsPrunedGroupByGroup) {
   expect_refused(curves({"curve", "s/heads=3"}), 1, {"no run found in 's/heads=3'", "SWEEP/GROUP"});
 }
 
-TEST_F(SweepCommand, EarlierPruningFlagsNameTheirReplacement) {
-  expect_refused(run(grid({"--keep", "2", "--prune", "random"})), 2,
-                 {"unknown flag '--keep'", "`headlab curve SWEEP/GROUP`"});
-  expect_refused(run(grid({"--prune", "random"})), 2, {"`headlab curve SWEEP/GROUP`"});
-  expect_refused(run(grid({"--shard", "1/2"})), 2, {"given to several processes"});
-}
-
 TEST_F(SweepCommand, SideBySideMakesTheSame) {
   const auto made = [&](const std::string& out, const char* jobs) {
     done(grid({"--heads", "4", "--out", out, "--jobs", jobs}));

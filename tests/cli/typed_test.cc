@@ -24,7 +24,8 @@ TEST_F(Typed, ProgramBeginsTheCommandsOfResultsHelpAndHints) {
                {"example: build/headlab eval", "usage: build/headlab eval RUN",
                 "(build/headlab --help)"});
   expect_parts(typed_as(program, {}).out, {"(build/headlab COMMAND --help", "build/headlab start"});
-  expect_parts(typed_as(program, {"heads", "a", "--grid"}).err, {"hint: build/headlab pattern a"});
+  expect_parts(typed_as(program, {"heads", "a", "--pattern"}).err,
+               {"hint: use: build/headlab pattern RUN"});
   const Outcome train = typed_as(program, tiny({"--out", "b"}));
   EXPECT_TRUE(again_of(train.out).starts_with("build/headlab train --out b")) << train.out;
   const Outcome folder_with_spaces = typed_as("./my build/headlab", {"eval", "a"});

@@ -1,8 +1,10 @@
 // Help, lists, versions, colours, and how words become settings.
+#include "headlab/lab/results/words.h"
+#include "app/cli/commands.h"
+#include "app/cli/usual_flags.h"
 #include "cli/program.h"
 #include "headlab/app/cli/arguments.h"
 #include "headlab/app/cli/command.h"
-#include "headlab/lab/results/words.h"
 #include "support/errors.h"
 
 namespace headlab::cli { namespace {
@@ -25,7 +27,7 @@ TEST_F(Talk, HelpIsGivenInManyWays) {
 TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
   std::size_t flags = 0;
   for (const Command& command : commands()) {
-    std::istringstream help(done({command.name, "--help"}).out);
+    std::istringstream help(done({command.name, "--help", "all"}).out);
     for (std::string line; std::getline(help, line);) {
       if (line.rfind("  --", 0) != 0) continue;
       const std::string flag = line.substr(2, line.find_first_of(" ", 2) - 2);
@@ -36,6 +38,39 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
     }
   }
   EXPECT_GT(flags, 100u);
+}
+
+/// The short help and "N more" together are all flags and all commands.
+TEST_F(Talk, ShortHelpCountsWhatItLeavesOut) {
+  const auto lines_with = [](const std::string& text, const std::string& begin) {
+    std::istringstream lines(text);
+    std::ptrdiff_t count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.rfind(begin, 0) == 0;
+    return count;
+  };
+  for (const std::string name : {"train", "sweep"}) {
+    const std::string help = done({name, "--help"}).out;
+    const auto more =
+        lines_with(done({name, "--help", "all"}).out, "  --") - lines_with(help, "  --");
+    EXPECT_GT(more, 20) << name;
+    EXPECT_TRUE(holds(help, text("\n", more, " more: headlab ", name, " --help all\n"))) << help;
+  }
+  EXPECT_TRUE(holds(done({"--help"}).out,
+                    text("\n", commands().size() - 12, " more: headlab --help all\n")));
+}
+
+/// A flag of the short help exists and has advice that fits on a line.
+TEST_F(Talk, ShortHelpAdvisesInOneLine) {
+  for (const std::string name : {"train", "sweep"}) {
+    const std::vector<Flags::Usual> usual =
+        name == "train" ? usual_flags_of_train() : usual_flags_of_sweep();
+    const HelpWanted help = help_of(find_command(name));
+    for (const Flags::Usual& flag : usual) {
+      EXPECT_EQ(std::ranges::count(help.flags, flag.setting, &Setting::name), 1) << flag.setting;
+      EXPECT_LE(flag.when.size(), 60u) << flag.when;
+      EXPECT_FALSE(flag.when.empty());
+    }
+  }
 }
 
 TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {
@@ -272,7 +307,7 @@ TEST_F(Talk, CompletesWhatMayStandNext) {
       {"headlab history ru", "runs/full\n"},
       {"headlab heads --examples 9 runs/", "runs/full\n"},
       {"headlab heads sweeps/a/heads=4,", "sweeps/a/heads=4,seed=0\n"},
-      {"headlab bench --config to", "toy\n"},
+      {"headlab bench --config to", "toy\ntokens\n"},
       {"headlab list m", "methods\n"},
       {"headlab train --quiet --task ", nullptr},
       {"headlab ", nullptr},

@@ -318,9 +318,16 @@ std::string Invocation::help(const std::string& more) const {
   if (!command_.positionals.empty()) usage += " " + command_.positionals;
   std::string common = "--json";
   if (!command_.tables || !command_.tables->empty()) common += " --csv --latex --table";
+  const bool is_short = !settings_.usual.empty() && !wants_full_help();
+  std::string flags = flags_help(settings_);
+  if (is_short) {
+    const std::size_t common_flags = std::ranges::count_if(settings_.names(), is_common);
+    const std::size_t left_out = settings_.names().size() - common_flags - settings_.usual.size();
+    flags = text(usual_flags_help(settings_), "\n", left_out, " more: headlab ", command_.name,
+                 " --help all\n");
+  }
   return text("example: ", command_.example, "\n\n", command_.summary, "\n\n", usage, " [flags]\n",
-              flags_help(settings_), more, "\ncommon flags (headlab --help): ", common,
-              " --quiet --threads\n");
+              flags, more, "\ncommon flags (headlab --help): ", common, " --quiet --threads\n");
 }
 
 Flags Invocation::out_setting() {

@@ -87,10 +87,14 @@ std::vector<Command> table = with_analyses({
 
 std::span<const Command> commands() { return table; }
 
+/// Number of commands of another program, which are the last rows.
+std::ptrdiff_t own_count = 0;
+
 void set_own_commands(const std::vector<Command>& own) {
   static const std::size_t ours = table.size();
   table.resize(ours);
   table.insert(table.end(), own.begin(), own.end());
+  own_count = std::ssize(own);
 }
 
 const Command& find_command(const std::string& name) {
@@ -119,7 +123,15 @@ static std::string common_flags_help() {
   return settings_help(flags.all(), {});
 }
 
-std::string program_help() {
+/// The commands that the short help shows, in its order.
+constexpr std::string_view kFirst[] = {"start",  "show",  "train", "heads", "pattern", "page",
+                                       "ablate", "patch", "prune", "curve", "sweep",   "compare"};
+
+static bool is_first(const Command& command) {
+  return std::ranges::find(kFirst, command.name) != std::end(kFirst);
+}
+
+static std::string opening() {
   std::string help = wrapped(
       "headlab: train toy transformers, measure what each attention head does, and remove heads "
       "that are not needed.",
@@ -129,13 +141,11 @@ std::string program_help() {
   for (const char* name : {"start", "train", "heads", "page"}) {
     help += text("  ", find_command(name).example, "\n");
   }
-  const char* group = "";
-  for (const Command& command : commands()) {
-    if (command.want != group) help += text("\n", command.want, ":\n");
-    group = command.want;
-    help += beside(text("  ", command.name), 14, command.summary);
-  }
-  help += "\ncommon flags:\n" + common_flags_help() + "\n";
+  return help;
+}
+
+static std::string closing() {
+  std::string help = "\ncommon flags:\n" + common_flags_help() + "\n";
   for (const char* line :
        {"--csv, --latex and --table belong to commands that show tables",
         "headlab --version prints the build",
@@ -144,6 +154,33 @@ std::string program_help() {
     help += wrapped(line, "", text_width());
   }
   return help;
+}
+
+static std::string line_of(const Command& command) {
+  return beside(text("  ", command.name), 14, command.summary);
+}
+
+std::string program_help() {
+  std::string help = opening() + "\ncommands:\n";
+  for (const std::string_view name : kFirst) help += line_of(find_command(std::string(name)));
+  std::size_t more = 0;
+  for (const Command& command : commands()) {
+    const bool is_own = &command - commands().data() >= std::ssize(table) - own_count;
+    if (is_own) help += line_of(command);
+    more += is_own || is_first(command) ? 0 : 1;
+  }
+  return help + text("\n", more, " more: headlab --help all\n") + closing();
+}
+
+std::string full_program_help() {
+  std::string help = opening();
+  const char* group = "";
+  for (const Command& command : commands()) {
+    if (command.want != group) help += text("\n", command.want, ":\n");
+    group = command.want;
+    help += line_of(command);
+  }
+  return help + closing();
 }
 
 }  // namespace headlab::cli

@@ -29,6 +29,8 @@ const Command& find_command(const std::string& name);
 void set_own_commands(const std::vector<Command>& own);
 /// Return the texts of `headlab --help` and of a command's help.
 std::string program_help();
+/// Returns the same with all commands.
+std::string full_program_help();
 HelpWanted help_of(const Command& command);
 
 /// Returns a result with text after its tables.

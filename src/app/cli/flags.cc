@@ -189,12 +189,18 @@ bool is_common(std::string_view setting) {
   return std::ranges::find(kCommon, setting) != kCommon.end();
 }
 
-std::string settings_help(const std::vector<Setting>& settings, const Flags& flags) {
+/// Returns the column of the meanings of some flags.
+static std::size_t column_of(const std::vector<Setting>& settings) {
   std::size_t column = kNarrowest;
   for (const Setting& setting : settings) {
     const std::size_t width = usage_of(setting).flag.size() + 2;
     if (width <= kWidest) column = std::max(column, width);
   }
+  return column;
+}
+
+std::string settings_help(const std::vector<Setting>& settings, const Flags& flags) {
+  const std::size_t column = column_of(settings);
   std::string help;
   for (const Setting& setting : settings) {
     help += beside(usage_of(setting).flag, column, meaning_of(setting, flags));
@@ -226,6 +232,24 @@ std::string flags_help(const Flags& flags) {
     const bool is_alone = groups.size() == 1;
     help += is_alone ? "\nflags:\n" : "\n" + group.title + ":\n";
     help += settings_help(group.settings, flags);
+  }
+  return help;
+}
+
+std::string usual_flags_help(const Flags& flags) {
+  std::string help;
+  for (ShownGroup group : groups_of(flags, flags.all())) {
+    std::erase_if(group.settings, [&](const Setting& setting) {
+      return !std::ranges::count(flags.usual, setting.name, &Flags::Usual::setting);
+    });
+    if (group.settings.empty()) continue;
+    const std::size_t column = column_of(group.settings);
+    help += "\n" + group.title + ":\n";
+    for (const Setting& setting : group.settings) {
+      const auto usual = std::ranges::find(flags.usual, setting.name, &Flags::Usual::setting);
+      help += beside(usage_of(setting).flag, column, meaning_of(setting, flags));
+      help += beside("", column, usual->when);
+    }
   }
   return help;
 }

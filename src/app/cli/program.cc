@@ -268,14 +268,17 @@ int run_words(const std::vector<std::string>& words) {
     throw UsageError("missing command", "list the commands with `headlab --help`");
   }
   const bool help = first == "--help" || first == "-h" || first == "help";
-  if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
+  const bool all = help && words.size() == 2 && words[1] == "all";
+  if (help && words.size() > 1 && !all) {
+    return run_command(words[1], std::vector<std::string>{"--help"});
+  }
   if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));
   const bool json = words.size() == 2 && words[1] == "--json";
-  if (words.size() > 1 && !json) {
+  if (words.size() > 1 && !json && !all) {
     throw UsageError(text("unexpected argument '", words[1], "'"), "headlab --version");
   }
   if (help) {
-    print(as_typed(program_help()));
+    print(as_typed(all ? full_program_help() : program_help()));
   } else if (json) {
     print(stamped({{"build", build()}}).dump(2) + "\n");
   } else {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/cli/commands.h"
+#include "app/cli/usual_flags.h"
 
 namespace headlab::cli {
 namespace {
@@ -43,6 +44,7 @@ struct SweepFlags {
     add_jobs(s, jobs);
     s.excludes({"seeds"}, {flag_given("seed")});
     s.excludes({"jobs"}, {flag_given("collect")});
+    s.usual = usual_flags_of_sweep();
     return s;
   }
   /// Handles a boolean as `train` does, or both values: --tied, --no-tied, --tied true,false.
@@ -177,7 +179,8 @@ Output show(const Invocation& call, const SweepFlags& flags,
 
 Output sweep(Invocation& call) {
   SweepFlags flags;
-  call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
+  call.read(flags.settings(), flags.settings_of_runs(),
+            call.wants_full_help() ? std::string(kSchedulers) : "");
   flags.picture.units();
   const SweepGrid grid = grid_of(flags);
   if (flags.out.empty()) {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "app/cli/commands.h"
+#include "app/cli/usual_flags.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
@@ -24,6 +25,7 @@ struct TrainFlags {
     s.string("resume", resume, "continue this run, bit for bit", "DIR");
     s.string("from", from, "begin with the weights of this run, on any task", "RUN");
     s.string("config", config, "config.json to start from; flags override it", "FILE");
+    s.usual = usual_flags_of_train();
     return s;
   }
 };

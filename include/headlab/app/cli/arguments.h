@@ -81,6 +81,14 @@ struct Flags : Settings {
   /// Adds other flags with their groups and rules.
   void append(const Flags& others);
 
+  /// A flag of the short help, with a line that says when to change it.
+  struct Usual {
+    std::string setting;
+    std::string when;
+  };
+  /// The flags that --help shows; --help all shows every flag. Empty: --help shows all.
+  std::vector<Usual> usual{};
+
   struct Group {
     std::string title;
     std::size_t first;  // the index of its first setting
@@ -96,9 +104,11 @@ struct Flags : Settings {
 std::string flag_of(std::string_view setting);
 /// Returns whether a flag is common to every command, or to every command with tables.
 bool is_common(std::string_view setting);
-/// Returns the flags in their groups, a line for each if it fits in 80 columns; common flags are
+/// Returns all flags in their groups, a line for each if it fits in 80 columns; common flags are
 /// left out.
 std::string flags_help(const Flags& flags);
+/// Returns the usual flags in their groups, each with the line that says when to change it.
+std::string usual_flags_help(const Flags& flags);
 /// A flag as help shows it ("--d-model N"), and its meaning with the default.
 struct FlagHelp {
   std::string flag, meaning;
@@ -147,6 +157,8 @@ class Invocation {
 
   // Available before `read`, because defaults of settings may depend on it:
   bool wants_help() const { return common_.help; }
+  /// Returns whether all flags are to be explained: `--help all`.
+  bool wants_full_help() const { return common_.help && value("help") == "all"; }
   /// Returns whether the flag of a setting is given.
   bool given(std::string_view setting) const;
   /// Returns the last value of a setting's flag, "" if it has none.
