@@ -37,7 +37,11 @@ class PageCore : public testing::Test {
   void SetUp() final {
     static const std::string reason = reason_without(kNode);
     if (!reason.empty()) GTEST_SKIP() << reason;
+    prepare();
   }
+
+  /// Prepares a test of a derived fixture; called only where node is there.
+  virtual void prepare() {}
 
   /// A run with random parameters throughout.
   TrainedRun random_run(RunConfig config, const std::string& name = "run") {

@@ -19,9 +19,7 @@ const std::vector<std::string> kOtherModels = {
 
 class PlaygroundTraining : public PageCore {
  protected:
-  void SetUp() override {
-    PageCore::SetUp();
-    if (IsSkipped()) return;
+  void prepare() override {
     const std::vector<std::string> tasks = {"relations", "induction", "sort",
                                             "relations:length=8,vocab=6,relations=next+same",
                                             "relations:length=8,vocab=90,relations=1+same"};
