@@ -23,13 +23,32 @@ for command in "${commands[@]}"; do run "$command"; done
 "$program" --version >examples/pictures/made_with.txt
 browser=${HEADLAB_CHROMIUM:-$(command -v chromium chromium-headless-shell | head -1 || true)}
 if [[ -n $browser ]]; then
-  run "build/headlab train --task relations --heads 8 --out runs/full"
-  run "build/headlab heads runs/full"
-  run "build/headlab curve runs/full --methods greedy,exhaustive"
-  run "build/headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned"
-  run "build/headlab page runs/full runs/pruned"
-  run "'$browser' --headless=new --no-sandbox --hide-scrollbars --window-size=1280,960 \
-    --virtual-time-budget=20000 --screenshot=examples/pictures/page.png \
-    'file://$work/runs/full/report.html'"
+  # shot FILE ADDRESS HEIGHT: what a browser shows at an address.
+  shot() {
+    run "'$browser' --no-sandbox --hide-scrollbars --allow-file-access-from-files \
+      --window-size=1280,$3 --virtual-time-budget=60000 --screenshot='$1' '$2'"
+  }
+  run "build/headlab start --thorough --out demo"
+  shot examples/pictures/page.png "file://$work/demo/report.html" 800
+  run "build/headlab page --playground --out playground.html"
+  {
+    echo '<!doctype html><meta charset="utf-8"><style>
+      body { margin: 0; background: #fff; font: 600 17px sans-serif; color: #16181d }
+      section { height: 222px; margin-left: 12px; position: relative }
+      p { margin: 0; position: absolute; top: 92px }
+      div { position: absolute; left: 100px; width: 804px; height: 216px }
+      .maps { background-position: -446px -230px }
+      .answers { left: 910px; width: 340px; height: 120px; top: 30px; background-position: -14px -382px }
+      </style>'
+    for step in 0 66 500; do
+      shot "step_$step.png" "file://$work/playground.html#step=$step" 800
+      echo "<section><p>Step $step</p>"
+      for part in maps answers; do
+        echo "<div class=\"$part\" style=\"background-image: url(step_$step.png)\"></div>"
+      done
+      echo '</section>'
+    done
+  } >steps.html
+  shot examples/pictures/playground.png "file://$work/steps.html" 666
 fi
 cp examples/pictures/* "$into/"
