@@ -1,11 +1,10 @@
 // The whole idea in one file: a transformer learns a task with known ground truth; we measure what
 // each attention head does, remove the heads that it does not need, and measure again.
 //   g++ -std=c++20 -O2 examples/nano.cc -o nano
-// Run `./nano`, `./nano 7` for another seed, or `./nano check` to check all gradients. The task: at
-// each position of a random sequence, name the tokens 1, 3 and 5 positions back and the last
-// earlier token of the same class (its number modulo 4). A head returns one weighted average over
-// the keys, so four questions need four heads. "->" names the files of the library that do the same
-// with more choices, and faster. Read next: one_page.cc, the same on the library.
+// `./nano 7` takes another seed, `./nano check` checks all gradients. The task: at each position of
+// a random sequence, name the tokens 1, 3 and 5 positions back and the last earlier token of the
+// same class (its number modulo 4). A head returns one weighted average over the keys, so four
+// questions need four heads. "->" names files of the library that do the same. Next: one_page.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,14 +25,13 @@ std::mt19937_64 generator;            // of all random numbers
 struct Tensor {
   int rows, columns;
   std::shared_ptr<std::valarray<double>> values, gradients;
-
-  Tensor(int row_count, int column_count, double value = 0)
-      : rows(row_count), columns(column_count) {
+  Tensor(int m, int n, double value = 0) : rows(m), columns(n) {
     values = std::make_shared<std::valarray<double>>(value, rows * columns);
     gradients = std::make_shared<std::valarray<double>>(0.0, rows * columns);
   }
   Tensor(double number = 0) : Tensor(1, 1, number) {}
   double& value(int row, int column) const { return (*values)[row * columns + column]; }
+  double* row(int i) const { return &value(i, 0); }
   double& gradient(int row, int column) const { return (*gradients)[row * columns + column]; }
 };
 
@@ -54,7 +52,6 @@ Tensor filled(int rows, int columns, auto f) {
 /// The tape: each operation records how to apply the chain rule to each number (row, column) of one
 /// tensor, which adds to the gradients of its inputs what follows from the gradient of its result.
 std::vector<std::function<void()>> tape;
-
 void record(const Tensor& x, auto rule) {
   tape.push_back([=] { for_each(x, rule); });
 }
@@ -139,10 +136,11 @@ Tensor layer_norm(const Tensor& x) {
   return centred * inverse_power(matmul(centred * centred, average) + 1e-5, 0.5);
 }
 
-/// Positive weights with the sum 1 in each row: exp(x) / sum(exp(x)), and 0 where `mask` is 0.
-Tensor softmax(const Tensor& x, const Tensor& mask) {
+/// Positive weights with the sum 1 in each row: exp(x) / sum(exp(x)).
+Tensor softmax(const Tensor& x) {
+  const auto top = [&](int i, int) { return *std::max_element(x.row(i), x.row(i) + x.columns); };
   const auto exp = [](double v) { return std::exp(v); };
-  const Tensor weights = map(x, exp, exp) * mask;
+  const Tensor weights = map(x + filled(x.rows, 1, top) * -1, exp, exp);  // exp cannot overflow
   return weights * inverse_power(matmul(weights, Tensor(x.columns, 1, 1)), 1);
 }
 
@@ -176,8 +174,7 @@ struct Model {
   Tensor W_E = random_matrix(V, C);    // embedding of tokens
   Tensor W_pos = random_matrix(T, C);  // embedding of positions
   std::vector<Head> heads = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
-  Tensor W_in = random_matrix(C, F);
-  Tensor W_out = random_matrix(F, C);
+  Tensor W_in = random_matrix(C, F), W_out = random_matrix(F, C);
   Tensor W_U = random_matrix(C, kLogits);  // unembedding
   std::vector<Tensor> weights() const {
     std::vector<Tensor> all = {W_E, W_pos, W_in, W_out, W_U};
@@ -192,8 +189,8 @@ Tensor attention(Head& head, const Tensor& x) {
   const Tensor keys = matmul(x, head.W_K);     // [B, T, D]
   const Tensor values = matmul(x, head.W_V);   // [B, T, D]
   const Tensor scores = matmul(queries, transpose(keys)) * (1 / std::sqrt(keys.columns));
-  const Tensor causal = filled(T, T, [](int query, int key) { return key <= query; });
-  head.pattern = softmax(scores, causal);                 // [B, T, T]
+  const auto mask = [](int query, int key) { return key <= query ? 0 : -INFINITY; };
+  head.pattern = softmax(scores + filled(T, T, mask));    // [B, T, T], 0 for keys after the query
   return matmul(matmul(head.pattern, values), head.W_O);  // [B, T, D], then [B, T, C]
 }
 
@@ -210,7 +207,7 @@ Tensor forward(Model& model, const std::vector<int>& tokens) {
   Tensor logits = matmul(layer_norm(x), model.W_U);  // [B, T, R V]
   logits.rows *= R;
   logits.columns = V;  // the same numbers as [B, T, R, V]: a row for each question
-  return softmax(logits, 1);
+  return softmax(logits);
 }  // -> src/core/nn/attention.cc, src/core/model/block.cc, src/core/model/transformer.cc
 
 // ---- 3. AdamW: from gradients to better weights -------------------------------------------------
@@ -220,15 +217,13 @@ struct AdamW {
   Tensor w;
   std::valarray<double> means = 0.0 * *w.values;
   std::valarray<double> squares = means;
-
   void update(int step, double rate) {
-    std::valarray<double>& gradients = *w.gradients;
-    means = 0.9 * means + 0.1 * gradients;
-    squares = 0.99 * squares + 0.01 * gradients * gradients;
+    means = 0.9 * means + 0.1 * *w.gradients;
+    squares = 0.99 * squares + 0.01 * *w.gradients * *w.gradients;
     const std::valarray<double> mean = means / (1 - std::pow(0.9, step));  // means began at 0
     const std::valarray<double> size = std::sqrt(squares / (1 - std::pow(0.99, step)));
     *w.values -= rate * (mean / (size + 1e-8) + 0.01 * *w.values);
-    gradients = 0;
+    *w.gradients = 0;
   }
 };  // -> src/core/train/optimizer.cc
 
@@ -243,8 +238,8 @@ struct Batch {
 
 Batch make_batch(int sequences) {
   Batch batch;
-  for (int i = 0; i < sequences * T; ++i) batch.tokens.push_back(static_cast<int>(generator() % V));
   for (int i = 0; i < sequences * T; ++i) {
+    batch.tokens.push_back(static_cast<int>(generator() % V));
     const int t = i % T;
     const int* sequence = &batch.tokens[i - t];
     int same = t - 1;
@@ -301,7 +296,7 @@ const Head& print_heads(Model& model, const Batch& batch) {
     owner = std::ranges::max_element(masses) - masses.begin();
     const double chance = mean(batch, r, [](int i, int) { return 1.0 / (i % T + 1); });
     const double accuracy = mean(batch, r, [&](int i, int s) {
-      const double* answers = &p.value(i * R + r, 0);
+      const double* answers = p.row(i * R + r);
       return std::max_element(answers, answers + V) - answers == batch.tokens[i - i % T + s];
     });
     std::printf("%7d%8.2f%10.3f\n", model.heads[owner].number, chance, accuracy);
@@ -362,7 +357,12 @@ int check_gradients() {
 
 int main(int argc, char** argv) {
   const std::string argument = argc > 1 ? argv[1] : "0";
-  if (argument == "check") return check_gradients();
+  if (argc == 2 && argument == "check") return check_gradients();
+  const bool digits = argument.find_first_not_of("0123456789") == std::string::npos;
+  if (argc > 2 || argument.empty() || !digits || argument.size() > 9) {
+    std::fprintf(stderr, "cannot use '%s': pass one seed below 10^9, or check\n", argv[argc - 1]);
+    return 1;
+  }
   generator.seed(std::stoul(argument));
   const Batch held_out = make_batch(256);
   Model model;
