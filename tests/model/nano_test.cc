@@ -128,5 +128,11 @@ TEST(Nano, ComputesTheSameAfterHeadsWereRemoved) {
   expect_same(expected, Transformer(config_of_nano()).with_heads({{1, 2, 4, 5, 7}}));
 }
 
+TEST(Nano, SoftmaxOfLargeNumbersIsFinite) {
+  const nano::Tensor x = nano::filled(2, 2, [](int row, int) { return row == 0 ? 1000 : -1000; });
+  const nano::Tensor weights = nano::softmax(x);
+  nano::for_each(weights, [&](int i, int j) { EXPECT_EQ(weights.value(i, j), 0.5); });
+}
+
 }  // namespace
 }  // namespace headlab

@@ -1,5 +1,6 @@
 // Files and names that documents and comments refer to are there.
 // Read next: tree_test.cc, the rules that hold for every file.
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -32,6 +33,32 @@ TEST(Readme, DocumentsNameExistingFiles) {
     EXPECT_FALSE(text.empty()) << name;
     for (const std::string& problem : missing_paths(name, text)) ADD_FAILURE() << problem;
   }
+}
+
+/// The lines of each part of examples/nano.cc, from its heading "// ---- 2. ..." to the next.
+std::map<std::string, int> parts_of_nano() {
+  std::map<std::string, int> lines;
+  std::string part;
+  std::istringstream source(read_text("examples/nano.cc"));
+  for (std::string line; std::getline(source, line);) {
+    if (line.starts_with("// ---- ")) part = line.substr(8, line.find('.') - 8);
+    if (line.starts_with("int main(")) break;
+    ++lines[part];
+  }
+  return lines;
+}
+
+TEST(Readme, LessonsNamePartsOfNanoWithTheirLines) {
+  if (!std::filesystem::exists(kProject / "examples")) GTEST_SKIP() << "no examples here";
+  std::map<std::string, int> parts = parts_of_nano();
+  const std::string text = read_text("src/app/report/page/lessons/lessons.html");
+  static const std::regex named(R"(part (\d+) \((\d+) lines\))");
+  std::set<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), named), end; at != end; ++at) {
+    EXPECT_EQ((*at)[2], std::to_string(parts[(*at)[1]])) << at->str();
+    found.insert((*at)[1]);
+  }
+  EXPECT_EQ(found, (std::set<std::string>{"2", "5", "6", "7"}));
 }
 
 TEST(Comments, NameFilesThatAreThere) {
