@@ -353,7 +353,7 @@ int check_gradients() {
   }
   std::printf("largest error of a gradient: %.1e\n", error);
   return error < 1e-8 ? 0 : 1;
-}  // -> src/core/tensor/gradcheck.cc
+}  // -> include/headlab/lab/checks/gradcheck.h
 
 int main(int argc, char** argv) {
   const std::string argument = argc > 1 ? argv[1] : "0";
