@@ -149,6 +149,17 @@ TEST_F(Text, ByteOrderMarkIsDropped) {
   EXPECT_EQ(task->shape().vocab, 3);
 }
 
+TEST_F(Text, CharactersCanBeTypedAsTheyAreShown) {
+  const auto task = task_of("a b\nc\td a b\nc\td a b\nc\td");
+  const std::vector<std::int32_t> tokens = task->encode("a b\nc\td");
+  std::string shown;
+  for (const std::int32_t token : tokens) shown += task->token_text(token);
+  EXPECT_EQ(shown, "a\u2423b\\nc\\td");
+  EXPECT_EQ(task->encode(shown), tokens);
+  const auto literal = task_of("a\u2423b \\n a\u2423b \\n a\u2423b");  // the signs themselves
+  EXPECT_EQ(literal->decode(literal->encode("\u2423\\n")), "\u2423\\n");
+}
+
 TEST_F(Text, UnknownCharactersInAPromptAreNamed) {
   const auto task = task_of(kLetters);
   const std::string message = error_of([&] { task->encode("ab\u00e9"); });

@@ -14,7 +14,7 @@ struct PatchFlags {
   Flags settings() {
     Flags s;
     s.integer("examples", examples, 1, 1 << 24, "held-out pairs");
-    s.string("input", input, "your own clean input: tokens separated by spaces");
+    s.string("input", input, "your clean input: tokens, or the characters of a text");
     s.string("corrupted", corrupted, "your own corrupted input, as long as the clean one");
     s.boolean("paths", paths, "also patch paths between heads, and to the logits");
     s.needs({"corrupted"}, {flag_given("input")});

@@ -40,7 +40,7 @@ struct PatternFlags {
     Flags s;
     s.string("head", head, "head to show (same as the second argument)", "LAYER.HEAD|all");
     s.integer("example", example, 0, 65535, "held-out example to show");
-    s.string("input", input, "your own input instead: tokens separated by spaces");
+    s.string("input", input, "your own input: tokens, or the characters of a text");
     s.group("how");
     s.boolean("grid", grid, "small patterns of all heads, with the relations that they own");
     s.string("relation", relation, "relation to mark; the best-fitting one if empty", "NAME");

@@ -7,6 +7,7 @@
 // those. Pitfall: a model overfits a small file: the held-out loss rises again long before the
 // training loss stops falling. Read next: language.h; headlab/core/tasks/definition.h.
 #include <algorithm>
+#include <map>
 
 #include "headlab/core/base/text.h"
 #include "headlab/core/tasks/definition.h"
@@ -55,6 +56,27 @@ struct Characters {
     return known ? id(found - vocabulary.begin()) : -1;
   }
 
+  /// Returns the characters that were meant: those that `shown` prints for a space, a newline, a
+  /// tab and a carriage return become these again, unless the signs themselves occur in the file.
+  std::u32string typed_points(std::u32string_view typed) const {
+    constexpr char32_t kOpenBox = U'\u2423';
+    const bool reads_box = token_of(kOpenBox) < 0;
+    const bool reads_escapes = token_of(U'\\') < 0;
+    const std::map<char32_t, char32_t> escapes = {{U'n', U'\n'}, {U't', U'\t'}, {U'r', U'\r'}};
+    std::u32string points;
+    for (std::size_t i = 0; i < typed.size(); ++i) {
+      const bool may_escape = reads_escapes && typed[i] == U'\\' && i + 1 < typed.size();
+      const auto escape = may_escape ? escapes.find(typed[i + 1]) : escapes.end();
+      if (escape != escapes.end()) {
+        points += escape->second;
+        ++i;
+        continue;
+      }
+      points += reads_box && typed[i] == kOpenBox ? U' ' : typed[i];
+    }
+    return points;
+  }
+
   Index different(Split split) const { return row.windows(split, length); }
   std::string about_data() const {
     return text(vocabulary.size(), " different characters; ", row.about(length));
@@ -68,7 +90,7 @@ struct Characters {
   std::string token_text(std::int32_t token) const { return shown(vocabulary[token]); }
   std::vector<std::int32_t> encode(std::string_view prompt) const {
     std::vector<std::int32_t> read;
-    for (const char32_t point : code_points(prompt, "the prompt")) {
+    for (const char32_t point : typed_points(code_points(prompt, "the prompt"))) {
       read.push_back(token_of(point));
       if (read.back() < 0) {
         throw Error(text("cannot read the prompt: the character '", shown(point), "' (U+",
