@@ -161,10 +161,10 @@ TEST(ResultText, ShowsTheRowsThatStandOut) {
   EXPECT_EQ(text_of(table), " n\n--\n-3\n 2\n");
 }
 
-TEST(ResultText, IsTidyAndHarmlessAsCsv) {
+TEST(ResultText, IsTidyAsCsvWhereWordsStayAsTheyAre) {
   EXPECT_EQ(csv_of(example()),
             "layer,head,change,change_low,change_high,share,sure,count,word\n"
-            "0,2,0.5,0.25,0.75,0.125,true,12345,'=1+1\n"
+            "0,2,0.5,0.25,0.75,0.125,true,12345,=1+1\n"
             "1,0,0.3333333333333333,0,0.5,,false,7,\"a, \"\"b\"\"\"\n");
   const std::string kept = csv_of(with_lists({example()}).at(1));
   EXPECT_NE(kept.find(",share,kept_layer,kept_head,sure,"), kept.npos) << kept;
@@ -190,6 +190,24 @@ TEST(ResultText, IsATabularForLatex) {
   EXPECT_NE(latex.find("0.2 & +0.5 $\\pm$ 0.25 & 12.5\\% &"), latex.npos) << latex;
 }
 
+TEST(ResultText, WordsAreNeverNumbersInLatex) {
+  const Table table{"t",
+                    {{"word", "1e5"}, {"words", "words"}, {"x", "x"}},
+                    {{"1e5", Json::Array{"-1", "2e9"}, 1e-6},
+                     {"7e99999999999", Json::Array{"-"}, -2},
+                     {"-", Json::Array{"007"}, nullptr}}};
+  EXPECT_EQ(latex_of(table),
+            "\\begin{tabular}{llr}\n"
+            "\\toprule\n"
+            "1e5 & words & x \\\\\n"
+            "\\midrule\n"
+            "1e5 & -1, 2e9 & $1\\times10^{-6}$ \\\\\n"
+            "7e99999999999 & - & $-2$ \\\\\n"
+            "- & 007 & -- \\\\\n"
+            "\\bottomrule\n"
+            "\\end{tabular}\n");
+}
+
 TEST(ResultText, EscapesLatexCommands) {
   const Table table{"t",
                     {{"word", "a<b|c>d"},
@@ -205,7 +223,7 @@ TEST(ResultText, EscapesLatexCommands) {
             "a\\textless{}b\\textbar{}c\\textgreater{}d & p & x\\_1 \\\\\n"
             "\\midrule\n"
             "\\textless{}s\\textgreater{} u\\textbar{}v \\symbol{34}z\\symbol{34} \\#1 50\\% "
-            "\\$x\\_\\{i\\}\\^{}2\\$ \\~{} \\textbackslash{}n \\& a-{}-b $-0.5$ & "
+            "\\$x\\_\\{i\\}\\^{}2\\$ \\~{} \\textbackslash{}n \\& a-{}-b -0.5 & "
             "\\textless{} $1\\times10^{-6}$ & $-0.5$ $\\pm$ 0.5 \\\\\n"
             "{}[a] & 0.25 & $-2\\times10^{-7}$ ($-3\\times10^{-7}$ to $2\\times10^{-7}$) \\\\\n"
             "back-3 & -- & 0.5 $\\pm$ 0.25 \\\\\n"

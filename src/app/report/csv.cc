@@ -10,12 +10,9 @@
 namespace headlab {
 namespace {
 
-/// Returns a cell, quoted if necessary. A text that a spreadsheet would compute begins with '.
-std::string escaped_csv(std::string cell) {
-  constexpr std::string_view kFormulaSigns = "=+-@\t\r";
-  if (!cell.empty() && kFormulaSigns.find(cell[0]) != std::string_view::npos) {
-    cell.insert(0, "'");
-  }
+/// Returns a cell, quoted if necessary. Its words stay as they are: CSV is read by programs, and an
+/// apostrophe before -1 would be another word.
+std::string escaped_csv(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) {
     return cell;
   }

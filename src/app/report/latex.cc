@@ -1,4 +1,4 @@
-// Tables for LaTeX. A cell is text, so every character that LaTeX reads as a command is escaped;
+// Tables for LaTeX. Every character of a word that LaTeX reads as a command is escaped;
 // numbers are set in math mode, where a minus is a minus and 1e-06 a power of ten. The result needs
 // booktabs and nothing else: no font encoding and no package of symbols.
 // Read next: cell_text.cc, which makes the cells.
@@ -85,7 +85,8 @@ std::string latex_text(const std::string& words) {
   return out;
 }
 
-std::string latex_cell(const std::string& cell) {
+/// Returns a cell of numbers; words go through latex_text, because 1e5 may be a word.
+std::string latex_numbers(const std::string& cell) {
   if (cell == "-") return "--";  // nothing is known
   std::string out;
   std::string plain;
@@ -115,16 +116,18 @@ std::string latex_of(const Table& table) {
   for (const ShownColumn& column : columns) out += column.is_numeric ? 'r' : 'l';
   out += "}\n\\toprule\n";
   const auto line = [&](const auto& cell) {
-    const std::string cells =
-        join(texts_of(columns, [&](const auto& one) { return latex_cell(cell(one)); }), " & ");
+    const std::string cells = join(texts_of(columns, cell), " & ");
     // After the \\ of the row before, [ would begin its argument, and * its starred form.
     const bool taken = cells.starts_with('[') || cells.starts_with('*');
     out += (taken ? "{}" : "") + cells + " \\\\\n";
   };
-  line([](const ShownColumn& column) { return column.title; });
+  line([](const ShownColumn& column) { return latex_text(column.title); });
   out += "\\midrule\n";
   for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r) {
-    line([r](const ShownColumn& column) { return column.cells[r]; });
+    line([r](const ShownColumn& column) {
+      const std::string& cell = column.cells[r];
+      return column.words[r] ? latex_text(cell) : latex_numbers(cell);
+    });
   }
   return out + "\\bottomrule\n\\end{tabular}\n";
 }

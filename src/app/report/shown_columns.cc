@@ -11,6 +11,12 @@
 namespace headlab {
 namespace {
 
+/// Returns whether a cell is a text or a list of texts.
+bool is_word(const Json& value) {
+  const bool is_list = value.is_array() && !value.items().empty();
+  return value.is_string() || (is_list && value.items()[0].is_string());
+}
+
 bool is_text(const Column& column, const std::vector<Json::Array>& rows, std::size_t c) {
   return std::ranges::any_of(rows, [&](const Json::Array& row) {
     const Json& value = main_value(column, row[c]);
@@ -78,6 +84,7 @@ std::vector<ShownColumn> shown_columns(const Table& table) {
     shown.names_rows = names_rows(column, rows, c);
     for (const Json::Array& row : rows) {
       shown.cells.push_back(cell_text(column, row[c]));
+      shown.words.push_back(is_word(main_value(column, row[c])));
     }
   }
   return columns;
