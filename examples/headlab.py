@@ -10,9 +10,7 @@ pandas frames if these are installed; otherwise they are lists, and lists of dic
 program is an Error with its sentence and its hint.
 """
 
-import csv
 import html
-import io
 import json
 import os
 import struct
@@ -97,24 +95,62 @@ def call(command, *arguments, **settings):
 
 
 def table(command, *arguments, **settings):
-    """A table of any command, as a frame or a list of dicts: table("heads", "runs/full")."""
-    text = _output([command, *map(str, arguments), *_flags(settings), "--csv"])
-    if pandas is not None:
-        return pandas.read_csv(io.StringIO(text))
-    return [{name: _cell(cell) for name, cell in row.items()}
-            for row in csv.DictReader(io.StringIO(text))]
+    """A table of any command, as a frame or a list of dicts: table("heads", "runs/full"). Words stay
+    words: the tokens NA, null and 007 are texts. What was not measured is None."""
+    rows = _rows(call(command, *arguments, **settings))
+    return rows if pandas is None else pandas.DataFrame(rows)
 
 
-def _cell(text):
-    """A cell of CSV as a number if it is one; None if it is empty."""
-    if text == "":
-        return None
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+def _rows(found):
+    """The rows of the first table of a result, with the columns that CSV has."""
+    if "tables" not in found:  # a list, such as that of tasks
+        return next(value for value in found.values() if isinstance(value, list))
+    shape = found["tables"][0]
+    rows = _at(found, shape["name"]) if shape["name"] else [found]
+    if shape["inner"]:
+        rows = [{**row, **part} for row in rows for part in row[shape["inner"]]]
+    columns = [column for column in shape["columns"] if not _is_list(column, rows)]
+    return [{name: value for column in columns for name, value in _cells(column, row)}
+            for row in rows]
+
+
+def _at(json_object, path):
+    """The value at a path of names and places, joined by dots; None if there is none."""
+    for part in path.split("."):
+        if isinstance(json_object, list):
+            place = int(part)
+            json_object = json_object[place] if place < len(json_object) else None
+        else:
+            json_object = json_object.get(part) if isinstance(json_object, dict) else None
+    return json_object
+
+
+def _is_list(column, rows):
+    """Whether cells of the column are lists of any length, which are tables of their own."""
+    values = column["cell"] in ("plain", "heads", "sparkline") and len(column["paths"]) == 1
+    return values and any(isinstance(_at(row, column["paths"][0]), list) for row in rows)
+
+
+def _cells(column, row):
+    """The names that CSV gives to the values of a cell, with the values."""
+    values = [_at(row, path) for path in column["paths"]]
+    name = column.get("csv") or column["key"]
+    if column["cell"] in ("interval", "half_width"):
+        mean, low, high = values if len(values) == 3 else _ends(*values)
+        cells = [(name, mean), (name + "_low", low), (name + "_high", high)]
+    elif column["cell"] == "head" and len(values) == 1:
+        layer, head = values[0] or (None, None)
+        cells = [(name + "_layer", layer), (name + "_head", head)]
+    elif len(values) == 1:
+        cells = [(name, values[0])]
+    else:
+        cells = zip(column["paths"], values)
+    return [(name.replace(".", "_").replace(" ", "_"), value) for name, value in cells]
+
+
+def _ends(mean, half):
+    """A mean with the ends of its interval, from half of its width."""
+    return (mean, None, None) if half is None else (mean, mean - half, mean + half)
 
 
 # ---- pages ---------------------------------------------------------------------------------------

@@ -392,6 +392,15 @@ std::string Invocation::table_text(const std::vector<Table>& tables) const {
   });
 }
 
+Json Invocation::json_of(const Output& output) const {
+  if (common_.table.empty()) return output.json;
+  const Result all{.tables = with_lists(output.tables)};
+  Json json = as_usage(
+      [&] { return to_json(Result{.about = stamped({}), .tables = {all.table(common_.table)}}); });
+  json["command"] = output.json.at("command");
+  return json;
+}
+
 std::string Invocation::example() const { return text("for example: ", command_.example); }
 
 }  // namespace headlab::cli

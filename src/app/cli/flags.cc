@@ -162,10 +162,10 @@ Flags CommonFlags::settings(bool shows_tables) {
   Flags s;
   s.boolean("json", json, "print the result as one JSON object");
   if (shows_tables) {
-    s.boolean("csv", csv, "print a table as CSV, with all digits");
+    s.boolean("csv", csv, "print CSV; a spreadsheet may read a word as a formula");
     s.boolean("latex", latex, "print a table for LaTeX (booktabs)");
     s.string("table", table, "the table to print, if there are several", "NAME");
-    s.excludes({"csv", "latex", "table"}, {flag_given("json")});
+    s.excludes({"csv", "latex"}, {flag_given("json")});
     s.excludes({"latex"}, {flag_given("csv")});
   }
   s.boolean("quiet", quiet, "print only errors on stderr");

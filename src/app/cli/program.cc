@@ -167,7 +167,7 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   const Output output = carry_out(call);
   if (!call.json() && call.wants_table()) print(harmless(call.table_text(output.tables), true));
   if (!call.json() && !call.wants_table()) print_shown(harmless(shown_text(output), true));
-  if (call.json() && !output.json.is_null()) print_json(output.json);
+  if (call.json() && !output.json.is_null()) print_json(call.json_of(output));
   if (!output.note.empty()) note(output.note);
   if (output.unwritten) throw *output.unwritten;
   return output.status;

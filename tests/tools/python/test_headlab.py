@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """examples/headlab.py without a notebook: test_headlab.py PROGRAM. Works with and without NumPy."""
+import json
 import os
+import random
 import sys
 import tempfile
 import unittest
@@ -60,6 +62,28 @@ class Runs(InAFolder):
         self.assertIsInstance(rows[0]["entropy"], float)
         relations = rows_of(self.run_.relations(examples=32))
         self.assertEqual([row["name"] for row in relations][:1], ["back1"])
+
+    def test_words_stay_words(self):
+        words = ["-1", "+2", "=", "1e5", "007", "nan", "NA", "null", "inf", "1_0"]
+        with open("words.jsonl", "w", encoding="utf-8") as file:
+            draw = random.Random(5)
+            for _ in range(120):
+                tokens = [draw.choice(words) for _ in range(6)]
+                file.write(json.dumps({"tokens": tokens, "targets": [None] + tokens[:-1]}) + "\n")
+        headlab.train(task="file:train=words.jsonl", out="runs/words", **SHORT)
+        rows = rows_of(headlab.table("eval", "runs/words", by="answer", table="answers"))
+        answers = [row["answer"] for row in rows]
+        self.assertTrue(answers)
+        self.assertTrue(all(isinstance(answer, str) for answer in answers), answers)
+        self.assertLessEqual(set(answers), set(words))
+        self.assertIsInstance(rows[0]["loss"], float)
+
+    def test_columns_are_those_of_csv(self):
+        for name in ("heads", "relations"):
+            shown = headlab._output(["heads", "runs/full", "--examples", "32", "--all", "--csv",
+                                     "--table", name])
+            rows = rows_of(headlab.table("heads", "runs/full", examples=32, all=True, table=name))
+            self.assertEqual(list(rows[0]), shown.splitlines()[0].split(","))
 
     def test_patterns_are_an_array(self):
         patterns = self.run_.patterns(example=1)

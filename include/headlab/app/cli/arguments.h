@@ -176,6 +176,8 @@ class Invocation {
 
   // Available after `read`:
   bool json() const { return common_.json; }
+  /// Returns the JSON to print: the whole result, or with --table that table alone.
+  Json json_of(const Output& output) const;
   /// Returns whether --csv, --latex or --table asks for a table alone.
   bool wants_table() const { return common_.csv || common_.latex || !common_.table.empty(); }
   /// Returns the table that --table names, or the first, in the format of --csv or --latex.
