@@ -15,6 +15,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/json.h"
+#include "headlab/core/base/mean.h"
 #include "headlab/core/base/pool.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/random.h"

@@ -105,11 +105,11 @@ const Plan& plan_of(const std::string& name) {
 
 std::string about_training(const Tour& tour) {
   const Json last = read_log(tour.full / "metrics.jsonl").back();
-  const double accuracy = last.at("accuracy").number();
+  const double accuracy = number_or_nan(last, "accuracy");
   const std::string learned = accuracy >= 0.99 ? "The model has learned the task: "
                                                : "The model has not learned the task yet: ";
   return learned + percent(accuracy) + " of the held-out targets are right, at a loss of " +
-         significant(last.at("loss").number()) +
+         significant(number_or_nan(last, "loss")) +
          " nats. Neither number shows which head does what.";
 }
 

@@ -1,18 +1,15 @@
 // The numbers of a run's log that the picture of losses shows. Lines of earlier versions lack some
-// of them: these are NaN.
+// of them, and others are null because nothing was measured: these are NaN.
 // Read next: figures.cc, losses_figure.
 #include "headlab/app/report/figures.h"
-#include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 
 RunLosses losses_of(std::string name, const std::vector<Json>& log) {
   RunLosses losses{.name = std::move(name)};
   for (const Json& line : log) {
-    const auto number = [&](const char* key) {
-      const Json* value = line.find(key);
-      return value != nullptr && value->is_number() ? value->number() : kUndefined;
-    };
+    const auto number = [&](const char* key) { return number_or_nan(line, key); };
     losses.steps.push_back(line.at("step").integer());
     losses.losses.push_back(number("loss"));
     losses.training.push_back(number("train_loss"));

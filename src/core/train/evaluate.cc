@@ -9,43 +9,50 @@
 #include "core/kernels/elementwise.h"
 #include "core/kernels/rows.h"
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/mean.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/streams.h"
 
 namespace headlab {
 namespace {
 
-/// Adds losses and correct answers of a batch to the sums of each of the K targets.
+/// Losses and correct answers of one target.
+struct TargetMeans {
+  Mean loss, accuracy;
+
+  void add(const TargetMeans& other) {
+    loss.add(other.loss);
+    accuracy.add(other.accuracy);
+  }
+};
+
+/// Adds losses and correct answers of a batch to the means of each of the K targets.
 void add_scores(const Tensor& logits, const Batch& batch, Index outputs,
-                std::vector<TargetScore>& sums) {
+                std::vector<TargetMeans>& means) {
   const Tensor losses = target_losses(logits, batch);
   for (Index row = 0; row < losses.count(); ++row) {
     const std::int32_t target = batch.targets[row];
     if (target < 0) continue;
     const Scalar* x = logits.data() + row * outputs;
-    TargetScore& sum = sums[row % batch.targets_per_position];
-    sum.loss += static_cast<double>(losses.data()[row]);
-    sum.accuracy += std::max_element(x, x + outputs) - x == target;
-    ++sum.count;
+    const bool is_right = std::max_element(x, x + outputs) - x == target;
+    TargetMeans& of_target = means[row % batch.targets_per_position];
+    of_target.loss.add(static_cast<double>(losses.data()[row]));
+    of_target.accuracy.add(is_right ? 1 : 0);
   }
 }
 
-/// Converts sums to means, for each target and over all of them together.
-Evaluation means_of(std::vector<TargetScore> sums) {
-  Evaluation all;
-  for (TargetScore& sum : sums) {
-    all.loss += sum.loss;
-    all.accuracy += sum.accuracy;
-    all.count += sum.count;
-    const auto n = static_cast<double>(std::max<Index>(1, sum.count));
-    sum.loss /= n;
-    sum.accuracy /= n;
+/// Returns the means of each target, and over all of them together.
+Evaluation evaluation_of(const std::vector<TargetMeans>& means,
+                         const std::vector<std::string>& names) {
+  TargetMeans all;
+  std::vector<TargetScore> targets;
+  for (std::size_t k = 0; k < means.size(); ++k) {
+    const auto& [loss, accuracy] = means[k];
+    all.add(means[k]);
+    targets.push_back({names[k], loss.or_nan(), accuracy.or_nan(), loss.count()});
   }
-  require(all.count > 0, "cannot evaluate: the held-out examples have no target at all");
-  all.loss /= static_cast<double>(all.count);
-  all.accuracy /= static_cast<double>(all.count);
-  all.targets = std::move(sums);
-  return all;
+  require(all.loss.count() > 0, "cannot evaluate: the held-out examples have no target at all");
+  return {all.loss.or_nan(), all.accuracy.or_nan(), all.loss.count(), std::move(targets)};
 }
 
 /// Runs the model on the held-out examples in parts, and calls use(batch, its logits, the index of
@@ -111,13 +118,13 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
 }
 
 Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions& options) {
-  std::vector<TargetScore> sums;
-  for (const std::string& name : task.target_names()) sums.push_back({name});
+  const std::vector<std::string> names = task.target_names();
+  std::vector<TargetMeans> means(names.size());
   const Batch all =
       for_held_out(model, task, options, [&](const Batch& batch, const Tensor& logits, Index) {
-        add_scores(logits, batch, model.shape().outputs(), sums);
+        add_scores(logits, batch, model.shape().outputs(), means);
       });
-  Evaluation evaluation = means_of(std::move(sums));
+  Evaluation evaluation = evaluation_of(means, names);
   if (!std::isfinite(evaluation.loss)) {
     throw Error("cannot evaluate: the loss is not finite: first in " +
                     first_not_finite(model, all, {.interventions = options.interventions}),

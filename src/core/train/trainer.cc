@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/threads.h"
@@ -88,26 +89,28 @@ void Trainer::save(const TrainCallbacks& callbacks) {
 
 StepRecord Trainer::train_step(const TrainCallbacks& callbacks) {
   StepRecord record;
-  record.loss = accumulate_gradients(callbacks);
+  const std::optional<double> loss = accumulate_gradients(callbacks);
+  record.loss = loss.value_or(std::numeric_limits<double>::quiet_NaN());
   record.gradient_norm = optimizer_.gradient_norm();
   note_work("gradient norm");
-  require_finite(record.loss, record.gradient_norm);
+  require_finite(loss.value_or(0), record.gradient_norm);
   record.lr = learning_rate(config_, step_);
   optimizer_.step(record.lr, record.gradient_norm);
   note_work("optimizer");
   record.step = ++step_;
-  loss_sum_ += record.loss;
-  ++loss_count_;
+  if (loss) losses_.add(*loss);
   return record;
 }
 
-/// Computes the gradient of the whole batch, micro-batch by micro-batch; returns its loss.
-double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
+/// Computes the gradient of the whole batch, micro-batch by micro-batch; returns its loss, nothing
+/// if the batch has no target.
+std::optional<double> Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
   const Key seed = streams::seeded(config_.seed);
   const auto number = static_cast<std::uint64_t>(step_);
   const Batch batch =
       task_.make_batch(seed.fold("batch").fold(number), config_.batch, Split::train);
-  const auto targets = static_cast<double>(std::max<Index>(1, batch.target_count()));
+  const Index targets = batch.target_count();
+  const auto divisor = static_cast<double>(std::max<Index>(1, targets));
   note_work("make batch");
   const Index rows = config_.batch / config_.accumulate;
   double total = 0;
@@ -117,12 +120,12 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
     ModelHooks hooks;
     if (callbacks.interventions) hooks.interventions = callbacks.interventions(step_);
     Tensor loss =
-        model_.loss(batch.rows(micro * rows, (micro + 1) * rows), context, hooks, targets);
+        model_.loss(batch.rows(micro * rows, (micro + 1) * rows), context, hooks, divisor);
     if (micro == 0 && callbacks.loss_terms) loss = loss + callbacks.loss_terms(step_);
     total += static_cast<double>(loss.item());
     backward(loss);
   }
-  return total;
+  return targets > 0 ? std::optional(total) : std::nullopt;
 }
 
 void Trainer::require_finite(double loss, double norm) const {
@@ -156,19 +159,18 @@ void Trainer::finish_step(const StepRecord& record, const TrainCallbacks& callba
 EvaluationRecord Trainer::evaluate_now(const StepRecord& record) {
   EvaluationRecord evaluation;
   evaluation.last = record;
-  evaluation.train_loss = loss_sum_ / static_cast<double>(std::max<Index>(1, loss_count_));
+  evaluation.train_loss = losses_.or_nan();
   note_work("other");
   evaluation.held_out = evaluate(model_, task_, {.examples = config_.eval_examples});
   note_work("evaluation");
-  loss_sum_ = 0;
-  loss_count_ = 0;
+  losses_ = {};
   return evaluation;
 }
 
 void Trainer::store(TensorFile& file) const {
   store_parameters(model_, file, "model.");
   optimizer_.store(file);
-  const std::vector<double> sums{loss_sum_, static_cast<double>(loss_count_), seconds_};
+  const std::vector<double> sums{losses_.sum(), static_cast<double>(losses_.count()), seconds_};
   file.tensors.push_back(StoredTensor::of(kStateSums, {3}, std::span<const double>(sums)));
   const std::vector<std::int64_t> steps{step_, optimizer_.steps()};
   file.tensors.push_back(StoredTensor::of(kStateSteps, {2}, std::span<const std::int64_t>(steps)));
@@ -190,8 +192,7 @@ void Trainer::load(const TensorFile& file) {
   model_.visit([&](const std::string& name, const Tensor&) { file.at("optimizer.m." + name); });
   optimizer_.load(file, steps[1]);
   step_ = saved_ = steps[0];
-  loss_sum_ = sums[0];
-  loss_count_ = static_cast<Index>(sums[1]);
+  losses_ = {sums[0], static_cast<Index>(sums[1])};
   seconds_ = sums[2];
 }
 

@@ -70,6 +70,12 @@ Json read_json(const path& file) {
   return json;
 }
 
+double number_or_nan(const Json& object, std::string_view key) {
+  const Json* value = object.find(key);
+  const bool is_known = value != nullptr && value->is_number();
+  return is_known ? value->number() : std::numeric_limits<double>::quiet_NaN();
+}
+
 void note_unchecked(const path& file) {
   tell_user(text(file.string(), " has no checksum, or does not say of which run it is: an earlier ",
                  "version wrote it, and damage cannot be seen"));

@@ -4,18 +4,24 @@
 #include "lab/runs/best_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
 #include "headlab/core/base/text.h"
 #include "headlab/core/model/checkpoint.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {
 
 constexpr std::string_view kBest = "@best";
 
-double loss_of(const Json& line) { return line.at("loss").number(); }
+/// Returns the held-out loss of a line of the log; infinity if none was measured.
+double loss_of(const Json& line) {
+  const double loss = number_or_nan(line, "loss");
+  return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+}
 
 /// Returns the step that a file of best weights states; nothing if it states none.
 std::optional<Index> step_in(const std::filesystem::path& file) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/runs/run_logs.h"
 
 namespace headlab {
@@ -17,7 +18,7 @@ EarlyStop::EarlyStop(const Run& run)
       lowest_(std::numeric_limits<double>::infinity()) {
   if (patience_ == 0) return;
   for (const Json& line : read_log(metrics_file(run), identity_of(run.config))) {
-    count(line.at("step").integer(), line.at("loss").number());
+    count(line.at("step").integer(), number_or_nan(line, "loss"));
     if (line.find("ended") != nullptr) waited_ = 0;
   }
 }

@@ -3,8 +3,10 @@
 // finite, because a task that makes new sequences for every step cannot be memorised.
 // Read next: run.cc, which keeps the best weights.
 #include <algorithm>
+#include <cmath>
 
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/runs/run.h"
 
 namespace headlab {
@@ -12,16 +14,17 @@ namespace headlab {
 std::optional<Overfitting> overfitting_of(const Run& run) {
   constexpr double kLeastRise = 0.01;  // of the lowest held-out loss
   if (run.task == nullptr || run.task->different(Split::train) <= 0) return {};
-  const std::vector<Json> log = read_log(metrics_file(run), identity_of(run.config));
+  const auto held_out = [](const Json& line) { return number_or_nan(line, "loss"); };
+  std::vector<Json> log = read_log(metrics_file(run), identity_of(run.config));
+  std::erase_if(log, [&](const Json& line) { return std::isnan(held_out(line)); });
   if (log.size() < 2) return {};
-  const auto held_out = [](const Json& line) { return line.at("loss").number(); };
   const Json &best = *std::ranges::min_element(log, {}, held_out), &last = log.back();
   const Overfitting found{.best_step = best.at("step").integer(),
                           .step = last.at("step").integer(),
                           .best_loss = held_out(best),
                           .loss = held_out(last),
-                          .best_train_loss = best.at("train_loss").number(),
-                          .train_loss = last.at("train_loss").number()};
+                          .best_train_loss = number_or_nan(best, "train_loss"),
+                          .train_loss = number_or_nan(last, "train_loss")};
   const bool rose = found.loss >= (1 + kLeastRise) * found.best_loss;
   if (!rose || !(found.train_loss < found.best_train_loss)) return {};
   return found;

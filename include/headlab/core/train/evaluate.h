@@ -14,8 +14,8 @@ namespace headlab {
 
 struct TargetScore {
   std::string name;
-  double loss = 0;      // nats per target
-  double accuracy = 0;  // correct targets / targets
+  double loss = 0;      // nats per target; NaN if no example has this target
+  double accuracy = 0;  // correct targets / targets; NaN likewise
   Index count = 0;      // number of targets
 };
 

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/mean.h"
 #include "headlab/core/train/evaluate.h"
 #include "headlab/core/train/optimizer.h"
 
@@ -23,7 +25,7 @@ class NotFinite : public Error {
 /// One finished step.
 struct StepRecord {
   Index step = 0;   // steps done, including this one
-  double loss = 0;  // of the training batch, including extra terms
+  double loss = 0;  // of the training batch, including extra terms; NaN if it has no target
   double lr = 0;
   double gradient_norm = 0;  // before clipping
   double seconds = 0;        // in steps since the start of the run, including earlier sessions
@@ -33,7 +35,8 @@ struct StepRecord {
 /// An evaluation and the step before it.
 struct EvaluationRecord {
   StepRecord last;
-  double train_loss = 0;  // mean over the steps since the previous evaluation
+  double train_loss = 0;  // mean over the steps since the previous evaluation; NaN if none of them
+                          // had a target
   Evaluation held_out;
 };
 
@@ -79,7 +82,7 @@ class Trainer {
   bool run_steps(const TrainCallbacks& callbacks);
   void save(const TrainCallbacks& callbacks);
   StepRecord train_step(const TrainCallbacks& callbacks);
-  double accumulate_gradients(const TrainCallbacks& callbacks);
+  std::optional<double> accumulate_gradients(const TrainCallbacks& callbacks);
   void require_finite(double loss, double norm) const;
   void require_undamaged() const;
   void finish_step(const StepRecord& record, const TrainCallbacks& callbacks);
@@ -91,8 +94,7 @@ class Trainer {
   Optimizer optimizer_;
   Index step_ = 0, saved_ = 0;  // saved_: the step of the last save
   double seconds_ = 0;          // in steps
-  double loss_sum_ = 0;         // since the last evaluation
-  Index loss_count_ = 0;
+  Mean losses_;                 // since the last evaluation
 };
 
 }  // namespace headlab

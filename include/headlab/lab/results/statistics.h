@@ -22,9 +22,9 @@ double standard_deviation(std::span<const double> values);
 double t_quantile(double p, double degrees);
 
 /// A mean and its interval. The ends are NaN if the spread is not known: for one value, and if all
-/// values are equal.
+/// values are equal. The mean is NaN if there is no value.
 struct Interval {
-  double mean = 0;
+  double mean = std::numeric_limits<double>::quiet_NaN();
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
 };
 Json to_json(const Interval& interval);

@@ -30,6 +30,9 @@ void append_json(const std::filesystem::path& path, const Json& object);
 /// Returns the object of a file that `write_json` wrote. Error if it is damaged. Prints a note if
 /// it has no checksum, as files of earlier versions.
 Json read_json(const std::filesystem::path& path);
+/// Returns a number of an object; NaN if it is null, as in a log where nothing was measured, or
+/// missing, as in logs of earlier versions.
+double number_or_nan(const Json& object, std::string_view key);
 /// Prints a note that damage of this file cannot be detected.
 void note_unchecked(const std::filesystem::path& path);
 
