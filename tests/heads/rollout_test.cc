@@ -36,8 +36,8 @@ TEST(Rollout, ReportFindsTheKeysOfTheInductionHeadAndTheirCost) {
   const Transformer model = induction_pair(task->shape());
   const RolloutReport report = find_rollout(model, *task, 8);
   ASSERT_EQ(report.relations[0].relation, "induction");
-  EXPECT_GT(report.relations[0].rollout, 0.2);
-  EXPECT_GT(report.relations[0].rollout, report.relations[0].uniform);
+  EXPECT_GT(report.relations[0].rollout.or_nan(), 0.2);
+  EXPECT_GT(report.relations[0].rollout.or_nan(), report.relations[0].uniform.or_nan());
   EXPECT_GT(report.relations[0].cost.change, 1);
   for (const auto& row : report.rollout) {
     double sum = 0;

@@ -107,6 +107,7 @@ TEST(AttributionText, EndsInTheSum) {
   report.low = {{0.2}, {7.5}};
   report.high = {{0.3}, {8.5}};
   report.logits = {8.25};
+  report.counts = {100};
   EXPECT_TRUE(
       holds(shown(result_of(report), "report/attribution.txt"), "all parts together: next 8.25"));
 }

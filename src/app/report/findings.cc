@@ -115,6 +115,7 @@ const std::vector<ResultEntry> kResults = {
               {"examples"},
               {"attention"},
               {"best"},
+              {"queries"},
               {"heads", {{"layer"}, {"head"}, {"entropy"}, {"lift"}, {"mass"}}},
               {"divisions"},
               {"run"}}},

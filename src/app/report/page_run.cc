@@ -57,14 +57,9 @@ Json weights_facts(const Transformer& model, PageBlocks& blocks) {
 }
 
 Json evaluation_facts(const Evaluation& evaluation, Index examples) {
-  Json targets = Json::array();
-  for (const TargetScore& score : evaluation.targets) {
-    targets.push_back(score);
-    targets.items().back()["count"] = score.count;
-  }
   return Json::object({{"loss", evaluation.loss},
                        {"accuracy", evaluation.accuracy},
-                       {"targets", targets},
+                       {"targets", evaluation.targets},
                        {"examples", examples}});
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "headlab/core/base/mean.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/scores.h"
@@ -141,7 +142,7 @@ void score_against_owners(CurvePoint& point, const Json& owners) {
     if (match != unmatched.end()) unmatched.erase(match);
   }
   const auto share = [](std::size_t part, std::size_t all) {
-    return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+    return Mean(static_cast<double>(part), static_cast<Index>(all)).or_nan();
   };
   point.recall = share(recalled, owners.members().size());
   point.precision = share(point.heads.size() - unmatched.size(), point.heads.size());
@@ -152,11 +153,11 @@ void add_regrets(Curve& curve) {
   const auto best = std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method);
   if (best == curve.methods.end()) return;
   for (MethodCurve& method : curve.methods) {
-    double sum = 0;
+    Mean regret;
     for (std::size_t i = 0; i < method.points.size(); ++i) {
-      sum += method.points[i].pruned.loss - best->points[i].pruned.loss;
+      regret.add(method.points[i].pruned.loss - best->points[i].pruned.loss);
     }
-    method.regret = sum / static_cast<double>(std::max<std::size_t>(1, method.points.size()));
+    method.regret = regret.value();
   }
 }
 

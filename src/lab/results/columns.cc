@@ -188,6 +188,12 @@ Column Column::percent(int decimals) const {
   return changed;
 }
 
+Column Column::mean_over(const std::string& count) const {
+  Column changed = *this;
+  changed.over = count;
+  return changed;
+}
+
 Column Column::no_legend() const {
   Column changed = *this;
   changed.in_legend = false;
@@ -227,6 +233,9 @@ Json to_json(const Column& column) {
   if (!column.csv.empty()) {
     json["csv"] = column.csv;
   }
+  if (!column.over.empty()) {
+    json["over"] = column.over;
+  }
   return json;
 }
 
@@ -245,6 +254,9 @@ Column column_of(const Json& description) {
   column.in_legend = description.at("legend").boolean();
   if (const Json* csv = description.find("csv")) {
     column.csv = csv->string();
+  }
+  if (const Json* over = description.find("over")) {
+    column.over = over->string();
   }
   return column;
 }

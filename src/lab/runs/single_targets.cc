@@ -7,6 +7,7 @@
 #include <map>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/mean.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/streams.h"
 
@@ -33,27 +34,26 @@ void add_targets(const Tensor& logits, const Batch& part, Index first,
   }
 }
 
-struct GroupSums {
-  double loss = 0, right = 0;
-  Index count = 0;
+struct GroupMeans {
+  Mean loss, right;
 
   void add(const SingleTarget& target) {
-    loss += target.loss;
-    right += target.predicted == target.target ? 1 : 0;
-    ++count;
+    loss.add(target.loss);
+    right.add(target.predicted == target.target ? 1 : 0);
   }
 };
 
 /// Returns the columns of a group's means, after those that name it.
 std::vector<Column> mean_columns() {
-  return {{"loss", "loss", "mean of the group, in nats per target"},
-          Column("accuracy", "accuracy", "share of the group's targets that are right").fixed(4),
+  return {Column("loss", "loss", "mean of the group, in nats per target").mean_over("count"),
+          Column("accuracy", "accuracy", "share of the group's targets that are right")
+              .fixed(4)
+              .mean_over("count"),
           Column("count", "targets", "number in the group").shown_as(Form::grouped).no_legend()};
 }
 
-Json::Array mean_cells(const GroupSums& sums) {
-  const auto n = static_cast<double>(sums.count);
-  return {sums.loss / n, sums.right / n, sums.count};
+Json::Array mean_cells(const GroupMeans& means) {
+  return {means.loss.value(), means.right.value(), means.loss.count()};
 }
 
 }  // namespace
@@ -107,12 +107,12 @@ Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
                    Column("name", "target", "name of the target").no_legend()};
   table.append(mean_columns());
   if (groups == TargetGroups::target) return table;
-  std::map<std::pair<Index, Index>, GroupSums> sums;  // by group and target
+  std::map<std::pair<Index, Index>, GroupMeans> means;  // by group and target
   for (const SingleTarget& one : targets) {
-    sums[{by_position ? one.position : Index{one.target}, one.k}].add(one);
+    means[{by_position ? one.position : Index{one.target}, one.k}].add(one);
   }
   const std::vector<std::string> names = task.target_names();
-  for (const auto& [group, of_group] : sums) {
+  for (const auto& [group, of_group] : means) {
     const Json named = by_position ? Json(group.first)
                                    : Json(task.answer_text(static_cast<std::int32_t>(group.first)));
     Json::Array row = {named, names[group.second]};
@@ -129,17 +129,15 @@ std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, 
           late);
   InContextScore score{.early = early, .late = std::min(late, answered.length)};
   if (score.early >= score.late) return std::nullopt;
-  std::map<Index, std::pair<GroupSums, GroupSums>> sums;  // by example: at early, at late
+  std::map<Index, std::pair<Mean, Mean>> losses;  // by example: at early, at late
   for (const SingleTarget& one : answered.targets) {
-    if (one.position + 1 == score.early) sums[one.example].first.add(one);
-    if (one.position + 1 == score.late) sums[one.example].second.add(one);
+    if (one.position + 1 == score.early) losses[one.example].first.add(one.loss);
+    if (one.position + 1 == score.late) losses[one.example].second.add(one.loss);
   }
   std::vector<double> differences;
-  for (const auto& [example, both] : sums) {
+  for (const auto& [example, both] : losses) {
     const auto& [first, last] = both;
-    if (first.count == 0 || last.count == 0) continue;
-    differences.push_back(last.loss / static_cast<double>(last.count) -
-                          first.loss / static_cast<double>(first.count));
+    if (first.value() && last.value()) differences.push_back(*last.value() - *first.value());
   }
   if (differences.empty()) return std::nullopt;
   score.examples = std::ssize(differences);

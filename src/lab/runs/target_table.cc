@@ -9,15 +9,21 @@
 namespace headlab {
 
 Json to_json(const TargetScore& score) {
-  return Json::object({{"name", score.name}, {"loss", score.loss}, {"accuracy", score.accuracy}});
+  return Json::object({{"name", score.name},
+                       {"loss", score.loss},
+                       {"accuracy", score.accuracy},
+                       {"count", score.count}});
 }
 
 Table target_table(const Evaluation& evaluation) {
   Table table{
       "targets",
       {Column("name", "target", "what is predicted").no_legend(),
-       {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
-       Column("accuracy", "accuracy", "share of targets that are right").fixed(4),
+       Column("loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing")
+           .mean_over("count"),
+       Column("accuracy", "accuracy", "share of targets that are right")
+           .fixed(4)
+           .mean_over("count"),
        Column("count", "targets", "number of scored targets").shown_as(Form::grouped).no_legend()}};
   for (const TargetScore& target : evaluation.targets) {
     table.rows.push_back({target.name, target.loss, target.accuracy, target.count});

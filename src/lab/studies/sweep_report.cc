@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/mean.h"
 
 namespace headlab {
 namespace {
@@ -21,9 +22,7 @@ double diversity_or_none(const CellResult& result) { return result.diversity.val
 
 double specialization(const CellResult& result) {
   const auto owned = std::ranges::count(result.roles, true, &SweepRole::owned);
-  return result.roles.empty()
-             ? 0
-             : static_cast<double>(owned) / static_cast<double>(result.roles.size());
+  return Mean(static_cast<double>(owned), std::ssize(result.roles)).or_nan();
 }
 
 SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
@@ -54,7 +53,9 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
   const auto targets = static_cast<double>(results[0].targets.value_or(0));
   group.accuracy = share_interval(group.accuracies, 0.95, targets);
   const auto relations = static_cast<double>(results[0].roles.size());
-  group.specialization = share_interval(mapped(results, specialization), 0.95, relations);
+  if (relations > 0) {
+    group.specialization = share_interval(mapped(results, specialization), 0.95, relations);
+  }
   group.parameters = results[0].parameters;
   group.relations_at_once = static_cast<Index>(results[0].keys);
   group.keys_read = results[0].keys_read;

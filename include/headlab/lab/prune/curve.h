@@ -28,9 +28,9 @@ struct CurvePoint {
   /// Model with all heads, trained further by the same stages as the fine-tuned one: a gain or loss
   /// that it shows too is not due to pruning. Empty if no training follows that of the run.
   std::optional<Judged> unpruned{};
-  double recall = 0;  // share of the relations with an owner that still have one
+  double recall = 0;  // share of the relations with an owner that still have one; NaN without any
   /// Share of the kept heads that can be matched with a relation of their own: each relation in
-  /// turn takes the first of its owners that no earlier relation has taken.
+  /// turn takes the first of its owners that no earlier relation has taken. NaN if no head is kept.
   double precision = 0;
 
   void members(auto&& f) {

@@ -52,6 +52,9 @@ struct Column {
   int digits = 0;         // decimals of Form::fixed and Form::percent
   bool in_legend = true;  // whether the legend below the table explains the column
   std::string csv{};      // its name in CSV; "": the key
+  /// For a mean: the key of the column with the number of values that it averages. Where that is 0,
+  /// nothing was measured and the cell is blank.
+  std::string over{};
 
   Column() = default;
   /// Creates a plain column whose value is at the path `key`.
@@ -68,6 +71,8 @@ struct Column {
   Column hidden() const { return shown_as(Form::hidden); }
   /// Returns the same column, hidden unless `shown`.
   Column hidden_unless(bool shown) const { return shown ? *this : hidden(); }
+  /// Returns the same column, described as a mean over as many values as column `count` states.
+  Column mean_over(const std::string& count) const;
   /// Returns the same column, omitted from the legend because its title is self-explanatory.
   Column no_legend() const;
 
@@ -86,8 +91,8 @@ Column element_column(const std::string& array, std::size_t place, const std::st
 /// Return the names of the enums in JSON: "interval", "p_value".
 const char* name_of(CellKind cell);
 const char* name_of(Form form);
-/// Converts to JSON: key, paths, title, meaning, cell, form, digits, legend and, unless it is the
-/// key, csv.
+/// Converts to JSON: key, paths, title, meaning, cell, form, digits, legend, csv unless it is the
+/// key, and over for a mean.
 Json to_json(const Column& column);
 /// Reads a column from JSON. Also reads descriptions of schema 1, whose keys and digits implied the
 /// rest.

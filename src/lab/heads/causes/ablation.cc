@@ -334,7 +334,9 @@ AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
 }
 
 Result result_of(const AblationReport& report) {
-  Table table{"heads", {kHeadColumn, Column("loss", "loss", "nats per target").no_legend()}};
+  Table table{"heads",
+              {kHeadColumn,
+               Column("loss", "loss", "nats per target").mean_over("examples").no_legend()}};
   table.append(change_columns("", "change",
                               "rise of the loss in nats per target when the head is ablated",
                               {.p = true}));

@@ -1,9 +1,11 @@
 // Contributions to logits, averaged over the held-out examples of a task. This is a separate file
 // because attribution.cc, which needs no task, is also built and tested in double. Read next:
 // attribution.cc.
-#include <algorithm>
-#include <limits>
+#include <cmath>
+#include <numeric>
 
+#include "headlab/core/base/mean.h"
+#include "headlab/core/base/text.h"
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/attribution.h"
 #include "headlab/lab/heads/causes/paired.h"
@@ -39,13 +41,15 @@ class ShareSums {
   /// Returns the mean share of a part per target, with its interval. Shares are not rounded to 0.
   PairedChange mean(std::size_t part, std::size_t k) const {
     if (examples_ < 2) {
-      PairedChange single;
-      single.change = sums_[part][k][0] / std::max(1.0, counts_[k][0]);
-      single.low = single.high = std::numeric_limits<double>::quiet_NaN();
-      return single;
+      return {.change = Mean(sums_[part][k][0], count(k)).or_nan()};
     }
     const std::vector<double> none(examples_);
     return paired_change(sums_[part][k], none, counts_[k], {}, 0);
+  }
+
+  /// Returns the number of targets k in all examples.
+  Index count(std::size_t k) const {
+    return std::llround(std::accumulate(counts_[k].begin(), counts_[k].end(), 0.0));
   }
 
  private:
@@ -70,6 +74,7 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
               sums.add(found, part, first);
             });
   report.logits.resize(K);
+  for (std::size_t k = 0; k < K; ++k) report.counts.push_back(sums.count(k));
   for (std::size_t p = 0; p < report.parts.size(); ++p) {
     for (auto* all : {&report.shares, &report.low, &report.high}) all->emplace_back(K);
     for (std::size_t k = 0; k < K; ++k) {
@@ -119,20 +124,27 @@ Result result_of(const AttributionReport& report) {
               "what each part adds to the right answer's logit above the mean logit: mean, in "
               "logits, by target, with 95% intervals over examples"};
   std::vector<std::string> sums;
+  std::vector<Column> counts;
   for (std::size_t k = 0; k < report.targets.size(); ++k) {
     const std::string place = text(".", k);
     table.columns.push_back(
         element_column("shares", k, report.targets[k])
             .of(CellKind::interval, {"shares" + place, "low" + place, "high" + place})
-            .fixed(3));
-    sums.push_back(text(report.targets[k], " ", report.logits[k]));
+            .fixed(3)
+            .mean_over("counts" + place));
+    counts.push_back(
+        element_column("counts", k, report.targets[k] + " count", "number of targets").hidden());
+    const double all = report.logits[k];
+    sums.push_back(text(report.targets[k], " ", std::isfinite(all) ? text(all) : "-"));
   }
+  table.append(counts);
   if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");
   for (std::size_t p = 0; p < report.parts.size(); ++p) {
     Json::Array row = {report.parts[p]};
     for (std::size_t k = 0; k < report.targets.size(); ++k) {
       row.emplace_back(Json::Array{report.shares[p][k], report.low[p][k], report.high[p][k]});
     }
+    for (const Index count : report.counts) row.emplace_back(count);
     table.rows.push_back(std::move(row));
   }
   return {.about = stamped({{"attention", report.attention},

@@ -123,7 +123,8 @@ Result result_of(const EdgeAreaReport& report) {
                           interval_column("area", "area",
                                           "probability that a ground-truth edge scores higher than "
                                           "another edge of the same queries: 0.5 is chance, 1 is "
-                                          "perfect; with its 95% interval over examples"),
+                                          "perfect; with its 95% interval over examples")
+                              .mean_over("examples"),
                           Column("examples", "examples", "examples that have both kinds of edges"),
                           Column("edges", "edges", "ground-truth edges").shown_as(Form::grouped)},
               .inner = "scores"};

@@ -36,17 +36,7 @@ std::vector<ActivationCache::Written> written_by(const ActivationCache& activati
   return parts;
 }
 
-struct LensSums {
-  double loss = 0, right = 0, rank = 0;
-  Index count = 0;
-
-  LensMeans means() const {
-    const double n = static_cast<double>(std::max<Index>(1, count));
-    return {loss / n, right / n, rank / n, count};
-  }
-};
-
-/// LensSums over the targets of all examples.
+/// LensMeans over the targets of all examples.
 class LensReading {
  public:
   LensReading(std::size_t places, Index examples)
@@ -67,34 +57,29 @@ class LensReading {
       const bool is_right = std::ranges::max_element(x) - x.begin() == target;
       const Index position = row / K % part.length;
       for (const Index at : {Index{-1}, position}) {
-        LensSums& sums = sums_[{at, place, row % K}];
-        sums.loss += static_cast<double>(losses.data()[row]);
-        sums.right += is_right ? 1 : 0;
-        sums.rank += 1 + static_cast<double>(larger);
-        ++sums.count;
+        LensMeans& means = means_[{at, place, row % K}];
+        means.loss.add(static_cast<double>(losses.data()[row]));
+        means.accuracy.add(is_right ? 1 : 0);
+        means.rank.add(1 + static_cast<double>(larger));
       }
     }
   }
 
   /// Returns the means over all targets at a place.
   LensMeans means(std::size_t place) const {
-    LensSums all;
-    for (const auto& [key, sums] : sums_) {
-      if (key.position >= 0 || key.place != place) continue;
-      all.loss += sums.loss;
-      all.right += sums.right;
-      all.rank += sums.rank;
-      all.count += sums.count;
+    LensMeans all;
+    for (const auto& [key, means] : means_) {
+      if (key.position < 0 && key.place == place) all.add(means);
     }
-    return all.means();
+    return all;
   }
 
   /// Returns the means by target, of all positions together or of each.
   std::vector<LensCell> cells(bool by_position) const {
     std::vector<LensCell> cells;
-    for (const auto& [key, sums] : sums_) {
+    for (const auto& [key, means] : means_) {
       if ((key.position >= 0) != by_position) continue;
-      cells.push_back({key.place, key.position, key.k, sums.means()});
+      cells.push_back({key.place, key.position, key.k, means});
     }
     return cells;
   }
@@ -108,11 +93,17 @@ class LensReading {
     Index k;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  std::map<Place, LensSums> sums_;
+  std::map<Place, LensMeans> means_;
   std::vector<std::vector<double>> losses_;  // by place: of each example, summed over its targets
 };
 
 }  // namespace
+
+void LensMeans::add(const LensMeans& other) {
+  loss.add(other.loss);
+  accuracy.add(other.accuracy);
+  rank.add(other.rank);
+}
 
 std::vector<LensStream> lens_streams(const Transformer& model, const ActivationCache& activations) {
   const NoGrad no_grad;
@@ -176,15 +167,21 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
   return report;
 }
 
-/// Returns the columns of means.
+/// Returns the columns of means, and of the number of targets that they average.
 static std::vector<Column> lens_columns() {
-  return {{"loss", "loss", "loss if the model ended here, in nats per target"},
-          Column("accuracy", "accuracy", "share of targets with the largest logit").fixed(4),
-          Column("rank", "rank", "mean rank of the target's logit: 1 is the largest").fixed(2)};
+  return {
+      Column("loss", "loss", "loss if the model ended here, in nats per target").mean_over("count"),
+      Column("accuracy", "accuracy", "share of targets with the largest logit")
+          .fixed(4)
+          .mean_over("count"),
+      Column("rank", "rank", "mean rank of the target's logit: 1 is the largest")
+          .fixed(2)
+          .mean_over("count"),
+      Column("count", "targets", "number of them").shown_as(Form::grouped).no_legend()};
 }
 
 static Json::Array cells_of(const LensMeans& means) {
-  return {means.loss, means.accuracy, means.rank};
+  return {means.loss.value(), means.accuracy.value(), means.rank.value(), means.loss.count()};
 }
 
 static Table lens_cells_table(const LensReport& report, bool by_position) {
@@ -195,12 +192,11 @@ static Table lens_cells_table(const LensReport& report, bool by_position) {
   }
   table.append({Column("target", "target", "name of the target").no_legend()});
   table.append(lens_columns());
-  table.append({Column("count", "targets", "number of them").shown_as(Form::grouped).no_legend()});
   for (const LensCell& cell : by_position ? report.by_position : report.by_target) {
     Json::Array row = {report.places[cell.place].name};
     if (by_position) row.emplace_back(cell.position);
     row.emplace_back(report.targets[static_cast<std::size_t>(cell.k)]);
-    table.rows.push_back(row_with(row, cells_of(cell.means), {cell.means.count}));
+    table.rows.push_back(row_with(row, cells_of(cell.means)));
   }
   table.shown = !by_position;
   if (!by_position) table.grids = {{"loss by target", "place", "target", "loss"}};
@@ -211,6 +207,7 @@ Result result_of(const LensReport& report) {
   Table places{"places",
                {Column("place", "after", "sublayer after which the residual stream is read")}};
   places.append(lens_columns());
+  places.column("count") = places.column("count").hidden();
   places.append(change_columns("difference.", "difference",
                                "change of the loss by this sublayer, nats per target"));
   for (const LensPlace& one : report.places) {

@@ -337,7 +337,8 @@ PatchDirection patch_nodes(const Transformer& model, const Batch& clean, const B
                           contrasts);
   PatchDirection direction{.name = restores ? "restore" : "break",
                            .base = patching.base(),
-                           .donor = patching.donor()};
+                           .donor = patching.donor(),
+                           .pairs = clean.size};
   require(direction.base != direction.donor,
           "cannot patch: the model answers the clean and the corrupted inputs alike");
   {

@@ -29,6 +29,10 @@ Column direction_column() {
                 "restore: clean activations patched into the corrupted pass; break: the reverse");
 }
 
+Column pairs_column() {
+  return Column("pairs", "pairs", "number of pairs of sequences").hidden().no_legend();
+}
+
 Table nodes_table(const std::vector<PatchDirection>& directions) {
   Table table{
       .name = "nodes",
@@ -42,11 +46,14 @@ Table nodes_table(const std::vector<PatchDirection>& directions) {
                   interval_column("effect", "effect",
                                   "share of the logit difference that patching this node changes, "
                                   "with its 95% interval")
-                      .fixed(3),
+                      .fixed(3)
+                      .mean_over("pairs"),
                   Column("estimate", "estimate",
                          "effect estimated by attribution patching: gradient times difference of "
                          "the activations")
-                      .fixed(3)},
+                      .fixed(3)
+                      .mean_over("pairs"),
+                  pairs_column()},
       .title = "nodes with the largest effects",
       .most = 20,
       .by = "effect"};
@@ -54,7 +61,7 @@ Table nodes_table(const std::vector<PatchDirection>& directions) {
     for (const PatchedNode& node : direction.nodes) {
       table.rows.push_back({direction.name, name_of(node.kind), cell_of(node.head), node.place,
                             node.position < 0 ? Json() : Json(node.position), cell_of(node.effect),
-                            node.estimate});
+                            node.estimate, direction.pairs});
     }
   }
   return table;
@@ -95,14 +102,16 @@ Table paths_table(const std::vector<PatchDirection>& directions) {
                   {"by", "by", "queries (q), keys (k), values (v), or the logits"},
                   interval_column("effect", "effect",
                                   "share of the logit difference that this path alone changes")
-                      .fixed(3)},
+                      .fixed(3)
+                      .mean_over("pairs"),
+                  pairs_column()},
       .title = "paths with the largest effects",
       .most = 20,
       .by = "effect"};
   for (const PatchDirection& direction : directions) {
     for (const PatchedPath& path : direction.paths) {
-      table.rows.push_back(
-          {direction.name, path.from, cell_of(path.to), path.by, cell_of(path.effect)});
+      table.rows.push_back({direction.name, path.from, cell_of(path.to), path.by,
+                            cell_of(path.effect), direction.pairs});
     }
   }
   return table;

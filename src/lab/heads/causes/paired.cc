@@ -23,25 +23,29 @@ std::vector<Column> change_columns(const std::string& prefix, const std::string&
   return {Column(key, title, meaning + ", with its 95% interval")
               .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
               .shown_as(Form::signed_number)
+              .mean_over(prefix + "examples")
               .hidden_unless(shown.change),
           Column(prefix + "p", "p", "probability of such a change by chance; not shown below 1e-6")
               .shown_as(Form::p_value)
+              .mean_over(prefix + "examples")
               .hidden_unless(shown.p),
           Column(prefix + "examples", "examples",
                  "number of examples with a target, from which the change is computed")
               .hidden(),
           Column(prefix + "carried", "carried",
                  "effective number of examples that carry the change")
+              .mean_over(prefix + "examples")
               .hidden(),
           Column(prefix + "skew", "skew",
                  text("skewness of the examples' changes, divided by the root of their number; no "
                       "interval above ",
                       kMostSkew))
+              .mean_over(prefix + "examples")
               .hidden()};
 }
 
 Json::Array cells_of(const PairedChange& change) {
-  if (change.examples == 0) return {Json(), Json(), 0, Json(), Json()};  // nothing was measured
+  if (change.examples == 0) return {Json(), Json(), 0, Json(), Json()};
   return {Json::Array{change.change, change.low, change.high}, change.p, change.examples,
           change.carried, change.skew};
 }
@@ -73,19 +77,17 @@ static bool is_rounding(std::span<const double> after, std::span<const double> b
 static PairedChange unchanged(std::span<const double> targets) {
   PairedChange result;
   result.examples = std::ranges::count_if(targets, [](double own) { return own > 0; });
+  result.change = 0;
   result.carried = static_cast<double>(result.examples);
-  result.low = std::nan("");
-  result.high = std::nan("");
-  if (!result.enough()) {
-    result.p = std::nan("");
-  }
+  result.skew = 0;
+  if (result.enough()) result.p = 1;
   return result;
 }
 
 /// Returns the mean change, the number of examples and how many carry it; no interval.
 static PairedChange mean_change(std::span<const double> after, std::span<const double> before,
                                 std::span<const double> targets, double count) {
-  PairedChange result;
+  PairedChange result{.change = 0};
   double sizes = 0;
   double squares = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {

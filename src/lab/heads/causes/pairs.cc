@@ -299,6 +299,7 @@ static Table pairs_table(const PairsReport& report) {
                               {.change = false}));
   table.append(
       {Column("beyond_share", "of both", "`beyond` as a share of the cost of ablating both")
+           .mean_over("beyond.examples")
            .hidden(),
        Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
        Column("verdict", "verdict", "conclusion").no_legend()});

@@ -76,15 +76,20 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
 
 Result result_of(const PatchReport& report) {
   Table table{"heads",
-              {kHeadColumn, Column("restored", "restored",
-                                   "share of the logit difference that patching this head restores")
-                                .percent(1)},
+              {kHeadColumn,
+               Column("restored", "restored",
+                      "share of the logit difference that patching this head restores")
+                   .percent(1)
+                   .mean_over("pairs"),
+               Column("pairs", "pairs", "number of pairs of sequences").hidden().no_legend()},
               {},
               "",
               text(report.pairs, " pairs of examples, ", report.targets,
                    " targets that differ; mean logit difference: clean ", report.clean,
                    ", corrupted ", report.corrupted)};
-  for (const PatchReport::Head& one : report.heads) table.rows.push_back({one.head, one.restored});
+  for (const PatchReport::Head& one : report.heads) {
+    table.rows.push_back({one.head, one.restored, report.pairs});
+  }
   return {.about = stamped({{"attention", report.attention},
                             {"pairs", report.pairs},
                             {"targets", report.targets},

@@ -42,11 +42,12 @@ class RolloutSums {
       for (std::size_t r = 0; r < relations_.size(); ++r) {
         const auto keys = example.truth[r].keys(b, t);
         if (keys.empty()) continue;
+        double share = 0;
+        for (const std::int32_t key : keys) share += rollout(t, key);
         RolloutReport::Row& row = rows_[r];
-        ++row.queries;
-        row.uniform += static_cast<double>(keys.size()) /
-                       static_cast<double>(is_causal_ ? t + 1 : rollout.rows());
-        for (const std::int32_t key : keys) row.rollout += rollout(t, key);
+        row.rollout.add(share);
+        row.uniform.add(static_cast<double>(keys.size()) /
+                        static_cast<double>(is_causal_ ? t + 1 : rollout.rows()));
       }
     }
   }
@@ -54,10 +55,7 @@ class RolloutSums {
   void finish(RolloutReport& report) const {
     for (std::size_t r = 0; r < relations_.size(); ++r) {
       RolloutReport::Row row = rows_[r];
-      const double n = static_cast<double>(std::max<Index>(1, row.queries));
       row.relation = relations_[r].name;
-      row.rollout /= n;
-      row.uniform /= n;
       report.relations.push_back(row);
     }
     report.rollout = means(rollout_, report.examples);
@@ -143,13 +141,16 @@ Result result_of(const RolloutReport& report) {
        Column("queries", "queries", "number of them").no_legend(),
        Column("rollout", "rollout",
               "share of the rollout (product of all attention matrices) on the ground-truth keys")
-           .fixed(3),
+           .fixed(3)
+           .mean_over("queries"),
        Column("uniform", "uniform", "the same share if attention were uniform over visible keys")
-           .fixed(3)}};
+           .fixed(3)
+           .mean_over("queries")}};
   table.append(change_columns("cost.", "cost",
                               "rise of the loss if the ground-truth keys are masked in all heads"));
   for (const RolloutReport::Row& row : report.relations) {
-    const Json::Array first = {row.relation, row.queries, row.rollout, row.uniform};
+    const Json::Array first = {row.relation, row.rollout.count(), row.rollout.value(),
+                               row.uniform.value()};
     table.rows.push_back(row_with(first, cells_of(row.cost)));
   }
   table.note =

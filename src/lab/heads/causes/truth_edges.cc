@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/mean.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/tensor/tape.h"
@@ -164,7 +165,8 @@ struct EdgeExperiment::Trial {
   std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
   std::vector<double> whole{}, truth{}, random{};  // losses of the examples
-  double mass = 0, random_mass = 0, queries = 0;   // sums over queries, and their number
+  double mass = 0, random_mass = 0;                // sums over queries
+  Index queries = 0;                               // their number
 };
 
 EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
@@ -207,15 +209,15 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
   EdgeTest test{.heads = heads, .targets = trial.examples.target_count(), .asks = asked.own};
   test.truth.examples = judged;
-  if (!test.truth.enough()) return test;
+  if (judged == 0) return test;
   for (std::vector<double>* sums : {&trial.whole, &trial.truth, &trial.random}) {
     sums->resize(trial.examples.size);
   }
   for_parts(trial.examples, options_.batch,
             [&](const Batch& part, Index first) { add_part(part, first, trial); });
-  const double queries = std::max(1.0, trial.queries);
-  test.mass = trial.mass / queries;
-  test.random_mass = trial.random_mass / queries;
+  test.queries = trial.queries;
+  test.mass = Mean(trial.mass, trial.queries).or_nan();
+  test.random_mass = Mean(trial.random_mass, trial.queries).or_nan();
   test.truth = paired_change(trial.truth, trial.whole, targets);
   test.random = paired_change(trial.random, trial.whole, targets);
   test.difference = paired_change(trial.truth, trial.random, targets);
@@ -242,7 +244,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   }
   add_without(truth, 1, trial.truth);
   trial.mass += truth.mass();
-  trial.queries += static_cast<double>(queries.size());
+  trial.queries += std::ssize(queries);
   const double share = 1 / static_cast<double>(options_.draws);
   const Index keys = part.keys(relations_[trial.relation].kind);
   const Key key = streams::seeded(options_.seed).fold("random edges").fold(trial.relation);
@@ -302,21 +304,28 @@ static Table edges_table() {
            Column("of", "head", "head in which the edges are masked, or all heads").no_legend(),
            Column("lift", "lift", "attention mass above the baseline: 0 is chance, 1 is perfect")
                .fixed(2),
-           Column("mass", "mass", "attention mass of the masked edges").fixed(2)},
+           Column("mass", "mass", "attention mass of the masked edges")
+               .fixed(2)
+               .mean_over("queries")},
       .title = "cost of masking only a relation's ground-truth edges (attention knockout)",
       .inner = "tests"};
   table.append(
       change_columns("truth.", "cost", "rise of the loss on the relation's own targets, nats"));
-  table.append({Column("share", "share", "share of the cost in all heads together").percent(1)});
+  table.append({Column("share", "share", "share of the cost in all heads together")
+                    .percent(1)
+                    .mean_over("truth.examples")});
   table.append(
       change_columns("random.", "random",
                      "the cost of masking random edges with the weight in the next column"));
-  table.append(
-      {Column("random_mass", "its mass", "attention mass of the masked random edges").hidden(),
-       Column("random_ratio", "weight",
-              "attention mass of the random edges relative to the ground-truth edges")
-           .fixed(2),
-       Column("targets", "targets", "number of scored targets").shown_as(Form::grouped)});
+  table.append({Column("random_mass", "its mass", "attention mass of the masked random edges")
+                    .mean_over("queries")
+                    .hidden(),
+                Column("random_ratio", "weight",
+                       "attention mass of the random edges relative to the ground-truth edges")
+                    .fixed(2)
+                    .mean_over("queries"),
+                Column("queries", "queries", "number of queries whose edges are masked").hidden(),
+                Column("targets", "targets", "number of scored targets").shown_as(Form::grouped)});
   table.append(change_columns("difference.", "difference", "cost - random", {.change = false}));
   table.append({Column("cause", "cause", "whether these edges are a cause").hidden(),
                 Column("verdict", "verdict", "conclusion").no_legend()});
@@ -329,8 +338,8 @@ static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
       row_with({row.relation.name, test.heads,
                 test.heads.size() == 1 ? head_text(test.heads[0]) : "all", test.lift, test.mass},
                cells_of(test.truth), {judged ? Json(test.share) : Json()});
-  cells =
-      row_with(cells, cells_of(test.random), {test.random_mass, test.random_ratio(), test.targets});
+  cells = row_with(cells, cells_of(test.random),
+                   {test.random_mass, test.random_ratio(), test.queries, test.targets});
   return row_with(cells, cells_of(test.difference), {test.is_cause(), test.conclusion()});
 }
 

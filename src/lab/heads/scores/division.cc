@@ -228,12 +228,12 @@ std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r) {
   Division division{.relation = r, .heads = sharing_heads(scored.report, r)};
   if (division.heads.size() < 2) return {};
   const std::vector<SharedQuery> queries = shared_queries(scored, r, division.heads);
-  Index judged = 0;
+  Mean together;
   for (const SharedQuery& query : queries) {
-    judged += query.judged;
-    division.together += query.judged && query.found;
+    if (query.judged) together.add(query.found ? 1 : 0);
   }
-  division.together = ratio(division.together, judged);
+  division.together = together.or_nan();
+  division.queries = together.count();
   division.spread = spread_of(queries);
   std::vector<double> chosen_on;
   for (std::size_t kind = 0; kind < kClassKindCount; ++kind) {
@@ -277,6 +277,7 @@ const Division* HeadsReport::division_of(std::size_t r) const {
 
 std::string HeadsReport::sentence(const Division& division) const {
   const auto rounded = [](double x) {
+    if (std::isnan(x)) return std::string("-");
     return text(std::round(100 * x) / 100).substr(x > 0 && x < 0.995 ? 1 : 0);
   };
   std::vector<std::string> names =

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "headlab/core/base/threads.h"
 #include "headlab/lab/heads/scores/activations.h"
@@ -236,8 +235,7 @@ void PatternSums::add_distances(const std::vector<HeadRows>& rows) {
 double PatternSums::distance(std::size_t a, std::size_t b) const {
   if (a == b) return 0;
   const std::size_t pair = std::max(a, b) * heads_.size() + std::min(a, b);
-  return distance_rows_[pair] > 0 ? distances_[pair] / static_cast<double>(distance_rows_[pair])
-                                  : std::numeric_limits<double>::quiet_NaN();
+  return ratio(distances_[pair], distance_rows_[pair]);
 }
 
 void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r) {

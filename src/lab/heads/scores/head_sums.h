@@ -8,14 +8,13 @@
 #include <optional>
 #include <vector>
 
+#include "headlab/core/base/mean.h"
 #include "lab/heads/scores/scored_queries.h"
 
 namespace headlab {
 
-/// Returns sum / count; 0 for a count of 0.
-inline double ratio(double sum, Index count) {
-  return count > 0 ? sum / static_cast<double>(count) : 0;
-}
+/// Returns sum / count; NaN for a count of 0.
+inline double ratio(double sum, Index count) { return Mean(sum, count).or_nan(); }
 inline double ratio(Index part, Index whole) { return ratio(static_cast<double>(part), whole); }
 
 /// Match counts of one head on the ground truth of one relation or score.

@@ -42,7 +42,7 @@ double rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.r
 
 double entropy(const HeadSums& head) { return ratio(head.entropy, head.rows); }
 double focus(const HeadSums& head) {
-  return head.log_visible > 0 ? 1 - head.entropy / head.log_visible : 0;
+  return head.log_visible > 0 ? 1 - head.entropy / head.log_visible : kUndefined;
 }
 double confidence(const HeadSums& head) { return ratio(head.largest, head.rows); }
 double distance(const HeadSums& head) { return ratio(head.distance, head.rows); }
@@ -51,7 +51,7 @@ double row_sum(const HeadSums& head) {
 }
 double rank(const HeadSums& head) {
   const Index n = head.d_value;
-  if (n == 0) return kUndefined;  // stored patterns have no outputs
+  if (n == 0 || head.rows == 0) return kUndefined;  // stored patterns have no outputs
   return effective_rank(Matrix(n, n, [&](Index i, Index j) {
     return head.gram[std::min(i, j) * n + std::max(i, j)];
   }));

@@ -93,12 +93,21 @@ std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool 
     double& value = values.emplace_back(kUndefined);
     if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
     if (row.from.weight == nullptr || !all) continue;
-    if (const Index queries = job.asked[pattern].set.splits[1].disjoint; queries > 0) {
-      value = ratio(head.matches[pattern].splits[1].mass, queries);
-    }
+    value = ratio(head.matches[pattern].splits[1].mass, job.asked[pattern].set.splits[1].disjoint);
     ++pattern;
   }
   return values;
+}
+
+/// Returns the number of queries of each row of the table; 0 for rows that are no pattern.
+std::vector<Index> pattern_queries(const ScoringJob& job, std::size_t pattern) {
+  std::vector<Index> queries;
+  for (const ScoreEntry& row : score_table()) {
+    const bool is_pattern = row.from.weight != nullptr;
+    queries.push_back(is_pattern ? job.asked[pattern].set.splits[1].disjoint : 0);
+    if (is_pattern) ++pattern;
+  }
+  return queries;
 }
 
 // ---- all heads ----------------------------------------------------------------------------------
@@ -110,7 +119,9 @@ void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& g
     head.chosen_on = relation_scores(sums, job, 0);
     head.relations = relation_scores(sums, job, 1);
     head.values = values_of(sums, job, all, pattern);
+    head.rows = sums.rows;
     if (!all) continue;
+    head.pattern_queries = pattern_queries(job, pattern);
     head.like = like_of(head.values);
     head.offsets = offsets_of(sums);
     head.labels = labels_of(head, sums, job, pattern);
@@ -148,8 +159,8 @@ void decide_owners(HeadsReport& report, const ScoringJob& job, const HeadedModel
 
 Baseline baseline(const QuerySet::Facts& facts, Index right, Index hits_where_wrong) {
   Baseline baseline{.wrong = facts.disjoint - right};
-  if (facts.disjoint > 0) baseline.top1 = ratio(right, facts.disjoint);
-  if (baseline.wrong > 0) baseline.head_top1_where_wrong = ratio(hits_where_wrong, baseline.wrong);
+  baseline.top1 = ratio(right, facts.disjoint);
+  baseline.head_top1_where_wrong = ratio(hits_where_wrong, baseline.wrong);
   return baseline;
 }
 
@@ -184,7 +195,8 @@ RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered,
 /// Assigns heads to relations one to one, and fills the specialization.
 void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
   const auto possible = [&](std::size_t r, std::size_t h) {
-    return gathered.heads()[h].kind == report.relations[r].relation.kind;
+    const bool is_of_kind = gathered.heads()[h].kind == report.relations[r].relation.kind;
+    return is_of_kind && std::isfinite(report.heads[h].chosen_on[r].mass);
   };
   std::vector<double> values;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
@@ -204,7 +216,7 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
     report.relations[r].assigned_owns = report.heads[h].relations[r].owns();
     owned += report.relations[r].assigned_owns;
   }
-  if (judged > 0) report.specialization = ratio(owned, judged);
+  report.specialization = ratio(owned, judged);
 }
 
 /// Returns whether owners may need a second pass over the examples, with more permutations.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "headlab/core/base/mean.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "lab/heads/scores/scores_tables.h"
@@ -43,17 +44,13 @@ std::string conclusion(const HeadsReport& report, std::size_t r) {
 std::string rises_of(const HeadsReport& report, const Division& division) {
   std::string said;
   for (std::size_t h = 0; h < division.heads.size() && !division.by().empty(); ++h) {
-    std::array<double, 2> sum{};
-    std::array<Index, 2> queries{};
+    std::array<Mean, 2> rises{};
     for (const Division::Class& one : division.classes) {
       if (one.rise.empty()) return "";
       const bool most = one.mass[h] == std::ranges::max(one.mass);
-      sum[most] += one.rise[h] * static_cast<double>(one.queries);
-      queries[most] += one.queries;
+      rises[most].add(Mean(one.rise[h] * static_cast<double>(one.queries), one.queries));
     }
-    const auto mean = [&](bool most) {
-      return queries[most] > 0 ? fixed(sum[most] / static_cast<double>(queries[most]), 2) : "-";
-    };
+    const auto mean = [&](bool most) { return fixed(rises[most].or_nan(), 2); };
     said += text("; ablating ", head_text(report.heads[division.heads[h]]), " costs ", mean(true),
                  " nats at the classes to which it attends most, ", mean(false), " elsewhere");
   }

@@ -64,19 +64,23 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
 
 Json head_to_json(const HeadsReport& report, std::size_t h) {
   const HeadScores& head = report.heads[h];
-  Json::Object always, others, patterns;
+  Json::Object always, others, patterns, pattern_queries;
   for (std::size_t row = 0; row < head.values.size(); ++row) {
     const ScoreEntry& score = score_table()[row];
     if (score.from.weight == nullptr && score.from.value == nullptr) continue;
     if (score.from.optional && std::isnan(head.values[row])) continue;
     if (score.from.weight != nullptr) {
       patterns.emplace_back(score.name, head.values[row]);
+      if (!head.pattern_queries.empty()) {
+        pattern_queries.emplace_back(score.name, head.pattern_queries[row]);
+      }
     } else if (score.from.always) {
       always.emplace_back(score.name, head.values[row]);
     } else {
       others.emplace_back(score.name, head.values[row]);
     }
   }
+  always.emplace_back("rows", head.rows);
   Json json = head_json(head, std::move(always));
   Json& scores = json["scores"] = Json::object();
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
@@ -86,6 +90,7 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
   append(json, std::move(others));
   const std::optional<HeadsReport::Nearest> nearest = report.nearest_to(h);
   append(json, {{"patterns", patterns},
+                {"pattern_queries", pattern_queries},
                 {"offsets", head.offsets},
                 {"labels", head.labels},
                 {"like", head.like},
@@ -103,6 +108,7 @@ Json division_to_json(const HeadsReport& report, const Division& division) {
                        {"explained", best.explained},
                        {"p", best.p},
                        {"together", division.together},
+                       {"queries", division.queries},
                        {"sentence", report.sentence(division)},
                        {"spread", division.spread},
                        {"kinds", division.kinds},

@@ -59,11 +59,34 @@ class HeadColumns {
       Column column =
           Column(text(is_pattern ? "patterns." : "", score.name), score.name, score.meaning)
               .fixed(score.decimals)
+              .mean_over(is_pattern ? text("pattern_queries.", score.name) : "rows")
               .hidden_unless(!score.from.hidden);
       column.in_legend = !is_pattern;
       add(column, always || shown_.scores, [row](const HeadScores& head) {
         return row < head.values.size() ? Json(head.values[row]) : Json();
       });
+    }
+  }
+
+  /// Adds the number of queries over which the scores without ground truth are means.
+  void add_rows() {
+    columns_.push_back({Column("rows", "rows", "number of queries of entropy and focus").hidden(),
+                        [this](std::size_t h) { return Json(report_.heads[h].rows); }});
+  }
+
+  /// Adds the number of queries that ask for the keys of each known pattern.
+  void add_pattern_queries() {
+    for (std::size_t row = 0; row < score_table().size(); ++row) {
+      const ScoreEntry& score = score_table()[row];
+      if (score.from.weight == nullptr) {
+        continue;
+      }
+      const Column column(text("pattern_queries.", score.name), text(score.name, " queries"),
+                          "number of queries that ask for the keys of the pattern");
+      columns_.push_back({column.hidden().no_legend(), [this, row](std::size_t h) {
+                            const std::vector<Index>& all = report_.heads[h].pattern_queries;
+                            return row < all.size() ? Json(all[row]) : Json();
+                          }});
     }
   }
 
@@ -78,6 +101,7 @@ class HeadColumns {
       const Column column =
           Column(prefix + score.name, text(relation, " ", score.name), score.meaning)
               .fixed(score.decimals)
+              .mean_over(prefix + "queries")
               .hidden_unless(!score.from.hidden)
               .no_legend();
       const auto value = [r, score](const HeadScores& head) {
@@ -92,6 +116,10 @@ class HeadColumns {
             return Json(Json::Array{value(head), head.relations[r].owns()});
           });
     }
+    const Column queries(prefix + "queries", text(relation, " queries"), "number of its queries");
+    columns_.push_back({queries.hidden().no_legend(), [this, r](std::size_t h) {
+                          return Json(report_.heads[h].relations[r].queries);
+                        }});
   }
 
   /// Adds the properties of a head that need no ground truth and are not scores.
@@ -105,7 +133,8 @@ class HeadColumns {
     add(element_column("offsets.0", 0, "argmax offset",
                        "most common offset (key - query) of the largest weights"),
         shown_.scores, of_first_offset([](const Offset& offset) { return offset.offset; }));
-    add(element_column("offsets.0", 1, "offset share", "share of the queries with that offset"),
+    add(element_column("offsets.0", 1, "offset share", "share of the queries with that offset")
+            .mean_over("rows"),
         shown_.scores, of_first_offset([](const Offset& offset) { return offset.share; }));
     add({"like", "most like", "known pattern with more than 0.5 of the head's attention"},
         shown_.scores, [](const HeadScores& head) { return Json(head.like); });
@@ -219,27 +248,33 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
              "head with the most mass on one half of the examples, scored on the other half")
           .of(CellKind::head, {"best.layer", "best.head"}),
       [&report](std::size_t r) { return Json(HeadId(report.heads[report.relations[r].best])); });
-  columns.add_score(
-      Column("best.mass", "mass", "mean attention on the relation's keys").fixed(3).no_legend(),
-      &RelationScore::mass);
+  columns.add_score(Column("best.mass", "mass", "mean attention on the relation's keys")
+                        .fixed(3)
+                        .mean_over("best.queries")
+                        .no_legend(),
+                    &RelationScore::mass);
   columns.add_score(Column("best.top1", "top1",
                            "share of queries whose largest weight is on such a key")
                         .fixed(3)
+                        .mean_over("best.queries")
                         .no_legend(),
                     &RelationScore::top1);
   columns.add_score(Column("best.lift", "lift",
                            "attention mass above the baseline: 0 is chance, 1 is perfect")
-                        .fixed(3),
+                        .fixed(3)
+                        .mean_over("best.queries"),
                     &RelationScore::lift);
   columns.add_score(Column("best.baseline", "baseline",
                            "attention mass reached without looking at content")
                         .fixed(3)
+                        .mean_over("best.queries")
                         .no_legend(),
                     &RelationScore::baseline);
   columns.add_score(Column("best.p_holm", "p",
                            "probability that shuffled ground truth gives some head as much mass, "
                            "Holm-corrected for all relations")
-                        .shown_as(Form::p_value),
+                        .shown_as(Form::p_value)
+                        .mean_over("best.queries"),
                     &RelationScore::p_holm);
   columns.add(Column("owner", "owner", "the best head if it owns the relation")
                   .of(CellKind::head)
@@ -273,11 +308,13 @@ Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relat
   HeadColumns columns(report, shown);
   columns.add(kHeadColumn, true, [](const HeadScores& head) { return Json(HeadId(head)); });
   columns.add_scores(true);
+  columns.add_rows();
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     columns.add_relation(r, relations_fit);
   }
   if (!report.distances.empty()) {
     columns.add_scores(false);
+    columns.add_pattern_queries();
     columns.add_habits();
     columns.add_nearest();
   }
@@ -301,9 +338,11 @@ Table relations_table(const HeadsReport& report, const std::vector<std::string>&
        [&](std::size_t r) {
          return Json(Json::Array{conclusions[r], report.relations[r].owned});
        }});
-  columns.add_best(
-      Column("best.mass_untrained", "untrained", "mass of the best head before training").fixed(3),
-      [&](std::size_t r) { return Json(report.relations[r].mass_untrained); });
+  columns.add_best(Column("best.mass_untrained", "untrained",
+                          "mass of the best head before training")
+                       .fixed(3)
+                       .mean_over("best.queries"),
+                   [&](std::size_t r) { return Json(report.relations[r].mass_untrained); });
   const auto count = [&](const char* key, const char* title) {
     return Column(key, title, rests).shown_as(Form::grouped).hidden_unless(shown.all).no_legend();
   };
@@ -311,68 +350,6 @@ Table relations_table(const HeadsReport& report, const std::vector<std::string>&
   columns.add_score(count("best.examples", "examples"), &RelationScore::examples);
   add_baselines(columns, has_nearest);
   return filled({.name = "relations"}, columns.all(), report.relations.size());
-}
-
-Table divisions_table(const HeadsReport& report, bool shown) {
-  const auto column = [&](const char* name, const char* title, const char* meaning,
-                          std::function<Json(const Division&)> cell) {
-    return FilledColumn{Column(name, title, meaning).hidden_unless(shown),
-                        [&report, cell](std::size_t d) { return cell(report.divisions[d]); }};
-  };
-  std::vector<FilledColumn> columns = {
-      column("relation", "relation", "relation that no head implements alone",
-             [&](const Division& one) {
-               return Json(report.relations[one.relation].relation.name);
-             }),
-      column("heads", "heads", "the heads that share the relation",
-             [&](const Division& one) {
-               return Json(
-                   mapped(one.heads, [&](std::size_t h) -> HeadId { return report.heads[h]; }));
-             }),
-      column("by", "split by", "classes that decide which head attends",
-             [](const Division& one) { return Json(one.by()); }),
-      column("explained", "explained",
-             "share of the variance of the heads' shares explained by these classes",
-             [](const Division& one) { return Json(one.kinds[one.best].explained); }),
-      column("p", "p", "how often shuffled classes explain as much",
-             [](const Division& one) { return Json(one.kinds[one.best].p); }),
-      column("spread", "spread", "spread of the shares: below 0.1 the relation is not split",
-             [](const Division& one) { return Json(one.spread); }),
-      column("together", "together", "share of queries that one of these heads finds",
-             [](const Division& one) { return Json(one.together); })};
-  Table table = filled({.name = "divisions"}, columns, report.divisions.size());
-  table.column("heads").cell = CellKind::heads;
-  if (shown) {
-    for (const char* share : {"explained", "spread", "together"}) {
-      table.column(share) = table.column(share).fixed(2);
-    }
-    table.column("p") = table.column("p").fixed(3);
-  }
-  return table;
-}
-
-Table classes_table(const HeadsReport& report) {
-  Table table{.name = "classes",
-              .columns = {{"relation", "relation", "relation that no head implements alone"},
-                          {"by", "by", "property that the classes group"},
-                          {"class", "class", "class of queries"},
-                          {"queries", "queries", "number of queries in this class"},
-                          kHeadColumn,
-                          {"mass", "mass", "mean attention on the relation's keys"},
-                          {"rise", "rise",
-                           "rise of the loss there when the head is ablated, nats"}},
-              .shown = false};
-  for (const Division& division : report.divisions) {
-    for (const Division::Class& one : division.classes) {
-      for (std::size_t h = 0; h < division.heads.size(); ++h) {
-        table.rows.push_back({report.relations[division.relation].relation.name,
-                              division.kinds[division.best].name, one.name, one.queries,
-                              HeadId(report.heads[division.heads[h]]), one.mass[h],
-                              one.rise.empty() ? Json() : Json(one.rise[h])});
-      }
-    }
-  }
-  return table;
 }
 
 }  // namespace headlab

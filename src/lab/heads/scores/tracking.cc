@@ -8,6 +8,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {
@@ -24,10 +25,12 @@ Json head_to_json(const HeadScores& head, const std::vector<RelationWinner>& rel
 }
 
 Json line_of(Index step, const HeadsReport& report) {
-  Json::Object best;
+  Json::Object best, queries;
   Json::Array heads, divisions;
-  for (const RelationWinner& winner : report.relations) {
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const RelationWinner& winner = report.relations[r];
     best.emplace_back(winner.relation.name, HeadId(report.heads[winner.best]));
+    queries.emplace_back(winner.relation.name, report.best_score(r).queries);
   }
   for (const HeadScores& head : report.heads) heads.push_back(head_to_json(head, report.relations));
   for (const Division& one : report.divisions) {
@@ -39,6 +42,7 @@ Json line_of(Index step, const HeadsReport& report) {
                   {"examples", report.examples},
                   {"attention", report.attention},
                   {"best", best},
+                  {"queries", queries},
                   {"heads", heads},
                   {"divisions", divisions}});
 }
@@ -49,10 +53,15 @@ double lift_in(const Json& line, const HeadId& id, const std::string& relation) 
     if (head.at("layer").integer() != id.attention_layer || head.at("head").integer() != id.head) {
       continue;
     }
-    const Json* lift = head.at("lift").find(relation);
-    return lift != nullptr && lift->is_number() ? lift->number() : kUndefined;
+    return number_or_nan(head.at("lift"), relation);
   }
   return kUndefined;
+}
+
+/// Returns the number of queries of a relation in a line; nothing for older logs.
+std::optional<Index> queries_in(const Json& line, const std::string& relation) {
+  const Json* queries = line.find("queries");
+  return queries == nullptr ? std::nullopt : std::optional(queries->at(relation).integer());
 }
 
 /// Returns the kind of class by which heads split a relation in a line; "" if they do not share it.
@@ -68,6 +77,7 @@ RelationHistory history_of(const std::string& relation, const Json& best,
                            const std::vector<Json>& lines) {
   RelationHistory history{.name = relation, .best = head_of(best)};
   history.by = division_in(lines.back(), relation);
+  history.queries = queries_in(lines.back(), relation);
   for (const Json& line : lines) {
     if (history.parted < 0 && !history.by.empty() && division_in(line, relation) == history.by) {
       history.parted = line.at("step").integer();
@@ -126,17 +136,19 @@ HeadsHistory read_heads_history(const Run& run) {
 Result result_of(const HeadsHistory& history) {
   Table emergences{
       .name = "relations",
-      .columns = {Column("name", "relation", "the keys to attend to").no_legend(),
-                  kHeadColumn,
-                  {"emergence_step", "emerges",
-                   "the first scored step at which the lift of the "
-                   "relation's head reaches half of its last value"},
-                  Column("lift", "lift", "at the last step").fixed(3).no_legend(),
-                  {"by", "split by", "classes that decide which head attends, at the last step"},
-                  {"parted", "parted", "first scored step with this split"},
-                  Column("lifts", "lift over training", "at evenly spaced steps, from 0 to 1")
-                      .of(CellKind::sparkline)
-                      .no_legend()},
+      .columns =
+          {Column("name", "relation", "the keys to attend to").no_legend(),
+           kHeadColumn,
+           {"emergence_step", "emerges",
+            "the first scored step at which the lift of the "
+            "relation's head reaches half of its last value"},
+           Column("lift", "lift", "at the last step").fixed(3).mean_over("queries").no_legend(),
+           Column("queries", "queries", "number of scored queries").hidden().no_legend(),
+           {"by", "split by", "classes that decide which head attends, at the last step"},
+           {"parted", "parted", "first scored step with this split"},
+           Column("lifts", "lift over training", "at evenly spaced steps, from 0 to 1")
+               .of(CellKind::sparkline)
+               .no_legend()},
       .note = "step by step: --csv --table lifts"};
   Table lifts{"lifts", {Column("step", "step", "training step").hidden()}};
   for (const Index step : history.steps) lifts.rows.emplace_back(1, Json(step));
@@ -144,7 +156,7 @@ Result result_of(const HeadsHistory& history) {
     emergences.rows.push_back(
         {one.name, one.best,
          one.emergence_step < 0 ? kUndefined : static_cast<double>(one.emergence_step),
-         one.lifts.back(), one.by.empty() ? Json() : Json(one.by),
+         one.lifts.back(), one.queries, one.by.empty() ? Json() : Json(one.by),
          one.parted < 0 ? Json() : Json(one.parted), one.lifts});
     lifts.columns.push_back(Column("lift." + one.name, one.name).hidden());
     for (std::size_t i = 0; i < lifts.rows.size(); ++i) lifts.rows[i].emplace_back(one.lifts[i]);

@@ -42,6 +42,7 @@ struct AttributionReport {
   /// (lab/heads/causes/paired.h).
   std::vector<std::vector<double>> low{}, high{};
   std::vector<double> logits{};  // [targets]: the sum of the shares
+  std::vector<Index> counts{};   // [targets]: number of targets; without any, the rest is NaN
   Index examples = 0;
 };
 Result result_of(const AttributionReport& report);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/core/base/mean.h"
 #include "headlab/core/tasks/task.h"
 #include "headlab/lab/heads/causes/paired.h"
 #include "headlab/lab/results/table.h"
@@ -15,10 +16,11 @@ namespace headlab {
 
 /// Means over targets.
 struct LensMeans {
-  double loss = 0;      // nats per target
-  double accuracy = 0;  // share of targets with the largest logit
-  double rank = 0;      // 1 + number of outputs with a larger logit than the target's
-  Index count = 0;      // number of targets
+  Mean loss;      // nats per target
+  Mean accuracy;  // share of targets with the largest logit
+  Mean rank;      // 1 + number of outputs with a larger logit than the target's
+
+  void add(const LensMeans& other);
 };
 
 /// A place in the stream.

@@ -47,6 +47,7 @@ struct PatchedPath {
 struct PatchDirection {
   std::string name{};          // "restore" or "break"
   double base = 0, donor = 0;  // mean logit differences
+  Index pairs = 0;             // number of pairs of sequences, over which effects are means
   std::vector<PatchedNode> nodes{};
   std::vector<PatchedPath> paths{};
 };

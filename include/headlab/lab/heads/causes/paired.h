@@ -44,12 +44,15 @@ constexpr double loss_resolution(double largest_logit) {
   return last_places > kLossResolution ? last_places : kLossResolution;
 }
 
-/// A change of the mean loss, in nats per target.
+/// A change of the mean loss, in nats per target. Over no example nothing is measured: the change,
+/// its interval and p are NaN.
 struct PairedChange {
-  double change = 0;         // after - before
-  double low = 0, high = 0;  // 95% interval; NaN unless enough(), or if nothing changes
-  double p = 1;        // two-sided p-value of no change; at least kLeastP, NaN unless enough()
-  Index examples = 0;  // number of examples with a target
+  static constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
+  double change = kUnmeasured;                   // after - before
+  double low = kUnmeasured, high = kUnmeasured;  // 95% interval; NaN unless enough(), or if nothing
+                                                 // changes
+  double p = kUnmeasured;  // two-sided p-value of no change; at least kLeastP, NaN unless enough()
+  Index examples = 0;      // number of examples with a target
   /// Effective number of examples that carry the change: (sum |d|)^2 / sum d^2. It is n if all n
   /// change equally, 1 if a single one does.
   double carried = kFewestPaired;
@@ -84,7 +87,8 @@ Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Arr
 /// targets; its variance is n / (n - 1) sum (d - R targets)^2 / (sum of targets)^2. The interval is
 /// Hall's (SkewedMean) with the standard error times 1 + |a| (see kMostSkew), which p uses too.
 /// after, before [n]: losses of the examples, each summed over its targets; targets [n]: their
-/// numbers of targets. No target at all gives no change and p = 1. Error unless all have the same n
+/// numbers of targets. No target at all gives an unmeasured change. Error unless all have the same
+/// n
 /// >= 2. Source: Cochran 1977, "Sampling Techniques", chapter 6: the ratio of two means. groups
 /// [n], if given: the residuals of one group are not independent, so they are summed within groups
 /// before they are squared if that widens the interval (chapter 9: clusters). If |d| <=

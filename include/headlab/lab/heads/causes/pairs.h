@@ -41,7 +41,7 @@ struct HeadPairReport {
   /// Cost of ablating both beyond the sum of the single costs, on the relation's targets, at the
   /// layer-norm scales of the model with both ablated; and its share of the cost of ablating both.
   PairedChange beyond = {};
-  double beyond_share = 0;
+  double beyond_share = PairedChange::kUnmeasured;
 
   /// Minimum cost beyond the sum, in nats per target and as a share of the cost of ablating both;
   /// minimum ratio of the smaller share to the larger; and minimum ratio of the increase to the

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/core/base/mean.h"
 #include "headlab/lab/heads/causes/paired.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/heads/weights/matrix.h"
@@ -24,9 +25,8 @@ Matrix attention_rollout(const std::vector<Matrix>& layers);
 struct RolloutReport {
   struct Row {
     std::string relation;
-    Index queries = 0;
-    double rollout = 0;   // mean share of the ground-truth keys
-    double uniform = 0;   // the same for equal shares of all visible keys
+    Mean rollout{};       // over queries: share of the ground-truth keys
+    Mean uniform{};       // the same for equal shares of all visible keys
     PairedChange cost{};  // of masking the ground-truth edges in all heads (truth_edges.h)
   };
   std::vector<std::string> attention{};
@@ -39,6 +39,6 @@ Result result_of(const RolloutReport& report);
 /// Computes the map on held-out examples, and the costs on `cost_examples` of them. Error for an
 /// encoder-decoder.
 RolloutReport find_rollout(const Transformer& model, const Task& task, Index examples = 32,
-                     Index cost_examples = kPairedExamples);
+                           Index cost_examples = kPairedExamples);
 
 }  // namespace headlab

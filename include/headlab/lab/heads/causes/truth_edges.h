@@ -25,10 +25,11 @@ struct EdgeOptions {
 
 /// Effect on the loss of masking one relation's ground-truth edges in some heads, on its targets.
 struct EdgeTest {
-  HeadSet heads{};            // heads whose edges were masked
-  double lift = kUndefined;   // lift of the pattern of a single head; NaN for several heads
-  double mass = 0;            // mean masked weight per query, over these heads
-  double random_mass = 0;     // the same for the random edges
+  HeadSet heads{};                  // heads whose edges were masked
+  double lift = kUndefined;         // lift of the pattern of a single head; NaN for several heads
+  double mass = kUndefined;         // mean masked weight per query, over these heads
+  double random_mass = kUndefined;  // the same for the random edges; both are NaN without a query
+  Index queries = 0;                // number of these queries
   double share = kUndefined;  // share of the cost of masking all heads of its kind; NaN if unknown
   Index targets = 0;          // targets evaluated; PairedChange has the number of examples
   bool asks = true;           // whether the relation's queries have targets of their own
@@ -79,9 +80,9 @@ class EdgeExperiment {
   /// Tests the relation with this index in these heads. Random edges: at each query, edges of
   /// nonzero weight in any head of the relation's kind of attention, except those to its
   /// ground-truth keys, in random order until they weigh at least as much as the masked edges (or
-  /// no more are left: see random_mass). Runs nothing if fewer than kFewestPaired examples have a
-  /// target. Errors: a relation that the task does not have; a head that the model does not have,
-  /// or of another kind.
+  /// no more are left: see random_mass). Changes have no interval if fewer than kFewestPaired
+  /// examples have a target; without any nothing runs. Errors: a relation that the task does not
+  /// have; a head that the model does not have, or of another kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:

@@ -36,10 +36,12 @@ struct RelationScore {
   Index queries = 0;   // eligible queries whose ground-truth keys belong to no other relation with
                        // the same query
   Index examples = 0;  // number of sequences with such a query
-  double mass = 0;  // attention mass: mean attention on the ground-truth keys, over these queries
-  double mass_all = 0;  // the same over all eligible queries
-  double top1 = 0;      // share of these queries whose largest weight is on a ground-truth key
-  double baseline = 0;  // mass of the strongest baseline
+  /// Attention mass: mean attention on the ground-truth keys, over these queries. It and the next
+  /// three are NaN if there is no such query.
+  double mass = kUndefined;
+  double mass_all = kUndefined;  // the same over all eligible queries
+  double top1 = kUndefined;  // share of these queries whose largest weight is on a ground-truth key
+  double baseline = kUndefined;  // mass of the strongest baseline
   /// (mass - baseline) / (1 - baseline): 1 for a perfect head, 0 for the baseline; NaN if baseline
   /// = 1.
   double lift = kUndefined;
@@ -61,6 +63,8 @@ struct HeadScores : HeadId {
   /// Score of this head for each row of score_table(). NaN for rows without a number, for keys that
   /// no query asks for, and for scores that were not computed.
   std::vector<double> values{};
+  Index rows = 0;  // number of queries on split B over which scores without ground truth are means
+  std::vector<Index> pattern_queries{};  // by row of score_table(): queries that ask for such keys
   struct Offset {
     Index offset = 0;  // key - query
     double share = 0;  // share of the queries that see a key at this offset and another key; labels
@@ -97,7 +101,7 @@ struct RelationWinner {
   Index candidates = 0;   // heads of the relation's kind of attention; 0: no head can implement it
   /// Mean over split B of the largest mass of any head at a query. If it is well above the best
   /// head's mass, several heads share the relation, each for some of the queries.
-  double mass_any = 0;
+  double mass_any = kUndefined;
   Index exchanges = 0;                 // mass of the best head at initial values
   double mass_untrained = kUndefined;  // mass of the best head at initial values
   double lift_untrained = kUndefined;  // (mass - mass_untrained) / (1 - mass_untrained)
@@ -125,7 +129,8 @@ struct Division {
   std::vector<std::size_t> heads{};  // indices, in the order of the report
   /// Share of the queries of split B at which the largest weight of at least one of these heads is
   /// on a ground-truth key.
-  double together = 0;
+  double together = kUndefined;
+  Index queries = 0;  // number of scored queries of split B
   double spread = 0;  // standard deviation of the shares; below kAlike the heads attend alike
   static constexpr double kAlike = 0.1;
   struct Kind {
@@ -221,7 +226,7 @@ struct HeadsShown {
 Result result_of(const HeadsReport& report, const HeadsShown& shown = {});
 
 /// Returns the diversity of the heads: the mean of report.distances over pairs of heads of one kind
-/// of attention; 0 if there is no pair.
+/// of attention; NaN if there is no pair.
 double diversity_of(const HeadsReport& report);
 
 struct HeadsOptions {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct RelationHistory {
   /// and the first step at which they split it in this way.
   std::string by{};
   Index parted = -1;
+  std::optional<Index> queries{};  // scored at the last step; nothing if an older version wrote it
 };
 
 struct HeadsHistory {
