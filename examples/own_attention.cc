@@ -38,6 +38,7 @@ int main() {
   own_attention_functions().push_back({.name = "squared_relu",
                                        .summary = "max(0, score)^2",
                                        .normalises = false,
+                                       .after_mask = AfterMask::unchanged,
                                        .operations = 2,
                                        .compute = squared_relu});
   check_gradient();

@@ -94,6 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("layers=1 heads=3 d_model=12", "layers=2 heads=4 kv_heads=2 d_model=16",
                     "layers=2 heads=2 d_model=12 d_ff=16 window=4",
                     "layers=2 heads=2 d_model=12 attention_function=sigmoid",
+                    "layers=1 heads=2 d_model=12 attention_function=softmax_one",
                     "layers=1 heads=2 d_model=12 norm_place=post positions=rotary"));
 
 TEST(Edges, ImportanceOfOneHeadIsItsAttributionTimesTheRestOfTheRow) {
@@ -134,7 +135,7 @@ double margin_sum(const Tensor& logits, const Batch& batch) {
 /// Without norms, in one layer, logits are linear in each row of weights, so nothing is estimated.
 TEST(Edges, AttributionIsTheChangeOfTheLogitsInALinearModel) {
   const auto task = make_task("relations:length=6,vocab=6,classes=3,relations=1+same");
-  for (const char* function : {"softmax", "sigmoid"}) {
+  for (const char* function : {"softmax", "sigmoid", "softmax_one"}) {
     const Transformer model =
         small_model(config_with(text("heads=2 d_model=12 norm=none attention_function=", function)),
                     task->shape(), 1);

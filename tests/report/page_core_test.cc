@@ -32,7 +32,8 @@ const bool kOwnRowIsThere = [] {
                                  .forward = bare_block,
                                  .has_ln2 = false,
                                  .has_cross = false});
-  own_attention_functions().push_back({"doubled", "2 softmax", false, 5, doubled_attention});
+  own_attention_functions().push_back(
+      {"doubled", "2 softmax", false, AfterMask::normalised, 5, doubled_attention});
   return true;
 }();
 

@@ -54,14 +54,14 @@ Tensor softmax_one_attention(const Tensor& q, const Tensor& k, const Tensor& v,
 }
 
 constexpr AttentionFunctionEntry kFunctions[] = {
-    {"softmax", "exp(score) / sum of exp(scores), one fused kernel (Vaswani et al. 2017)", true, 5,
-     attention_composed, attention},
-    {"softmax_composed", "softmax in separate ops: slower, for reading and testing", true, 5,
-     attention_composed},
-    {"sigmoid", "1 / (1 + n exp(-score)) for n visible keys (Ramapuram et al. 2024)", false, 4,
-     sigmoid_attention},
+    {"softmax", "exp(score) / sum of exp(scores), one fused kernel (Vaswani et al. 2017)", true,
+     AfterMask::normalised, 5, attention_composed, attention},
+    {"softmax_composed", "softmax in separate ops: slower, for reading and testing", true,
+     AfterMask::normalised, 5, attention_composed},
+    {"sigmoid", "1 / (1 + n exp(-score)) for n visible keys (Ramapuram et al. 2024)", false,
+     AfterMask::unchanged, 4, sigmoid_attention},
     {"softmax_one", "exp(score) / (1 + sum of exp(scores)): weights may all be small (Miller 2023)",
-     false, 5, softmax_one_attention},
+     false, AfterMask::with_sink, 5, softmax_one_attention},
 };
 
 }  // namespace

@@ -32,26 +32,27 @@ struct Layer {
 /// query.
 class RowEffects {
  public:
-  RowEffects(std::span<const Scalar> weights, std::vector<double> slopes, bool normalises)
-      : weights_(weights), slopes_(std::move(slopes)), normalises_(normalises) {
+  RowEffects(std::span<const Scalar> weights, std::vector<double> slopes, AfterMask after_mask)
+      : weights_(weights), slopes_(std::move(slopes)), after_mask_(after_mask) {
     for (std::size_t s = 0; s < slopes_.size(); ++s) {
       weight_sum_ += weight(s);
       product_sum_ += weight(s) * slopes_[s];
     }
+    if (after_mask == AfterMask::with_sink) weight_sum_ = 1;  // the sink has the rest
   }
 
-  /// Returns the estimated rise of the loss if key s is masked: its weight goes to 0, and if the
-  /// function normalises rows, the other weights grow in proportion.
+  /// Returns the estimated rise of the loss if key s is masked: its weight goes to 0, and the
+  /// other weights grow in proportion unless the function leaves them unchanged.
   double rise(std::size_t s) const {
     const double lost = -weight(s) * slopes_[s];
     const double rest = weight_sum_ - weight(s);
-    if (!normalises_ || rest <= 0) return lost;
+    if (after_mask_ == AfterMask::unchanged || rest <= 0) return lost;
     return lost + weight(s) / rest * (product_sum_ - weight(s) * slopes_[s]);
   }
 
   /// Returns dL/dgate at 1, for a gate on key s before the row is normalised.
   double gate_slope(std::size_t s) const {
-    const double mean = normalises_ ? product_sum_ : 0;
+    const double mean = after_mask_ == AfterMask::unchanged ? 0 : product_sum_;
     return weight(s) * (slopes_[s] - mean);
   }
 
@@ -60,7 +61,7 @@ class RowEffects {
 
   std::span<const Scalar> weights_;
   std::vector<double> slopes_;
-  bool normalises_;
+  AfterMask after_mask_;
   double weight_sum_ = 0, product_sum_ = 0;
 };
 
@@ -237,14 +238,14 @@ void EdgeScoring::for_effects(const std::vector<Tensor>& gradients, const Use& u
     if (!gradients[l].defined()) continue;
     const MultiHeadAttention& attention = *layer.attention_layer.attention;
     const Tensor v = head_inputs(attention, whole_.cache().attention[layer.place]).v;
-    const bool normalises = kind_of(attention.function).normalises;
+    const AfterMask after_mask = kind_of(attention.function).after_mask;
     for (Index b = 0; b < batch_.size; ++b) {
       for (const std::span<ScoredEdge> row : rows_of(edges_[static_cast<std::size_t>(b)])) {
         for (Index h = 0; h < heads_of(layer); ++h) {
           const Index t = row[0].t;
           const Index width = attention.d_value;
           std::vector<double> slopes = slopes_of(gradients[l], v, {b, t, h * width, width});
-          use(row, RowEffects(row_of(layer, h, b, t), std::move(slopes), normalises));
+          use(row, RowEffects(row_of(layer, h, b, t), std::move(slopes), after_mask));
         }
       }
     }
