@@ -37,6 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"huggingface-llama", "model_type", R"("granite")", {"granite", "does not know"}},
         Change{"huggingface-llama", "model_type", R"("gpt3")", {"gpt3", "does not know"}},
         Change{"huggingface-llama", "model_type", "7", {"7", "does not know"}},
+        Change{"huggingface-gpt2", "model_type", R"("t5")", {"t5", "is not read", "read are gpt2"}},
         Change{"huggingface-llama", "architectures", R"(["GemmaForCausalLM"])", {"Gemma"}},
         Change{"huggingface-llama", "partial_rotary_factor", "0.5", {"is 0.5", "only 1"}},
         Change{"huggingface-llama", "rope_parameters", R"({"type": "linear"})", {"linear"}},
@@ -67,6 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"huggingface-gpt2", "rotary_dim", "4", {"unknown key"}},
         Change{"nanogpt", "n_kv_head", "2", {"unknown key", "2"}},
         Change{"transformerlens", "attn_scale", "12", {"is 12", "only 2"}},
+        Change{"transformerlens", "final_rms", "true", {"is true", "only false"}},
         Change{"transformerlens", "output_logits_soft_cap", "3", {"is 3"}},
         Change{"transformerlens", "attn_scores_soft_cap", "2", {"is 2"}},
         Change{"transformerlens", "use_NTK_by_parts_rope", "true", {"is true"}},
@@ -102,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"huggingface-llama", "use_cache", "true", {}},
         Change{"huggingface-gpt2", "task_specific_params", R"({"a": {"b": 1}})", {}},
         Change{"transformerlens", "attn_scale", "2.0000001", {}},
+        Change{"transformerlens-llama", "final_rms", "true", {}},  // as every Llama there has it
         Change{"transformerlens", "NTK_by_parts_factor", "32", {}},
         Change{"nanogpt", "resid_pdrop", "0.1", {}}),
     [](const auto& test) { return text("Number", test.index); });

@@ -342,7 +342,13 @@ TEST_F(DamagedModel, NeedsItsConfig) {
   replace("config.json", "\"n_positions\"", "\"positions\"");
   expect_refused({"the key n_positions is missing"});
   replace("config.json", "\"gpt2\"", "\"gpt9\"");
-  expect_refused({"headlab knows no layout with its keys"});
+  expect_refused({"model_type gpt9 is not read; read are gpt2, llama, mistral, qwen2"});
+  for (const char* family : {"gpt_neox", "opt", "bert", "t5"}) {  // Pythia, OPT, BERT, T5
+    write_file(path / "config.json", text("{\"model_type\": \"", family, "\"}"));
+    expect_refused({text("model_type ", family, " is not read")});
+  }
+  write_file(path / "config.json", "{}");
+  expect_refused({"headlab knows no layout with its keys", "n_positions (huggingface-gpt2)"});
   fs::remove(path / "config.json");
   expect_refused({"cannot import", "config.json is missing"});
 }

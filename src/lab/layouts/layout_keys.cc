@@ -248,6 +248,9 @@ double width_of_head(const TransformerConfig& config) {
   return static_cast<double>(config.d_head_of(0));
 }
 
+/// TransformerLens reads `final_rms` only to choose the last norm among layer norms.
+bool has_no_layer_norm(const TransformerConfig& config) { return config.norm != NormType::layer; }
+
 constexpr KnownKey kTransformerLensKnownTable[] = {
     {"gated_mlp", read, "", "says whether the feed-forward network has W_gate"},
     {"attn_only", read, "", "says that there is no feed-forward network"},
@@ -272,7 +275,7 @@ constexpr KnownKey kTransformerLensKnownTable[] = {
     {"parallel_attn_mlp", only, "[false, null]", "the network reads what attention wrote"},
     {"post_embedding_ln", only, "[false, null]", "embeddings are not normalized"},
     {"use_normalization_before_and_after", only, "[false, null]", "outputs are not normalized"},
-    {"final_rms", only, "[false, null]", "all norms are of one kind"},
+    {"final_rms", only, "[false, null]", "all norms are of one kind", nullptr, has_no_layer_norm},
     {"num_experts", only, "[null]", kNoExperts},
     {"experts_per_token", only, "[null]", kNoExperts},
     {"norm_topk_prob", only, "[false, null]", kNoExperts},

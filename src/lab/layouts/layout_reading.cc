@@ -49,6 +49,8 @@ constexpr double kRounding = 1e-5;
 bool is_accepted(const KnownKey& key, const Json& value, const TransformerConfig& config) {
   const Json accepted = Json::parse(key.accepted);
   if (std::ranges::count(accepted.items(), value) > 0) return true;
+  const bool may_be_true = key.ignores_true != nullptr && key.ignores_true(config);
+  if (may_be_true && value == Json(true)) return true;
   if (key.computed == nullptr || !value.is_number()) return false;
   const double right = key.computed(config);
   return std::abs(value.number() - right) <= kRounding * right;
@@ -197,7 +199,7 @@ const Family* family_of(const ModelLayout& layout, const Json& json) {
           ", but a list was expected");
   const bool names_class = !classes.is_null() && !classes.items().empty();
   const std::string known =
-      text("headlab has checked: ", join(texts_of(layout.families, &Family::model_type), ", "));
+      text("read are ", join(texts_of(layout.families, &Family::model_type), ", "));
   if (type.is_null() && !names_class) {
     throw Error("neither model_type nor architectures says which family this is",
                 text("add \"model_type\" to config.json; ", known));
@@ -207,7 +209,7 @@ const Family* family_of(const ModelLayout& layout, const Json& json) {
                           : type == Json(one.model_type);
   });
   const auto unknown = [&](const char* key, const Json& value) {
-    return Error(text(key, " is ", shown(value), ", whose arithmetic headlab does not know"),
+    return Error(text(key, " ", shown(value), " is not read: headlab does not know its arithmetic"),
                  text(known,
                       "; if the model computes exactly what one of these does, name it in "
                       "config.json"));

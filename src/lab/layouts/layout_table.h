@@ -54,6 +54,8 @@ struct KnownKey {
   const char* why;
   /// One more accepted number of `only`.
   double (*computed)(const TransformerConfig& config) = nullptr;
+  /// Whether `only` also accepts true, since it changes nothing in such a model.
+  bool (*ignores_true)(const TransformerConfig& config) = nullptr;
 };
 
 /// The key of config.json that says whether a group of biases exists. Null: it does not.

@@ -25,6 +25,24 @@ const ModelLayout& layout_named(std::string_view name) {
   return named("layout", name, kLayouts, &ModelLayout::name);
 }
 
+/// Returns the error for a config.json of none of the layouts: it names its family if it has one.
+Error unknown_family(const Json& type, const fs::path& config_file) {
+  std::vector<std::string> families, keys;
+  for (const ModelLayout& layout : kLayouts) {
+    keys.push_back(text(layout.known_by, " (", layout.name, ")"));
+    for (const Family& family : layout.families) families.emplace_back(family.model_type);
+  }
+  const std::string file = text("cannot import ", config_file.string(), ": ");
+  const std::string read = text("read are ", join(families, ", "));
+  if (type.is_string()) {
+    return Error(text(file, "model_type ", type.string(), " is not read; ", read),
+                 "name a model of one of these families");
+  }
+  return Error(text(file, "headlab knows no layout with its keys; ", read,
+                    ", and models with one of the keys ", join(keys, ", ")),
+               "name the folder of a model in one of these layouts");
+}
+
 /// Returns the layout whose key config.json has, or whose family it names.
 const ModelLayout& layout_of(const Json& json, const fs::path& config_file) {
   const Json type = json.is_object() ? value_at(json, "model_type") : Json();
@@ -34,16 +52,11 @@ const ModelLayout& layout_of(const Json& json, const fs::path& config_file) {
       return type == Json(family.model_type);
     });
   };
-  const auto known_by = [](const ModelLayout& one) {
-    return text(one.known_by, " (", one.name, ")");
-  };
   auto found = kLayouts.end();
   if (json.is_object()) found = std::ranges::find_if(kLayouts, has_family);
   if (json.is_object() && found == kLayouts.end()) found = std::ranges::find_if(kLayouts, has_key);
   if (found == kLayouts.end()) {
-    throw Error(text("cannot import ", config_file.string(),
-                     ": headlab knows no layout with its keys"),
-                text("add one of the keys ", join(texts_of(kLayouts, known_by), ", ")));
+    throw unknown_family(type, config_file);
   }
   return *found;
 }
