@@ -9,6 +9,7 @@
 #include <locale>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/json.h"
 
 namespace headlab { namespace {
 
@@ -27,10 +28,32 @@ TEST(AppendUtf8, TakesOneToFourBytes) {
 }
 
 TEST(Harmless, IsATextThatCannotSteerATerminal) {
-  EXPECT_EQ(harmless("a\x1b[2J\n\x7f\xC2\x9Bé"), "a\\x1B[2J\\x0A\\x7F\\xC2\x9Bé");
+  EXPECT_EQ(harmless("a\x1b[2J\n\x7f\xC2\x9Bé"), "a\\x1B[2J\\x0A\\x7F\\xC2\\x9Bé");
   EXPECT_EQ(harmless("a\tb\n\x1b[38;5;7mc\x1b[2J", true), "a\tb\n\\x1B[38;5;7mc\\x1B[2J");
   EXPECT_EQ(harmless("\x1b[8mhidden\x1b[0m", true), "\\x1B[8mhidden\\x1B[0m");
   EXPECT_EQ(harmless("\x1b[", true), "\\x1B[");
+}
+
+TEST(Harmless, EscapesBytesThatAreNotUtf8AndSignsThatTurnText) {
+  EXPECT_EQ(harmless("r\xff \x9B"
+                     "31m\xC3"),
+            "r\\xFF \\x9B31m\\xC3");
+  EXPECT_EQ(harmless("\xED\xA0\x80"), "\\xED\\xA0\\x80");  // a surrogate
+  EXPECT_EQ(harmless("\u0085"), "\\xC2\\x85");
+  for (const char* sign : {"\u061c", "\u200e", "\u202a", "\u202e", "\u2066", "\u2069"}) {
+    EXPECT_EQ(harmless(text("a", sign))[1], '\\') << sign;
+  }
+  EXPECT_EQ(harmless("\u05d0\u0627 \u00a0\u2029\U0001F600"), "\u05d0\u0627 \u00a0\u2029\U0001F600");
+}
+
+TEST(Harmless, GivesUtf8ForAnyTwoBytes) {
+  std::size_t bad = 0;
+  for (int first = 0; first < 256; ++first) {
+    for (int second = 0; second < 256; ++second) {
+      const std::string bytes = {static_cast<char>(first), static_cast<char>(second)};
+      EXPECT_TRUE(valid_utf8(harmless(bytes), bad)) << first << " " << second;
+    }
+  }
 }
 
 TEST(Fixed, HasTheDecimalsThatAreAskedFor) {

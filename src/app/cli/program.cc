@@ -127,20 +127,15 @@ std::string shown_text(const Output& output) {
 /// Whether the command line asks for JSON and none was printed yet: stdout holds one object.
 bool json_is_wanted = false;
 
-/// Returns JSON with all control characters escaped: `dump` escapes those of ASCII but not U+007F
-/// to U+009F, to which terminals react as well.
-std::string harmless_json(const std::string& dumped) {
+/// Returns JSON with all steering characters escaped: `dump` escapes those of ASCII alone.
+std::string harmless_json(std::string_view dumped) {
   std::string out;
-  for (std::size_t i = 0; i < dumped.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(dumped[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < dumped.size() ? dumped[i + 1] : 0);
-    const bool is_high = byte == 0xC2 && next >= 0x80 && next < 0xA0;
-    if (byte != 0x7F && !is_high) {
-      out += dumped[i];
-      continue;
-    }
-    out += "\\u00" + hexadecimal(is_high ? next : byte, 2);
-    i += is_high ? 1 : 0;
+  while (!dumped.empty()) {
+    const std::string_view character = first_character(dumped);
+    const char32_t point = code_point(character);
+    const bool is_escaped = is_steering(point) && point != '\n';
+    out += is_escaped ? "\\u" + hexadecimal(point, 4) : std::string(character);
+    dumped.remove_prefix(character.size());
   }
   return out;
 }

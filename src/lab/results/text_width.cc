@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "headlab/core/base/text.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab {
@@ -50,18 +51,6 @@ template <std::size_t count>
 bool is_in(const std::array<Block, count>& blocks, char32_t point) {
   const auto next = std::ranges::upper_bound(blocks, point, {}, &Block::first);
   return next != blocks.begin() && point <= std::prev(next)->last;
-}
-
-/// Returns the code point of one character of UTF-8.
-char32_t code_point(std::string_view character) {
-  const auto lead = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return lead;
-  const auto lead_bits = static_cast<unsigned>(6 - std::min<std::size_t>(character.size(), 5));
-  char32_t point = lead & ((1U << (lead_bits + 1)) - 1);
-  for (const char byte : character.substr(1)) {
-    point = point << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
-  }
-  return point;
 }
 
 }  // namespace
