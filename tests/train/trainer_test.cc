@@ -179,10 +179,41 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSaysWhere) {
     callbacks.loss_terms = poison;
     callbacks.on_step = [&](const StepRecord&) { last_good = parameters_in(bench.model); };
     expect_error([&] { bench.trainer.run(callbacks); },
-                 {"the loss is not finite at step 4", "`lr`", "no step was saved yet"});
+                 {"the loss is not finite at step 4", "train with a smaller `lr`"});
     EXPECT_EQ(bench.trainer.step(), 3);
     EXPECT_EQ(parameters_in(bench.model), last_good);
   }
+}
+
+/// Returns the error of a training in which step 2 leaves a number that is not finite.
+NotFinite error_of_poisoned(Bench& bench, TrainCallbacks callbacks) {
+  callbacks.after_step = [&](Index step) {
+    if (step == 2) bench.model.embedding().data()[0] = std::nanf("");
+  };
+  try {
+    bench.trainer.run(callbacks);
+  } catch (const NotFinite& error) {
+    return error;
+  }
+  return NotFinite("it finished");
+}
+
+TEST(Trainer, DivergenceNoticedByAnEvaluationIsNotFiniteAndNamesTheStep) {
+  Bench bench(tiny_config("eval_every=1 clip=1"));
+  const NotFinite error = error_of_poisoned(bench, {.on_evaluation = [](const auto&) {}});
+  EXPECT_EQ(std::string(error.what()).find("cannot go on training: after step 2, cannot evaluate"),
+            0u)
+      << error.what();
+  EXPECT_EQ(error.hint(), "train with a smaller `lr` or a longer `warmup`") << "it clips already";
+}
+
+TEST(Trainer, HintOfADivergenceBeginsWithTheLastSave) {
+  Bench bench(tiny_config("eval_every=2 save_every=1 clip=0"));
+  const NotFinite error =
+      error_of_poisoned(bench, {.on_evaluation = [](const auto&) {}, .save = [] {}});
+  EXPECT_EQ(error.hint(),
+            "begin a new run by `from`, as the save of step 1 is kept, with a smaller `lr` or a "
+            "longer `warmup` or `clip` 1");
 }
 
 TEST(Trainer, NamesTheTensorThroughWhichItDiverges) {

@@ -126,9 +126,9 @@ Evaluation evaluate(const Model& model, const Task& task, const EvaluateOptions&
       });
   Evaluation evaluation = evaluation_of(means, names);
   if (!std::isfinite(evaluation.loss)) {
-    throw Error("cannot evaluate: the loss is not finite: first in " +
-                    first_not_finite(model, all, {.interventions = options.interventions}),
-                "go back to an earlier checkpoint: the weights are too large, or damaged");
+    throw NotFinite("cannot evaluate: the loss is not finite: first in " +
+                        first_not_finite(model, all, {.interventions = options.interventions}),
+                    "go back to an earlier checkpoint: the weights are too large, or damaged");
   }
   return evaluation;
 }

@@ -25,13 +25,6 @@ constexpr const char *kStateSums = "trainer.sums", *kStateSteps = "trainer.steps
 constexpr double kMostSums = 1e15;  // steps since the last evaluation: a larger number means a
                                     // damaged file
 
-/// `saved` is the step of the last save.
-NotFinite not_finite(const std::string& what, Index saved) {
-  return NotFinite(what, text("try a smaller `lr`, a longer `warmup` or `clip` 1; ",
-                              saved > 0 ? text("the save of step ", saved, " is kept")
-                                        : "no step was saved yet"));
-}
-
 bool due(Index step, Index every, Index steps) {
   return step == steps || (every > 0 && step % every == 0);
 }
@@ -128,31 +121,42 @@ std::optional<double> Trainer::accumulate_gradients(const TrainCallbacks& callba
   return targets > 0 ? std::optional(total) : std::nullopt;
 }
 
+/// Returns the error of a training that diverged, with settings that differ from the present ones.
+NotFinite Trainer::not_finite(const std::string& reason) const {
+  std::vector<std::string> changes = {"a smaller `lr`", "a longer `warmup`"};
+  const bool clips = config_.clip > 0 && config_.clip <= 1;
+  if (!clips) changes.emplace_back("`clip` 1");
+  const std::string begin = saved_ > 0 ? text("begin a new run by `from`, as the save of step ",
+                                              saved_, " is kept, with ")
+                                       : "train with ";
+  return NotFinite("cannot go on training: " + reason, begin + join(changes, " or "));
+}
+
 void Trainer::require_finite(double loss, double norm) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
   const std::string tensor = optimizer_.first_not_finite();
-  throw not_finite(text("cannot go on training: the ", std::isfinite(loss) ? "gradient" : "loss",
+  throw not_finite(text("the ", std::isfinite(loss) ? "gradient" : "loss",
                         " is not finite at step ", step_ + 1,
-                        tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
-                   saved_);
+                        tensor.empty() ? std::string() : ": first in the gradient of " + tensor));
 }
 
 /// Throws an Error if the state holds a number that is not finite: such a state cannot be read
 /// again, so it must not replace a valid one.
 void Trainer::require_undamaged() const {
   const std::string tensor = optimizer_.first_damaged();
-  if (!tensor.empty()) {
-    throw not_finite(text("cannot go on training: step ", step_,
-                          " left numbers that are not finite in ", tensor),
-                     saved_);
-  }
+  if (tensor.empty()) return;
+  throw not_finite(text("step ", step_, " left numbers that are not finite in ", tensor));
 }
 
 void Trainer::finish_step(const StepRecord& record, const TrainCallbacks& callbacks) {
-  if (callbacks.after_step) callbacks.after_step(step_);
-  if (callbacks.on_step) callbacks.on_step(record);
-  if (callbacks.on_evaluation && due(step_, config_.eval_every, config_.steps)) {
-    callbacks.on_evaluation(evaluate_now(record));
+  try {
+    if (callbacks.after_step) callbacks.after_step(step_);
+    if (callbacks.on_step) callbacks.on_step(record);
+    if (callbacks.on_evaluation && due(step_, config_.eval_every, config_.steps)) {
+      callbacks.on_evaluation(evaluate_now(record));
+    }
+  } catch (const NotFinite& error) {
+    throw not_finite(text("after step ", step_, ", ", error.what()));
   }
 }
 

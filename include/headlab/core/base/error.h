@@ -31,6 +31,13 @@ class Error : public std::runtime_error {
   std::string hint_;
 };
 
+/// Thrown if a loss, a gradient, a parameter or a number computed from them is not finite: the
+/// training diverged.
+class NotFinite : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Returns the parts joined, each as operator<< prints it in the classic locale.
 template <class... Parts>
 std::string text(const Parts&... parts) {
@@ -48,11 +55,13 @@ void require(bool condition, const Parts&... parts) {
   }
 }
 
-/// Calls body(); its errors are prefixed with `context` and a colon.
+/// Calls body(); its errors are prefixed with `context` and a colon. NotFinite stays NotFinite.
 template <class Body>
 decltype(auto) in_context(const std::string& context, const Body& body) {
   try {
     return body();
+  } catch (const NotFinite& error) {
+    throw NotFinite(text(context, ": ", error.what()), error.hint());
   } catch (const Error& error) {
     throw Error(text(context, ": ", error.what()), error.hint());
   }

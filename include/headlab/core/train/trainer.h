@@ -16,12 +16,6 @@
 
 namespace headlab {
 
-/// Thrown if a loss, a gradient or a parameter is not finite: the training diverged.
-class NotFinite : public Error {
- public:
-  using Error::Error;
-};
-
 /// One finished step.
 struct StepRecord {
   Index step = 0;   // steps done, including this one
@@ -66,8 +60,9 @@ class Trainer {
 
   /// Trains to config.steps, or until should_stop returns true. Returns whether config.steps was
   /// reached. Throws an Error that names step and tensor if the loss or a gradient is not finite
-  /// (the parameters are then those of the last good step), or if a step produced such numbers;
-  /// nothing is saved then. Throws Stopped if stop_wanted() ends the wait for a batch; the steps
+  /// (the parameters are then those of the last good step), or if a step produced such numbers,
+  /// whoever notices it: the step, an evaluation or a callback. The error is NotFinite, and nothing
+  /// is saved then. Throws Stopped if stop_wanted() ends the wait for a batch; the steps
   /// before it are saved.
   bool run(const TrainCallbacks& callbacks = {});
 
@@ -83,6 +78,7 @@ class Trainer {
   void save(const TrainCallbacks& callbacks);
   StepRecord train_step(const TrainCallbacks& callbacks);
   std::optional<double> accumulate_gradients(const TrainCallbacks& callbacks);
+  NotFinite not_finite(const std::string& reason) const;
   void require_finite(double loss, double norm) const;
   void require_undamaged() const;
   void finish_step(const StepRecord& record, const TrainCallbacks& callbacks);

@@ -260,7 +260,10 @@ std::vector<Complex> eigenvalues(const Matrix& matrix) {
           "cannot compute eigenvalues: expected a square matrix, got ", matrix.rows(), " x ",
           matrix.columns());
   for (const double value : matrix.values()) {
-    require(std::isfinite(value), "cannot compute eigenvalues: the matrix holds ", value);
+    if (!std::isfinite(value)) {
+      throw NotFinite(text("cannot compute eigenvalues: the matrix holds ", value),
+                      "go back to an earlier checkpoint: the weights are not finite");
+    }
   }
   return Iteration(hessenberg(matrix)).run();
 }
