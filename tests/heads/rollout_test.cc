@@ -2,6 +2,9 @@
 // answer comes from one position.
 #include "headlab/lab/heads/causes/rollout.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/evaluate.h"
 #include "support/errors.h"
@@ -43,6 +46,54 @@ TEST(Rollout, ReportFindsTheKeysOfTheInductionHeadAndTheirCost) {
     double sum = 0;
     for (const double share : row) sum += share;
     EXPECT_LE(sum, 1 + 1e-9);
+  }
+}
+
+/// A model whose scores are all 0: each query attends uniformly to the keys that it sees.
+Transformer uniform_model(const TaskShape& shape, const char* settings) {
+  TransformerConfig config = config_with(settings);
+  config.shape() = shape;
+  Transformer model = random_model(config);
+  model.visit([](const std::string& name, const Tensor& parameter) {
+    const bool is_query = name.find("attn.W_Q") != name.npos || name.find("attn.b_Q") != name.npos;
+    if (is_query) std::ranges::fill(Tensor(parameter).values(), Scalar(0));
+  });
+  return model;
+}
+
+TEST(Rollout, OfUniformAttentionIsTheColumnUniform) {
+  for (const char* settings : {"layers=1 heads=2 d_model=8", "layers=3 heads=2 d_model=8",
+                               "layers=2 heads=2 d_model=8 window=2"}) {
+    const auto task = make_task("relations:length=8,vocab=6,classes=3,relations=1+3+same");
+    const RolloutReport report = find_rollout(uniform_model(task->shape(), settings), *task, 8);
+    ASSERT_EQ(report.relations.size(), 3u);
+    for (const RolloutReport::Row& row : report.relations) {
+      EXPECT_NEAR(row.rollout, row.uniform, 1e-6) << settings << " " << row.relation;
+    }
+  }
+}
+
+/// One layer: half of each row is the residual connection, so the key before position t >= 1 gets
+/// 1 / (2 (t + 1)), with a window of 2 a quarter, and a key 3 before nothing.
+TEST(Rollout, UniformSharesAreThoseOfTheMasks) {
+  const auto task = make_task("relations:length=4,vocab=6,classes=3,relations=1+3");
+  const RolloutReport whole =
+      find_rollout(uniform_model(task->shape(), "layers=1 heads=2 d_model=8"), *task, 8);
+  EXPECT_NEAR(whole.relations[0].uniform, (1.0 / 4 + 1.0 / 6 + 1.0 / 8) / 3, 1e-9);
+  const RolloutReport window =
+      find_rollout(uniform_model(task->shape(), "layers=1 heads=2 d_model=8 window=2"), *task, 8);
+  EXPECT_NEAR(window.relations[0].uniform, 0.25, 1e-9);
+  EXPECT_EQ(window.relations[1].uniform, 0);
+}
+
+TEST(Rollout, RowsOfTheMeanMapSumToOneForSequencesOfManyLengths) {
+  const auto task = make_task("copy:shortest=2,longest=7");
+  TransformerConfig config = config_with("layers=2 heads=2 d_model=8");
+  config.shape() = task->shape();
+  const RolloutReport report = find_rollout(random_model(config), *task, 12);
+  ASSERT_GT(report.rollout.size(), 3u);
+  for (const std::vector<double>& row : report.rollout) {
+    EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-6);
   }
 }
 

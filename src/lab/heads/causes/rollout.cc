@@ -4,6 +4,7 @@
 #include "headlab/lab/heads/causes/rollout.h"
 
 #include <algorithm>
+#include <map>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/train/evaluate.h"
@@ -31,13 +32,15 @@ void require_one_stream(const Transformer& model) {
 class RolloutSums {
  public:
   RolloutSums(const Task& task, Index length)
-      : is_causal_(task.shape().architecture == Architecture::decoder),
-        relations_(task.relations()),
+      : relations_(task.relations()),
         rows_(relations_.size()),
-        rollout_(length, length) {}
+        rollout_(length, length),
+        sequences_(static_cast<std::size_t>(length)) {}
 
-  void add(const Example& example, Index b, const Matrix& rollout) {
+  /// uniform: the rollout of the same sequence if attention were uniform.
+  void add(const Example& example, Index b, const Matrix& rollout, const Matrix& uniform) {
     for (Index t = 0; t < rollout.rows(); ++t) {
+      ++sequences_[static_cast<std::size_t>(t)];
       for (Index s = 0; s < rollout.rows(); ++s) rollout_(t, s) += rollout(t, s);
       for (std::size_t r = 0; r < relations_.size(); ++r) {
         const auto keys = example.truth[r].keys(b, t);
@@ -45,9 +48,10 @@ class RolloutSums {
         double share = 0;
         for (const std::int32_t key : keys) share += rollout(t, key);
         RolloutReport::Row& row = rows_[r];
+        double uniform_share = 0;
+        for (const std::int32_t key : keys) uniform_share += uniform(t, key);
         row.rollout.add(share);
-        row.uniform.add(static_cast<double>(keys.size()) /
-                        static_cast<double>(is_causal_ ? t + 1 : rollout.rows()));
+        row.uniform.add(uniform_share);
       }
     }
   }
@@ -58,26 +62,51 @@ class RolloutSums {
       row.relation = relations_[r].name;
       report.relations.push_back(row);
     }
-    report.rollout = means(rollout_, report.examples);
+    report.rollout = means();
   }
 
  private:
-  static std::vector<std::vector<double>> means(const Matrix& sums, Index examples) {
+  /// Returns the mean of each row over the sequences that have it, up to the longest one.
+  std::vector<std::vector<double>> means() const {
+    const Index longest = std::ssize(sequences_) - std::ranges::count(sequences_, 0);
     std::vector<std::vector<double>> rows;
-    for (Index t = 0; t < sums.rows(); ++t) {
+    for (Index t = 0; t < longest; ++t) {
       std::vector<double>& row = rows.emplace_back();
-      for (Index s = 0; s < sums.columns(); ++s) {
-        row.push_back(sums(t, s) / static_cast<double>(examples));
-      }
+      const auto count = static_cast<double>(sequences_[static_cast<std::size_t>(t)]);
+      for (Index s = 0; s < longest; ++s) row.push_back(rollout_(t, s) / count);
     }
     return rows;
   }
 
-  bool is_causal_;
   std::vector<Relation> relations_;
   std::vector<RolloutReport::Row> rows_;
   Matrix rollout_;
+  std::vector<Index> sequences_;  // by position: how many reach it
 };
+
+/// Returns equal weights on all keys that each query sees, [length, length].
+Matrix uniform_pattern(const AttentionLayer& layer, Index length) {
+  const AttentionMask mask{.causal = layer.causal, .window = layer.window};
+  Matrix pattern(length, length);
+  for (Index t = 0; t < length; ++t) {
+    for (Index s = 0; s < length; ++s) pattern(t, s) = mask.sees(0, t, s) ? 1 : 0;
+  }
+  divide_by_row_sums(pattern);
+  return pattern;
+}
+
+/// Returns the rollout of a model whose heads all attend uniformly.
+Matrix uniform_rollout(const Transformer& model, Index length) {
+  std::vector<Matrix> layers;
+  for (const AttentionLayer& layer : model.attention_layers()) {
+    Matrix sum(length, length);
+    if (layer.attention->head_count() > 0) sum = uniform_pattern(layer, length);
+    for (Index t = 0; t < length; ++t) sum(t, t) += 1;
+    divide_by_row_sums(sum);
+    layers.push_back(std::move(sum));
+  }
+  return attention_rollout(layers);
+}
 
 }  // namespace
 
@@ -117,12 +146,15 @@ RolloutReport find_rollout(const Transformer& model, const Task& task, Index exa
   const Batch& all = example.batch;
   RolloutReport report{.attention = attention_layer_names(model), .examples = all.size};
   RolloutSums sums(task, all.length);
+  std::map<Index, Matrix> uniform;  // by length
   for (Index b = 0; b < all.size; ++b) {
     const Batch one = all.rows(b, b + 1);
     const Activations activations(model, one);
     const std::vector<Matrix> layers = layer_attention(model, activations, 0, all.length_of(b));
     if (layers.empty()) continue;
-    sums.add(example, b, attention_rollout(layers));
+    const Index length = all.length_of(b);
+    if (!uniform.contains(length)) uniform.emplace(length, uniform_rollout(model, length));
+    sums.add(example, b, attention_rollout(layers), uniform.at(length));
   }
   sums.finish(report);
   if (all.size < 2) return report;  // a cost needs two examples
@@ -143,7 +175,7 @@ Result result_of(const RolloutReport& report) {
               "share of the rollout (product of all attention matrices) on the ground-truth keys")
            .fixed(3)
            .mean_over("queries"),
-       Column("uniform", "uniform", "the same share if attention were uniform over visible keys")
+       Column("uniform", "uniform", "the same share of the rollout if all heads attended uniformly")
            .fixed(3)
            .mean_over("queries")}};
   table.append(change_columns("cost.", "cost",

@@ -26,13 +26,14 @@ struct RolloutReport {
   struct Row {
     std::string relation;
     Mean rollout{};       // over queries: share of the ground-truth keys
-    Mean uniform{};       // the same for equal shares of all visible keys
+    Mean uniform{};       // the same if all heads attended uniformly to the keys their masks allow
     PairedChange cost{};  // of masking the ground-truth edges in all heads (truth_edges.h)
   };
   std::vector<std::string> attention{};
   Index examples = 0;
   std::vector<Row> relations{};
-  std::vector<std::vector<double>> rollout{};  // [T][T]: mean over examples
+  /// [T][T], T the longest length: each row is a mean over the examples that have its position.
+  std::vector<std::vector<double>> rollout{};
 };
 Result result_of(const RolloutReport& report);
 
