@@ -142,11 +142,49 @@ TEST_F(Stored, PaddingIsNotScored) {
   EXPECT_EQ(score_heads(patterns).heads[0].value("first"), 1);
   weights[12] = 0;  // query 1 of the second example attends to padding
   weights[14] = 1;
+  weights[15] = 1;
+  weights[17] = 0;
   expect_error(
       [&] {
         StoredPatterns(files({2, 1, 1, 3, 3}, weights, R"([["a", "b", "c"], ["a", "b"]])"));
       },
       {"p.npy: example 1, head 0.0, query 1: a weight of 1 lies on keys after the last of 2"});
+}
+
+/// Causal weights of 5 queries and keys for 3 words, uniform over the visible keys: of words at the
+/// end, if the padding in front of them sees the first key, and of words at the front.
+std::vector<float> padded_weights(bool in_front, bool padding_sees_itself) {
+  std::vector<float> weights(25);
+  for (Index t = 0; t < 5; ++t) {
+    const bool is_padding = in_front ? t < 2 : t >= 3;
+    const Index first = in_front && !is_padding ? 2 : 0;
+    const Index last = !in_front && is_padding && !padding_sees_itself ? 2 : t;
+    for (Index s = first; s <= last; ++s) {
+      const bool is_seen = !(in_front && is_padding) || padding_sees_itself;
+      weights[t * 5 + s] = is_seen ? 1.0F / static_cast<float>(last - first + 1) : 0;
+    }
+  }
+  return weights;
+}
+
+TEST_F(Stored, PaddingInFrontIsRefusedAndAtTheEndIsRead) {
+  std::vector<float> whole(25);
+  for (Index t = 0; t < 5; ++t) whole[t * 5] = 1;
+  const std::string tokens = R"([["a", "b", "c", "d", "e"], ["a", "b", "c"]])";
+  for (const bool sees_itself : {true, false}) {
+    for (const bool normalised : {true, false}) {
+      const auto read = [&](bool in_front) {
+        std::vector<float> weights = whole;
+        const std::vector<float> padded = padded_weights(in_front, sees_itself);
+        weights.insert(weights.end(), padded.begin(), padded.end());
+        StoredPatternFiles stored = files({2, 1, 1, 5, 5}, weights, tokens);
+        stored.unnormalised = !normalised;
+        return StoredPatterns(stored);
+      };
+      expect_error([&] { read(true); }, {"example 1 has 3 tokens", "padded in front?"});
+      EXPECT_NO_THROW(read(false)) << sees_itself << normalised;
+    }
+  }
 }
 
 TEST_F(Stored, RowsThatDoNotSumToOneNeedConsent) {

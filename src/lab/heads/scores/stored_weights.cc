@@ -1,7 +1,9 @@
 // Checks of the weights of stored patterns. Rows and keys after the last token of an example are
-// padding: rows may hold anything that is a weight, and queries may give such keys no weight. A
-// message names the first fault. Read next: stored_patterns.cc.
+// padding: rows may hold anything that is a weight, and queries may give such keys no weight.
+// Padding in front of the tokens is refused. A message names the first fault. Read next:
+// stored_patterns.cc.
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "headlab/core/base/text.h"
@@ -62,9 +64,43 @@ void require_row(std::span<const float> row, Index keys, bool normalises,
   }
 }
 
+double sum_of(std::span<const float> weights) {
+  return std::accumulate(weights.begin(), weights.end(), 0.0);
+}
+
+/// Returns whether a pattern has the words of an example at the end of its axes: its last queries
+/// have weights, and none on the keys in front of the last ones.
+bool has_words_at_the_end(const StoredInput& input, std::span<const float> pattern,
+                          const Lengths& lengths) {
+  const Index front = input.keys - lengths.keys;
+  for (Index t = input.queries - lengths.queries; t < input.queries; ++t) {
+    const std::span<const float> row = pattern.subspan(t * input.keys, input.keys);
+    const bool is_empty = !(sum_of(row.subspan(front)) > 0);
+    if (is_empty || sum_of(row.first(front)) > static_cast<double>(kLargestMasked)) return false;
+  }
+  return true;
+}
+
+/// Throws an Error if all patterns of a shorter example have its words at the end: their rows would
+/// be read as those of other words.
+void refuse_padding_in_front(const StoredInput& input, Index b) {
+  const Lengths lengths = lengths_of(input, b);
+  if (lengths.keys == input.keys) return;
+  for (Index m = 0; m < input.layers; ++m) {
+    for (Index h = 0; h < input.heads; ++h) {
+      if (!has_words_at_the_end(input, input.pattern(b, m, h), lengths)) return;
+    }
+  }
+  throw Error(text("example ", b, " has ", lengths.keys, " tokens, and all weights of its last ",
+                   lengths.queries, " queries lie on the last ", lengths.keys, " of ", input.keys,
+                   " keys: is it padded in front?"),
+              "give the patterns of this example without padding, or with padding at the end");
+}
+
 }  // namespace
 
 void check_weights(const StoredInput& input) {
+  for (Index b = 0; b < input.examples; ++b) refuse_padding_in_front(input, b);
   for_patterns(input, [&](Index b, Index m, Index h) {
     const std::span<const float> pattern = input.pattern(b, m, h);
     const std::string place = place_text(b, m, h);
