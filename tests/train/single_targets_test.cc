@@ -3,6 +3,7 @@
 #include "headlab/lab/runs/single_targets.h"
 
 #include "headlab/core/tasks/table.h"
+#include "support/errors.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -64,13 +65,20 @@ TEST_F(SingleTargets, InContextScoreIsTheLossAtTheLateLessThatAtTheEarlyPosition
   add(1, 1, 5);
   add(1, 7, 2);
   add(2, 1, 9);  // no target at the late position
-  const auto score = in_context_score(answered, 2, 50);
-  ASSERT_TRUE(score);
-  EXPECT_EQ(score->late, 8);
-  EXPECT_EQ(score->examples, 2);
-  EXPECT_EQ(score->difference.mean, -2.5);
-  EXPECT_FALSE(in_context_score(answered, 8, 50)) << "the same position";
-  EXPECT_FALSE(in_context_score(answered, 4, 6)) << "no target there";
+  for (const auto& [one, other] : {std::pair<Index, Index>(1, 7), {7, 1}}) {  // in either order
+    const auto score = in_context_score(answered, one, other);
+    ASSERT_TRUE(score);
+    EXPECT_EQ(score->early, 1);
+    EXPECT_EQ(score->late, 7);
+    EXPECT_EQ(score->examples, 2);
+    EXPECT_EQ(score->difference.mean, -2.5);
+  }
+  EXPECT_FALSE(in_context_score(answered, 3, 5)) << "no target there";
+  const std::vector<std::pair<Index, Index>> wrong = {{7, 7}, {1, 8}, {-1, 3}};
+  for (const auto& [one, other] : wrong) {
+    expect_error([&] { in_context_score(answered, one, other); },
+                 {"two positions from 0 to 7", text("got ", one, " and ", other)});
+  }
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace headlab::cli {
 namespace {
 
 struct EvalFlags {
-  Index examples = 512, early = 5, late = 50;
+  Index examples = 512, early = 4, late = 49;
   bool best = false;
   TargetGroups by = TargetGroups::target;
   std::string npy, logits, without;
@@ -24,8 +24,8 @@ struct EvalFlags {
     s.integer("examples", examples, 1, 1 << 24, "held-out sequences");
     s.boolean("best", best, "use the parameters with the lowest held-out loss");
     s.choice("by", by, {"target", "position", "answer"}, "groups whose losses are shown");
-    s.integer("early", early, 1, 1 << 24, "first position of the in-context score, from 1");
-    s.integer("late", late, 1, 1 << 24, "second position of the in-context score");
+    s.integer("early", early, 0, 1 << 24, "a position of the in-context score, from 0");
+    s.integer("late", late, 0, 1 << 24, "the other position of the in-context score");
     s.group("output");
     s.string("npy", npy, "sums and counts of losses [examples, targets, 2] (NumPy)", "FILE");
     s.string("logits", logits, "logits [examples, positions, targets, outputs] (NumPy)", "FILE");
@@ -52,14 +52,28 @@ void write_logits(const Invocation& call, const std::string& file, const Run& ru
   write_out(call, file, npy_bytes(shape, answered.logits));
 }
 
+/// Returns the in-context score of the positions of the flags; those that are not given are moved
+/// to the last position of a shorter sequence.
+std::optional<InContextScore> score_asked(const Invocation& call, EvalFlags flags,
+                                          const AnsweredTargets& answered) {
+  const Index last = answered.length - 1;
+  if (!call.given("early")) flags.early = std::min(flags.early, last);
+  if (!call.given("late")) flags.late = std::min(flags.late, last);
+  const bool is_asked = call.given("early") || call.given("late");
+  if (!is_asked && flags.early == flags.late) return std::nullopt;
+  return in_context_score(answered, flags.early, flags.late);
+}
+
 /// Adds the table of groups and the in-context score; returns a line about the score.
-std::string add_groups(Result& found, const Run& run, const EvalFlags& flags,
-                       const AnsweredTargets& answered) {
+std::string add_groups(const Invocation& call, Result& found, const Run& run,
+                       const EvalFlags& flags, const AnsweredTargets& answered) {
   if (flags.by == TargetGroups::target) return "";
   found.tables.push_back(grouped_table(*run.task, answered.targets, flags.by));
   if (flags.by != TargetGroups::position) return "";
-  const std::optional<InContextScore> score = in_context_score(answered, flags.early, flags.late);
+  const std::optional<InContextScore> score = score_asked(call, flags, answered);
   found.about["in_context"] = score ? to_json(*score) : Json();
+  const bool is_asked = call.given("early") || call.given("late");
+  if (!score && !is_asked) return "";
   if (!score) {
     return text("\nin-context score: no example has targets at positions ", flags.early, " and ",
                 flags.late, "\n");
@@ -117,7 +131,7 @@ Output eval(Invocation& call) {
                                  {"accuracy", held_out.accuracy},
                                  {"examples", judged}}),
                .tables = {target_table(held_out)}};
-  const std::string score = add_groups(found, run, flags, answered);
+  const std::string score = add_groups(call, found, run, flags, answered);
   if (const std::string data = run.task->about_data(); !data.empty()) found.about["data"] = data;
   const std::string bits = add_bits(found.about, run, held_out);
   const std::string overfitting = run.best ? "" : overfitting_text(run);

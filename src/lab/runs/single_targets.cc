@@ -4,6 +4,7 @@
 #include "headlab/lab/runs/single_targets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "headlab/core/base/error.h"
@@ -31,6 +32,17 @@ void add_targets(const Tensor& logits, const Batch& part, Index first,
     one.target = target;
     one.predicted = static_cast<std::int32_t>(std::max_element(x, x + outputs) - x);
     one.loss = static_cast<double>(losses.data()[row]);
+  }
+}
+
+/// Replaces the logits behind the end of each sequence by NaN. logits: [B, T, outputs].
+void blank_padding(const Batch& part, std::span<float> logits) {
+  const std::size_t of_position = logits.size() / static_cast<std::size_t>(part.size * part.length);
+  for (Index b = 0; b < part.size; ++b) {
+    for (Index t = part.length_of(b); t < part.length; ++t) {
+      const auto first = static_cast<std::size_t>(b * part.length + t) * of_position;
+      std::ranges::fill(logits.subspan(first, of_position), std::nanf(""));
+    }
   }
 }
 
@@ -74,6 +86,7 @@ AnsweredTargets answer_targets(const Model& model, const Task& task, const Evalu
     add_targets(found, part, first, answered.targets);
     if (!logits) return;
     answered.logits.insert(answered.logits.end(), found.values().begin(), found.values().end());
+    blank_padding(part, std::span(answered.logits).last(found.values().size()));
   });
   require(!answered.targets.empty(),
           "cannot evaluate: the held-out examples have no target at all");
@@ -122,17 +135,17 @@ Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
   return table;
 }
 
-std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, Index early,
-                                               Index late) {
-  require(early >= 1 && late >= 1,
-          "cannot compute the in-context score: its positions count from 1, got ", early, " and ",
-          late);
-  InContextScore score{.early = early, .late = std::min(late, answered.length)};
-  if (score.early >= score.late) return std::nullopt;
+std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, Index one_position,
+                                               Index other_position) {
+  InContextScore score{.early = std::min(one_position, other_position),
+                       .late = std::max(one_position, other_position)};
+  const bool fits = score.early >= 0 && score.early < score.late && score.late < answered.length;
+  require(fits, "cannot compute the in-context score: it needs two positions from 0 to ",
+          answered.length - 1, ", got ", one_position, " and ", other_position);
   std::map<Index, std::pair<Mean, Mean>> losses;  // by example: at early, at late
   for (const SingleTarget& one : answered.targets) {
-    if (one.position + 1 == score.early) losses[one.example].first.add(one.loss);
-    if (one.position + 1 == score.late) losses[one.example].second.add(one.loss);
+    if (one.position == score.early) losses[one.example].first.add(one.loss);
+    if (one.position == score.late) losses[one.example].second.add(one.loss);
   }
   std::vector<double> differences;
   for (const auto& [example, both] : losses) {

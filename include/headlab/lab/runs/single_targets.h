@@ -22,7 +22,8 @@ struct SingleTarget {
   double loss = 0;  // nats
 };
 
-/// The answers of a model, and its logits [examples, T, K, V] if they were asked for.
+/// The answers of a model, and its logits [examples, T, K, V] if they were asked for: NaN
+/// behind the end of a sequence.
 struct AnsweredTargets {
   std::vector<SingleTarget> targets;
   std::vector<float> logits{};
@@ -43,17 +44,17 @@ Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
                     TargetGroups groups);
 
 /// Mean over examples of the loss at position `late` minus the loss at position `early`, both
-/// counted from 1 and averaged over the targets there; below 0 if context helps. Olsson et al. use
-/// 500 and 50.
+/// counted from 0 and averaged over the targets there; below 0 if context helps. Olsson et al. use
+/// the 500th and the 50th token: 499 and 49.
 struct InContextScore {
-  Index early = 5, late = 50;
+  Index early = 4, late = 49;
   Index examples = 0;     // with a target at both positions
   Interval difference{};  // of 95%, over examples
 };
-/// Returns the score; a `late` beyond `length` becomes the last position. Nothing if no example has
-/// targets at both positions, or if they are the same position.
-std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, Index early,
-                                               Index late);
+/// Returns the score of two positions, in either order. Nothing if no example has targets at both.
+/// Error if they are equal or beyond the length.
+std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, Index one_position,
+                                               Index other_position);
 Json to_json(const InContextScore& score);
 
 }  // namespace headlab
