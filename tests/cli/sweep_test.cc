@@ -100,6 +100,38 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
   EXPECT_TRUE(holds(json.at("failed").items()[0].at("error").string(), "not finite"));
 }
 
+TEST_F(SweepCommand, CountsATrialThatDivergedWhoeverNoticesIt) {
+  const Words base = typed(
+      "sweep --task copy --heads 1,2 --d-model 8 --batch 2 --eval-examples 2 --warmup 0 --clip 0 "
+      "--norm none --steps 60 --jobs 1 --out s");
+  for (const char* more : {"--lr 1000 --eval-every 0", "--optimizer sgd --lr 1000 --eval-every 2",
+                           "--optimizer sgd --lr 1000 --eval-every 2 --track-heads 1"}) {
+    fs::remove_all(folder.path() / "s");
+    const Outcome outcome = run(with(base, typed(more)));
+    EXPECT_EQ(outcome.status, 1);
+    expect_parts(outcome.out, {"failed: 2 of these, 2 because they diverged", "step "});
+  }
+}
+
+TEST_F(SweepCommand, CountsTrialsOfAllItsProcessesTogether) {
+  const Outcome outcome = run(grid({"--out", "s", "--seeds", "3", "--jobs", "2"}));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (int done = 1; done <= 6; ++done) {
+    const std::string count = text("(", done, " of 6)");
+    const std::size_t at = outcome.err.find(count);
+    ASSERT_NE(at, std::string::npos) << count << "\n" << outcome.err;
+    EXPECT_EQ(outcome.err.find(count, at + 1), std::string::npos) << count;
+  }
+}
+
+TEST_F(SweepCommand, SaysWhichColumnsHeadsLeaveOut) {
+  const Outcome outcome =
+      run(grid({"--out", "s", "--heads", "7", "--seeds", "1", "--d-model", "64"}));
+  EXPECT_TRUE(holds(outcome.err, "64 is not divisible by 7 heads: each is 9 wide, 63 columns"))
+      << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "widths that divide are 63 and 70"));
+}
+
 TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
   // A comma is another cell, + another layer; 3 heads of 16 are 5 wide, as in train.
   done(grid({"--heads", "3,4+2", "--layers", "2", "--seeds", "1", "--out", "s"}));

@@ -113,12 +113,15 @@ JobsDone train_trials(const SweepFlags& flags, const std::vector<SweepTrial>& tr
   return make_shown(flags.jobs, trainings);
 }
 
-/// Reports once for each kind of trial that the warm-up is longer than the training.
-void note_warmups(const std::vector<SweepTrial>& trials) {
+/// Reports once for each kind of trial that the warm-up is longer than the training, or that heads
+/// leave columns of d_model out.
+void note_settings(const std::vector<SweepTrial>& trials) {
   std::set<std::string> said;
   for (const SweepTrial& trial : trials) {
-    const std::string one = warmup_note(trial.config.train);
-    if (!one.empty() && said.insert(one).second) note(text("note: ", trial.group, ": ", one));
+    for (const std::string& one :
+         {warmup_note(trial.config.train), head_width_note(trial.config.model)}) {
+      if (!one.empty() && said.insert(one).second) note(text("note: ", trial.group, ": ", one));
+    }
   }
 }
 
@@ -198,7 +201,7 @@ Output sweep(Invocation& call) {
   if (flags.collect) return show(call, flags, trials);
   add_grid(flags.out, grid);
   if (!is_worker()) {
-    note_warmups(trials);
+    note_settings(trials);
     note("plan: " + plan_of(trials));
   }
   const JobsDone made = train_trials(flags, trials);

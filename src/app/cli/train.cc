@@ -215,6 +215,8 @@ Output train_new_run(Invocation& call) {
   note(text("training ", task_given, ": ", grouped(run.model.parameter_count()),
             " parameters, seed ", seed, " -> ", run.path.string()));
   note_settings(call, run.config);
+  const std::string widths = head_width_note(run.config.model);
+  if (!widths.empty()) note("note: " + widths);
   const std::string warmup = warmup_note(run.config.train);
   if (!warmup.empty()) note("note: " + warmup);
   return train_to_end(run, trainer, flags.profile,

@@ -57,17 +57,17 @@ JobsDone make_shown(Index jobs, const std::vector<Job>& parts) {
     stop_with_parent(parent);
   };
   const auto begin = std::chrono::steady_clock::now();
-  Index done = 0;
-  options.after_job = [&](std::size_t i, std::string trouble) {
+  const Index before =
+      std::ranges::count_if(parts, [](const Job& part) { return kept_in(part).has_value(); });
+  options.after_job = [&](std::size_t i, Index done, std::string trouble) {
     const char* ended = trouble.empty() ? " finished (" : " (";
     const std::optional<Json> found = trouble.empty() ? kept_in(parts[i]) : std::nullopt;
     const Json* loss = found ? found->find("loss") : nullptr;
     if (loss != nullptr && loss->is_number()) trouble = "loss " + significant(loss->number());
     const double took =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    ++done;
     const double left =
-        took / static_cast<double>(done) * static_cast<double>(std::ssize(parts) - done);
+        took / static_cast<double>(done - before) * static_cast<double>(std::ssize(parts) - done);
     const std::string rest = text(", ", std::ssize(parts) - done, " to do, ", clock_text(left));
     note(text(parts[i].label, ended, done, " of ", parts.size(), ")",
               trouble.empty() ? "" : ": " + trouble,

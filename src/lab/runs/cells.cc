@@ -94,25 +94,30 @@ End try_job(const Job& job, bool waited, JobFailure& failure) {
   return End::failed;
 }
 
-/// Jobs taken by workers, in shared memory, so that no worker takes a job on which another may have
-/// died.
+/// Jobs taken and ended by workers, in shared memory, so that no worker takes a job on which
+/// another may have died, and all count together.
 class Taken {
  public:
-  explicit Taken(std::size_t jobs)
-      : size_(jobs),
-        taken_(mmap(nullptr, jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    require(taken_ != MAP_FAILED, "cannot work in several processes: there is no memory for it");
+  explicit Taken(const std::vector<Job>& jobs)
+      : size_(sizeof(Count) + jobs.size()),
+        memory_(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    require(memory_ != MAP_FAILED, "cannot work in several processes: there is no memory for it");
+    *static_cast<Count*>(memory_) = std::ranges::count_if(jobs, has_files);
   }
-  ~Taken() { munmap(taken_, size_); }
+  ~Taken() { munmap(memory_, size_); }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
   bool take(std::size_t job) const {
-    return !static_cast<std::atomic<bool>*>(taken_)[job].exchange(true);
+    char* const taken = static_cast<char*>(memory_) + sizeof(Count);
+    return !reinterpret_cast<std::atomic<bool>*>(taken)[job].exchange(true);
   }
+  /// Counts a job that ended; returns how many have, in all processes and before them.
+  Index count_end() const { return ++*static_cast<Count*>(memory_); }
 
  private:
+  using Count = std::atomic<Index>;
   std::size_t size_;
-  void* taken_;
+  void* memory_;
 };
 
 /// Describes how a cell ended: "" if it finished.
@@ -140,7 +145,7 @@ JobsDone make_here(const std::vector<Job>& jobs, const MakeOptions& options, con
         end = try_job(jobs[i], again, failure);
         made.stopped = end == End::stopped;
         if (options.after_job && end != End::busy) {
-          options.after_job(i, how_it_ended(jobs[i], end, failure));
+          options.after_job(i, taken.count_end(), how_it_ended(jobs[i], end, failure));
         }
       }
       made.finished += end == End::finished;
@@ -260,7 +265,7 @@ JobsDone run_jobs(const std::vector<Job>& jobs, const MakeOptions& options) {
   if (left == 0) return {.finished = std::ssize(jobs)};
   const Index processes =
       jobs_in_memory(jobs, std::min<Index>(options.processes, left), options.memory);
-  const Taken taken(std::max<std::size_t>(1, jobs.size()));
+  const Taken taken(jobs);
   if (processes <= 1) return make_here(jobs, options, taken);
   std::vector<pid_t> workers;
   for (Index job = 0; job < processes; ++job) workers.push_back(start_worker(jobs, options, taken));

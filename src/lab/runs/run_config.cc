@@ -109,6 +109,16 @@ void fit_heads(TransformerConfig& model) {
   if (!fits && model.d_head == 0) model.d_head = model.d_model / model.heads[0];
 }
 
+std::string head_width_note(const TransformerConfig& model) {
+  const Index heads = model.heads[0];
+  const bool is_even = model.heads.size() != 1 || heads == 0 || model.d_model % heads == 0;
+  const Index width = heads == 0 ? 0 : model.d_model / heads;
+  if (is_even || model.d_head != width) return "";
+  return text("d_model ", model.d_model, " is not divisible by ", heads, " heads: each is ", width,
+              " wide, ", heads * width, " columns together; widths that divide are ", heads * width,
+              " and ", heads * (width + 1));
+}
+
 RunConfig recommended_config(const std::string& task) {
   RunConfig config;
   config.task = task;

@@ -1,9 +1,8 @@
 // The table of an evaluation: a row for each target. It is a file of its own because the framework,
 // which evaluates, knows no tables.
 // Read next: headlab/core/train/evaluate.h, run.cc.
-#include <iomanip>
-
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/runs/run.h"
 
 namespace headlab {
@@ -29,8 +28,9 @@ Table target_table(const Evaluation& evaluation) {
     table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
   }
   if (evaluation.targets.size() > 1) {
-    table.note = text("all: loss ", std::setprecision(4), evaluation.loss, ", accuracy ",
-                      evaluation.accuracy, " of ", evaluation.count, " targets");
+    table.note =
+        text("all: loss ", significant(evaluation.loss), ", accuracy ",
+             fixed(evaluation.accuracy, 4), " over ", grouped(evaluation.count), " targets");
   }
   return table;
 }

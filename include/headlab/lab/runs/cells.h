@@ -95,8 +95,8 @@ struct MakeOptions {
   double memory = 0;
   std::function<bool()> should_stop{};  // called between cells
   /// Called after each cell that this process tried, with "" if it succeeded, else "failed: ..." or
-  /// "interrupted ...".
-  std::function<void(std::size_t job, const std::string& trouble)> after_job{};
+  /// "interrupted ...". ended: cells that have ended so far, in all processes and earlier calls.
+  std::function<void(std::size_t job, Index ended, const std::string& trouble)> after_job{};
   /// Called first in each process if there are several.
   std::function<void()> in_worker{};
 };

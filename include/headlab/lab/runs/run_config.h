@@ -66,6 +66,8 @@ std::string identity_of(const RunConfig& config);
 std::unique_ptr<Task> fit_to_task(RunConfig& config);
 /// Sets d_head = floor(d_model / heads) if the heads do not divide d_model and d_head is not given.
 void fit_heads(TransformerConfig& model);
+/// Returns a note if fit_heads left columns of d_model without a head; "" otherwise.
+std::string head_width_note(const TransformerConfig& model);
 /// Returns the defaults with the recommended settings of a task. Error for an unknown task.
 RunConfig recommended_config(const std::string& task);
 
