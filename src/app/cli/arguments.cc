@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "app/cli/commands.h"
+#include "headlab/core/base/json.h"
 #include "headlab/lab/heads/causes/analyses.h"
 #include "headlab/lab/results/words.h"
 
@@ -139,6 +140,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   check_positionals();
   check_rules();
   check_table_name();
+  check_words();
   const std::vector<std::int64_t>& threads = common_.threads;
   const bool several = threads.size() > 1;
   if (several && !settings_.takes_several_threads) {
@@ -148,6 +150,20 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   }
   if (!several && threads[0] > 0) set_thread_count(static_cast<int>(threads[0]));
   set_quiet(common_.quiet);
+}
+
+/// Throws a UsageError for a word that is not UTF-8 if the command writes JSON, which repeats its
+/// command line.
+void Invocation::check_words() const {
+  const bool stores = settings_.find("out") != nullptr && !stores_if_asked_;
+  const bool writes_json = json() || given("out") || stores || settings_.find("jobs") != nullptr;
+  std::size_t ignored = 0;
+  for (const Argument& argument : arguments_) {
+    const std::string word = argument.value.value_or("");
+    if (!writes_json || valid_utf8(word, ignored)) continue;
+    throw UsageError(text("cannot write JSON about '", word, "': the name is not UTF-8"),
+                     "rename it");
+  }
 }
 
 /// Throws a UsageError for a flag of tables if the command has none.
@@ -182,7 +198,7 @@ const Setting& Invocation::setting_for(const Argument& argument) const {
 }
 
 void Invocation::set(const Setting& setting, const Argument& argument) const {
-  const std::string help = text(argument.flag, ": ", setting.help);
+  const std::string help = text("list the flags with `headlab ", command_.name, " --help`");
   std::string value;
   if (argument.apart) {
     value = argument.flag == flag_of(setting.name) ? "true" : "false";
@@ -330,10 +346,12 @@ std::string Invocation::help(const std::string& more) const {
               flags, more, "\ncommon flags (headlab --help): ", common, " --quiet --threads\n");
 }
 
-Flags Invocation::out_setting() {
+Flags Invocation::out_setting(bool if_asked) {
+  stores_if_asked_ = if_asked;
   Flags s;
   s.group("output");
-  s.string("out", out_, "file for the result (default: in the run)", "FILE");
+  s.string("out", out_,
+           if_asked ? "file for the result" : "file for the result (default: in the run)", "FILE");
   return s;
 }
 

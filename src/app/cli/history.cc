@@ -9,7 +9,7 @@ Output history(Invocation& call) {
   PictureFlags picture;
   Flags settings;
   picture.add_to(settings);
-  call.read(settings, call.out_setting());
+  call.read(settings, call.out_setting(true));
   picture.units();
   const Run run = open_run(call.positionals()[0]);
   const HeadsHistory history = read_heads_history(run);

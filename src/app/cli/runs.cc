@@ -164,9 +164,13 @@ Output runs(Invocation& call) {
   std::vector<Json> facts = describe_all(paths);
   for (std::size_t i = 0; const fs::path& path : paths) {
     Json& run = facts[i++];
+    std::size_t position = 0;
+    if (!run.is_string() && call.json() && !valid_utf8(path.string(), position)) {
+      run = "its name is not UTF-8, so it has no place in JSON";
+    }
     if (run.is_string()) {
       ++unread;
-      note(text("note: ", path.string(), " cannot be read: ", run.string()));
+      note(text("note: ", path.string(), " is left out: ", run.string()));
       continue;
     }
     all.push_back(std::move(run));

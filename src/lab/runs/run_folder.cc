@@ -5,6 +5,7 @@
 // measured passes through functions that each request it. Read next: run.cc; base/files.cc,
 // FileLock.
 #include "lab/runs/run_folder.h"
+#include "headlab/core/base/json.h"
 #include "headlab/lab/runs/file_lock.h"
 #include "lab/runs/exchange.h"
 
@@ -247,8 +248,14 @@ RunLock lock_run(const fs::path& path) {
   return lock;
 }
 
-/// Throws an Error for a name that leaves no room for those of the files next to the run.
-static void check_length(const fs::path& path) {
+/// Throws an Error for a name that is not UTF-8, or leaves no room for those of the files next to
+/// the run.
+static void check_name(const fs::path& path) {
+  std::size_t position = 0;
+  if (!valid_utf8(path.string(), position)) {
+    throw Error(text("cannot write a run to '", path.string(), "': the name is not UTF-8"),
+                "choose a name in UTF-8: results repeat it in JSON");
+  }
   constexpr std::size_t kLongestName = 255, kMost = kLongestName - kBeingReplaced.size();
   const fs::path whole = (path / "").lexically_normal().parent_path();
   const std::size_t length = whole.filename().string().size();
@@ -260,7 +267,7 @@ static void check_length(const fs::path& path) {
 
 void check_run_folder(const fs::path& path, Existing existing) {
   std::error_code ignored;
-  check_length(path);
+  check_name(path);
   if (!is_there(path)) return;
   require(fs::is_directory(path, ignored), "cannot write a run to ", path.string(),
           ": it is not a folder");

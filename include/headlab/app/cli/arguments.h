@@ -188,8 +188,9 @@ class Invocation {
   const std::vector<std::string>& positionals() const { return positionals_; }
   /// Returns the numbers given by --threads; 0: all processors.
   const std::vector<std::int64_t>& threads() const { return common_.threads; }
-  /// Returns the setting --out FILE of commands that store their result.
-  Flags out_setting();
+  /// Returns the setting --out FILE of commands that store their result. if_asked: only there, and
+  /// not in the run without it.
+  Flags out_setting(bool if_asked = false);
   /// Returns all settings, including the common ones.
   const Settings& settings() const { return settings_; }
   /// Returns the command line that reproduces the printed numbers: the words as given, without
@@ -217,6 +218,7 @@ class Invocation {
   };
   void refuse_table_flags() const;
   void check_table_name() const;
+  void check_words() const;
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
   void add_positional(const std::string& word, bool follows_end);
@@ -231,6 +233,7 @@ class Invocation {
   std::vector<std::string> positionals_;
   Flags settings_;
   std::string out_;
+  bool stores_if_asked_ = false;
   CommonFlags common_;
 };
 
