@@ -51,6 +51,9 @@ def _find_program():
 program = _find_program()  # set it to another path if the program is elsewhere
 
 
+_SWITCHES = {"biases": ("off", "on")}  # settings whose two values are words of the program
+
+
 def _flags(settings):
     """Settings as flags: heads=8 is --heads 8, force=True is --force, seeds=[0, 1] is --seeds 0,1."""
     words = []
@@ -58,6 +61,8 @@ def _flags(settings):
         flag = name.replace("_", "-")
         if value is None:
             continue
+        if name in _SWITCHES and isinstance(value, bool):
+            value = _SWITCHES[name][value]
         if value is True or value is False:
             words.append(f"--{flag}" if value else f"--no-{flag}")
         elif isinstance(value, (list, tuple)):
@@ -75,7 +80,7 @@ def _output(words, folder=None):
                               cwd=folder)
     except OSError as reason:
         raise Error(f"cannot run '{program}': {reason.strerror}",
-                    "set headlab.program to the path of the program") from None
+                    "build it, or set HEADLAB or headlab.program to its path") from None
     if done.returncode == 0:
         return done.stdout
     said = {"error": "", "hint": ""}
@@ -89,9 +94,15 @@ def _output(words, folder=None):
     raise Error(said["error"] or done.stderr.strip() or unknown, said["hint"])
 
 
+def _positionals(arguments):
+    """Arguments as words that are no flags: after -- if one begins like a flag."""
+    words = list(map(str, arguments))
+    return ["--", *words] if any(word.startswith("-") for word in words) else words
+
+
 def call(command, *arguments, **settings):
     """The JSON of any command: call("eval", "runs/full", examples=64)."""
-    return json.loads(_output([command, *map(str, arguments), *_flags(settings), "--json"]))
+    return json.loads(_output([command, *_flags(settings), "--json", *_positionals(arguments)]))
 
 
 def table(command, *arguments, **settings):
@@ -243,7 +254,7 @@ def train(task="relations", out=None, **settings):
 
 
 def _plain(array):
-    """An array of any kind as nested lists."""
+    """An array of any kind as nested lists, and a number of NumPy as one of Python."""
     for step in ("detach", "cpu", "float"):  # a tensor of PyTorch
         array = getattr(array, step)() if hasattr(array, step) else array
     if hasattr(array, "tolist"):
@@ -255,10 +266,23 @@ def _shape(nested):
     return [len(nested), *_shape(nested[0])] if isinstance(nested, list) and nested else []
 
 
+def _words(tokens):
+    """Tokens, or ground truth, as lists and dicts of words and numbers, whatever holds them."""
+    if isinstance(tokens, dict):
+        return {str(_plain(key)): _words(value) for key, value in tokens.items()}
+    plain = _plain(tokens)
+    return [_words(part) for part in plain] if isinstance(plain, list) else plain
+
+
 def _numbers(nested, shape):
     """All numbers of nested lists of this shape, in order."""
     if not shape:
-        return [float(nested)]
+        if isinstance(nested, (bool, int, float)):
+            return [float(nested)]
+        found = "None" if nested is None else f"a value of the type {type(nested).__name__}"
+        raise Error(f"cannot show the attentions: they hold {found}, not numbers",
+                    "ask the model for its weights; in transformers, load it with "
+                    "attn_implementation='eager' and call it with output_attentions=True")
     if not isinstance(nested, list) or len(nested) != shape[0]:
         raise Error("cannot show the attentions: their parts have different sizes",
                     "give all layers and examples the same numbers of heads, queries and keys")
@@ -268,6 +292,8 @@ def _numbers(nested, shape):
 def _npy(nested):
     """Nested lists as the bytes of a .npy file of float32."""
     shape = _shape(nested)
+    if isinstance(nested, list) and 0 in (len(nested), *shape):
+        raise Error("cannot show the attentions: there are none", "give at least one layer")
     header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }" % "".join(
         f"{size}, " for size in shape)
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
@@ -302,11 +328,11 @@ def show(attentions, tokens, truth=None, height=820, **settings):
         with open(os.path.join(folder, "attentions.npy"), "wb") as file:
             file.write(_npy(_by_example(attentions)))
         with open(os.path.join(folder, "tokens.json"), "w", encoding="utf-8") as file:
-            json.dump(tokens, file)
+            json.dump(_words(tokens), file)
         if truth is not None:
             lines = truth if isinstance(truth, list) else [truth]
             with open(os.path.join(folder, "truth.jsonl"), "w", encoding="utf-8") as file:
-                file.writelines(json.dumps({"truth": line}) + "\n" for line in lines)
+                file.writelines(json.dumps({"truth": _words(line)}) + "\n" for line in lines)
             words += ["--truth", "truth.jsonl"]
         _output([*words, "--out", "page.html", *_flags(settings)], folder)
         return _read_page(os.path.join(folder, "page.html"), height)

@@ -1,6 +1,6 @@
 """What all studies share: calls of headlab, statistics over seeds and tasks, and tables.
 
-A study is a script next to this file. `HEADLAB` names the program [build/headlab]; `--small` runs
+A study is a script next to this file. `HEADLAB` names the program [build/headlab of the project]; `--small` runs
 the same code with fewer steps and seeds, in seconds, and its conclusions mean nothing; `--out DIR`
 is the folder of its runs [runs/studies/NAME]. Models that are already there are not trained again.
 """
@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,17 @@ import textwrap
 
 WIDTH = 80
 T975 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t, df 1 to 9
+
+
+def program_path():
+    """The program that HEADLAB names, or that of the folder of the project."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    built = os.path.normpath(os.path.join(here, "..", "..", "build", "headlab"))
+    program = os.environ.get("HEADLAB", built)
+    if shutil.which(program) is None:
+        sys.exit(f"cannot run '{program}': there is no such program\n"
+                 "hint: build it, or set HEADLAB to its path")
+    return program
 
 
 class Study:
@@ -30,7 +42,7 @@ class Study:
         self.seeds = small_seeds if self.small else seeds
         folder = name + "-small" if self.small else name
         self.folder = arguments.out or os.path.join("runs", "studies", folder)
-        self.program = os.environ.get("HEADLAB", "build/headlab")
+        self.program = program_path()
         self.command = ""  # the program of a `command:` task, which runs may start
         self.claims = []
         self.files = []  # pages and pictures

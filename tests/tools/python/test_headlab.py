@@ -133,6 +133,35 @@ class Attention(unittest.TestCase):
         self.assertIn("--unnormalised", caught.exception.hint)
         headlab.show(half, ["a", "b"], unnormalised=True)
 
+    def test_what_is_no_attention_is_refused_with_a_sentence(self):
+        for wrong, said in [(None, "None"), ((None, None), "None"), ((), "there are none"),
+                            ([[]], "there are none"), ([[["a"]]], "type str"),
+                            ([[[object()]]], "type object")]:
+            with self.assertRaises(headlab.Error) as raised:
+                headlab.show(wrong, ["a", "b"])
+            self.assertIn(said, str(raised.exception))
+
+    def test_tokens_of_numpy_are_words(self):
+        class Word:
+            """A number of NumPy: it has tolist and is no int."""
+
+            def __init__(self, value):
+                self.value = value
+
+            def tolist(self):
+                return self.value
+
+        for tokens in [Array(["a", "b"]), [Word("a"), Word("b")], ("a", "b")]:
+            headlab.show(uniform(1, 1, 2, 2), tokens)
+        headlab.show(uniform(1, 1, 2, 2), ["a", "b"], truth={"same": {Word(1): [Word(0)]}})
+
+    def test_biases_are_switched_by_true_and_false(self):
+        for value, word in [(True, "on"), (False, "off")]:
+            self.assertEqual(headlab._flags({"biases": value}), ["--biases", word])
+        run = headlab.train(task="copy", out="runs/unbiased", biases=False, **SHORT)
+        with open(os.path.join(run.path, "config.json"), encoding="utf-8") as file:
+            self.assertIn('"biases": false', file.read().replace('"off"', "false"))
+
     def test_parts_of_different_sizes_are_refused(self):
         with self.assertRaisesRegex(headlab.Error, "different sizes"):
             headlab.show([[uniform(2, 2), uniform(3, 3)]], ["a", "b"])
@@ -148,6 +177,11 @@ class Errors(unittest.TestCase):
             headlab.train(task="no-such-task", out="x")
         with self.assertRaisesRegex(headlab.Error, "no-flag"):
             headlab.table("list", "tasks", no_flag=3)
+
+    def test_a_run_is_never_read_as_a_flag(self):
+        with self.assertRaises(headlab.Error) as raised:
+            headlab.Run("--help")
+        self.assertIn("--help", str(raised.exception))
 
     def test_a_program_that_is_not_there_is_named(self):
         known = headlab.program
