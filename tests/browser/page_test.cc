@@ -178,7 +178,7 @@ TEST_F(PageOfARun, PutsAnotherHeadBesideOrItsOwnPast) {
 }
 
 TEST_F(PageOfARun, ShowsEveryResultByItsOwnDescription) {
-  open(full, "#view=findings");
+  open(full, "#view=results");
   const Json files = tab().evaluate(
       "[...document.querySelectorAll('#pick-file option')].map((option) => option.value)");
   EXPECT_GE(files.items().size(), 5u);

@@ -289,7 +289,7 @@ void expect_same(const std::string& page, const std::string& program,
 }
 
 TEST_F(Readers, GetTheSameCurveFromThePageAndTheProgram) {
-  open(full, "#view=findings&file=curve");
+  open(full, "#view=results&file=curve");
   expect_same(svg_of("curve"),
               program({"curve", "full", "--methods", "random,ablation,greedy,exhaustive"}));
 }

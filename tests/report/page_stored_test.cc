@@ -29,7 +29,7 @@ TEST_F(StoredPages, SayWhichHeadOwnsARelation) {
                says("#view=story", "view", {"0.1 owns same"}, {"must name", "enough", "loss"}),
                says("#view=head&h=0.1", "view", {"Known patterns", "Compared with chance"},
                     {"weights", "Output", "Over training", "Switch"}),
-               says("#view=findings", "view", {"computed from the patterns"}, {"folder"}),
+               says("#view=results", "view", {"computed from the patterns"}, {"folder"}),
                says("#view=about", "view", {"16 of 40 examples are shown"}, {"Settings"})});
 }
 

@@ -15,7 +15,7 @@ constexpr PatchNode kAllNodes[] = {PatchNode::q,       PatchNode::k,      PatchN
                                    PatchNode::pattern, PatchNode::output, PatchNode::mlp,
                                    PatchNode::stream};
 
-/// Two points lie on a line whatever the estimates are.
+/// Two points lie on a line whatever the estimates are: such rows are left out.
 constexpr std::size_t kFewestCorrelated = 3;
 
 Json cell_of(const Interval& interval) {
@@ -84,10 +84,9 @@ Table estimates_table(const std::vector<PatchDirection>& directions) {
         effects.push_back(node.effect.mean);
         estimates.push_back(node.estimate);
       }
-      if (effects.empty()) continue;
-      const Json correlation =
-          effects.size() < kFewestCorrelated ? Json() : Json(pearson(effects, estimates));
-      table.rows.push_back({direction.name, name_of(kind), effects.size(), correlation});
+      if (effects.size() < kFewestCorrelated) continue;
+      table.rows.push_back(
+          {direction.name, name_of(kind), effects.size(), pearson(effects, estimates)});
     }
   }
   return table;

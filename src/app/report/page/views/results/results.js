@@ -154,7 +154,7 @@ function tableNodes(report) {
 }
 
 export const findingsView = {
-  name: 'findings', title: 'Results', uses: [],
+  name: 'results', title: 'Results', uses: [],
   get place() {
     return isStored() ? 'Scores' : 'Experiment';
   },
