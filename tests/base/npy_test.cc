@@ -10,6 +10,13 @@
 
 namespace headlab { namespace {
 
+TEST(Npy, WholeNumbersAreInt32) {
+  const std::array<std::int64_t, 1> shape = {2};
+  const std::string bytes = npy_bytes(shape, std::array<std::int32_t, 2>{-1, 258});
+  EXPECT_NE(bytes.find("'descr': '<i4'"), std::string::npos);
+  EXPECT_EQ(bytes.substr(bytes.size() - 8), std::string("\xff\xff\xff\xff\x02\x01\0\0", 8));
+}
+
 TEST(Npy, FilesAreReadByNumPy) {
   const std::array<std::int64_t, 2> shape = {2, 3};
   const std::array<float, 6> values = {0, 1, 2, 3, 4, 5.5};

@@ -18,6 +18,9 @@ Shapes shapes_of(const std::vector<NamedArray>& arrays) {
     std::int64_t count = 1;
     for (const std::int64_t length : array.shape) count *= length;
     EXPECT_EQ(std::ssize(array.values), count) << array.name;
+    const bool is_named_whole = array.name == "tokens" || array.name.ends_with("lengths") ||
+                                array.name == "source" || array.name.ends_with(".heads");
+    EXPECT_EQ(array.is_whole, is_named_whole) << array.name;
   }
   return shapes;
 }

@@ -152,7 +152,9 @@ void write_activations(const Invocation& call, const Run& run, const PatternFlag
   }
   std::vector<std::pair<std::string, std::string>> files;
   for (const NamedArray& array : activation_arrays(run.model, batch)) {
-    files.emplace_back(array.name, npy_bytes(array.shape, array.values));
+    const std::vector<std::int32_t> whole(array.values.begin(), array.values.end());
+    files.emplace_back(array.name, array.is_whole ? npy_bytes(array.shape, whole)
+                                                  : npy_bytes(array.shape, array.values));
   }
   write_out(call, flags.activations, npz_bytes(files));
 }
@@ -205,7 +207,7 @@ void check_flags(const PatternFlags& flags) {
 
 /// Reads the flags; a head may be given as the second argument or by --head.
 void read_flags(Invocation& call, PatternFlags& flags) {
-  call.read(flags.settings(), call.out_setting(), kArrays);
+  call.read(flags.settings(), call.out_setting(true), kArrays);
   if (call.positionals().size() > 1) {
     if (call.given("head")) {
       throw UsageError("--head cannot be combined with HEAD", "leave one of them out");

@@ -147,8 +147,11 @@ struct FromFile : FromElsewhere {
                                           " that judge"));
   }
   std::string data_hash() const { return hash; }
+  /// Writes held-out sequences in the order of the file, and others as drawn.
   void write(Sequence& s) const {
-    FromElsewhere::write(parts[static_cast<std::size_t>(s.split)], s.unit, s);
+    const Sequences& part = parts[static_cast<std::size_t>(s.split)];
+    const Index place = s.split == Split::train ? s.unit : s.b % part.size();
+    FromElsewhere::write(part, place, s);
   }
 };
 

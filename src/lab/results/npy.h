@@ -16,6 +16,9 @@ namespace headlab {
 /// Returns the bytes of a .npy file of float32. Error unless the shape holds as many elements.
 std::string npy_bytes(std::span<const std::int64_t> shape, std::span<const float> values);
 
+/// Returns the same of int32.
+std::string npy_bytes(std::span<const std::int64_t> shape, std::span<const std::int32_t> values);
+
 /// Floating-point numbers, row-major.
 struct FloatArray {
   std::vector<std::int64_t> shape{};

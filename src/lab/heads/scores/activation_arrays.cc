@@ -15,14 +15,14 @@ NamedArray array_of(const std::string& name, const Tensor& x) {
 }
 
 NamedArray array_of(const std::string& name, const Ids& ids, std::vector<std::int64_t> shape) {
-  return {name, std::move(shape), {ids.begin(), ids.end()}};
+  return {name, std::move(shape), {ids.begin(), ids.end()}, true};
 }
 
 /// Adds tokens [N, T] and the length of each row.
 void add_tokens(std::vector<NamedArray>& arrays, const Batch& batch) {
   arrays.push_back(array_of("tokens", batch.tokens, {batch.size, batch.length}));
-  NamedArray lengths{"lengths", {batch.size}, {}};
-  NamedArray source_lengths{"source_lengths", {batch.size}, {}};
+  NamedArray lengths{"lengths", {batch.size}, {}, true};
+  NamedArray source_lengths{"source_lengths", {batch.size}, {}, true};
   for (Index b = 0; b < batch.size; ++b) {
     lengths.values.push_back(static_cast<float>(batch.length_of(b)));
     source_lengths.values.push_back(static_cast<float>(batch.source_length_of(b)));
@@ -49,7 +49,7 @@ void add_attention(std::vector<NamedArray>& arrays, const AttentionLayer& layer,
   arrays.push_back(split_array(name + ".v", computed.v, d_value));
   arrays.push_back(array_of(name + ".pattern", computed.pattern));
   arrays.push_back(split_array(name + ".z", computed.z, d_value));
-  NamedArray heads{name + ".heads", {std::ssize(computed.heads)}, {}};
+  NamedArray heads{name + ".heads", {std::ssize(computed.heads)}, {}, true};
   heads.values.assign(computed.heads.begin(), computed.heads.end());
   arrays.push_back(std::move(heads));
 }

@@ -57,16 +57,13 @@ struct PatternSums::HeadRows {
     }
   }
 
-  /// Adds the sums without ground truth: the average pattern of split A, sums over the rows of
-  /// split B.
+  /// Adds the sums without ground truth: the average pattern of split A, sums over all rows.
   void add_to(HeadSums& sums) const {
     const Index length = std::ssize(sums.pattern_rows);
     for_rows([&](Index b, Index t, SeenKeys seen) {
       const Scalar* weights = row(b, t);
-      if (split_of(b) == 1) {
-        add_judged_row(sums, weights, t, seen);
-        return;
-      }
+      add_judged_row(sums, weights, t, seen);
+      if (split_of(b) == 1) return;
       ++sums.pattern_rows[t];
       for (Index s = seen.first; s < seen.end; ++s) {
         sums.pattern[t * length + s] += static_cast<double>(weights[s]);

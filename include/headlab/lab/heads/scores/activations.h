@@ -93,11 +93,12 @@ std::vector<HeadPattern> patterns_of(const HeadedModel& model, const Task& task,
 /// [{"relation", "mass", "keys": ground-truth keys of each query}]}.
 Json to_json(const HeadPattern& pattern);
 
-/// Named array for NumPy, row-major.
+/// Named array for NumPy, row-major: of float32, or of int32 if it holds ids and counts.
 struct NamedArray {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<float> values;
+  bool is_whole = false;
 };
 /// Returns the activations of a model on a batch. N sequences, T queries, S keys, H heads, G
 /// key-value blocks:
