@@ -1,9 +1,11 @@
 // Durability of writes: a file is on the disk before its name is, and the name before the call
 // returns. Calls of fsync are counted by a function of this program that
 // replaces it.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "headlab/lab/results/stored_json.h"
 #include "support/folders.h"
@@ -12,6 +14,7 @@ namespace {
 
 std::string synced;           // a letter for each call: f a file, d a directory
 int interrupted = 0;          // how many of the next calls of fsync and close a signal interrupts
+bool renames = true;          // whether a rename that succeeds has done anything
 bool has_permissions = true;  // whether the file system knows permissions
 
 /// Returns whether a signal interrupts this call.
@@ -36,6 +39,10 @@ extern "C" int close(int descriptor) {
   return is_interrupted() ? -1 : closed;
 }
 
+extern "C" int rename(const char* from, const char* to) noexcept {
+  return renames ? static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0)) : 0;
+}
+
 extern "C" int fchmod(int descriptor, mode_t mode) noexcept {
   if (has_permissions) return static_cast<int>(syscall(SYS_fchmod, descriptor, mode));
   errno = EPERM;
@@ -49,6 +56,7 @@ class Synced : public testing::Test {
   Synced() { synced.clear(); }
   ~Synced() override {
     has_permissions = true;
+    renames = true;
     interrupted = 0;
   }
   TemporaryFolder folder_;
@@ -67,6 +75,15 @@ TEST_F(Synced, IsAFileWhoseCallsASignalInterrupts) {
     EXPECT_EQ(synced, "fd") << calls;
     EXPECT_EQ(interrupted, 0);
   }
+}
+
+TEST_F(Synced, FileWhoseRenameDidNothingIsAnErrorAndLeavesNothing) {
+  write_file(folder_ / "a", "one");
+  renames = false;
+  EXPECT_THROW(write_file(folder_ / "a", "two"), Error);
+  renames = true;
+  EXPECT_EQ(read_file(folder_ / "a"), "one");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
 TEST_F(Synced, IsAFileOnADiskWithoutPermissions) {

@@ -76,6 +76,7 @@ void replace_file(const path& file, const std::vector<std::string_view>& parts,
   if (mode != nullptr) ::fchmod(opened, permissions);
   int code = fill(temporary, parts);
   if (code == 0 && ::rename(name.c_str(), file.c_str()) != 0) code = errno;
+  if (code == 0 && ::access(name.c_str(), F_OK) == 0) code = EIO;  // it said so and did nothing
   if (code != 0) {
     ::unlink(name.c_str());
     fail("write", file, code);

@@ -171,7 +171,10 @@ class UserProgram {
 
   /// Returns whether the program itself has ended; its children may still run.
   bool ended() {
-    if (!has_ended_) has_ended_ = waitpid(child_, &status_, WNOHANG) != 0;
+    if (has_ended_) return true;
+    const pid_t ended = waitpid(child_, &status_, WNOHANG);
+    const bool is_interrupted = ended < 0 && errno == EINTR;
+    has_ended_ = ended != 0 && !is_interrupted;
     return has_ended_;
   }
 

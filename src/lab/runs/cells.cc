@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <new>
 
@@ -185,7 +186,9 @@ bool wait_for(std::vector<pid_t> workers, const std::function<bool()>& should_st
     std::erase_if(workers, [&](pid_t worker) {
       if (tell) kill(worker, SIGTERM);
       int status = 0;
-      if (waitpid(worker, &status, WNOHANG) == 0) return false;
+      const pid_t ended = waitpid(worker, &status, WNOHANG);
+      const bool is_interrupted = ended < 0 && errno == EINTR;
+      if (ended == 0 || is_interrupted) return false;
       stopped = stopped || (WIFEXITED(status) && WEXITSTATUS(status) == 130);
       return true;
     });
