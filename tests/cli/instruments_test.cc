@@ -22,6 +22,44 @@ TEST_F(Instruments, EvalShowsGroupsOfTargetsAndSingleOnes) {
   EXPECT_EQ(run(typed("eval a --early 3")).status, 2);
 }
 
+/// Held-out sequence i of the file has i + 2 tokens and i + 1 targets.
+TEST_F(Instruments, HeldOutExamplesAreThoseOfTheFileInItsOrder) {
+  std::string train;
+  std::string held_out;
+  for (int i = 0; i < 7; ++i) {
+    Json tokens = Json::array();
+    Json targets = Json::array();
+    for (int t = 0; t < i + 2; ++t) {
+      tokens.push_back(text("w", (i + t) % 7));
+      targets.push_back(t == 0 ? Json() : Json(text("w", (i + t - 1) % 7)));
+    }
+    held_out += Json::object({{"tokens", tokens}, {"targets", targets}}).dump() + "\n";
+    train += Json::object({{"tokens", {"w1", text("w", i)}}, {"targets", {Json(), "w1"}}}).dump();
+    train += "\n";
+  }
+  write_file(folder / "train.jsonl", train);
+  write_file(folder / "held.jsonl", held_out);
+  done(
+      typed("train --task file:train=train.jsonl,held_out=held.jsonl,test=held.jsonl --heads 2 "
+            "--d-model 8 --steps 3 --batch 4 --out r"));
+  const std::string csv = done(typed("eval r --csv --table targets")).out;
+  for (int i = 0; i < 7; ++i) {
+    std::ptrdiff_t rows = 0;
+    for (const std::string_view line : split(csv, '\n')) rows += line.starts_with(text(i, ","));
+    EXPECT_EQ(rows, i + 1) << csv;
+  }
+  for (int i = 0; i < 7; ++i) {
+    const Json shown = done({"pattern", "r", "0.0", "--example", text(i), "--json"}).json();
+    EXPECT_EQ(std::ssize(shown.at("tokens").items()), i + 2);
+    EXPECT_EQ(shown.at("tokens").items()[0], Json(text("w", i)));
+  }
+  done(typed("eval r --npy l.npz --logits g.npz"));
+  done(typed("heads r --npy m.npz --examples 7"));
+  expect_parts(file("l.npz"), {"tokens.npy", "'<i4'", "lengths.npy", "losses.npy", "'<f4'"});
+  expect_parts(file("g.npz"), {"tokens.npy", "lengths.npy", "logits.npy"});
+  expect_parts(file("m.npz"), {"tokens.npy", "lengths.npy", "mass.npy"});
+}
+
 TEST_F(Instruments, EvalWritesLogits) {
   done(tiny({"--out", "a"}));
   done(typed("eval a --examples 4 --logits l.npy"));

@@ -50,6 +50,11 @@ Output stored_output(const Invocation& call, const Run& run, const Result& found
                      const std::string& words, const std::string& name);
 /// Writes a file that the call names. Error if it belongs to a run and another command made it.
 void write_out(const Invocation& call, const std::filesystem::path& file, std::string_view bytes);
+/// Throws a UsageError unless a file that is given ends with .npy or .npz.
+void require_array(const std::string& flag, const std::string& file);
+/// Writes an array for NumPy; to NAME.npz with the tokens and lengths of its examples.
+void write_array(const Invocation& call, const std::string& file, const NamedArray& array,
+                 const std::function<Batch()>& examples);
 /// Writes the JSON of a result as a file; if that fails, the result is still shown, followed by the
 /// error.
 void keep_as(const std::filesystem::path& file, Output& output);

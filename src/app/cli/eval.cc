@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "app/cli/commands.h"
+#include "headlab/core/train/streams.h"
 #include "headlab/lab/results/words.h"
-#include "lab/results/npy.h"
 
 namespace headlab::cli {
 
@@ -27,29 +27,37 @@ struct EvalFlags {
     s.integer("early", early, 0, 1 << 24, "a position of the in-context score, from 0");
     s.integer("late", late, 0, 1 << 24, "the other position of the in-context score");
     s.group("output");
-    s.string("npy", npy, "sums and counts of losses [examples, targets, 2] (NumPy)", "FILE");
-    s.string("logits", logits, "logits [examples, positions, targets, outputs] (NumPy)", "FILE");
+    s.string("npy", npy, "losses [examples, targets, 2]: sum, count (NPZ: and tokens)", "FILE");
+    s.string("logits", logits, "logits [examples, positions, targets, outputs] (same)", "FILE");
     s.needs({"early", "late"}, {has_value("by", {"position"})});
     return s;
   }
 };
+
+/// Returns the examples of an evaluation.
+Batch examples_of(const Run& run, const EvaluateOptions& options) {
+  return run.task->make_batch(streams::evaluated(options.key),
+                              at_most_different(*run.task, options.examples, options.split),
+                              options.split);
+}
 
 void write_losses(const Invocation& call, const std::string& file, const Run& run,
                   const EvaluateOptions& options) {
   if (file.empty()) return;
   const std::vector<float> losses = losses_by_example(run.model, *run.task, options);
   const Index targets = run.model.config().targets;
-  const std::array<std::int64_t, 3> shape = {std::ssize(losses) / (2 * targets), targets, 2};
-  write_out(call, file, npy_bytes(shape, losses));
+  const NamedArray array{"losses", {std::ssize(losses) / (2 * targets), targets, 2}, losses};
+  write_array(call, file, array, [&] { return examples_of(run, options); });
 }
 
 void write_logits(const Invocation& call, const std::string& file, const Run& run,
-                  const AnsweredTargets& answered) {
+                  const EvaluateOptions& options, const AnsweredTargets& answered) {
   if (file.empty()) return;
   const TransformerConfig& config = run.model.config();
-  const std::array<std::int64_t, 4> shape = {answered.examples, answered.length, config.targets,
-                                             config.outputs()};
-  write_out(call, file, npy_bytes(shape, answered.logits));
+  const NamedArray array{"logits",
+                         {answered.examples, answered.length, config.targets, config.outputs()},
+                         answered.logits};
+  write_array(call, file, array, [&] { return examples_of(run, options); });
 }
 
 /// Returns the in-context score of the positions of the flags; those that are not given are moved
@@ -116,8 +124,8 @@ AnsweredTargets answered_if_asked(const Invocation& call, const Run& run, const 
 Output eval(Invocation& call) {
   EvalFlags flags;
   call.read(flags.settings());
-  require_ending("--npy", flags.npy, ".npy");
-  require_ending("--logits", flags.logits, ".npy");
+  require_array("--npy", flags.npy);
+  require_array("--logits", flags.logits);
   const std::string name = call.positionals()[0];
   const bool adds_best = flags.best && !named_run(name).best;
   const Run run = open_run(adds_best ? name + "@best" : name);
@@ -125,7 +133,7 @@ Output eval(Invocation& call) {
   const Evaluation held_out = evaluate(run.model, *run.task, options);
   const AnsweredTargets answered = answered_if_asked(call, run, flags, options);
   write_losses(call, flags.npy, run, options);
-  write_logits(call, flags.logits, run, answered);
+  write_logits(call, flags.logits, run, options, answered);
   const Index judged = at_most_different(*run.task, flags.examples, options.split);
   Result found{.about = stamped({{"loss", held_out.loss},
                                  {"accuracy", held_out.accuracy},

@@ -7,7 +7,6 @@
 
 #include "app/cli/commands.h"
 #include "headlab/lab/results/words.h"
-#include "lab/results/npy.h"
 
 namespace headlab::cli {
 namespace {
@@ -42,8 +41,9 @@ void write_masses(const Invocation& call, const HeadsFlags& flags, const HeadedM
                   const Task& task) {
   if (flags.npy.empty()) return;
   const ExampleMasses masses = masses_by_example(model, task, flags.options.examples);
-  const std::array<std::int64_t, 3> shape = {masses.relations, masses.heads, masses.examples};
-  write_out(call, flags.npy, npy_bytes(shape, masses.values));
+  const NamedArray array{"mass", {masses.relations, masses.heads, masses.examples}, masses.values};
+  write_array(call, flags.npy, array,
+              [&] { return held_out_examples(task, masses.examples).batch; });
 }
 
 Output show_stored(const Invocation& call, const HeadsFlags& flags) {
@@ -78,7 +78,8 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   Output shown = output_of(result_of(report, flags.shown));
   call.check_table(shown.tables);
   shown.json = to_json(found);
-  shown.text += text("\n", examples_text(*run.task, report.examples), "\n");
+  shown.text += text("\n", examples_text(*run.task, report.examples),
+                     "\none half of them chooses the head of a relation, the other judges it\n");
   if (const std::string one = overfitting_text(run); !one.empty()) {
     shown.json["overfitting"] = one;
     shown.text += wrapped(one, "", text_width());
@@ -182,7 +183,7 @@ Output heads(Invocation& call) {
   out.excludes({"out"}, {several_arguments()});
   call.read(flags.settings(), out);
   flags.picture.units();
-  require_ending("--npy", flags.npy, ".npy");
+  require_array("--npy", flags.npy);
   if (flags.stored.wanted()) return show_stored(call, flags);
   if (call.positionals().empty() || call.positionals()[0].empty()) {
     throw UsageError("missing argument RUN", call.example());

@@ -3,8 +3,8 @@
 // the activations of the whole model as arrays for NumPy. Read next:
 // lab/heads/scores/activations.h, report/grid.cc.
 #include "app/cli/commands.h"
+#include "lab/heads/scores/named_arrays.h"
 #include "lab/results/npy.h"
-#include "lab/results/npz.h"
 
 namespace headlab::cli {
 namespace {
@@ -150,13 +150,7 @@ void write_activations(const Invocation& call, const Run& run, const PatternFlag
     const Example examples = run.task->make(streams::scored(), end, Split::validation);
     batch = examples.batch.rows(flags.example, end);
   }
-  std::vector<std::pair<std::string, std::string>> files;
-  for (const NamedArray& array : activation_arrays(run.model, batch)) {
-    const std::vector<std::int32_t> whole(array.values.begin(), array.values.end());
-    files.emplace_back(array.name, array.is_whole ? npy_bytes(array.shape, whole)
-                                                  : npy_bytes(array.shape, array.values));
-  }
-  write_out(call, flags.activations, npz_bytes(files));
+  write_out(call, flags.activations, npz_of(activation_arrays(run.model, batch)));
 }
 
 Result result_of(const Run& run, const std::vector<HeadPattern>& patterns, bool is_one) {

@@ -1,7 +1,9 @@
 // Activations as arrays for NumPy. The tensors in the activation cache hold all heads next to one
 // another, so q, k, v and z need no reordering: their last axis becomes two.
 // Read next: activations.cc.
-#include "headlab/lab/heads/scores/activations.h"
+#include "lab/heads/scores/named_arrays.h"
+#include "lab/results/npy.h"
+#include "lab/results/npz.h"
 
 namespace headlab {
 namespace {
@@ -18,9 +20,10 @@ NamedArray array_of(const std::string& name, const Ids& ids, std::vector<std::in
   return {name, std::move(shape), {ids.begin(), ids.end()}, true};
 }
 
-/// Adds tokens [N, T] and the length of each row.
-void add_tokens(std::vector<NamedArray>& arrays, const Batch& batch) {
-  arrays.push_back(array_of("tokens", batch.tokens, {batch.size, batch.length}));
+}  // namespace
+
+std::vector<NamedArray> token_arrays(const Batch& batch) {
+  std::vector<NamedArray> arrays = {array_of("tokens", batch.tokens, {batch.size, batch.length})};
   NamedArray lengths{"lengths", {batch.size}, {}, true};
   NamedArray source_lengths{"source_lengths", {batch.size}, {}, true};
   for (Index b = 0; b < batch.size; ++b) {
@@ -28,10 +31,25 @@ void add_tokens(std::vector<NamedArray>& arrays, const Batch& batch) {
     source_lengths.values.push_back(static_cast<float>(batch.source_length_of(b)));
   }
   arrays.push_back(std::move(lengths));
-  if (batch.source_length == 0) return;
+  if (batch.source_length == 0) return arrays;
   arrays.push_back(array_of("source", batch.source, {batch.size, batch.source_length}));
   arrays.push_back(std::move(source_lengths));
+  return arrays;
 }
+
+std::string npy_of(const NamedArray& array) {
+  if (!array.is_whole) return npy_bytes(array.shape, array.values);
+  const std::vector<std::int32_t> whole(array.values.begin(), array.values.end());
+  return npy_bytes(array.shape, whole);
+}
+
+std::string npz_of(const std::vector<NamedArray>& arrays) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const NamedArray& array : arrays) files.emplace_back(array.name, npy_of(array));
+  return npz_bytes(files);
+}
+
+namespace {
 
 /// Returns [N, T, blocks * width] as [N, T, blocks, width].
 NamedArray split_array(const std::string& name, const Tensor& x, Index width) {
@@ -71,8 +89,7 @@ void add_streams(std::vector<NamedArray>& arrays, const ActivationCache& compute
 std::vector<NamedArray> activation_arrays(const Transformer& model, const Batch& batch) {
   const Activations activations(model, batch);
   const ActivationCache& computed = activations.cache();
-  std::vector<NamedArray> arrays;
-  add_tokens(arrays, batch);
+  std::vector<NamedArray> arrays = token_arrays(batch);
   const std::vector<AttentionLayer> layers = model.attention_layers();
   for (std::size_t m = 0; m < layers.size(); ++m) {
     add_attention(arrays, layers[m], computed.attention[m]);
