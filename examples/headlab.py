@@ -94,15 +94,17 @@ def _output(words, folder=None):
     raise Error(said["error"] or done.stderr.strip() or unknown, said["hint"])
 
 
-def _positionals(arguments):
-    """Arguments as words that are no flags: after -- if one begins like a flag."""
+def _command(command, arguments, flags):
+    """A command line. Arguments that begin like a flag follow --, after which no word is one."""
     words = list(map(str, arguments))
-    return ["--", *words] if any(word.startswith("-") for word in words) else words
+    if any(word.startswith("-") for word in words):
+        return [command, *flags, "--", *words]
+    return [command, *words, *flags]
 
 
 def call(command, *arguments, **settings):
     """The JSON of any command: call("eval", "runs/full", examples=64)."""
-    return json.loads(_output([command, *_flags(settings), "--json", *_positionals(arguments)]))
+    return json.loads(_output(_command(command, arguments, [*_flags(settings), "--json"])))
 
 
 def table(command, *arguments, **settings):
@@ -276,6 +278,8 @@ def _words(tokens):
 
 def _numbers(nested, shape):
     """All numbers of nested lists of this shape, in order."""
+    if isinstance(nested, list) and not nested:
+        raise Error("cannot show the attentions: there are none", "give at least one layer")
     if not shape:
         if isinstance(nested, (bool, int, float)):
             return [float(nested)]
@@ -292,8 +296,6 @@ def _numbers(nested, shape):
 def _npy(nested):
     """Nested lists as the bytes of a .npy file of float32."""
     shape = _shape(nested)
-    if isinstance(nested, list) and 0 in (len(nested), *shape):
-        raise Error("cannot show the attentions: there are none", "give at least one layer")
     header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }" % "".join(
         f"{size}, " for size in shape)
     header += " " * (63 - (10 + len(header)) % 64) + "\n"

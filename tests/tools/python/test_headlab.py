@@ -56,6 +56,13 @@ class Runs(InAFolder):
         self.assertEqual(repr(self.run_), "headlab.Run('runs/full')")
         self.assertEqual(headlab.train(task="copy", **SHORT).path, os.path.join("runs", "copy"))
 
+    def test_biases_are_switched_by_true_and_false(self):
+        for value, word in [(True, "on"), (False, "off")]:
+            self.assertEqual(headlab._flags({"biases": value}), ["--biases", word])
+        run = headlab.train(task="copy", out="runs/unbiased", biases=False, **SHORT)
+        with open(os.path.join(run.path, "config.json"), encoding="utf-8") as file:
+            self.assertIn('"biases": false', file.read().replace('"off"', "false"))
+
     def test_heads_are_rows(self):
         rows = rows_of(self.run_.heads(examples=32))
         self.assertEqual(len(rows), 4)
@@ -154,13 +161,6 @@ class Attention(unittest.TestCase):
         for tokens in [Array(["a", "b"]), [Word("a"), Word("b")], ("a", "b")]:
             headlab.show(uniform(1, 1, 2, 2), tokens)
         headlab.show(uniform(1, 1, 2, 2), ["a", "b"], truth={"same": {Word(1): [Word(0)]}})
-
-    def test_biases_are_switched_by_true_and_false(self):
-        for value, word in [(True, "on"), (False, "off")]:
-            self.assertEqual(headlab._flags({"biases": value}), ["--biases", word])
-        run = headlab.train(task="copy", out="runs/unbiased", biases=False, **SHORT)
-        with open(os.path.join(run.path, "config.json"), encoding="utf-8") as file:
-            self.assertIn('"biases": false', file.read().replace('"off"', "false"))
 
     def test_parts_of_different_sizes_are_refused(self):
         with self.assertRaisesRegex(headlab.Error, "different sizes"):
