@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include "app/cli/commands.h"
-#include "headlab/core/base/json.h"
 #include "headlab/lab/heads/causes/analyses.h"
 #include "headlab/lab/results/words.h"
 
@@ -150,20 +149,6 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   }
   if (!several && threads[0] > 0) set_thread_count(static_cast<int>(threads[0]));
   set_quiet(common_.quiet);
-}
-
-/// Throws a UsageError for a word that is not UTF-8 if the command writes JSON, which repeats its
-/// command line.
-void Invocation::check_words() const {
-  const bool stores = settings_.find("out") != nullptr && !stores_if_asked_;
-  const bool writes_json = json() || given("out") || stores || settings_.find("jobs") != nullptr;
-  std::size_t ignored = 0;
-  for (const Argument& argument : arguments_) {
-    const std::string word = argument.value.value_or("");
-    if (!writes_json || valid_utf8(word, ignored)) continue;
-    throw UsageError(text("cannot write JSON about '", word, "': the name is not UTF-8"),
-                     "rename it");
-  }
 }
 
 /// Throws a UsageError for a flag of tables if the command has none.

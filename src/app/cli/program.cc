@@ -249,6 +249,20 @@ std::string Invocation::in_flags(const std::string& message) const {
   return said;
 }
 
+/// Throws a UsageError for a word that is not UTF-8 if the command writes JSON, which repeats its
+/// command line.
+void Invocation::check_words() const {
+  const bool stores = settings_.find("out") != nullptr && !stores_if_asked_;
+  const bool writes_json = json() || given("out") || stores || settings_.find("jobs") != nullptr;
+  std::size_t ignored = 0;
+  for (const Argument& argument : arguments_) {
+    const std::string word = argument.value.value_or("");
+    if (!writes_json || valid_utf8(word, ignored)) continue;
+    throw UsageError(text("cannot write JSON about '", word, "': the name is not UTF-8"),
+                     "rename it");
+  }
+}
+
 Output result_of_words(const std::vector<std::string>& words) {
   Invocation call(find_command(words[0]), std::span(words).subspan(1));
   const AllowedCommands allowed(call.tasks_named());
