@@ -2,6 +2,7 @@
 // file. Its name is printed after the result, and the same command always writes the same bytes.
 // Read next: src/app/report/svg.cc.
 #include "app/cli/commands.h"
+#include "lab/heads/scores/named_arrays.h"
 
 namespace headlab::cli {
 
@@ -21,6 +22,20 @@ void require_ending(const std::string& flag, const std::string& file, const std:
   throw UsageError(text("cannot write ", file, ": ", flag, " writes a file in the format ",
                         ending.substr(1), ", and this name ends in ", found),
                    text("end the name in ", ending));
+}
+
+static bool is_archive(const std::string& file) { return file.ends_with(".npz"); }
+
+void require_array(const std::string& flag, const std::string& file) {
+  if (!is_archive(file)) require_ending(flag, file, ".npy");
+}
+
+void write_array(const Invocation& call, const std::string& file, const NamedArray& array,
+                 const std::function<Batch()>& examples) {
+  if (!is_archive(file)) return write_out(call, file, npy_of(array));
+  std::vector<NamedArray> arrays = token_arrays(examples());
+  arrays.push_back(array);
+  write_out(call, file, npz_of(arrays));
 }
 
 void PictureFlags::check_name() const { require_ending("--svg", svg, ".svg"); }
