@@ -34,7 +34,9 @@ TEST_F(Instruments, HeldOutExamplesAreThoseOfTheFileInItsOrder) {
       targets.push_back(t == 0 ? Json() : Json(text("w", (i + t - 1) % 7)));
     }
     held_out += Json::object({{"tokens", tokens}, {"targets", targets}}).dump() + "\n";
-    train += Json::object({{"tokens", {"w1", text("w", i)}}, {"targets", {Json(), "w1"}}}).dump();
+    const Json::Array pair = {"w1", text("w", i)};
+    const Json::Array answers = {Json(), "w1"};
+    train += Json::object({{"tokens", pair}, {"targets", answers}}).dump();
     train += "\n";
   }
   write_file(folder / "train.jsonl", train);

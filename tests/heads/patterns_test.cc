@@ -113,13 +113,13 @@ TEST_F(HandBuiltPatterns, PreviousTokenHeadScoresOne) {
   EXPECT_NEAR(head.value("distance"), 0.9, 1e-12);  // the first token has only itself
   EXPECT_EQ(head.offsets.front().offset, -1);
   EXPECT_EQ(head.offsets.front().share, 1);
-  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -1 (450)"});
+  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -1 (900)"});
   EXPECT_TRUE(std::isnan(head.value("next")));
   EXPECT_TRUE(std::isnan(head.value("separator")));
 }
 
 TEST_F(HandBuiltPatterns, LabelKnownKindsOfHeads) {
-  EXPECT_EQ(report_.heads[1].labels, std::vector<std::string>{"positional -3 (350)"});
+  EXPECT_EQ(report_.heads[1].labels, std::vector<std::string>{"positional -3 (700)"});
   const Index queries = report_.heads[2].relations[2].queries;
   EXPECT_EQ(report_.heads[2].labels,
             std::vector<std::string>{text("syntactic same (", queries, ")")});
@@ -196,7 +196,7 @@ TEST(FixedPeriods, MakeAnOffsetLookLikeInductionAndTheLabelTells) {
   Transformer model = hand_built(task.shape(), 1, {3});
   const HeadScores head = score_heads(model, task, {.examples = 20}).heads[0];
   EXPECT_NEAR(head.value("induction"), (4 + 4 * 0.5) / 8, 0.26);  // one of two keys in the end
-  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -3 (90)"});
+  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -3 (180)"});
   const HeadsReport few = score_heads(model, task, {.examples = 19});  // nine are judged
   EXPECT_TRUE(few.heads[0].labels.empty());
 }

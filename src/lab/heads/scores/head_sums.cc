@@ -154,7 +154,7 @@ void PatternSums::add(const std::vector<HeadRows>& rows, const ActivationCache& 
   if (options_.shapes) add_distances(rows);
 }
 
-/// Adds the sums of the rows as the model computed them, on split B.
+/// Adds the sums of the rows as the model computed them.
 void PatternSums::add_row_sums(const std::vector<HeadRows>& rows,
                                const ActivationCache& activations) {
   for (std::size_t h = 0; h < heads_.size(); ++h) {
@@ -163,7 +163,6 @@ void PatternSums::add_row_sums(const std::vector<HeadRows>& rows,
     const Tensor& pattern = activations.attention[head.id.attention_layer].pattern;
     const HeadRows as_computed{rows[h].mask, rows[h].first, rows[h].end, pattern, head.place};
     as_computed.for_rows([&](Index b, Index t, SeenKeys seen) {
-      if (split_of(b) != 1) return;
       const Scalar* weights = as_computed.row(b, t);
       for (Index s = seen.first; s < seen.end; ++s) {
         head.row_sums += static_cast<double>(weights[s]);
