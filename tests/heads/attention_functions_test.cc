@@ -18,7 +18,7 @@ Transformer model_of(const Task& task, const std::string& settings) {
   return random_model(small_config(task.shape(), settings));
 }
 
-/// Over the rows of the odd examples: the mean sum of weights, and the mean entropy of the weights
+/// Over the rows of all examples: the mean sum of weights, and the mean entropy of the weights
 /// divided by it.
 std::pair<double, double> sum_and_entropy(const Transformer& model, const Task& task,
                                           const HeadId& head, Index examples) {
@@ -26,7 +26,7 @@ std::pair<double, double> sum_and_entropy(const Transformer& model, const Task& 
   const Tensor pattern = Activations(model, batch).pattern(head);  // [B, T, S]
   double sums = 0, entropies = 0;
   Index rows = 0;
-  for (Index b = 1; b < batch.size; b += 2) {
+  for (Index b = 0; b < batch.size; ++b) {
     for (Index t = 0; t < batch.length; ++t, ++rows) {
       const Scalar* row = pattern.data() + (b * batch.length + t) * batch.length;
       double sum = 0;

@@ -120,6 +120,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   if (!shows_tables) refuse_table_flags();
   settings_.append(common_.settings(shows_tables));
   if (common_.help) throw HelpWanted{help(more_help), settings_.all(), flag_groups(settings_)};
+  check_words();
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
@@ -139,7 +140,6 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   check_positionals();
   check_rules();
   check_table_name();
-  check_words();
   const std::vector<std::int64_t>& threads = common_.threads;
   const bool several = threads.size() > 1;
   if (several && !settings_.takes_several_threads) {

@@ -253,7 +253,7 @@ std::string Invocation::in_flags(const std::string& message) const {
 /// command line.
 void Invocation::check_words() const {
   const bool stores = settings_.find("out") != nullptr && !stores_if_asked_;
-  const bool writes_json = json() || given("out") || stores || settings_.find("jobs") != nullptr;
+  const bool writes_json = given("json") || given("out") || stores || settings_.find("jobs") != nullptr;
   std::size_t ignored = 0;
   for (const Argument& argument : arguments_) {
     const std::string word = argument.value.value_or("");
