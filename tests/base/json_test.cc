@@ -8,6 +8,7 @@
 
 #include "headlab/core/base/random.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/stored_json.h"
 #include "support/errors.h"
 
 namespace headlab { namespace json_tests {

@@ -5,6 +5,7 @@
 #include "cli/program.h"
 #include "headlab/app/cli/arguments.h"
 #include "headlab/app/cli/command.h"
+#include "headlab/lab/results/stored_json.h"
 #include "support/errors.h"
 
 namespace headlab::cli { namespace {

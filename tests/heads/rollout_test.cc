@@ -68,7 +68,8 @@ TEST(Rollout, OfUniformAttentionIsTheColumnUniform) {
     const RolloutReport report = find_rollout(uniform_model(task->shape(), settings), *task, 8);
     ASSERT_EQ(report.relations.size(), 3u);
     for (const RolloutReport::Row& row : report.relations) {
-      EXPECT_NEAR(row.rollout, row.uniform, 1e-6) << settings << " " << row.relation;
+      EXPECT_NEAR(row.rollout.or_nan(), row.uniform.or_nan(), 1e-6)
+          << settings << " " << row.relation;
     }
   }
 }
@@ -79,11 +80,11 @@ TEST(Rollout, UniformSharesAreThoseOfTheMasks) {
   const auto task = make_task("relations:length=4,vocab=6,classes=3,relations=1+3");
   const RolloutReport whole =
       find_rollout(uniform_model(task->shape(), "layers=1 heads=2 d_model=8"), *task, 8);
-  EXPECT_NEAR(whole.relations[0].uniform, (1.0 / 4 + 1.0 / 6 + 1.0 / 8) / 3, 1e-9);
+  EXPECT_NEAR(whole.relations[0].uniform.or_nan(), (1.0 / 4 + 1.0 / 6 + 1.0 / 8) / 3, 1e-9);
   const RolloutReport window =
       find_rollout(uniform_model(task->shape(), "layers=1 heads=2 d_model=8 window=2"), *task, 8);
-  EXPECT_NEAR(window.relations[0].uniform, 0.25, 1e-9);
-  EXPECT_EQ(window.relations[1].uniform, 0);
+  EXPECT_NEAR(window.relations[0].uniform.or_nan(), 0.25, 1e-9);
+  EXPECT_EQ(window.relations[1].uniform.or_nan(), 0);
 }
 
 TEST(Rollout, RowsOfTheMeanMapSumToOneForSequencesOfManyLengths) {

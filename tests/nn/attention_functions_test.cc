@@ -30,7 +30,8 @@ Tensor equal_attention(const Tensor& q, const Tensor& k, const Tensor& v, Attent
 }
 
 const bool kOwnRowIsThere = [] {
-  own_attention_functions().push_back({"equal", "1 / S", false, 1, equal_attention});
+  own_attention_functions().push_back(
+      {"equal", "1 / S", false, AfterMask::unchanged, 1, equal_attention});
   return true;
 }();
 

@@ -119,10 +119,17 @@ inline std::vector<Edit> edits_between(const std::vector<std::string>& a,
   return interventions;
 }
 
+/// The text with control characters as "?": a golden file may hold what steers a terminal.
+inline std::string without_controls(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  return text;
+}
+
 /// The part of a long line that begins a little before byte `difference`.
 inline std::string shown_part(const std::string& line, std::size_t difference) {
   if (line.size() <= kWidth) {
-    return harmless(line);
+    return without_controls(line);
   }
   const auto at_character = [&](std::size_t at) {
     while (at > 0 && at < line.size() && (line[at] & '\xC0') == '\x80') {
@@ -133,7 +140,7 @@ inline std::string shown_part(const std::string& line, std::size_t difference) {
   const std::size_t wanted = difference > kWidth / 2 ? difference - kWidth / 2 : 0;
   const std::size_t begin = at_character(std::min(wanted, line.size() - kWidth));
   const std::size_t end = at_character(std::min(begin + kWidth, line.size()));
-  const std::string part = harmless(std::string_view(line).substr(begin, end - begin));
+  const std::string part = without_controls(line.substr(begin, end - begin));
   return text(begin > 0 ? "..." : "", part, end < line.size() ? "..." : "");
 }
 

@@ -1,5 +1,6 @@
 // Overfitting is named when the held-out loss rose after its best while the training loss fell, and
 // in no other case. The logs are written by hand.
+#include "headlab/lab/results/stored_json.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "headlab/lab/results/stored_json.h"
 #include "support/runs.h"
 #include "support/tasks.h"
 

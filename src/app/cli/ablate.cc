@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "app/cli/commands.h"
 #include "headlab/lab/heads/causes/analyses.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

@@ -3,6 +3,7 @@
 // run's model is only read. Read next: lab/heads/weights/circuits.h.
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/cli/completion.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "app/cli/completion.h"
 #include "app/report/findings.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
 namespace {

@@ -3,6 +3,7 @@
 // Read next: lab/bench/cost.h.
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

@@ -8,6 +8,7 @@
 #include "app/cli/words.h"
 #include "app/report/findings.h"
 #include "headlab/app/report/finding_text.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/data/file_kind.h"
 
 namespace headlab::cli {

@@ -8,6 +8,7 @@
 
 #include "app/cli/commands.h"
 #include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/runs/file_lock.h"
 #include "lab/runs/run_folder.h"
 

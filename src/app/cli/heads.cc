@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

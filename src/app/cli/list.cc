@@ -5,6 +5,7 @@
 
 #include "app/cli/commands.h"
 #include "app/report/findings.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {
 namespace {

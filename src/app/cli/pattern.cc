@@ -3,6 +3,7 @@
 // the activations of the whole model as arrays for NumPy. Read next:
 // lab/heads/scores/activations.h, report/grid.cc.
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/heads/scores/named_arrays.h"
 #include "lab/results/npy.h"
 

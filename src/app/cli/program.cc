@@ -13,6 +13,7 @@
 
 #include "app/cli/commands.h"
 #include "core/base/digest.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
@@ -253,7 +254,8 @@ std::string Invocation::in_flags(const std::string& message) const {
 /// command line.
 void Invocation::check_words() const {
   const bool stores = settings_.find("out") != nullptr && !stores_if_asked_;
-  const bool writes_json = given("json") || given("out") || stores || settings_.find("jobs") != nullptr;
+  const bool writes_json =
+      given("json") || given("out") || stores || settings_.find("jobs") != nullptr;
   std::size_t ignored = 0;
   for (const Argument& argument : arguments_) {
     const std::string word = argument.value.value_or("");

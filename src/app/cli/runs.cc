@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/runs/run_folder.h"
 
 namespace headlab::cli {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

@@ -9,6 +9,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/tour.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
@@ -239,7 +240,8 @@ Output start(Invocation& call) {
   flags.boolean("thorough", thorough, "also run analyses that take longer, for the page");
   call.read(flags);
   const std::vector<std::string>& named = call.positionals();
-  const Plan& plan = plan_of(named.empty() ? "relations" : named[0]);
+  const std::string task = named.empty() ? "relations" : named[0];
+  const Plan plan = plan_of(task);
   if (out.empty()) out = named.empty() ? "runs/start" : text("runs/start-", plan.name);
   while (out.size() > 1 && out.ends_with('/')) out.pop_back();
   const Tour tour{out, out + "-pruned", plan, thorough};

@@ -6,6 +6,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/usual_flags.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

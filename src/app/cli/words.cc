@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/report/findings.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

@@ -3,6 +3,7 @@
 // child processes: Ctrl-C in a terminal and the end of their parent stop them, and they save. Read
 // next: sweep.cc, whose trials are trainings.
 #include "app/cli/commands.h"
+#include "headlab/lab/results/stored_json.h"
 
 #include <unistd.h>
 

@@ -9,6 +9,7 @@
 #include "headlab/app/report/figures.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 

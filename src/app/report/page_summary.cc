@@ -5,6 +5,7 @@
 
 #include "headlab/app/report/page.h"
 #include "headlab/core/base/error.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab {

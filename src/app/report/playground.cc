@@ -16,6 +16,7 @@
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/runs/run_config.h"
 #include "lab/data/sequences.h"
 

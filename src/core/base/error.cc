@@ -51,8 +51,8 @@ std::string with_visible_nuls(const std::string& message) {
 Error::Error(const std::string& what, std::string hint)
     : std::runtime_error(with_visible_nuls(what)), hint_(std::move(hint)) {}
 
-void tell_user(const std::string& note) {
-  std::fputs(text("note: ", harmless(note), "\n").c_str(), stderr);
+void print_note(const std::string& note) {
+  std::fputs(text("note: ", note, "\n").c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "core/base/descriptor.h"
+#include "core/base/digest.h"
 #include "headlab/core/base/error.h"
 
 namespace headlab {
@@ -108,6 +109,16 @@ void write_in_place(const path& file, const std::vector<std::string_view>& parts
   if (const int code = write_parts(descriptor.number(), parts)) fail("write", file, code);
 }
 
+/// Returns the name with each byte that is no printable character of ASCII as \xNN.
+std::string printable(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    const bool is_printable = c >= ' ' && c < 0x7F;
+    out += is_printable ? std::string(1, c) : "\\x" + hexadecimal(static_cast<unsigned char>(c), 2);
+  }
+  return out;
+}
+
 /// Returns the target of a chain of symbolic links; it need not exist.
 path followed(path file) {
   std::error_code ignored;
@@ -179,8 +190,9 @@ void write_file(const path& file, const std::vector<std::string_view>& parts, Li
   if (exists && S_ISDIR(status.st_mode)) fail("write", target, EISDIR);
   replace_file(target, parts, is_regular ? &status.st_mode : nullptr);
   if (exists && S_ISLNK(status.st_mode)) {
-    tell_user(text(file.string(), " was a symbolic link: it is replaced, and the file that it ",
-                   "pointed to stays as it is"));
+    print_note(text(printable(file.string()),
+                    " was a symbolic link: it is replaced, and the file that it ",
+                    "pointed to stays as it is"));
   }
 }
 

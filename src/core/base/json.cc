@@ -167,24 +167,4 @@ std::string Json::dump(int indent) const {
   return std::move(writer.out);
 }
 
-Json stamped(Json::Object members) {
-  members.emplace(members.begin(), "headlab", version());
-  return Json::object(std::move(members));
-}
-
-void require_known_version(const Json& json, std::string_view source) {
-  const auto numbers = [](const std::string& release) {
-    std::pair<int, int> parts{0, 0};
-    std::sscanf(release.c_str(), "%d.%d", &parts.first, &parts.second);
-    return parts;
-  };
-  const Json* stamp = json.is_object() ? json.find("headlab") : nullptr;
-  if (stamp == nullptr || !stamp->is_string() || numbers(stamp->string()) <= numbers(version())) {
-    return;
-  }
-  throw Error(text("cannot read ", source, ": it was written by headlab ", stamp->string(),
-                   ", and this is ", version()),
-              "use that version, or a later one");
-}
-
 }  // namespace headlab

@@ -68,21 +68,4 @@ double learning_rate(const TrainConfig& c, Index step) {
   return c.min_lr + (c.lr - c.min_lr) * 0.5 * (1 + std::cos(std::numbers::pi * done));
 }
 
-std::string warmup_note(const TrainConfig& c) {
-  if (c.steps == 0 || c.warmup <= c.steps) return "";
-  return text("warmup ", c.warmup, " is longer than the ", c.steps,
-              c.steps == 1 ? " step" : " steps", ": the learning rate reaches ",
-              significant(learning_rate(c, c.steps - 1)), " of ", significant(c.lr));
-}
-
-std::string schedule_note(const TrainConfig& before, const TrainConfig& now, Index step) {
-  if (step == 0 || before.steps == now.steps) return "";
-  const double last = learning_rate(before, step - 1), next = learning_rate(now, step);
-  const double planned = learning_rate(before, std::min(step, before.steps - 1));
-  if (std::abs(next - planned) <= 0.01 * now.lr) return "";
-  return text("the schedule was planned for ", before.steps, " steps and is stretched to ",
-              now.steps, ": the learning rate goes from ", significant(last), " to ",
-              significant(next));
-}
-
 }  // namespace headlab

@@ -16,6 +16,7 @@
 #include "headlab/core/model/initial.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/tensor/watch.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/bench/training_step.h"
 #include "lab/runs/timing.h"
 

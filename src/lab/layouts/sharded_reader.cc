@@ -11,6 +11,7 @@
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/json.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -11,6 +11,7 @@
 #include "headlab/core/base/progress.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/prune/subsets.h"
 #include "lab/runs/timing.h"
 

@@ -8,6 +8,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/lab/prune/curve.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {

@@ -12,7 +12,9 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/digest.h"
+#include "headlab/core/base/build.h"
 #include "headlab/core/base/error.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab {
 
@@ -79,6 +81,26 @@ double number_or_nan(const Json& object, std::string_view key) {
 void note_unchecked(const path& file) {
   tell_user(text(file.string(), " has no checksum, or does not say of which run it is: an earlier ",
                  "version wrote it, and damage cannot be seen"));
+}
+
+Json stamped(Json::Object members) {
+  members.emplace(members.begin(), "headlab", version());
+  return Json::object(std::move(members));
+}
+
+void require_known_version(const Json& json, std::string_view source) {
+  const auto numbers = [](const std::string& release) {
+    std::pair<int, int> parts{0, 0};
+    std::sscanf(release.c_str(), "%d.%d", &parts.first, &parts.second);
+    return parts;
+  };
+  const Json* stamp = json.is_object() ? json.find("headlab") : nullptr;
+  if (stamp == nullptr || !stamp->is_string() || numbers(stamp->string()) <= numbers(version())) {
+    return;
+  }
+  throw Error(text("cannot read ", source, ": it was written by headlab ", stamp->string(),
+                   ", and this is ", version()),
+              "use that version, or a later one");
 }
 
 }  // namespace headlab

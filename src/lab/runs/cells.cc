@@ -17,6 +17,7 @@
 #include "core/base/digest.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/runs/file_lock.h"
 #include "lab/runs/run_folder.h"
 

@@ -10,6 +10,7 @@
 #include "headlab/core/model/checkpoint.h"
 #include "headlab/lab/data/data_files.h"
 #include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/results/words.h"
 #include "lab/data/language.h"
 #include "lab/runs/best_weights.h"
 #include "lab/runs/early_stop.h"

@@ -9,6 +9,7 @@
 
 #include "core/base/digest.h"
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 #include "headlab/core/model/initial.h"
 #include "headlab/core/ops/loss.h"
 #include "headlab/core/tasks/table.h"
@@ -107,6 +108,23 @@ void fit_heads(TransformerConfig& model) {
   const bool fits = model.heads.size() != 1 || model.heads[0] < 1 ||
                     model.heads[0] > model.d_model || model.d_model % model.heads[0] == 0;
   if (!fits && model.d_head == 0) model.d_head = model.d_model / model.heads[0];
+}
+
+std::string warmup_note(const TrainConfig& c) {
+  if (c.steps == 0 || c.warmup <= c.steps) return "";
+  return text("warmup ", c.warmup, " is longer than the ", c.steps,
+              c.steps == 1 ? " step" : " steps", ": the learning rate reaches ",
+              significant(learning_rate(c, c.steps - 1)), " of ", significant(c.lr));
+}
+
+std::string schedule_note(const TrainConfig& before, const TrainConfig& now, Index step) {
+  if (step == 0 || before.steps == now.steps) return "";
+  const double last = learning_rate(before, step - 1), next = learning_rate(now, step);
+  const double planned = learning_rate(before, std::min(step, before.steps - 1));
+  if (std::abs(next - planned) <= 0.01 * now.lr) return "";
+  return text("the schedule was planned for ", before.steps, " steps and is stretched to ",
+              now.steps, ": the learning rate goes from ", significant(last), " to ",
+              significant(next));
 }
 
 std::string head_width_note(const TransformerConfig& model) {

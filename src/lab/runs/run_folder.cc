@@ -6,6 +6,7 @@
 // FileLock.
 #include "lab/runs/run_folder.h"
 #include "headlab/core/base/json.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/runs/file_lock.h"
 #include "lab/runs/exchange.h"
 

@@ -9,6 +9,7 @@
 
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/results/words.h"
 #include "lab/runs/run_folder.h"
 
 namespace headlab {

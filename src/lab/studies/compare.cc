@@ -8,6 +8,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/studies/side_by_side.h"
 
 namespace headlab {

@@ -12,6 +12,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/mean.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "headlab/headlab.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace {
 

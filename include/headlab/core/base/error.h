@@ -67,8 +67,8 @@ decltype(auto) in_context(const std::string& context, const Body& body) {
   }
 }
 
-/// Prints a line "note: ..." to stderr: information for the user that is not an error.
-void tell_user(const std::string& note);
+/// Prints a line "note: ..." to stderr, unchanged: escape what comes from outside before.
+void print_note(const std::string& note);
 
 /// Returns the error "unknown KIND 'NAME'; did you mean 'NEAREST'?" with all known names as its
 /// hint.

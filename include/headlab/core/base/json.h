@@ -117,13 +117,6 @@ class Json {
   std::variant<Null, bool, double, std::string, Array, Object> value_;
 };
 
-/// Returns an object that begins with "headlab": VERSION, as every file and every result does.
-Json stamped(Json::Object members = {});
-
-/// Throws an Error if a later version, by its first two numbers, wrote the object, because its keys
-/// may have another meaning. Objects without a version are accepted.
-void require_known_version(const Json& json, std::string_view source);
-
 /// Returns whether `bytes` are valid UTF-8; `position` becomes that of the first invalid byte.
 bool valid_utf8(std::string_view bytes, std::size_t& position);
 

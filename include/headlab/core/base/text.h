@@ -15,20 +15,6 @@ namespace headlab {
 /// They are views of the whole, which must outlive them.
 std::vector<std::string_view> split(std::string_view whole, char separator);
 
-/// Returns the bytes of the first character of a text; none if they are not UTF-8.
-std::string_view first_character(std::string_view text);
-/// Returns the code point of one character of UTF-8.
-char32_t code_point(std::string_view character);
-/// Returns whether a character steers a terminal or the direction of the text: U+0000 to U+001F,
-/// U+007F to U+009F, and the signs of bidirectional text.
-bool is_steering(char32_t point);
-
-/// Returns the text with the bytes of every steering character, and all that are not UTF-8, as
-/// \xNN, so that a name from a file can neither control a terminal nor start a new row, nor show
-/// its letters in another order. The result is UTF-8. With `lines`, newlines and tabs stay; colour
-/// codes never do, because they can hide text.
-std::string harmless(std::string_view text, bool lines = false);
-
 /// Bytes that Windows programs write before UTF-8.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 

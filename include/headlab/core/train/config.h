@@ -67,11 +67,4 @@ Settings settings_of(TrainConfig& config);
 /// constant lr. If the warm-up leaves a single step, that step uses lr.
 double learning_rate(const TrainConfig& config, Index step);
 
-/// Returns a sentence if the learning rate never reaches `lr` because the warm-up is longer than
-/// the training; else "".
-std::string warmup_note(const TrainConfig& config);
-/// Returns a sentence if a run that resumes after `step` steps, with `now` instead of `before`,
-/// changes its learning rate abruptly; else "".
-std::string schedule_note(const TrainConfig& before, const TrainConfig& now, Index step);
-
 }  // namespace headlab

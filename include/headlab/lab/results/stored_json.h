@@ -11,6 +11,13 @@
 
 namespace headlab {
 
+/// Returns an object that begins with "headlab": VERSION, as every file and every result does.
+Json stamped(Json::Object members = {});
+
+/// Throws an Error if a later version, by its first two numbers, wrote the object, because its keys
+/// may have another meaning. Objects without a version are accepted.
+void require_known_version(const Json& json, std::string_view source);
+
 /// Returns the object with a checksum of all its other members appended as "checksum", the form in
 /// which results and lines of logs are stored.
 Json sealed(Json object);

@@ -31,6 +31,22 @@ std::vector<std::string> lines_of(const std::string& folded);
 std::string shell_word(const std::string& word);
 /// Returns text for HTML, with & < > " ' as entities.
 std::string html_text(std::string_view text);
+/// Returns the bytes of the first character of a text; none if they are not UTF-8.
+std::string_view first_character(std::string_view text);
+/// Returns the code point of one character of UTF-8.
+char32_t code_point(std::string_view character);
+/// Returns whether a character steers a terminal or the direction of the text: U+0000 to U+001F,
+/// U+007F to U+009F, and the signs of bidirectional text.
+bool is_steering(char32_t point);
+
+/// Returns the text with the bytes of every steering character, and all that are not UTF-8, as
+/// \xNN, so that a name from a file can neither control a terminal nor start a new row, nor show
+/// its letters in another order. The result is UTF-8. With `lines`, newlines and tabs stay; colour
+/// codes never do, because they can hide text.
+std::string harmless(std::string_view text, bool lines = false);
+/// Prints a line "note: ..." to stderr, made harmless: information for the user that is not an
+/// error.
+void tell_user(const std::string& note);
 /// Returns the number of terminal columns of UTF-8 text: two for a wide character, such as a
 /// Chinese one, and none for a combining mark.
 std::size_t display_width(std::string_view text);

@@ -68,6 +68,12 @@ std::unique_ptr<Task> fit_to_task(RunConfig& config);
 void fit_heads(TransformerConfig& model);
 /// Returns a note if fit_heads left columns of d_model without a head; "" otherwise.
 std::string head_width_note(const TransformerConfig& model);
+/// Returns a sentence if the learning rate never reaches `lr` because the warm-up is longer than
+/// the training; else "".
+std::string warmup_note(const TrainConfig& config);
+/// Returns a sentence if a run that resumes after `step` steps, with `now` instead of `before`,
+/// changes its learning rate abruptly; else "".
+std::string schedule_note(const TrainConfig& before, const TrainConfig& now, Index step);
 /// Returns the defaults with the recommended settings of a task. Error for an unknown task.
 RunConfig recommended_config(const std::string& task);
 

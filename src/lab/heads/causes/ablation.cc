@@ -17,6 +17,7 @@
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/runs/timing.h"
 
 namespace headlab {

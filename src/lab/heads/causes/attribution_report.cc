@@ -10,6 +10,7 @@
 #include "headlab/lab/heads/causes/attribution.h"
 #include "headlab/lab/heads/causes/paired.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 

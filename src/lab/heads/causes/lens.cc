@@ -13,6 +13,7 @@
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {

@@ -9,6 +9,7 @@
 #include "headlab/core/base/progress.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/results/stored_json.h"
 #include "lab/heads/causes/contrasts.h"
 
 namespace headlab {

@@ -10,6 +10,7 @@
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/edits.h"
 #include "headlab/lab/heads/causes/truth_edges.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {

@@ -15,6 +15,7 @@
 #include "headlab/core/train/evaluate.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 

@@ -5,6 +5,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 namespace {

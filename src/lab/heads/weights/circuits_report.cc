@@ -2,6 +2,7 @@
 // Read next: circuits.cc, which computes them.
 // Names of tokens are those of the task, if the report has them; otherwise their numbers.
 #include "headlab/lab/heads/weights/circuits.h"
+#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 
