@@ -9,7 +9,7 @@
 
 namespace headlab { namespace {
 
-TEST(Mean, OfNothingHasNoValue) {
+TEST(Mean, HasNoValueWithoutTerms) {
   const Mean none;
   EXPECT_EQ(none.value(), std::nullopt);
   EXPECT_TRUE(std::isnan(none.or_nan()));

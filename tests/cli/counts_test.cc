@@ -1,4 +1,4 @@
-// What was not measured has no number: every table of every command that reads a run, on runs where
+// A mean over nothing is no number: every table of every command that reads a run, on runs where
 // something cannot be measured. A column that is a mean names the column with the number of its
 // terms (Column::over); where that is 0, the cell must be blank.
 // Read next: headlab/core/base/mean.h.

@@ -23,7 +23,7 @@ TEST_F(Instruments, EvalShowsGroupsOfTargetsAndSingleOnes) {
 }
 
 /// Held-out sequence i of the file has i + 2 tokens and i + 1 targets.
-TEST_F(Instruments, HeldOutExamplesAreThoseOfTheFileInItsOrder) {
+TEST_F(Instruments, TakeHeldOutExamplesInTheOrderOfTheFile) {
   std::string train;
   std::string held_out;
   for (int i = 0; i < 7; ++i) {

@@ -61,7 +61,7 @@ Transformer uniform_model(const TaskShape& shape, const char* settings) {
   return model;
 }
 
-TEST(Rollout, OfUniformAttentionIsTheColumnUniform) {
+TEST(Rollout, EqualsTheColumnUniformForUniformAttention) {
   for (const char* settings : {"layers=1 heads=2 d_model=8", "layers=3 heads=2 d_model=8",
                                "layers=2 heads=2 d_model=8 window=2"}) {
     const auto task = make_task("relations:length=8,vocab=6,classes=3,relations=1+3+same");
@@ -76,7 +76,7 @@ TEST(Rollout, OfUniformAttentionIsTheColumnUniform) {
 
 /// One layer: half of each row is the residual connection, so the key before position t >= 1 gets
 /// 1 / (2 (t + 1)), with a window of 2 a quarter, and a key 3 before nothing.
-TEST(Rollout, UniformSharesAreThoseOfTheMasks) {
+TEST(Rollout, TakesMasksIntoAccountForUniformShares) {
   const auto task = make_task("relations:length=4,vocab=6,classes=3,relations=1+3");
   const RolloutReport whole =
       find_rollout(uniform_model(task->shape(), "layers=1 heads=2 d_model=8"), *task, 8);

@@ -315,23 +315,6 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
                          : text("list the flags with `headlab ", command_.name, " --help`"));
 }
 
-std::string Invocation::help(const std::string& more) const {
-  std::string usage = text("usage: headlab ", command_.name);
-  if (!command_.positionals.empty()) usage += " " + command_.positionals;
-  std::string common = "--json";
-  if (!command_.tables || !command_.tables->empty()) common += " --csv --latex --table";
-  const bool is_short = !settings_.usual.empty() && !wants_full_help();
-  std::string flags = flags_help(settings_);
-  if (is_short) {
-    const std::size_t common_flags = std::ranges::count_if(settings_.names(), is_common);
-    const std::size_t left_out = settings_.names().size() - common_flags - settings_.usual.size();
-    flags = text(usual_flags_help(settings_), "\n", left_out, " more: headlab ", command_.name,
-                 " --help all\n");
-  }
-  return text("example: ", command_.example, "\n\n", command_.summary, "\n\n", usage, " [flags]\n",
-              flags, more, "\ncommon flags (headlab --help): ", common, " --quiet --threads\n");
-}
-
 Flags Invocation::out_setting(bool if_asked) {
   stores_if_asked_ = if_asked;
   Flags s;

@@ -391,12 +391,4 @@ Settings settings_of(CurveOptions& options) {
   return s;
 }
 
-Result result_of(const Curve& curve) {
-  std::vector<Table> tables = {choices_table(), points_table()};
-  for (Table& table : tables) table.name = "methods";
-  return {.about = stamped(to_json<Curve>(curve).members()), .tables = std::move(tables)};
-}
-
-Json to_json(const Curve& curve) { return result_of(curve); }
-
 }  // namespace headlab

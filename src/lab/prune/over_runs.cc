@@ -189,6 +189,14 @@ Table points_table() {
       .inner = "points"};
 }
 
+Result result_of(const Curve& curve) {
+  std::vector<Table> tables = {choices_table(), points_table()};
+  for (Table& table : tables) table.name = "methods";
+  return {.about = stamped(to_json<Curve>(curve).members()), .tables = std::move(tables)};
+}
+
+Json to_json(const Curve& curve) { return result_of(curve); }
+
 CurveOverRuns over_runs(std::span<const Curve> curves) {
   require(!curves.empty(), "cannot average curves: there is none");
   for (const Curve& curve : curves) check_alike(curves[0], curve);

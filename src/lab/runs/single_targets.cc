@@ -35,7 +35,7 @@ void add_targets(const Tensor& logits, const Batch& part, Index first,
   }
 }
 
-/// Replaces the logits behind the end of each sequence by NaN. logits: [B, T, outputs].
+/// Replaces the logits after the end of each sequence by NaN. logits: [B, T, outputs].
 void blank_padding(const Batch& part, std::span<float> logits) {
   const std::size_t of_position = logits.size() / static_cast<std::size_t>(part.size * part.length);
   for (Index b = 0; b < part.size; ++b) {

@@ -61,8 +61,8 @@ class Trainer {
   /// Trains to config.steps, or until should_stop returns true. Returns whether config.steps was
   /// reached. Throws an Error that names step and tensor if the loss or a gradient is not finite
   /// (the parameters are then those of the last good step), or if a step produced such numbers,
-  /// whoever notices it: the step, an evaluation or a callback. The error is NotFinite, and nothing
-  /// is saved then. Throws Stopped if stop_wanted() ends the wait for a batch; the steps
+  /// no matter who notices it: the step, an evaluation or a callback. The error is NotFinite, and
+  /// nothing is saved then. Throws Stopped if stop_wanted() ends the wait for a batch; the steps
   /// before it are saved.
   bool run(const TrainCallbacks& callbacks = {});
 

@@ -23,7 +23,7 @@ struct SingleTarget {
 };
 
 /// The answers of a model, and its logits [examples, T, K, V] if they were asked for: NaN
-/// behind the end of a sequence.
+/// after the end of a sequence.
 struct AnsweredTargets {
   std::vector<SingleTarget> targets;
   std::vector<float> logits{};

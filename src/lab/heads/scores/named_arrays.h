@@ -1,4 +1,5 @@
-// Arrays with names as files for NumPy, and those that tell to which sequences the others belong.
+// Arrays with names as files for NumPy, and those that tell to which sequences the others belong:
+// tokens and lengths, by which a program joins arrays of several commands.
 // Read next: headlab/lab/heads/scores/activations.h.
 #pragma once
 

@@ -276,6 +276,10 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                         .shown_as(Form::p_value)
                         .mean_over("best.queries"),
                     &RelationScore::p_holm);
+}
+
+/// Adds the owner, which is hidden: the verdict shows it.
+void add_owner(RelationColumns& columns, const HeadsReport& report) {
   columns.add(Column("owner", "owner", "the best head if it owns the relation")
                   .of(CellKind::head)
                   .hidden()
@@ -331,6 +335,7 @@ Table relations_table(const HeadsReport& report, const std::vector<std::string>&
   columns.add(Column("name", "relation", "the keys to attend to, known from the task").no_legend(),
               [](const RelationWinner& winner) { return Json(winner.relation.name); });
   add_best_head(columns, report);
+  add_owner(columns, report);
   columns.push_back(
       {Column("verdict", "verdict",
               "a head owns a relation (*) if its lift is at least 0.3 and p is below 0.01")
