@@ -91,7 +91,7 @@ TEST_F(Readers, SeeThatATableGoesOn) {
   double wider = 0;
   for (const int width : {320, 700}) {
     tab().resize(width, 640);
-    for (const char* view : {"story", "bench", "findings", "about", "learn&lesson=mistakes"}) {
+    for (const char* view : {"story", "bench", "results", "about", "learn&lesson=mistakes"}) {
       go_to(std::string("#view=") + view);
       tab().evaluate("globalThis.boxes = [...document.querySelectorAll('#view .table')]");
       wider += tab().number("boxes.filter((box) => box.scrollWidth > box.clientWidth).length");
@@ -344,9 +344,9 @@ TEST_F(Readers, SeeTheHeadsThatTheProgramDraws) {
 
 /// The program writes the same items in the same words as the page.
 TEST_F(Readers, GetTheSameSvgFromThePageAndTheProgram) {
-  study.done({"pattern", "full", "0.0", "--example", "3", "--svg", "p.svg"});
+  study.done({"pattern", "full", "0.0", "--example", "5", "--svg", "p.svg"});
   const std::string program = read_file(study.path("p.svg"));
-  open(full, "#view=head&h=0.0&ex=3");
+  open(full, "#view=head&h=0.0&ex=5");
   const std::string page = svg_of("pattern");
   const auto outlines = [](const std::string& document) {
     std::size_t count = 0;

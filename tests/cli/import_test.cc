@@ -161,7 +161,8 @@ std::string lines_with_answers() {
                       "\n";
   const char* letters[] = {"a", "b"};
   for (int i = 0; i < 16; ++i) {
-    const char *one = letters[i % 2], *two = letters[i / 2 % 2], *three = letters[i / 4 % 2];
+    const char *one = letters[i % 2], *two = letters[i / 2 % 2],
+               *three = letters[(i / 4 + i / 8) % 2];
     lines +=
         text(R"({"tokens":[")", one, R"(",")", two, R"(",")", three, R"("],"targets":[null,)",
              R"(null,")", one == three ? "yes" : "no", R"("],"truth":{"first":{"2":[0]}}})", "\n");

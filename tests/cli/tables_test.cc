@@ -105,7 +105,7 @@ TEST_F(Tables, AreForOtherProgramsToo) {
   const std::string latex = done({"eval", "a", "--latex"}).out;
   EXPECT_TRUE(latex.starts_with("\\begin{tabular}{lrrr}\n\\toprule\ntarget & loss")) << latex;
   EXPECT_TRUE(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"})
-                  .out.starts_with("layer,head,entropy,focus,scores_back1_mass,"));
+                  .out.starts_with("layer,head,entropy,focus,rows,scores_back1_mass,"));
   EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));
   EXPECT_TRUE(done({"pattern", "a", "0.1", "--csv"}).out.starts_with("query,"));
   expect_parts(done({"heads", "a", "--examples", "16", "--csv"}).err,

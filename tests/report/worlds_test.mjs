@@ -32,7 +32,10 @@ function checkHead(what, {world, attention, place}) {
   const head = worlds.headOfWorld(world, place);
   const pattern = attention.pattern(place);
   const {dValue: Dv} = attention.module;
+  const {mask} = worlds.usualSwitches(world);
   world.tokens.forEach((_, t) => {
+    const [first, end] = worlds.keysOfQuery(world, t, mask);
+    if (first >= end) return;  // its window is beyond the end of a short source
     const {from, to, traced, shown} = byLines(world, head, t);
     world.keys.forEach((__, s) => {
       const weight = pattern[t * attention.keys + s];

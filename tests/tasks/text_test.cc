@@ -156,7 +156,9 @@ TEST_F(Text, CharactersCanBeTypedAsTheyAreShown) {
   for (const std::int32_t token : tokens) shown += task->token_text(token);
   EXPECT_EQ(shown, "a\u2423b\\nc\\td");
   EXPECT_EQ(task->encode(shown), tokens);
-  const auto literal = task_of("a\u2423b \\n a\u2423b \\n a\u2423b");  // the signs themselves
+  const auto literal = task_of(
+      "a\u2423b \\n a\u2423b \\n a\u2423b \\n a\u2423b \\n a\u2423b \\n a\u2423b");  // the signs
+                                                                                     // themselves
   EXPECT_EQ(literal->decode(literal->encode("\u2423\\n")), "\u2423\\n");
 }
 

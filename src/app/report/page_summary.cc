@@ -16,7 +16,7 @@ std::string title_of_view(const std::string& view) {
   static const std::map<std::string, std::string> kTitles = {{"story", "In full"},
                                                              {"head", "Head"},
                                                              {"bench", "Bench"},
-                                                             {"findings", "Results"}};
+                                                             {"results", "Results"}};
   return kTitles.at(view);
 }
 

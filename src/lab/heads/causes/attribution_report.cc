@@ -133,8 +133,7 @@ Result result_of(const AttributionReport& report) {
             .of(CellKind::interval, {"shares" + place, "low" + place, "high" + place})
             .fixed(3)
             .mean_over("counts" + place));
-    counts.push_back(
-        element_column("counts", k, report.targets[k] + " count", "number of targets").hidden());
+    counts.push_back(element_column("counts", k, "targets", "number of targets").hidden());
     const double all = report.logits[k];
     sums.push_back(text(report.targets[k], " ", std::isfinite(all) ? text(all) : "-"));
   }
