@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "headlab/core/ops/ops.h"
-#include "headlab/lab/checks/gradcheck.h"
 #include "headlab/core/tensor/tape.h"
+#include "headlab/lab/checks/gradcheck.h"
 
 using namespace headlab;
 

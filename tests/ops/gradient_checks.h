@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "headlab/lab/checks/gradcheck.h"
 #include "headlab/core/tensor/tensor.h"
+#include "headlab/lab/checks/gradcheck.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -1,5 +1,5 @@
-// The controls against their definitions: labels that no head can help with, and a ground truth that is what
-// it says all the same. Read next: src/lab/data/control.cc.
+// The controls against their definitions: labels that no head can help with, and a ground truth
+// that is what it says all the same. Read next: src/lab/data/control.cc.
 #include "tasks/checks.h"
 
 namespace headlab { namespace control_tests {

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "app/report/page_parts.h"
-#include "lab/data/language.h"
 #include "headlab/app/cli/arguments.h"
 #include "headlab/app/cli/command.h"
 #include "headlab/core/base/error.h"
@@ -34,6 +33,7 @@
 #include "headlab/lab/results/table.h"
 #include "headlab/lab/runs/run.h"
 #include "headlab/lab/runs/run_config.h"
+#include "lab/data/language.h"
 #include "lab/data/sequences.h"
 #include "lab/data/token_file.h"
 #include "lab/results/npy.h"

@@ -59,7 +59,7 @@ def unit_of_headers(build, paths):
     headers = [header for header in sorted(ROOT.rglob("*.h")) if is_below(header, paths)]
     unit = build / "headers.cc"
     unit.write_text("".join(f'#include "{header}"\n' for header in headers))
-    folders = " ".join(f"-I{ROOT / folder}" for folder in ("include", "src/core", "src/lab", "src/app", "tests"))
+    folders = " ".join(f"-I{ROOT / folder}" for folder in ("include", "src", "tests"))
     return {"directory": str(build), "file": str(unit), "command": f"{COMPILER} -std=c++20 {folders} -c {unit}"}
 
 

@@ -20,8 +20,8 @@ inline Key held_out() { return Key{}; }
 inline Key test() { return Key{}.fold("test"); }
 inline Key evaluated(Key which = held_out()) { return which.fold("evaluate"); }
 
-/// Returns the key of examples for scoring heads: those of evaluation, so that held-out example N is
-/// one sequence in all commands.
+/// Returns the key of examples for scoring heads: those of evaluation, so that held-out example N
+/// is one sequence in all commands.
 inline Key scored() { return evaluated(); }
 
 /// Returns the key of examples for choices of pruning methods, for timing, and for the beginning of
