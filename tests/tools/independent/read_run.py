@@ -504,14 +504,14 @@ class Judge:
             largest.append(max(pattern[b, t, key].sum() for pattern in patterns) / len(B))
         return np.array(largest)
 
-    def rows(self, kind):
-        """(b, t, number of visible keys) of split B."""
-        return [(b, t, self.visible(kind, b, t)) for b in range(1, self.batch.size, 2)
+    def rows(self, kind, first=1, step=2):
+        """(b, t, number of visible keys) of split B, or of the sequences from `first` by `step`."""
+        return [(b, t, self.visible(kind, b, t)) for b in range(first, self.batch.size, step)
                 for t in range(self.queries_of(kind, b))]
 
     def without_truth(self, kind, pattern, window):
         """`window`: of a decoder, in which a query sees no later key."""
-        rows = self.rows(kind)
+        rows = self.rows(kind, 0, 1)  # of all sequences: nothing is chosen by them
         entropy = np.mean([-(w[w > 0] * np.log(w[w > 0])).sum()
                            for w in (pattern[b, t] for b, t, _ in rows)])
         keys = np.arange(pattern.shape[-1])
@@ -1122,7 +1122,7 @@ def compare_pairs(model, batch, truth, said):
         compare("pairs", added_losses.sum() / targets.sum() - loss, pair["independent"], 1e-5)
         compare_change("interaction", joint_losses - added_losses, targets, pair["interaction"])
         if pair["relation"] is None:
-            compare("beyond, of no relation", 0, pair["beyond_share"], 0)
+            compare("beyond, of no relation", None, pair["beyond_share"], 0)
             continue
         r = names.index(pair["relation"])
         own = with_targets_of(said["relations"][r], truth[r], batch, said["target_names"])
@@ -1134,7 +1134,7 @@ def compare_pairs(model, batch, truth, said):
             cost = (losses[0] - losses[1]).sum() / (own.targets >= 0).sum()
             compare("beyond, of both", pair["beyond"]["change"] / cost, pair["beyond_share"], 1e-4)
         else:
-            compare("beyond, of no relation", 0, pair["beyond_share"], 0)
+            compare("beyond, of no relation", None, pair["beyond_share"], 0)
 
 
 def compare_knowing(model, batch, pair, heads):
@@ -1486,6 +1486,19 @@ def layers_of(model, b, n):
     return layers
 
 
+def uniform_layers(model, n):
+    """layers_of() if the heads of each layer attended evenly to the keys that their mask allows."""
+    layers = []
+    back = np.arange(n)[:, None] - np.arange(n)
+    for m, pattern in enumerate(model.patterns):
+        seen = (back < model.window(m)) & (back > -model.window(m))
+        if model.c["architecture"] == "decoder":
+            seen &= back >= 0
+        A = np.eye(n) + (0 if pattern is None else seen / seen.sum(1, keepdims=True))
+        layers.append(A / A.sum(1, keepdims=True))
+    return layers
+
+
 def rollout_of(layers):
     return functools.reduce(lambda below, layer: layer @ below, layers)
 
@@ -1498,18 +1511,23 @@ def compare_rollout(model, given, said, relations):
         layers = [layers_of(model, b, int(n)) for b, n in enumerate(batch.lengths)]
         return [rollout_of(of) for of in layers]
     found = remember("rollout", maps)
-    whole = np.zeros((batch.length, batch.length))
+    longest = max(len(one) for one in found)
+    whole, reached = np.zeros((longest, longest)), np.zeros((longest, 1))
     for one in found:
-        whole[:len(one), :len(one)] += one / batch.size
-    compare("rollout", whole, said["rollout"], 1e-5)
+        whole[:len(one), :len(one)] += one
+        reached[:len(one)] += 1
+    told = [list(row) + [0] * (longest - len(row)) for row in said["rollout"]]
+    for row in said["rollout"]:
+        mark(row)
+    compare("rollout", whole / reached, told, 1e-5)
+    even = {len(one): rollout_of(uniform_layers(model, len(one))) for one in found}
     compare("examples", batch.size, said["examples"], 0)
     for r, row in enumerate(said["relations"]):
         queries = [(b, t, sorted(keys)) for (b, t), keys in truth[r].items()]
         compare("rollout: queries", len(queries), row["queries"], 0)
         shares = [found[b][t, keys].sum() for b, t, keys in queries]
         compare("rollout: shares", np.mean(shares or [0]), row["rollout"], 1e-5)
-        causal = model.c["architecture"] == "decoder"
-        uniform = [len(keys) / (t + 1 if causal else batch.lengths[b]) for b, t, keys in queries]
+        uniform = [even[len(found[b])][t, keys].sum() for b, t, keys in queries]
         compare("rollout: uniform", np.mean(uniform or [0]), row["uniform"], 1e-5)
         targets, costs = remember(("cost", r), lambda: costs_of_relation(model, given, relations, r,
                                                                          said["targets"]))
