@@ -18,11 +18,48 @@ const {activations, attentionFunctions, norms, positionKinds} = await load('engi
 const problems = [];
 const expect = (truth, what) => truth || problems.push(what);
 
-// ---- gradients of all parameters, in double ---------------------------------------------------
-
 const SIZES = {vocab: 5, length: 5, targets: 2, outputs: 4, causal: true};
 const CONFIG = {layers: 2, heads: 2, d_model: 6, d_head: 4, d_ff: 0, norm: 'layer',
   activation: 'gelu', positions: 'learned', attention_function: 'softmax'};
+
+// ---- the tasks of the page ----------------------------------------------------------------------
+
+const facts = JSON.parse(pageTexts(fs.readFileSync(pagePath, 'utf8')).get('facts'));
+const ownerLift = facts.owner_lift;
+const tasks = facts.tasks.map((one) => new Sequences(one));
+const [relations, , sort] = tasks;
+const trainerOf = (seed, heads, task = relations) => new Trainer(task, {
+  config: {...CONFIG, layers: 1, heads, d_model: 48, d_head: 8}, batch: 32, seed, lr: 0.02,
+  warmup: 30, steps: 500, ownerLift,
+});
+function train(trainer, steps) {
+  for (let i = 0; i < steps; ++i) {
+    trainer.step();
+    if (trainer.steps % 8 === 0) trainer.measure();
+  }
+  trainer.measure();
+}
+
+// ---- speed and memory, so low that a busy machine reaches them ----------------------------------
+
+const timed = trainerOf(0, 4);
+for (let i = 0; i < 100; ++i) timed.step();
+const start = process.cpuUsage();
+const windows = [];  // bytes allocated in a step of each window; the compiler allocates in some
+for (let w = 0; w < 4; ++w) {
+  globalThis.gc();
+  const heap = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 250; ++i) timed.step();
+  windows.push((process.memoryUsage().heapUsed - heap) / 250);
+}
+const {user, system} = process.cpuUsage(start);
+const [, bytes] = windows.sort((one, other) => one - other);
+const rate = 1000 / ((user + system) / 1e6);
+expect(rate >= 80, `${rate} steps in a second of CPU time`);
+expect(bytes < 4000, `${bytes} bytes allocated in a step`);
+
+// ---- gradients of all parameters, in double ---------------------------------------------------
+
 
 /// A net with random parameters throughout, on a random batch: some targets are not asked, one
 /// sequence is short, one head is half on.
@@ -82,24 +119,6 @@ for (const activation of Object.keys(activations)) expectGradients({activation, 
 expectGradients({}, {causal: false});
 expectGradients({positions: 'alibi', attention_function: 'sigmoid', d_ff: 6}, {causal: false});
 
-// ---- the tasks of the page ----------------------------------------------------------------------
-
-const facts = JSON.parse(pageTexts(fs.readFileSync(pagePath, 'utf8')).get('facts'));
-const ownerLift = facts.owner_lift;
-const tasks = facts.tasks.map((one) => new Sequences(one));
-const [relations, , sort] = tasks;
-const trainerOf = (seed, heads, task = relations) => new Trainer(task, {
-  config: {...CONFIG, layers: 1, heads, d_model: 48, d_head: 8}, batch: 32, seed, lr: 0.02,
-  warmup: 30, steps: 500, ownerLift,
-});
-function train(trainer, steps) {
-  for (let i = 0; i < steps; ++i) {
-    trainer.step();
-    if (trainer.steps % 8 === 0) trainer.measure();
-  }
-  trainer.measure();
-}
-
 /// Lines hold each token, each target and each key.
 for (const task of tasks) {
   const [{header}, ...lines] = task.lines(task.train).trim().split('\n').map((one) =>
@@ -147,23 +166,6 @@ for (let i = 0; i < 250; ++i) {
 expect(long.history.length <= 200 && long.history[0].step === 0 &&
   long.history.at(-1).step === 8 * 249, `${long.history.length} moments are kept`);
 
-// ---- speed and memory, so low that a busy machine reaches them ----------------------------------
-
-const timed = trainerOf(0, 4);
-for (let i = 0; i < 100; ++i) timed.step();
-const start = process.cpuUsage();
-const windows = [];  // bytes allocated in a step of each window; the compiler allocates in some
-for (let w = 0; w < 4; ++w) {
-  globalThis.gc();
-  const heap = process.memoryUsage().heapUsed;
-  for (let i = 0; i < 250; ++i) timed.step();
-  windows.push((process.memoryUsage().heapUsed - heap) / 250);
-}
-const {user, system} = process.cpuUsage(start);
-const [, bytes] = windows.sort((one, other) => one - other);
-const rate = 1000 / ((user + system) / 1e6);
-expect(rate >= 80, `${rate} steps in a second of CPU time`);
-expect(bytes < 4000, `${bytes} bytes allocated in a step`);
 
 for (const problem of problems) console.log(problem);
 if (process.env.SHOW) console.log(`${rate.toFixed(0)} steps/s, ${bytes.toFixed(0)} bytes a step`);
