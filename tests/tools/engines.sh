@@ -1,6 +1,6 @@
 #!/bin/bash
-# engines.sh PROGRAM: gives one sweep to GNU parallel and to make as `headlab sweep --help` prints it,
-# and compares every model with that of a sweep by one process, byte by byte. Each cell is made once.
+# engines.sh PROGRAM: gives one sweep to GNU parallel and to make, as `headlab sweep --help all` prints
+# it, and compares every model with that of a sweep by one process, byte by byte. Each cell is made once.
 set -euo pipefail
 
 program=$(realpath "$1")
@@ -12,7 +12,7 @@ ln -s "$program" bin/headlab
 export PATH=$folder/bin:$PATH
 sweep="sweep --task relations --heads 1,2 --seeds 6 --d-model 32 --batch 8 --steps 40 --quiet"
 
-line() { headlab sweep --help | sed -n "s/^  $1 *\(.*\)/\1/p"; }
+line() { headlab sweep --help all | sed -n "s/^  $1 *\(.*\)/\1/p"; }
 
 headlab $sweep --out one --csv >one.csv
 by_parallel=$(line 'GNU parallel' | sed "s/sweep \.\.\./$sweep --out parallel/")

@@ -85,7 +85,7 @@ expect 'EveryTask' build/test_tasks --gtest_filter='*/echo'
 for score in last sharpness gain; do
   expect $score "$program" heads "$run" --scores
 done
-expect 'how much attention rests' "$program" --help
+expect 'how much attention rests' "$program" --help all
 expect 'on the first: mean weight' "$program" sinks "$run"
 expect 'layer,head,first' "$program" sinks "$run" --csv
 expect 'head & on the first' "$program" sinks "$run" --latex
@@ -106,7 +106,7 @@ problems=$(node --expose-internals "$copy/tests/report/modules_test.mjs" | tr '\
 expect 'broken rules of the page: []' echo "broken rules of the page: [$problems]"
 expect '"last"' "$program" heads "$run" --scores --json
 small=(--task relations --layers 2 --heads 2 --d-model 16 --steps 20)
-expect 'magnitude' "$program" train --help
+expect 'magnitude' "$program" train --help all
 expect 'a kind of norm: x / mean(|x|) w' "$program" explain magnitude
 expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
 expect accuracy "$program" train "${small[@]}" --positions binary --out binary
@@ -132,7 +132,7 @@ done
 expect last_first "$program" list methods
 expect '"last_first"' "$program" curve "$run" --methods last_first,random --sizes 0,1 --json
 expect PASSED build/test_prune --gtest_filter='*/last_first'
-expect 'how large a model is' "$program" --help
+expect 'how large a model is' "$program" --help all
 expect 'headlab size' "$program" size --help
 
 # The formula. With two tokens the second sees both: the last, or else the first.
