@@ -24,10 +24,10 @@ class Names : public Program {
 TEST_F(Names, NewFoldersThatAreNotUtf8AreRefusedBeforeAnyWork) {
   done(tiny({"--out", "a"}));
   const auto before = contents(folder.path());
-  for (const std::string& name : {"r\xff", "r\xC3",
-                                  "r\x9b"
-                                  "31m",
-                                  "r\xED\xA0\x80"}) {
+  for (const std::string name : {"r\xff", "r\xC3",
+                                 "r\x9b"
+                                 "31m",
+                                 "r\xED\xA0\x80"}) {
     for (const Words& words :
          {tiny({"--out", name}), Words{"prune", "a", "--keep", "1", "--out", name},
           Words{"page", "a", "--out", name}, Words{"heads", "a", "--out", name},
