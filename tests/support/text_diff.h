@@ -119,11 +119,17 @@ inline std::vector<Edit> edits_between(const std::vector<std::string>& a,
   return interventions;
 }
 
-/// The text with control characters as "?": a golden file may hold what steers a terminal.
-inline std::string without_controls(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  return text;
+/// The text with control characters as \xNN: a golden file may hold what steers a terminal.
+inline std::string without_controls(const std::string& line) {
+  constexpr const char* kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_control = byte < 0x20 || byte == 0x7F;
+    const std::string escaped = std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
+    out += is_control ? escaped : std::string(1, c);
+  }
+  return out;
 }
 
 /// The part of a long line that begins a little before byte `difference`.
