@@ -80,9 +80,9 @@
 
 // report: results as tables for a terminal, as pictures, and as a page.
 #include "headlab/app/report/figures.h"
-#include "headlab/app/report/finding_text.h"
 #include "headlab/app/report/heatmap.h"
 #include "headlab/app/report/page.h"
 #include "headlab/app/report/picture.h"
+#include "headlab/app/report/result_text.h"
 
 #endif

@@ -186,30 +186,30 @@ TEST_F(PageOfARun, ShowsEveryResultByItsOwnDescription) {
       R"([1-9]\d*\.\d{6}|0\.[1-9]\d{5}|^1\.00e|^−0\.?0*$|e−(8|9|1\d))");
   for (const Json& file : files.items()) {
     choose("pick-file", file.string());
-    EXPECT_FALSE(rows("#finding").empty()) << file.string();
-    EXPECT_EQ(there("#finding #curve"), file.string() == "curve");
-    for (const auto& row : rows("#finding"))
+    EXPECT_FALSE(rows("#result").empty()) << file.string();
+    EXPECT_EQ(there("#result #curve"), file.string() == "curve");
+    for (const auto& row : rows("#result"))
       for (const std::string& cell : row)
         EXPECT_FALSE(std::regex_search(cell, tedious)) << file.string() << ": " << cell;
   }
   choose("pick-file", "interactions");
-  const auto pairs = rows("#finding");
+  const auto pairs = rows("#result");
   const Json first_pair = study.json("full/interactions.json").at("pairs").items()[0];
   EXPECT_EQ(pairs[0][0] + " " + pairs[0][1],
             at2(first_pair.at("first")) + " " + at2(first_pair.at("second")))
       << "in the order of the file: redundant pairs come first";
   choose("pick-file", "ablation");
-  click("#finding [aria-label='Sort by loss']");
-  const auto sorted = rows("#finding");
+  click("#result [aria-label='Sort by loss']");
+  const auto sorted = rows("#result");
   for (std::size_t i = 1; i < sorted.size(); ++i)
     EXPECT_GE(number_in(sorted[i - 1][1]), number_in(sorted[i][1]));
-  EXPECT_TRUE(shows("#finding figcaption", "loss")) << "and draws it";
+  EXPECT_TRUE(shows("#result figcaption", "loss")) << "and draws it";
   EXPECT_EQ(caption("map-0").substr(0, 24), "cost of ablating a head:") << "a map of all heads";
   EXPECT_EQ(table("map-0")[0].size(), 5u);
-  tab().evaluate("document.querySelector('#finding th .term').focus()");
+  tab().evaluate("document.querySelector('#result th .term').focus()");
   EXPECT_TRUE(shows("#meaning", "LAYER.HEAD")) << words("#meaning");
   choose("pick-file", "curve");
-  tab().evaluate("document.querySelector('#finding th .term').focus()");
+  tab().evaluate("document.querySelector('#result th .term').focus()");
   EXPECT_TRUE(shows("#meaning", "how heads are chosen")) << "columns of the curve too";
 }
 

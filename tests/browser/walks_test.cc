@@ -72,14 +72,14 @@ class Walks : public OnPage {
           "!/off:/.test(cell) || cell.includes(cost); })()"))
           << path << words("#card");
     }
-    if (there("#finding") && words("#finding").starts_with("Over 512")) {
+    if (there("#result") && words("#result").starts_with("Over 512")) {
       EXPECT_TRUE(tab().holds(
-          "app.state.file !== 'ablation' || [...document.querySelector('#finding table')"
+          "app.state.file !== 'ablation' || [...document.querySelector('#result table')"
           ".tBodies[0].rows].every((row) => { const x = headsOf().find((y) => y.at === "
           "row.cells[0].textContent"
           "), found = parseFloat(row.cells[2].textContent.replace('\u2212', '-')); return "
           "x && Math.abs(costOf([x]) - found) < 1e-5 + 1e-3 * Math.abs(found); })"))
-          << path << words("#finding");
+          << path << words("#result");
     }
     EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden")) << path;
     EXPECT_FALSE(shows("#view", "undefined") || shows("#view", "NaN")) << path << words("#view");

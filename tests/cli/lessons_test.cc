@@ -2,7 +2,7 @@
 // what cannot be.
 #include <set>
 
-#include "app/report/findings.h"
+#include "app/report/results.h"
 #include "cli/program.h"
 #include "headlab/app/cli/command.h"
 #include "headlab/core/model/config.h"

@@ -176,7 +176,7 @@ TEST(Calibration, FalsePairsAreRare) {
 }
 
 /// The controls, trained until `memoryless` is known: nothing in them is a head's work.
-TEST(Calibration, FalseFindingsInControlsAreRare) {
+TEST(Calibration, FalseOwnersInRandomTasksAreRare) {
   for (const char* spec :
        {"memoryless:length=10,vocab=6,classes=3", "random:length=10,vocab=6,classes=3"}) {
     Rate owned, causes, pairs, shared;

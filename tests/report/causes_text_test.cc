@@ -1,7 +1,7 @@
 // Text of causes: signs, conclusions, maps, no line wider than a terminal; and what is read back.
 #include <gtest/gtest.h>
 
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/lab/heads/causes/attribution.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/patching.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/results/words.h"

@@ -127,7 +127,7 @@ TEST_F(Pages, RefuseWhatAnotherRunLeft) {
   }
   make_page({one.path});
   write_json(one.path / "heads.json", stamped({{"step", 1}, {"run", identity_of(other.config)}}));
-  EXPECT_THROW(make_page({one.path}), Error) << "a finding, of whatever step";
+  EXPECT_THROW(make_page({one.path}), Error) << "a result of a run, of whatever step";
 }
 
 /// The conclusion on a run with one report.

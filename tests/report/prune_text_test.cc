@@ -1,7 +1,7 @@
 // Results of pruning as a reader of the terminal sees it.
 #include <gtest/gtest.h>
 
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/lab/prune/prune.h"
 #include "report/lines.h"
 

@@ -272,7 +272,7 @@ expect(Math.max(...page.pooled(dense, 10, 10, 4).values) === 1, 'no bright cell 
 expect(page.ticks(0, 1).length === 6, 'ticks are round');
 expect(page.digits(0.00045372) === '0.0004537' && page.digits(NaN) === '–', 'four digits');
 
-// ---- cells of findings, by what their columns say
+// ---- cells of results, by what their columns say
 const row = {head: [0, 2], all: [[0, 1], [1, 0]], p: 1e-9, share: 0.125, n: 12345, rise: {at: 0.5, low: 0.25, high: 0.75}, half: 0.25, owned: true};
 const rise = ['rise.at', 'rise.low', 'rise.high'];
 for (const [column, words, low] of [

@@ -99,7 +99,7 @@ shows() {
   [[ -z $browser ]] || expect "$1" "$browser" --no-sandbox --virtual-time-budget=20000 --dump-dom \
     "file://$run/report.html#view=$2"
 }
-shows '>on the first<' 'findings&file=sinks'
+shows '>on the first<' 'results&file=sinks'
 shows '<caption>Heads of each layer</caption>' census
 shows '<caption>Queries</caption>' 'learn&lesson=sizes'
 problems=$(node --expose-internals "$copy/tests/report/modules_test.mjs" | tr '\n' ';' || true)

@@ -87,7 +87,7 @@ Output ablate(Invocation& call) {
   }
   words += text(examples_text(*run.task, found.about.at("examples").integer()), "; seed ",
                 flags.seed, "\n");
-  return stored_output(call, run, found, words, file_of(flags));
+  return store_result(call, run, found, words, file_of(flags));
 }
 
 }  // namespace headlab::cli

@@ -20,8 +20,8 @@ Output analysis(Invocation& call) {
   const std::string judged =
       examples_text(*run.task, at_most_different(*run.task, examples)) + "\n";
   const bool wants_single = !row.single.empty() && call.value("table") == row.single;
-  if (!wants_single) return stored_output(call, run, found, judged, row.file);
-  Output output = stored_output(call, run, output_of(found, "\n" + judged), row.file);
+  if (!wants_single) return store_result(call, run, found, judged, row.file);
+  Output output = store_result(call, run, output_of(found, "\n" + judged), row.file);
   output.tables.push_back(row.find_single(run, examples));
   return output;
 }

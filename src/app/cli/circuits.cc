@@ -103,12 +103,12 @@ Output show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
                        {"tokens", tokens},
                        {flags.matrix, std::move(rows)}});
   if (!qk && answers != tokens) json["answers"] = answers;
-  return stored_output(call, run,
-                       {.json = std::move(json),
-                        .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
-                                     qk ? at_distance(run, flags.options.distance) : "", "\n",
-                                     beyond_scores(run))},
-                       "");
+  return store_result(call, run,
+                      {.json = std::move(json),
+                       .text = text(shown, "\n", flags.matrix, " of head ", flags.head,
+                                    qk ? at_distance(run, flags.options.distance) : "", "\n",
+                                    beyond_scores(run))},
+                      "");
 }
 
 }  // namespace
@@ -123,11 +123,11 @@ Output circuits(Invocation& call) {
   CircuitsReport report = find_circuits(run.model, flags.options);
   report.tokens = texts_of_tokens(run);
   report.answers = texts_of_answers(run);
-  return stored_output(call, run, result_of(report),
-                       text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
-                            flags.options.seed, at_distance(run, flags.options.distance), "\n",
-                            beyond_scores(run)),
-                       "circuits.json");
+  return store_result(call, run, result_of(report),
+                      text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
+                           flags.options.seed, at_distance(run, flags.options.distance), "\n",
+                           beyond_scores(run)),
+                      "circuits.json");
 }
 
 }  // namespace headlab::cli

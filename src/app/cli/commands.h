@@ -45,9 +45,9 @@ Output reproducible(const Invocation& call, Json json, std::vector<Table> tables
 /// Returns the result for a run and stores it as the file `name` in the run's folder, or at the
 /// path of --out, with the settings, the step and a hash of the weights that it describes. If the
 /// folder cannot be written, a note reports it.
-Output stored_output(const Invocation& call, const Run& run, Output found, const std::string& name);
-Output stored_output(const Invocation& call, const Run& run, const Result& found,
-                     const std::string& words, const std::string& name);
+Output store_result(const Invocation& call, const Run& run, Output found, const std::string& name);
+Output store_result(const Invocation& call, const Run& run, const Result& found,
+                    const std::string& words, const std::string& name);
 /// Writes a file that the call names. Error if it belongs to a run and another command made it.
 void write_out(const Invocation& call, const std::filesystem::path& file, std::string_view bytes);
 /// Throws a UsageError unless a file that is given ends with .npy or .npz.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/cli/completion.h"
-#include "app/report/findings.h"
+#include "app/report/results.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

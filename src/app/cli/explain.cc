@@ -6,8 +6,8 @@
 #include "app/cli/commands.h"
 #include "app/cli/completion.h"
 #include "app/cli/words.h"
-#include "app/report/findings.h"
-#include "headlab/app/report/finding_text.h"
+#include "app/report/results.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/data/file_kind.h"
 

@@ -85,7 +85,7 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
     shown.json["overfitting"] = one;
     shown.text += wrapped(one, "", text_width());
   }
-  return with_picture(call, flags.picture, stored_output(call, run, std::move(shown), "heads.json"),
+  return with_picture(call, flags.picture, store_result(call, run, std::move(shown), "heads.json"),
                       [&](double units) { return divisions_figure(report, units); });
 }
 

@@ -13,7 +13,7 @@ Output history(Invocation& call) {
   picture.units();
   const Run run = open_run(call.positionals()[0]);
   const HeadsHistory history = read_heads_history(run);
-  return with_picture(call, picture, stored_output(call, run, result_of(history), "", ""),
+  return with_picture(call, picture, store_result(call, run, result_of(history), "", ""),
                       [&](double units) { return history_figure(history, units); });
 }
 

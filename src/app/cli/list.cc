@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/cli/commands.h"
-#include "app/report/findings.h"
+#include "app/report/results.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {

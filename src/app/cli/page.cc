@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "app/cli/commands.h"
-#include "app/report/findings.h"
+#include "app/report/results.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab::cli {

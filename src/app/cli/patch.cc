@@ -51,7 +51,7 @@ Output patch(Invocation& call) {
   const Result found = patch_result(run.model, clean, corrupted, flags.paths);
   const std::string judged =
       flags.input.empty() ? examples_text(*run.task, 2 * clean.size) : "your inputs";
-  return stored_output(call, run, found, judged + "\n", "patching.json");
+  return store_result(call, run, found, judged + "\n", "patching.json");
 }
 
 }  // namespace headlab::cli

@@ -236,7 +236,7 @@ Output pattern(Invocation& call) {
                    .text = shown,
                    .quotes_data = true,
                    .tables = found.tables};
-  return with_picture(call, flags.picture, stored_output(call, run, all, ""), [&](double units) {
+  return with_picture(call, flags.picture, store_result(call, run, all, ""), [&](double units) {
     if (report) return grid_figure(run.config.model, patterns, *report, units);
     return pattern_figure(patterns[0], flags.relation, units);
   });

@@ -1,6 +1,6 @@
 // Results with the command that reproduces them, and names of heads on a command line. A result
-// holds JSON, the text for a terminal, and tables. Read next: findings.cc, which stores results in
-// the folder of a run.
+// holds JSON, the text for a terminal, and tables. Read next: store_result.cc, which stores results
+// in the folder of a run.
 #include <algorithm>
 
 #include "app/cli/commands.h"

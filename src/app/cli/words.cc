@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "app/report/findings.h"
+#include "app/report/results.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 

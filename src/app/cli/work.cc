@@ -132,7 +132,7 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
       const Run run = open_run(path);
       Json report = work.report(run);
       report["settings"] = work_settings(call);
-      Output output = stored_output(call, run, {.json = std::move(report)}, work.file);
+      Output output = store_result(call, run, {.json = std::move(report)}, work.file);
       if (output.unwritten) done.unwritten = output.unwritten;
       done.paths.push_back(path);
       done.found.push_back(std::move(output.json));

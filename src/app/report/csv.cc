@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/report/cell_text.h"
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/core/base/error.h"
 
 namespace headlab {

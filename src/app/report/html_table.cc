@@ -2,7 +2,7 @@
 // The cells are the same texts as on a terminal, with the special characters of HTML escaped.
 // Read next: cell_text.cc, which makes the cells.
 #include "app/report/shown_columns.h"
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/lab/results/words.h"
 
 namespace headlab {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "app/report/page_parts.h"
-#include "headlab/app/report/finding_text.h"
 #include "headlab/app/report/heatmap.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/words.h"
 

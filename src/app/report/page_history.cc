@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/report/findings.h"
 #include "app/report/page_parts.h"
+#include "app/report/results.h"
 #include "headlab/app/report/figures.h"
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"

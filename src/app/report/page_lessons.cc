@@ -3,10 +3,10 @@
 // lab/heads/lessons/lessons.h.
 #include <algorithm>
 
-#include "app/report/findings.h"
 #include "app/report/page_html.h"
 #include "app/report/page_parts.h"
-#include "headlab/app/report/finding_text.h"
+#include "app/report/results.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/lessons/lessons.h"
 

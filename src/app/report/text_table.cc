@@ -6,7 +6,7 @@
 #include <set>
 
 #include "app/report/shown_columns.h"
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/words.h"

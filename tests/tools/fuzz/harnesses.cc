@@ -181,8 +181,8 @@ inline Json damaged(std::string_view bytes) {
   return json;
 }
 
-/// Findings are read or refused; what was read is written and read again as the same.
-inline void finding(std::string_view bytes) {
+/// Stored results are read or refused; what was read is written and read again as the same.
+inline void result(std::string_view bytes) {
   const Json written = to_json(result_of(damaged(bytes)));
   must(to_json(result_of(written)) == written);
 }

@@ -5,7 +5,7 @@
 # FOLDER/grown and are where the next call goes on.
 #
 # A second of one processor is 75,000 executions of text, 45,000 of json and safetensors, 18,000 of
-# settings, 6,000 of arrays, kept, command_line and finding, 250 of layouts. 103 million by hand (text
+# settings, 6,000 of arrays, kept, command_line and result, 250 of layouts. 103 million by hand (text
 # 68, json 18, safetensors 14, settings 1.4, arrays .6, kept .6, command_line .6, run_folder .4,
 # layouts .04): no finding.
 #

@@ -2,7 +2,7 @@
 // legend, CSV, LaTeX, JSON, `explain WORD`, `list columns` and the page's tables are all derived
 // from it. Each report has a function `Result result_of(const Report&)` that names the columns
 // and adds the rows; for an empty report it returns the columns alone, so that lists need not run
-// anything. src/RECIPES.md adds an analysis. Read next: app/report/finding_text.h.
+// anything. src/RECIPES.md adds an analysis. Read next: app/report/result_text.h.
 #pragma once
 
 #include <string>

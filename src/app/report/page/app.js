@@ -20,7 +20,7 @@ import {storyView} from './views/results/story.js';
 import {sweepView} from './views/sweep/sweep.js';
 import {headView} from './views/head/head.js';
 import {benchView} from './views/experiment/experiment.js';
-import {findingsView} from './views/results/results.js';
+import {resultsView} from './views/results/results.js';
 import {appendixLesson, firstRun, glossary, glossaryLesson, learnView} from './lessons/learn.js';
 import {vectorsLesson} from './lessons/lesson_vectors.js';
 import {budgetLesson, numbersLesson} from './lessons/lesson_numbers.js';
@@ -356,7 +356,7 @@ function drawForPaper(begins) {
 export async function start() {
   app.page = loadPage((id) => byId(id).textContent);
   const views = [
-    sweepView, firstView, storyView, headView, benchView, findingsView, learnView, aboutView,
+    sweepView, firstView, storyView, headView, benchView, resultsView, learnView, aboutView,
   ];
   Object.assign(app, {views, lessons: LESSONS, show});
   saved.about = () =>

@@ -3,7 +3,7 @@
 // converts them to scores. All choices (the head of a relation, the best offset, the average
 // pattern, the assignment) are made on split A; reported numbers come from split B. Labels follow
 // Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
-// labels.cc, score_table.cc, scores_json.cc and scores_finding.cc.
+// labels.cc, score_table.cc, scores_json.cc and scores_result.cc.
 #include "headlab/lab/heads/scores/scores.h"
 
 #include <algorithm>

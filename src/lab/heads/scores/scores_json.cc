@@ -1,6 +1,6 @@
 // A report of heads as JSON: the content of heads.json. The scores are those of score_table(), in
 // its order. Each relation repeats the numbers of its best head, so that a reader need not search
-// for them. An undefined number is null. Read next: scores_finding.cc.
+// for them. An undefined number is null. Read next: scores_result.cc.
 #include <cmath>
 
 #include "headlab/core/base/error.h"

@@ -1,6 +1,6 @@
 // Tables of heads, of relations and of shared relations. An undefined cell is null: a score on a
 // relation of another kind of attention, a distance that was not measured. Read next:
-// src/app/report/finding_text.cc, which shows tables.
+// src/app/report/result_text.cc, which shows tables.
 #include "lab/heads/scores/scores_tables.h"
 
 #include <algorithm>

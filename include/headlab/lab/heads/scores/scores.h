@@ -2,7 +2,7 @@
 // held-out examples with the ground-truth keys of the task. The head for a relation is chosen on
 // the even examples (split A) and all numbers are reported on the odd ones (split B), to avoid
 // selection bias. score_table() lists all scores; JSON, tables and lists are made from its rows.
-// Read next: src/lab/heads/scores/score_table.cc, src/lab/heads/scores/scores_finding.cc.
+// Read next: src/lab/heads/scores/score_table.cc, src/lab/heads/scores/scores_result.cc.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Findings: whatever the program found of a run, from the columns that it describes itself, sorted
+// Results: whatever the program stored for a run, from the columns that it describes itself, sorted
 // by any number, which is drawn, with the meaning of each column in its title.
 import {range} from '../../engine/numbers.js';
 import {idOfPair} from '../../engine/reports.js';
@@ -150,10 +150,10 @@ function tableNodes(report) {
   const {tables, command} = report;
   if (!tables)
     return [note('An earlier version wrote this result. ', code(command), ' computes it again.')];
-  return tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `finding-${i}`));
+  return tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `result-${i}`));
 }
 
-export const findingsView = {
+export const resultsView = {
   name: 'results', title: 'Results', uses: [],
   get place() {
     return isStored() ? 'Scores' : 'Experiment';
@@ -173,7 +173,7 @@ export const findingsView = {
           (file) => go({file}), shown)),
     );
     let last = null;
-    main.append(dynamic('div', {id: 'finding'}, () => {
+    main.append(dynamic('div', {id: 'result'}, () => {
       const key = `${app.state.run} ${shown()}`;
       if (last?.key === key) return last.nodes;
       const report = reports[shown()] || {};

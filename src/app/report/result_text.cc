@@ -1,7 +1,7 @@
 // Results as text: each table with its title, the meanings of its columns and its note, then the
 // figures as shades.
 // Read next: text_table.cc, which lays out a table.
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 
 #include <algorithm>
 

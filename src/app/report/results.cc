@@ -1,7 +1,7 @@
 // The table of all results. Lists, `explain` and the page are made from it, so a new row appears in
 // all of them. A row with a shape needs no list of keys: its columns have them.
 // Read next: src/app/cli/list.cc, src/app/report/page_history.cc.
-#include "app/report/findings.h"
+#include "app/report/results.h"
 
 #include <algorithm>
 #include <array>

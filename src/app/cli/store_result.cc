@@ -115,8 +115,7 @@ static Error unwritten_because(const Invocation& call, const Run& run, const Err
 }
 
 /// Stores a result. Several commands may do so at once: each waits for the one before it.
-Output stored_output(const Invocation& call, const Run& run, Output found,
-                     const std::string& name) {
+Output store_result(const Invocation& call, const Run& run, Output found, const std::string& name) {
   const std::string out = call.value("out");
   const fs::path file = out.empty() ? result_file(run, name) : fs::path(out);
   const bool keeps = !out.empty() || !name.empty();
@@ -139,10 +138,10 @@ Output stored_output(const Invocation& call, const Run& run, Output found,
   return output;
 }
 
-Output stored_output(const Invocation& call, const Run& run, const Result& found,
-                     const std::string& words, const std::string& name) {
+Output store_result(const Invocation& call, const Run& run, const Result& found,
+                    const std::string& words, const std::string& name) {
   call.check_table(found.tables);  // a wrong command line changes no file
-  return stored_output(call, run, output_of(found, "\n" + words), name);
+  return store_result(call, run, output_of(found, "\n" + words), name);
 }
 
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {

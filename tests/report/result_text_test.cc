@@ -1,7 +1,7 @@
 // Results as text, CSV and LaTeX, letter by letter.
-#include "headlab/app/report/finding_text.h"
+#include "headlab/app/report/result_text.h"
 
-#include "app/report/findings.h"
+#include "app/report/results.h"
 #include "headlab/app/report/page.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/words.h"
