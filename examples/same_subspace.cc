@@ -2,7 +2,7 @@
 // W_O adds their blocks of rows, and one head could do it all; if their values differ, they are one
 // head with wider values: one question, more said in answer. And heads of width 1, four of them: a
 // score is the product of two numbers, so all queries above 0 rank the keys alike, and a query of 0
-// looks everywhere alike. Read next: silence_a_head.cc, five_tokens.cc.
+// looks everywhere alike. Read next: ablate_a_head.cc, five_tokens.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

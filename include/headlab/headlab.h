@@ -46,7 +46,7 @@
 #include "headlab/lab/heads/causes/analyses.h"
 #include "headlab/lab/heads/causes/attribution.h"
 #include "headlab/lab/heads/causes/edges.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/causes/lens.h"
 #include "headlab/lab/heads/causes/node_patching.h"
 #include "headlab/lab/heads/causes/paired.h"

@@ -1,4 +1,4 @@
-// The encoder-decoder: who sees what, names, captures, edits where queries and keys differ in
+// The encoder-decoder: who sees what, names, captures, interventions where queries and keys differ in
 // number. Read next: with_heads_test.cc, golden_test.cc.
 #include "headlab/core/model/checkpoint.h"
 #include "headlab/core/model/initial.h"

@@ -1,4 +1,4 @@
-// Multi-head attention as a module: edits, captures, removal of heads, and what it refuses.
+// Multi-head attention as a module: interventions, captures, removal of heads, and what it refuses.
 #include "headlab/core/nn/attention.h"
 
 #include <set>
@@ -84,7 +84,7 @@ TEST(KeyValueCache, KeepsTheSourceOfTheFirstCall) {
   EXPECT_EQ(cache.length, 5);
 }
 
-/// Edits still apply, and the input is not looked at.
+/// Interventions still apply, and the input is not looked at.
 TEST(MultiHeadAttention, TakesOutputsThatWereComputedBefore) {
   const MultiHeadAttention attn = made(kGrouped);
   const Tensor x = input();

@@ -12,7 +12,7 @@ struct Case {
   const char* name;
   AttentionSizes sizes;
   bool cross;
-  Shape gate;  // rank 0: no edits
+  Shape gate;  // rank 0: no interventions
   AttentionMask mask;
 };
 

@@ -10,7 +10,7 @@
 #include "headlab/core/model/initial.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/causes/ablation.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/runs.h"

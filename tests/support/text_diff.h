@@ -108,15 +108,15 @@ inline std::vector<Edit> edits_between(const std::vector<std::string>& a,
   };
   const std::string marks =
       std::string(head, ' ') + marks_between(middle(a), middle(b)) + std::string(tail, ' ');
-  std::vector<Edit> interventions;
+  std::vector<Edit> edits;
   std::size_t i = 0;
   std::size_t j = 0;
   for (const char mark : marks) {
-    interventions.push_back({mark, mark == '+' ? b[j] : a[i], i, j});
+    edits.push_back({mark, mark == '+' ? b[j] : a[i], i, j});
     i += mark != '+';
     j += mark != '-';
   }
-  return interventions;
+  return edits;
 }
 
 /// The text with control characters as \xNN: a golden file may hold what steers a terminal.
@@ -158,18 +158,18 @@ inline std::size_t first_difference(const std::string& a, const std::string& b) 
 
 /// For each edit the byte from which it differs from the line that takes its place: the i-th line
 /// removed is compared with the i-th line added.
-inline std::vector<std::size_t> differences_of(const std::vector<Edit>& interventions) {
-  std::vector<std::size_t> differences(interventions.size(), 0);
+inline std::vector<std::size_t> differences_of(const std::vector<Edit>& edits) {
+  std::vector<std::size_t> differences(edits.size(), 0);
   std::vector<std::size_t> removed;
-  for (std::size_t i = 0; i < interventions.size(); ++i) {
-    if (interventions[i].mark == ' ') {
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    if (edits[i].mark == ' ') {
       removed.clear();
-    } else if (interventions[i].mark == '-') {
+    } else if (edits[i].mark == '-') {
       removed.push_back(i);
     } else if (!removed.empty()) {
       const std::size_t before = removed.front();
       removed.erase(removed.begin());
-      differences[i] = first_difference(interventions[before].line, interventions[i].line);
+      differences[i] = first_difference(edits[before].line, edits[i].line);
       differences[before] = differences[i];
     }
   }
@@ -177,14 +177,14 @@ inline std::vector<std::size_t> differences_of(const std::vector<Edit>& interven
 }
 
 /// Marks edits that are changes or within kContext lines of one.
-inline std::vector<bool> near_changes(const std::vector<Edit>& interventions) {
-  std::vector<bool> near(interventions.size(), false);
-  for (std::size_t i = 0; i < interventions.size(); ++i) {
-    if (interventions[i].mark == ' ') {
+inline std::vector<bool> near_changes(const std::vector<Edit>& edits) {
+  std::vector<bool> near(edits.size(), false);
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    if (edits[i].mark == ' ') {
       continue;
     }
     const std::size_t begin = i > kContext ? i - kContext : 0;
-    const std::size_t end = std::min(i + kContext + 1, interventions.size());
+    const std::size_t end = std::min(i + kContext + 1, edits.size());
     std::fill(near.begin() + static_cast<std::ptrdiff_t>(begin),
               near.begin() + static_cast<std::ptrdiff_t>(end), true);
   }
@@ -198,28 +198,28 @@ inline std::vector<bool> near_changes(const std::vector<Edit>& interventions) {
 /// Empty if the texts are the same.
 inline std::string unified_diff(std::string_view first, std::string_view second) {
   using namespace text_diff;
-  const std::vector<Edit> interventions =
+  const std::vector<Edit> edits =
       edits_between(lines_of_text(first), lines_of_text(second));
-  const std::vector<bool> near = near_changes(interventions);
-  const std::vector<std::size_t> differences = differences_of(interventions);
+  const std::vector<bool> near = near_changes(edits);
+  const std::vector<std::size_t> differences = differences_of(edits);
   std::string shown;
   std::size_t lines = 0;
   std::size_t in_a_row = 0;
   std::size_t left_out = 0;
-  for (std::size_t i = 0; i < interventions.size(); ++i) {
+  for (std::size_t i = 0; i < edits.size(); ++i) {
     if (!near[i]) {
       continue;
     }
-    const bool same_mark = i > 0 && interventions[i].mark == interventions[i - 1].mark;
+    const bool same_mark = i > 0 && edits[i].mark == edits[i - 1].mark;
     in_a_row = same_mark ? in_a_row + 1 : 1;
     if (lines >= kMostLines || in_a_row > kMostInARow) {
-      left_out += interventions[i].mark != ' ';
+      left_out += edits[i].mark != ' ';
       continue;
     }
     if (i == 0 || !near[i - 1]) {
-      shown += text("@@ -", interventions[i].first + 1, " +", interventions[i].second + 1, " @@\n");
+      shown += text("@@ -", edits[i].first + 1, " +", edits[i].second + 1, " @@\n");
     }
-    shown += text(interventions[i].mark, shown_part(interventions[i].line, differences[i]), "\n");
+    shown += text(edits[i].mark, shown_part(edits[i].line, differences[i]), "\n");
     ++lines;
   }
   if (left_out > 0) {

@@ -40,7 +40,7 @@ struct ActivationCache {
   std::vector<Written> written;
 };
 
-/// Optional inputs and outputs of a forward pass. `edits`, the interventions, is empty or has one
+/// Optional inputs and outputs of a forward pass. `interventions` is empty or has one
 /// entry for each attention layer.
 struct ModelHooks {
   std::vector<HeadInterventions> interventions{};
@@ -63,7 +63,7 @@ struct ModelHooks {
   /// model passes it to MultiHeadAttention::forward.
   AttentionHooks of(std::size_t attention_layer) const;
   /// Prepares the hooks for a pass through a model with this number of attention layers: clears the
-  /// activation cache. Error if `edits` has another size.
+  /// activation cache. Error if `interventions` has another size.
   void begin(std::size_t attention_layers) const;
 };
 

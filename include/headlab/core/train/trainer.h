@@ -34,7 +34,7 @@ struct EvaluationRecord {
   Evaluation held_out;
 };
 
-/// Hooks of the training loop; any of them may be empty. `edits` and `loss_terms` are called before
+/// Hooks of the training loop; any of them may be empty. `interventions` and `loss_terms` are called before
 /// a step with its number, counted from 0; `after_step` is called with the number of steps done.
 struct TrainCallbacks {
   std::function<void(const StepRecord&)> on_step{};

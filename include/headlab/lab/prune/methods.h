@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "headlab/core/base/error.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/runs/run.h"
 
 namespace headlab {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "headlab/core/base/error.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/results/comparison.h"
 #include "headlab/lab/runs/cells.h"

@@ -7,7 +7,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/edges.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab {

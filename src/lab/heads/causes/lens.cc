@@ -12,7 +12,7 @@
 #include "headlab/core/ops/ops.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/evaluate.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab {

@@ -8,7 +8,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/train/evaluate.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/results/stored_json.h"
 

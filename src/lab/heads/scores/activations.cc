@@ -1,6 +1,6 @@
 // Access to heads by name. The activation cache holds all heads of an attention layer side by side:
 // patterns as [B, H, T, S], outputs as [B, T, H*Dv]. After pruning, the index of a head there
-// differs from its original index. Read next: edits.cc.
+// differs from its original index. Read next: interventions.cc.
 #include "headlab/lab/heads/scores/activations.h"
 
 #include <algorithm>

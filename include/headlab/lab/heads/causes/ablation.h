@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/causes/paired.h"
 
 namespace headlab {

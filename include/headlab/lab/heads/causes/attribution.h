@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlab/core/tasks/task.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {
@@ -28,7 +28,7 @@ struct Attribution {
 /// reduced by the mean column of its vocabulary, so shares are contributions to the logit above the
 /// mean logit, which is all that a softmax depends on. The shares sum to that logit. In an
 /// encoder-decoder the parts are those of the decoder: no head of the encoder writes to a logit
-/// directly; cross-attention carries the encoder's output. `edits` ablate heads in the pass.
+/// directly; cross-attention carries the encoder's output. `interventions` ablate heads in the pass.
 /// `norms` stores the scales of the pass, or supplies those of another pass; then x is that of the
 /// other pass. Errors: a post-norm model, whose logits are no such sums; a batch without targets.
 Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "headlab/core/tasks/task.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/results/statistics.h"
 #include "headlab/lab/results/table.h"
 

@@ -10,7 +10,7 @@
 
 #include "headlab/core/tasks/task.h"
 #include "headlab/core/train/evaluate.h"
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/lessons/lessons.h"
 
 namespace headlab {

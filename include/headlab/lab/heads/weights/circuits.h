@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/lab/heads/causes/edits.h"
+#include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {

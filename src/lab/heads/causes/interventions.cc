@@ -1,7 +1,7 @@
 // Names of heads and gates. A head is numbered by its attention layer in execution order and its
 // original index, so the heads of a pruned model keep their names.
-// Read next: include/headlab/lab/heads/causes/edits.h, scores.cc.
-#include "headlab/lab/heads/causes/edits.h"
+// Read next: include/headlab/lab/heads/causes/interventions.h, scores.cc.
+#include "headlab/lab/heads/causes/interventions.h"
 
 #include <algorithm>
 
