@@ -6,7 +6,7 @@
 
 namespace headlab::cli { namespace {
 
-/// A grid of cells that take a moment.
+/// A grid of trials that take a moment.
 Words grid(Words more) {
   Words words = tiny(with_preset(std::move(more), {"--heads", "1,4", "--seeds", "2"}));
   words[0] = "sweep";
@@ -27,7 +27,7 @@ TEST_F(SweepCommand, TrainsTheGridOnceAndPrintsTheResult) {
   EXPECT_EQ(again.json(), json);
   EXPECT_FALSE(holds(again.err, " finished (")) << again.err;
   EXPECT_EQ(contents(folder.path() / "s"), before);
-  done({"heads", "s/heads=4,seed=0"});  // a cell is a run
+  done({"heads", "s/heads=4,seed=0"});  // a trial is a run
 }
 
 TEST_F(SweepCommand, TrainsOnWhatAProgramPrints) {
@@ -49,8 +49,8 @@ TEST_F(SweepCommand, GivenTwiceAtOnceMakesTheSame) {
 
 TEST_F(SweepCommand, CollectsWhatIsThereAndNamesTheRest) {
   done(grid({"--out", "s"}));
-  for (const char* cell : {"heads=1,seed=0", "heads=4,seed=0", "heads=4,seed=1"})
-    fs::remove_all(folder.path() / "s" / cell);
+  for (const char* trial : {"heads=1,seed=0", "heads=4,seed=0", "heads=4,seed=1"})
+    fs::remove_all(folder.path() / "s" / trial);
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   EXPECT_EQ(json.at("missing").dump(), R"(["heads=1,seed=0","heads=4,seed=0","heads=4,seed=1"])");
   EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 3 of 4 trials"));
@@ -86,14 +86,14 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   EXPECT_FALSE(fs::exists(folder.path() / "s/failed")) << "found before anything is made";
 }
 
-TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
+TEST_F(SweepCommand, GoesOnWithTheOtherTrialsWhenOneFails) {
   const Outcome outcome =
       run(grid(typed("--out s --optimizer sgd --clip 0 --heads 1 --seeds 1 --lr 1000,0.01")));
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0 (")) << outcome.err;
   expect_parts(outcome.out,
                {"missing: 1 of 2 trials", "failed: 1 of these, 1 because they diverged"});
-  // `--collect` reports it until the cell is made.
+  // `--collect` reports it until the trial is made.
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   ASSERT_EQ(json.at("failed").items().size(), 1u);
   EXPECT_TRUE(json.at("failed").items()[0].at("diverged").boolean());
@@ -133,7 +133,7 @@ TEST_F(SweepCommand, SaysWhichColumnsHeadsLeaveOut) {
 }
 
 TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
-  // A comma is another cell, + another layer; 3 heads of 16 are 5 wide, as in train.
+  // A comma is another trial, + another layer; 3 heads of 16 are 5 wide, as in train.
   done(grid({"--heads", "3,4+2", "--layers", "2", "--seeds", "1", "--out", "s"}));
   const Json layers = Json::parse(file("s/heads=4+2,seed=0/config.json"));
   EXPECT_EQ(layers.at("heads").dump(), "[4,2]");
@@ -219,21 +219,21 @@ TEST_F(SweepCommand, SavesAllThatAreMadeSideBySide) {
   std::map<std::string, Index> steps = {{"heads=1,seed=0", 0}, {"heads=1,seed=1", 0}};
   for (const int signal : {SIGINT, SIGKILL}) {  // of the parent alone
     Process process(words, {.folder = folder.path()});
-    for (const auto& [cell, step] : steps)
-      while (!fs::exists(folder.path() / "s" / cell / "config.json")) usleep(1000);
+    for (const auto& [trial, step] : steps)
+      while (!fs::exists(folder.path() / "s" / trial / "config.json")) usleep(1000);
     usleep(100'000);
     process.signal(signal);
     EXPECT_EQ(process.finish().status, signal == SIGINT ? 130 : -SIGKILL);
-    for (auto& [cell, step] : steps) {
-      while (!FileLock(folder.path() / "s" / ("." + cell + ".lock")).held()) usleep(1000);
-      const Index now = open_run(folder.path() / "s" / cell).step;
-      EXPECT_GT(now, step) << cell << " went on and was saved";
+    for (auto& [trial, step] : steps) {
+      while (!FileLock(folder.path() / "s" / ("." + trial + ".lock")).held()) usleep(1000);
+      const Index now = open_run(folder.path() / "s" / trial).step;
+      EXPECT_GT(now, step) << trial << " went on and was saved";
       step = now;
     }
   }
 }
 
-TEST_F(SweepCommand, TakesAConfigForAllCells) {
+TEST_F(SweepCommand, TakesAConfigForAllTrials) {
   done(tiny({"--out", "a", "--lr", "2e-3"}));
   done(typed("sweep --config a/config.json --heads 1,2 --seeds 1 --steps 2 --warmup 0 --out s"));
   const Json config = Json::parse(file("s/heads=2,seed=0/config.json"));

@@ -202,7 +202,8 @@ TEST(Compare, RefusesFewerThanTwoArmsAndEqualArms) {
     expect_error([&] { compare_arms(std::vector{a, other}, asked.first); }, {asked.second});
 }
 
-/// A sweep of two groups of two seeds with results that are known, and a curve in one of its cells.
+/// A sweep of two groups of two seeds with results that are known, and a curve in one of its
+/// trials.
 class Arms : public testing::Test {
  protected:
   Arms() {
@@ -211,10 +212,11 @@ class Arms : public testing::Test {
                             {"heads", {"1", "2"}},
                             {"seed", {"4", "9"}}};
     add_grid(sweep_, grid);
-    for (const SweepTrial& cell : sweep_trials(grid)) {
-      create_run(sweep_ / cell.name, cell.config);
-      const double loss = static_cast<double>(cell.config.train.seed * cell.config.model.heads[0]);
-      write_file(sweep_ / cell.name / "cell.json",
+    for (const SweepTrial& trial : sweep_trials(grid)) {
+      create_run(sweep_ / trial.name, trial.config);
+      const double loss =
+          static_cast<double>(trial.config.train.seed * trial.config.model.heads[0]);
+      write_file(sweep_ / trial.name / "cell.json",
                  text(R"({"loss":)", loss, R"(,"accuracy":0.5,"parameters":1,"keys":2,"roles":[)",
                       R"({"relation":"back1","head":[0,0],"lift":0.5,"owned":true},)",
                       R"({"relation":"back3","head":null,"lift":null,"owned":false}]})"));

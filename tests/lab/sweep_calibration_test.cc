@@ -47,13 +47,13 @@ class MadeSweep {
     for (const SweepTrial& trial : trials_) {
       const TrueGroup& group = truth[group_of(trial)];
       const double skewed = std::exp(random.normal()) + 0.3 * random.normal();
-      const CellResult result{.loss = group.loss * std::exp(skewed),
-                              .accuracy = group.accuracy + 0.002 * random.normal(),
-                              .parameters = 100,
-                              .keys = 2,
-                              .roles = {},
-                              .keys_read = 2,
-                              .targets = 1000};
+      const TrialResult result{.loss = group.loss * std::exp(skewed),
+                               .accuracy = group.accuracy + 0.002 * random.normal(),
+                               .parameters = 100,
+                               .keys = 2,
+                               .roles = {},
+                               .keys_read = 2,
+                               .targets = 1000};
       write_json(folder_ / trial.name / "cell.json", to_json(result));
     }
     return collect_sweep(folder_.path(), trials_);

@@ -1,5 +1,5 @@
 // Reports of sweeps whose trials have known results: means, intervals, comparisons, and what is
-// missing. The cells are runs that were never trained, with a cell.json written by hand.
+// missing. The trials are runs that were never trained, with a cell.json written by hand.
 #include "headlab/lab/studies/sweep.h"
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Reached {
 
 class Sweep : public testing::Test {
  protected:
-  /// Cells of heads x seeds 0 ... N - 1 with the results of each.
+  /// Trials of heads x seeds 0 ... N - 1 with the results of each.
   SweepReport collect(const std::vector<std::pair<std::string, std::vector<Reached>>>& results) {
     std::vector<SweepAxis> grid = {{"task", {"relations:length=8,vocab=6,relations=1+3"}},
                                    {"d_model", {"12"}},

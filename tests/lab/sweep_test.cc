@@ -1,4 +1,4 @@
-// The grid of a sweep and its cells: every combination once, each cell a run that is made once,
+// The grid of a sweep and its trials: every combination once, each trial a run that is made once,
 // goes on where it was stopped, and is never taken for another. Read next: sweep_report_test.cc.
 #include "headlab/lab/studies/sweep.h"
 
@@ -43,7 +43,7 @@ TEST(SweepValues, KeepTheParametersOfATask) {
             (Names{"sort", "relations:length=8,vocab=6", "induction"}));
 }
 
-TEST(SweepCells, AreEveryCombinationWithTheSeedsSideBySide) {
+TEST(SweepTrials, AreEveryCombinationWithTheSeedsSideBySide) {
   const auto trials = sweep_trials(tiny_grid({{"seed", {"0", "7"}}, {"heads", {"1", "2"}}}));
   EXPECT_EQ(names_of(trials),
             (Names{"heads=1,seed=0", "heads=1,seed=7", "heads=2,seed=0", "heads=2,seed=7"}));
@@ -53,12 +53,12 @@ TEST(SweepCells, AreEveryCombinationWithTheSeedsSideBySide) {
   EXPECT_EQ(trials[3].config.train.seed, 7);
 }
 
-TEST(SweepCells, AreNamedByVaryingSettings) {
+TEST(SweepTrials, AreNamedByVaryingSettings) {
   const auto trials = sweep_trials(tiny_grid({{"norm_place", {"pre", "post"}}, {"lr", {"0.01"}}}));
   EXPECT_EQ(names_of(trials), (Names{"norm_place=pre,seed=0", "norm_place=post,seed=0"}));
 }
 
-TEST(SweepCells, KeepWhatAnAxisSaysOfASettingOfTheirBlock) {
+TEST(SweepTrials, KeepWhatAnAxisSaysOfASettingOfTheirBlock) {
   const SweepAxis positions{"positions", {"learned", "rotary"}}, block{"block", {"llama"}};
   for (const SweepGrid& grid : {SweepGrid{positions, block}, SweepGrid{block, positions}}) {
     const auto trials = sweep_trials(tiny_grid(grid));
@@ -68,7 +68,7 @@ TEST(SweepCells, KeepWhatAnAxisSaysOfASettingOfTheirBlock) {
   }
 }
 
-TEST(SweepCells, TakeSettingsRecommendedByTheTask) {
+TEST(SweepTrials, TakeSettingsRecommendedByTheTask) {
   const auto trials =
       sweep_trials({{"task", {"relations", "induction:vocab=20"}}, {"batch", {"8"}}});
   ASSERT_EQ(names_of(trials), (Names{"task=relations,seed=0", "task=induction:vocab=20,seed=0"}));
@@ -80,13 +80,13 @@ TEST(SweepCells, TakeSettingsRecommendedByTheTask) {
   }
 }
 
-TEST(SweepCells, FloorTheWidthOfHeadsThatDoNotDivideTheModel) {
+TEST(SweepTrials, FloorTheWidthOfHeadsThatDoNotDivideTheModel) {
   const auto trials = sweep_trials({{"d_model", {"64"}}, {"heads", {"3", "4"}}});
   EXPECT_EQ(trials[0].config.model.d_head, 21);
   EXPECT_EQ(trials[1].config.model.d_head_of(0), 16);
 }
 
-TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
+TEST(SweepTrials, AreCheckedBeforeAnythingIsMade) {
   expect_error([] { sweep_trials({{"head", {"1"}}}); }, {"'head'", "'heads'"});
   expect_error([] { sweep_trials({{"heads", {"1", "many"}}}); }, {"heads=many", "whole number"});
   expect_error([] { sweep_trials({{"heads", {"4", "4"}}}); }, {"heads=4,seed=0 twice"});
@@ -98,7 +98,7 @@ TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
 }
 
 /// However a value is spelt, it is one setting.
-TEST(SweepCells, OneSettingInTwoSpellingsIsRefused) {
+TEST(SweepTrials, OneSettingInTwoSpellingsIsRefused) {
   const auto refused = [](const std::vector<SweepAxis>& axes) {
     expect_error([&] { sweep_trials(tiny_grid(axes)); }, {"one trial twice", "same settings"});
   };
@@ -187,12 +187,12 @@ class Training : public testing::Test {
 };
 
 TEST_F(Training, IsARunWithItsResult) {
-  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::missing);
+  EXPECT_EQ(trial_state(folder_ / "a", trial_), TrialState::missing);
   EXPECT_TRUE(finishes("a"));
-  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::finished);
+  EXPECT_EQ(trial_state(folder_ / "a", trial_), TrialState::finished);
   TrainedRun run = open_run(folder_ / "a" / trial_.name);
   const Evaluation held_out = evaluate(run.model, *run.task, {.examples = 8});
-  const CellResult result = read_trial(folder_ / "a" / trial_.name);
+  const TrialResult result = read_trial(folder_ / "a" / trial_.name);
   EXPECT_EQ(result.loss, held_out.loss);
   EXPECT_EQ(result.accuracy, held_out.accuracy);
   EXPECT_EQ(result.parameters, run.model.parameter_count());
@@ -205,7 +205,7 @@ TEST_F(Training, GivesEachRelationTheHeadThatIsAssignedToIt) {
     train(heads);
     TrainedRun run = open_run(folder_ / heads / trial_.name);
     const HeadsReport report = score_heads(run.model, *run.task, {.examples = 512});
-    const CellResult result = read_trial(folder_ / heads / trial_.name);
+    const TrialResult result = read_trial(folder_ / heads / trial_.name);
     const auto of_pair = heads == "2" ? std::optional(report.distances[1]) : std::nullopt;
     EXPECT_EQ(result.diversity, of_pair) << "one pair, or none";
     ASSERT_EQ(result.roles.size(), 2u);
@@ -245,7 +245,7 @@ TEST_F(Training, IsNotMadeTwice) {
   const fs::path trial = folder_ / "a" / trial_.name;
   const std::string state = read_file(trial / "state.safetensors");
   Json result = read_json(trial / "cell.json");
-  result["loss"] = 42;  // would be written again with the cell
+  result["loss"] = 42;  // would be written again with the trial
   write_json(trial / "cell.json", result);
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
@@ -255,7 +255,7 @@ TEST_F(Training, IsNotMadeTwice) {
 
 TEST_F(Training, GoesOnWhereItWasStopped) {
   EXPECT_TRUE(train("a", 7).stopped);
-  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::started);
+  EXPECT_EQ(trial_state(folder_ / "a", trial_), TrialState::started);
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
   train("b");
@@ -268,7 +268,7 @@ TEST_F(Training, IsFinishedOnlyWithItsResult) {
   train("a");
   const std::string result = read_file(folder_ / "a" / trial_.name / "cell.json");
   fs::remove(folder_ / "a" / trial_.name / "cell.json");  // killed between the last save and this
-  EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::started);
+  EXPECT_EQ(trial_state(folder_ / "a", trial_), TrialState::started);
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
   EXPECT_EQ(read_file(folder_ / "a" / trial_.name / "cell.json"), result);
@@ -285,7 +285,7 @@ TEST_F(Training, WithOtherSettingsIsRefused) {
   train("a");
   fs::remove(folder_ / "a" / trial_.name / "cell.json");
   trial_.config.train.lr = 0.5;
-  expect_error([&] { cell_state(folder_ / "a", trial_); },
+  expect_error([&] { trial_state(folder_ / "a", trial_); },
                {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another folder"});
   const JobsDone made = train("a");
   ASSERT_EQ(made.failed.size(), 1u);
@@ -315,7 +315,7 @@ TEST_F(Training, IsLeftToTheProcessThatHoldsIt) {
     int asked = 0;
     const Job trial = training_job(folder_ / "a", trial_, {});
     EXPECT_TRUE(run_jobs({trial}, {.should_stop = [&] { return ++asked > 2; }}).stopped);
-    EXPECT_EQ(cell_state(folder_ / "a", trial_), CellState::missing);
+    EXPECT_EQ(trial_state(folder_ / "a", trial_), TrialState::missing);
   }
   EXPECT_TRUE(finishes("a"));
 }

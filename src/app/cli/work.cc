@@ -20,7 +20,7 @@ bool working = false;
 
 /// Returns the error of a run after its parts were made; "" if there is none.
 std::optional<Error> trouble_of(const std::string& path, const JobsDone& made) {
-  const auto of_run = [&](const std::string& cell) { return cell.starts_with(path + ": "); };
+  const auto of_run = [&](const std::string& job) { return job.starts_with(path + ": "); };
   for (const JobFailure& failure : made.failed) {
     if (of_run(failure.job)) return Error(failure.error, failure.hint);
   }

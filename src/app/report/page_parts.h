@@ -57,7 +57,7 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options);
 struct PageTrial {
   std::string name, group;
   std::int64_t seed = 0;
-  CellResult result{};
+  TrialResult result{};
   std::optional<std::size_t> run{};                  // index among the runs that the page shows
   std::vector<std::vector<std::int32_t>> heads{};    // original indices, by attention layer
   std::vector<RunStudy::Module> attention_layers{};  // with mean patterns

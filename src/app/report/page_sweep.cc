@@ -77,27 +77,27 @@ bool is_sweep(const std::filesystem::path& folder) {
 }
 
 PageSweep read_sweep(const std::filesystem::path& folder, bool maps) {
-  const std::vector<SweepTrial> cells = kept_trials(folder);
+  const std::vector<SweepTrial> trials = kept_trials(folder);
   PageSweep sweep;
-  const SweepReport report = collect_sweep(folder, cells);
+  const SweepReport report = collect_sweep(folder, trials);
   sweep.facts = result_of(report);
   if (differs_in_heads(report)) sweep.facts["figure"] = sweep_figure(report).data;
   add_families(report, sweep.facts);
   add_report(folder, sweep.facts);
   std::vector<std::string> groups;
-  for (const SweepTrial& cell : cells) {
-    if (cell_state(folder, cell) != CellState::finished) continue;
+  for (const SweepTrial& kept : trials) {
+    if (trial_state(folder, kept) != TrialState::finished) continue;
     PageTrial& trial = sweep.trials.emplace_back();
-    trial.name = cell.name;
-    trial.group = cell.group;
-    trial.seed = cell.config.train.seed;
-    trial.result = read_trial(folder / cell.name);
-    if (maps && sweep.trials.size() <= kMostMapped) add_maps(open_run(folder / cell.name), trial);
-    const bool known = std::ranges::find(groups, cell.group) != groups.end();
+    trial.name = kept.name;
+    trial.group = kept.group;
+    trial.seed = kept.config.train.seed;
+    trial.result = read_trial(folder / kept.name);
+    if (maps && sweep.trials.size() <= kMostMapped) add_maps(open_run(folder / kept.name), trial);
+    const bool known = std::ranges::find(groups, kept.group) != groups.end();
     if (known || groups.size() >= kMostModels) continue;
     trial.run = groups.size();
-    groups.push_back(cell.group);
-    sweep.runs.push_back(folder / cell.name);
+    groups.push_back(kept.group);
+    sweep.runs.push_back(folder / kept.name);
   }
   if (sweep.runs.empty()) {
     throw Error(text("cannot show the sweep in ", folder.string(),

@@ -231,13 +231,13 @@ struct Group {
 /// Returns the groups of a sweep with a finished trial, or the named one.
 std::vector<Group> groups_in(const fs::path& sweep, const std::string& named) {
   std::vector<Group> groups;
-  for (const SweepTrial& cell : kept_trials(sweep)) {
-    if (!named.empty() && cell.group != named) continue;
-    if (groups.empty() || groups.back().name != cell.group) groups.push_back({cell.group});
-    if (cell_state(sweep, cell) == CellState::finished) {
-      groups.back().runs.push_back(sweep / cell.name);
+  for (const SweepTrial& trial : kept_trials(sweep)) {
+    if (!named.empty() && trial.group != named) continue;
+    if (groups.empty() || groups.back().name != trial.group) groups.push_back({trial.group});
+    if (trial_state(sweep, trial) == TrialState::finished) {
+      groups.back().runs.push_back(sweep / trial.name);
     } else {
-      groups.back().missing.push_back(cell.config.train.seed);
+      groups.back().missing.push_back(trial.config.train.seed);
     }
   }
   std::erase_if(groups, [](const Group& group) { return group.runs.empty(); });

@@ -157,7 +157,7 @@ void keep_scores(const Run& run, const HeadsReport& report) {
   write_json(run.path / "heads.json", json);
 }
 
-CellResult result_of(const Run& run, const Evaluation& held_out, const HeadsReport& report) {
+TrialResult result_of(const Run& run, const Evaluation& held_out, const HeadsReport& report) {
   const ReadAtOnce read = read_at_once(*run.task);
   return {.loss = held_out.loss,
           .accuracy = held_out.accuracy,
@@ -240,7 +240,7 @@ std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& given, const 
   std::vector<SweepTrial> trials;
   std::set<std::string> names;
   std::vector<Value> group;
-  RunConfig of_seeds;  // the config of a group, whose cells differ in their seeds alone
+  RunConfig of_seeds;  // the config of a group, whose trials differ in their seeds alone
   bool kept = false;   // it is that of a run in the folder
   for (const std::vector<Value>& values : combinations(grid)) {
     SweepTrial trial{name_of(values, of_cell), name_of(values, of_group),
@@ -292,10 +292,10 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   const std::vector<SweepTrial> trials = sweep_trials(grid);
   const auto is_made = [&](const SweepTrial& c) { return is_there(folder / c.name / "cell.json"); };
   if (!known || !std::ranges::all_of(trials, is_made)) {  // else collect_sweep checks them
-    for (const SweepTrial& trial : trials) cell_state(folder, trial);
+    for (const SweepTrial& trial : trials) trial_state(folder, trial);
   }
   if (known) return;
-  if (is_there(file)) {  // the new cells may be those of the sweep in another spelling
+  if (is_there(file)) {  // the new trials may be those of the sweep in another spelling
     std::vector<SweepTrial> together = kept_trials(folder);
     together.insert(together.end(), trials.begin(), trials.end());
     require_different(together, true);
@@ -326,28 +326,28 @@ std::vector<SweepTrial> kept_trials(const fs::path& folder) {
   return trials;
 }
 
-CellState cell_state(const fs::path& folder, const SweepTrial& trial) {
+TrialState trial_state(const fs::path& folder, const SweepTrial& trial) {
   const fs::path path = folder / trial.name;
-  if (!is_there(path / "config.json")) return CellState::missing;
+  if (!is_there(path / "config.json")) return TrialState::missing;
   const std::string difference = first_difference(read_config(path), trial.config);
   if (!difference.empty()) {
     throw Error(text("cannot continue ", path.string(),
                      ": it holds a run with other settings: ", difference),
                 "repeat the setting as it is there, or give the sweep another folder");
   }
-  return is_there(path / "cell.json") ? CellState::finished : CellState::started;
+  return is_there(path / "cell.json") ? TrialState::finished : TrialState::started;
 }
 
-CellResult read_trial(const fs::path& trial) {
+TrialResult read_trial(const fs::path& trial) {
   const fs::path file = trial / "cell.json";
   return in_context(text("cannot read ", file.string()),
-                    [&] { return read_as<CellResult>(read_json(file)); });
+                    [&] { return read_as<TrialResult>(read_json(file)); });
 }
 
 Job training_job(const fs::path& folder, const SweepTrial& trial, const WatchTrial& watch) {
   const fs::path path = folder / trial.name;
   const auto make = [=] {
-    const bool begun = cell_state(folder, trial) == CellState::started;
+    const bool begun = trial_state(folder, trial) == TrialState::started;
     Run run = begun ? open_run(path) : create_run(path, trial.config, Existing::replace);
     const TrainResult trained =
         train_run(run, track_heads(run, watch ? watch(trial) : RunCallbacks{}));

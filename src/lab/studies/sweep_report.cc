@@ -17,11 +17,13 @@
 namespace headlab {
 namespace {
 
-using Results = std::vector<CellResult>;
+using Results = std::vector<TrialResult>;
 
-double diversity_or_none(const CellResult& result) { return result.diversity.value_or(kUndefined); }
+double diversity_or_none(const TrialResult& result) {
+  return result.diversity.value_or(kUndefined);
+}
 
-double specialization(const CellResult& result) {
+double specialization(const TrialResult& result) {
   const auto owned = std::ranges::count(result.roles, true, &SweepRole::owned);
   return Mean(static_cast<double>(owned), std::ssize(result.roles)).or_nan();
 }
@@ -29,7 +31,7 @@ double specialization(const CellResult& result) {
 SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
   SweepRoles roles{.relation = results[0].roles[r].relation};
   std::vector<double> lifts;
-  for (const CellResult& result : results) {
+  for (const TrialResult& result : results) {
     const SweepRole& role = result.roles[r];
     roles.heads.push_back(role.head);
     roles.owned += role.owned;
@@ -45,12 +47,12 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
   group.family = trials[0]->family;
   group.config = trials[0]->config;
   for (const SweepTrial* trial : trials) group.seeds.push_back(trial->config.train.seed);
-  group.losses = mapped(results, &CellResult::loss);
+  group.losses = mapped(results, &TrialResult::loss);
   group.loss = geometric_interval(group.losses);
   group.diversities = mapped(results, diversity_or_none);
   const double most_distance = std::sqrt(std::numbers::ln2);  // of Jensen and Shannon
   group.diversity = within(t_interval(group.diversities), 0, most_distance);
-  group.accuracies = mapped(results, &CellResult::accuracy);
+  group.accuracies = mapped(results, &TrialResult::accuracy);
   const auto targets = static_cast<double>(results[0].targets.value_or(0));
   group.accuracy = share_interval(group.accuracies, 0.95, targets);
   const auto relations = static_cast<double>(results[0].roles.size());
@@ -212,7 +214,7 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   std::vector<const SweepTrial*> members;
   Results results;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (cell_state(folder, trials[i]) == CellState::finished) {
+    if (trial_state(folder, trials[i]) == TrialState::finished) {
       members.push_back(&trials[i]);
       results.push_back(read_trial(folder / trials[i].name));
     } else {

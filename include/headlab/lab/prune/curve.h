@@ -10,7 +10,7 @@
 
 #include "headlab/lab/prune/prune.h"
 #include "headlab/lab/results/comparison.h"
-#include "headlab/lab/runs/cells.h"
+#include "headlab/lab/runs/jobs.h"
 
 namespace headlab {
 

@@ -16,7 +16,7 @@
 #include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/results/comparison.h"
-#include "headlab/lab/runs/cells.h"
+#include "headlab/lab/runs/jobs.h"
 
 namespace headlab {
 
@@ -57,7 +57,7 @@ using SweepGrid = std::vector<SweepAxis>;
 RunLock lock_sweep(const std::filesystem::path& folder);
 
 /// Adds a grid to grid.json in a sweep's folder, under the sweep's lock, unless it is there
-/// already. First throws the errors of cell_state, unless the grid is there and all its trials are
+/// already. First throws the errors of trial_state, unless the grid is there and all its trials are
 /// finished. Error if a trial is already in the sweep in another spelling.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 /// Returns the trials of all grids of a sweep's folder, each once. Existing runs keep their
@@ -65,9 +65,9 @@ void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 /// sweep.
 std::vector<SweepTrial> kept_trials(const std::filesystem::path& folder);
 
-enum class CellState { missing, started, finished };
+enum class TrialState { missing, started, finished };
 /// Returns the state of a trial. Error if its folder holds a run with other settings.
-CellState cell_state(const std::filesystem::path& folder, const SweepTrial& trial);
+TrialState trial_state(const std::filesystem::path& folder, const SweepTrial& trial);
 
 /// Role of a head in a finished trial.
 struct SweepRole {
@@ -91,7 +91,7 @@ struct ReadAtOnce {
 ReadAtOnce read_at_once(const Task& task);
 
 /// Result of a trial: cell.json.
-struct CellResult {
+struct TrialResult {
   double loss = 0, accuracy = 0;
   Index parameters = 0;
   double keys = 0;  // ReadAtOnce::relations of the task
@@ -107,13 +107,14 @@ struct CellResult {
   }
 };
 /// Reads the result of the trial in this folder. Error if it has none.
-CellResult read_trial(const std::filesystem::path& trial);
+TrialResult read_trial(const std::filesystem::path& trial);
 
 /// Function that returns the callbacks for the training of a trial; called when it begins.
 using WatchTrial = std::function<RunCallbacks(const SweepTrial& trial)>;
 /// Returns the training of a trial as a job that runs once: its results are heads.json, the scores
 /// of its heads, and cell.json, written last. It is locked like any run. Throws Stopped if
-/// should_stop of its callbacks ended it (it is saved), and the errors of cell_state and train_run.
+/// should_stop of its callbacks ended it (it is saved), and the errors of trial_state and
+/// train_run.
 Job training_job(const std::filesystem::path& folder, const SweepTrial& trial,
                  const WatchTrial& watch = {});
 
@@ -188,7 +189,7 @@ struct SweepReport {
 };
 Result result_of(const SweepReport& report);
 
-/// Reads the finished trials below `folder`. Errors: those of cell_state; damaged files.
+/// Reads the finished trials below `folder`. Errors: those of trial_state; damaged files.
 SweepReport collect_sweep(const std::filesystem::path& folder,
                           const std::vector<SweepTrial>& trials);
 

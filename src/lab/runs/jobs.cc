@@ -2,7 +2,7 @@
 // no messages: results and errors are files, a child that dies releases its job, and a parent that
 // stops sends SIGTERM. They are processes and not threads, so that a crash of one does not affect
 // the others. Read next: src/lab/studies/sweep.cc, a training as a job.
-#include "headlab/lab/runs/cells.h"
+#include "headlab/lab/runs/jobs.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -122,7 +122,7 @@ class Taken {
   void* memory_;
 };
 
-/// Describes how a cell ended: "" if it finished.
+/// Describes how a job ended: "" if it finished.
 std::string how_it_ended(const Job& job, End end, const JobFailure& failure) {
   if (end == End::stopped) return job.settings.empty() ? "interrupted" : "interrupted, and saved";
   return end == End::failed ? "failed: " + failure.error : "";

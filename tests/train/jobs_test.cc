@@ -1,5 +1,5 @@
-// Each cell is made once, by any process; what fails or dies keeps no other from being made.
-#include "headlab/lab/runs/cells.h"
+// Each job is done once, by any process; what fails or dies keeps no other from being done.
+#include "headlab/lab/runs/jobs.h"
 
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace headlab { namespace {
 
 using Names = std::vector<std::string>;
 
-class Cells : public testing::Test {
+class Jobs : public testing::Test {
  protected:
   /// A cell that leaves a line in the file `log` each time that it is made.
   Job job(
@@ -60,7 +60,7 @@ class Cells : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Cells, AreComputedOnce) {
+TEST_F(Jobs, AreComputedOnce) {
   const std::vector<Job> jobs = {job("a"), job("b"), job("c")};
   EXPECT_EQ(once(jobs[1], {}).at("name").string(), "b");
   for (const Index processes : {1, 2})
@@ -68,21 +68,21 @@ TEST_F(Cells, AreComputedOnce) {
   EXPECT_EQ(times_made(), 3u);
 }
 
-TEST_F(Cells, AreSharedByProcesses) {
+TEST_F(Jobs, AreSharedByProcesses) {
   const std::set<std::string> processes = processes_of({.processes = 3});
   EXPECT_EQ(processes.size(), 3u);
   EXPECT_FALSE(processes.contains(std::to_string(getpid())));
 }
 
-TEST_F(Cells, RunAsManyAtOnceAsMemoryAllows) {
+TEST_F(Jobs, RunAsManyAtOnceAsMemoryAllows) {
   EXPECT_EQ(processes_of({.processes = 3, .memory = 2999}).size(), 2u) << "a cell takes 1000";
 }
 
-TEST_F(Cells, RunOneByOneIfMemoryIsShort) {
+TEST_F(Jobs, RunOneByOneIfMemoryIsShort) {
   EXPECT_EQ(processes_of({.processes = 3, .memory = 999}).size(), 1u);
 }
 
-TEST_F(Cells, FailedJobIsRetriedAndDoesNotStopTheOthers) {
+TEST_F(Jobs, FailedJobIsRetriedAndDoesNotStopTheOthers) {
   for (const Index processes : {1, 2}) {
     const std::string half = processes == 1 ? "half" : "other half";
     bool fail = true;
@@ -102,7 +102,7 @@ TEST_F(Cells, FailedJobIsRetriedAndDoesNotStopTheOthers) {
   }
 }
 
-TEST_F(Cells, JobOfADeadWorkerIsNamedAndReleased) {
+TEST_F(Jobs, JobOfADeadWorkerIsNamedAndReleased) {
   const pid_t parent = getpid();
   const auto die = [=] {
     if (getpid() != parent) kill(getpid(), SIGKILL);
@@ -114,7 +114,7 @@ TEST_F(Cells, JobOfADeadWorkerIsNamedAndReleased) {
   EXPECT_EQ(run_jobs(jobs).finished, 4);
 }
 
-TEST_F(Cells, WaitForOtherProcessesAndTakeOverIfTheyDie) {
+TEST_F(Jobs, WaitForOtherProcessesAndTakeOverIfTheyDie) {
   auto lock = std::make_unique<FileLock>(folder_ / ".a.lock");
   const auto given_back = [&, asked = 0]() mutable {
     if (++asked == 6) lock.reset();
@@ -127,7 +127,7 @@ TEST_F(Cells, WaitForOtherProcessesAndTakeOverIfTheyDie) {
   EXPECT_TRUE(run_jobs({job("d")}, {.should_stop = [&] { return ++asked > 3; }}).stopped);
 }
 
-TEST_F(Cells, FailuresOfOtherProcessesAreNotRetriedAtOnce) {
+TEST_F(Jobs, FailuresOfOtherProcessesAreNotRetriedAtOnce) {
   auto lock = std::make_unique<FileLock>(folder_ / ".a.lock");
   int asked = 0;
   const auto failed_elsewhere = [&] {
@@ -142,7 +142,7 @@ TEST_F(Cells, FailuresOfOtherProcessesAreNotRetriedAtOnce) {
   EXPECT_EQ(run_jobs({job("a")}).finished, 1);
 }
 
-TEST_F(Cells, WaitForThoseThatTheyNeed) {
+TEST_F(Jobs, WaitForThoseThatTheyNeed) {
   const Job needed = job("needed", [] { usleep(50'000); });
   const auto take = [=] { once(needed, {}); };
   EXPECT_EQ(run_jobs({job("a", take), job("b", take), job("c", take)}, {.processes = 3}).finished,
@@ -150,7 +150,7 @@ TEST_F(Cells, WaitForThoseThatTheyNeed) {
   EXPECT_EQ(times_made(), 4u);
 }
 
-TEST_F(Cells, StopOnRequest) {
+TEST_F(Jobs, StopOnRequest) {
   for (const Index processes : {1, 2}) {
     const std::string name = std::to_string(processes);
     const JobsDone made = run_jobs({job(name + "a"), job(name + "b")},
@@ -162,7 +162,7 @@ TEST_F(Cells, StopOnRequest) {
   EXPECT_EQ(times_made(), 0u);
 }
 
-TEST_F(Cells, RunUntilAskedToStop) {
+TEST_F(Jobs, RunUntilAskedToStop) {
   const std::function<bool()> go_on = [] { return false; };
   EXPECT_EQ(once(job("a"), go_on).at("name").string(), "a");
   EXPECT_EQ(once(job("b"), {}).at("name").string(), "b");
@@ -176,7 +176,7 @@ TEST_F(Cells, RunUntilAskedToStop) {
     }
 }
 
-TEST_F(Cells, JobsOfARunNeedTheMemoryOfItsTraining) {
+TEST_F(Jobs, JobsOfARunNeedTheMemoryOfItsTraining) {
   TrainedRun run = create_run(folder_ / "run", tiny_config());
   for (const bool in_run : {false, true}) {
     const Job part =
@@ -186,7 +186,7 @@ TEST_F(Cells, JobsOfARunNeedTheMemoryOfItsTraining) {
   }
 }
 
-TEST_F(Cells, UnwritableResultsAreFailures) {
+TEST_F(Jobs, UnwritableResultsAreFailures) {
   write_file(folder_ / "taken", "");
   Job lost = job("a");
   lost.file = folder_ / "taken" / "a.json";
@@ -195,7 +195,7 @@ TEST_F(Cells, UnwritableResultsAreFailures) {
   EXPECT_EQ(made.failed.size(), 1u);
 }
 
-TEST_F(Cells, OtherSettingsAreOtherJobsAndDamagedOnesAreErrors) {
+TEST_F(Jobs, OtherSettingsAreOtherJobsAndDamagedOnesAreErrors) {
   TrainedRun run = create_run(folder_ / "run", tiny_config());
   const auto part = [&](int setting) {
     return part_of_run(run, {.in_run = true}, "part", Json::object({{"setting", setting}}), [=] {
