@@ -78,13 +78,14 @@ TEST_F(Lessons, OnePictureHasTheNumbersOfTheRun) {
       EXPECT_NEAR(row.items()[s].number(), weight, 1e-4) << t << " " << s;
     }
   }
-  EXPECT_LT(tab().number(
-                "(() => { const {input, model, module} = baseTrace().modules[0]; const {world, "
-                "stages} = machine(); const {z, queries} = baseTrace().modules[0], t = "
-                "model.tensors, y = linear(z, queries, t[module.name + '.W_O'], t[module.name + "
-                "'.b_O'], null); return Math.max(...stages.y.flatMap((row, r) => row.map((v, c) "
-                "=> Math.abs(v - y[r * row.length + c])))); })()"),
-            1e-4)
+  EXPECT_LT(
+      tab().number(
+          "(() => { const {input, model, layer} = baseTrace().attentionLayers[0]; const {world, "
+          "stages} = machine(); const {z, queries} = baseTrace().attentionLayers[0], t = "
+          "model.tensors, y = linear(z, queries, t[layer.name + '.W_O'], t[layer.name + "
+          "'.b_O'], null); return Math.max(...stages.y.flatMap((row, r) => row.map((v, c) "
+          "=> Math.abs(v - y[r * row.length + c])))); })()"),
+      1e-4)
       << "y is what the layer adds";
   click("#lab-root");
   EXPECT_TRUE(shows("#machine-state", "not the numbers of the run any more"));

@@ -268,7 +268,7 @@ TEST(Circuits, CopyingScoreOfALargeVocabularyEqualsThatOfTheFullMatrix) {
 
 TEST(Circuits, CrossAttentionReadsQueriesFromTheDecoderAndKeysFromTheEncoder) {
   const Transformer model = random_model(small_encoder_decoder());
-  const HeadId cross{2, 1};  // modules: the encoder's, the decoder's own, across
+  const HeadId cross{2, 1};  // attention layers: the encoder's, the decoder's own, across
   const HeadWeights plain = plain_weights(model, cross), weights = head_weights(model, cross);
   auto gain = [&, found = Tensor()](const std::string& name) mutable {
     model.visit([&](const std::string& n, const Tensor& p) { found = n == name ? p : found; });
@@ -292,10 +292,10 @@ TEST(Composition, HeadsWithoutOutputHaveNoComposition) {
 
 TEST(Circuits, EncoderDecoderHeadsComposeWithinEachStream) {
   const CircuitsReport report = find_circuits(random_model(small_encoder_decoder()), {.draws = 10});
-  std::set<std::string> kinds;  // "FROM TO KIND" of modules
+  std::set<std::string> kinds;  // "FROM TO KIND" of attention layers
   for (const Composition& one : report.compositions)
     kinds.insert(text(one.from.attention_layer, " ", one.to.attention_layer, " ", one.kind));
-  // Modules 0: the encoder; 1 and 3: the decoder's own; 2 and 4: across.
+  // Attention layers 0: the encoder; 1 and 3: the decoder's own; 2 and 4: across.
   for (const char* there : {"0 2 K", "0 2 V", "0 4 K", "1 2 Q", "1 3 Q", "1 3 K", "2 3 V", "2 4 Q"})
     EXPECT_EQ(kinds.count(there), 1u) << there;
   for (const char* none : {"0 1 Q", "0 1 K", "0 2 Q", "1 2 K", "1 2 V", "2 4 V", "0 3 V"})

@@ -60,7 +60,7 @@ TEST_F(RunStudies, MeanPatternsAverageTheScoredExamples) {
   const RunStudy study = study_run(run);
   EXPECT_EQ(study.examples, kStudiedExamples);
   ASSERT_EQ(study.attention_layers.size(), 1u);
-  const RunStudy::Module& attention_layer = study.attention_layers[0];
+  const AttentionMaps& attention_layer = study.attention_layers[0];
   EXPECT_EQ(attention_layer.by, 1);
   EXPECT_EQ(std::pair(attention_layer.rows, attention_layer.columns),
             std::pair(Index{8}, Index{8}));
@@ -74,7 +74,7 @@ TEST_F(RunStudies, LongPatternsAreTheLargestWeightOfEachSquare) {
   const TrainedRun run = trained("relations:length=99,vocab=6,classes=3,relations=1+same",
                                  "heads=8 d_model=16 steps=5");
   const RunStudy study = study_run(run);
-  const RunStudy::Module& attention_layer = study.attention_layers[0];
+  const AttentionMaps& attention_layer = study.attention_layers[0];
   EXPECT_EQ(attention_layer.by, 2) << "99 cells in at most 64";
   EXPECT_EQ(std::pair(attention_layer.rows, attention_layer.columns),
             std::pair(Index{50}, Index{50}));

@@ -30,7 +30,8 @@ TransformerConfig family_config(const std::string& settings) {
   return config_with("layers=2 heads=4 d_model=8 d_ff=6 vocab=5 length=6 " + settings);
 }
 
-/// The first heads of every module but the last, which loses all, and gates that do the same.
+/// The first heads of every attention layer but the last, which loses all, and gates that do the
+/// same.
 std::pair<std::vector<std::vector<std::int32_t>>, ModelHooks> kept_and_gates(
     const Transformer& model) {
   std::vector<std::vector<std::int32_t>> kept(model.head_numbers().size(), {0, 2, 3});

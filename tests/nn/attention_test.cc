@@ -1,4 +1,4 @@
-// Multi-head attention as a module: interventions, captures, removal of heads, and what it refuses.
+// Multi-head attention as a part: interventions, captures, removal of heads, and what it refuses.
 #include "headlab/core/nn/attention.h"
 
 #include <set>

@@ -6,11 +6,10 @@
 
 namespace headlab { namespace {
 
-template <class Module, class... Name>
-std::vector<std::string> names_of(Module attention_layer, const Name&... name) {
+template <class Part, class... Name>
+std::vector<std::string> names_of(Part part, const Name&... name) {
   std::vector<std::string> names;
-  attention_layer.visit(name...,
-                        [&](const std::string& full, const Tensor&) { names.push_back(full); });
+  part.visit(name..., [&](const std::string& full, const Tensor&) { names.push_back(full); });
   return names;
 }
 

@@ -1,4 +1,4 @@
-// Holds the modules core_*.js of the page against PyTorch, by the golden files that the program
+// Holds the scripts engine/*.js of the page against PyTorch, by the golden files that the program
 // is held against too:  node core_golden_test.mjs FILE.safetensors ...
 // Logits and patterns differ by at most 1e-5 of the largest. Prints a line for each problem.
 import fs from 'node:fs';
@@ -37,15 +37,18 @@ function factsOf({notes, tensors}) {
   const heads = Number(notes.heads), blocks = Number(settings.kv_heads || heads);
   const windows = (settings.window || '0').split('+').map(Number);
   const encoderLayers = Number(notes.encoder_layers || 0);
-  const module = (name, kind, window = 0) => ({name, kind, layer: 0, window, heads: [...Array(heads).keys()], born: heads,
+  const layer = (name, kind, window = 0) => ({
+    name, kind, layer: 0, window, heads: [...Array(heads).keys()], born: heads,
     d_head: C / heads, d_value: C / heads, kv_blocks: [...Array(blocks).keys()],
     kv_head: [...Array(heads).keys()].map((h) => Math.floor(h * blocks / heads))});
-  const modules = [];
-  for (let i = 0; i < encoderLayers; ++i) modules.push(module(`encoder.blocks.${i}.attn`, 'encoder'));
+  const attentionLayers = [];
+  for (let i = 0; i < encoderLayers; ++i) {
+    attentionLayers.push(layer(`encoder.blocks.${i}.attn`, 'encoder'));
+  }
   for (let i = 0; i < Number(notes.layers); ++i) {
-    modules.push(module(`${two ? 'decoder.' : ''}blocks.${i}.attn`, 'self',
+    attentionLayers.push(layer(`${two ? 'decoder.' : ''}blocks.${i}.attn`, 'self',
       windows[i % windows.length]));
-    if (two) modules.push(module(`decoder.blocks.${i}.cross_attn`, 'cross'));
+    if (two) attentionLayers.push(layer(`decoder.blocks.${i}.cross_attn`, 'cross'));
   }
   const weights = [], list = [];
   for (const [name, {shape, values}] of Object.entries(tensors)) {
@@ -62,7 +65,7 @@ function factsOf({notes, tensors}) {
     tasks: [{spec: 'golden', name: 'golden', vocab: V, length: T, source_length: S, targets: 1,
       architecture: two ? 'encoder_decoder' : oneStack,
       causal: two || causal, relations: [], target_names: ['next'], sets: {}}],
-    runs: [{name: 'golden', task: 0, parent: null, modules, weights: {tensors: list,
+    runs: [{name: 'golden', task: 0, parent: null, attention_layers: attentionLayers, weights: {tensors: list,
       block: {id: 'b0', dtype: 'f32', shape: [weights.length], hash: hash >>> 0}},
     config: {d_model: C, d_ff: 1, layers: Number(notes.layers), encoder_layers: encoderLayers,
       activation: settings.activation || notes.activation || 'gelu', norm: settings.norm || 'layer',
@@ -91,8 +94,8 @@ for (const file of files) {
     if (S) example.sourceLength = tensors.source_lengths.values[b];
     const trace = forwardPass(run.model, example);
     compare(`${file} logits of ${b},`, Array.from(trace.logits), rows('logits', b, trace.logits.length));
-    run.modules.forEach((module, m) => module.heads.forEach((_, h) => {
-      const ours = Array.from(trace.pattern(m, h)), each = ours.length, H = module.heads.length;
+    run.attentionLayers.forEach((layer, m) => layer.heads.forEach((_, h) => {
+      const ours = Array.from(trace.pattern(m, h)), each = ours.length, H = layer.heads.length;
       const theirs = tensors.patterns ? rows('patterns', (m * B + b) * H + h, each)
         : rows(`pattern.${m}`, b * H + h, each);
       compare(`${file} pattern ${m}.${h} of ${b},`, ours, theirs);

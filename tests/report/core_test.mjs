@@ -1,4 +1,4 @@
-// Holds the modules core_*.js of the page against what the program computed, under node:
+// Holds the scripts engine/*.js of the page against what the program computed, under node:
 //   node core_test.mjs PAGE.html EXPECTED.json
 // EXPECTED says what to look at: {"examples": n, "whole": also the evaluation,
 // "cases": [{"name", "gates": [[..]..], "replacement", "by": [loss of each example]}],
@@ -52,7 +52,7 @@ function checkCase(run, entry) {
 
 // Masked ground-truth edges: what the loss on the relation's targets rises by.
 function checkEdges(run, {relation, heads, change}) {
-  const places = heads.map(([m, born]) => [m, run.modules[m].placeOf(born)]);
+  const places = heads.map(([m, born]) => [m, run.attentionLayers[m].placeOf(born)]);
   const index = run.task.relations.findIndex(({name}) => name === relation);
   const whole = evaluate(run).relations[index];
   const without = evaluate(run, {hide: {relation: index, heads: places}}).relations[index];

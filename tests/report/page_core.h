@@ -70,7 +70,7 @@ class PageCore : public testing::Test {
   TemporaryFolder folder_;
 };
 
-/// Gates of 0 for the heads of a set and 1 for the others, by module and place.
+/// Gates of 0 for the heads of a set and 1 for the others, by attention layer and place.
 inline Json gates_without(const Transformer& model, const HeadSet& ablated) {
   Json gates = Json::array();
   const auto numbers = model.head_numbers();

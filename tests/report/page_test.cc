@@ -134,7 +134,7 @@ TEST_F(Pages, RefuseWhatAnotherRunLeft) {
 std::string conclusion_with(const char* name, const Json& report) {
   const Json pieces =
       conclusion_of(Json::object({{"name", "a"},
-                                  {"modules", Json::array()},
+                                  {"attention_layers", Json::array()},
                                   {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
                                   {"reports", Json::object({{name, report}})}}));
   std::string all;
@@ -267,7 +267,7 @@ TEST_F(Pages, KeepMapsOfStepsWhoseWeightsFindNoRoom) {
   const Json& one = facts.at("runs").items()[0];
   EXPECT_TRUE(one.at("snapshots").is_null());
   EXPECT_EQ(one.at("maps").at("steps"), Json(std::vector<int>{0, 1, 4, 20}));
-  const std::string maps = block_in(html, one.at("maps").at("modules").items()[0]);
+  const std::string maps = block_in(html, one.at("maps").at("attention_layers").items()[0]);
   const std::string now = block_in(html, one.at("thumbnails").items()[0]);
   ASSERT_EQ(maps.size(), 4 * now.size());
   const auto off = [&](std::size_t step) {  // from the run as it is

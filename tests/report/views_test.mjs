@@ -242,7 +242,7 @@ expect(targets === '-1,-1,-1,1,4,-1,-1,2,1,-1,4,7,2,4,1,-1', `right answers of t
 expect(truthOf({...typed, name: 'text'}, [1, 2]) === null, 'other tasks have rules that a page lacks');
 
 // ---- random edges: as many as a relation has, none of them an edge of any relation
-const asks = {modules: [{kind: 'self', window: 0}], task: {
+const asks = {attentionLayers: [{kind: 'self', window: 0}], task: {
   causal: true, length: 8, relations: [{name: 'a', kind: 'self'}, {name: 'b', kind: 'self'}]}};
 const given = [{5: [0, 1], 7: [2, 3, 4], 2: [0, 1]}, {5: [2], 7: [0], 1: [0]}];
 const asked = {index: 3, tokens: new Int32Array(8), length: 8, truth: (r, t) => given[r][t] || []};

@@ -31,7 +31,7 @@ function byLines(world, head, t) {
 function checkHead(what, {world, attention, place}) {
   const head = worlds.headOfWorld(world, place);
   const pattern = attention.pattern(place);
-  const {dValue: Dv} = attention.module;
+  const {dValue: Dv} = attention.layer;
   const {mask} = worlds.usualSwitches(world);
   world.tokens.forEach((_, t) => {
     const [first, end] = worlds.keysOfQuery(world, t, mask);
@@ -55,7 +55,7 @@ function checkHead(what, {world, attention, place}) {
 for (const run of page.runs)
   for (const i of [0, 1]) {
     const trace = forwardPass(run.model, run.task.set('scored').example(i));
-    trace.modules.forEach((attention, m) => {
+    trace.attentionLayers.forEach((attention, m) => {
       const names = (n) => Array.from({length: n}, (_, t) => String(t));
       const tokens = {queries: names(attention.queries), keys: names(attention.keys)};
       const world = worlds.worldOfRun(trace, m, tokens);

@@ -56,7 +56,7 @@ class Conclusion {
 
   void say_what_it_is() {
     std::size_t heads = 0;
-    for (const Json& attention_layer : run_.at("modules").items()) {
+    for (const Json& attention_layer : run_.at("attention_layers").items()) {
       heads += attention_layer.at("heads").items().size();
     }
     const Json& held_out = run_.at("evaluation");
@@ -195,8 +195,8 @@ Json conclusion_of(const Json& run) { return Conclusion(run).take(); }
 static std::string maps_html(const Json& run, const RunStudy& study) {
   std::vector<std::pair<std::string, std::vector<SmallMap>>> groups;
   for (std::size_t m = 0; m < study.attention_layers.size(); ++m) {
-    const RunStudy::Module& attention_layer = study.attention_layers[m];
-    const Json& facts = run.at("modules").items()[m];
+    const AttentionMaps& attention_layer = study.attention_layers[m];
+    const Json& facts = run.at("attention_layers").items()[m];
     auto& [title, maps] = groups.emplace_back(facts.at("name").string(), std::vector<SmallMap>());
     const std::span<const float> all = attention_layer.mean_pattern;
     const auto cells = static_cast<std::size_t>(attention_layer.rows * attention_layer.columns);

@@ -58,9 +58,9 @@ struct PageTrial {
   std::string name, group;
   std::int64_t seed = 0;
   TrialResult result{};
-  std::optional<std::size_t> run{};                  // index among the runs that the page shows
-  std::vector<std::vector<std::int32_t>> heads{};    // original indices, by attention layer
-  std::vector<RunStudy::Module> attention_layers{};  // with mean patterns
+  std::optional<std::size_t> run{};                // index among the runs that the page shows
+  std::vector<std::vector<std::int32_t>> heads{};  // original indices, by attention layer
+  std::vector<AttentionMaps> attention_layers{};   // with mean patterns
 };
 
 /// A sweep: its report, its finished trials, and the runs among them that a page shows.

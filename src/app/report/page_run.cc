@@ -70,7 +70,7 @@ Json check_facts(const RunStudy& study, PageBlocks& blocks) {
   Json json = Json::object({{"examples", n}, {"every", every}});
   json["logits"] = blocks.floats("self-check", {n, counted / std::max<Index>(1, n)}, study.logits);
   Json& patterns = json["patterns"] = Json::array();
-  for (const RunStudy::Module& attention_layer : study.attention_layers) {
+  for (const AttentionMaps& attention_layer : study.attention_layers) {
     patterns.push_back(blocks.floats("self-check",
                                      {n, attention_layer.heads, attention_layer.queries / every,
                                       attention_layer.keys},
@@ -107,8 +107,8 @@ struct LargestWeights {
 
 /// Returns the patterns of the displayed examples of one attention layer: all weights, or of long
 /// rows the largest.
-Json stored_facts(const RunStudy::Module& attention_layer, std::span<const Scalar> all,
-                  Index examples, PageBlocks& blocks) {
+Json stored_facts(const AttentionMaps& attention_layer, std::span<const Scalar> all, Index examples,
+                  PageBlocks& blocks) {
   const Index H = attention_layer.heads;
   const Index Q = attention_layer.queries;
   const Index S = attention_layer.keys;
@@ -131,7 +131,7 @@ void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& b
                       Json& facts) {
   Json means = Json::array();
   Json donors = Json::array();
-  for (const RunStudy::Module& attention_layer : study.attention_layers) {
+  for (const AttentionMaps& attention_layer : study.attention_layers) {
     means.push_back(blocks.floats("replacements", {attention_layer.heads, attention_layer.d_value},
                                   attention_layer.mean_output));
     // Donors are drawn from all examples: with fewer examples some would be missing.
@@ -249,14 +249,14 @@ Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
     for (const RunStudy::Snapshot& snapshot : study.snapshots) {
       std::ranges::copy(snapshot.attention_layers[m].mean_pattern, std::back_inserter(all));
     }
-    const RunStudy::Module& attention_layer = study.attention_layers[m];
+    const AttentionMaps& attention_layer = study.attention_layers[m];
     attention_layers.push_back(blocks.shares("maps",
                                              {std::ssize(study.snapshots), attention_layer.heads,
                                               attention_layer.rows, attention_layer.columns},
                                              all));
   }
   return Json::object({{"steps", mapped(study.snapshots, &RunStudy::Snapshot::step)},
-                       {"modules", attention_layers}});
+                       {"attention_layers", attention_layers}});
 }
 
 }  // namespace
@@ -272,7 +272,7 @@ Json patterns_facts(const RunStudy& study, const std::vector<std::vector<Scalar>
 
 Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks) {
   Json thumbnails = Json::array();
-  for (const RunStudy::Module& attention_layer : study.attention_layers) {
+  for (const AttentionMaps& attention_layer : study.attention_layers) {
     thumbnails.push_back(
         blocks.shares("thumbnails",
                       {attention_layer.heads, attention_layer.rows, attention_layer.columns},
@@ -286,7 +286,7 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
   Json facts = Json::object({{"name", name_of(run)},
                              {"config", config_facts(run.config)},
                              {"parameters", run.model.parameter_count()},
-                             {"modules", attention_layers_facts(run)},
+                             {"attention_layers", attention_layers_facts(run)},
                              {"evaluation", evaluation_facts(study.evaluation, study.examples)},
                              {"overfitting", overfitting_text(run)},
                              {"shown", std::min(plan.shown, plan.examples)}});

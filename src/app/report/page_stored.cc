@@ -78,7 +78,7 @@ class StoredPageMaker {
     Json facts = Json::object({{"name", about_.name},
                                {"config", Json::object({{"normalises", normalises()}})},
                                {"parameters", 0},
-                               {"modules", attention_layers()},
+                               {"attention_layers", attention_layers()},
                                {"evaluation", nothing},
                                {"overfitting", ""},
                                {"shown", shown_},

@@ -43,7 +43,7 @@ Json maps_of(const PageTrial& trial, PageBlocks& blocks) {
   if (trial.attention_layers.empty()) return {};
   Json maps = Json::array();
   for (std::size_t m = 0; m < trial.attention_layers.size(); ++m) {
-    const RunStudy::Module& attention_layer = trial.attention_layers[m];
+    const AttentionMaps& attention_layer = trial.attention_layers[m];
     maps.push_back(Json::object(
         {{"heads", trial.heads[m]},
          {"block",

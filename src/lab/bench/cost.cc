@@ -15,7 +15,7 @@
 namespace headlab {
 namespace {
 
-using Modules = std::vector<AttentionSlotSizes>;
+using AttentionLayers = std::vector<AttentionSlotSizes>;
 using Count = std::function<double(const AttentionSlotSizes&)>;
 
 /// Returns a count of whole numbers, which a double holds as it is up to 2^53 - 1.
@@ -27,14 +27,14 @@ double exact(double count) {
   return count;
 }
 
-double total(const Modules& layers, const Count& count) {
+double total(const AttentionLayers& layers, const Count& count) {
   double sum = 0;
   for (const AttentionSlotSizes& layer : layers) sum += count(layer);
   return exact(sum);
 }
 
 /// Returns the same text for all attention layers, or "by attention layer".
-std::string common(const Modules& layers,
+std::string common(const AttentionLayers& layers,
                    const std::function<std::string(const AttentionSlotSizes&)>& of) {
   for (const AttentionSlotSizes& layer : layers) {
     if (of(layer) != of(layers[0])) return "by attention layer";
@@ -55,7 +55,7 @@ struct Formula {
   Count value;
 };
 
-double sum_of(const Formula& formula, const Modules& layers) {
+double sum_of(const Formula& formula, const AttentionLayers& layers) {
   return total(layers, formula.value);
 }
 
@@ -103,7 +103,7 @@ struct OpCount {
 };
 
 /// Returns the attention function, which all attention layers share.
-const AttentionFunctionEntry& function_of(const Modules& layers) {
+const AttentionFunctionEntry& function_of(const AttentionLayers& layers) {
   return kind_of(layers.empty() ? AttentionFunction::softmax : layers[0].function);
 }
 
@@ -123,7 +123,7 @@ Formula of_scores(std::string shown, Index each, Index (*width)(const AttentionS
 
 /// Returns the ops in the order in which they run. A composed function keeps the scores, so that
 /// its backward pass does not compute them again.
-std::vector<OpCount> ops_of(const Modules& layers, Index B) {
+std::vector<OpCount> ops_of(const AttentionLayers& layers, Index B) {
   const AttentionFunctionEntry& function = function_of(layers);
   const auto queries = &AttentionSlotSizes::queries;
   const auto keys = &AttentionSlotSizes::keys;
@@ -307,7 +307,7 @@ Table operation_cost(const std::vector<AttentionSlotSizes>& layers, Index batch)
            " is computed once for each score of each head. ",
            function.fused != nullptr ? "The fused backward pass computes q k^T again."
                                      : "Composed of ops: weights are kept for the backward pass.");
-  Modules single;
+  AttentionLayers single;
   std::ranges::transform(layers, std::back_inserter(single), in_one_head);
   double one = 0, forward = 0, backward = 0;
   for (const OpCount& op : ops_of(layers, batch)) {

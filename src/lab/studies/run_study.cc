@@ -25,12 +25,12 @@ constexpr double kSlowOperations = 5e8;  // from which on one example is checked
 constexpr double kPatternCells = 3e8;    // that mean patterns are taken over
 constexpr double kOperations = 1e11;     // that the losses of one set of examples may take
 
-using Modules = std::vector<RunStudy::Module>;
+using Maps = std::vector<AttentionMaps>;
 
 /// Returns the number of cells of all patterns of one example.
-double cells_of(const Modules& attention_layers) {
+double cells_of(const Maps& attention_layers) {
   double cells = 1;
-  for (const RunStudy::Module& attention_layer : attention_layers) {
+  for (const AttentionMaps& attention_layer : attention_layers) {
     cells +=
         static_cast<double>(attention_layer.heads * attention_layer.queries * attention_layer.keys);
   }
@@ -38,11 +38,11 @@ double cells_of(const Modules& attention_layers) {
 }
 
 /// Returns the attention layers with empty mean patterns of at most `cells` x `cells` cells.
-Modules empty_attention_layers(const HeadedModel& model, const Batch& examples,
-                               Index cells = kThumbnail) {
-  Modules attention_layers;
+Maps empty_attention_layers(const HeadedModel& model, const Batch& examples,
+                            Index cells = kThumbnail) {
+  Maps attention_layers;
   for (const AttentionLayer& place : model.attention_layers()) {
-    RunStudy::Module& attention_layer = attention_layers.emplace_back();
+    AttentionMaps& attention_layer = attention_layers.emplace_back();
     attention_layer.kind = place.kind;
     attention_layer.heads = place.attention->head_count();
     attention_layer.d_value = place.attention->d_value;
@@ -77,7 +77,7 @@ std::vector<float> losses_of(const Run& run, const Batch& examples) {
 }
 
 /// Adds the mean outputs of the heads if there is only one example: an Ablation needs two.
-void add_means_of_one(const Transformer& model, const Batch& example, Modules& attention_layers) {
+void add_means_of_one(const Transformer& model, const Batch& example, Maps& attention_layers) {
   const Activations activations(model, example, false, false);
   for (std::size_t m = 0; m < attention_layers.size(); ++m) {
     const Tensor& z = activations.cache().attention[m].z;
@@ -106,7 +106,7 @@ void study_held_out(const Run& run, const Batch& examples, RunStudy& study) {
 }
 
 /// Adds the pattern of a head on one sequence, [Q, S], to its mean pattern.
-void add_pooled(RunStudy::Module& attention_layer, Index head, Index queries,
+void add_pooled(AttentionMaps& attention_layer, Index head, Index queries,
                 std::span<const Scalar> pattern) {
   std::vector<float> squares(attention_layer.rows * attention_layer.columns);
   for (Index t = 0; t < queries; ++t) {
@@ -121,10 +121,10 @@ void add_pooled(RunStudy::Module& attention_layer, Index head, Index queries,
 }
 
 /// Adds the patterns of a part; `seen` counts the examples that have each row of squares.
-void add_patterns(const ActivationCache& activations, const Batch& part, Modules& attention_layers,
+void add_patterns(const ActivationCache& activations, const Batch& part, Maps& attention_layers,
                   std::vector<std::vector<Index>>& seen) {
   for (std::size_t m = 0; m < attention_layers.size(); ++m) {
-    RunStudy::Module& attention_layer = attention_layers[m];
+    AttentionMaps& attention_layer = attention_layers[m];
     seen[m].resize(attention_layer.rows);
     for (Index b = 0; b < part.size; ++b) {
       const Index queries = part.queries_of(attention_layer.kind, b);
@@ -136,7 +136,7 @@ void add_patterns(const ActivationCache& activations, const Batch& part, Modules
   }
 }
 
-void add_mean_patterns(const HeadedModel& model, const Batch& examples, Modules& attention_layers) {
+void add_mean_patterns(const HeadedModel& model, const Batch& examples, Maps& attention_layers) {
   const double cells = cells_of(attention_layers);
   const auto most = static_cast<Index>(std::clamp(kPatternCells / cells, 1.0, 512.0));
   const auto at_once = static_cast<Index>(std::clamp(kPatternCells / 8 / cells, 1.0, 64.0));
@@ -146,7 +146,7 @@ void add_mean_patterns(const HeadedModel& model, const Batch& examples, Modules&
               add_patterns(Activations(model, part).cache(), part, attention_layers, seen);
             });
   for (std::size_t m = 0; m < attention_layers.size(); ++m) {
-    RunStudy::Module& attention_layer = attention_layers[m];
+    AttentionMaps& attention_layer = attention_layers[m];
     for (std::size_t i = 0; i < attention_layer.mean_pattern.size(); ++i) {
       const Index times = seen[m][i / attention_layer.columns % attention_layer.rows];
       attention_layer.mean_pattern[i] /= static_cast<float>(std::max<Index>(1, times));
@@ -167,7 +167,7 @@ void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   const bool slow = run.model.config().operations() > kSlowOperations;
   study.checked = std::min(slow ? 1 : kChecked, examples.size);
   Index shortest = c.length;
-  for (const RunStudy::Module& attention_layer : study.attention_layers) {
+  for (const AttentionMaps& attention_layer : study.attention_layers) {
     shortest = std::min(shortest, attention_layer.queries);
   }
   while (static_cast<double>(study.checked) * (cells_of(study.attention_layers) + logits) >
@@ -241,10 +241,10 @@ RunStudy study_run(const Run& run) {
   return study;
 }
 
-std::vector<RunStudy::Module> mean_patterns(const Run& run, Index examples, Index cells) {
+std::vector<AttentionMaps> mean_patterns(const Run& run, Index examples, Index cells) {
   const Index different = at_most_different(*run.task, examples);
   const Batch batch = run.task->make_batch(streams::scored(), different, Split::validation);
-  Modules attention_layers = empty_attention_layers(run.model, batch, cells);
+  Maps attention_layers = empty_attention_layers(run.model, batch, cells);
   add_mean_patterns(run.model, batch, attention_layers);
   return attention_layers;
 }

@@ -15,22 +15,24 @@ namespace headlab {
 /// Maximum number of examples of each set: fewer if one takes very long.
 inline constexpr Index kStudiedExamples = 512;
 
+/// An attention layer with the patterns and outputs of its heads on the examples of a study.
+struct AttentionMaps {
+  AttentionKind kind;
+  Index heads = 0, d_value = 0, queries = 0, keys = 0;
+  std::vector<float> check;  // patterns: [checked, H, Q / check_every, S]
+  /// Mean pattern over scored examples, [H, rows, columns]; for long inputs the largest weight of
+  /// each square of by * by cells, in at most 64 x 64.
+  Index by = 1, rows = 0, columns = 0;
+  std::vector<float> mean_pattern;
+  std::vector<float> mean_output;    // [H, Dv]
+  std::vector<std::int32_t> donors;  // [examples]
+};
+
 struct RunStudy {
   Index examples = 0;  // of each set
   Evaluation evaluation;
   std::vector<float> held_out_losses, scored_losses;  // of each example, nats per target; or NaN
-  struct Module {
-    AttentionKind kind;
-    Index heads = 0, d_value = 0, queries = 0, keys = 0;
-    std::vector<float> check;  // patterns: [checked, H, Q / check_every, S]
-    /// Mean pattern over scored examples, [H, rows, columns]; for long inputs the largest weight of
-    /// each square of by * by cells, in at most 64 x 64.
-    Index by = 1, rows = 0, columns = 0;
-    std::vector<float> mean_pattern;
-    std::vector<float> mean_output;    // [H, Dv]
-    std::vector<std::int32_t> donors;  // [examples]
-  };
-  std::vector<Module> attention_layers;
+  std::vector<AttentionMaps> attention_layers;
   /// Data for the self-check of the page, on the first scored examples: query t is included if (t +
   /// 1) % check_every is 0.
   Index checked = 0, check_every = 1;
@@ -40,7 +42,7 @@ struct RunStudy {
   struct Snapshot {
     Index step = 0;
     std::vector<float> weights{};
-    std::vector<Module> attention_layers{};
+    std::vector<AttentionMaps> attention_layers{};
     double loss = 0, half_loss = 0;
   };
   Index snapshot_examples = 0;  // number of examples for these losses
@@ -49,7 +51,7 @@ struct RunStudy {
 RunStudy study_run(const Run& run);
 /// Returns the attention layers of a run with the mean patterns of their heads over the first
 /// scored examples, in at most `cells` x `cells` cells. Only the sizes and patterns are set.
-std::vector<RunStudy::Module> mean_patterns(const Run& run, Index examples, Index cells);
+std::vector<AttentionMaps> mean_patterns(const Run& run, Index examples, Index cells);
 /// Returns a study that has only the attention layers, with their mean patterns over these
 /// examples.
 RunStudy study_patterns(const HeadedModel& model, const Batch& examples);

@@ -182,7 +182,7 @@ function writtenBy({present, command}) {
 }
 
 function runNodes() {
-  const [{dHead, dValue, kvBlocks} = {}] = run().modules;
+  const [{dHead, dValue, kvBlocks} = {}] = run().attentionLayers;
   const chosenBy = {d_head: dHead, d_value: dValue, kv_heads: kvBlocks?.length};  // where it is 0
   const settings = Object.entries(run().config).filter(([, v]) => typeof v !== 'object' && v !== '')
     .map(([key, v]) => [key, String(v || (chosenBy[key] ?? v))]);

@@ -4,7 +4,7 @@ import {randomFrom} from './numbers.js';
 import {noKeys} from './page_data.js';
 
 function sizesOf(run, m, example) {
-  const {kind} = run.modules[m];
+  const {kind} = run.attentionLayers[m];
   return [kind === 'encoder' ? example.source.length : example.tokens.length,
     kind === 'self' ? example.tokens.length : example.source.length];
 }

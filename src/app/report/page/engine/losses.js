@@ -109,11 +109,11 @@ function* unchanged(model, set, i) {
   const cache = model.caches[set.name];
   if (cache[i]) return cache[i];
   const trace = yield* forwardSteps(model, set.example(i));
-  const size = trace.residual.concat(trace.modules.map((module) => module.z || []))
+  const size = trace.residual.concat(trace.attentionLayers.map((layer) => layer.z || []))
     .reduce((sum, part) => sum + part.length, 0);
   if (size * set.size > cachedNumbers) return trace;
   const light = {residual: trace.residual, logits: trace.logits, model, example: trace.example,
-    modules: trace.modules.map((module) => ({z: module.z}))};
+    attentionLayers: trace.attentionLayers.map((layer) => ({z: layer.z}))};
   cache[i] = light;
   return light;
 }
@@ -123,14 +123,15 @@ function* unchanged(model, set, i) {
 function* meanReplacement(run, model, set) {
   if (model === run.model) return run.facts.means.map((block) => run.page.blocks.read(block));
   if (model.means) return model.means;
-  const sums = run.modules.map((module) => new Float64Array(module.heads.length * module.dValue));
-  const rows = run.modules.map(() => 0);
+  const sums = run.attentionLayers.map(
+    (layer) => new Float64Array(layer.heads.length * layer.dValue));
+  const rows = run.attentionLayers.map(() => 0);
   for (let i = 0; i < set.size; ++i) {
-    const {example, modules} = yield* unchanged(model, set, i);
-    run.modules.forEach(({kind}, m) => {
+    const {example, attentionLayers} = yield* unchanged(model, set, i);
+    run.attentionLayers.forEach(({kind}, m) => {
       const wide = sums[m].length;
       const length = kind === 'encoder' ? example.sourceLength : example.length;
-      for (let at = 0; at < length * wide; ++at) sums[m][at % wide] += modules[m].z[at];
+      for (let at = 0; at < length * wide; ++at) sums[m][at % wide] += attentionLayers[m].z[at];
       rows[m] += length;
     });
     yield {done: 0, of: 1};
@@ -142,7 +143,7 @@ function* meanReplacement(run, model, set) {
 /// The outputs of another example's heads at the same positions; beyond its end the own outputs.
 function donated(run, m, own, donor, length) {
   const taken = Float32Array.from(own);
-  const wide = run.modules[m].heads.length * run.modules[m].dValue;
+  const wide = run.attentionLayers[m].heads.length * run.attentionLayers[m].dValue;
   taken.set(donor.subarray(0, length * wide));
   return taken;
 }
@@ -151,14 +152,14 @@ function* replacementFor(run, model, set, i, kind, base) {
   if (kind === 'mean') return yield* meanReplacement(run, model, set);
   if (kind !== 'resample') return null;
   const given = [];
-  for (const module of run.modules) {
-    const m = module.index;
+  for (const layer of run.attentionLayers) {
+    const m = layer.index;
     const donors = run.facts.donors[m];
-    if (!base.modules[m].z || !donors) continue;
+    if (!base.attentionLayers[m].z || !donors) continue;
     const other = run.page.blocks.read(donors)[i];
-    const {example, modules} = yield* unchanged(model, set, other);
-    const length = module.kind === 'encoder' ? example.sourceLength : example.length;
-    given[m] = donated(run, m, base.modules[m].z, modules[m].z, length);
+    const {example, attentionLayers} = yield* unchanged(model, set, other);
+    const length = layer.kind === 'encoder' ? example.sourceLength : example.length;
+    given[m] = donated(run, m, base.attentionLayers[m].z, attentionLayers[m].z, length);
   }
   return given;
 }

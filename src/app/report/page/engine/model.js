@@ -1,4 +1,4 @@
-// The parts of the model: products with matrices, and one attention module whose rows of weights
+// The parts of the model: products with matrices, and one attention layer whose rows of weights
 // are computed when they are asked for. kinds.js has the formulas of each kind of layer.
 import {gemm, matrixOf, transposed} from './gemm.js';
 import {
@@ -24,7 +24,8 @@ export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
 export class Model {
   constructor(run, values) {
-    Object.assign(this, {run, task: run.task, modules: run.modules, config: run.config});
+    const {task, attentionLayers, config} = run;
+    Object.assign(this, {run, task, attentionLayers, config});
     this.C = run.config.d_model;
     this.normKind = {...norms[run.config.norm], epsilon: run.config.norm_eps ?? 1e-5};
     this.tensors = {};
@@ -39,13 +40,13 @@ export class Model {
     const two = this.task.architecture === 'encoder_decoder';
     const stacks = [];
     let stream = 0;
-    let module = 0;
+    let layer = 0;
     const add = (name, length, layers, cross) => {
       const stack = {name, stream, positions: this.positions(name, length), blocks: []};
       for (let i = 0; i < layers; ++i) {
-        stack.blocks.push({name: name + 'blocks.' + i + '.', attn: module,
-          cross: cross ? module + 1 : -1});
-        module += cross ? 2 : 1;
+        stack.blocks.push({name: name + 'blocks.' + i + '.', attn: layer,
+          cross: cross ? layer + 1 : -1});
+        layer += cross ? 2 : 1;
       }
       stream += layers + 1;
       stacks.push(stack);
@@ -91,39 +92,39 @@ export class Model {
   }
 }
 
-/// The keys that query t of a module may see: from ... to - 1.
+/// The keys that query t of an attention layer may see: from ... to - 1.
 export function keysSeen(run, m, example, t) {
-  const {kind, window} = run.modules[m];
+  const {kind, window} = run.attentionLayers[m];
   const own = kind === 'self' ? example.length : example.sourceLength;
   const last = kind === 'self' && run.task.causal ? Math.min(t + 1, own) : own;
   if (!window) return {from: 0, to: last};
   return {from: Math.max(0, Math.min(last, t - window + 1)), to: Math.min(last, t + window)};
 }
 
-/// One attention module in one pass: what it was given, and its rows of weights.
+/// One attention layer in one pass: what it was given, and its rows of weights.
 export class Attention {
   constructor(model, m, example, options) {
-    const module = model.modules[m];
-    const encoder = module.kind === 'encoder';
-    Object.assign(this, {model, m, module, example, options});
+    const layer = model.attentionLayers[m];
+    const encoder = layer.kind === 'encoder';
+    Object.assign(this, {model, m, layer, example, options});
     this.queries = encoder ? example.source.length : example.tokens.length;
-    this.keys = module.kind === 'self' ? example.tokens.length : example.source.length;
-    this.H = module.heads.length;
+    this.keys = layer.kind === 'self' ? example.tokens.length : example.source.length;
+    this.H = layer.heads.length;
     const {slope} = positionKinds[model.config.positions];
-    this.slopes = slope && module.kind !== 'cross'
-      ? module.heads.map((head) => slope(head, module.born)) : null;
+    this.slopes = slope && layer.kind !== 'cross'
+      ? layer.heads.map((head) => slope(head, layer.born)) : null;
     this.weights = attentionFunctions[attentionFunctionOf(model.config)].weigh;
   }
   project(xQ, xKV) {
     const t = this.model.tensors;
-    const name = this.module.name + '.';
+    const name = this.layer.name + '.';
     this.q = linear(xQ, this.queries, t[name + 'W_Q'], t[name + 'b_Q'], null);
     this.k = linear(xKV, this.keys, t[name + 'W_K'], t[name + 'b_K'], null);
     this.v = linear(xKV, this.keys, t[name + 'W_V'], t[name + 'b_V'], null);
     const {positions, rotary_base: base} = this.model.config;
-    if (!positionKinds[positions].turns || this.module.kind === 'cross') return;
-    this.q = rotated(this.q, this.queries, this.module.dHead, base);
-    this.k = rotated(this.k, this.keys, this.module.dHead, base);
+    if (!positionKinds[positions].turns || this.layer.kind === 'cross') return;
+    this.q = rotated(this.q, this.queries, this.layer.dHead, base);
+    this.k = rotated(this.k, this.keys, this.layer.dHead, base);
   }
   /// The edges that a head may not use, as flags [Q * S]; or nothing.
   hidden(place) {
@@ -135,10 +136,10 @@ export class Attention {
   }
   /// q . k / sqrt(D) of a query and a key, less the penalty of their distance; before any mask.
   score(place, t, s) {
-    const D = this.module.dHead;
-    const kv = this.module.kvHead[place];
+    const D = this.layer.dHead;
+    const kv = this.layer.kvHead[place];
     const qAt = t * this.H * D + place * D;
-    const kAt = s * this.module.kvBlocks.length * D + kv * D;
+    const kAt = s * this.layer.kvBlocks.length * D + kv * D;
     let sum = 0;
     for (let i = 0; i < D; ++i) sum += this.q[qAt + i] * this.k[kAt + i];
     return sum / Math.sqrt(D) - this.penalty(place, t, s);
@@ -154,19 +155,19 @@ export class Attention {
     return seen;
   }
   hidesAny() {
-    return this.module.heads.some((_, place) => this.hidden(place));
+    return this.layer.heads.some((_, place) => this.hidden(place));
   }
   * attend() {
-    const Dv = this.module.dValue;
+    const Dv = this.layer.dValue;
     const wide = this.H * Dv;
-    const G = this.module.kvBlocks.length;
+    const G = this.layer.kvBlocks.length;
     const row = new Float64Array(this.keys);
     const sums = new Float64Array(Dv);
     this.z = new Float32Array(this.queries * wide);
     let work = 0;
     for (let place = 0; place < this.H; ++place) {
       const hidden = this.hidden(place);
-      const kv = this.module.kvHead[place];
+      const kv = this.layer.kvHead[place];
       for (let t = 0; t < this.queries; ++t) {
         const {from, to} = this.weigh(place, t, row, hidden);
         sums.fill(0);
@@ -175,7 +176,7 @@ export class Attention {
           for (let i = 0, at = (s * G + kv) * Dv; i < Dv; ++i, ++at) sums[i] += weight * this.v[at];
         }
         this.z.set(sums, t * wide + place * Dv);
-        work += (to - from) * (Dv + this.module.dHead);
+        work += (to - from) * (Dv + this.layer.dHead);
         if (work > 200000) {
           work = 0;
           yield {done: 0, of: 1};
@@ -197,7 +198,7 @@ export class Attention {
   gated() {
     if (!this.isGated()) return this.z;
     const gates = this.options.gates[this.m];
-    const Dv = this.module.dValue;
+    const Dv = this.layer.dValue;
     const wide = this.H * Dv;
     const out = new Float32Array(this.z.length);
     const replacement = this.replacement(wide);

@@ -1,5 +1,5 @@
 // The data that the program wrote into a page: blocks of base64 as numbers, tasks with their
-// examples, runs with their modules. Nothing is decoded before it is asked for.
+// examples, runs with their attention layers. Nothing is decoded before it is asked for.
 //
 // The files of this folder are the model in the page, without any document: they read the blocks,
 // run the transformer as the program does (src/core/model/transformer.cc), with gates, replacements
@@ -191,7 +191,7 @@ export function truthOf(task, tokens) {
 
 // ---- runs -----------------------------------------------------------------------------------
 
-class AttentionModule {
+class AttentionLayer {
   constructor(facts, index) {
     Object.assign(this, {facts, index, name: facts.name, kind: facts.kind, heads: facts.heads,
        born: facts.born, dHead: facts.d_head, dValue: facts.d_value,
@@ -208,7 +208,7 @@ export class Run {
   constructor(facts, page) {
     Object.assign(this, {facts, page, name: facts.name, config: facts.config,
       task: page.tasks[facts.task], reports: facts.reports});
-    this.modules = facts.modules.map((module, m) => new AttentionModule(module, m));
+    this.attentionLayers = facts.attention_layers.map((layer, m) => new AttentionLayer(layer, m));
     this.unknown = page.facts.stored ? [] : unknownKinds(facts.config);
     this.live = Boolean(facts.weights) && !this.unknown.length;
     this.steps = facts.snapshots ? facts.snapshots.steps : [];
@@ -242,7 +242,7 @@ export class Run {
   /// the steps of facts.maps.
   thumbnail(m, place, step = null) {
     const {maps, thumbnails} = this.facts;
-    const block = step === null ? thumbnails[m] : maps.modules[m];
+    const block = step === null ? thumbnails[m] : maps.attention_layers[m];
     const [heads, rows, columns] = block.shape.slice(-3);
     const each = rows * columns;
     const at = step === null ? place : maps.steps.indexOf(step) * heads + place;
@@ -265,8 +265,9 @@ export function loadPage(textOf) {
 
 export function headNamed(run, name) {
   const found = /^(0|[1-9]\d*)\.(0|[1-9]\d*)$/.exec(name);
-  if (!found || !run.modules[Number(found[1])]) return null;
+  if (!found || !run.attentionLayers[Number(found[1])]) return null;
   const m = Number(found[1]);
   const born = Number(found[2]);
-  return born < run.modules[m].born ? {m, place: run.modules[m].placeOf(born), born} : null;
+  const layer = run.attentionLayers[m];
+  return born < layer.born ? {m, place: layer.placeOf(born), born} : null;
 }

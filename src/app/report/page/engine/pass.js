@@ -5,14 +5,14 @@ import {blockWirings} from './wirings.js';
 
 class Trace {
   constructor(model, example, options) {
-    Object.assign(this, {model, example, options, modules: [], residual: [], logits: null,
+    Object.assign(this, {model, example, options, attentionLayers: [], residual: [], logits: null,
       exact: true, patterns: new Map()});
   }
   /// The weights of a head, [Q * S] row-major; computed when first asked for. The latest are kept,
   /// up to 32 MB.
   pattern(m, place) {
     const key = m + '.' + place;
-    const known = this.patterns.get(key) || this.modules[m].pattern(place);
+    const known = this.patterns.get(key) || this.attentionLayers[m].pattern(place);
     this.patterns.delete(key);
     this.patterns.set(key, known);
     for (const oldest of this.patterns.keys()) {
@@ -47,11 +47,11 @@ class Pass {
   }
   * attention(m, h, memory, residual) {
     const attention = new Attention(this.model, m, this.example, this.options);
-    const old = this.base && this.clean ? this.base.modules[m] : null;
-    this.trace.modules[m] = attention;
+    const old = this.base && this.clean ? this.base.attentionLayers[m] : null;
+    this.trace.attentionLayers[m] = attention;
     Object.assign(attention, {input: h, memory: memory || h});
     const t = this.model.tensors;
-    const name = attention.module.name + '.';
+    const name = attention.layer.name + '.';
     if (attention.H === 0) return addRow(residual, t[name + 'b_O'] || [0]);
     if (old && !attention.hidesAny()) {
       Object.assign(attention, {q: old.q, k: old.k, v: old.v, z: old.z});
@@ -75,7 +75,7 @@ class Pass {
       this.trace.residual.push(x);
       if (this.reusable(block)) {
         for (const m of [block.attn, block.cross])
-          if (m >= 0) this.trace.modules[m] = this.base.modules[m];
+          if (m >= 0) this.trace.attentionLayers[m] = this.base.attentionLayers[m];
         x = this.base.residual[stack.stream + i + 1];
       } else {
         x = yield* this.wiring.run(this, block, x, memory);

@@ -1,8 +1,8 @@
 // Lookups in the reports of a run: names of heads, their scores and owners in heads.json, and the
 // losses of sets of heads in curve.json.
 
-export const headPlaces = (run) => run.modules.flatMap((module) =>
-  module.heads.map((born, place) => ({m: module.index, place, born, kind: module.kind})));
+export const headPlaces = (run) => run.attentionLayers.flatMap((layer) =>
+  layer.heads.map((born, place) => ({m: layer.index, place, born, kind: layer.kind})));
 
 /// "layer.head" of a pair of numbers, and of a record that has both.
 export const idOfPair = (pair) => pair.join('.');
@@ -10,7 +10,7 @@ export const idOf = ({layer, head: born}) => `${layer}.${born}`;
 
 /// The scores of a head on a relation in heads.json; null if there are none.
 export function reportScore(run, relation, m, place) {
-  const born = run.modules[m].heads[place];
+  const born = run.attentionLayers[m].heads[place];
   const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);
   return head?.scores[run.task.relations[relation].name] || null;
 }
@@ -21,7 +21,7 @@ export function ownerOf(run, relation) {
   const row = run.reports.heads?.relations.find((entry) => entry.name === name);
   if (!row?.owner) return null;
   const [m, born] = row.owner;
-  return {m, place: run.modules[m].placeOf(born), born};
+  return {m, place: run.attentionLayers[m].placeOf(born), born};
 }
 
 /// Whether heads.json says that no head can be tested on a relation, because every sequence has the
@@ -56,7 +56,7 @@ export function subsetLoss(run, gates) {
   let index = 0;
   const known = new Set();
   subsets.heads.forEach(([m, born], bit) => {
-    const place = run.modules[m].placeOf(born);
+    const place = run.attentionLayers[m].placeOf(born);
     const gate = gates?.[m] ? gates[m][place] : 1;
     known.add(gate === 0 || gate === 1);
     if (gate === 1) index += 2 ** bit;

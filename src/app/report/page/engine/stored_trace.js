@@ -6,13 +6,13 @@ export function storedTrace(run, i) {
   const example = run.task.set('scored').example(i);
   const read = (block) => run.page.blocks.read(block);
   const trace = {exact: false, logits: null, example, model: null, residual: [],
-    modules: run.facts.patterns.map((stored, m) => {
+    attentionLayers: run.facts.patterns.map((stored, m) => {
       const [, H, Q] = (stored.block || stored.keys).shape;
-      const S = run.modules[m].kind === 'self' ? run.task.length : run.task.source_length;
+      const S = run.attentionLayers[m].kind === 'self' ? run.task.length : run.task.source_length;
       return {stored, H, queries: Q, keys: S};
     })};
   trace.pattern = function (m, place) {
-    const {stored, H, queries: Q, keys: S} = trace.modules[m];
+    const {stored, H, queries: Q, keys: S} = trace.attentionLayers[m];
     const row = (i * H + place) * Q;
     if (stored.kind === 'full') return read(stored.block).subarray(row * S, (row + Q) * S);
     const n = stored.keys.shape[3];
@@ -24,7 +24,7 @@ export function storedTrace(run, i) {
     return all;
   };
   trace.left = function (m, place) {
-    const {stored, H, queries: Q} = trace.modules[m];
+    const {stored, H, queries: Q} = trace.attentionLayers[m];
     const row = (i * H + place) * Q;
     return stored.kind === 'full' ? null : read(stored.left).subarray(row, row + Q);
   };

@@ -5,8 +5,8 @@ import {isSumStream} from './wirings.js';
 
 /// Why a head puts this weight there: query and key, their product, the score, the row.
 export function whyWeight(trace, m, place, t, s) {
-  const attention = trace.modules[m];
-  const {dHead: D, kvHead, kvBlocks} = attention.module;
+  const attention = trace.attentionLayers[m];
+  const {dHead: D, kvHead, kvBlocks} = attention.layer;
   const qAt = (t * attention.H + place) * D;
   const kAt = (s * kvBlocks.length + kvHead[place]) * D;
   const q = attention.q.slice(qAt, qAt + D);
@@ -23,8 +23,8 @@ export function whyWeight(trace, m, place, t, s) {
 /// A head's addition to the stream at query t, and directly to the logits there: the last norm with
 /// the scale that it has in this pass (direct logit attribution, lab/heads/causes/attribution.h).
 export function headWrites(trace, m, place, t) {
-  const attention = trace.modules[m];
-  const {dValue: Dv, kvHead, kvBlocks, name, kind} = attention.module;
+  const attention = trace.attentionLayers[m];
+  const {dValue: Dv, kvHead, kvBlocks, name, kind} = attention.layer;
   const {model} = trace;
   const C = model.C;
   const W = model.tensors[name + '.W_O'].subarray(place * Dv * C, (place + 1) * Dv * C);

@@ -107,14 +107,14 @@ export function diversityOf(patterns) {
 const rowsOfMatrix = (values, count, width) =>
   range(count, (t) => Array.from(values.subarray(t * width, (t + 1) * width)));
 
-/// The input of a module, its weights and biases, with shared columns of keys and values repeated
-/// for each head, and what else decides its scores: names of fields as in a world.
-function weightsOfModule(attention, n, S) {
-  const {module, model, H, slopes} = attention;
-  const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
+/// The input of an attention layer, its weights and biases, with shared columns of keys and values
+/// repeated for each head, and what else decides its scores: names of fields as in a world.
+function weightsOfLayer(attention, n, S) {
+  const {layer, model, H, slopes} = attention;
+  const {dHead: D, dValue: Dv, kvHead, kvBlocks} = layer;
   const {C, config} = model;
   const {slope, turns} = positionKinds[config.positions];
-  const tensor = (name) => model.tensors[`${module.name}.${name}`];
+  const tensor = (name) => model.tensors[`${layer.name}.${name}`];
   const spread = (row, each) => kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each));
   const shared = (name, each) =>
     rowsOfMatrix(tensor(name), C, kvBlocks.length * each).map((row) => spread(row, each));
@@ -125,17 +125,18 @@ function weightsOfModule(attention, n, S) {
     W_Q: rowsOfMatrix(tensor('W_Q'), C, H * D), W_K: shared('W_K', D), W_V: shared('W_V', Dv),
     W_O: rowsOfMatrix(tensor('W_O'), H * Dv, C), b_Q: bias('b_Q'), b_K: sharedBias('b_K', D),
     b_V: sharedBias('b_V', Dv), b_O: bias('b_O'), slopes, slope: slopes && slope,
-    isRotated: Boolean(turns) && module.kind !== 'cross', function: attentionFunctionOf(config),
+    isRotated: Boolean(turns) && layer.kind !== 'cross', function: attentionFunctionOf(config),
   };
 }
 
-/// q, k, v and the weights of a module of the run on one example as a world: its first queries, so
-/// that they can be read, and all keys that these see, up to `mostKeys`; `isCut` if there are more.
+/// q, k, v and the weights of an attention layer of the run on one example as a world: its first
+/// queries, so that they can be read, and all keys that these see, up to `mostKeys`; `isCut` if
+/// there are more.
 /// Keys that are shared are repeated for each head that reads them.
 export function worldOfRun(trace, m, tokens, {most = 12, mostKeys = 48} = {}) {
-  const attention = trace.modules[m];
-  const {module, H} = attention;
-  const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
+  const attention = trace.attentionLayers[m];
+  const {layer, H} = attention;
+  const {dHead: D, dValue: Dv, kvHead, kvBlocks} = layer;
   const n = Math.min(tokens.queries.length, most);
   const seen = range(n, (t) => keysSeen(trace.model.run, m, trace.example, t));
   const needed = Math.max(Math.min(tokens.keys.length, most), ...seen.map(({to}) => to));
@@ -145,9 +146,9 @@ export function worldOfRun(trace, m, tokens, {most = 12, mostKeys = 48} = {}) {
       kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
     );
   return {
-    ...weightsOfModule(attention, n, S), masked: module.kind === 'self' && trace.model.task.causal,
+    ...weightsOfLayer(attention, n, S), masked: layer.kind === 'self' && trace.model.task.causal,
     name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
-    names: module.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
+    names: layer.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
     k: spread(attention.k, D), v: spread(attention.v, Dv), isCut: needed > S,
     from: seen.map(({from}) => Math.min(S, from)), visible: seen.map(({to}) => Math.min(S, to)),
   };

@@ -33,7 +33,7 @@ export function worldName() {
 export const isRunWorld = () => worldName() === 'run';
 
 const runWorld = memo(() => where() + chosen()?.m, () => {
-  const m = chosen()?.m ?? run().modules.findIndex((module) => module.heads.length);
+  const m = chosen()?.m ?? run().attentionLayers.findIndex((layer) => layer.heads.length);
   return baseTrace() && worldOfRun(baseTrace(), m, tokensOf(m));
 });
 

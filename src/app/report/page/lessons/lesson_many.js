@@ -143,7 +143,8 @@ function diversityPicture(width) {
 /// The trained models of the task shown, from few heads to many.
 const familyOf = () => app.page.runs.map((r) => ({r, heads: headsOf(r)})).filter(
       ({r, heads: {length}}) =>
-        isLive(r) && r.task === task() && r.modules.length === run().modules.length &&
+        isLive(r) && r.task === task() &&
+        r.attentionLayers.length === run().attentionLayers.length &&
         length > 0 && length <= 16)
     .sort((a, b) => a.heads.length - b.heads.length);
 

@@ -67,7 +67,7 @@ const nearestHeads = memo(
     if (!hasRun() || !baseTrace()) return [];
     const {patterns} = lessonFacts();
     const tokens = Array.from(example().tokens.slice(0, example().length));
-    const found = headsOf().filter((x) => run().modules[x.m].kind === 'self')
+    const found = headsOf().filter((x) => run().attentionLayers[x.m].kind === 'self')
       .flatMap((head) => {
         const {values, rows, cols} = patternOf(baseTrace(), head.m, head.place);
         const weights = range(rows, (t) => Array.from(values.subarray(t * cols, (t + 1) * cols)));

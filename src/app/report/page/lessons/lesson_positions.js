@@ -15,7 +15,7 @@ import {controlRow, hasRun, lab} from './learn.js';
 function movedTable() {
   if (!baseTrace()) return [];
   const original = forwardPass(run().model, task().set('scored').example(exampleIndex()));
-  const rows = headsOf().filter((x) => run().modules[x.m].kind === 'self').map((x) => {
+  const rows = headsOf().filter((x) => run().attentionLayers[x.m].kind === 'self').map((x) => {
     const [now, old] = [baseTrace(), original].map((pass) => patternOf(pass, x.m, x.place));
     const asked = range(now.rows).slice(1);
     const moved = asked.reduce((sum, t) => sum + jsDistance(rowOf(now, t), rowOf(old, t)), 0);

@@ -163,7 +163,7 @@ export function factsOf(x) {
     emerged != null && ['emerged', `at step ${emerged}`],
     kept && ['kept', keptWords(kept, goneAt(x))],
     ...prunedRuns().map((r) => [
-      `in ${r.name}`, `${r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +
+      `in ${r.name}`, `${r.attentionLayers[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +
         `${digits(r.facts.evaluation.loss, 2)} with ${headsOf(r).length} heads ${finetuning(r)}`,
     ]),
   ].filter(Boolean);
@@ -228,15 +228,15 @@ function gridRows() {
       .sort((a, b) => (b.score ?? -Infinity) - (a.score ?? -Infinity));
     return [{name: `by ${app.state.sort}, largest first`, cells: sorted}];
   }
-  return run().modules.map((module) => ({
-    name: moduleName(module),
-    cells: range(module.born, (born) => ({
-      m: module.index, born, place: module.placeOf(born), at: `${module.index}.${born}`,
+  return run().attentionLayers.map((layer) => ({
+    name: attentionLayerName(layer),
+    cells: range(layer.born, (born) => ({
+      m: layer.index, born, place: layer.placeOf(born), at: `${layer.index}.${born}`,
     })),
   }));
 }
 
-export function moduleName({name, kind, heads, kvBlocks}) {
+export function attentionLayerName({name, kind, heads, kvBlocks}) {
   const layer = /blocks\.(\d+)/.exec(name)?.[1] ?? 0;
   const side = {
     self: task().architecture === 'encoder_decoder' ? 'Decoder layer' : 'Layer',

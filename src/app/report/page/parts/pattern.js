@@ -13,10 +13,10 @@ import {
 
 const tokenTexts = (tokens) => Array.from(tokens, (v) => visible(task().tokens[v] ?? String(v)));
 
-/// The tokens of a module's queries and keys in the example shown.
+/// The tokens of an attention layer's queries and keys in the example shown.
 export function tokensOf(m) {
   const shown = example();
-  const {kind} = run().modules[m];
+  const {kind} = run().attentionLayers[m];
   return remember(shown, kind, () => {
     const source = () =>
       tokenTexts(shown.source).slice(0, shown.sourceLength || shown.source.length);
@@ -40,7 +40,7 @@ export function patternOf(pass, m, place) {
   const all = pass.pattern(m, place);
   const rows = queries.length;
   const cols = keys.length;
-  const across = pass.modules[m].keys;
+  const across = pass.attentionLayers[m].keys;
   return remember(all, `map ${rows} ${cols}`, () => {
     if (cols === across) return {values: all.subarray(0, rows * cols), rows, cols};
     const values = new Float32Array(rows * cols);
@@ -251,25 +251,26 @@ export const patternCommand = () =>
 const arc = (from, to, y, tall) =>
   range(17, (i) => [from + ((to - from) * i) / 16, y - tall * Math.sin((Math.PI * i) / 16)]);
 
-/// The first module that the task's relations speak of.
-const askingModule = () => {
-  const asked = run().modules.findIndex(({kind}) => task().relations.some((r) => r.kind === kind));
-  return asked >= 0 ? asked : run().modules.findIndex(({kind}) => kind !== 'encoder');
+/// The first attention layer that the task's relations speak of.
+const askingLayer = () => {
+  const layers = run().attentionLayers;
+  const asked = layers.findIndex(({kind}) => task().relations.some((r) => r.kind === kind));
+  return asked >= 0 ? asked : layers.findIndex(({kind}) => kind !== 'encoder');
 };
 
 /// The query with the most right keys; the last of equals.
 export function busiestQuery() {
-  const {length} = tokensOf(askingModule()).queries;
+  const {length} = tokensOf(askingLayer()).queries;
   const asked = (t) => task().relations.filter((_, r) => example().truth(r, t)?.length).length;
   return range(length).reduce((a, b) => (asked(b) >= asked(a) ? b : a), 0);
 }
 
 /// Lays out the tokens of a sentence: source tokens above query tokens.
 function sentenceOf(width, {t: wanted, head}) {
-  const m = head?.m ?? askingModule();
+  const m = head?.m ?? askingLayer();
   const {queries, keys} = tokensOf(m);
   const t = Math.min(wanted, queries.length - 1);
-  const {kind} = run().modules[m];
+  const {kind} = run().attentionLayers[m];
   const room = Math.min(46, (width - 8) / Math.max(queries.length, keys.length));
   const right = (name, r) => Array.from(example().truth(r, t) || [], (s) => ({name, r, s}));
   return {

@@ -38,7 +38,7 @@ export const questions = memo(() => String(app.state.run), () => {
   const {relations, target_names: targets} = task();
   const asked = relations.map(({name, kind}, r) => ({name, r, kind, slot: slotOf(name)}));
   const covered = new Set(asked.map((one) => one.slot));
-  const kind = isStored() ? run().modules[0].kind : 'self';
+  const kind = isStored() ? run().attentionLayers[0].kind : 'self';
   const rest = targets.map((name, slot) => ({name, r: -1, kind, slot}))
     .filter(({slot}) => !covered.has(slot));
   const all = [...asked, ...rest].map((one) => ({...one, ...headsOfQuestion(one.r)}));

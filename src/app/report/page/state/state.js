@@ -62,7 +62,7 @@ export function chosen(r = run()) {
 export function relation(head = chosen()) {
   const {relations} = task();
   if (app.state.rel === '' || !head) return -1;
-  const {kind} = run().modules[head.m];
+  const {kind} = run().attentionLayers[head.m];
   if (app.state.rel != null) {
     const i = relations.findIndex((r) => r.name === app.state.rel);
     return i >= 0 && relations[i].kind === kind ? i : -1;
@@ -78,7 +78,7 @@ export function relation(head = chosen()) {
 export function scoresOf(head) {
   const owned = ownedBy(head);
   return task().relations.flatMap(({name, kind}, i) => {
-    const asked = kind === run().modules[head.m].kind;
+    const asked = kind === run().attentionLayers[head.m].kind;
     const score = asked && reportScore(run(), i, head.m, head.place);
     const corrected = {...score, p: score?.p_holm ?? score?.p};  // of one p in this page
     return score ? [{name, i, score: corrected, owns: owned.includes(name)}] : [];
@@ -144,8 +144,8 @@ export const example = memo(where, () => {
 /// The gates as core takes them, or null if all are 1.
 export function gateArray(gates = app.state.gates, r = run()) {
   if (!Object.keys(gates).length) return null;
-  return r.modules.map((module) =>
-    Float32Array.from(module.heads, (born) => gates[`${module.index}.${born}`] ?? 1),
+  return r.attentionLayers.map((layer) =>
+    Float32Array.from(layer.heads, (born) => gates[`${layer.index}.${born}`] ?? 1),
   );
 }
 
@@ -158,7 +158,7 @@ function hiddenEdges() {
     if (m !== head.m || place !== head.place) return null;
     if (hide === 'truth') return truthEdges(run(), example(), rel, m);
     if (hide === 'random') return randomEdges(run(), example(), rel, m);
-    const {queries, keys} = baseTrace().modules[m];
+    const {queries, keys} = baseTrace().attentionLayers[m];
     const bits = new Uint8Array(queries * keys);
     const [q, k] = hide.split('.').map(Number);
     if (q < queries && k < keys) bits[q * keys + k] = 1;
@@ -169,18 +169,19 @@ function hiddenEdges() {
 /// The replacement of ablated heads in the example shown: nothing, means over examples, or what
 /// the heads put out in the next example.
 export function replacement() {
-  const {facts, modules} = run();
+  const {facts, attentionLayers} = run();
   if (app.state.repl === 'mean') return facts.means.map((block) => app.page.blocks.read(block));
   if (app.state.repl === 'zero') return null;
   const next = task().set('scored').example((exampleIndex() + 1) % exampleCount());
   const other = forwardPass(model(), next);
-  return modules.map((_, m) => other.modules[m].z);
+  return attentionLayers.map((_, m) => other.attentionLayers[m].z);
 }
 
 /// Whether a pass takes more products than these: some 30 ms, after which a page feels slow.
 export function isSlow(products = 2e7) {
   const {length: T, source_length: S} = task();
-  const widths = run().modules.reduce((sum, x) => sum + x.heads.length * (x.dHead + x.dValue), 0);
+  const widths = run().attentionLayers.reduce(
+    (sum, layer) => sum + layer.heads.length * (layer.dHead + layer.dValue), 0);
   return run().facts.parameters * (T + S) + widths * T * Math.max(T, S) > products;
 }
 
@@ -328,7 +329,7 @@ export const mapStep = () => app.state.step == null || keepsWeights() || !run().
   : nearest(run().facts.maps.steps, app.state.step);
 
 export function headName(x) {
-  const {kind} = run().modules[x.m];
+  const {kind} = run().attentionLayers[x.m];
   const owned = ownedBy(x);
   return x.at + (kind !== 'self' ? ` ${kind}` : '') +
     (owned.length ? ` ★ ${owned.join(', ')}` : '');

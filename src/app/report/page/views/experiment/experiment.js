@@ -9,7 +9,7 @@ import {
   app, chosen, example, go, headsOf, isLive, noModel, onlyGate, onlyHeads, ownedBy, prunedRuns,
   relation, run, task, trace,
 } from '../../state/state.js';
-import {costOf, lossWithout, moduleName, signed} from '../../parts/heads.js';
+import {attentionLayerName, costOf, lossWithout, signed} from '../../parts/heads.js';
 import {chosenPicture, lockShown, lockedCell, patternCommand} from '../../parts/pattern.js';
 import {
   answersAt, dial, hidesCells, logitsAt, measure, oracleHint, showMeasured,
@@ -29,7 +29,7 @@ function costNow(x) {
   return {cost: off - on, more: off - on > 0.01 + 2 * Math.max(0, alone)};
 }
 
-function gateOf(x, module) {
+function gateOf(x, layer) {
   const {at} = x;
   const set = (v) => {
     const gates = {...app.state.gates, [at]: v};
@@ -57,14 +57,15 @@ function gateOf(x, module) {
     chip.classList.toggle('more', more);
   });
   return el('div', {class: 'gate'}, el('label', null, box, ` ${at}`), slider, out, chip,
-    el('span', {class: 'muted small'}, ownedBy({m: module.index, place: x.place}).join(', ')));
+    el('span', {class: 'muted small'}, ownedBy({m: layer.index, place: x.place}).join(', ')));
 }
 
 /// A gate for each head, layer by layer.
 const faders = () => el('div', null,
-    run().modules.filter((module) => module.heads.length).map((module) =>
-      el('fieldset', {class: 'gates'}, el('legend', {class: 'small muted'}, moduleName(module)),
-        headsOf().filter((x) => x.m === module.index).map((x) => gateOf(x, module)))),
+    run().attentionLayers.filter((layer) => layer.heads.length).map((layer) =>
+      el('fieldset', {class: 'gates'},
+        el('legend', {class: 'small muted'}, attentionLayerName(layer)),
+        headsOf().filter((x) => x.m === layer.index).map((x) => gateOf(x, layer)))),
   );
 
 // ---- sets ------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ const words = (x, y, text, more) => svgNode('text', {x, y, ...more}, text);
 // ---- attends to ------------------------------------------------------------------------------
 
 function attendsPicture(x) {
-  const {kind} = run().modules[x.m];
+  const {kind} = run().attentionLayers[x.m];
   if (!trace()) return null;
   const map = patternOf(trace(), x.m, x.place);
   const query = Math.min(queryNow(), map.rows - 1);

@@ -172,7 +172,8 @@ function discOf(one, key, {size, height, texts}) {
 
 /// The picture of a lane: dots for tokens, an arc for each head and key, the key in a disc.
 function laneSvg(one, size, height, arcs) {
-  const m = headsInLane(one)[0]?.m ?? run().modules.findIndex(({kind}) => kind === one.kind);
+  const m = headsInLane(one)[0]?.m ??
+    run().attentionLayers.findIndex(({kind}) => kind === one.kind);
   const {keys: texts, queries} = tokensOf(Math.max(0, m));
   const base = height - 17;
   const count = Math.max(texts.length, queries.length);
@@ -256,7 +257,7 @@ const narrow = () => matchMedia('(max-width: 899px)').matches;
 
 /// The width of a tile: the tokens fill the row; many or long ones scroll.
 function tileSize(room) {
-  const source = example().source ? tokensOf(sourceModule()).keys : [];
+  const source = example().source ? tokensOf(sourceLayer()).keys : [];
   const texts = [...exampleTokens(), ...source];
   const count = Math.max(exampleTokens().length, source.length);
   const longest = Math.min(8, Math.max(1, ...texts.map((words) => [...words].length)));
@@ -350,7 +351,7 @@ function exampleName() {
 }
 
 /// The first layer whose keys are the source.
-const sourceModule = () => run().modules.findIndex(({kind}) => kind !== 'self');
+const sourceLayer = () => run().attentionLayers.findIndex(({kind}) => kind !== 'self');
 
 function fillRows(rows, size) {
   const {source} = example();
@@ -359,7 +360,7 @@ function fillRows(rows, size) {
     side: one.kind === 'self' ? 'example' : 'source'}));
   rows.source.node.hidden = !source;
   if (source)
-    rows.source.fill(tokensOf(sourceModule()).keys, classesOf('source', keys, broken));
+    rows.source.fill(tokensOf(sourceLayer()).keys, classesOf('source', keys, broken));
   rows.example.fill(exampleTokens(), classesOf('example', keys, broken));
   for (const row of Object.values(rows))
     for (const tile of row.node.children) {

@@ -5,7 +5,7 @@ import {QUESTION_COLORS, button, choice, el, palette} from '../../draw/ui.js';
 import {
   app, chosen, go, headsOf, isLive, run, stepSlider, task, timeSteps, trace,
 } from '../../state/state.js';
-import {moduleName, thumbnailOf} from '../../parts/heads.js';
+import {attentionLayerName, thumbnailOf} from '../../parts/heads.js';
 import {questionOf, spoken} from '../../parts/questions.js';
 import {ablate, exampleTokens, isAblated, queryNow} from './first_state.js';
 import {describedHead} from './first_words.js';
@@ -21,8 +21,8 @@ function mapColumns() {
   const heads = headsOf();
   if (heads.length <= 4) return Math.min(2, Math.max(1, heads.length));
   if (heads.length <= 8) return 4;
-  const widest = Math.max(...run().modules.map((module) => module.heads.length));
-  const layers = run().modules.filter((module) => module.heads.length).length;
+  const widest = Math.max(...run().attentionLayers.map((layer) => layer.heads.length));
+  const layers = run().attentionLayers.filter((layer) => layer.heads.length).length;
   if (layers > 1 && widest <= 16) return widest;
   return Math.min(16, Math.ceil(Math.sqrt(1.7 * heads.length)));
 }
@@ -52,7 +52,7 @@ function tintedMap(x, canvas) {
 
 /// The outline of the query's row in a map.
 function showQueryRow(node, x, map) {
-  const {kind} = run().modules[x.m];
+  const {kind} = run().attentionLayers[x.m];
   const rows = trace() && task().length <= 256 ? exampleTokens().length : 0;
   node.hidden = !map.rows || !rows || kind === 'encoder';
   node.style.top = `${100 * queryNow() / Math.max(1, rows)}%`;
@@ -178,8 +178,8 @@ export function headMaps(peek, leave) {
     block.style.gridTemplateColumns = `repeat(${wide}, ${side}px)`;
     for (const cell of cells) {
       cell.update();
-      remember(cell, 'title', () => cell.node.setAttribute('title', moduleName(run()
-        .modules[cell.x.m])));
+      remember(cell, 'title', () => cell.node.setAttribute('title', attentionLayerName(run()
+        .attentionLayers[cell.x.m])));
     }
     dial.update();
   };

@@ -14,8 +14,8 @@ import {busiestQuery, tokensOf} from '../../parts/pattern.js';
 import {ownersOfQuestions, pairOfHeads, questionOf, questions} from '../../parts/questions.js';
 
 /// The attention layer whose tokens are the example: the first of the decoder or of the model.
-const mainModule = () => run().modules.findIndex(({kind}) => kind === 'self');
-export const exampleTokens = () => tokensOf(Math.max(0, mainModule())).queries;
+const mainLayer = () => run().attentionLayers.findIndex(({kind}) => kind === 'self');
+export const exampleTokens = () => tokensOf(Math.max(0, mainLayer())).queries;
 export const queryNow = () => Math.min(app.state.q ?? busiestQuery(), exampleTokens().length - 1);
 
 const severalTargets = () => task().target_names.length > 1;

@@ -14,7 +14,7 @@ import {
   app, chosen, example, exampleIndex, go, headName, headsOf, isLive, isStored, lacking, noPattern,
   ownedBy,  relation, run, scoresOf, task, trace,
 } from '../../state/state.js';
-import {cardOf, moduleName} from '../../parts/heads.js';
+import {attentionLayerName, cardOf} from '../../parts/heads.js';
 import {flowPicture} from './head_flow.js';
 import {knownBars} from '../../parts/stored.js';
 import {
@@ -32,7 +32,7 @@ function comparisonChoices() {
   const {parent} = run();
   const row = heads?.distances?.[heads.heads.findIndex((h) => `${h.layer}.${h.head}` === x?.at)];
   const place = (y) => heads.heads.findIndex((h) => `${h.layer}.${h.head}` === y.at);
-  const kind = (y) => run().modules[y.m].kind;
+  const kind = (y) => run().attentionLayers[y.m].kind;
   const others = headsOf().filter((y) => x && y.at !== x.at && kind(y) === kind(x));
   const near = (y) => row?.[place(y)] ?? Infinity;
   const sorted = [...others].sort((a, b) => near(a) - near(b));
@@ -56,7 +56,7 @@ function besideNow(x) {
   const {parent, steps} = run();
   const pass = b === 'start' ? forwardPass(run().modelAt(steps[0]), example())
     : forwardPass(parent.model, example());
-  const place = b === 'start' ? x.place : parent.modules[x.m].placeOf(x.born);
+  const place = b === 'start' ? x.place : parent.attentionLayers[x.m].placeOf(x.born);
   const title = b === 'start' ? `Head ${x.at} at step ${steps[0]}` : `Head ${x.at} before pruning`;
   return {head: x, map: patternOf(pass, x.m, place), title};
 }
@@ -192,16 +192,16 @@ function liftPicture(width, x) {
 
 /// The queries and keys of one head in one plane, which shows why its pattern is what it is.
 function planePicture(width, x) {
-  const module = trace().modules[x.m];
-  if (!module.q) return note('Queries and keys need the weights, which are not in this page.');
+  const layer = trace().attentionLayers[x.m];
+  if (!layer.q) return note('Queries and keys need the weights, which are not in this page.');
   const {queries, keys} = tokensOf(x.m);
-  const {dHead, kvHead, kvBlocks, heads} = run().modules[x.m];
+  const {dHead, kvHead, kvBlocks, heads} = run().attentionLayers[x.m];
   // the columns of one block of several, of the first n rows
   const cut = (values, n, block, blocks) =>
     range(n).flatMap((t) => [...values.subarray((t * blocks + block) * dHead).subarray(0, dHead)]);
   const points = [
-    ...cut(module.q, queries.length, x.place, heads.length),
-    ...cut(module.k, keys.length, kvHead[x.place], kvBlocks.length),
+    ...cut(layer.q, queries.length, x.place, heads.length),
+    ...cut(layer.k, keys.length, kvHead[x.place], kvBlocks.length),
   ];
   const {projected, share} = pca(points, queries.length + keys.length, dHead);
   const from = (first, n) => range(n, (i) => [...projected.subarray(2 * (first + i)).slice(0, 2)]);
@@ -302,7 +302,8 @@ export const headView = {
   build(main) {
     const size = () => ['queries', 'keys'].map((side) => tokensOf(chosen().m)[side].length);
     const title = () => [
-      `Head ${chosen().at}`, moduleName(run().modules[chosen().m]), `example ${exampleIndex()}`,
+      `Head ${chosen().at}`, attentionLayerName(run().attentionLayers[chosen().m]),
+      `example ${exampleIndex()}`,
       ...(app.state.step != null ? [`step ${app.state.step}`] : []),
     ].join(', ');
     const group = [];

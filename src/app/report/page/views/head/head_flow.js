@@ -8,8 +8,8 @@ import {headsOf, relation, task, trace} from '../../state/state.js';
 import {logitsAt} from '../../parts/measure.js';
 import {lockedCell, patternOf, rowOf, tokensOf} from '../../parts/pattern.js';
 
-/// The answer that the locked query gives, and what each head of a module has to do with it:
-/// {name, answer, flows: [{y, weights, adds}]}; `adds` is to the logit of the answer, above the
+/// The answer that the locked query gives, and what each head of an attention layer has to do with
+/// it: {name, answer, flows: [{y, weights, adds}]}; `adds` is to the logit of the answer, above the
 /// mean of all logits. null if other parts lie between.
 function flowsOf(x, t) {
   const {target_names: names, relations, outputs, answers} = task();

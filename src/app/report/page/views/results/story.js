@@ -365,7 +365,7 @@ export const storyView = {
   build(main) {
     const part = (title, nodes) =>
       nodes.length && main.append(el('h3', null, title), ...nodes.filter(Boolean));
-    if (!headsOf().length && !run().modules.length)
+    if (!headsOf().length && !run().attentionLayers.length)
       return main.append(verdict(run()), note('This model has 0 layers, so it has no heads. Its ' +
         'loss is what embedding and unembedding alone can do.'));
     if (isStored()) return part('The heads', storedNodes());
