@@ -84,7 +84,7 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   const std::string on = fact(owner, "on back1");
   EXPECT_NEAR(number_in(on.substr(on.find(", p ") + 4)), score.at("p_holm").number(), 1e-4)
       << "one p everywhere";
-  EXPECT_GT(number_in(fact(owner, "emerged")), 0) << "When was it born?";
+  EXPECT_GT(number_in(fact(owner, "emerged")), 0) << "When did its role emerge?";
   EXPECT_TRUE(fact(owner, "kept").starts_with("among the best ")) << "Is it needed as it is?";
   const Json alone = study.json("full/curve.json").at("subsets").at("losses").items()[1U << h];
   EXPECT_NEAR(number_in(fact(owner, "alone")), alone.number(), 5e-3) << "What would it do alone?";

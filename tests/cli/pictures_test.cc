@@ -24,10 +24,10 @@ TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
 
 TEST_F(Pictures, AreOfAllThatIsAPicture) {
   done({"pattern", "a", "--grid", "--svg", "grid.svg"});
-  done({"history", "a", "--svg", "births.svg"});
+  done({"history", "a", "--svg", "emergence.svg"});
   done(typed("curve a --examples 16 --methods greedy --svg curve.svg"));
   done({"runs", "a", ".", "--svg", "losses.svg"});
-  for (const char* name : {"grid.svg", "births.svg", "curve.svg", "losses.svg"})
+  for (const char* name : {"grid.svg", "emergence.svg", "curve.svg", "losses.svg"})
     EXPECT_TRUE(file(name).starts_with("<svg ")) << name;
 }
 

@@ -1,5 +1,5 @@
 // The log of heads over a training: it says what score_heads says, and it is the same however often
-// the run was stopped. Read next: tracking_train_test.cc, in which a circuit is born.
+// the run was stopped. Read next: tracking_train_test.cc, in which a circuit emerges.
 #include "headlab/lab/heads/scores/tracking.h"
 
 #include <fstream>

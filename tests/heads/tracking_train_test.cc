@@ -10,7 +10,7 @@ TEST(EmergenceOfRoles, PreviousTokenHeadEmergesBeforeInductionHead) {
   const TemporaryFolder folder;
   RunConfig config = recommended_config("induction");
   config.train.seed = 1;
-  config.train.lr = 1e-3;  // half of its rate: both are born later, and further apart
+  config.train.lr = 1e-3;  // half of its rate: both emerge later, and further apart
   config.track_heads = 4;
   TrainedRun run = create_run(folder / "run", config);
   Index done = 0;

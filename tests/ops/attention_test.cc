@@ -43,7 +43,7 @@ std::vector<Case> cases() {
       {"OneKeyBlock", 2, 6, 6, 3, 1, 3, 2, {.kv_head = {0, 0, 0}}},
       {"MaskedEdges", 2, 8, 8, 2, 2, 3, 3, {.masked_edges = random_flags(256, 0.7, key)}},
       {"Dropout", 2, 20, 20, 2, 2, 4, 4, {.dropout = p, .key = key}},
-      {"DropoutOfBornHeads",
+      {"DropoutByOriginalIndex",
        1,
        9,
        9,

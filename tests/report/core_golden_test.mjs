@@ -38,7 +38,8 @@ function factsOf({notes, tensors}) {
   const windows = (settings.window || '0').split('+').map(Number);
   const encoderLayers = Number(notes.encoder_layers || 0);
   const layer = (name, kind, window = 0) => ({
-    name, kind, layer: 0, window, heads: [...Array(heads).keys()], born: heads,
+    name, kind, layer: 0, window, heads: [...Array(heads).keys()],
+    original_heads: heads,
     d_head: C / heads, d_value: C / heads, kv_blocks: [...Array(blocks).keys()],
     kv_head: [...Array(heads).keys()].map((h) => Math.floor(h * blocks / heads))});
   const attentionLayers = [];

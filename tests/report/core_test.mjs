@@ -52,7 +52,7 @@ function checkCase(run, entry) {
 
 // Masked ground-truth edges: what the loss on the relation's targets rises by.
 function checkEdges(run, {relation, heads, change}) {
-  const places = heads.map(([m, born]) => [m, run.attentionLayers[m].placeOf(born)]);
+  const places = heads.map(([m, original]) => [m, run.attentionLayers[m].placeOf(original)]);
   const index = run.task.relations.findIndex(({name}) => name === relation);
   const whole = evaluate(run).relations[index];
   const without = evaluate(run, {hide: {relation: index, heads: places}}).relations[index];

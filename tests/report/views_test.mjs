@@ -159,10 +159,10 @@ const {root, top} = page.shaded({values: long, rows: 32, cols: 32});
 expect(root && top === 0.25, `shaded ${root} up to ${top}`);
 const five = page.plot({
   about, width: 600, series: [{name: 'a', points: [[0, 1], [100, 2]]}], x: {label: 'x'},
-  y: {label: 'y'}, lines: [1, 2, 3, 4, 5].map((x) => ({x, name: `born at ${x}`})),
+  y: {label: 'y'}, lines: [1, 2, 3, 4, 5].map((x) => ({x, name: `role at ${x}`})),
 });
-const births = five.items.filter((item) => /born/.test(item.text));
-expect(new Set(births.map(({y}) => y)).size === 5, 'a name stands above the lines that it reaches');
+const names = five.items.filter((item) => /role at/.test(item.text));
+expect(new Set(names.map(({y}) => y)).size === 5, 'a name stands above the lines that it reaches');
 
 /// The first place where a text is not well-formed XML, or null.
 function illFormed(text) {

@@ -33,7 +33,7 @@ Json attention_layers_facts(const Run& run) {
          {"layer", slots[m].layer},
          {"stream", attention_layers[m].stream},
          {"heads", attention.heads},
-         {"born", run.model.config().heads_of(slots[m].layer)},
+         {"original_heads", run.model.config().heads_of(slots[m].layer)},
          {"d_head", attention.d_head},
          {"d_value", attention.d_value},
          {"window", slots[m].window},

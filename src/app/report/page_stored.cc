@@ -58,7 +58,7 @@ class StoredPageMaker {
                                    {"layer", attention_layer.layer},
                                    {"stream", 0},
                                    {"heads", attention_layer.attention->heads},
-                                   {"born", attention_layer.attention->head_count()},
+                                   {"original_heads", attention_layer.attention->head_count()},
                                    {"d_head", 0},
                                    {"d_value", 0},
                                    {"window", 0},

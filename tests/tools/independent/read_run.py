@@ -235,7 +235,7 @@ class Model:
         values = values if isinstance(values, list) else [values]
         return values[0] if len(values) == 1 else values[layer]
 
-    def born(self, layer):
+    def original_heads(self, layer):
         return self.by_layer("heads", layer)
 
     def window(self, m):
@@ -250,7 +250,7 @@ class Model:
 
     def left(self, name, layer):
         kept = self.c["attention"].get(name)
-        return list(range(self.born(layer))) if kept is None else kept["heads"]
+        return list(range(self.original_heads(layer))) if kept is None else kept["heads"]
 
     def attention(self, m, x, memory, mask, silenced):
         name, kind, layer = self.modules[m]
@@ -259,7 +259,7 @@ class Model:
             self.patterns.append(None)
             out = self.p.get(name + ".b_O")
             return V(np.zeros(x.value.shape)) + (out or V(np.zeros(1)))
-        per_block = self.born(layer) // (self.c["kv_heads"] or self.born(layer))
+        per_block = self.original_heads(layer) // (self.c["kv_heads"] or self.original_heads(layer))
         blocks = sorted({h // per_block for h in numbers})
         H, G = len(numbers), len(blocks)
         q, k, v = (self.linear(of, name + ".", label)
@@ -1158,7 +1158,7 @@ def weights_of(model, m, h):
     """W_Q, W_K, W_V, W_O of a head, with the norms before them folded in at scale 1."""
     name, kind, layer = model.modules[m]
     numbers = model.left(name, layer)
-    per_block = model.born(layer) // (model.c["kv_heads"] or model.born(layer))
+    per_block = model.original_heads(layer) // (model.c["kv_heads"] or model.original_heads(layer))
     blocks = sorted({other // per_block for other in numbers})
     i, block = numbers.index(h), blocks.index(h // per_block)
 

@@ -112,7 +112,7 @@ export class Attention {
     this.H = layer.heads.length;
     const {slope} = positionKinds[model.config.positions];
     this.slopes = slope && layer.kind !== 'cross'
-      ? layer.heads.map((head) => slope(head, layer.born)) : null;
+      ? layer.heads.map((head) => slope(head, layer.originalHeads)) : null;
     this.weights = attentionFunctions[attentionFunctionOf(model.config)].weigh;
   }
   project(xQ, xKV) {

@@ -194,13 +194,13 @@ export function truthOf(task, tokens) {
 class AttentionLayer {
   constructor(facts, index) {
     Object.assign(this, {facts, index, name: facts.name, kind: facts.kind, heads: facts.heads,
-       born: facts.born, dHead: facts.d_head, dValue: facts.d_value,
+      originalHeads: facts.original_heads, dHead: facts.d_head, dValue: facts.d_value,
       kvHead: facts.kv_head, kvBlocks: facts.kv_blocks,
       window: facts.window || 0});
   }
-  /// The place of a head among those that are left, by the number it was born with; -1: removed.
-  placeOf(born) {
-    return this.heads.indexOf(born);
+  /// The place of a head among those that are left, by its original index; -1: removed.
+  placeOf(original) {
+    return this.heads.indexOf(original);
   }
 }
 
@@ -267,7 +267,7 @@ export function headNamed(run, name) {
   const found = /^(0|[1-9]\d*)\.(0|[1-9]\d*)$/.exec(name);
   if (!found || !run.attentionLayers[Number(found[1])]) return null;
   const m = Number(found[1]);
-  const born = Number(found[2]);
+  const original = Number(found[2]);
   const layer = run.attentionLayers[m];
-  return born < layer.born ? {m, place: layer.placeOf(born), born} : null;
+  return original < layer.originalHeads ? {m, place: layer.placeOf(original), original} : null;
 }

@@ -2,16 +2,17 @@
 // losses of sets of heads in curve.json.
 
 export const headPlaces = (run) => run.attentionLayers.flatMap((layer) =>
-  layer.heads.map((born, place) => ({m: layer.index, place, born, kind: layer.kind})));
+  layer.heads.map((original, place) => ({m: layer.index, place, original, kind: layer.kind})));
 
 /// "layer.head" of a pair of numbers, and of a record that has both.
 export const idOfPair = (pair) => pair.join('.');
-export const idOf = ({layer, head: born}) => `${layer}.${born}`;
+export const idOf = ({layer, head}) => `${layer}.${head}`;
 
 /// The scores of a head on a relation in heads.json; null if there are none.
 export function reportScore(run, relation, m, place) {
-  const born = run.attentionLayers[m].heads[place];
-  const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);
+  const original = run.attentionLayers[m].heads[place];
+  const head = run.reports.heads?.heads.find(
+    (entry) => entry.layer === m && entry.head === original);
   return head?.scores[run.task.relations[relation].name] || null;
 }
 
@@ -20,8 +21,8 @@ export function ownerOf(run, relation) {
   const {name} = run.task.relations[relation];
   const row = run.reports.heads?.relations.find((entry) => entry.name === name);
   if (!row?.owner) return null;
-  const [m, born] = row.owner;
-  return {m, place: run.attentionLayers[m].placeOf(born), born};
+  const [m, original] = row.owner;
+  return {m, place: run.attentionLayers[m].placeOf(original), original};
 }
 
 /// Whether heads.json says that no head can be tested on a relation, because every sequence has the
@@ -32,7 +33,7 @@ export function isUntested(run, relation) {
   return Boolean(row?.verdict?.startsWith('not tested'));
 }
 
-/// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of
+/// All sets of heads of a run with their losses, or null: {heads: [[m, head]], losses[bits of
 /// kept]}.
 export const subsetsOf = (r) => r?.reports.curve?.subsets || null;
 /// Ranks a set of kept heads among all sets of its size: {rank, of, loss, best, bits}.
@@ -55,8 +56,8 @@ export function subsetLoss(run, gates) {
   if (!subsets) return null;
   let index = 0;
   const known = new Set();
-  subsets.heads.forEach(([m, born], bit) => {
-    const place = run.attentionLayers[m].placeOf(born);
+  subsets.heads.forEach(([m, original], bit) => {
+    const place = run.attentionLayers[m].placeOf(original);
     const gate = gates?.[m] ? gates[m][place] : 1;
     known.add(gate === 0 || gate === 1);
     if (gate === 1) index += 2 ** bit;

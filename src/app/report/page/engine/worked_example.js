@@ -148,7 +148,7 @@ export function worldOfRun(trace, m, tokens, {most = 12, mostKeys = 48} = {}) {
   return {
     ...weightsOfLayer(attention, n, S), masked: layer.kind === 'self' && trace.model.task.causal,
     name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
-    names: layer.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
+    names: layer.heads.map((original) => `${m}.${original}`), q: rows(attention.q, n, H * D),
     k: spread(attention.k, D), v: spread(attention.v, Dv), isCut: needed > S,
     from: seen.map(({from}) => Math.min(S, from)), visible: seen.map(({to}) => Math.min(S, to)),
   };

@@ -13,7 +13,7 @@ import {
 import {patternOf} from './pattern.js';
 import {listed} from './task_words.js';
 
-const recordOf = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.born);
+const recordOf = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.original);
 export const percent = (share) => `${digits(100 * share, 3)} %`;
 /// A rise, to three figures; below .001 to the fourth decimal.
 export const signed = (v) =>
@@ -163,7 +163,8 @@ export function factsOf(x) {
     emerged != null && ['emerged', `at step ${emerged}`],
     kept && ['kept', keptWords(kept, goneAt(x))],
     ...prunedRuns().map((r) => [
-      `in ${r.name}`, `${r.attentionLayers[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +
+      `in ${r.name}`,
+      `${r.attentionLayers[x.m].placeOf(x.original) >= 0 ? 'kept' : 'removed'}: loss ` +
         `${digits(r.facts.evaluation.loss, 2)} with ${headsOf(r).length} heads ${finetuning(r)}`,
     ]),
   ].filter(Boolean);
@@ -220,7 +221,7 @@ function bestScore(x) {
 export const sortings = () =>
   [['place', null], ['lift', (x) => bestScore(x)?.lift], ['cost', (x) => costOf([x])]];
 
-/// The heads of each row of the grid, as born; a removed head has no place.
+/// The heads of each row of the grid, by original index; a removed head has no place.
 function gridRows() {
   const by = sortings().find(([name]) => name === app.state.sort)?.[1];
   if (by) {
@@ -230,8 +231,8 @@ function gridRows() {
   }
   return run().attentionLayers.map((layer) => ({
     name: attentionLayerName(layer),
-    cells: range(layer.born, (born) => ({
-      m: layer.index, born, place: layer.placeOf(born), at: `${layer.index}.${born}`,
+    cells: range(layer.originalHeads, (original) => ({
+      m: layer.index, original, place: layer.placeOf(original), at: `${layer.index}.${original}`,
     })),
   }));
 }

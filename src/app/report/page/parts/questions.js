@@ -27,7 +27,7 @@ function headsOfQuestion(r) {
   if (r < 0) return {owner: null, others: []};
   const {name} = task().relations[r];
   const found = ownerOf(run(), r);
-  const owner = found && found.place >= 0 ? idOfPair([found.m, found.born]) : null;
+  const owner = found && found.place >= 0 ? idOfPair([found.m, found.original]) : null;
   const does = (x) => x.at !== owner && doneBy(x).some((d) => d.name === name);
   return {owner, others: headsOf().filter(does).map((x) => x.at)};
 }

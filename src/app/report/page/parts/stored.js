@@ -8,7 +8,7 @@ import {formatHash} from '../state/address.js';
 import {idOfPair} from '../engine/reports.js';
 
 const storedRecord = (x) =>
-  run().reports.heads?.heads.find((one) => one.layer === x.m && one.head === x.born) || null;
+  run().reports.heads?.heads.find((one) => one.layer === x.m && one.head === x.original) || null;
 
 /// The known patterns with the attention of a head on them, the largest first: [name, share].
 const knownOf = (x) => Object.entries(storedRecord(x)?.patterns || {})

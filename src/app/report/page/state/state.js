@@ -38,9 +38,9 @@ export const isLive = (r = run()) => Boolean(r.live && app.check?.ok !== false);
 export const prunedRuns = () =>
   app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
 
-/// All heads of a run, in order: {m, place, born, at: "layer.head"}.
+/// All heads of a run, in order: {m, place, original, at: "layer.head"}.
 export const headsOf = (r = run()) =>
-  headPlaces(r).map(({m, place, born}) => ({m, place, born, at: `${m}.${born}`}));
+  headPlaces(r).map(({m, place, original}) => ({m, place, original, at: `${m}.${original}`}));
 
 /// The names of the relations that a head owns.
 export const ownedBy = ({m, place}, r = run()) => task().relations
@@ -145,7 +145,7 @@ export const example = memo(where, () => {
 export function gateArray(gates = app.state.gates, r = run()) {
   if (!Object.keys(gates).length) return null;
   return r.attentionLayers.map((layer) =>
-    Float32Array.from(layer.heads, (born) => gates[`${layer.index}.${born}`] ?? 1),
+    Float32Array.from(layer.heads, (original) => gates[`${layer.index}.${original}`] ?? 1),
   );
 }
 

@@ -32,7 +32,7 @@ export function neededFacts(x) {
 function ownerNamed(name) {
   const r = task().relations.findIndex((one) => one.name === name);
   const found = r < 0 ? null : ownerOf(run(), r);
-  return found && found.place >= 0 ? idOfPair([found.m, found.born]) : null;
+  return found && found.place >= 0 ? idOfPair([found.m, found.original]) : null;
 }
 
 function attendsFacts(x) {

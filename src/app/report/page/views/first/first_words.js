@@ -122,5 +122,5 @@ export const sentenceOfRows = (rows, facts) => rows.find(({when}) => when(facts)
 export function describedHead(x, question) {
   const role = question ? `, ${question.owner === x.at ? 'owner of' : 'also attends to keys of'} ` +
     spoken(question.name) : '';
-  return `Head ${idOfPair([x.m, x.born])}${role}${isAblated(x) ? ', ablated' : ''}`;
+  return `Head ${idOfPair([x.m, x.original])}${role}${isAblated(x) ? ', ablated' : ''}`;
 }

@@ -56,7 +56,7 @@ function besideNow(x) {
   const {parent, steps} = run();
   const pass = b === 'start' ? forwardPass(run().modelAt(steps[0]), example())
     : forwardPass(parent.model, example());
-  const place = b === 'start' ? x.place : parent.attentionLayers[x.m].placeOf(x.born);
+  const place = b === 'start' ? x.place : parent.attentionLayers[x.m].placeOf(x.original);
   const title = b === 'start' ? `Head ${x.at} at step ${steps[0]}` : `Head ${x.at} before pruning`;
   return {head: x, map: patternOf(pass, x.m, place), title};
 }

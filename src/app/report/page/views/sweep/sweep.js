@@ -165,7 +165,7 @@ function trialMaps(trial) {
   return trial.maps.flatMap(({heads, block}, m) => {
     const [, rows, cols] = block.shape;
     const all = app.page.blocks.read(block);
-    return heads.map((born, h) => trialMap(trial, `${m}.${born}`, {
+    return heads.map((original, h) => trialMap(trial, `${m}.${original}`, {
       rows, cols, values: all.subarray(h * rows * cols, (h + 1) * rows * cols)}));
   });
 }
