@@ -1,6 +1,6 @@
-// Shows how the output changes when one head is set to zero? Exactly the rows that the head adds: y
+// Shows how the output changes when one head is ablated: exactly the rows that the head adds: y
 // is the sum over heads of z_h W_O,h. With W_O the identity each head has columns of its own, and
-// silence stays in them. A W_O that mixes spreads the same loss over all columns: after it, no
+// the change stays in them. A W_O that mixes spreads the same loss over all columns: after it, no
 // column belongs to a head any more. Read next: same_subspace.cc,
 // include/headlab/core/nn/attention.h.
 #include <algorithm>

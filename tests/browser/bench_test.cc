@@ -1,4 +1,4 @@
-// The bench of a page as its reader uses it: what the loss is after a switch, with a hidden edge,
+// The bench of a page as its reader uses it: what the loss is after a switch, with a masked edge,
 // on a slider and for typed tokens is what the program found; and nothing that can be pressed moves
 // away while it is measured. Read next: study.h.
 #include "browser/study.h"

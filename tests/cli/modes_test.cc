@@ -39,9 +39,9 @@ struct Modes {
   std::vector<Words> modes;  // what follows the command
 };
 
-class Silence : public Program, public testing::WithParamInterface<Modes> {
+class EveryFlag : public Program, public testing::WithParamInterface<Modes> {
  protected:
-  Silence() {
+  EveryFlag() {
     done(tiny({"--out", "a", "--track-heads", "10"}));
     done(tiny({"--out", "t", "--task", "copy"}));
     done(tiny({"--out", "b", "--steps", "20"}));
@@ -101,7 +101,7 @@ Words joined(const std::string& command, const Words& mode, const Words& more) {
   return words;
 }
 
-TEST_P(Silence, NoFlagIsTakenThatChangesNothing) {
+TEST_P(EveryFlag, ChangesSomething) {
   const auto& [command, modes] = GetParam();
   for (const Words& mode : modes) {
     const Outcome without = left_by(joined(command, mode, {}));
@@ -152,7 +152,7 @@ const std::vector<Modes> kModes = {
       {"--resume", "w", "--steps", "36"}}},
     {"sweep", {{"--out", "o"}}},
 };
-INSTANTIATE_TEST_SUITE_P(Commands, Silence, testing::ValuesIn(kModes),
+INSTANTIATE_TEST_SUITE_P(Commands, EveryFlag, testing::ValuesIn(kModes),
                          [](const auto& row) { return std::string(row.param.command); });
 
 }  // namespace

@@ -89,7 +89,7 @@ class Redrawn : public TaskAround {
   Index draw_;
 };
 
-/// The cost of hidden edges, and how much it lies above that of random ones, over draws of
+/// The cost of masked edges, and how much it lies above that of random ones, over draws of
 /// examples.
 TEST(Coverage, IntervalsOfMaskedEdgesHoldTheTrueCost) {
   constexpr Index kDraws = 120, kHead = 3;  // a head of the second layer
@@ -112,7 +112,7 @@ TEST(Coverage, IntervalsOfMaskedEdgesHoldTheTrueCost) {
       held += found.enough() && found.low <= (truth.*of).change && (truth.*of).change <= found.high;
     }
     const double share = given > 0 ? static_cast<double>(held) / static_cast<double>(given) : 1;
-    std::cout << "  hidden edges " << (truth.*of).change << ": " << held << " of " << given << "\n";
+    std::cout << "  masked edges " << (truth.*of).change << ": " << held << " of " << given << "\n";
     EXPECT_GE(share + 1.96 * std::sqrt(share * (1 - share) / kDraws), 0.93);
   }
 }

@@ -100,8 +100,8 @@ TEST(Lessons, AblatingAHeadChangesTheOutputByItsNorm) {
   const std::vector<HeadSteps> heads = five_tokens();
   const WorkedExample& worked = worked_example("five-tokens");
   for (const Matrix& W_O : {identity(4), worked.W_O}) {
-    EXPECT_NEAR(change_when_silent(heads, 0, W_O), .9600, kFourDecimals);
-    EXPECT_NEAR(change_when_silent(heads, 1, W_O), .9941, kFourDecimals);
+    EXPECT_NEAR(change_when_ablated(heads, 0, W_O), .9600, kFourDecimals);
+    EXPECT_NEAR(change_when_ablated(heads, 1, W_O), .9941, kFourDecimals);
   }
 }
 

@@ -132,7 +132,7 @@ double coverage(double truth, Draw&& draw) {
   return given < kRounds / 20 ? 1 : held / static_cast<double>(given);
 }
 
-// A share of the examples carries the change, and of those some much more than others, as silenced
+// A share of the examples carries the change, and of those some much more than others, as ablated
 // heads do it. Symmetric intervals hold the truth in .85 of the last two.
 TEST(PairedChange, IntervalsOfSkewedChangesHoldTheTruth) {
   const auto tail = [](Generator& random, double share, double width) {

@@ -94,7 +94,7 @@ TEST(Pairs, HeadsOfOneLayerDoNotDependOnEachOther) {
 }
 
 /// The cost of two heads separately: logits to which each one's effect is added, with layer norms
-/// that divide as they do with both silenced.
+/// that divide as they do with both ablated.
 TEST(Pairs, AreComparedAtTheScalesWithBothAblated) {
   for (const char* kinds : {"", "block=llama kv_heads=1 window=3+0", "features=3 positions=none"}) {
     const TransformerConfig config = small_config(kinds);

@@ -58,7 +58,7 @@ TEST(BlockWirings, CircuitsOfParallelBlocksFoldTheNorm) {
   EXPECT_EQ(numbers(token_circuits(parallel, {1, 0}).ov), numbers(token_circuits(pre, {1, 0}).ov));
 }
 
-/// The losses of passes that start at the block of the silenced head are those of whole passes.
+/// The losses of passes that start at the block of the ablated head are those of whole passes.
 TEST(BlockWirings, AblationOfEveryWiringIsAWholePassWithGates) {
   const NoGrad no_grad;
   const auto task = make_task(kWiringTask);

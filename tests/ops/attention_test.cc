@@ -1,5 +1,5 @@
 // Fused attention against the version composed of matmul, mask and softmax: values, patterns and
-// gradients over masks, windows, lengths, shared keys, hidden edges and dropout. Then the edges:
+// gradients over masks, windows, lengths, shared keys, masked edges and dropout. Then the edges:
 // queries that see nothing, one key, no key, and sizes that do not fit.
 #include "headlab/core/ops/attention.h"
 

@@ -218,7 +218,7 @@ const GradientCheck kChecks[] = {
     check("attention", "lengths 2, 0", cross_shapes(), attended(of_lengths({2, 0}))),
     check("attention", "heads share keys", shared_shapes(),
           attended({.heads = 4, .kv_head = {0, 0, 1, 1}})),
-    check("attention", "hidden edges", self_shapes(), attended(of_edges(100, 5))),
+    check("attention", "masked edges", self_shapes(), attended(of_edges(100, 5))),
     check("attention", "dropout", self_shapes(),
           attended({.heads = 2, .dropout = Scalar(0.3), .key = kDropoutKey})),
     check("attention", "all together", shared_shapes(), attended(all_options())),

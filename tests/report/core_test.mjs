@@ -56,7 +56,7 @@ function checkEdges(run, {relation, heads, change}) {
   const index = run.task.relations.findIndex(({name}) => name === relation);
   const whole = evaluate(run).relations[index];
   const without = evaluate(run, {hide: {relation: index, heads: places}}).relations[index];
-  near(`hidden edges of ${relation}`, without.loss - whole.loss, change);
+  near(`masked edges of ${relation}`, without.loss - whole.loss, change);
 }
 
 // A check that cannot fail is none: one flipped bit is noticed,

@@ -45,8 +45,8 @@ const [wide] = learn.headsOfWorld(five, 1);
 same('one head, The', wide.weights[0], [.1095, .2976, .1805, .1805, .2318], 4);
 same('one head, cat', [wide.weights[1][0], wide.weights[1][1], wide.weights[1][2]], [.4026, .0898, .2442], 4);
 expect(learn.headsOfWorld(five, 4).flatMap((head) => head.weights).filter(learn.isUniform).length === 9, '9 of 20 rows are even');
-same('silence', [0, 1].map((h) => learn.lossOfSilence(two, h)), [.96, .9941], 4);
-same('silence behind an orthogonal W_O', [0, 1].map((h) => learn.lossOfSilence(two, h, five.W_O)), [.96, .9941], 4);
+same('ablation', [0, 1].map((h) => learn.changeWhenAblated(two, h)), [.96, .9941], 4);
+same('ablation behind an orthogonal W_O', [0, 1].map((h) => learn.changeWhenAblated(two, h, five.W_O)), [.96, .9941], 4);
 
 // ---- sets of heads by the bits of a number
 const four = {heads: [[0, 0], [0, 1], [1, 0], [1, 1]]};
@@ -119,12 +119,12 @@ expect(shuffled([1, 2, 3, 4], () => 0).join() === '2,3,4,1', 'the same things in
 expect(JSON.stringify(rankOfSet(subsets, 3)) === '{"rank":2,"of":3,"loss":2,"best":1.5,"bits":5}', 'a set has its rank');
 
 // ---- the program computes the same
-for (const {name, heads, steps, silent, diversity} of expected.worlds) {
+for (const {name, heads, steps, ablated, diversity} of expected.worlds) {
   const ours = learn.headsOfWorld(worlds.find((world) => world.name === name), heads);
   ours.forEach((head, h) => {
     for (const [mine, theirs] of [['dots', 'scores'], ['scores', 'scaled'], ['weights', 'weights'], ['z', 'output']])
       same(`${name} in ${heads}, head ${h}, ${theirs}`, head[mine], steps[h][theirs].flat(), 12);
-    same(`${name} in ${heads}, silence`, [learn.lossOfSilence(ours, h)], [silent[h]], 12);
+    same(`${name} in ${heads}, ablation`, [learn.changeWhenAblated(ours, h)], [ablated[h]], 12);
   });
   same(`${name} in ${heads}, diversity`, [learn.diversityOf(ours.map((head) => head.weights))], [diversity], 9);
 }

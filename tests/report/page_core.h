@@ -85,7 +85,7 @@ inline Json gates_without(const Transformer& model, const HeadSet& ablated) {
   return gates;
 }
 
-/// The losses of the first examples with each set silenced, in each way.
+/// The losses of the first examples with each set ablated, in each way.
 inline Json ablated_cases(const TrainedRun& run, const std::vector<HeadSet>& sets, Index examples) {
   const Batch batch = held_out_examples(*run.task, 512).batch;
   Json cases = Json::array();

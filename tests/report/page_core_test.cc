@@ -162,7 +162,7 @@ TEST_F(PageCore, AblatesHeadsAsTheProgramDoes) {
   expect_same({run.path}, expected);
 }
 
-/// A pass that silences a head of a later layer begins with the streams of the pass before: those
+/// A pass that ablates a head of a later layer begins with the streams of the pass before: those
 /// of the second stack come after those of the first.
 TEST_F(PageCore, AblatesEncoderAndDecoderHeadsAsTheProgramDoes) {
   RunConfig config = config_of(kTwoStacks);

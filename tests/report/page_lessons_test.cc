@@ -17,15 +17,15 @@ namespace headlab { namespace {
 
 Json results_of_example(const WorkedExample& worked, Index count) {
   const std::vector<HeadSteps> heads = attend_in_heads(worked.q, worked.k, worked.v, count);
-  Json steps = Json::array(), silent = Json::array();
+  Json steps = Json::array(), ablated = Json::array();
   for (std::size_t h = 0; h < heads.size(); ++h) {
     steps.push_back(to_json(heads[h]));
-    silent.push_back(change_when_silent(heads, h, identity(worked.v.columns())));
+    ablated.push_back(change_when_ablated(heads, h, identity(worked.v.columns())));
   }
   return Json::object({{"name", worked.name},
                        {"heads", count},
                        {"steps", std::move(steps)},
-                       {"silent", std::move(silent)},
+                       {"ablated", std::move(ablated)},
                        {"diversity", diversity_of(heads)}});
 }
 

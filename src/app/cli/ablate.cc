@@ -35,8 +35,8 @@ struct AblateFlags {
 };
 
 /// Computes the cost of ablating a set of heads.
-Result silence(const Run& run, const Batch& batch, const HeadSet& set,
-               const AblationOptions& options) {
+Result ablate_set(const Run& run, const Batch& batch, const HeadSet& set,
+                  const AblationOptions& options) {
   const Ablation ablation(run.model, batch, options);
   const std::vector<HeadSet> sets = {{}, set};
   const auto losses = ablation.losses(sets);
@@ -79,7 +79,7 @@ Output ablate(Invocation& call) {
     if (flags.pairs) return result_of(ablate_pairs(run.model, *run.task, options, examples));
     const Batch batch = held_out_examples(*run.task, examples).batch;
     return set.empty() ? result_of(ablate_heads(run.model, batch, options))
-                       : silence(run, batch, set, options);
+                       : ablate_set(run, batch, set, options);
   });
   std::string words = flags.truth_edges ? "" : flags.kind + "-ablation, ";
   if (const Json* rate = found.about.find("sets_per_s")) {

@@ -53,9 +53,9 @@ Index query_of(const std::string& name, const std::vector<std::string>& tokens) 
 // ---- on numbers: the worked examples, and those of a file
 
 Json worked_example_json(const WorkedExample& worked, const ShownHeads& shown) {
-  Json silent = Json::array();
+  Json ablated = Json::array();
   for (std::size_t h = 0; h < shown.heads.size(); ++h) {
-    silent.push_back(change_when_silent(shown.heads, h, worked.W_O));
+    ablated.push_back(change_when_ablated(shown.heads, h, worked.W_O));
   }
   const Matrix z = concatenated(shown.heads);
   return stamped({{"topic", worked.name},
@@ -66,7 +66,7 @@ Json worked_example_json(const WorkedExample& worked, const ShownHeads& shown) {
                   {"concatenated", z},
                   {"W_O", worked.W_O},
                   {"output", z * worked.W_O},
-                  {"change_when_silent", std::move(silent)},
+                  {"change_when_silent", std::move(ablated)},
                   {"diversity", diversity_of(shown.heads)}});
 }
 

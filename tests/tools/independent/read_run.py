@@ -213,7 +213,7 @@ class Model:
                       for h in self.left(name, layer)]
         # Tensors recorded in a pass, and interventions: see logits.
         self.patterns, self.deviations, self.written = [], [], {}
-        self.silenced, self.given, self.hidden = frozenset(), None, {}
+        self.ablated, self.given, self.hidden = frozenset(), None, {}
         self.sublayers = {}  # by name: what each sublayer wrote, [B, T, C]
         self.z, self.put = {}, {}  # by module: what its heads put out; and what is put in its place
         self.qkv = {}  # by module: [B, H, T, width] each
@@ -252,7 +252,7 @@ class Model:
         kept = self.c["attention"].get(name)
         return list(range(self.original_heads(layer))) if kept is None else kept["heads"]
 
-    def attention(self, m, x, memory, mask, silenced):
+    def attention(self, m, x, memory, mask, ablated):
         name, kind, layer = self.modules[m]
         numbers = self.left(name, layer)
         if not numbers:
@@ -288,7 +288,7 @@ class Model:
         self.patterns.append(pattern.value)
         self.nodes["pattern", m] = pattern
         z = pattern @ v
-        gate = np.array([0.0 if (m, h) in silenced else 1.0 for h in numbers])
+        gate = np.array([0.0 if (m, h) in ablated else 1.0 for h in numbers])
         z = V(z.value * gate[None, :, None, None], [(z, lambda g: g * gate[None, :, None, None])])
         self.z[m], self.nodes["z", m] = z.value, z
         for i, other in self.put.get(m, {}).items():
@@ -328,15 +328,15 @@ class Model:
             block = f"{prefix}blocks.{i}."
             if place == "parallel":  # attention and network read the same norm
                 h = self.norm(x, block + "ln1")
-                x = x + self.attention(m, h, h, mask, self.silenced)
+                x = x + self.attention(m, h, h, mask, self.ablated)
                 if self.c["d_ff"]:
                     x = x + self.network(h, block + "mlp.")
                 continue
-            x = sublayer(x, block + "ln1", lambda h: self.attention(m, h, h, mask, self.silenced))
+            x = sublayer(x, block + "ln1", lambda h: self.attention(m, h, h, mask, self.ablated))
             if cross is not None:
                 memory, source_mask = cross
                 x = sublayer(x, block + "ln_cross", lambda h: self.attention(
-                    m + 1, h, memory, source_mask, self.silenced))
+                    m + 1, h, memory, source_mask, self.ablated))
             if self.c["d_ff"]:
                 x = sublayer(x, block + "ln2", lambda h: self.network(h, block + "mlp."))
         x = self.stream(x, first + len(modules))
@@ -362,12 +362,12 @@ class Model:
         self.written["positions"] = x.value - self.written["embedding"]
         return x
 
-    def logits(self, batch, silenced=frozenset(), given=None, hidden={}):
+    def logits(self, batch, ablated=frozenset(), given=None, hidden={}):
         """[B, T, K, V]. self.patterns then holds those of each module, [B, H, T, S]; `deviations`
         by what norms divided, which may be `given` by another pass; `written` what each part added
         to the stream. hidden: edges without weight, [B, H, T, S] by module."""
         self.patterns, self.deviations, self.written = [], [], {}
-        self.silenced, self.given, self.hidden = silenced, given, hidden
+        self.ablated, self.given, self.hidden = ablated, given, hidden
         n = self.c["encoder_layers"] if self.encoder_decoder else 0
 
         def padding(lengths, keys):  # [B, 1, 1, keys]
@@ -392,20 +392,20 @@ class Model:
         return y.reshape(batch.size, batch.length, batch.K, self.c.get("answers") or self.c["vocab"])
 
     @functools.cache
-    def judged(self, batch, silenced):
+    def judged(self, batch, ablated):
         """Losses by example, summed over targets; the share of targets that are right."""
-        logits = self.logits(batch, silenced)
+        logits = self.logits(batch, ablated)
         right = (logits.value.argmax(-1) == batch.targets).sum()
         return sums_of(logits, batch.targets), right / (batch.targets >= 0).sum()
 
-    def losses(self, batch, silenced=()):
-        return self.judged(batch, frozenset(silenced))[0]
+    def losses(self, batch, ablated=()):
+        return self.judged(batch, frozenset(ablated))[0]
 
-    def accuracy(self, batch, silenced=()):
-        return self.judged(batch, frozenset(silenced))[1]
+    def accuracy(self, batch, ablated=()):
+        return self.judged(batch, frozenset(ablated))[1]
 
-    def mean_loss(self, batch, silenced=()):
-        return self.losses(batch, silenced).sum() / (batch.targets >= 0).sum()
+    def mean_loss(self, batch, ablated=()):
+        return self.losses(batch, ablated).sum() / (batch.targets >= 0).sum()
 
 
 def sums_of(logits, targets):
@@ -834,9 +834,9 @@ def compare_ablation(model, batch, said):
             [head[name] for head in said["ablation"]["heads"] for name in ("layer", "head")], 0)
     for head in said["ablation"]["heads"]:
         mark([head["layer"], head["head"]])
-        silent = model.losses(batch, {(head["layer"], head["head"])})
-        compare_change("ablation", silent - whole, targets, head)
-        compare("loss", silent.sum() / targets.sum(), head["loss"], 1e-5)
+        without = model.losses(batch, {(head["layer"], head["head"])})
+        compare_change("ablation", without - whole, targets, head)
+        compare("loss", without.sum() / targets.sum(), head["loss"], 1e-5)
 
 
 # ---- what heads write, and what depends on what --------------------------------------------------
@@ -1094,11 +1094,11 @@ def costs_of_edges(model, batch, patterns, truth, heads, everywhere, draws=5):
 
 
 def pair_costs(model, batch, a, b):
-    """With a and b silenced, by itself; then, at the same scales of the norms, the logits with
-    neither, a, and b silenced."""
+    """With a and b ablated, by itself; then, at the same scales of the norms, the logits with
+    neither, a, and b ablated."""
     joint = model.logits(batch, frozenset({a, b}))
     scales = model.deviations
-    at_scales = [model.logits(batch, frozenset(silenced), scales) for silenced in ((), {a}, {b})]
+    at_scales = [model.logits(batch, frozenset(ablated), scales) for ablated in ((), {a}, {b})]
     return [V(logits.value) for logits in (joint, *at_scales)]  # without the passes, which are large
 
 
@@ -1138,7 +1138,7 @@ def compare_pairs(model, batch, truth, said):
 
 
 def compare_knowing(model, batch, pair, heads):
-    """What each of two heads adds to the right logit directly, and with the other silenced."""
+    """What each of two heads adds to the right logit directly, and with the other ablated."""
     targets = (batch.targets >= 0).sum((1, 2))
     model.logits(batch)
     scales, whole = model.deviations, shares_of(model, batch)
@@ -1743,9 +1743,9 @@ def compare_curve(model, held_out, choosing, said):
     everything = set(model.heads)
     curve = said["curve"]
     ends = {"full": set(), "none": everything}
-    for name, silenced in ends.items():
-        compare("curve", model.mean_loss(held_out, silenced), curve[name]["loss"], 1e-4)
-        compare("accuracy", model.accuracy(held_out, silenced), curve[name]["accuracy"], 2e-3)
+    for name, ablated in ends.items():
+        compare("curve", model.mean_loss(held_out, ablated), curve[name]["loss"], 1e-4)
+        compare("accuracy", model.accuracy(held_out, ablated), curve[name]["accuracy"], 2e-3)
     full = model.mean_loss(choosing)
     compare("ablation of the curve", [model.mean_loss(choosing, {head}) - full
                                       for head in model.heads], curve["ablation"], 1e-4)
@@ -1781,9 +1781,9 @@ def compare_curve(model, held_out, choosing, said):
             compare("heads kept", len(kept), point["kept"], 0)
             compare_owners(curve["owners"], kept, point)
             compare("accuracy", model.accuracy(held_out, everything - kept), point["accuracy"], 2e-3)
-            silenced = everything - {tuple(head) for head in point["heads"]}
-            compare("curve", model.mean_loss(held_out, silenced), point["loss"], 1e-4)
-            chosen = model.mean_loss(choosing, silenced)
+            ablated = everything - {tuple(head) for head in point["heads"]}
+            compare("curve", model.mean_loss(held_out, ablated), point["loss"], 1e-4)
+            chosen = model.mean_loss(choosing, ablated)
             compare("where it was chosen", chosen, point["choosing_loss"], 1e-4)
             if method["method"] == "exhaustive":
                 compare("best of all subsets", chosen, lowest[point["kept"]], 1e-4)

@@ -158,7 +158,7 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
   std::vector<std::string> changes;
   for (std::size_t h = 0; h < shown.heads.size(); ++h) {
     changes.push_back(text("without ", shown.names[h], " by ",
-                           fixed(change_when_silent(shown.heads, h, W_O), 4)));
+                           fixed(change_when_ablated(shown.heads, h, W_O), 4)));
   }
   Table table{
       .name = "mixed",

@@ -112,7 +112,7 @@ Matrix average_weights(std::span<const HeadSteps> heads) {
 
 double norm(const Matrix& matrix) { return std::sqrt(inner(matrix, matrix)); }
 
-double change_when_silent(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O) {
+double change_when_ablated(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O) {
   Index first = 0;
   for (std::size_t i = 0; i < h; ++i) first += heads[i].output.columns();
   const Matrix& z = heads[h].output;

@@ -47,7 +47,7 @@ Matrix average_weights(std::span<const HeadSteps> heads);
 /// Returns the square root of the sum of squares.
 double norm(const Matrix& matrix);
 /// Returns the norm of the change of the output when head h is ablated: |z_h W_O,h|, W_O [H Dv, C].
-double change_when_silent(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O);
+double change_when_ablated(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O);
 Matrix identity(Index n);
 
 /// Returns the mean Jensen-Shannon distance (natural logarithm) of rows of the same query, over all

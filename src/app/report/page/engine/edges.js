@@ -41,7 +41,7 @@ export function randomEdges(run, example, relation, m, seed = 0) {
 }
 
 /// Flags of the edges to hide for each head, as an option of a pass.
-export function hiddenFor(run, example, hide) {
+export function maskedFor(run, example, hide) {
   const make = hide.random ? randomEdges : truthEdges;
   return (m, place) => hide.heads.some((head) => head[0] === m && head[1] === place)
     ? make(run, example, hide.relation, m, (hide.seed || 0) * 4096 + m * 64 + place) : null;

@@ -173,7 +173,7 @@ function sigmoidGradient(row, from, to, grads) {
 
 /// The attention functions, as nn/attention_functions.cc has them: whether rows sum to 1, the
 /// function that turns the scores row[from] ... row[to - 1] of the visible keys into weights, in
-/// place, and the gradient. A hidden key has a score of -Infinity.
+/// place, and the gradient. A masked key has a score of -Infinity.
 export const attentionFunctions = {
   softmax: {normalises: true, weigh: softmaxWeights, gradient: softmaxGradient},
   softmax_composed: {normalises: true, weigh: softmaxWeights, gradient: softmaxGradient},

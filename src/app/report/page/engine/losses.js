@@ -1,5 +1,5 @@
-// Losses of examples, of targets and of relations, with gates, replacements and hidden edges.
-import {hiddenFor} from './edges.js';
+// Losses of examples, of targets and of relations, with gates, replacements and masked edges.
+import {maskedFor} from './edges.js';
 import {cachedNumbers} from './model.js';
 import {forwardSteps} from './pass.js';
 
@@ -175,7 +175,7 @@ export function* evaluateSteps(run, options = {}) {
     const example = base.example;
     const replacement = yield* replacementFor(run, model, set, i, options.replacement, base);
     const changes = {base: hide ? null : base, gates: options.gates, replacement,
-      hidden: hide && hiddenFor(run, example, hide)};
+      masked: hide && maskedFor(run, example, hide)};
     const changed = options.gates || hide;
     const trace = changed ? yield* forwardSteps(model, example, changes) : base;
     sums.add(trace, example);

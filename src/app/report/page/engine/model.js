@@ -127,8 +127,8 @@ export class Attention {
     this.k = rotated(this.k, this.keys, this.layer.dHead, base);
   }
   /// The edges that a head may not use, as flags [Q * S]; or nothing.
-  hidden(place) {
-    return this.options.hidden?.(this.m, place);
+  maskedEdges(place) {
+    return this.options.masked?.(this.m, place);
   }
   /// The amount by which a distance lowers the score of a query and a key.
   penalty(place, t, s) {
@@ -145,17 +145,17 @@ export class Attention {
     return sum / Math.sqrt(D) - this.penalty(place, t, s);
   }
   /// The weights of one query on all keys, into `row`; returns the keys that it sees.
-  weigh(place, t, row, hidden) {
+  weigh(place, t, row, masked) {
     const seen = keysSeen(this.model.run, this.m, this.example, t);
     const {from, to} = seen;
     row.fill(0);
     for (let s = from; s < to; ++s)
-      row[s] = hidden?.[t * this.keys + s] ? -Infinity : this.score(place, t, s);
+      row[s] = masked?.[t * this.keys + s] ? -Infinity : this.score(place, t, s);
     this.weights(row, from, to);
     return seen;
   }
   hidesAny() {
-    return this.layer.heads.some((_, place) => this.hidden(place));
+    return this.layer.heads.some((_, place) => this.maskedEdges(place));
   }
   * attend() {
     const Dv = this.layer.dValue;
@@ -166,10 +166,10 @@ export class Attention {
     this.z = new Float32Array(this.queries * wide);
     let work = 0;
     for (let place = 0; place < this.H; ++place) {
-      const hidden = this.hidden(place);
+      const masked = this.maskedEdges(place);
       const kv = this.layer.kvHead[place];
       for (let t = 0; t < this.queries; ++t) {
-        const {from, to} = this.weigh(place, t, row, hidden);
+        const {from, to} = this.weigh(place, t, row, masked);
         sums.fill(0);
         for (let s = from; s < to; ++s) {
           const weight = row[s];
@@ -211,9 +211,9 @@ export class Attention {
   pattern(place) {
     const all = new Float32Array(this.queries * this.keys);
     const row = new Float64Array(this.keys);
-    const hidden = this.hidden(place);
+    const masked = this.maskedEdges(place);
     for (let t = 0; t < this.queries; ++t) {
-      this.weigh(place, t, row, hidden);
+      this.weigh(place, t, row, masked);
       all.set(row, t * this.keys);
     }
     return all;

@@ -3,7 +3,7 @@
 //
 // The files of this folder are the model in the page, without any document: they read the blocks,
 // run the transformer as the program does (src/core/model/transformer.cc), with gates, replacements
-// and hidden edges, and check themselves against logits and patterns of the program. They run under
+// and masked edges, and check themselves against logits and patterns of the program. They run under
 // node as they are (tests/report/core_test.mjs). Letters: T queries, S keys, C d_model, H heads, D
 // and Dv widths of a head, K targets, V vocabulary. Sums are taken in double; everything that is
 // kept is single, as in the program.

@@ -76,11 +76,11 @@ export const besideEachOther = (heads) =>
   heads[0].z.map((_, t) => heads.flatMap((head) => head.z[t]));
 
 /// The loss of output if head h is ablated: z_h W_O,h, in length over all tokens.
-export function lossOfSilence(heads, h, W_O = null) {
-  const silent = heads.map((head, i) => ({
+export function changeWhenAblated(heads, h, W_O = null) {
+  const ablated = heads.map((head, i) => ({
     z: head.z.map((row) => row.map((v) => (i === h ? v : 0))),
   }));
-  const part = besideEachOther(silent);
+  const part = besideEachOther(ablated);
   return l2(W_O ? times(part, W_O) : part);
 }
 

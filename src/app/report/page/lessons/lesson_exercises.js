@@ -7,7 +7,7 @@ import {button, code, el, note, tableOf} from '../draw/ui.js';
 import {app, headsOf, isStored, run} from '../state/state.js';
 import {costOf, lossWithout} from '../parts/heads.js';
 import {
-  attentionSizes, besideEachOther, diversityOf, headsOfWorld, isUniform, lossOfSilence, times,
+  attentionSizes, besideEachOther, changeWhenAblated, diversityOf, headsOfWorld, isUniform, times,
 } from '../engine/worked_example.js';
 import {hasRun, lessonFacts, lessonTexts} from './learn.js';
 
@@ -24,7 +24,7 @@ export const SOLUTIONS = {
     return [diversityOf(heads.map((head) => head.weights))];
   },
   mixedRow: (world) => times([besideEachOther(headsOfWorld(world))[0]], world.W_O)[0],
-  silence: (world) => [0, 1].map((h) => lossOfSilence(headsOfWorld(world), h)),
+  ablation: (world) => [0, 1].map((h) => changeWhenAblated(headsOfWorld(world), h)),
   parameters: () => [attentionSizes({d: 768, H: 12}).total],
 };
 
@@ -66,7 +66,7 @@ const BY_HAND = [
   numeric(4, SOLUTIONS.rowOfSat,
     'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
     '“sat” attends most to itself, and equally to all keys with a product of 1.'),
-  numeric(4, SOLUTIONS.silence,
+  numeric(4, SOLUTIONS.ablation,
     'The output changes by what the head wrote: take the length of all its outputs together.',
     'An orthogonal W_O changes neither number.'),
   numeric(3, SOLUTIONS.mixedRow,

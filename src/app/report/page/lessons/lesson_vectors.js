@@ -5,7 +5,7 @@ import {bars} from '../draw/charts.js';
 import {dynamic, el, figure, tableOf} from '../draw/ui.js';
 import {run} from '../state/state.js';
 import {
-  besideEachOther, headsOfWorld, identity, l2, lossOfSilence, minus, times,
+  besideEachOther, changeWhenAblated, headsOfWorld, identity, l2, minus, times,
 } from '../engine/worked_example.js';
 import {
   controlRow, fixed, headNames, isRunWorld, lab, labChoice, labSlider, lessonWorld, queryChoice,
@@ -54,7 +54,7 @@ function deskNodes(world) {
     return tableOf('Change of the output of all tokens by gates', ['', 'L2 of the change'], [
       ['now', fixed(l2(minus(whole, now)))],
       ...headNames(world).map((name, h) => [
-        `head ${name} off`, fixed(lossOfSilence(heads, h, deskMixer(world)))])]);
+        `head ${name} off`, fixed(changeWhenAblated(heads, h, deskMixer(world)))])]);
   };
   return [
     controlRow(queryChoice(world),

@@ -7,8 +7,8 @@ import {mapBitmap, pooled, remember} from '../draw/draw.js';
 import {digits, shaded} from '../draw/charts.js';
 import {button, dynamic, el, explained, live, palette, say} from '../draw/ui.js';
 import {
-  app, chosen, gateArray, go, headsOf, isLive, isStored, mapStep, ownedBy, prunedRuns, run,
-  scoresOf, silenced, task, toggleGate, trace,
+  ablatedGates, app, chosen, gateArray, go, headsOf, isLive, isStored, mapStep, ownedBy,
+  prunedRuns, run, scoresOf, task, toggleGate, trace,
 } from '../state/state.js';
 import {patternOf} from './pattern.js';
 import {listed} from './task_words.js';
@@ -20,7 +20,7 @@ export const signed = (v) =>
   `${v > 0 ? '+' : ''}${digits(Math.abs(v) < 1e-3 ? Number(v.toFixed(4)) : v, 3)}`;
 
 /// The loss that the program found with these heads at 0, or null.
-export const lossWithout = (heads, r = run()) => subsetLoss(r, gateArray(silenced(heads), r));
+export const lossWithout = (heads, r = run()) => subsetLoss(r, gateArray(ablatedGates(heads), r));
 
 /// The cost of heads: the rise of the loss without them; null if the program did not measure it.
 export function costOf(heads, r = run()) {

@@ -16,7 +16,7 @@ export const measured = {
   key: '', number: 0, run: null, result: null, waiting: false, done: 0, of: 0, whole: null,
 };
 
-/// Whether single cells of the example are hidden, and not a kind of edges of all examples.
+/// Whether single cells of the example are masked, and not a kind of edges of all examples.
 export const hidesCells = () => /^\d/.test(app.state.hide || '');
 const hidesEdges = () => Boolean(app.state.hide) && !hidesCells();
 
@@ -40,8 +40,8 @@ function evaluation(options, count, progress) {
   );
 }
 
-/// The edges that are hidden in all examples, as core takes them.
-function hiddenKind() {
+/// The edges that are masked in all examples, as core takes them.
+function maskedKind() {
   const head = chosen();
   if (!hidesEdges() || !head || relation(head) < 0) return undefined;
   const random = app.state.hide === 'random';
@@ -66,7 +66,7 @@ export async function measure() {
   if (measured.run !== run()) measured.result = null;
   Object.assign(measured, {key, number, run: run(), done: 0, waiting: true});
   working(1);
-  const options = {gates: gateArray(), hide: hiddenKind()};
+  const options = {gates: gateArray(), hide: maskedKind()};
   const size = task().set('held_out').size;
   const few = isSlow() ? 1 : 32;
   let lastShown = -Infinity;  // in milliseconds; results are shown a few times a second
@@ -119,7 +119,7 @@ export function dial(options, tell = () => {}) {
   return panel;
 }
 
-/// The program's result for hidden edges: the rise on the relation's own targets.
+/// The program's result for masked edges: the rise on the relation's own targets.
 function programOfEdges() {
   const {truth_edges: edges} = run().reports;
   const rel = relation();

@@ -149,7 +149,7 @@ export function gateArray(gates = app.state.gates, r = run()) {
   );
 }
 
-function hiddenEdges() {
+function maskedEdges() {
   const {hide} = app.state;
   const head = chosen();
   const rel = relation(head);
@@ -238,9 +238,9 @@ export const trace = memo(
     JSON.stringify([app.state.gates, app.state.hide, app.state.repl, app.state.h, app.state.rel]),
   () => {
     const gates = gateArray();
-    const hidden = hiddenEdges();
-    if (!isLive() || (!gates && !hidden) || !baseTrace()) return baseTrace();
-    return passOf({gates, hidden, replacement: replacement(), base: baseTrace()});
+    const masked = maskedEdges();
+    if (!isLive() || (!gates && !masked) || !baseTrace()) return baseTrace();
+    return passOf({gates, masked, replacement: replacement(), base: baseTrace()});
   },
 );
 
@@ -358,6 +358,6 @@ export function onlyGate(head) {
 }
 
 /// Gates of 0 for these heads.
-export const silenced = (heads) => Object.fromEntries(heads.map((x) => [x.at, 0]));
+export const ablatedGates = (heads) => Object.fromEntries(heads.map((x) => [x.at, 0]));
 /// Gates of 0 for all heads but those of these names.
-export const onlyHeads = (names) => silenced(headsOf().filter((x) => !names.includes(x.at)));
+export const onlyHeads = (names) => ablatedGates(headsOf().filter((x) => !names.includes(x.at)));

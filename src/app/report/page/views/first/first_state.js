@@ -6,8 +6,8 @@ import {forwardPass} from '../../engine/pass.js';
 import {lossesOf} from '../../engine/losses.js';
 import {remember} from '../../draw/draw.js';
 import {
-  app, baseTrace, chosen, example, exampleCount, exampleIndex, gateArray, go, headsOf, isLive,
-  memo, run, silenced, task, toggledGates, trace,
+  ablatedGates, app, baseTrace, chosen, example, exampleCount, exampleIndex, gateArray, go,
+  headsOf, isLive, memo, run, task, toggledGates, trace,
 } from '../../state/state.js';
 import {costOf} from '../../parts/heads.js';
 import {busiestQuery, tokensOf} from '../../parts/pattern.js';
@@ -90,7 +90,7 @@ function tellingQuery(index, sets, pair) {
   const base = forwardPass(run().model, shown);
   const whole = answersOf(base, null);
   const answersWithout = (off) =>
-    answersOf(forwardPass(run().model, shown, {gates: gateArray(silenced(off)), base}), base);
+    answersOf(forwardPass(run().model, shown, {gates: gateArray(ablatedGates(off)), base}), base);
   const without = sets.map(({heads}) => answersWithout(heads));
   const both = pair && answersWithout([pair.x, pair.y]);
   const valued = whole.map(({asked, right}, t) => {

@@ -5,7 +5,7 @@ import {forwardPass} from '../../engine/pass.js';
 import {idOfPair} from '../../engine/reports.js';
 import {button, el} from '../../draw/ui.js';
 import {
-  app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, silenced, task, timeSteps,
+  ablatedGates, app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, task, timeSteps,
 } from '../../state/state.js';
 import {bestPoints, costOf, doneBy, isExact} from '../../parts/heads.js';
 import {listed} from '../../parts/task_words.js';
@@ -83,7 +83,7 @@ function ablateTitle(x) {
 /// The first step: one head, or several if none breaks an answer alone.
 function firstRow({name, heads}) {
   const [x] = heads;
-  const row = {name: 'owner', because: '', h: x.at, set: {gates: silenced(heads)}};
+  const row = {name: 'owner', because: '', h: x.at, set: {gates: ablatedGates(heads)}};
   if (heads.length === 1) return {...row, title: ablateTitle(x)};
   return {...row, title: name ? `Ablate all heads of ${spoken(name)}` : 'Ablate all heads',
     because: 'No answer breaks without a single one of them. '};
@@ -97,9 +97,9 @@ function pairSteps(pair) {
     spoken(shared.name)}”. ` : `Losing ${x.at} and ${y.at} costs more than the sum of both. `;
   return [
     {name: 'one-of-pair', title: 'Ablate one of a pair', because: about, h: x.at,
-      set: {gates: silenced([x])}},
+      set: {gates: ablatedGates([x])}},
     {name: 'pair', title: 'Ablate both of the pair', because: about, h: x.at,
-      set: {gates: silenced([x, y])}},
+      set: {gates: ablatedGates([x, y])}},
   ];
 }
 
@@ -119,7 +119,7 @@ export function stepRows() {
   const early = earlyStep();
   const rows = [
     firstRow(first),
-    spare && {name: 'spare', h: spare.at, set: {gates: silenced([spare])},
+    spare && {name: 'spare', h: spare.at, set: {gates: ablatedGates([spare])},
       title: sameQuestion(x, spare) ? 'Ablate a look-alike' : `Ablate head ${spare.at}`,
       because: sameQuestion(x, spare) ? `Head ${spare.at} attends to the same keys. ` : ''},
     ...pairSteps(pair),

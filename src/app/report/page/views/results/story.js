@@ -8,8 +8,8 @@ import {
 } from '../../draw/ui.js';
 import {formatHash} from '../../state/address.js';
 import {
-  app, chosen, example, go, headsOf, isLive, isStored, lacking, mapStep, nearestStep, noPattern,
-  onlyHeads, prunedRuns, run, silenced, stepSlider, task, timeSteps, trace, where,
+  ablatedGates, app, chosen, example, go, headsOf, isLive, isStored, lacking, mapStep,
+  nearestStep, noPattern, onlyHeads, prunedRuns, run, stepSlider, task, timeSteps, trace, where,
 } from '../../state/state.js';
 import {
   bestPoints, costOf, doneBy, emergences, emergenceStepOf, finetuning, headGrid,
@@ -165,12 +165,12 @@ function scenes() {
     {set: start, say: (now) => `${question()} It is right in ${percent(now.accuracy)}.`},
     {set: start, say: () => finds},
     {
-      set: {...start, gates: silenced([main])},
+      set: {...start, gates: ablatedGates([main])},
       say: (now) => `${main.at} is off. ${outcome(now, role)}` +
         partnerWords(second, role, {shared, same}),
     },
     second && {
-      set: {...start, gates: silenced([main, second])},
+      set: {...start, gates: ablatedGates([main, second])},
       say: (now) => `${second.at} is off as well. ${outcome(now, role)}`,
     },
     best && {
