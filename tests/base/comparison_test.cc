@@ -78,9 +78,9 @@ TEST(Correct, CoversDifferencesAndEqualitiesTogether) {
   second.p = 0.03;
   const std::vector<Paired*> pairs = {&first, &second};
   const Row equal = correct(pairs, {1, 0.02});
-  EXPECT_DOUBLE_EQ(first.holm, 0.02);
+  EXPECT_DOUBLE_EQ(first.corrected, 0.02);
   EXPECT_DOUBLE_EQ(equal[1], 0.04);
-  EXPECT_DOUBLE_EQ(second.holm, 0.06) << "it is the last difference, but an equality is left";
+  EXPECT_DOUBLE_EQ(second.corrected, 0.06) << "it is the last difference, but an equality is left";
   EXPECT_DOUBLE_EQ(equal[0], 1);
   EXPECT_THROW(correct(pairs, {1}), Error);
 }
@@ -161,13 +161,13 @@ TEST(Paired, HasTheIntervalThatInvertsItsTestAndCountsWins) {
   EXPECT_EQ(found.seeds, 4);
   EXPECT_EQ(found.difference.mean, -1);
   EXPECT_NEAR(found.effect, -1 / std::sqrt(14.0 / 3), 1e-12);
-  EXPECT_FALSE(found.told_apart());
+  EXPECT_FALSE(found.is_significant());
   Paired a = paired(Row(8, 1)), b = paired(Row(8, 2));
   a.p = 0.02, b.p = 0.03;
   Paired* both[] = {&a, &b};
   correct(both);
-  EXPECT_DOUBLE_EQ(a.holm, 0.04);
-  EXPECT_TRUE(a.told_apart() && b.told_apart());
+  EXPECT_DOUBLE_EQ(a.corrected, 0.04);
+  EXPECT_TRUE(a.is_significant() && b.is_significant());
 }
 
 TEST(Picked, HasThePOfThePairIfThereIsNoOther) {
@@ -199,7 +199,7 @@ TEST(Calibration, SinglePairRejectsAtItsLevel) {
     Row a, b;
     for (int seed = 0; seed < 8; ++seed)
       a.push_back(skewed_loss(random)), b.push_back(skewed_loss(random));
-    told += paired(log_ratios(a, b)).told_apart();
+    told += paired(log_ratios(a, b)).is_significant();
   }
   EXPECT_LE(told, 50 + 2 * 7) << "5% of 1,000, and two standard errors";
   EXPECT_GE(told, 15) << "the test is not idle";
@@ -218,7 +218,7 @@ TEST(Calibration, HoldsForTheWorstAgainstTheBestOfSeveral) {
     const auto [best, worst] = std::ranges::minmax_element(arms, {}, level);
     const auto at = [&](const auto& arm) { return static_cast<std::size_t>(arm - arms.begin()); };
     told += p_of_picked(arms, at(worst), at(best)) * 4 < 0.05;  // Holm over the four others
-    naive += paired(log_ratios(*worst, *best)).told_apart();
+    naive += paired(log_ratios(*worst, *best)).is_significant();
   }
   EXPECT_LE(told, 50);
   EXPECT_GT(naive, 100) << "looking for the best first misleads who does not correct for it";

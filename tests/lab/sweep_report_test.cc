@@ -120,7 +120,7 @@ TEST_F(Sweep, SaysThatSeveralHeadsWinWhereTheyDo) {
   EXPECT_NEAR(comparison.accuracy_gain, 0.3, 1e-12);
   EXPECT_NEAR(std::exp(comparison.loss.difference.mean), 100, 1e-9);
   EXPECT_EQ(comparison.loss.p, 2 / 256.0) << "two-sided";
-  EXPECT_EQ(comparison.loss.holm, 3 * 2 / 256.0)
+  EXPECT_EQ(comparison.loss.corrected, 3 * 2 / 256.0)
       << "of four tests in one correction, that of equal accuracies at 1 / 256 comes first";
   EXPECT_FALSE(comparison.equal_parameters);
   const std::string conclusion = conclusion_in(report);

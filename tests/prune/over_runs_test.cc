@@ -36,13 +36,13 @@ TEST(CurvesOverRuns, CompareMethodsRunByRun) {
   EXPECT_EQ(high.p, p_of_picked(losses, 1, 0)) << "two-sided, the best picked from all";
   EXPECT_GE(high.p, paired(log_ratios(losses[1], losses[0])).p);
   const double other = p_of_picked(losses, 2, 0);
-  EXPECT_EQ(high.holm, holm({high.p, other})[0]);
-  EXPECT_EQ(all.methods[2].points[0].against_best->holm, holm({high.p, other})[1]);
-  EXPECT_GE(high.holm, 2 * high.p) << "two are asked";
-  EXPECT_TRUE(high.told_apart());
-  EXPECT_FALSE(all.methods[2].points[0].against_best->told_apart());
+  EXPECT_EQ(high.corrected, holm({high.p, other})[0]);
+  EXPECT_EQ(all.methods[2].points[0].against_best->corrected, holm({high.p, other})[1]);
+  EXPECT_GE(high.corrected, 2 * high.p) << "two are asked";
+  EXPECT_TRUE(high.is_significant());
+  EXPECT_FALSE(all.methods[2].points[0].against_best->is_significant());
   EXPECT_FALSE(
-      over_runs(std::span(curves).first(5)).methods[1].points[0].against_best->told_apart())
+      over_runs(std::span(curves).first(5)).methods[1].points[0].against_best->is_significant())
       << "5 runs reach .0625";
 }
 
@@ -64,9 +64,10 @@ TEST(CurvesOverRuns, CompareWithTheBestOnOneSide) {
   const CurveOverRuns all = over_runs(curves);
   const auto against = [&](int m) { return *all.methods[m].points[1].against_best; };
   EXPECT_EQ(against(1).p, 1) << "every loss is that of the best";
-  EXPECT_FALSE(against(1).told_apart() || against(2).told_apart());
-  EXPECT_TRUE(against(3).told_apart());
-  EXPECT_DOUBLE_EQ(against(3).holm, 2 * against(3).p) << "two tests are real: of twin and worst";
+  EXPECT_FALSE(against(1).is_significant() || against(2).is_significant());
+  EXPECT_TRUE(against(3).is_significant());
+  EXPECT_DOUBLE_EQ(against(3).corrected, 2 * against(3).p)
+      << "two tests are real: of twin and worst";
 }
 
 TEST(CurvesOverRuns, ShowTheTableOfASingleRunOnly) {

@@ -75,7 +75,7 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
       Paired& found = all.methods[m].points[p].against_best.emplace(
           paired(log_ratios(losses[m], losses[static_cast<std::size_t>(best)])));
       found.p = p_of_picked(losses, m, static_cast<std::size_t>(best));
-      found.holm = found.p;
+      found.corrected = found.p;
     }
   }
 }
@@ -84,13 +84,13 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
 /// same heads, nothing is tested.
 template <class Pair>
 void correct_all(CurveOverRuns& all, const Pair& pair) {
-  std::vector<Paired*> asked;
+  std::vector<Paired*> tested;
   for (MethodOverRuns& method : all.methods) {
     for (PointOverRuns& point : method.points) {
-      if (std::optional<Paired>& one = point.*pair; one && !one->is_same()) asked.push_back(&*one);
+      if (std::optional<Paired>& one = point.*pair; one && !one->is_same()) tested.push_back(&*one);
     }
   }
-  correct(asked);
+  correct(tested);
 }
 
 /// Returns the rows of `table` in each curve, each starting with the name of its run.

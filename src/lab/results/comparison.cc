@@ -177,7 +177,7 @@ Paired paired(std::span<const double> differences) {
   Paired result{.difference = sign_flip_interval(row), .seeds = std::ssize(row)};
   result.wins = std::ranges::count_if(row, [](double x) { return x < 0; });
   result.effect = result.difference.mean / standard_deviation(row);
-  result.p = result.holm = sign_flip_p(std::span(&row, 1));
+  result.p = result.corrected = sign_flip_p(std::span(&row, 1));
   return result;
 }
 
@@ -189,19 +189,19 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
   return logs;
 }
 
-void correct(std::span<Paired* const> asked) {
-  const std::vector<double> corrected = holm(mapped(asked, &Paired::p));
-  for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->holm = corrected[i];
+void correct(std::span<Paired* const> tested) {
+  const std::vector<double> corrected = holm(mapped(tested, &Paired::p));
+  for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->corrected = corrected[i];
 }
 
-std::vector<double> correct(std::span<Paired* const> asked, const std::vector<double>& equal) {
-  require(asked.size() == equal.size(), "cannot correct ", asked.size(), " differences with ",
+std::vector<double> correct(std::span<Paired* const> tested, const std::vector<double>& equal) {
+  require(tested.size() == equal.size(), "cannot correct ", tested.size(), " differences with ",
           equal.size(), " equivalence tests: each pair has both");
-  std::vector<double> both = mapped(asked, &Paired::p);
+  std::vector<double> both = mapped(tested, &Paired::p);
   both.insert(both.end(), equal.begin(), equal.end());
-  const std::vector<double> corrected = holm(both, asked.size());
-  for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->holm = corrected[i];
-  return {corrected.begin() + std::ssize(asked), corrected.end()};
+  const std::vector<double> corrected = holm(both, tested.size());
+  for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->corrected = corrected[i];
+  return {corrected.begin() + std::ssize(tested), corrected.end()};
 }
 
 std::int64_t seeds_to_tell(double effect, double alpha) {
@@ -219,8 +219,8 @@ Json to_json(const Paired& logs) {
                        {"wins", logs.wins},
                        {"seeds", logs.seeds},
                        {"p", logs.p},
-                       {"p_holm", logs.holm},
-                       {"told_apart", logs.told_apart()}});
+                       {"p_holm", logs.corrected},
+                       {"told_apart", logs.is_significant()}});
 }
 
 std::vector<Column> ratio_columns(const std::string& key, const std::string& title) {

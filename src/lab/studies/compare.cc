@@ -33,7 +33,7 @@ std::string direction_of(const Comparison& one) {
 std::string conclusion_of(const Comparison& one, double margin) {
   const SideBySide& sides = one.sides;
   std::string said;
-  if (one.found.seeds > 0 && one.found.told_apart()) said = direction_of(one);
+  if (one.found.seeds > 0 && one.found.is_significant()) said = direction_of(one);
   if (!sides.fail_alike()) {
     const std::string fails = text("fails in ", sides.arm_without, " of ", sides.shared.size(),
                                    " seeds against ", sides.reference_without);
@@ -41,7 +41,7 @@ std::string conclusion_of(const Comparison& one, double margin) {
   }
   if (!said.empty()) return said;
   if (one.found.seeds == 0) return "no seed has a number in both";
-  return one.equal_holm < 0.05 ? text("equal within ", margin) : "inconclusive";
+  return one.equal_corrected < 0.05 ? text("equal within ", margin) : "inconclusive";
 }
 
 using enum Measure::By;
@@ -220,11 +220,11 @@ Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t as
           mean_over_seeds(one.sides.arm, measure, 0).mean,
           mean_over_seeds(one.sides.reference, measure, 0).mean,
           found.p,
-          found.holm,
+          found.corrected,
           found.effect,
           takes > 0 ? Json(takes) : Json(),
           one.equal,
-          one.equal_holm,
+          one.equal_corrected,
           conclusion};
 }
 

@@ -87,24 +87,24 @@ Comparison compared(const Arm& arm, const Arm& reference, const Measure& measure
   const std::vector<double>& differences = one.sides.differences;
   if (differences.empty()) return one;
   if (!one.sides.censored) one.equal = equal_p(differences, ratios ? std::log(margin) : margin);
-  one.equal_holm = one.equal;
+  one.equal_corrected = one.equal;
   one.found = paired(differences);
   return one;
 }
 
 /// Corrects both tests of all compared arms together.
 void correct_all(std::vector<Comparison>& all) {
-  std::vector<Paired*> asked;
+  std::vector<Paired*> tested;
   std::vector<double> equal;
   for (Comparison& one : all) {
     if (one.found.seeds == 0) continue;
-    asked.push_back(&one.found);
+    tested.push_back(&one.found);
     equal.push_back(one.equal);
   }
-  const std::vector<double> corrected = correct(asked, equal);
+  const std::vector<double> corrected = correct(tested, equal);
   std::size_t next = 0;
   for (Comparison& one : all) {
-    if (one.found.seeds > 0) one.equal_holm = corrected[next++];
+    if (one.found.seeds > 0) one.equal_corrected = corrected[next++];
   }
 }
 

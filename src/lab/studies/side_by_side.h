@@ -30,7 +30,7 @@ struct Comparison {
   const Arm* arm;
   SideBySide sides;
   Paired found{};
-  double equal = 1, equal_holm = 1;  // p of the equivalence test, and corrected with `found`
+  double equal = 1, equal_corrected = 1;  // p of the equivalence test, and corrected with `found`
 };
 
 /// Returns all seeds of an arm, with the number or without it.

@@ -137,7 +137,7 @@ std::optional<Judgement> compare(const std::vector<SweepGroup>& groups,
     Paired& found =
         judgement.losses.emplace_back(paired(log_ratios(family.losses[i], family.losses[best])));
     found.p = p_of_picked(family.losses, i, best);
-    found.holm = found.p;
+    found.corrected = found.p;
     judgement.fewer.push_back(members[i]);
     judgement.p_accurate.push_back(family.p_as_accurate(i, best));
   }
@@ -155,15 +155,15 @@ std::optional<Judgement> compare(const std::vector<SweepGroup>& groups,
 /// Corrects both tests for all groups of all families together. Both hypotheses of a pair can be
 /// true (its losses are the same, and its accuracies differ), so each counts.
 void correct_all(std::vector<Judgement>& all) {
-  std::vector<double> asked;
+  std::vector<double> tested;
   for (const Judgement& one : all) {
-    for (const Paired& loss : one.losses) asked.push_back(loss.p);
-    asked.insert(asked.end(), one.p_accurate.begin(), one.p_accurate.end());
+    for (const Paired& loss : one.losses) tested.push_back(loss.p);
+    tested.insert(tested.end(), one.p_accurate.begin(), one.p_accurate.end());
   }
-  const std::vector<double> corrected = holm(asked);
+  const std::vector<double> corrected = holm(tested);
   std::size_t next = 0;
   for (Judgement& one : all) {
-    for (Paired& loss : one.losses) loss.holm = corrected[next++];
+    for (Paired& loss : one.losses) loss.corrected = corrected[next++];
     for (double& p : one.p_accurate) p = corrected[next++];
   }
 }
@@ -173,7 +173,7 @@ void conclude(Judgement& judgement) {
   SweepComparison& result = judgement.comparison;
   if (judgement.fewer.empty()) return;  // one head is the best
   result.loss = judgement.losses[0];
-  result.several_win = result.accuracy_gain >= kGain && result.loss.told_apart();
+  result.several_win = result.accuracy_gain >= kGain && result.loss.is_significant();
   result.one_is_equal = judgement.p_accurate[0] < 0.05;
   const auto is_equal = [](double p) { return p < 0.05; };
   const auto first = std::ranges::find_if(judgement.p_accurate, is_equal);
@@ -181,7 +181,7 @@ void conclude(Judgement& judgement) {
     result.enough =
         judgement
             .fewer[static_cast<std::size_t>(std::distance(judgement.p_accurate.begin(), first))];
-  } else if (std::ranges::all_of(judgement.losses, &Paired::told_apart)) {
+  } else if (std::ranges::all_of(judgement.losses, &Paired::is_significant)) {
     result.enough = result.best;
   }
 }

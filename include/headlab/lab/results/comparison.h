@@ -54,24 +54,24 @@ struct Paired {
   std::int64_t seeds = 0, wins = 0;  // wins: seeds in which the difference is below 0
   double effect = 0;                 // mean / standard deviation; NaN for a single seed
   double p = 1;                      // sign_flip_p
-  double holm = 1;                   // p corrected over all tests of the same report; set by the
+  double corrected = 1;              // p corrected over all tests of the same report; set by the
                                      // caller, see correct()
 
   /// Returns whether the difference is significant at the 5% level.
-  bool told_apart() const { return holm < 0.05; }
+  bool is_significant() const { return corrected < 0.05; }
   /// Returns whether there is no difference at all, in any seed.
   bool is_same() const { return difference.mean == 0 && std::isnan(effect); }
 };
 Paired paired(std::span<const double> differences);
 /// Returns log(a / b) seed by seed, with the logarithms of geometric_interval.
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b);
-/// Sets `holm` of all comparisons.
-void correct(std::span<Paired* const> asked);
-/// Sets `holm` of all comparisons and returns the corrected p of `equal`, the equivalence tests of
-/// the same pairs, by one correction over both kinds of test. A pair has two null hypotheses, no
-/// difference and a difference of at least the margin, of which at most one is true: no p is
-/// multiplied by more than the number of pairs.
-std::vector<double> correct(std::span<Paired* const> asked, const std::vector<double>& equal);
+/// Sets `corrected` of all comparisons.
+void correct(std::span<Paired* const> tested);
+/// Sets `corrected` of all comparisons and returns the corrected p of `equal`, the equivalence
+/// tests of the same pairs, by one correction over both kinds of test. A pair has two null
+/// hypotheses, no difference and a difference of at least the margin, of which at most one is true:
+/// no p is multiplied by more than the number of pairs.
+std::vector<double> correct(std::span<Paired* const> tested, const std::vector<double>& equal);
 /// Returns the smallest number of seeds with which a difference of this effect size is significant,
 /// p below `alpha`, in 8 of 10 cases; 0 if there is no effect to detect.
 std::int64_t seeds_to_tell(double effect, double alpha = 0.05);
