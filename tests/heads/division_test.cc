@@ -9,7 +9,7 @@
 
 namespace headlab { namespace {
 
-class Divided : public testing::Test {
+class Splits : public testing::Test {
  protected:
   static constexpr Index kLength = 10, kClasses = 3;
 
@@ -28,7 +28,7 @@ class Divided : public testing::Test {
   std::unique_ptr<Task> task_ = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
 };
 
-TEST_F(Divided, FindsASplitByPosition) {
+TEST_F(Splits, FindsASplitByPosition) {
   Transformer halves = model(1);
   for (Index t = 0; t < kLength; ++t) blind(halves, t % 2, t);
   const HeadsReport report = report_of(halves);
@@ -51,7 +51,7 @@ TEST_F(Divided, FindsASplitByPosition) {
   EXPECT_EQ(json.at("classes").items()[0].at("mass").items().size(), 2u);
 }
 
-TEST_F(Divided, FindsASplitByTokens) {
+TEST_F(Splits, FindsASplitByTokens) {
   Transformer halves = model(kSame);
   blind(halves, 0, kLength), blind(halves, 1, kLength + 1);  // both do the third class
   const HeadsReport report = report_of(halves);
@@ -62,7 +62,7 @@ TEST_F(Divided, FindsASplitByTokens) {
   EXPECT_EQ(division->classes.size(), 6u);
 }
 
-TEST_F(Divided, ChoosesTheKindOfClassOnTheOtherHalf) {
+TEST_F(Splits, ChoosesTheKindOfClassOnTheOtherHalf) {
   Transformer halves = model(kSame);
   blind(halves, 0, kLength), blind(halves, 1, kLength + 1);
   Index not_best = 0;
@@ -80,7 +80,7 @@ TEST_F(Divided, ChoosesTheKindOfClassOnTheOtherHalf) {
 }
 
 /// Each head finds the last of its class at some distances, and does not see the others.
-TEST_F(Divided, FindsASplitByDistance) {
+TEST_F(Splits, FindsASplitByDistance) {
   constexpr Index kMany = 6;
   task_ = make_task("relations:length=10,vocab=6,classes=6,relations=1+same");
   Transformer halves = hand_built(task_->shape(), kMany, {kSame, kSame});
@@ -97,7 +97,7 @@ TEST_F(Divided, FindsASplitByDistance) {
 }
 
 /// Heads that do the same, less than perfectly.
-TEST_F(Divided, AllAlike) {
+TEST_F(Splits, NoneIfAllHeadsAttendAlike) {
   Transformer alike = model(1);
   const Tensor& W = alike.attention(0).Q.W;
   for (Index i = 0; i < W.count(); ++i) W.data()[i] *= static_cast<Scalar>(6e-5);
@@ -109,7 +109,7 @@ TEST_F(Divided, AllAlike) {
   EXPECT_GT(std::ranges::max(division->kinds, {}, &Division::Kind::p).p, 0.05);
 }
 
-TEST_F(Divided, LikeAnotherWhicheverHeadDoesWhat) {
+TEST_F(Splits, AgreesWithAnotherWhicheverHeadDoesWhat) {
   Transformer halves = model(1), other = model(1), thirds = model(1);
   for (Index t = 0; t < kLength; ++t) {
     blind(halves, t % 2, t), blind(other, 1 - t % 2, t), blind(thirds, t % 3 == 0, t);
@@ -117,13 +117,13 @@ TEST_F(Divided, LikeAnotherWhicheverHeadDoesWhat) {
   const HeadsReport reports[] = {report_of(halves), report_of(other), report_of(thirds)};
   const Division* divisions[] = {reports[0].division_of(0), reports[1].division_of(0),
                                  reports[2].division_of(0)};
-  EXPECT_EQ(likeness(*divisions[0], *divisions[1]), 1);
+  EXPECT_EQ(agreement(*divisions[0], *divisions[1]), 1);
   // 9 positions, 5 and 4 against 3 and 6; 2, 1 and 3, 3 in common.
-  EXPECT_NEAR(likeness(*divisions[0], *divisions[2]), (7 - 16.0 * 18 / 36) / (17 - 8), 1e-12);
+  EXPECT_NEAR(agreement(*divisions[0], *divisions[2]), (7 - 16.0 * 18 / 36) / (17 - 8), 1e-12);
 }
 
 /// The cost of a class equals that of ablating the head on the class's targets alone.
-TEST_F(Divided, ReportsTheCostOfEachClass) {
+TEST_F(Splits, ReportsTheCostOfEachClass) {
   Transformer halves = model(1);
   for (Index t = 0; t < kLength; ++t) blind(halves, t % 2, t);
   Generator random(Key{3});
@@ -152,7 +152,7 @@ TEST_F(Divided, ReportsTheCostOfEachClass) {
   EXPECT_TRUE(report_of(halves).division_of(0)->classes[c].rise.empty());
 }
 
-TEST_F(Divided, FindsNoSplitIfOneHeadDoesAll) {
+TEST_F(Splits, FindsNoSplitIfOneHeadDoesAll) {
   for (const Index relation : {Index{1}, kSame}) {
     const HeadsReport report = report_of(model(relation));
     EXPECT_TRUE(report.divisions.empty());

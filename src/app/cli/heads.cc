@@ -93,18 +93,18 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
 /// runs.
 Json::Array division_cells(const std::vector<Division>& divisions, double runs) {
   std::map<std::string, Index> ways;
-  std::vector<double> alike;
+  std::vector<double> agreements;
   for (const Division& a : divisions) {
     ++ways[a.how()];
     for (const Division& b : divisions) {
-      if (&a < &b && !a.by().empty() && a.by() == b.by()) alike.push_back(likeness(a, b));
+      if (&a < &b && !a.by().empty() && a.by() == b.by()) agreements.push_back(agreement(a, b));
     }
   }
-  std::erase_if(alike, [](double one) { return std::isnan(one); });
+  std::erase_if(agreements, [](double one) { return std::isnan(one); });
   std::vector<std::string> words;
   for (const auto& [way, count] : ways) words.push_back(text(way, " (", count, ")"));
   return {static_cast<double>(std::ssize(divisions)) / runs, join(words, ", "),
-          alike.empty() ? kUndefined : t_interval(alike).mean};
+          agreements.empty() ? kUndefined : t_interval(agreements).mean};
 }
 
 Table runs_table() {
@@ -116,8 +116,8 @@ Table runs_table() {
        Column("low", "low", "lower end of the 95% interval of this mean").fixed(3).no_legend(),
        Column("high", "high", "upper end of this interval").fixed(3).no_legend(),
        Column("shared", "shared", "share of the runs in which heads share it").fixed(2),
-       {"divided", "divided", "how these heads divide it, in so many runs"},
-       Column("alike", "alike",
+       {"divided", "split by", "how these heads divide it, in so many runs"},
+       Column("alike", "agreement",
               "adjusted Rand index of two runs' classes by the head that gives most: 1 the same "
               "parts, 0 by chance; mean over pairs of runs")
            .fixed(2)}};

@@ -69,7 +69,7 @@ Words of_roles() {
                               "below ",
                               kOwnerP, " when classes are shuffled")),
       size("not split", text("for a distributed relation: the heads' shares differ by less than ",
-                             Division::kAlike, " between queries (standard deviation)")),
+                             Division::kLeastSpread, " between queries (standard deviation)")),
       size("by no known class",
            "for a distributed relation: none of the tested classes explains the shares")};
 }

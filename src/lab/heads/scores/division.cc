@@ -246,7 +246,7 @@ std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r) {
   return division;
 }
 
-double likeness(const Division& a, const Division& b) {
+double agreement(const Division& a, const Division& b) {
   std::map<std::pair<std::size_t, std::size_t>, double> both;
   std::map<std::size_t, double> in_a, in_b;
   double classes = 0;

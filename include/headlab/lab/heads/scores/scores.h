@@ -131,8 +131,8 @@ struct Division {
   /// on a ground-truth key.
   double together = kUndefined;
   Index queries = 0;  // number of scored queries of split B
-  double spread = 0;  // standard deviation of the shares; below kAlike the heads attend alike
-  static constexpr double kAlike = 0.1;
+  double spread = 0;  // standard deviation of the shares; below kLeastSpread the heads attend alike
+  static constexpr double kLeastSpread = 0.1;
   struct Kind {
     const char* name;  // "token of the key"
     /// Share of the variance on split B (weighted by mass) that the mean shares of the classes on
@@ -164,12 +164,12 @@ struct Division {
   /// Returns the kind of class that splits the relation, such as "token of the key"; "" if none
   /// does.
   std::string by() const {
-    return spread >= kAlike && kinds[best].divides() ? kinds[best].name : "";
+    return spread >= kLeastSpread && kinds[best].divides() ? kinds[best].name : "";
   }
   /// Returns "by token of the key", "not split" or "by no known class".
   std::string how() const {
     if (!by().empty()) return "by " + by();
-    return spread < kAlike ? "not split" : "by no known class";
+    return spread < kLeastSpread ? "not split" : "by no known class";
   }
 };
 
@@ -177,7 +177,7 @@ struct Division {
 /// their heads: the adjusted Rand index over the classes that both have, each assigned to the head
 /// with the most mass. 1 for the same split, 0 for chance, NaN if one head has all classes. Source:
 /// Hubert and Arabie 1985.
-double likeness(const Division& a, const Division& b);
+double agreement(const Division& a, const Division& b);
 
 struct HeadsReport {
   std::vector<std::string> attention{};  // names of the attention layers, which `layer` indexes
