@@ -44,7 +44,7 @@ namespace {
 using Shares = std::vector<std::vector<double>>;
 
 /// Data of a relation: its targets and its owners.
-struct AskedRelation {
+struct TestedRelation {
   std::string name;
   Batch examples;               // with only the relation's targets
   std::vector<double> targets;  // of each example
@@ -57,10 +57,10 @@ struct AskedRelation {
 
 /// Returns the relations with an owner and targets of their own; `unasked` names those with an
 /// owner only.
-std::vector<AskedRelation> asked_relations(const Transformer& model, const Task& task,
-                                           const Example& example, std::string& unasked) {
+std::vector<TestedRelation> tested_relations(const Transformer& model, const Task& task,
+                                             const Example& example, std::string& unasked) {
   const HeadsReport scores = score_heads(model, task, {.without_truth = false});
-  std::vector<AskedRelation> all;
+  std::vector<TestedRelation> all;
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
     HeadSet owners;
     for (const HeadScores& head : scores.heads) {
@@ -81,7 +81,7 @@ std::vector<AskedRelation> asked_relations(const Transformer& model, const Task&
 }
 
 /// Adds the shares of a pass over a part of the examples to those of its relation.
-void add_shares(const Attribution& found, const HeadSet& heads, const AskedRelation& relation,
+void add_shares(const Attribution& found, const HeadSet& heads, const TestedRelation& relation,
                 Index first, Shares& sums) {
   const Batch& batch = relation.examples;
   const Index each = batch.length * batch.targets_per_position;
@@ -99,16 +99,16 @@ void add_shares(const Attribution& found, const HeadSet& heads, const AskedRelat
 
 /// Fills the shares of all relations.
 void find_shares(const Transformer& model, const Batch& examples, Index size,
-                 std::vector<AskedRelation>& relations) {
+                 std::vector<TestedRelation>& relations) {
   const HeadSet heads = all_heads(model);
-  for (AskedRelation& relation : relations) relation.without.resize(relation.owners.size());
+  for (TestedRelation& relation : relations) relation.without.resize(relation.owners.size());
   for_parts(examples, size, [&](const Batch& part, Index first) {
     if (part.target_count() == 0) return;
     NormScales norms;
     const Attribution whole = attribute_logits(model, part, true, {}, &norms);
     norms.given = true;
     std::map<std::string, Attribution> known;  // by the ablated head
-    for (AskedRelation& relation : relations) {
+    for (TestedRelation& relation : relations) {
       add_shares(whole, heads, relation, first, relation.whole);
       for (std::size_t i = 0; i < relation.owners.size(); ++i) {
         const auto [found, is_new] = known.try_emplace(head_text(relation.owners[i]));
@@ -121,7 +121,7 @@ void find_shares(const Transformer& model, const Batch& examples, Index size,
   });
 }
 
-PairSide side_of(const AskedRelation& relation, const HeadSet& heads, const HeadId& head,
+PairSide side_of(const TestedRelation& relation, const HeadSet& heads, const HeadId& head,
                  const HeadId& other) {
   const std::size_t h = std::ranges::find(heads, head) - heads.begin();
   const std::vector<double> none(relation.targets.size());
@@ -139,12 +139,12 @@ PairSide side_of(const AskedRelation& relation, const HeadSet& heads, const Head
 /// Returns the pairs with a row for each relation that one of the heads owns, or one row without
 /// any.
 std::vector<HeadPairReport> with_relations(const std::vector<HeadPairReport>& pairs,
-                                           const std::vector<AskedRelation>& relations,
+                                           const std::vector<TestedRelation>& relations,
                                            const HeadSet& heads) {
   std::vector<HeadPairReport> rows;
   for (const HeadPairReport& pair : pairs) {
     bool owns = false;
-    for (const AskedRelation& relation : relations) {
+    for (const TestedRelation& relation : relations) {
       if (!relation.owned_by(pair.first) && !relation.owned_by(pair.second)) continue;
       owns = true;
       HeadPairReport& row = rows.emplace_back(pair);
@@ -159,16 +159,16 @@ std::vector<HeadPairReport> with_relations(const std::vector<HeadPairReport>& pa
 
 /// Fills the cost of both beyond the sum of the single costs, on a relation's targets, for all its
 /// rows in which both heads have a certain share.
-void find_costs(const Transformer& model, const AskedRelation& relation,
+void find_costs(const Transformer& model, const TestedRelation& relation,
                 const AblationOptions& options, std::vector<HeadPairReport>& rows) {
-  std::vector<HeadPairReport*> asked;
+  std::vector<HeadPairReport*> tested;
   std::vector<HeadPair> pairs;
   for (HeadPairReport& row : rows) {
     if (row.relation != relation.name || !PairSide::is_sure(row.of_first.share) ||
         !PairSide::is_sure(row.of_second.share)) {
       continue;
     }
-    asked.push_back(&row);
+    tested.push_back(&row);
     pairs.emplace_back(row.first, row.second);
   }
   if (pairs.empty()) return;
@@ -177,9 +177,9 @@ void find_costs(const Transformer& model, const AskedRelation& relation,
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const Ablation::PairLosses& losses = found[p];
     const double resolution = loss_resolution(losses.largest_logit);
-    asked[p]->beyond = ablation.change(losses.joint, losses.apart, resolution);
-    asked[p]->beyond_share =
-        asked[p]->beyond.change / (ablation.mean(losses.joint) - ablation.mean(losses.whole));
+    tested[p]->beyond = ablation.change(losses.joint, losses.apart, resolution);
+    tested[p]->beyond_share =
+        tested[p]->beyond.change / (ablation.mean(losses.joint) - ablation.mean(losses.whole));
   }
 }
 
@@ -236,13 +236,13 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
     return report;
   }
   steps.next(shares_share);
-  std::vector<AskedRelation> relations = asked_relations(model, task, example, report.unasked);
+  std::vector<TestedRelation> relations = tested_relations(model, task, example, report.unasked);
   find_shares(model, example.batch, options.batch, relations);
   steps.done();
   steps.next(costs_share);
   report.pairs = with_relations(report.pairs, relations, heads);
   Steps counted(std::ssize(relations));
-  for (const AskedRelation& relation : relations) {
+  for (const TestedRelation& relation : relations) {
     find_costs(model, relation, options, report.pairs);
     counted.done();
   }

@@ -38,7 +38,7 @@ struct SharedQuery {
 
 std::vector<SharedQuery> shared_queries(const ScoredHeads& scored, std::size_t r,
                                         const std::vector<std::size_t>& heads) {
-  const QuerySet& set = scored.gathered.asked()[r].set;
+  const QuerySet& set = scored.gathered.scored()[r].set;
   std::vector<SharedQuery> queries;
   bool second = false;
   const Batch& batch = scored.example.batch;
@@ -119,21 +119,21 @@ Division::Kind explained_by(std::size_t kind, const std::vector<SharedQuery>& qu
   };
   Parts all;
   std::map<Index, Parts> by_class;
-  std::vector<const SharedQuery*> asked;
+  std::vector<const SharedQuery*> scored;
   std::vector<Index> classes;
   for (const SharedQuery& query : queries) {
     if (learned(query)) all.add(query), by_class[query.classes[kind]].add(query);
-    if (judged(query)) asked.push_back(&query), classes.push_back(query.classes[kind]);
+    if (judged(query)) scored.push_back(&query), classes.push_back(query.classes[kind]);
   }
   Division::Kind result{kClassKinds[kind]};
-  if (all.weight <= 0 || asked.empty()) return result;
+  if (all.weight <= 0 || scored.empty()) return result;
   double whole = 0;
-  for (const SharedQuery* query : asked) whole += error_of(*query, all, nullptr);
+  for (const SharedQuery* query : scored) whole += error_of(*query, all, nullptr);
   const auto explained = [&] {
     double left = 0;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
+    for (std::size_t i = 0; i < scored.size(); ++i) {
       const auto known = by_class.find(classes[i]);
-      left += error_of(*asked[i], all, known == by_class.end() ? nullptr : &known->second);
+      left += error_of(*scored[i], all, known == by_class.end() ? nullptr : &known->second);
     }
     return whole > 0 ? 1 - left / whole : 0;
   };

@@ -88,13 +88,13 @@ struct PatternSums::HeadRows {
 };
 
 PatternSums::PatternSums(const HeadedModel& model, const Batch& examples, Index size,
-                         std::span<const ScoredQueries> asked, const SumOptions& options)
-    : asked_(asked),
+                         std::span<const ScoredQueries> scored, const SumOptions& options)
+    : scored_(scored),
       options_(options),
       causal_(model.shape().architecture != Architecture::encoder) {
   const Index length = std::max(examples.length, examples.source_length);
   HeadSums head;
-  for (const ScoredQueries& truth : asked) {
+  for (const ScoredQueries& truth : scored) {
     const Index permutations = options.permuted ? truth.permuted->permutations() : 0;
     head.matches.push_back({.permuted = std::vector<double>(permutations)});
     if (permutations > 0) head.matches.back().by_query.resize(truth.set.queries.size());
@@ -117,7 +117,7 @@ PatternSums::PatternSums(const HeadedModel& model, const Batch& examples, Index 
     }
     ++head.id.attention_layer;
   }
-  largest_masses_.resize(asked.size());
+  largest_masses_.resize(scored.size());
   distances_.resize(heads_.size() * heads_.size());
   distance_rows_.resize(heads_.size() * heads_.size());
   gather(model, examples, size);
@@ -172,8 +172,8 @@ void PatternSums::add_row_sums(const std::vector<HeadRows>& rows,
 }
 
 void PatternSums::add_matches(HeadSums& head, const HeadRows& rows) const {
-  for (std::size_t q = 0; q < asked_.size(); ++q) {
-    const ScoredQueries& truth = asked_[q];
+  for (std::size_t q = 0; q < scored_.size(); ++q) {
+    const ScoredQueries& truth = scored_[q];
     if (truth.set.kind != head.kind) continue;
     MatchCounts& matches = head.matches[q];
     const QueryRange range = truth.set.range_of(rows.first, rows.end);
@@ -198,8 +198,8 @@ void PatternSums::add_matches(HeadSums& head, const HeadRows& rows) const {
 }
 
 void PatternSums::add_largest_masses(const std::vector<HeadRows>& rows) {
-  parallel_for(std::ssize(asked_), [&](Index q) {
-    const QuerySet& set = asked_[q].set;
+  parallel_for(std::ssize(scored_), [&](Index q) {
+    const QuerySet& set = scored_[q].set;
     for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
       double largest = 0;
       for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h) {
@@ -234,15 +234,15 @@ double PatternSums::distance(std::size_t a, std::size_t b) const {
   return ratio(distances_[pair], distance_rows_[pair]);
 }
 
-void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r) {
-  const Index permutations = gathered.asked()[asked].permuted->permutations();
+void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t scored, std::size_t r) {
+  const Index permutations = gathered.scored()[scored].permuted->permutations();
   std::vector<double> largest(permutations);
   for (const HeadSums& head : gathered.heads()) {
-    std::ranges::transform(largest, head.matches[asked].permuted, largest.begin(),
+    std::ranges::transform(largest, head.matches[scored].permuted, largest.begin(),
                            [](double a, double b) { return std::max(a, b); });
   }
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    const double mass = gathered.heads()[h].matches[asked].splits[1].mass * (1 - 1e-12);
+    const double mass = gathered.heads()[h].matches[scored].splits[1].mass * (1 - 1e-12);
     const auto reached =
         std::ranges::count_if(largest, [mass](double chance) { return chance >= mass; });
     RelationScore& score = report.heads[h].relations[r];

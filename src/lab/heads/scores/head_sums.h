@@ -70,10 +70,10 @@ class PatternSums {
   /// Runs the model over the examples, `size` sequences at a time, and adds to the sums of its
   /// heads.
   PatternSums(const HeadedModel& model, const Batch& examples, Index size,
-              std::span<const ScoredQueries> asked, const SumOptions& options);
+              std::span<const ScoredQueries> scored, const SumOptions& options);
 
   const std::vector<HeadSums>& heads() const { return heads_; }
-  std::span<const ScoredQueries> asked() const { return asked_; }
+  std::span<const ScoredQueries> scored() const { return scored_; }
   /// Returns the sum of the largest mass of any head over the held-out queries of a relation.
   double largest_masses(std::size_t truth) const { return largest_masses_[truth]; }
   /// Returns the mean Jensen-Shannon distance between the rows of two heads of one kind, over split
@@ -89,7 +89,7 @@ class PatternSums {
   void add_largest_masses(const std::vector<HeadRows>& rows);
   void add_distances(const std::vector<HeadRows>& rows);
 
-  std::span<const ScoredQueries> asked_;
+  std::span<const ScoredQueries> scored_;
   SumOptions options_;
   bool causal_;
   std::vector<HeadSums> heads_;
@@ -99,10 +99,10 @@ class PatternSums {
   std::vector<Index> distance_rows_;
 };
 
-/// Fills p of all heads on relation r, which has index `asked` in the sums: the share of
+/// Fills p of all heads on relation r, which has index `scored` in the sums: the share of
 /// permutations, including the ground truth, whose largest mass over heads reaches that of each
 /// head. Sums that differ by rounding alone are equal. Source: Westfall and Young 1993.
-void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r);
+void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t scored, std::size_t r);
 
 /// Returns the smallest p of each tested relation, ascending, with the relation. `count`: their
 /// number.

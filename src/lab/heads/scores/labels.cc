@@ -81,13 +81,13 @@ std::vector<std::string> labels_of(const HeadScores& scores, const HeadSums& hea
   for (std::size_t r = 0; r < job.relations.size(); ++r) {
     const RelationScore& score = scores.relations[r];
     if (!job.relations[r].positional && score.enough() &&
-        beats_offset(score.top1, job.asked[r].set)) {
+        beats_offset(score.top1, job.scored[r].set)) {
       labels.push_back(label_text("syntactic " + job.relations[r].name, score.queries));
     }
   }
   for (const ScoreEntry& row : score_table()) {
     if (row.from.weight == nullptr) continue;
-    const QuerySet& set = job.asked[pattern].set;
+    const QuerySet& set = job.scored[pattern].set;
     const double top1 = ratio(head.matches[pattern].splits[1].top1, set.splits[1].disjoint);
     if (row.from.label && top1 >= kRareShare && beats_offset(top1, set)) {
       labels.push_back(label_text(row.name, set.splits[1].disjoint));

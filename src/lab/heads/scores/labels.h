@@ -18,7 +18,7 @@ std::string like_of(const std::vector<double>& values);
 std::vector<HeadScores::Offset> offsets_of(const HeadSums& head);
 
 /// Returns the labels of a head, each with the number of queries on which it is based. `pattern` is
-/// the first set of queries in `job.asked` that belongs to a row of score_table().
+/// the first set of queries in `job.scored` that belongs to a row of score_table().
 std::vector<std::string> labels_of(const HeadScores& scores, const HeadSums& head,
                                    const ScoringJob& job, std::size_t pattern);
 

@@ -76,7 +76,7 @@ std::vector<RelationScore> relation_scores(const HeadSums& head, const ScoringJo
   std::vector<RelationScore> scores(job.relations.size());
   const Mask mask{job.example.batch, head.kind, job.causal, head.window};
   for (std::size_t r = 0; r < scores.size(); ++r) {
-    const QuerySet& set = job.asked[r].set;
+    const QuerySet& set = job.scored[r].set;
     if (set.kind == head.kind) scores[r] = score_of(head, head.matches[r], set, split, mask);
   }
   return scores;
@@ -93,7 +93,7 @@ std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool 
     double& value = values.emplace_back(kUndefined);
     if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
     if (row.from.weight == nullptr || !all) continue;
-    value = ratio(head.matches[pattern].splits[1].mass, job.asked[pattern].set.splits[1].disjoint);
+    value = ratio(head.matches[pattern].splits[1].mass, job.scored[pattern].set.splits[1].disjoint);
     ++pattern;
   }
   return values;
@@ -104,7 +104,7 @@ std::vector<Index> pattern_queries(const ScoringJob& job, std::size_t pattern) {
   std::vector<Index> queries;
   for (const ScoreEntry& row : score_table()) {
     const bool is_pattern = row.from.weight != nullptr;
-    queries.push_back(is_pattern ? job.asked[pattern].set.splits[1].disjoint : 0);
+    queries.push_back(is_pattern ? job.scored[pattern].set.splits[1].disjoint : 0);
     if (is_pattern) ++pattern;
   }
   return queries;
@@ -139,7 +139,7 @@ void decide_owners(HeadsReport& report, const ScoringJob& job, const HeadedModel
                    const HeadsOptions& options) {
   const auto judged = smallest_p(report, job.relations.size());
   const Index wanted = std::llround(1 / kOwnerP) * std::ssize(judged);
-  std::vector<ScoredQueries> asked;
+  std::vector<ScoredQueries> scored;
   std::vector<std::size_t> relations;
   for (const auto& [p, r] : judged) {
     const auto may_own = [&, relation = r](const HeadScores& head) {
@@ -147,12 +147,12 @@ void decide_owners(HeadsReport& report, const ScoringJob& job, const HeadedModel
       return score.lift >= kOwnerLift && score.p < 1.5 / static_cast<double>(options.permutations);
     };
     if (wanted <= options.permutations || !std::ranges::any_of(report.heads, may_own)) continue;
-    asked.push_back(job.asked_relation(r, wanted));
+    scored.push_back(job.scored_queries(r, wanted));
     relations.push_back(r);
   }
-  if (!asked.empty()) {
-    const PatternSums gathered(model, job.example.batch, options.batch, asked, {.shapes = false});
-    for (std::size_t i = 0; i < asked.size(); ++i) fill_p(report, gathered, i, relations[i]);
+  if (!scored.empty()) {
+    const PatternSums gathered(model, job.example.batch, options.batch, scored, {.shapes = false});
+    for (std::size_t i = 0; i < scored.size(); ++i) fill_p(report, gathered, i, relations[i]);
   }
   correct_p(report, job.relations.size());
 }
@@ -179,7 +179,7 @@ RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered,
   winner.p = best.p;
   winner.owned = best.owns();
   winner.mass_any = ratio(gathered.largest_masses(r), best.queries);
-  const ScoredQueries& truth = gathered.asked()[r];
+  const ScoredQueries& truth = gathered.scored()[r];
   winner.exchanges = truth.permuted->different();
   winner.fixed_keys = !relation.positional && truth.set.has_fixed_keys();
   winner.best_offset = truth.set.best_offset;
@@ -263,11 +263,11 @@ void fill_relations(HeadsReport& report, const ScoringJob& job, const ScoredHead
 void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
                             const HeadsOptions& options) {
   const PatternSums gathered(*options.untrained, job.example.batch, options.batch,
-                             std::span(job.asked).first(job.relations.size()),
+                             std::span(job.scored).first(job.relations.size()),
                              {.permuted = false, .shapes = false});
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     RelationWinner& winner = report.relations[r];
-    const QuerySet& set = job.asked[r].set;
+    const QuerySet& set = job.scored[r].set;
     double best_on_a = -1;
     for (const HeadSums& head : gathered.heads()) {
       const auto& splits = head.matches[r].splits;
@@ -312,7 +312,7 @@ HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsO
   job.add_relations(options.permutations);
   if (options.without_truth) job.add_patterns(task);
   Passes passes(job, options);
-  const PatternSums gathered(model, job.example.batch, options.batch, job.asked,
+  const PatternSums gathered(model, job.example.batch, options.batch, job.scored,
                              {.shapes = options.without_truth});
   passes.done();
   HeadsReport report{.attention = attention_layer_names(model),

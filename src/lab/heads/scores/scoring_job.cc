@@ -7,11 +7,11 @@ namespace headlab {
 
 void ScoringJob::add_relations(Index permutations) {
   for (std::size_t r = 0; r < relations.size(); ++r) {
-    asked.push_back(asked_relation(r, permutations));
+    scored.push_back(scored_queries(r, permutations));
   }
 }
 
-ScoredQueries ScoringJob::asked_relation(std::size_t r, Index permutations) const {
+ScoredQueries ScoringJob::scored_queries(std::size_t r, Index permutations) const {
   const Index window = widest_window(model, relations[r].kind);
   const QuerySet set = relation_queries(example, relations, r, causal, window);
   const Key key = Key{}.fold("permutations").fold(relations[r].name);
@@ -24,13 +24,13 @@ void ScoringJob::add_patterns(const Task& task) {
     if (attention_layer.attention->heads.empty() || patterns.contains(attention_layer.kind)) {
       continue;
     }
-    patterns[attention_layer.kind] = asked.size();
+    patterns[attention_layer.kind] = scored.size();
     const Mask mask{example.batch, attention_layer.kind, causal};
     for (const ScoreEntry& row : score_table()) {
       if (row.from.weight == nullptr) continue;
       truth.push_back(pattern_truth(row, mask, facts));
       const QuerySet set = lone_queries(truth.back(), mask);
-      asked.push_back({set, std::make_shared<PermutedTruth>(set, 0, Key{})});
+      scored.push_back({set, std::make_shared<PermutedTruth>(set, 0, Key{})});
     }
   }
 }

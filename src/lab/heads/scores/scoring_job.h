@@ -19,13 +19,13 @@ struct ScoringJob {
   std::vector<Relation> relations;
   const HeadedModel& model;
   bool causal = model.shape().architecture != Architecture::encoder;
-  std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `asked`
-  std::deque<GroundTruth> truth{};                  // a deque: `asked` points to its elements
-  std::vector<ScoredQueries> asked{};
+  std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `scored`
+  std::deque<GroundTruth> truth{};                  // a deque: `scored` points to its elements
+  std::vector<ScoredQueries> scored{};
 
   /// Adds the queries of all relations, with permutations of their ground-truth keys.
   void add_relations(Index permutations);
-  ScoredQueries asked_relation(std::size_t r, Index permutations) const;
+  ScoredQueries scored_queries(std::size_t r, Index permutations) const;
   /// Adds, for each kind of attention, the queries of the rows of score_table().
   void add_patterns(const Task& task);
 };

@@ -198,12 +198,12 @@ function knownPattern(pattern, tokens, causal) {
 }
 
 /// The queries of which a pattern speaks, of those that see two keys or more.
-const askedOf = (ideal, causal) => range(ideal.length).filter((t) =>
+const scoredQueries = (ideal, causal) => range(ideal.length).filter((t) =>
   (causal ? t : ideal.length - 1) > 0 && ideal[t].some((v) => v > 0));
 
 /// The patterns that say something of these tokens, and uniform attention.
 export const patternsOf = (known, tokens, causal) => [...known, UNIFORM]
-    .filter((one) => askedOf(knownPattern(one, tokens, causal), causal).length);
+    .filter((one) => scoredQueries(knownPattern(one, tokens, causal), causal).length);
 
 /// Returns the distance of weights from each of these patterns (mean Jensen-Shannon distance of the
 /// rows that the pattern defines), that of uniform attention, and the first as a share of the
@@ -213,9 +213,9 @@ export function distancesFromKnown(known, weights, tokens, causal = false) {
   return patternsOf(known, tokens, causal).map((pattern) => {
     const {name} = pattern;
     const ideal = knownPattern(pattern, tokens, causal);
-    const asked = askedOf(ideal, causal);
+    const queries = scoredQueries(ideal, causal);
     const mean = (rows) =>
-      asked.reduce((sum, t) => sum + jsDistance(rows[t], ideal[t]), 0) / asked.length;
+      queries.reduce((sum, t) => sum + jsDistance(rows[t], ideal[t]), 0) / queries.length;
     const distance = mean(weights);
     const uniform = mean(even);
     return {name, ideal, distance, uniform, share: distance / uniform};

@@ -6,7 +6,7 @@ import {button, dynamic, el, tableOf} from '../draw/ui.js';
 import {
   app, baseTrace, example, exampleIndex, go, headsOf, isSlow, run, task,
 } from '../state/state.js';
-import {doneBy} from '../parts/heads.js';
+import {rolesOf} from '../parts/heads.js';
 import {patternOf, rowOf} from '../parts/pattern.js';
 import {controlRow, hasRun, lab} from './learn.js';
 
@@ -17,12 +17,12 @@ function movedTable() {
   const original = forwardPass(run().model, task().set('scored').example(exampleIndex()));
   const rows = headsOf().filter((x) => run().attentionLayers[x.m].kind === 'self').map((x) => {
     const [now, old] = [baseTrace(), original].map((pass) => patternOf(pass, x.m, x.place));
-    const asked = range(now.rows).slice(1);
-    const moved = asked.reduce((sum, t) => sum + jsDistance(rowOf(now, t), rowOf(old, t)), 0);
-    const name = doneBy(x)[0]?.name;
+    const queries = range(now.rows).slice(1);
+    const moved = queries.reduce((sum, t) => sum + jsDistance(rowOf(now, t), rowOf(old, t)), 0);
+    const name = rolesOf(x)[0]?.name;
     const relation = task().relations.find((r) => r.name === name);
     const matter = relation?.positional ? 'position' : 'content';
-    return [x.at, name ?? '–', relation ? matter : '–', moved / (asked.length || 1)];
+    return [x.at, name ?? '–', relation ? matter : '–', moved / (queries.length || 1)];
   });
   return tableOf('Distance that each pattern moved: 0.83 is the largest possible',
     ['head', 'does', 'which is a matter of', 'moved by'], rows);

@@ -31,14 +31,15 @@ export function costOf(heads, r = run()) {
 }
 
 /// The relations that a head does as their owner must, whether it does them most or not.
-export function doneBy(x) {
+export function rolesOf(x) {
   const {lift, p} = app.page.facts.owner;
   return scoresOf(x).filter(({score}) => score.lift >= lift && score.p < p)
     .sort((a, b) => b.owns - a.owns || b.score.lift - a.score.lift);
 }
 
 /// Whether two heads do the same.
-const doSame = (x, y) => doneBy(x).some((d) => doneBy(y).some((other) => other.name === d.name));
+const shareRole = (x, y) =>
+  rolesOf(x).some((d) => rolesOf(y).some((other) => other.name === d.name));
 
 /// The pairs of a head that were measured: [{x: the other head, both, beyond, verdict}].
 export function pairsOf(x) {
@@ -58,7 +59,7 @@ export function pairsOf(x) {
 /// The head without which this one costs most beyond what both cost alone, of those that do the
 /// same if it does anything: {x, both, beyond}; null below .01 nats, or where nothing was measured.
 export function partnerOf(x) {
-  const found = pairsOf(x).filter(({x: y}) => !doneBy(x).length || doSame(x, y));
+  const found = pairsOf(x).filter(({x: y}) => !rolesOf(x).length || shareRole(x, y));
   const most = found.reduce((a, b) => (a && a.beyond >= b.beyond ? a : b), null);
   return most && most.beyond > 0.01 ? most : null;
 }
@@ -90,7 +91,7 @@ export function keptTo(x) {
 /// The step at which a head began with what it does best: half of its last lift.
 export function emergenceStepOf(x) {
   const {history} = run().facts;
-  const role = doneBy(x)[0];
+  const role = rolesOf(x)[0];
   const at = history?.heads.findIndex((h) => idOfPair(h) === x.at);
   const lifts = role && at >= 0 && history.relations[role.name]?.lift[at];
   const from = lifts ? lifts.findIndex((v) => v >= lifts.at(-1) / 2) : -1;
@@ -113,7 +114,7 @@ export const sharedBy = (x) => (run().reports.heads?.divisions || [])
 export function roleOf(x) {
   const shared = sharedBy(x);
   const clauses = [
-    ['attends to ', doneBy(x).map((d) => d.name).filter((name) => !shared.includes(name))],
+    ['attends to ', rolesOf(x).map((d) => d.name).filter((name) => !shared.includes(name))],
     ['shares attention to ', shared],
   ].filter(([, names]) => names.length)
     .map(([does, names]) => does + listed(names.map(meaningOf)));
@@ -135,13 +136,13 @@ function keptWords(kept, gone) {
 
 /// The facts of a head as rows [what, sentence].
 export function factsOf(x) {
-  const best = doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
+  const best = rolesOf(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
   const cost = costOf([x]);
   const partner = partnerOf(x);
   const emerged = emergenceStepOf(x);
   const kept = keptTo(x);
   const others = headsOf().filter((y) => y.at !== x.at);
-  const same = others.filter((y) => doSame(x, y));
+  const same = others.filter((y) => shareRole(x, y));
   const alone = lossWithout(others);
   return [
     best && [

@@ -150,13 +150,13 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
     return `query ${t} ${quoted(queries[t])} → key ${s} ${quoted(keys[s])}: ` +
       `${digits(map.values[t * map.cols + s])}${found}`;
   };
-  const asked = (t) => !truth || truth[t].keys.length > 0;
-  const missed = (r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0);
+  const isScored = (t) => !truth || truth[t].keys.length > 0;
+  const missed = (r) => (isScored(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0);
   let rowBar = truth ? missed : outside;
   if (left) rowBar = (r) => left[r0 + r];
   return matrix({
     rowNames: queries.slice(r0, r1 + 1).map((words, i) =>
-      asked(r0 + i) ? `${r0 + i} ${words}` : `(${r0 + i} ${words})`),
+      isScored(r0 + i) ? `${r0 + i} ${words}` : `(${r0 + i} ${words})`),
     rowFill: (r) => (locked === r0 + r ? 'accent' : 'ink'), first: [r0, c0],
     colNames: keys.slice(c0, c1 + 1), numbers: true, values: cut(map, shown), width, cell: 36,
     kind, top, root, axes: `queries down, keys across${root ? '; shaded by the root' : ''}`,
@@ -208,11 +208,11 @@ function barSentence({left, outside, truth}) {
 function patternSentence({map, truth, rel, left, outside, queries, keys, locked}) {
   const row = rowOf(map, locked);
   const best = largest(row);
-  const asked = truth ? truth.filter((one) => one.keys.length) : [];
-  const found = asked.filter((one) => one.hit).length;
-  const others = found < asked.length ? ', the others missed (dashed)' : '';
+  const scored = truth ? truth.filter((one) => one.keys.length) : [];
+  const found = scored.filter((one) => one.hit).length;
+  const others = found < scored.length ? ', the others missed (dashed)' : '';
   const foundWords = truth
-    ? ` ${task().relations[rel].name}: ${found} of ${asked.length} right keys found (outlined)` +
+    ? ` ${task().relations[rel].name}: ${found} of ${scored.length} right keys found (outlined)` +
       `${others}; bars: attention elsewhere; (brackets): nothing is asked.`
     : '';
   const barWords = barSentence({left, outside, truth});
@@ -254,15 +254,15 @@ const arc = (from, to, y, tall) =>
 /// The first attention layer that the task's relations speak of.
 const askingLayer = () => {
   const layers = run().attentionLayers;
-  const asked = layers.findIndex(({kind}) => task().relations.some((r) => r.kind === kind));
-  return asked >= 0 ? asked : layers.findIndex(({kind}) => kind !== 'encoder');
+  const first = layers.findIndex(({kind}) => task().relations.some((r) => r.kind === kind));
+  return first >= 0 ? first : layers.findIndex(({kind}) => kind !== 'encoder');
 };
 
 /// The query with the most right keys; the last of equals.
 export function busiestQuery() {
   const {length} = tokensOf(askingLayer()).queries;
-  const asked = (t) => task().relations.filter((_, r) => example().truth(r, t)?.length).length;
-  return range(length).reduce((a, b) => (asked(b) >= asked(a) ? b : a), 0);
+  const keysOf = (t) => task().relations.filter((_, r) => example().truth(r, t)?.length).length;
+  return range(length).reduce((a, b) => (keysOf(b) >= keysOf(a) ? b : a), 0);
 }
 
 /// Lays out the tokens of a sentence: source tokens above query tokens.
@@ -276,12 +276,12 @@ function sentenceOf(width, {t: wanted, head}) {
   return {
     t, queries, keys, room, top: 86, gap: kind === 'self' ? 0 : 40,
     at: (i) => 4 + room * (i + 0.5),
-    asked: task().relations.flatMap((one, r) => (one.kind === kind ? right(one.name, r) : [])),
+    rightKeys: task().relations.flatMap((one, r) => (one.kind === kind ? right(one.name, r) : [])),
     row: head && trace() ? rowOf(patternOf(trace(), m, head.place), t) : [],
   };
 }
 
-function sentenceItems({queries, keys, room, top, gap, at, asked, row}, t) {
+function sentenceItems({queries, keys, room, top, gap, at, rightKeys, row}, t) {
   const tall = (s, r) => (gap ? 20 : Math.min(66, 14 + 5 * Math.abs(t - s) + 6 * r));
   const side = Math.min(18, room - 6);
   const content = (words, i, y, is) => {
@@ -299,7 +299,7 @@ function sentenceItems({queries, keys, room, top, gap, at, asked, row}, t) {
     {stroke: 'accent', thick: 1 + 6 * w, alpha: 0.35 + 0.6 * w});
   return [
     ...(gap ? [small(2, top - 18, 'source')] : []),
-    ...asked.map(({r, s}) =>
+    ...rightKeys.map(({r, s}) =>
       line(arc(at(t), at(s), top - 12, tall(s, r)), {stroke: SERIES[r % 7], thick: 2})),
     ...[...row].flatMap((w, s) => (w >= 0.02 ? [looks(w, s)] : [])),
     ...keys.flatMap((words, s) => token(words, s, top, !gap && s === t)),
@@ -312,13 +312,13 @@ function sentenceItems({queries, keys, room, top, gap, at, asked, row}, t) {
 export function sentencePicture(width, query) {
   const made = sentenceOf(width, query);
   const {head} = query;
-  const {t, queries, keys, room, top, gap, at, asked, row} = made;
-  const names = (s) => asked.filter((one) => one.s === s).map((one) => one.name).join(' ');
-  const wanted = asked.map(({name, s}) => `${quoted(keys[s])} (${name}, at ${s})`);
+  const {t, queries, keys, room, top, gap, at, rightKeys, row} = made;
+  const names = (s) => rightKeys.filter((one) => one.s === s).map((one) => one.name).join(' ');
+  const wanted = rightKeys.map(({name, s}) => `${quoted(keys[s])} (${name}, at ${s})`);
   return {
     name: 'sentence', title: `Query ${t} ${quoted(queries[t])}`, width,
     height: top + gap + (head ? 60 : 16), items: sentenceItems(made, t),
-    sentence: asked.length ? `must attend to ${wanted.join(', ')}.`
+    sentence: rightKeys.length ? `must attend to ${wanted.join(', ')}.`
       : 'has no key that it must attend to.',
     table: () => ({
       head: ['token', 'at', 'right key of', ...(row.length ? ['attention'] : [])],

@@ -3,7 +3,7 @@
 // Read next: first_lanes.js.
 import {idOfPair, ownerOf} from '../engine/reports.js';
 import {app, headsOf, isStored, memo, run, task} from '../state/state.js';
-import {costOf, doneBy, partnerOf} from './heads.js';
+import {costOf, partnerOf, rolesOf} from './heads.js';
 import {questionOfTask, spokenName} from './task_words.js';
 
 /// The most lanes that fit on the first screen.
@@ -28,7 +28,7 @@ function headsOfQuestion(r) {
   const {name} = task().relations[r];
   const found = ownerOf(run(), r);
   const owner = found && found.place >= 0 ? idOfPair([found.m, found.original]) : null;
-  const does = (x) => x.at !== owner && doneBy(x).some((d) => d.name === name);
+  const does = (x) => x.at !== owner && rolesOf(x).some((d) => d.name === name);
   return {owner, others: headsOf().filter(does).map((x) => x.at)};
 }
 
@@ -36,12 +36,12 @@ function headsOfQuestion(r) {
 /// color, owner, others}. If there are too many, those with an owner come first.
 export const questions = memo(() => String(app.state.run), () => {
   const {relations, target_names: targets} = task();
-  const asked = relations.map(({name, kind}, r) => ({name, r, kind, slot: slotOf(name)}));
-  const covered = new Set(asked.map((one) => one.slot));
+  const named = relations.map(({name, kind}, r) => ({name, r, kind, slot: slotOf(name)}));
+  const covered = new Set(named.map((one) => one.slot));
   const kind = isStored() ? run().attentionLayers[0].kind : 'self';
   const rest = targets.map((name, slot) => ({name, r: -1, kind, slot}))
     .filter(({slot}) => !covered.has(slot));
-  const all = [...asked, ...rest].map((one) => ({...one, ...headsOfQuestion(one.r)}));
+  const all = [...named, ...rest].map((one) => ({...one, ...headsOfQuestion(one.r)}));
   const ranked = all.length <= MOST_LANES ? all
     : [...all].sort((a, b) => Boolean(b.owner) - Boolean(a.owner));
   return ranked.slice(0, MOST_LANES).map((one, color) => ({...one, color}));

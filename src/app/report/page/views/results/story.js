@@ -12,8 +12,8 @@ import {
   nearestStep, noPattern, onlyHeads, prunedRuns, run, stepSlider, task, timeSteps, trace, where,
 } from '../../state/state.js';
 import {
-  bestPoints, costOf, doneBy, emergences, emergenceStepOf, finetuning, headGrid,
-  partnerOf, percent, roleOf, sharedBy, sortings,
+  bestPoints, costOf, emergences, emergenceStepOf, finetuning, headGrid, partnerOf, percent,
+  roleOf, rolesOf, sharedBy, sortings,
 } from '../../parts/heads.js';
 import {listed} from '../../parts/task_words.js';
 import {busiestQuery, sentencePicture} from '../../parts/pattern.js';
@@ -102,7 +102,7 @@ export function verdict(r) {
 function featuredHeads() {
   const cost = (x) => costOf([x]) ?? -1;
   const costliest = [...headsOf()].sort((a, b) => cost(b) - cost(a));
-  const owners = headsOf().filter((x) => doneBy(x).some((d) => d.owns));
+  const owners = headsOf().filter((x) => rolesOf(x).some((d) => d.owns));
   const beyond = (x) => (partnerOf(x)?.beyond ?? -1) / (0.01 + Math.abs(cost(x)));
   const main = [...owners].sort((a, b) => beyond(b) - beyond(a))[0] || costliest[0];
   const second = partnerOf(main)?.x || costliest.find((x) => x.at !== main.at);
@@ -127,7 +127,7 @@ function findingOf(main, owners) {
     return 'No head finds its keys better than chance. This is the expected result, because the ' +
       'task is a control: there is nothing to find.';
   const scored = Boolean(run().reports.heads);
-  const hasRole = doneBy(main).length > 0 || sharedBy(main).length > 0;
+  const hasRole = rolesOf(main).length > 0 || sharedBy(main).length > 0;
   if (owners.length || !relations.length || !scored || hasRole)
     return `Head ${main.at} ${roleOf(main)}. The row below the tokens shows its attention.`;
   if (relations.every((_, r) => isUntested(run(), r)))
@@ -155,8 +155,8 @@ function scenes() {
   const {main, second, best, owners} = featuredHeads();
   const start = {gates: {}, hide: null, step: null, h: main.at, repl: 'zero'};
   const emerged = emergenceStepOf(main);
-  const role = doneBy(main)[0]?.name;
-  const same = second && doneBy(second).some((d) => d.name === role);
+  const role = rolesOf(main)[0]?.name;
+  const same = second && rolesOf(second).some((d) => d.name === role);
   const shared = sharedBy(main).includes(role);
   const kept = best?.heads.map(idOfPair);
   const early = timeSteps().filter((s) => s < emerged).at(-1) ?? null;
