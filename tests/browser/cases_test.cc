@@ -73,7 +73,7 @@ TEST_F(Cases, ControlsHaveNoOwnerAnywhere) {
           Words{"ablate", name, "--truth-edges", "--examples", "128"}, Words{"curve", name}})
       study.done(words);
     open_all_views(study.page(name));
-    EXPECT_NE(words("#verdict").find("No head owns"), std::string::npos);
+    EXPECT_NE(words("#conclusion").find("No head owns"), std::string::npos);
     std::vector<std::string> places;
     for (const char* view : kViews) places.push_back(std::string("#view=") + view);
     for (const char* lesson : kLessons)

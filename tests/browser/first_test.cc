@@ -269,7 +269,7 @@ TEST_F(FirstScreen, LeadsToTheHeadWithItsExample) {
   EXPECT_EQ(tab().text("String(exampleIndex())"), example);
   click("#view-first");
   click("#tab-story");
-  EXPECT_TRUE(there("#verdict-live")) << "the story in full is one click away";
+  EXPECT_TRUE(there("#conclusion-live")) << "the story in full is one click away";
 }
 
 TEST_F(FirstScreen, OpensItsDrawerBelowTheTappedHead) {

@@ -216,7 +216,7 @@ TEST_F(Lessons, TrueAsksForChanceAndCause) {
   click("#control-again");
   EXPECT_NE(caption("control"), control);
   lesson_of_run("true");
-  EXPECT_FALSE(there("#truth-verdict"));
+  EXPECT_FALSE(there("#truth-conclusion"));
   const Json relations = study.json("full/heads.json").at("relations");
   for (std::size_t r = 0; r < relations.items().size(); ++r) {
     const Json& owner = relations.items()[r].at("owner");
@@ -224,12 +224,12 @@ TEST_F(Lessons, TrueAsksForChanceAndCause) {
     choose("guess-head", at2(owner));
     choose("lab-guess", std::to_string(r));
     click("#show-truth");
-    if (shows("#truth-verdict", "Your guess is right")) break;  // a head may own two
+    if (shows("#truth-conclusion", "Your guess is right")) break;  // a head may own two
   }
-  EXPECT_TRUE(shows("#truth-verdict", "Your guess is right")) << words("#truth-verdict");
-  EXPECT_TRUE(shows("#truth-verdict", "nats"));
+  EXPECT_TRUE(shows("#truth-conclusion", "Your guess is right")) << words("#truth-conclusion");
+  EXPECT_TRUE(shows("#truth-conclusion", "nats"));
   choose("lab-guess", "4");
-  EXPECT_TRUE(shows("#truth-verdict", "Your guess is wrong"));
+  EXPECT_TRUE(shows("#truth-conclusion", "Your guess is wrong"));
 }
 
 TEST_F(Lessons, ExercisesTakeRightAnswersAndRefuseWrongOnes) {

@@ -37,7 +37,7 @@ TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
 TEST_F(PageOfARun, OpensWithItsStory) {
   open(full, "#view=story");
   EXPECT_TRUE(shows("#answered", " of 4 are right"));
-  EXPECT_GT(tab().text("document.querySelector('#verdict-live a').getAttribute('href')").size(),
+  EXPECT_GT(tab().text("document.querySelector('#conclusion-live a').getAttribute('href')").size(),
             1u);
   const std::string first = words("#answered");
   mark("asked", 0, 3);
@@ -73,7 +73,7 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   const Json relations = study.json("full/heads.json").at("relations");
   const std::string owner = at2(relations.items()[0].at("owner"));
   const std::size_t h = owner.back() - '0';
-  EXPECT_TRUE(shows("#verdict-live", owner + " owns back1")) << "Who finds it?";
+  EXPECT_TRUE(shows("#conclusion-live", owner + " owns back1")) << "Who finds it?";
   const auto needed = rows("#view")[1];
   EXPECT_EQ(needed[0] + " " + needed[1], "4 the task, by its definition") << "How many suffice?";
   EXPECT_NE(needed[2].find("with fewer the loss stays high"), needed[2].npos) << "Why no more?";

@@ -132,7 +132,7 @@ TEST_F(Readers, WithAScreenReaderHearThePageInReadingOrder) {
     EXPECT_EQ(
         tab().text(
             "(() => { const parts = [...document.querySelectorAll('header, #views, #controls, "
-            "#view :is(h3, figure, table, .verdict, .note, .controls, .cell)')].filter((e) => "
+            "#view :is(h3, figure, table, .conclusion, .note, .controls, .cell)')].filter((e) => "
             "e.offsetHeight && !e.closest('aside')); return parts.filter((e, i) => i && "
             "e.getBoundingClientRect().top < parts[i - 1].getBoundingClientRect().top - 40)"
             ".map((e) => e.outerHTML.slice(0, 80)).join(); })()"),
@@ -181,8 +181,8 @@ TEST_F(Readers, WithoutScriptsSeeConclusionMapsAndScores) {
   tab().allow_scripts(true);  // for the questions of this test; the page's own have not run
   EXPECT_FALSE(tab().holds("document.getElementById('static').hidden"));
   EXPECT_TRUE(tab().holds("document.getElementById('app').hidden"));
-  EXPECT_TRUE(shows("#verdict", "4 heads")) << words("#verdict");
-  EXPECT_TRUE(shows("#verdict", "has to look at the token 1 back")) << "what is asked";
+  EXPECT_TRUE(shows("#conclusion", "4 heads")) << words("#conclusion");
+  EXPECT_TRUE(shows("#conclusion", "has to look at the token 1 back")) << "what is asked";
   EXPECT_TRUE(shows("h1", "full"));
   EXPECT_TRUE(there("#scores-table tbody tr"));
   EXPECT_TRUE(shows("#static pre", "0.3") && shows("#static pre", "█")) << words("#static pre");

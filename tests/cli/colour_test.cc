@@ -26,7 +26,7 @@ TEST(Colour, MarksConclusionsOfATable) {
   EXPECT_EQ(plain(shown), table);
   EXPECT_NE(shown.find("0.1  \033[32mowner\033[0m\n"), shown.npos) << shown;
   EXPECT_NE(shown.find("0.2  \033[31mworse than chance\033[0m\n"), shown.npos) << shown;
-  EXPECT_NE(shown.find("\nowner      0.3  -\n"), shown.npos) << "only the column of verdicts";
+  EXPECT_NE(shown.find("\nowner      0.3  -\n"), shown.npos) << "only the column of conclusions";
   EXPECT_NE(shown.find("\nowner of nothing\n"), shown.npos) << "only tables";
 }
 

@@ -24,8 +24,8 @@ TEST(Compare, FalseDifferenceRateIsWithinTheLevel) {
     }
     const Result found = compare_arms(
         std::vector<Arm>{arm("a", losses[0]), arm("b", losses[1]), arm("c", losses[2])});
-    const Json::Array verdicts = found.table("comparisons").cells("verdict");
-    told += std::ranges::count(verdicts, Json("inconclusive")) < std::ssize(verdicts);
+    const Json::Array conclusions = found.table("comparisons").cells("verdict");
+    told += std::ranges::count(conclusions, Json("inconclusive")) < std::ssize(conclusions);
   }
   EXPECT_LE(told, 50) << "of 1,000 experiments in which the arms are the same";
   EXPECT_GE(told, 10) << "the test is not idle";
@@ -66,9 +66,9 @@ TEST(Compare, FalseEqualityRateOverSixArmsIsWithinTheLevel) {
     std::vector<Arm> arms;
     for (std::size_t a = 0; a < losses.size(); ++a) arms.push_back(arm(text("a", a), losses[a]));
     const Result found = compare_arms(arms);
-    const Json::Array verdicts = found.table("comparisons").cells("verdict");
-    any += std::ranges::any_of(verdicts, [](const Json& verdict) {
-      return verdict.string().starts_with("equal");
+    const Json::Array conclusions = found.table("comparisons").cells("verdict");
+    any += std::ranges::any_of(conclusions, [](const Json& conclusion) {
+      return conclusion.string().starts_with("equal");
     });
   }
   EXPECT_LE(any, 0.05 * kTrials + 9) << "5%, and two standard errors";
@@ -81,7 +81,9 @@ TEST(Compare, FalseClaimRateOfEitherKindIsWithinTheLevel) {
   int wrong = 0;
   int right = 0;
   constexpr int kTrials = 1000;
-  const auto is_equal = [](const Json& verdict) { return verdict.string().starts_with("equal"); };
+  const auto is_equal = [](const Json& conclusion) {
+    return conclusion.string().starts_with("equal");
+  };
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<std::vector<double>> losses(7);
     for (int seed = 0; seed < 10; ++seed) {
@@ -94,11 +96,11 @@ TEST(Compare, FalseClaimRateOfEitherKindIsWithinTheLevel) {
     }
     std::vector<Arm> arms;
     for (std::size_t a = 0; a < losses.size(); ++a) arms.push_back(arm(text("a", a), losses[a]));
-    const Json::Array verdicts = compare_arms(arms).table("comparisons").cells("verdict");
+    const Json::Array conclusions = compare_arms(arms).table("comparisons").cells("verdict");
     bool any = false;
-    for (std::size_t a = 0; a < verdicts.size(); ++a) {
-      const bool is_decided = verdicts[a] != Json("inconclusive");
-      const bool is_true = is_equal(verdicts[a]) == (a < 3);
+    for (std::size_t a = 0; a < conclusions.size(); ++a) {
+      const bool is_decided = conclusions[a] != Json("inconclusive");
+      const bool is_true = is_equal(conclusions[a]) == (a < 3);
       any = any || (is_decided && !is_true);
       right += is_decided && is_true;
     }

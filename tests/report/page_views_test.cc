@@ -94,7 +94,7 @@ TEST_F(PageStory, SaysThatRelationsWithFixedKeysAreNotTested) {
             std::string::npos);
   expect_said(page, {says("", "headline", {"6 heads", "every sequence has the same keys"}, wrong),
                      says("", "view", {"not tested"}, wrong),
-                     says("#view=story", "verdict-live", {"Not tested"}, wrong),
+                     says("#view=story", "conclusion-live", {"Not tested"}, wrong),
                      says("#view=story&scene=2", "scene-words",
                           {"No head can be tested: every sequence has the same keys"}, wrong)});
 }

@@ -175,7 +175,7 @@ class PageMaker {
     facts["role"] = one.is_parent ? "parent" : "run";
     facts["parent"] = one.parent;
     facts["task"] = task;
-    facts["verdict"] = conclusion_of(facts);
+    facts["conclusion"] = conclusion_of(facts);
     if (textbook_) facts["name"] = *textbook_ + "/" + one.run.path.filename().string();
     facts["files"] = sources_of(one);
     return facts;

@@ -213,8 +213,9 @@ std::string static_html(const Json& run, const Json& task, const RunStudy& study
   const std::vector<std::string> asked =
       texts_of(task.at("relations").items(),
                [](const Json& relation) { return relation.at("description").string(); });
-  std::string html = "<p id=\"verdict\">";
-  for (const Json& piece : run.at("verdict").items()) html += html_text(piece.at("text").string());
+  std::string html = "<p id=\"conclusion\">";
+  for (const Json& piece : run.at("conclusion").items())
+    html += html_text(piece.at("text").string());
   if (!asked.empty()) html += html_text("A query has to look at " + join(asked, ", ") + ".");
   html += "</p>\n" + maps_html(run, study);
   const Json* heads = run.at("reports").find("heads");

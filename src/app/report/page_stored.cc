@@ -94,7 +94,7 @@ class StoredPageMaker {
         patterns_facts(study_, patterns_on(patterns_.model(), batch_of(shown_)), shown_, blocks);
     facts["thumbnails"] = thumbnails_facts(study_, blocks);
     facts["reports"] = Json::object({{"heads", about_.heads}});
-    facts["verdict"] = conclusion_of(facts);
+    facts["conclusion"] = conclusion_of(facts);
     return facts;
   }
 

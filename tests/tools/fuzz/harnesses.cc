@@ -197,7 +197,7 @@ inline void kept(std::string_view bytes) {
     } catch (const Error&) {  // the others are read all the same
     }
   };
-  tried([&] { json["run"]["verdict"] = conclusion_of(json.at("run")); });
+  tried([&] { json["run"]["conclusion"] = conclusion_of(json.at("run")); });
   tried([&] {
     const Json again = to_json(read_as<Curve>(json.at("curve")));
     must(to_json(read_as<Curve>(again)) == again);

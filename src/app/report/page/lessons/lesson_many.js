@@ -248,6 +248,6 @@ export const manyLesson = {
         }),
       );
     main.append(
-      el('p', {class: 'verdict', id: 'answer'}, `How many? ${answer()}`), ...countNodes());
+      el('p', {class: 'conclusion', id: 'answer'}, `How many? ${answer()}`), ...countNodes());
   },
 };

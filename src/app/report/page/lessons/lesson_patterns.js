@@ -108,13 +108,13 @@ function truthMark(owns, best) {
   return best ? 'best of this head' : '';
 }
 
-/// The verdict on a reader's guess, which is negative if there was none.
+/// What is said of a reader’s guess, which is negative if there was none.
 function guessWords(guess, right) {
   if (guess < 0) return 'You did not guess. ';
   return right ? 'Your guess is right. ' : 'Your guess is wrong. ';
 }
 
-/// The guess and the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
+/// The guess and the scores: [relation, mass, chance, lift, p, conclusion] of the chosen head.
 function truthTable(head) {
   const rows = scoresOf(head).filter(({score}) => score.mass != null);
   if (!rows.length)
@@ -123,7 +123,7 @@ function truthTable(head) {
   const best = rows.reduce((a, b) => (b.score.lift > a.score.lift ? b : a));
   const guess = lab('guess', -1);
   const cost = costOf([head]);
-  const verdict = best.owns ? best.name : 'none of these';
+  const role = best.owns ? best.name : 'none of these';
   const nothing = guess >= task().relations.length;
   const right = nothing ? !best.owns : best.owns && guess === best.i;
   return [
@@ -132,8 +132,8 @@ function truthTable(head) {
       rows.map(({name, score: s, owns}) => [
         name, ...[s.mass, s.baseline, s.lift, s.p].map((v) => fixed(v, 3)),
         truthMark(owns, name === best.name)])),
-    el('p', {id: 'truth-verdict'},
-      el('b', null, `Head ${head.at} does ${verdict}. `),
+    el('p', {id: 'truth-conclusion'},
+      el('b', null, `Head ${head.at} does ${role}. `),
       guessWords(guess, right),
       cost != null && `Switched off, it costs ${digits(cost)} nats.`),
     cost == null && lacking('ablation.json', 'The cost of ablating it is')];

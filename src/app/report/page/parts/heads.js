@@ -41,7 +41,7 @@ export function rolesOf(x) {
 const shareRole = (x, y) =>
   rolesOf(x).some((d) => rolesOf(y).some((other) => other.name === d.name));
 
-/// The pairs of a head that were measured: [{x: the other head, both, beyond, verdict}].
+/// The pairs of a head that were measured: [{x: the other head, both, beyond, conclusion}].
 export function pairsOf(x) {
   const pairs = run().reports.interactions?.pairs || [];
   const sorted = (names) => names.sort().join();
@@ -50,9 +50,9 @@ export function pairsOf(x) {
     const rows = pairs.filter((p) => same(p, y));  // one for each relation
     const both = costOf([x, y]);
     const pair = rows.find((p) => p.verdict) || rows[0];
-    const {verdict} = pair || {};
-    if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), verdict}];
-    return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, verdict}] : [];
+    const conclusion = pair?.verdict;
+    if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), conclusion}];
+    return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, conclusion}] : [];
   });
 }
 
@@ -158,7 +158,7 @@ export function factsOf(x) {
     partner && [
       `without ${partner.x.at} as well`,
       `loss ${signed(partner.both)} nats: ${digits(partner.beyond, 2)} more than the two alone` +
-        (partner.verdict ? `, ${partner.verdict}` : ''),
+        (partner.conclusion ? `, ${partner.conclusion}` : ''),
     ],
     alone != null && ['alone', `loss ${digits(alone, 3)} with all others off`],
     emerged != null && ['emerged', `at step ${emerged}`],

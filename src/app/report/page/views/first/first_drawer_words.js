@@ -101,7 +101,7 @@ const PARTNER = [
   {name: 'alone-unknown', when: (f) => f.alone == null || f.isOnly, text: () => ''},
   {name: 'pairs-unknown', when: (f) => !f.knowsPairs, text: () => ' Pairs are not measured.'},
   {name: 'no-partner', when: (f) => !f.partner, text: () => ' No other head backs it up.'},
-  {name: 'redundant', when: (f) => f.partner.verdict === 'redundant',
+  {name: 'redundant', when: (f) => f.partner.conclusion === 'redundant',
     text: (f) => ` Without its redundant partner ${f.partner.x.at} too: ${digits(f.both, 2)}.`},
   {name: 'partner', when: () => true,
     text: (f) => ` Without ${f.partner.x.at} too: ${digits(f.both, 2)}.`},

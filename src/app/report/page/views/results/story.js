@@ -84,10 +84,10 @@ function askedNodes() {
 
 // ---- what happened ---------------------------------------------------------------------------
 
-/// The verdict of the program; what it speaks of is a link away.
-export function verdict(r) {
-  const pieces = r.facts.verdict.filter(({view}) => view !== 'prune');
-  return el('p', {class: 'verdict', id: 'verdict-live'},
+/// The conclusion of the program; what it speaks of is a link away.
+export function conclusion(r) {
+  const pieces = r.facts.conclusion.filter(({view}) => view !== 'prune');
+  return el('p', {class: 'conclusion', id: 'conclusion-live'},
     pieces.map(({text: words, head: h, relation: rel}) => {
       const place = {view: 'head', h, rel: rel || null};
       return h ? link(words, () => go(place), {href: formatHash({...app.state, ...place})})
@@ -204,7 +204,7 @@ function sceneNodes() {
       button(all.length > 2 ? `Ablate ${main.at} and watch ▸` : 'Watch ▸', () => to(1),
         {id: 'scene-start'}),
     ];
-  const words = el('p', {class: 'verdict', id: 'scene-words'});
+  const words = el('p', {class: 'conclusion', id: 'scene-words'});
   const tell = () => {
     words.replaceChildren(...explained(sceneWords(all[n - 1])));
   };
@@ -317,7 +317,7 @@ function headsNodes() {
 function storedNodes() {
   const {divisions = [], command} = run().reports.heads;
   return [
-    verdict(run()), headGrid(),
+    conclusion(run()), headGrid(),
     ...divisions.filter((d) => d.by && d.classes?.length)
       .map((d) => figure((width) => divisionPicture(d, width), {
         id: `division-${d.relation}`, most: 640, again: command,
@@ -366,12 +366,12 @@ export const storyView = {
     const part = (title, nodes) =>
       nodes.length && main.append(el('h3', null, title), ...nodes.filter(Boolean));
     if (!headsOf().length && !run().attentionLayers.length)
-      return main.append(verdict(run()), note('This model has 0 layers, so it has no heads. Its ' +
+      return main.append(conclusion(run()), note('This model has 0 layers, so it has no heads. Its ' +
         'loss is what embedding and unembedding alone can do.'));
     if (isStored()) return part('The heads', storedNodes());
     part('The questions', askedNodes());
     part('The result', [
-      verdict(run()), lacking('heads.json', 'Scores of heads against the ground truth are'),
+      conclusion(run()), lacking('heads.json', 'Scores of heads against the ground truth are'),
       isLive() && headsOf().length > 1 && scenePanel(),
     ]);
     part('The heads', headsNodes());
