@@ -128,10 +128,10 @@ TEST(Comments, NameIdentifiersThatExist) {
 
 TEST(Comments, IdentifiersAreRecognised) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(identifiers_in("// as in HeadPattern::gold_of; add_gold and kMost"),
-            (Names{"HeadPattern", "gold_of", "add_gold", "kMost"}));
-  EXPECT_EQ(identifiers_in("// HeadEdits, call() and `gold`"),
-            (Names{"HeadEdits", "call", "gold"}));
+  EXPECT_EQ(identifiers_in("// as in HeadPattern::truth_of; add_truth and kMost"),
+            (Names{"HeadPattern", "truth_of", "add_truth", "kMost"}));
+  EXPECT_EQ(identifiers_in("// HeadEdits, call() and `truth`"),
+            (Names{"HeadEdits", "call", "truth"}));
   EXPECT_EQ(identifiers_in("// y_j = x_j of W_OV, see score_table.h (McCalpin 1995), NaN"),
             Names{});
 }

@@ -739,7 +739,7 @@ def compare_heads(model, batch, given, said):
                                       ("examples", 0)):
                     compare(name, score[name], theirs[name], allowed)
         compare_distances(model, judge, place, heads, i, said["heads"]["distances"])
-    compare_chance(judge, found, heads, relations, said["heads"]["permutations"])
+    compare_permutations(judge, found, heads, relations, said["heads"]["permutations"])
     compare_winners(found, heads, relations)
     judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10
               and not r["verdict"].startswith("not tested")]
@@ -767,14 +767,14 @@ def compare_distances(model, judge, place, heads, i, theirs):
         compare("nearest", named[0] if named else math.nan, heads[i]["nearest_distance"], 1e-4)
 
 
-def compare_chance(judge, found, heads, relations, permutations):
+def compare_permutations(judge, found, heads, relations, permutations):
     """p against permutations of our own: within what chance makes of two such counts."""
     draws = 199
     for r, relation in enumerate(relations):
         of = {i: score for (s, i), score in found.items() if s == r}
         if not of or of[min(of)]["examples"] < 10:
             continue
-        largest = remember(("chance", r), lambda: judge.permuted_masses(
+        largest = remember(("permutations", r), lambda: judge.permuted_masses(
             r, [score["pattern"] for score in of.values()], draws, np.random.default_rng(r)))
         for i, score in of.items():
             ours = (1 + (largest >= score["mass"] * (1 - 1e-12)).sum()) / (1 + draws)
@@ -1030,8 +1030,8 @@ def compare_edges(model, batch, truth, said):
                     0.1 + 0.1 * costs["mass"])
             compare("random edges, ratio", test["random_mass"] / test["mass"],
                     test["random_ratio"], 1e-9)
-            control = (costs["random"] - whole).sum() / targets.sum()
-            compare("random edges", max(0, abs(control - test["random"]["change"]) - rough), 0, 0)
+            randomised = (costs["random"] - whole).sum() / targets.sum()
+            compare("random edges", max(0, abs(randomised - test["random"]["change"]) - rough), 0, 0)
             difference = test["truth"]["change"] - test["random"]["change"]
             compare("difference", difference, test["difference"]["change"], 1e-9)
             for name in ("random", "difference"):
@@ -1068,7 +1068,7 @@ def costs_of_edges(model, batch, patterns, truth, heads, everywhere, draws=5):
 
     def hidden_losses(edges):
         return sums_of(model.logits(batch, hidden=edges), batch.targets)
-    edges, mass, control, weight = nothing(), {}, 0, 0
+    edges, mass, randomised, weight = nothing(), {}, 0, 0
     for (b, t), keys in queries.items():
         for head in heads:
             at = head[0], (b, place[head], t, keys)
@@ -1088,8 +1088,8 @@ def costs_of_edges(model, batch, patterns, truth, heads, everywhere, draws=5):
                 drawn[m][b, h, t, key] = True
                 left -= patterns[m][b, h, t, key]
                 weight += patterns[m][b, h, t, key] / draws / len(queries)
-        control = control + hidden_losses(drawn) / draws
-    return {"truth": hidden_losses(edges), "random": control, "weight": weight,
+        randomised = randomised + hidden_losses(drawn) / draws
+    return {"truth": hidden_losses(edges), "random": randomised, "weight": weight,
             "mass": sum(mass.values()) / len(queries)}
 
 
