@@ -121,7 +121,8 @@ TEST_F(Cases, ASweepHasALineAlongItsNumbersOfHeads) {
               "--eval-examples", "32", "--out", "s"});
   study.done({"page", "s"});
   open(study.path("s/report.html"));
-  EXPECT_TRUE(there("#knee") && there("#sweep-heads")) << "a sweep opens with its knee";
+  EXPECT_TRUE(there("#loss-by-heads") && there("#sweep-heads"))
+      << "a sweep opens with its loss by heads";
   EXPECT_FALSE(shows("#view", "enough") && !shows("#view", "too few"))
       << "two seeds cannot tell: " << words("#headline");
   const auto maps = [&] {
@@ -138,7 +139,7 @@ TEST_F(Cases, ASweepHasALineAlongItsNumbersOfHeads) {
     }).length)js";
   EXPECT_EQ(tab().number(whole_maps), 4)
       << "the last query sees the first key, the first query not the last key";
-  const auto axis = tab().middle_of("#knee");
+  const auto axis = tab().middle_of("#loss-by-heads");
   tab().click(Tab::Place{axis.x - 200, axis.y});
   EXPECT_EQ(maps(), 2) << "the pointer takes the line along";
   EXPECT_EQ(tab().text("document.getElementById('sweep-heads').getAttribute('aria-valuetext')"),
@@ -168,7 +169,7 @@ TEST_F(Cases, ASweepOfSeveralFamiliesShowsOneAtATime) {
   EXPECT_EQ(tab().number("document.querySelectorAll('#sweep-grid .trial-map').length"), 2)
       << "one head in each of two seeds of one family";
   EXPECT_EQ(tab().text("task().name"), "duplicate") << "the other views show its model";
-  for (const std::vector<std::string>& row : table("knee")) {
+  for (const std::vector<std::string>& row : table("loss-by-heads")) {
     EXPECT_TRUE(row[0] != "task=relations") << row[0];
   }
 }

@@ -20,7 +20,7 @@ TEST_F(TrainedLessons, AreBroughtAlong) {
   for (const char* name : kLessons) go_to(std::string("#view=learn&world=run&lesson=") + name);
 
   go_to("#view=learn&lesson=budget");
-  EXPECT_NE(caption("knee").find("times that with"), std::string::npos);
+  EXPECT_NE(caption("loss-by-heads").find("times that with"), std::string::npos);
   go_to("#view=learn&lesson=many");
   for (const char* part : {"8: 0.", "5 seeds", "95 % intervals"})
     EXPECT_NE(caption("diversity").find(part), std::string::npos) << caption("diversity");

@@ -305,14 +305,14 @@ TEST_F(Readers, GetTheSameLossesAndEmergenceStepsFromPageAndProgram) {
   expect_same(svg_of("history"), program({"history", "full"}));
 }
 
-TEST_F(Readers, GetTheSameKneeFromThePageAndTheProgram) {
+TEST_F(Readers, GetTheSameLossByHeadsFromThePageAndTheProgram) {
   const Words sweep = cli::typed(
       "sweep --task relations:length=8 --heads 1,2,4 --seeds 3 --d-model 16 --steps 10 --batch 8 "
-      "--eval-examples 32 --out knee");
+      "--eval-examples 32 --out swept");
   study.done(sweep);
-  study.done({"page", "knee"});
-  open(study.path("knee/report.html"));
-  expect_same(svg_of("knee"), program(sweep));
+  study.done({"page", "swept"});
+  open(study.path("swept/report.html"));
+  expect_same(svg_of("loss-by-heads"), program(sweep));
 }
 
 /// The heads of the page can be chosen and moved through, so they are no picture; what they show is

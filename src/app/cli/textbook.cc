@@ -42,8 +42,8 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
   const RunCallbacks until_interrupted{{.should_stop = interrupted}};
   const auto watching = [&](const SweepTrial&) { return until_interrupted; };
   std::vector<Job> trainings;
-  for (const SweepTrial& cell : sweep_trials(grid)) {
-    trainings.push_back(training_job(folder, cell, watching));
+  for (const SweepTrial& trial : sweep_trials(grid)) {
+    trainings.push_back(training_job(folder, trial, watching));
   }
   const JobsDone made = make_shown(0, trainings);
   require(!made.stopped, "cannot write the textbook: it was interrupted");
@@ -55,9 +55,9 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
 /// Computes the data of the lessons for the first model with each number of heads: roles, costs of
 /// ablation and, for few enough heads, the loss of every subset.
 void analyse_models(const fs::path& folder) {
-  for (const SweepTrial& cell : sweep_trials(kTextbookGrid)) {
-    if (cell.config.train.seed != 0) continue;
-    const Run run = open_run(folder / cell.name);
+  for (const SweepTrial& trial : sweep_trials(kTextbookGrid)) {
+    if (trial.config.train.seed != 0) continue;
+    const Run run = open_run(folder / trial.name);
     const Batch batch = held_out_examples(*run.task, 512).batch;
     write_json(run.path / "heads.json", score_heads(run.model, *run.task));
     write_json(run.path / "ablation.json", result_of(ablate_heads(run.model, batch, {})));
@@ -70,10 +70,10 @@ void analyse_models(const fs::path& folder) {
 Json trained_controls(const fs::path& folder) {
   train_models(folder, kControlGrid);
   Json tasks = Json::array();
-  for (const SweepTrial& cell : sweep_trials(kControlGrid)) {
-    const Run run = open_run(folder / cell.name);
+  for (const SweepTrial& trial : sweep_trials(kControlGrid)) {
+    const Run run = open_run(folder / trial.name);
     Json& task = tasks.items().emplace_back(Json::object({{"task", run.config.task}}));
-    task["accuracy"] = read_trial(folder / cell.name).accuracy;
+    task["accuracy"] = read_trial(folder / trial.name).accuracy;
     task["scores"] = score_heads(run.model, *run.task, {.without_truth = false});
   }
   return Json::object({{"command", sweep_line(kControlGrid, "sweeps/controls")}, {"tasks", tasks}});

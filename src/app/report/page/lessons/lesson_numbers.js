@@ -6,7 +6,7 @@ import {hexOf} from '../draw/draw.js';
 import {bars, label, rect} from '../draw/charts.js';
 import {button, code, dynamic, el, figure, live, note, tableOf} from '../draw/ui.js';
 import {app, exampleIndex, memo, run, where} from '../state/state.js';
-import {kneePicture} from '../parts/heads_needed.js';
+import {lossByHeadsPicture} from '../parts/heads_needed.js';
 import {columns, headOfWorld, keysOfQuery, usualSwitches} from '../engine/worked_example.js';
 import {
   controlRow, cutNote, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
@@ -166,7 +166,7 @@ export const budgetLesson = {
       controlRow(labSlider('sharp', 'Sharpness', {min: 0, max: 12, step: 0.5, initial: 2}),
         labChoice('heads', 'Heads', [[1, '1'], [2, '2']], 1)),
       figure(budgetPicture, {id: 'budget', most: 560}),
-      sweep ? figure(kneePicture, {id: 'knee', most: 760, again: sweep.command})
+      sweep ? figure(lossByHeadsPicture, {id: 'loss-by-heads', most: 760, again: sweep.command})
         : note('To see this in trained models: ',
             code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee'),
             ', then ', code('headlab page sweeps/knee'), '.'));

@@ -2,10 +2,10 @@
 // sweep and a lesson show it. Read next: sweep_words.js.
 import {programPlot} from '../draw/plot.js';
 import {app} from '../state/state.js';
-import {familiesOf, familyOfGroup, kneeGroup, reasonOfSweep, sweepOf} from './sweep_words.js';
+import {familiesOf, familyOfGroup, openingGroup, reasonOfSweep, sweepOf} from './sweep_words.js';
 
 export const groupNow = () =>
-  Math.min(app.state.group ?? kneeGroup(), sweepOf().groups.length - 1);
+  Math.min(app.state.group ?? openingGroup(), sweepOf().groups.length - 1);
 
 export const familyNow = () => familyOfGroup(sweepOf().groups[groupNow()]);
 export const isOfFamily = (group) => familyOfGroup(group) === familyNow();
@@ -14,10 +14,10 @@ export const figuresOfFamilies = () => (familiesOf().length > 1 ? sweepOf().figu
 
 /// The loss of a family against heads, as the program draws it, and the numbers that support the
 /// conclusion.
-export function kneePicture(width) {
+export function lossByHeadsPicture(width) {
   const {figure: whole, groups} = sweepOf();
   const figures = figuresOfFamilies();
   const drawn = figures ? figures[familyNow()] : whole;
   const sentence = reasonOfSweep(familyNow()) || `${groups.length} groups of runs.`;
-  return drawn && programPlot({...drawn, sentence}, width, {name: 'knee'});
+  return drawn && programPlot({...drawn, sentence}, width, {name: 'loss-by-heads'});
 }

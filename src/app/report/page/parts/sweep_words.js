@@ -136,7 +136,7 @@ export function reasonOfSweep(family) {
 }
 
 /// The group of a family with which it opens: the one that is enough, else the best.
-export function kneeGroup(family = familiesOf()[0]) {
+export function openingGroup(family = familiesOf()[0]) {
   const c = comparisonOf(family);
   return groupNamed(c ? c.enough ?? c.best : lowestOf(family).name);
 }

@@ -1,6 +1,6 @@
 // The page of a sweep: the loss against the number of heads with a dot for each seed, and a handle
 // that moves along it; next to it the trained heads of every seed with that many heads. It opens
-// at the knee. Read next: sweep_words.js.
+// at the group that is enough. Read next: sweep_words.js.
 import {mapBitmap} from '../../draw/draw.js';
 import {digits} from '../../draw/charts.js';
 import {
@@ -10,11 +10,10 @@ import {app, go} from '../../state/state.js';
 import {listed} from '../../parts/task_words.js';
 import {spoken} from '../../parts/questions.js';
 import {
-  familyNow, figuresOfFamilies, groupNow, isOfFamily, kneePicture,
+  familyNow, figuresOfFamilies, groupNow, isOfFamily, lossByHeadsPicture,
 } from '../../parts/heads_needed.js';
 import {
-  conclusionOfSweep, familiesOf, headCount, kneeGroup, reasonOfSweep, spread,
-  sweepOf,
+  conclusionOfSweep, familiesOf, headCount, openingGroup, reasonOfSweep, spread, sweepOf,
 } from '../../parts/sweep_words.js';
 
 const MOST_TRIALS = 12;  // of a group that are shown with their maps
@@ -119,8 +118,8 @@ function chartNode() {
   const {length} = app.figures;
   let handle = null;
   const own = () => app.figures[length];
-  const node = figure(kneePicture, {
-    id: 'knee', most: 640, again: sweepOf().command,
+  const node = figure(lossByHeadsPicture, {
+    id: 'loss-by-heads', most: 640, again: sweepOf().command,
     point: (r, c) => pointAt(own().picture.marks.point(r, c)),
     choose: (r, c) => {
       const [heads] = own().picture.marks.point(r, c);
@@ -223,7 +222,7 @@ function groupTable() {
 const familyChoice = () => familiesOf().length > 1 &&
   el('div', {class: 'controls'}, choice('sweep-family', 'Family',
     familiesOf().map((family) => [family, family]),
-    (family) => chooseGroup(kneeGroup(family)), familyNow));
+    (family) => chooseGroup(openingGroup(family)), familyNow));
 
 /// The list of groups, for a family that does not compare numbers of heads.
 const groupChoice = () => el('div', {class: 'controls'}, choice('sweep-group', 'Group',
@@ -255,7 +254,7 @@ export const sweepView = {
   available: (page) => Boolean(page.facts.sweep),
   stepBy: (by) => moveStop(stopNow() + by),
   build(main) {
-    if (app.state.group == null) openAtKnee();
+    if (app.state.group == null) openSweep();
     main.append(...[
       dynamic('p', {class: 'headline', id: 'headline'}, () => conclusionOfSweep(familyNow())),
       dynamic('p', {class: 'detail', id: 'detail'},
@@ -271,10 +270,10 @@ export const sweepView = {
 const helpWords = () => (sweepOf().figure
   ? 'Drag the line, or use arrow keys: each row shows what the heads of one seed attend to.' : '');
 
-/// The other views begin with the model of the knee, unless the address names a run.
-function openAtKnee() {
-  const knee = kneeGroup();
-  const shown = trialsOf(sweepOf().groups[knee]).find((trial) => trial.run != null);
-  app.state.group = knee;
+/// The other views begin with the model of the opening group, unless the address names a run.
+function openSweep() {
+  const opening = openingGroup();
+  const shown = trialsOf(sweepOf().groups[opening]).find((trial) => trial.run != null);
+  app.state.group = opening;
   if (shown && app.state.run === 1) app.state.run = shown.run + 1;
 }
