@@ -217,7 +217,7 @@ TEST_F(PageOfARun, OpensTheMeaningOfAWordInPlace) {
   open(full, "#view=story");
   tab().evaluate(
       "[...document.querySelectorAll('#card .term')].find((word) => word.textContent "
-      "=== 'chance').focus()");
+      "=== 'baseline').focus()");
   EXPECT_FALSE(tab().holds("document.getElementById('meaning').hidden"));
   EXPECT_TRUE(shows("#meaning", "ignores content"));
   tab().evaluate("document.activeElement.blur()");
@@ -312,7 +312,7 @@ TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
   open(full, "#view=head&h=0.2&tab=time");
   double least = 1;
   for (const auto& row : table("time")) least = std::min(least, number_in(row[2]));
-  EXPECT_LT(least, 0) << "lifts below chance are drawn as what they are";
+  EXPECT_LT(least, 0) << "lifts below 0 are drawn as what they are";
   EXPECT_TRUE(tab().holds(
       "(() => { const {marks, table} = figures.find((f) => f.canvas.id === 'time').picture; const "
       "tops = Array.from({length: marks.rows}, (_, r) => Array.from({length: marks.cols(r)}, (__, "

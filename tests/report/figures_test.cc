@@ -1,5 +1,5 @@
-// Figures say what is in the results: titles, names, marks for the ground truth and for chance,
-// what is missing. picture_test.cc tests how items become SVG.
+// Figures say what is in the results: titles, names, marks for the ground truth and for the
+// baseline, what is missing. picture_test.cc tests how items become SVG.
 #include "headlab/app/report/figures.h"
 
 #include <algorithm>

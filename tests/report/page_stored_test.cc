@@ -27,7 +27,7 @@ TEST_F(StoredPages, SayWhichHeadOwnsARelation) {
                     {"Head 0.1 is the owner", "Known pattern", "Focus", "Most similar head"},
                     {"Needed?", "Emerged", "pruning", "Ablate"}),
                says("#view=story", "view", {"0.1 owns same"}, {"must name", "enough", "loss"}),
-               says("#view=head&h=0.1", "view", {"Known patterns", "Compared with chance"},
+               says("#view=head&h=0.1", "view", {"Known patterns", "Compared with the baseline"},
                     {"weights", "Output", "Over training", "Switch"}),
                says("#view=results", "view", {"computed from the patterns"}, {"folder"}),
                says("#view=about", "view", {"16 of 40 examples are shown"}, {"Settings"})});
@@ -37,7 +37,8 @@ TEST_F(StoredPages, NeedNoGroundTruth) {
   expect_said(page_of(40, false),
               {says("#view=first", "headline", {"4 heads."}),
                says("#view=first", "detail", {"Attention patterns of a model from an array"}),
-               says("#view=head&h=0.0", "view", {"Known patterns"}, {"Compared with chance"})});
+               says("#view=head&h=0.0", "view", {"Known patterns"},
+                    {"Compared with the baseline"})});
 }
 
 TEST_F(StoredPages, SayThatFewExamplesAreNoTest) {

@@ -90,7 +90,7 @@ def check_needed(head, words, curve, problems):
 
 def check_attends(head, words, heads, problems):
     """The share of attention is the score of the relation that is named."""
-    said = re.search(r"([\d.]+) of its attention is on the keys of “(.+?)” \(chance ([\d.]+)\)", words)
+    said = re.search(r"([\d.]+) of its attention is on the keys of “(.+?)” \(baseline ([\d.]+)\)", words)
     row = next((h for h in heads["heads"] if name_of((h["layer"], h["head"])) == head), None)
     if not said or not row:
         return

@@ -213,7 +213,7 @@ function barItems(row, y, {left, end, at}) {
 }
 
 /// Horizontal bars from zero. rows: [{name, value, low, high, tick, color, strong}]; a tick is a
-/// value to compare with, such as chance.
+/// value to compare with, such as a baseline.
 export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const names = rows.map((r) => r.name);
   const left = Math.min(width * 0.42, Math.max(30, ...names.map((t) => textWidth(t))) + 10);

@@ -133,8 +133,8 @@ export const quoted = (token) => `\u2068${visible(token)}\u2069`;
 /// Meanings of words by word: those of the glossary, set when the page starts.
 export const meanings = new Map();
 const EXPLAINED = new RegExp(
-  '\\b(lift|chance|mass|loss|nats?|owns|owner|relation|emerges|ablated|entropy|focus|regret|knee|' +
-  'diversity|redundant|compensates|' +
+  '\\b(lift|baseline|mass|loss|nats?|owns|owner|relation|emerges|ablated|entropy|focus|regret|' +
+  'knee|diversity|redundant|compensates|' +
   'p(?= [.\\d]))\\b|^(p)$');
 
 /// A word that opens its meaning under the pointer, with the focus, or by a tap.

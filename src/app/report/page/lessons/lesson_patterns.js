@@ -1,5 +1,5 @@
 // Patterns to know by name, drawn with noise, the answer under each; and the run's heads that are
-// nearest to them. Then whether it is true: what a picture suggests, with chance and cost, and
+// nearest to them. Then whether it is true: what a picture suggests, with baseline and cost, and
 // controls in which no head does anything, though one is always first.
 import {randomFrom, range, shuffled} from '../engine/numbers.js';
 import {idOfPair, idOf} from '../engine/reports.js';
@@ -114,7 +114,7 @@ function guessWords(guess, right) {
   return right ? 'Your guess is right. ' : 'Your guess is wrong. ';
 }
 
-/// The guess and the scores: [relation, mass, chance, lift, p, conclusion] of the chosen head.
+/// The guess and the scores: [relation, mass, baseline, lift, p, conclusion] of the chosen head.
 function truthTable(head) {
   const rows = scoresOf(head).filter(({score}) => score.mass != null);
   if (!rows.length)
@@ -128,7 +128,7 @@ function truthTable(head) {
   const right = nothing ? !best.owns : best.owns && guess === best.i;
   return [
     tableOf(`Head ${head.at} against the truth`,
-      ['relation', 'mass', 'chance', 'lift', 'p', ''],
+      ['relation', 'mass', 'baseline', 'lift', 'p', ''],
       rows.map(({name, score: s, owns}) => [
         name, ...[s.mass, s.baseline, s.lift, s.p].map((v) => fixed(v, 3)),
         truthMark(owns, name === best.name)])),

@@ -1,6 +1,7 @@
-// Facts about a head as sentences: its role compared with chance, its cost, other heads with the
-// same role, when it emerged, up to which size it is kept. The card, the grid and the scenes say
-// the same because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
+// Facts about a head as sentences: its role compared with the baseline, its cost, other heads with
+// the same role, when it emerged, up to which size it is kept. The card, the grid and the scenes
+// say the same because they ask here. A head of the grid is one stop of the Tab key; arrows move in
+// it.
 import {range} from '../engine/numbers.js';
 import {idOfPair, subsetLoss} from '../engine/reports.js';
 import {mapBitmap, pooled, remember} from '../draw/draw.js';
@@ -147,8 +148,9 @@ export function factsOf(x) {
   return [
     best && [
       `on ${best.name}`,
-      `${digits(best.score.mass, 2)} of its attention, ${digits(best.score.baseline, 2)} by ` +
-        `chance (lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
+      `${digits(best.score.mass, 2)} of its attention, baseline ` +
+        `${digits(best.score.baseline, 2)} (lift ${digits(best.score.lift, 2)}, ` +
+        `p ${digits(best.score.p, 3)})`,
     ],
     same.length && [
       best && sharedBy(x).includes(best.name) ? 'distributed over' : 'also in',
@@ -273,7 +275,7 @@ function describedCell(best, x, off) {
   let words = `head ${x.at}`;
   if (best) {
     const most = ownedBy(x).length ? '' : 'most on ';
-    words += `, ${most}${best.name}: ${digits(best.mass, 3)} of its attention, chance ` +
+    words += `, ${most}${best.name}: ${digits(best.mass, 3)} of its attention, baseline ` +
       `${digits(best.baseline, 3)}`;
   }
   return off ? `${words}, ablated` : words;

@@ -63,8 +63,8 @@ function putWords() {
   const heads = lab.heads === 1 ? 'The head' : `All ${headsText(lab.heads)}`;
   put('heads-title', `${heads}: choose one to ablate it`);
   byId('restore').disabled = view.labs.every(({active, heads: all}) => active === all);
-  put('legend', 'Bars: attention on the answer of each question; the tick is chance. Framed row: ' +
-    'the token that asks, on the left.' +
+  put('legend', 'Bars: attention on the answer of each question; the tick is the baseline. ' +
+    'Framed row: the token that asks, on the left.' +
     (lab.options.config.layers > 1 ? ' Head 1.0 is head 0 of layer 1.' : ''));
   updateKeep();
   const event = view.labs.map(lastEvent).filter(Boolean).join(' ');

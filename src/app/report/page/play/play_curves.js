@@ -137,7 +137,7 @@ export function curveOfOwners(lab) {
     onkeydown: (event) => lookByKey(lab, event),
   });
   const caption = el('figcaption', null, 'Lift of each question’s best head: attention on the ' +
-    'answer, from chance (0) to all (1). ★: it became the owner. Point here to look back.');
+    'answer, from the baseline (0) to all (1). ★: it became the owner. Point here to look back.');
   const node = el('figure', {class: 'owner-curve'}, caption, el('div', null, canvas));
   return {node, draw: () => drawOwners(lab, canvas, node)};
 }

@@ -55,7 +55,7 @@ export class HeadMaps {
   bar(i) {
     const fill = el('i');
     const tick = el('u');
-    tick.style.left = `${100 * this.lab.task.chance[i]}%`;
+    tick.style.left = `${100 * this.lab.task.baseline[i]}%`;
     return {fill, node: el('span', {class: `c${colorOf(i)}`}, fill, tick)};
   }
   /// Arrow keys move the focus among the heads.

@@ -58,7 +58,7 @@ export function chosen(r = run()) {
 }
 
 /// The relation whose truth is drawn: the state's, or the one that the chosen head does best, if it
-/// is clearly better than chance.
+/// is clearly above the baseline.
 export function relation(head = chosen()) {
   const {relations} = task();
   if (app.state.rel === '' || !head) return -1;

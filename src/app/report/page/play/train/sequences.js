@@ -78,7 +78,7 @@ export class Sequences {
     const {length: T} = this;
     data.counts = data.keys.map((keys, i) => Array.from(keys, (key, r) => key >= 0 &&
       data.keys.every((other, j) => j === i || other[r] !== key)));
-    this.chance = data.keys.map((keys, i) => {
+    this.baseline = data.keys.map((keys, i) => {
       let n = 0;
       let uniform = 0;
       const distances = new Map();

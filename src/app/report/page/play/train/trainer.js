@@ -101,14 +101,14 @@ export class Trainer {
   }
   finishMass(counted) {
     this.mass.forEach((row, i) => row.forEach((sum, x) => {
-      const chance = this.task.chance[i];
+      const baseline = this.task.baseline[i];
       row[x] = sum / Math.max(1, counted[i]);
-      const isOn = this.state[x] === 'on' && counted[i] > 0 && chance < 1;
-      this.lift[i][x] = isOn ? (row[x] - chance) / (1 - chance) : 0;
+      const isOn = this.state[x] === 'on' && counted[i] > 0 && baseline < 1;
+      this.lift[i][x] = isOn ? (row[x] - baseline) / (1 - baseline) : 0;
     }));
   }
   /// Measures and remembers. The head with the highest lift on a relation is its owner if the lift
-  /// reaches `ownerLift`: the program's rule, without its test against chance.
+  /// reaches `ownerLift`: the program's rule, without its permutation test.
   measure() {
     const now = {step: this.steps, ...this.evaluate()};
     now.best = this.lift.map((row) => row.reduce((a, lift, x) => (lift > row[a] ? x : a), 0));

@@ -41,7 +41,7 @@ function attendsFacts(x) {
   const name = best?.name;
   const does = (y) => rolesOf(y).some((d) => d.name === name);
   return {
-    best: best && spoken(name), mass: best?.score.mass, chance: best?.score.baseline,
+    best: best && spoken(name), mass: best?.score.mass, baseline: best?.score.baseline,
     asks: task().relations.length > 0, stored: isStored(), scored: Boolean(run().reports.heads),
     does: rolesOf(x).length > 0, owner: ownerNamed(name),
     others: headsOf().filter((y) => y.at !== x.at && does(y)).map((y) => y.at),
@@ -76,7 +76,7 @@ const ATTENDS_TO = [
     text: () => ' This writes scores: ', command: (f) => `headlab heads ${f.run}`},
   {name: 'share', when: () => true, lead: (f) => digits(f.mass, 2),
     text: (f) =>
-      ` of its attention is on the keys of “${f.best}” (chance ${digits(f.chance, 2)}).`},
+      ` of its attention is on the keys of “${f.best}” (baseline ${digits(f.baseline, 2)}).`},
 ];
 
 const ROLE = [

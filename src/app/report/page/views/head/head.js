@@ -1,6 +1,6 @@
 // One head: its card; its pattern with the truth drawn on it, and next to it that of another head,
 // or its own before training or pruning; why a query looks where it looks, product by product; what
-// the head then writes; its scores and chance, over training; its queries and keys in a plane.
+// the head then writes; its scores and baselines, over training; its queries and keys in a plane.
 import {attentionFunctionOf} from '../../engine/kinds.js';
 import {keysSeen} from '../../engine/model.js';
 import {pca, range} from '../../engine/numbers.js';
@@ -143,25 +143,25 @@ function writesNode(x) {
     ['question', 'raises most', 'lowers most'], rows)];
 }
 
-/// Attention on the right keys of each relation, and chance.
+/// Attention on the right keys of each relation, and the baseline.
 function truthBars(width, x) {
   const rows = scoresOf(x).filter(({score}) => score.mass != null);
   if (!rows.length)
     return lacking('heads.json', 'Scores against the ground truth are') ||
       note('No relation of the task applies to this head.');
   const scoreWords = (s) => [
-    `mass ${digits(s.mass)}`, `chance ${digits(s.baseline)}`, `lift ${digits(s.lift)}`,
+    `mass ${digits(s.mass)}`, `baseline ${digits(s.baseline)}`, `lift ${digits(s.lift)}`,
     `p ${digits(s.p, 3)}`, ...(s.queries != null ? [`${s.queries} queries`] : []),
   ].join(', ');
   const owned = ownedBy(x);
   return bars({
     width: Math.min(width, 560), unit: 'attention on the right keys', low: 0, high: 1,
-    tickName: 'chance',
+    tickName: 'baseline',
     rows: rows.map(({name, i, score}) => ({
       name, value: score.mass, tick: score.baseline, strong: i === relation(x),
     })),
     about: {
-      name: `truth-${x.at}`, title: 'Compared with chance',
+      name: `truth-${x.at}`, title: 'Compared with the baseline',
       sentence: `Over ${run().reports.heads?.examples ?? 'all scored'} examples. ` +
         (owned.length ? `${x.at} owns ${owned.join(', ')}.` : `${x.at} owns nothing.`),
     },
@@ -185,7 +185,7 @@ function liftPicture(width, x) {
     lines: step == null ? [] : [{x: step, name: `step ${step}`, strong: true}],
     about: {
       name: `lift-${x.at}`, title: `Head ${x.at} over training`,
-      sentence: 'Lift on each relation: 0 is chance, 1 is perfect.',
+      sentence: 'Lift on each relation: 0 is the baseline, 1 is perfect.',
     },
   });
 }
@@ -233,11 +233,11 @@ function planePicture(width, x) {
 // ---- the view ----------------------------------------------------------------------------------
 
 const STORED_TABS = [
-  ['known', 'Known patterns', knownBars], ['truth', 'Compared with chance', truthBars]];
+  ['known', 'Known patterns', knownBars], ['truth', 'Compared with the baseline', truthBars]];
 const TABS = [
   ['row', 'Why these keys', rowPicture], ['flow', 'To the answer', flowPicture],
   ['writes', 'Output', null],
-  ['truth', 'Compared with chance', truthBars], ['time', 'Over training', liftPicture],
+  ['truth', 'Compared with the baseline', truthBars], ['time', 'Over training', liftPicture],
   ['plane', 'Queries and keys', planePicture]];
 
 /// The tabs of this page: without a model, those that need none.
