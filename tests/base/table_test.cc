@@ -86,54 +86,16 @@ TEST(Result, RefusesAnotherShape) {
   expect_error([&] { to_json(Result{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"a row has 0"});
 }
 
-TEST(Result, IsReadFromOlderVersionsAndNotFromLaterOnes) {
+TEST(Result, RefusesAnotherSchema) {
   Json json = example();
-  EXPECT_EQ(json.at("schema"), Json(kSchema));
+  EXPECT_EQ(json.at("schema"), Json(3));
+  for (const Json& other : {Json(1), Json(2), Json(4), Json("3")}) {
+    json["schema"] = other;
+    expect_error([&] { result_of(json); }, {"another development version", "schema " + other.dump(),
+                                            "reads schema 3", "repeat the command that made it"});
+  }
   std::erase_if(json.members(), [](const Json::Member& one) { return one.first == "schema"; });
-  EXPECT_EQ(result_of(json).tables[0].rows.size(), 2u) << "of a version before there were schemas";
-  json["schema"] = kSchema + 1;
-  expect_error([&] { result_of(json); }, {"later version", "schema 3"});
-}
-
-/// The description of a column as schema 1 wrote it, read by this version.
-Column of_schema_1(const std::string& key, int digits, const std::string& unit = "") {
-  return column_of(Json::object({{"key", key},
-                                 {"title", "title"},
-                                 {"meaning", "meaning"},
-                                 {"digits", digits},
-                                 {"unit", unit},
-                                 {"told", false}}));
-}
-
-TEST(Columns, AreReadFromDescriptionsOfSchema1) {
-  using Paths = std::vector<std::string>;
-  const Column change = of_schema_1("truth.change,low,high", -2);
-  EXPECT_EQ(change.key, "truth");
-  EXPECT_EQ(change.paths, (Paths{"truth.change", "truth.low", "truth.high"}));
-  EXPECT_EQ(change.cell, CellKind::interval);
-  EXPECT_EQ(change.form, Form::signed_number);
-  EXPECT_FALSE(change.in_legend);
-  const Column loss = of_schema_1("loss.mean,half_width", -1);
-  EXPECT_EQ(loss.cell, CellKind::half_width);
-  EXPECT_EQ(loss.paths, (Paths{"loss.mean", "loss.half_width"}));
-  const Column best = of_schema_1("best.layer,head", -1);
-  EXPECT_EQ(best.key, "best");
-  EXPECT_EQ(best.cell, CellKind::head);
-  EXPECT_EQ(of_schema_1("layer,head", -1).key, "head");
-  EXPECT_EQ(of_schema_1("from", -1, "head").cell, CellKind::head);
-  EXPECT_EQ(of_schema_1("kept", -1, "heads").cell, CellKind::heads);
-  EXPECT_EQ(of_schema_1("lifts", -1, "line").cell, CellKind::sparkline);
-  const Column conclusion = of_schema_1("verdict,owned", -3);
-  EXPECT_EQ(conclusion.cell, CellKind::marked);
-  EXPECT_EQ(conclusion.paths, (Paths{"verdict", "owned"}));
-  EXPECT_EQ(conclusion.form, Form::hidden);
-  EXPECT_EQ(of_schema_1("p", -4).form, Form::p_value);
-  EXPECT_EQ(of_schema_1("n", 1000).form, Form::grouped);
-  EXPECT_EQ(of_schema_1("share", 1, "%").form, Form::percent);
-  EXPECT_EQ(of_schema_1("share", 1, "%").digits, 1);
-  EXPECT_EQ(of_schema_1("lift", 3).form, Form::fixed);
-  EXPECT_EQ(of_schema_1("lift", 3).digits, 3);
-  EXPECT_EQ(of_schema_1("shares.0", 3).csv, "title");
+  expect_error([&] { result_of(json); }, {"no schema", "repeat the command that made it"});
 }
 
 TEST(Columns, NameTheirCellAndTheirFormInJson) {
@@ -155,21 +117,6 @@ TEST(Columns, RoundTripThroughJson) {
   for (const Column& column : found.tables[0].columns) {
     EXPECT_EQ(Json(column_of(column)), Json(column)) << column.key;
   }
-}
-
-TEST(Result, Schema1GetsTypedColumns) {
-  const Json old = Json::parse(
-      R"({"schema":1,"heads":[{"layer":0,"head":2,"p":0}],"tables":[{"name":"heads",)"
-      R"("title":"","note":"","inner":"","columns":[{"key":"layer,head","title":"head",)"
-      R"("meaning":"","digits":-1,"unit":"","told":false},{"key":"p","title":"p","meaning":"",)"
-      R"("digits":-4,"unit":"","told":true}]}]})");
-  const Json typed = with_typed_columns(old);
-  const Json::Array& columns = typed.at("tables").items()[0].at("columns").items();
-  EXPECT_EQ(columns[0].at("cell"), Json("head"));
-  EXPECT_EQ(columns[1].at("form"), Json("p_value"));
-  EXPECT_EQ(typed.at("schema"), Json(kSchema));
-  EXPECT_EQ(Json(result_of(old).tables[0].rows[0]).dump(), "[[0,2],0]");
-  EXPECT_EQ(with_typed_columns(Json::object({{"loss", 1}})).dump(), R"({"loss":1})");
 }
 
 TEST(Table, FindsColumnsByTheirKeys) {

@@ -88,7 +88,7 @@ TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
 
 /// A result of a run, of these weights.
 void write_result(const TrainedRun& run, Index step, const std::string& weights) {
-  Json result = score_heads(run.model, *run.task);
+  Json result = result_of(score_heads(run.model, *run.task));
   result["step"] = step;
   result["weights"] = weights;
   write_file(run.path / "heads.json", result.dump());
@@ -126,7 +126,8 @@ TEST_F(Pages, RefuseWhatAnotherRunLeft) {
     write_file(one.path / name, own);
   }
   make_page({one.path});
-  write_json(one.path / "heads.json", stamped({{"step", 1}, {"run", identity_of(other.config)}}));
+  write_json(one.path / "heads.json",
+             Result{.about = stamped({{"step", 1}, {"run", identity_of(other.config)}})});
   EXPECT_THROW(make_page({one.path}), Error) << "a result of a run, of whatever step";
 }
 
@@ -205,7 +206,7 @@ TEST_F(Pages, CharacterModelTakesAtMostSixMegabytes) {
   fit_to_task(config);
   const TrainedRun run = create_run(path("char"), config);
   const HeadsReport report = score_heads(run.model, *run.task, {.without_truth = false});
-  write_json(run.path / "heads.json", to_json(report));
+  write_json(run.path / "heads.json", result_of(report));
   const Page page = make_page({run.path});
   EXPECT_LE(page.html.size(), 6'000'000u);
   const Json facts = facts_in(page.html);
@@ -306,31 +307,23 @@ TEST_F(Pages, NameDamagedFiles) {
     write_file(run.path / file, "{}");
     EXPECT_THROW(make_page({run.path}), Error);
     write_file(run.path / file, "{\"headlab\": \"0.1.0\"}");
-    if (std::string(file) != "ablation.json") {
-      EXPECT_THROW(make_page({run.path}), Error) << file;
-    }
+    EXPECT_THROW(make_page({run.path}), Error) << file;
     fs::remove(run.path / file);
   }
   EXPECT_THROW(make_page({path("nothing")}), MissingRun);
   EXPECT_THROW(make_page({}), Error);
 }
 
-/// Scripts of the page read the cell and the form of a column, which schema 1 did not name.
-TEST_F(Pages, TranslateTheColumnsOfSchema1) {
+TEST_F(Pages, RefuseResultsOfAnotherSchemaAndColumnsWithoutADescription) {
   const TrainedRun run = trained("a");
-  const std::string start = R"({"headlab":"0.1.0","schema":1,"heads":[],"tables":[)";
-  const std::string column =
-      R"({"key":"change,low,high","title":"change","meaning":"","digits":-2,"unit":"","told":true})";
-  write_file(run.path / "ablation.json",
-             start + R"({"name":"heads","title":"","note":"","inner":"","columns":[)" + column +
-                 "]}]}");
-  const Json facts = facts_in(make_page({run.path}).html);
-  const Json& report = facts.at("runs").items()[0].at("reports").at("ablation");
-  const Json& read = report.at("tables").items()[0].at("columns").items()[0];
-  EXPECT_EQ(read.at("cell"), Json("interval"));
-  EXPECT_EQ(read.at("form"), Json("signed"));
-  EXPECT_EQ(read.at("paths").dump(), R"(["change","low","high"])");
-  write_file(run.path / "ablation.json", start + R"({"columns":[7]}]})");
+  const fs::path file = run.path / "ablation.json";
+  const std::string end = R"(,"heads":[],"tables":[{"name":"heads","columns":[7]}]})";
+  for (const char* schema : {R"("schema":2)", R"("schema":4)", R"("seed":0)"}) {
+    write_file(file, std::string(R"({"headlab":"0.1.0",)") + schema + end);
+    expect_error([&] { make_page({run.path}); },
+                 {"ablation.json", "another development version", "repeat the command"});
+  }
+  write_file(file, R"({"headlab":"0.1.0","schema":3)" + end);
   expect_error([&] { make_page({run.path}); }, {"ablation.json"});
 }
 
@@ -339,7 +332,7 @@ TEST_F(Pages, ControlTasksShowNoOwner) {
     RunConfig config = tiny_config();
     config.task = task;
     const TrainedRun run = trained("c", config);
-    write_json(run.path / "heads.json", score_heads(run.model, *run.task));
+    write_json(run.path / "heads.json", result_of(score_heads(run.model, *run.task)));
     const std::string html = make_page({run.path}).html;
     EXPECT_EQ(html.find("<td>owner</td>"), std::string::npos) << task;
     EXPECT_NE(html.find("No head owns a relation"), std::string::npos) << task;

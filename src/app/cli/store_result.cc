@@ -41,7 +41,7 @@ Json::Array others_in(const fs::path& file, const Json& found) {
   Json before;
   try {
     before = read_json(file);
-    before.members();
+    in_context(text("cannot read ", file.string()), [&] { check_schema(before); });
   } catch (const Error& error) {
     note(text("note: ", error.what(), ": it is replaced"));
     return {};

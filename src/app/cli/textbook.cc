@@ -59,7 +59,7 @@ void analyse_models(const fs::path& folder) {
     if (trial.config.train.seed != 0) continue;
     const Run run = open_run(folder / trial.name);
     const Batch batch = held_out_examples(*run.task, 512).batch;
-    write_json(run.path / "heads.json", score_heads(run.model, *run.task));
+    write_json(run.path / "heads.json", result_of(score_heads(run.model, *run.task)));
     write_json(run.path / "ablation.json", result_of(ablate_heads(run.model, batch, {})));
     const Curve curve = prune_curve(run, {.methods = {"exhaustive"}});
     write_json(run.path / "curve.json", to_json(curve));

@@ -219,7 +219,7 @@ std::string static_html(const Json& run, const Json& task, const RunStudy& study
   if (!asked.empty()) html += html_text("A query has to look at " + join(asked, ", ") + ".");
   html += "</p>\n" + maps_html(run, study);
   const Json* heads = run.at("reports").find("heads");
-  if (heads == nullptr || heads->find("tables") == nullptr) return html;  // of an early version
+  if (heads == nullptr) return html;
   const std::vector<Table> tables = result_of(*heads).tables;
   const auto found = std::ranges::find(tables, "relations", &Table::name);
   if (found == tables.end()) return html;  // a task without relations

@@ -28,6 +28,14 @@ bool is_outdated(const Run& run, const Json& result) {
   return weights != nullptr && *weights != Json(weights_hash(run.model));
 }
 
+/// Error unless the result has this schema and describes the columns of its tables.
+void check_description(const Json& result) {
+  check_schema(result);
+  for (const Json& table : result.at("tables").items()) {
+    for (const Json& column : table.at("columns").items()) column_of(column);
+  }
+}
+
 /// Returns a result in a run's folder. Errors: it is no result, or it is for the weights of another
 /// run.
 Json read_report(const Run& run, const std::filesystem::path& file) {
@@ -37,7 +45,7 @@ Json read_report(const Run& run, const std::filesystem::path& file) {
                      ": it is not the result of an analysis of a run"),
                 "remove it, or repeat the analysis");
   }
-  in_context(text("cannot read ", file.string()), [&] { check_schema(json); });
+  in_context(text("cannot read ", file.string()), [&] { check_description(json); });
   const Json* owner = json.find("run");
   if ((owner != nullptr && *owner != Json(identity_of(run.config))) ||
       (is_outdated(run, json) && step_of(json) >= run.step)) {
@@ -97,11 +105,8 @@ Json run_reports(const Run& run) {
     const std::filesystem::path file = result_file(run, entry.name);
     if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
-    if (!is_outdated(run, report)) {
-      const auto typed = [&] { return with_typed_columns(std::move(report)); };
-      reports[std::filesystem::path(entry.name).stem().string()] =
-          in_context(text("cannot read ", file.string()), typed);
-    }
+    if (is_outdated(run, report)) continue;
+    reports[std::filesystem::path(entry.name).stem().string()] = std::move(report);
   }
   return reports;
 }

@@ -1,12 +1,6 @@
-// Columns of tables: how they are declared, and their descriptions in JSON. Results of schema 1
-// described a column by a key that joined the names of its values ("gold.change,low,high"), by
-// numbers for the form (-2: signed) and by a unit; those descriptions are translated here, so that
-// no other code knows them.
-// Read next: table.cc.
+// Columns of tables: how they are declared, and their descriptions in JSON. Read next: table.cc.
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <string_view>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
@@ -36,113 +30,6 @@ constexpr std::array<EnumName<Form>, 7> kForms = {{{Form::automatic, "automatic"
                                                    {Form::grouped, "grouped"},
                                                    {Form::p_value, "p_value"},
                                                    {Form::hidden, "hidden"}}};
-
-/// Returns "gold." of "gold.change"; "" if there is no dot.
-std::string prefix_of(const std::string& path) {
-  const std::size_t dot = path.rfind('.');
-  return dot == path.npos ? "" : path.substr(0, dot + 1);
-}
-
-/// Schema 1: returns the paths that a key such as "gold.change,low,high" abbreviates.
-std::vector<std::string> joined_paths(const std::string& key) {
-  const std::string prefix = prefix_of(key.substr(0, key.find(',')));
-  std::vector<std::string> paths;
-  for (const std::string_view name : split(std::string_view(key).substr(prefix.size()), ',')) {
-    paths.push_back(prefix + std::string(name));
-  }
-  return paths;
-}
-
-/// Returns whether the only path ends with a place in an array: "shares.0".
-bool is_element(const std::vector<std::string>& paths) {
-  const std::size_t dot = paths[0].rfind('.');
-  return paths.size() == 1 && dot != std::string::npos &&
-         paths[0].find_first_not_of("0123456789", dot + 1) == std::string::npos;
-}
-
-/// Schema 1: the kind of cell that the end of a key or the unit implied.
-CellKind implied_cell(const std::string& key, const std::string& unit) {
-  if (unit == "head" || key.ends_with("layer,head")) {
-    return CellKind::head;
-  }
-  if (unit == "heads") {
-    return CellKind::heads;
-  }
-  if (unit == "line") {
-    return CellKind::sparkline;
-  }
-  if (key.ends_with(",high")) {
-    return CellKind::interval;
-  }
-  if (key.ends_with(",half_width")) {
-    return CellKind::half_width;
-  }
-  return key.find(',') == key.npos ? CellKind::plain : CellKind::marked;
-}
-
-/// Schema 1: returns the form that a number of digits and the unit imply.
-Form implied_form(std::int64_t digits, const std::string& unit) {
-  constexpr std::int64_t kAutomatic = -1;
-  constexpr std::int64_t kSigned = -2;
-  constexpr std::int64_t kHidden = -3;
-  constexpr std::int64_t kPValue = -4;
-  constexpr std::int64_t kGrouped = 1000;
-  if (digits == kHidden) {
-    return Form::hidden;
-  }
-  if (unit == "%") {
-    return Form::percent;
-  }
-  switch (digits) {
-    case kAutomatic:
-      return Form::automatic;
-    case kSigned:
-      return Form::signed_number;
-    case kPValue:
-      return Form::p_value;
-    case kGrouped:
-      return Form::grouped;
-    default:
-      return Form::fixed;
-  }
-}
-
-/// Schema 1: the name of a column, without the names of its values.
-std::string implied_key(const Column& column) {
-  if (column.paths.size() == 1) {
-    return column.paths[0];
-  }
-  const std::string prefix = prefix_of(column.paths[0]);
-  if (column.cell == CellKind::head) {
-    return prefix.empty() ? "head" : prefix.substr(0, prefix.size() - 1);
-  }
-  const bool names_object = column.is_interval() && !prefix.empty();
-  return names_object ? prefix.substr(0, prefix.size() - 1) : column.paths[0];
-}
-
-Column column_of_schema_1(const Json& description) {
-  const auto text_at = [&](const char* name) {
-    const Json* found = description.find(name);
-    return found == nullptr ? std::string() : found->string();
-  };
-  const Json* digits = description.find("digits");
-  const Json* told = description.find("told");
-  const std::string joined = description.at("key").string();
-  const std::string unit = text_at("unit");
-  Column column(joined, text_at("title"), text_at("meaning"));
-  column.paths = joined_paths(joined);
-  column.cell = implied_cell(joined, unit);
-  column.key = implied_key(column);
-  if (is_element(column.paths)) {
-    column.csv = column.title;
-  }
-  column.form = implied_form(digits == nullptr ? -1 : digits->integer(), unit);
-  if (column.form == Form::fixed || column.form == Form::percent) {
-    column.digits = static_cast<int>(std::max<std::int64_t>(0, digits->integer()));
-  }
-  column.in_legend = told == nullptr || told->boolean();
-  return column;
-}
 
 }  // namespace
 
@@ -240,9 +127,6 @@ Json to_json(const Column& column) {
 }
 
 Column column_of(const Json& description) {
-  if (description.find("cell") == nullptr) {
-    return column_of_schema_1(description);
-  }
   Column column(description.at("key").string(), description.at("title").string(),
                 description.at("meaning").string());
   column.paths = read_as<std::vector<std::string>>(description.at("paths"));
@@ -259,19 +143,6 @@ Column column_of(const Json& description) {
     column.over = over->string();
   }
   return column;
-}
-
-Json with_typed_columns(Json result) {
-  if (result.find("tables") == nullptr) {
-    return result;
-  }
-  for (Json& table : result["tables"].items()) {
-    for (Json& column : table["columns"].items()) {
-      column = column_of(column);
-    }
-  }
-  result["schema"] = kSchema;
-  return result;
 }
 
 }  // namespace headlab

@@ -224,10 +224,11 @@ Json to_json(const Result& result) {
 
 void check_schema(const Json& result) {
   const Json* schema = result.find("schema");
-  if (schema != nullptr && schema->number() > kSchema) {
-    throw Error(text("it was written by a later version of headlab, with schema ", schema->dump()),
-                text("use that version; this one reads up to schema ", kSchema));
-  }
+  if (schema != nullptr && *schema == Json(kSchema)) return;
+  const std::string found = schema == nullptr ? "no schema" : "schema " + schema->dump();
+  throw Error(text("another development version of headlab wrote it, with ", found,
+                   "; this version reads schema ", kSchema),
+              "repeat the command that made it");
 }
 
 Table table_of(const Json& json, Table table) {

@@ -70,6 +70,7 @@ MethodCurve curve_by(const std::string& method, const fs::path& run) {
   return in_context(text("cannot read ", file.string()), [&] {
     std::vector<std::string> known;
     const Json json = read_json(file);
+    check_schema(json);
     for (const Json& one : json.at("methods").items()) {
       const MethodCurve curve = read_as<MethodCurve>(one);
       if (curve.method == method) return curve;

@@ -94,11 +94,8 @@ const char* name_of(Form form);
 /// Converts to JSON: key, paths, title, meaning, cell, form, digits, legend, csv unless it is the
 /// key, and over for a mean.
 Json to_json(const Column& column);
-/// Reads a column from JSON. Also reads descriptions of schema 1, whose keys and digits implied the
-/// rest.
+/// Reads a column from JSON.
 Column column_of(const Json& description);
-/// Returns a result of an older schema with column descriptions of this version.
-Json with_typed_columns(Json result);
 
 /// The column of a head, LAYER.HEAD.
 extern const Column kHeadColumn;
@@ -159,11 +156,9 @@ struct Result {
   const Table& table(const std::string& name) const;
 };
 
-/// The "schema" of results. It increases when a key changes its meaning or is dropped; older
-/// results can still be read. Since schema 2 the description of a column states its cell and its
-/// form.
-inline constexpr int kSchema = 2;
-/// Throws an Error for a result of a later schema.
+/// The "schema" of results. It increases when a key is renamed, changes its meaning or is dropped.
+inline constexpr int kSchema = 3;
+/// Error unless the result has this schema.
 void check_schema(const Json& result);
 
 /// Converts to JSON: `about`, for each table an object per row, and for each figure its values.

@@ -108,7 +108,7 @@ function truthMark(owns, best) {
   return best ? 'best of this head' : '';
 }
 
-/// What is said of a reader’s guess, which is negative if there was none.
+/// The answer to a reader’s guess, which is negative if there was none.
 function guessWords(guess, right) {
   if (guess < 0) return 'You did not guess. ';
   return right ? 'Your guess is right. ' : 'Your guess is wrong. ';

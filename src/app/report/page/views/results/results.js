@@ -147,10 +147,7 @@ function shadesOf(width, report, {name, title}) {
 }
 
 function tableNodes(report) {
-  const {tables, command} = report;
-  if (!tables)
-    return [note('An earlier version wrote this result. ', code(command), ' computes it again.')];
-  return tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `result-${i}`));
+  return report.tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `result-${i}`));
 }
 
 export const resultsView = {
