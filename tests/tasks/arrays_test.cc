@@ -1,5 +1,6 @@
 // Sequences from arrays of NumPy: the same task as lines, and a message for each shape, name or
 // number that does not fit the others.
+#include <algorithm>
 #include <map>
 #include <tuple>
 

@@ -75,9 +75,9 @@ TEST_F(SingleTargets, InContextScoreIsTheLossAtTheLateLessThatAtTheEarlyPosition
   }
   EXPECT_FALSE(in_context_score(answered, 3, 5)) << "no target there";
   const std::vector<std::pair<Index, Index>> wrong = {{7, 7}, {1, 8}, {-1, 3}};
-  for (const auto& [one, other] : wrong) {
-    expect_error([&] { in_context_score(answered, one, other); },
-                 {"two positions from 0 to 7", text("got ", one, " and ", other)});
+  for (const std::pair<Index, Index>& pair : wrong) {
+    expect_error([&] { in_context_score(answered, pair.first, pair.second); },
+                 {"two positions from 0 to 7", text("got ", pair.first, " and ", pair.second)});
   }
 }
 

@@ -265,7 +265,8 @@ Table parameter_cost(const std::vector<AttentionSlotSizes>& layers) {
     sum += count;
   };
   for (const MatrixCost& matrix : kMatrices) {
-    const auto& [rows, columns] = std::pair(matrix.rows, matrix.columns);
+    const Extent& rows = matrix.rows;
+    const Extent& columns = matrix.columns;
     add(matrix.name,
         {text(rows.letters, " x ", columns.letters),
          [&](const auto& m) {
