@@ -12,7 +12,7 @@ namespace headlab { namespace {
 
 using PageViews = PageCore;
 
-TEST_F(PageViews, AreAttentionLayersInLayers) {
+TEST_F(PageViews, AreModulesInLayers) {
   const Told told = told_by(
       text("node --expose-internals ", HEADLAB_SOURCE_DIR, "/tests/report/modules_test.mjs"));
   EXPECT_TRUE(told.well) << told.text;

@@ -1,4 +1,6 @@
-// Columns of tables: how they are declared, and their descriptions in JSON. Read next: table.cc.
+// Columns of tables: how they are declared, and their descriptions in JSON. Names of kinds of cells
+// and of forms in JSON are rows of the tables below; a description with another name is refused.
+// Read next: table.cc.
 #include <algorithm>
 #include <array>
 

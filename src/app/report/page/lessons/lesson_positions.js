@@ -6,7 +6,7 @@ import {button, dynamic, el, tableOf} from '../draw/ui.js';
 import {
   app, baseTrace, example, exampleIndex, go, headsOf, isSlow, run, task,
 } from '../state/state.js';
-import {rolesOf} from '../parts/heads.js';
+import {rolesOfHead} from '../parts/heads.js';
 import {patternOf, rowOf} from '../parts/pattern.js';
 import {controlRow, hasRun, lab} from './learn.js';
 
@@ -19,7 +19,7 @@ function movedTable() {
     const [now, old] = [baseTrace(), original].map((pass) => patternOf(pass, x.m, x.place));
     const queries = range(now.rows).slice(1);
     const moved = queries.reduce((sum, t) => sum + jsDistance(rowOf(now, t), rowOf(old, t)), 0);
-    const name = rolesOf(x)[0]?.name;
+    const name = rolesOfHead(x)[0]?.name;
     const relation = task().relations.find((r) => r.name === name);
     const matter = relation?.positional ? 'position' : 'content';
     return [x.at, name ?? '–', relation ? matter : '–', moved / (queries.length || 1)];

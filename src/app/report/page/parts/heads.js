@@ -32,7 +32,7 @@ export function costOf(heads, r = run()) {
 }
 
 /// The relations that a head does as their owner must, whether it does them most or not.
-export function rolesOf(x) {
+export function rolesOfHead(x) {
   const {lift, p} = app.page.facts.owner;
   return scoresOf(x).filter(({score}) => score.lift >= lift && score.p < p)
     .sort((a, b) => b.owns - a.owns || b.score.lift - a.score.lift);
@@ -40,7 +40,7 @@ export function rolesOf(x) {
 
 /// Whether two heads do the same.
 const shareRole = (x, y) =>
-  rolesOf(x).some((d) => rolesOf(y).some((other) => other.name === d.name));
+  rolesOfHead(x).some((d) => rolesOfHead(y).some((other) => other.name === d.name));
 
 /// The pairs of a head that were measured: [{x: the other head, both, beyond, conclusion}].
 export function pairsOf(x) {
@@ -60,7 +60,7 @@ export function pairsOf(x) {
 /// The head without which this one costs most beyond what both cost alone, of those that do the
 /// same if it does anything: {x, both, beyond}; null below .01 nats, or where nothing was measured.
 export function partnerOf(x) {
-  const found = pairsOf(x).filter(({x: y}) => !rolesOf(x).length || shareRole(x, y));
+  const found = pairsOf(x).filter(({x: y}) => !rolesOfHead(x).length || shareRole(x, y));
   const most = found.reduce((a, b) => (a && a.beyond >= b.beyond ? a : b), null);
   return most && most.beyond > 0.01 ? most : null;
 }
@@ -92,7 +92,7 @@ export function keptTo(x) {
 /// The step at which a head began with what it does best: half of its last lift.
 export function emergenceStepOf(x) {
   const {history} = run().facts;
-  const role = rolesOf(x)[0];
+  const role = rolesOfHead(x)[0];
   const at = history?.heads.findIndex((h) => idOfPair(h) === x.at);
   const lifts = role && at >= 0 && history.relations[role.name]?.lift[at];
   const from = lifts ? lifts.findIndex((v) => v >= lifts.at(-1) / 2) : -1;
@@ -115,7 +115,7 @@ export const sharedBy = (x) => (run().reports.heads?.divisions || [])
 export function roleOf(x) {
   const shared = sharedBy(x);
   const clauses = [
-    ['attends to ', rolesOf(x).map((d) => d.name).filter((name) => !shared.includes(name))],
+    ['attends to ', rolesOfHead(x).map((d) => d.name).filter((name) => !shared.includes(name))],
     ['shares attention to ', shared],
   ].filter(([, names]) => names.length)
     .map(([does, names]) => does + listed(names.map(meaningOf)));
@@ -137,7 +137,7 @@ function keptWords(kept, gone) {
 
 /// The facts of a head as rows [what, sentence].
 export function factsOf(x) {
-  const best = rolesOf(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
+  const best = rolesOfHead(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
   const cost = costOf([x]);
   const partner = partnerOf(x);
   const emerged = emergenceStepOf(x);

@@ -3,7 +3,7 @@
 // Read next: first_lanes.js.
 import {idOfPair, ownerOf} from '../engine/reports.js';
 import {app, headsOf, isStored, memo, run, task} from '../state/state.js';
-import {costOf, partnerOf, rolesOf} from './heads.js';
+import {costOf, partnerOf, rolesOfHead} from './heads.js';
 import {questionOfTask, spokenName} from './task_words.js';
 
 /// The most lanes that fit on the first screen.
@@ -28,7 +28,7 @@ function headsOfQuestion(r) {
   const {name} = task().relations[r];
   const found = ownerOf(run(), r);
   const owner = found && found.place >= 0 ? idOfPair([found.m, found.original]) : null;
-  const does = (x) => x.at !== owner && rolesOf(x).some((d) => d.name === name);
+  const does = (x) => x.at !== owner && rolesOfHead(x).some((d) => d.name === name);
   return {owner, others: headsOf().filter(does).map((x) => x.at)};
 }
 

@@ -7,14 +7,14 @@ import {digits} from '../../draw/charts.js';
 import {headsOf, isStored, run, scoresOf, task} from '../../state/state.js';
 import {
   bestPoints, costOf, emergenceStepOf, goneAt, isExact, keptTo, lossWithout, pairsOf, partnerOf,
-  rolesOf, signed,
+  rolesOfHead, signed,
 } from '../../parts/heads.js';
 import {listed} from '../../parts/task_words.js';
 import {spoken} from '../../parts/questions.js';
 
 /// The relation that a head attends to as an owner must, or the one with its largest lift.
 export const bestOf = (x) =>
-  rolesOf(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
+  rolesOfHead(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
 
 /// The loss with all heads on, and without this head and its partner.
 export function neededFacts(x) {
@@ -39,11 +39,11 @@ function attendsFacts(x) {
   const found = bestOf(x);
   const best = found?.score.queries > 0 ? found : null;
   const name = best?.name;
-  const does = (y) => rolesOf(y).some((d) => d.name === name);
+  const does = (y) => rolesOfHead(y).some((d) => d.name === name);
   return {
     best: best && spoken(name), mass: best?.score.mass, baseline: best?.score.baseline,
     asks: task().relations.length > 0, stored: isStored(), scored: Boolean(run().reports.heads),
-    does: rolesOf(x).length > 0, owner: ownerNamed(name),
+    does: rolesOfHead(x).length > 0, owner: ownerNamed(name),
     others: headsOf().filter((y) => y.at !== x.at && does(y)).map((y) => y.at),
   };
 }

@@ -7,14 +7,14 @@ import {button, el} from '../../draw/ui.js';
 import {
   ablatedGates, app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, task, timeSteps,
 } from '../../state/state.js';
-import {bestPoints, costOf, isExact, rolesOf} from '../../parts/heads.js';
+import {bestPoints, costOf, isExact, rolesOfHead} from '../../parts/heads.js';
 import {listed} from '../../parts/task_words.js';
 import {ownersOfQuestions, pairOfHeads, spoken} from '../../parts/questions.js';
 import {countsAt, openingQuestionOf, startState, telling} from './first_state.js';
 
 const sameQuestion = (x, y) => {
-  const mine = rolesOf(x).map((d) => d.name);
-  return rolesOf(y).some((d) => mine.includes(d.name));
+  const mine = rolesOfHead(x).map((d) => d.name);
+  return rolesOfHead(y).some((d) => mine.includes(d.name));
 };
 
 /// Whether another head, of no question of its own, attends to the same keys.
@@ -92,7 +92,7 @@ function firstRow({name, heads}) {
 function pairSteps(pair) {
   if (!pair) return [];
   const {x, y} = pair;
-  const shared = rolesOf(x).find((d) => rolesOf(y).some((other) => other.name === d.name));
+  const shared = rolesOfHead(x).find((d) => rolesOfHead(y).some((other) => other.name === d.name));
   const about = shared ? `Heads ${x.at} and ${y.at} both attend to the keys of “${
     spoken(shared.name)}”. ` : `Losing ${x.at} and ${y.at} costs more than the sum of both. `;
   return [

@@ -13,7 +13,7 @@ import {
 } from '../../state/state.js';
 import {
   bestPoints, costOf, emergences, emergenceStepOf, finetuning, headGrid, partnerOf, percent,
-  roleOf, rolesOf, sharedBy, sortings,
+  roleOf, rolesOfHead, sharedBy, sortings,
 } from '../../parts/heads.js';
 import {listed} from '../../parts/task_words.js';
 import {busiestQuery, sentencePicture} from '../../parts/pattern.js';
@@ -102,7 +102,7 @@ export function conclusion(r) {
 function featuredHeads() {
   const cost = (x) => costOf([x]) ?? -1;
   const costliest = [...headsOf()].sort((a, b) => cost(b) - cost(a));
-  const owners = headsOf().filter((x) => rolesOf(x).some((d) => d.owns));
+  const owners = headsOf().filter((x) => rolesOfHead(x).some((d) => d.owns));
   const beyond = (x) => (partnerOf(x)?.beyond ?? -1) / (0.01 + Math.abs(cost(x)));
   const main = [...owners].sort((a, b) => beyond(b) - beyond(a))[0] || costliest[0];
   const second = partnerOf(main)?.x || costliest.find((x) => x.at !== main.at);
@@ -127,7 +127,7 @@ function findingOf(main, owners) {
     return 'No head finds its keys better than chance. This is the expected result, because the ' +
       'task is a control: there is nothing to find.';
   const scored = Boolean(run().reports.heads);
-  const hasRole = rolesOf(main).length > 0 || sharedBy(main).length > 0;
+  const hasRole = rolesOfHead(main).length > 0 || sharedBy(main).length > 0;
   if (owners.length || !relations.length || !scored || hasRole)
     return `Head ${main.at} ${roleOf(main)}. The row below the tokens shows its attention.`;
   if (relations.every((_, r) => isUntested(run(), r)))
@@ -155,8 +155,8 @@ function scenes() {
   const {main, second, best, owners} = featuredHeads();
   const start = {gates: {}, hide: null, step: null, h: main.at, repl: 'zero'};
   const emerged = emergenceStepOf(main);
-  const role = rolesOf(main)[0]?.name;
-  const same = second && rolesOf(second).some((d) => d.name === role);
+  const role = rolesOfHead(main)[0]?.name;
+  const same = second && rolesOfHead(second).some((d) => d.name === role);
   const shared = sharedBy(main).includes(role);
   const kept = best?.heads.map(idOfPair);
   const early = timeSteps().filter((s) => s < emerged).at(-1) ?? null;
@@ -366,7 +366,8 @@ export const storyView = {
     const part = (title, nodes) =>
       nodes.length && main.append(el('h3', null, title), ...nodes.filter(Boolean));
     if (!headsOf().length && !run().attentionLayers.length)
-      return main.append(conclusion(run()), note('This model has 0 layers, so it has no heads. Its ' +
+      return main.append(
+        conclusion(run()), note('This model has 0 layers, so it has no heads. Its ' +
         'loss is what embedding and unembedding alone can do.'));
     if (isStored()) return part('The heads', storedNodes());
     part('The questions', askedNodes());
