@@ -168,6 +168,12 @@ TEST(PairedChange, IntervalsHoldTheTruthNineteenTimesInTwenty) {
   EXPECT_GT(significant, kRounds * 9 / 10);
 }
 
+/// A report of two changes, of which the second is over no example.
+struct Judged {
+  std::vector<PairedChange> all;
+  std::vector<PairedChange> changes() const { return all; }
+};
+
 /// Examples are doubled only where they are the default, the task has more, and too few carry.
 TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
   const auto endless = make_task("relations:length=10,vocab=6,classes=3");
@@ -178,9 +184,7 @@ TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
     judge_until_carried(task, examples, [&](Index n) {
       all.push_back(n);
       PairedChange change{.examples = n, .carried = static_cast<double>(n) / enough_from * 30};
-      Table table{"heads", change_columns("truth.", "cost", "")};
-      table.rows = {cells_of(change), cells_of({})};
-      return Result{.tables = {table}};
+      return Judged{{change, PairedChange()}};
     });
     return all;
   };
@@ -193,7 +197,9 @@ TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
 }
 
 TEST(PairedChange, UnmeasuredChangeHasNoNumbers) {
-  EXPECT_EQ(Json(cells_of({})).dump(), "[null,null,0,null,null]");
+  const std::vector<PairedChange> changes = {PairedChange()};
+  const Table table = change_fields("", "change", "").table({.name = "heads"}, changes);
+  EXPECT_EQ(Json(table.rows[0]).dump(), "[null,null,0,null,null]");
 }
 
 TEST(PairedChange, NeedsPairs) {

@@ -2,11 +2,7 @@
 // of attention. A pattern shows where a head looks; this shows whether it matters. The run's model
 // is only read. Read next: lab/heads/causes/pairs.h, lab/heads/causes/truth_edges.h.
 
-#include <algorithm>
-#include <iterator>
-
 #include "app/cli/commands.h"
-#include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {
 namespace {
@@ -34,25 +30,30 @@ struct AblateFlags {
   }
 };
 
-/// Computes the cost of ablating a set of heads.
-Result ablate_set(const Run& run, const Batch& batch, const HeadSet& set,
-                  const AblationOptions& options) {
-  const Ablation ablation(run.model, batch, options);
-  const std::vector<HeadSet> sets = {{}, set};
-  const auto losses = ablation.losses(sets);
-  Table table{"set",
-              {Column("heads", "heads", "to ablate together").no_legend(),
-               Column("loss", "loss", "nats per target").no_legend()}};
-  table.append(change_columns("", "change", "rise of the loss in nats per target"));
-  table.rows = {row_with({join(texts_of(set, head_text), " "), ablation.mean(losses[1])},
-                         cells_of(ablation.change(losses[1], losses[0])))};
-  const double whole = ablation.mean(losses[0]);
-  table.note = text("loss of the whole model: ", significant(whole));
-  return {.about = stamped({{"attention", attention_layer_names(run.model)},
-                            {"kind", name_of(options.kind)},
-                            {"examples", batch.size},
-                            {"loss", whole}}),
-          .tables = {table}};
+/// Returns the result of the experiment that the flags choose.
+Result judged(const Run& run, const AblateFlags& flags, const AblationOptions& options) {
+  const HeadSet set = parse_heads("--head", flags.heads, run.model);
+  const auto until_carried = [&](const auto& judge) {
+    return result_of(judge_until_carried(*run.task, flags.examples, judge));
+  };
+  if (flags.truth_edges) {
+    return until_carried([&](Index examples) {
+      return test_truth_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed});
+    });
+  }
+  if (flags.pairs) {
+    return until_carried(
+        [&](Index examples) { return ablate_pairs(run.model, *run.task, options, examples); });
+  }
+  const auto batch_of = [&](Index examples) {
+    return held_out_examples(*run.task, examples).batch;
+  };
+  if (set.empty()) {
+    return until_carried(
+        [&](Index examples) { return ablate_heads(run.model, batch_of(examples), options); });
+  }
+  return until_carried(
+      [&](Index examples) { return ablate_set(run.model, batch_of(examples), set, options); });
 }
 
 /// Returns the file in the run's folder that stores the result; "" if there is none.
@@ -70,17 +71,7 @@ Output ablate(Invocation& call) {
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
   const Run run = open_run(call.positionals()[0]);
-  const HeadSet set = parse_heads("--head", flags.heads, run.model);
-  const Result found = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
-    if (flags.truth_edges) {
-      return result_of(
-          test_truth_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed}));
-    }
-    if (flags.pairs) return result_of(ablate_pairs(run.model, *run.task, options, examples));
-    const Batch batch = held_out_examples(*run.task, examples).batch;
-    return set.empty() ? result_of(ablate_heads(run.model, batch, options))
-                       : ablate_set(run, batch, set, options);
-  });
+  const Result found = judged(run, flags, options);
   std::string words = flags.truth_edges ? "" : flags.kind + "-ablation, ";
   if (const Json* rate = found.about.find("sets_per_s")) {
     words += fixed(rate->number(), 0) + " head sets per second\n";

@@ -11,6 +11,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/progress.h"
+#include "headlab/core/base/text.h"
 #include "headlab/core/base/threads.h"
 #include "headlab/core/ops/arithmetic.h"
 #include "headlab/core/ops/layout.h"
@@ -335,28 +336,54 @@ AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
 }
 
 Result result_of(const AblationReport& report) {
-  Table table{"heads",
-              {kHeadColumn,
-               Column("loss", "loss", "nats per target").mean_over("examples").no_legend()}};
-  table.append(change_columns("", "change",
-                              "rise of the loss in nats per target when the head is ablated",
-                              {.p = true}));
-  table.columns.push_back({"lacking", "no interval", "why the change has no interval"});
-  table.note = report.note();
+  Fields<HeadAblation> fields;
+  fields.add(kHeadColumn, &HeadAblation::head);
+  fields.add(Column("loss", "loss", "nats per target").mean_over("examples").no_legend(),
+             &HeadAblation::loss);
+  fields.add_part(change_fields("", "change",
+                                "rise of the loss in nats per target when the head is ablated",
+                                {.p = true}),
+                  &HeadAblation::change);
+  fields.add({"lacking", "no interval", "why the change has no interval"},
+             [](const HeadAblation& one) { return one.change.lacking(); });
   Figure map{"map",
              "cost of ablating a head: a row for each attention layer, a column for each "
              "head"};
   for (const HeadAblation& one : report.heads) {
-    table.rows.push_back(
-        row_with({one.head, one.loss}, cells_of(one.change), {one.change.lacking()}));
     map.values.resize(std::max<std::size_t>(map.values.size(), one.head.attention_layer + 1));
     auto& row = map.values[one.head.attention_layer];
     row.resize(std::max<std::size_t>(row.size(), one.head.head + 1));
     row[one.head.head] = one.change.change;
   }
+  const Table table = fields.table({.name = "heads", .note = report.note()}, report.heads);
   Result found{report.about(), {table}, {map}};
   found.about["sets_per_s"] = report.sets_per_second;
   return found;
+}
+
+SetAblationReport ablate_set(const HeadedModel& model, const Batch& examples, const HeadSet& heads,
+                             const AblationOptions& options) {
+  const Ablation ablation(model, examples, options);
+  const std::vector<HeadSet> sets = {{}, heads};
+  const auto losses = ablation.losses(sets);
+  return {ablation.facts(ablation.mean(losses[0])), heads, ablation.mean(losses[1]),
+          ablation.change(losses[1], losses[0])};
+}
+
+Result result_of(const SetAblationReport& report) {
+  using Row = SetAblationReport;
+  Fields<Row> fields;
+  fields.add(Column("heads", "heads", "to ablate together").no_legend(),
+             [](const Row& row) { return join(texts_of(row.heads, head_text), " "); });
+  fields.add(Column("loss", "loss", "nats per target").no_legend(), &Row::loss_without);
+  fields.add_part(change_fields("", "change", "rise of the loss in nats per target"), &Row::change);
+  const Table table{.name = "set",
+                    .note = text("loss of the whole model: ", significant(report.loss))};
+  return {.about = stamped({{"attention", report.attention},
+                            {"kind", name_of(report.options.kind)},
+                            {"examples", report.examples},
+                            {"loss", report.loss}}),
+          .tables = {fields.table(table, std::views::single(report))}};
 }
 
 }  // namespace headlab

@@ -168,55 +168,66 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
   return report;
 }
 
-/// Returns the columns of means, and of the number of targets that they average.
-static std::vector<Column> lens_columns() {
-  return {
-      Column("loss", "loss", "loss if the model ended here, in nats per target").mean_over("count"),
-      Column("accuracy", "accuracy", "share of targets with the largest logit")
-          .fixed(4)
-          .mean_over("count"),
-      Column("rank", "rank", "mean rank of the target's logit: 1 is the largest")
-          .fixed(2)
-          .mean_over("count"),
-      Column("count", "targets", "number of them").shown_as(Form::grouped).no_legend()};
+static Column place_column() {
+  return Column("place", "after", "sublayer after which the residual stream is read");
 }
 
-static Json::Array cells_of(const LensMeans& means) {
-  return {means.loss.value(), means.accuracy.value(), means.rank.value(), means.loss.count()};
+/// Returns the columns of means, and of the number of targets that they average.
+static Fields<LensMeans> mean_fields(bool shows_count) {
+  Fields<LensMeans> fields;
+  fields.add(
+      Column("loss", "loss", "loss if the model ended here, in nats per target").mean_over("count"),
+      &LensMeans::loss);
+  fields.add(Column("accuracy", "accuracy", "share of targets with the largest logit")
+                 .fixed(4)
+                 .mean_over("count"),
+             &LensMeans::accuracy);
+  fields.add(Column("rank", "rank", "mean rank of the target's logit: 1 is the largest")
+                 .fixed(2)
+                 .mean_over("count"),
+             &LensMeans::rank);
+  fields.add(Column("count", "targets", "number of them")
+                 .shown_as(Form::grouped)
+                 .hidden_unless(shows_count)
+                 .no_legend(),
+             [](const LensMeans& means) { return means.loss.count(); });
+  return fields;
+}
+
+static Table places_table(const LensReport& report) {
+  Fields<LensPlace> fields;
+  fields.add(place_column(), &LensPlace::name);
+  fields.add_part(mean_fields(false), &LensPlace::means);
+  fields.add_part(change_fields("difference.", "difference",
+                                "change of the loss by this sublayer, nats per target"),
+                  &LensPlace::change);
+  return fields.table({.name = "places"}, report.places);
 }
 
 static Table lens_cells_table(const LensReport& report, bool by_position) {
-  Table table{by_position ? "positions" : "by_target",
-              {Column("place", "after", "sublayer after which the residual stream is read")}};
+  Fields<LensCell> fields;
+  fields.add(place_column(), [&](const LensCell& cell) { return report.places[cell.place].name; });
   if (by_position) {
-    table.append({Column("position", "position", "position of the query, from 0").no_legend()});
+    fields.add(Column("position", "position", "position of the query, from 0").no_legend(),
+               &LensCell::position);
   }
-  table.append({Column("target", "target", "name of the target").no_legend()});
-  table.append(lens_columns());
-  for (const LensCell& cell : by_position ? report.by_position : report.by_target) {
-    Json::Array row = {report.places[cell.place].name};
-    if (by_position) row.emplace_back(cell.position);
-    row.emplace_back(report.targets[static_cast<std::size_t>(cell.k)]);
-    table.rows.push_back(row_with(row, cells_of(cell.means)));
+  fields.add(Column("target", "target", "name of the target").no_legend(),
+             [&](const LensCell& cell) {
+               return report.targets[static_cast<std::size_t>(cell.k)];
+             });
+  fields.add_part(mean_fields(true), &LensCell::means);
+  if (by_position) {
+    return fields.table({.name = "positions", .shown = false}, report.by_position);
   }
-  table.shown = !by_position;
-  if (!by_position) table.grids = {{"loss by target", "place", "target", "loss"}};
-  return table;
+  return fields.table({.name = "by_target",
+                       .grids = {{"loss by target", "place", "target", "loss"}}},
+                      report.by_target);
 }
 
 Result result_of(const LensReport& report) {
-  Table places{"places",
-               {Column("place", "after", "sublayer after which the residual stream is read")}};
-  places.append(lens_columns());
-  places.column("count") = places.column("count").hidden();
-  places.append(change_columns("difference.", "difference",
-                               "change of the loss by this sublayer, nats per target"));
-  for (const LensPlace& one : report.places) {
-    const Json::Array row = row_with({one.name}, cells_of(one.means));
-    places.rows.push_back(row_with(row, cells_of(one.change)));
-  }
   return {.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
-          .tables = {places, lens_cells_table(report, false), lens_cells_table(report, true)}};
+          .tables = {places_table(report), lens_cells_table(report, false),
+                     lens_cells_table(report, true)}};
 }
 
 }  // namespace headlab

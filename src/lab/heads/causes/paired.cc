@@ -15,39 +15,54 @@
 
 namespace headlab {
 
-std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
-                                   const std::string& meaning, const ChangeShown& shown) {
-  const std::string change = prefix + "change";
-  // "truth." names the object that holds the change: its interval is called "truth".
-  const std::string key = prefix.empty() ? change : prefix.substr(0, prefix.size() - 1);
-  return {Column(key, title, meaning + ", with its 95% interval")
-              .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
-              .shown_as(Form::signed_number)
-              .mean_over(prefix + "examples")
-              .hidden_unless(shown.change),
-          Column(prefix + "p", "p", "probability of such a change by chance; not shown below 1e-6")
-              .shown_as(Form::p_value)
-              .mean_over(prefix + "examples")
-              .hidden_unless(shown.p),
-          Column(prefix + "examples", "examples",
-                 "number of examples with a target, from which the change is computed")
-              .hidden(),
-          Column(prefix + "carried", "carried",
-                 "effective number of examples that carry the change")
-              .mean_over(prefix + "examples")
-              .hidden(),
-          Column(prefix + "skew", "skew",
-                 text("skewness of the examples' changes, divided by the root of their number; no "
-                      "interval above ",
-                      kMostSkew))
-              .mean_over(prefix + "examples")
-              .hidden()};
+/// Returns a function of a change that returns the cell of `get`, null if nothing was measured.
+template <class Get>
+static auto if_measured(Get get) {
+  return [get](const PairedChange& change) {
+    return change.examples > 0 ? cell_of(std::invoke(get, change)) : Json();
+  };
 }
 
-Json::Array cells_of(const PairedChange& change) {
-  if (change.examples == 0) return {Json(), Json(), 0, Json(), Json()};
-  return {Json::Array{change.change, change.low, change.high}, change.p, change.examples,
-          change.carried, change.skew};
+static Interval interval_of(const PairedChange& change) {
+  return {change.change, change.low, change.high};
+}
+
+Fields<PairedChange> change_fields(const std::string& prefix, const std::string& title,
+                                   const std::string& meaning, const ChangeShown& shown) {
+  const std::string change = prefix + "change";
+  const std::string examples = prefix + "examples";
+  // "truth." names the object that holds the change: its interval is called "truth".
+  const std::string key = prefix.empty() ? change : prefix.substr(0, prefix.size() - 1);
+  Fields<PairedChange> fields;
+  fields.add(Column(key, title, meaning + ", with its 95% interval")
+                 .of(CellKind::interval, {change, prefix + "low", prefix + "high"})
+                 .shown_as(Form::signed_number)
+                 .mean_over(examples)
+                 .hidden_unless(shown.change),
+             if_measured(interval_of));
+  fields.add(Column(prefix + "p", "p",
+                    "probability of such a change by chance; not shown below 1e-6")
+                 .shown_as(Form::p_value)
+                 .mean_over(examples)
+                 .hidden_unless(shown.p),
+             if_measured(&PairedChange::p));
+  fields.add(Column(examples, "examples",
+                    "number of examples with a target, from which the change is computed")
+                 .hidden(),
+             &PairedChange::examples);
+  fields.add(Column(prefix + "carried", "carried",
+                    "effective number of examples that carry the change")
+                 .mean_over(examples)
+                 .hidden(),
+             if_measured(&PairedChange::carried));
+  fields.add(Column(prefix + "skew", "skew",
+                    text("skewness of the examples' changes, divided by the root of their number; "
+                         "no interval above ",
+                         kMostSkew))
+                 .mean_over(examples)
+                 .hidden(),
+             if_measured(&PairedChange::skew));
+  return fields;
 }
 
 std::string PairedChange::lacking() const {
@@ -56,12 +71,6 @@ std::string PairedChange::lacking() const {
     return text("carried by ", std::lround(std::floor(carried)), " examples");
   }
   return enough() ? "" : text("too skewed (", fixed(std::abs(skew), 2), ")");
-}
-
-Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last) {
-  first.insert(first.end(), then.begin(), then.end());
-  first.insert(first.end(), last.begin(), last.end());
-  return first;
 }
 
 /// Returns whether no example changes by more than rounding.
@@ -139,31 +148,12 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   return result;
 }
 
-/// Returns whether a change in one of the tables is carried by too few examples.
-static bool few_carry(const Result& found) {
-  const auto is_few = [](const Json& carried) {
-    return carried.is_number() && carried.number() < kFewestPaired;
-  };
-  for (const Table& table : found.tables) {
-    for (const Column& column : table.columns) {
-      const bool counts = column.key == "carried" || column.key.ends_with(".carried");
-      if (counts && std::ranges::any_of(table.cells(column.key), is_few)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-Result judge_until_carried(const Task& task, Index examples,
-                           const std::function<Result(Index)>& judge) {
-  Result found = judge(examples);
-  if (examples != kPairedExamples) return found;
-  while (examples < kMostPaired && at_most_different(task, 2 * examples) == 2 * examples &&
-         few_carry(found)) {
-    found = judge(examples *= 2);
-  }
-  return found;
+bool more_may_carry(const Task& task, Index examples, std::span<const PairedChange> changes) {
+  const bool has_more =
+      2 * examples <= kMostPaired && at_most_different(task, 2 * examples) == 2 * examples;
+  return has_more && std::ranges::any_of(changes, [](const PairedChange& change) {
+           return change.examples > 0 && change.carried < kFewestPaired;
+         });
 }
 
 std::vector<double> targets_by_example(const Batch& examples) {

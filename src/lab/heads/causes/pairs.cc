@@ -249,61 +249,78 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
   return report;
 }
 
-/// Returns the pair and the cost of both heads together.
-static std::vector<Column> joint_columns() {
-  return {Column("first", "first", "first head of the pair").of(CellKind::head).no_legend(),
-          Column("second", "second", "second head of the pair").of(CellKind::head).no_legend(),
-          Column("joint", "both", "rise of the loss when both are ablated, nats")
-              .shown_as(Form::signed_number),
-          Column("sum", "sum", "sum of the rises with each ablated alone")
-              .shown_as(Form::signed_number),
-          Column("independent", "independent",
-                 "rise of the loss if the two effects on the logits simply added up, with the "
-                 "layer norms' scales of both ablated")
-              .shown_as(Form::signed_number)};
+std::vector<PairedChange> PairsReport::changes() const {
+  std::vector<PairedChange> all;
+  for (const HeadPairReport& pair : pairs) {
+    all.insert(all.end(), {pair.interaction, pair.of_first.share, pair.of_first.rise,
+                           pair.of_second.share, pair.of_second.rise, pair.beyond});
+  }
+  return all;
 }
 
-/// Adds the changes of one head of the pair; its values are at `key`, and text calls it `name`.
-static std::vector<Column> columns_of_head(const std::string& key, const std::string& name) {
-  std::vector<Column> columns =
-      change_columns(key + ".share.", name + "'s direct logit",
-                     text("what the ", name,
-                          " head adds to the right logit by itself, above the mean of all logits, "
-                          "in logits per target on the relation's targets (not a share)"),
-                     {.change = false});
-  const std::vector<Column> rise =
-      change_columns(key + ".rise.", name + "'s rise",
-                     text("growth of the ", name,
-                          " head's direct logit when the other head, which owns the relation, is "
-                          "ablated, in logits per target"),
-                     {.change = false});
-  columns.insert(columns.end(), rise.begin(), rise.end());
-  return columns;
+/// Adds the pair and the cost of both heads together.
+static void add_joint(Fields<HeadPairReport>& fields) {
+  using Row = HeadPairReport;
+  fields.add(Column("first", "first", "first head of the pair").of(CellKind::head).no_legend(),
+             &Row::first);
+  fields.add(Column("second", "second", "second head of the pair").of(CellKind::head).no_legend(),
+             &Row::second);
+  fields.add(Column("joint", "both", "rise of the loss when both are ablated, nats")
+                 .shown_as(Form::signed_number),
+             &Row::joint);
+  fields.add(Column("sum", "sum", "sum of the rises with each ablated alone")
+                 .shown_as(Form::signed_number),
+             &Row::sum);
+  fields.add(Column("independent", "independent",
+                    "rise of the loss if the two effects on the logits simply added up, with the "
+                    "layer norms' scales of both ablated")
+                 .shown_as(Form::signed_number),
+             &Row::independent);
+  fields.add_part(change_fields("interaction.", "difference", "both - independent"),
+                  &Row::interaction);
 }
 
-static Table pairs_table(const PairsReport& report) {
-  Table table{.name = "pairs",
-              .columns = joint_columns(),
-              .title =
-                  "pairs of heads: redundant ones first, then those in which one compensates, "
-                  "then those that cost most",
-              .note = report.note(),
-              .most = 12};
-  table.append(change_columns("interaction.", "difference", "both - independent"));
-  table.append({{"relation", "relation",
-                 "relation owned by one or both of the heads; one row for each such relation"}});
-  table.append(columns_of_head("of_first", "first"));
-  table.append(columns_of_head("of_second", "second"));
-  table.append(change_columns("beyond.", "beyond",
-                              "the cost of both beyond the sum, on the relation's targets",
-                              {.change = false}));
-  table.append(
-      {Column("beyond_share", "of both", "`beyond` as a share of the cost of ablating both")
-           .mean_over("beyond.examples")
-           .hidden(),
-       Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
-       Column("verdict", "verdict", "conclusion").no_legend()});
-  return table;
+/// Returns the changes of one head of the pair; its values are at `key`, and text calls it `name`.
+static Fields<PairSide> side_fields(const std::string& key, const std::string& name) {
+  Fields<PairSide> fields;
+  fields.add_part(
+      change_fields(key + ".share.", name + "'s direct logit",
+                    text("what the ", name,
+                         " head adds to the right logit by itself, above the mean of all logits, "
+                         "in logits per target on the relation's targets (not a share)"),
+                    {.change = false}),
+      &PairSide::share);
+  fields.add_part(
+      change_fields(key + ".rise.", name + "'s rise",
+                    text("growth of the ", name,
+                         " head's direct logit when the other head, which owns the relation, is "
+                         "ablated, in logits per target"),
+                    {.change = false}),
+      &PairSide::rise);
+  return fields;
+}
+
+static Fields<HeadPairReport> pair_fields() {
+  using Row = HeadPairReport;
+  Fields<Row> fields;
+  add_joint(fields);
+  fields.add({"relation", "relation",
+              "relation owned by one or both of the heads; one row for each such relation"},
+             [](const Row& row) { return row.relation.empty() ? Json() : Json(row.relation); });
+  fields.add_part(side_fields("of_first", "first"), &Row::of_first);
+  fields.add_part(side_fields("of_second", "second"), &Row::of_second);
+  fields.add_part(change_fields("beyond.", "beyond",
+                                "the cost of both beyond the sum, on the relation's targets",
+                                {.change = false}),
+                  &Row::beyond);
+  fields.add(Column("beyond_share", "of both", "`beyond` as a share of the cost of ablating both")
+                 .mean_over("beyond.examples")
+                 .hidden(),
+             &Row::beyond_share);
+  fields.add(Column("redundant", "redundant", "whether the two heads are redundant").hidden(),
+             &Row::redundant);
+  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), &Row::conclusion);
+  return fields;
 }
 
 /// Returns the rank of rows: 0 for redundant pairs, 1 if a head compensates, 2 for all others.
@@ -322,24 +339,20 @@ static std::vector<HeadPairReport> sorted(std::vector<HeadPairReport> pairs) {
 }
 
 Result result_of(const PairsReport& report) {
-  Table table = pairs_table(report);
   const std::vector<HeadPairReport> rows = sorted(report.pairs);
+  Table table = pair_fields().table(
+      {.name = "pairs",
+       .title = "pairs of heads: redundant ones first, then those in which one compensates, "
+                "then those that cost most",
+       .note = report.note(),
+       .most = 12},
+      rows);
   const auto told = std::ranges::count_if(rows, [](const auto& row) { return place_of(row) < 2; });
   table.most = std::max(table.most, static_cast<std::size_t>(told));
   if (rows.size() > table.most) {
     table.note += text("; ", table.most, " of ", rows.size(), " rows are shown");
   }
   if (!report.unasked.empty()) table.note += "\n" + report.unasked;
-  for (const HeadPairReport& pair : rows) {
-    Json::Array row = row_with({pair.first, pair.second, pair.joint, pair.sum, pair.independent},
-                               cells_of(pair.interaction),
-                               {pair.relation.empty() ? Json() : Json(pair.relation)});
-    for (const PairSide* side : {&pair.of_first, &pair.of_second}) {
-      row = row_with(row_with(row, cells_of(side->share)), cells_of(side->rise));
-    }
-    table.rows.push_back(row_with(row, cells_of(pair.beyond),
-                                  {pair.beyond_share, pair.redundant(), pair.conclusion()}));
-  }
   return {report.about(), {table}};
 }
 

@@ -168,29 +168,32 @@ RolloutReport find_rollout(const Transformer& model, const Task& task, Index exa
 }
 
 Result result_of(const RolloutReport& report) {
-  Table table{
-      "relations",
-      {Column("relation", "relation", "relation of the task").no_legend(),
-       Column("queries", "queries", "number of them").no_legend(),
-       Column("rollout", "rollout",
-              "share of the rollout (product of all attention matrices) on the ground-truth keys")
-           .fixed(3)
-           .mean_over("queries"),
-       Column("uniform", "uniform", "the same share of the rollout if all heads attended uniformly")
-           .fixed(3)
-           .mean_over("queries")}};
-  table.append(change_columns("cost.", "cost",
-                              "rise of the loss if the ground-truth keys are masked in all heads"));
-  for (const RolloutReport::Row& row : report.relations) {
-    const Json::Array first = {row.relation, row.rollout.count(), row.rollout.value(),
-                               row.uniform.value()};
-    table.rows.push_back(row_with(first, cells_of(row.cost)));
-  }
-  table.note =
-      "rollout describes attention and is no cause; the cost is one (see `ablate RUN "
-      "--truth-edges`)";
+  using Row = RolloutReport::Row;
+  Fields<Row> fields;
+  fields.add(Column("relation", "relation", "relation of the task").no_legend(), &Row::relation);
+  fields.add(Column("queries", "queries", "number of them").no_legend(),
+             [](const Row& row) { return row.rollout.count(); });
+  fields.add(
+      Column("rollout", "rollout",
+             "share of the rollout (product of all attention matrices) on the ground-truth keys")
+          .fixed(3)
+          .mean_over("queries"),
+      &Row::rollout);
+  fields.add(Column("uniform", "uniform",
+                    "the same share of the rollout if all heads attended uniformly")
+                 .fixed(3)
+                 .mean_over("queries"),
+             &Row::uniform);
+  fields.add_part(
+      change_fields("cost.", "cost",
+                    "rise of the loss if the ground-truth keys are masked in all heads"),
+      &Row::cost);
+  const Table table{.name = "relations",
+                    .note =
+                        "rollout describes attention and is no cause; the cost is one (see `ablate "
+                        "RUN --truth-edges`)"};
   return {.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
-          .tables = {table},
+          .tables = {fields.table(table, report.relations)},
           .figures = {{"rollout", "rollout: a row for each query, a column for each input position",
                        report.rollout}}};
 }

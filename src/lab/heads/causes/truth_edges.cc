@@ -293,67 +293,99 @@ EdgeReport test_truth_edges(const Transformer& model, const Task& task,
   return report;
 }
 
-static Table edges_table() {
-  Table table{
-      .name = "relations",
-      .columns =
-          {Column("name", "relation", "relation whose ground-truth edges are masked").no_legend(),
-           Column("heads", "head", "heads in which these edges are masked")
-               .of(CellKind::heads)
-               .hidden()
-               .no_legend(),
-           Column("of", "head", "head in which the edges are masked, or all heads").no_legend(),
-           Column("lift", "lift", "attention mass above the baseline: 0 is chance, 1 is perfect")
-               .fixed(2),
-           Column("mass", "mass", "attention mass of the masked edges")
-               .fixed(2)
-               .mean_over("queries")},
-      .title = "cost of masking only a relation's ground-truth edges (attention knockout)",
-      .inner = "tests"};
-  table.append(
-      change_columns("truth.", "cost", "rise of the loss on the relation's own targets, nats"));
-  table.append({Column("share", "share", "share of the cost in all heads together")
-                    .percent(1)
-                    .mean_over("truth.examples")});
-  table.append(
-      change_columns("random.", "random",
-                     "the cost of masking random edges with the weight in the next column"));
-  table.append({Column("random_mass", "its mass", "attention mass of the masked random edges")
-                    .mean_over("queries")
-                    .hidden(),
-                Column("random_ratio", "weight",
-                       "attention mass of the random edges relative to the ground-truth edges")
-                    .fixed(2)
-                    .mean_over("queries"),
-                Column("queries", "queries", "number of queries whose edges are masked").hidden(),
-                Column("targets", "targets", "number of scored targets").shown_as(Form::grouped)});
-  table.append(change_columns("difference.", "difference", "cost - random", {.change = false}));
-  table.append({Column("cause", "cause", "whether these edges are a cause").hidden(),
-                Column("verdict", "verdict", "conclusion").no_legend()});
-  return table;
+std::vector<PairedChange> EdgeReport::changes() const {
+  std::vector<PairedChange> all;
+  for (const Row& row : relations) {
+    for (const EdgeTest& test : row.tests) {
+      all.insert(all.end(), {test.truth, test.random, test.difference});
+    }
+  }
+  return all;
 }
 
-static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
-  const bool judged = row.tests.back().truth.is_rise();
-  Json::Array cells =
-      row_with({row.relation.name, test.heads,
-                test.heads.size() == 1 ? head_text(test.heads[0]) : "all", test.lift, test.mass},
-               cells_of(test.truth), {judged ? Json(test.share) : Json()});
-  cells = row_with(cells, cells_of(test.random),
-                   {test.random_mass, test.random_ratio(), test.queries, test.targets});
-  return row_with(cells, cells_of(test.difference), {test.is_cause(), test.conclusion()});
+namespace {
+
+/// A row of the table: a test, and facts of its relation.
+struct TestRow : EdgeTest {
+  std::string relation;
+  bool has_cost;  // whether masking the edges in all heads costs anything
+};
+
+/// Adds the masked edges, and the cost of masking them.
+void add_truth(Fields<TestRow>& fields) {
+  using Row = TestRow;
+  fields.add(Column("name", "relation", "relation whose ground-truth edges are masked").no_legend(),
+             &Row::relation);
+  fields.add(Column("heads", "head", "heads in which these edges are masked")
+                 .of(CellKind::heads)
+                 .hidden()
+                 .no_legend(),
+             &Row::heads);
+  fields.add(Column("of", "head", "head in which the edges are masked, or all heads").no_legend(),
+             [](const Row& row) {
+               return row.heads.size() == 1 ? head_text(row.heads[0]) : "all";
+             });
+  fields.add(Column("lift", "lift", "attention mass above the baseline: 0 is chance, 1 is perfect")
+                 .fixed(2),
+             &Row::lift);
+  fields.add(
+      Column("mass", "mass", "attention mass of the masked edges").fixed(2).mean_over("queries"),
+      &Row::mass);
+  fields.add_part(change_fields("truth.", "cost",
+                                "rise of the loss on the relation's own targets, nats"),
+                  &Row::truth);
+  fields.add(Column("share", "share", "share of the cost in all heads together")
+                 .percent(1)
+                 .mean_over("truth.examples"),
+             [](const Row& row) { return row.has_cost ? Json(row.share) : Json(); });
 }
+
+/// Adds the cost of masking random edges, and how it compares.
+void add_random(Fields<TestRow>& fields) {
+  using Row = TestRow;
+  fields.add_part(change_fields("random.", "random",
+                                "the cost of masking random edges with the weight in the next "
+                                "column"),
+                  &Row::random);
+  fields.add(Column("random_mass", "its mass", "attention mass of the masked random edges")
+                 .mean_over("queries")
+                 .hidden(),
+             &Row::random_mass);
+  fields.add(Column("random_ratio", "weight",
+                    "attention mass of the random edges relative to the ground-truth edges")
+                 .fixed(2)
+                 .mean_over("queries"),
+             &Row::random_ratio);
+  fields.add(Column("queries", "queries", "number of queries whose edges are masked").hidden(),
+             &Row::queries);
+  fields.add(Column("targets", "targets", "number of scored targets").shown_as(Form::grouped),
+             &Row::targets);
+  fields.add_part(change_fields("difference.", "difference", "cost - random", {.change = false}),
+                  &Row::difference);
+  fields.add(Column("cause", "cause", "whether these edges are a cause").hidden(), &Row::is_cause);
+  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), &Row::conclusion);
+}
+
+}  // namespace
 
 Result result_of(const EdgeReport& report) {
-  Table table = edges_table();
+  Fields<TestRow> fields;
+  add_truth(fields);
+  add_random(fields);
+  std::vector<TestRow> rows;
   for (const EdgeReport::Row& row : report.relations) {
-    for (const EdgeTest& test : row.tests) table.rows.push_back(row_of(row, test));
+    const bool has_cost = row.tests.back().truth.is_rise();
+    for (const EdgeTest& test : row.tests) rows.push_back({test, row.relation.name, has_cost});
   }
+  const Table table{.name = "relations",
+                    .title =
+                        "cost of masking only a relation's ground-truth edges (attention knockout)",
+                    .inner = "tests"};
   return {.about = stamped({{"attention", report.attention},
                             {"examples", report.options.examples},
                             {"draws", report.options.draws},
                             {"seed", report.options.seed}}),
-          .tables = {table}};
+          .tables = {fields.table(table, rows)}};
 }
 
 }  // namespace headlab

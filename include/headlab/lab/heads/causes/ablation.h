@@ -129,11 +129,27 @@ struct HeadAblation {
 struct AblationReport : AblationFacts {
   std::vector<HeadAblation> heads;  // each ablated alone
   double sets_per_second = 0;       // head sets evaluated on all examples, per second
+
+  std::vector<PairedChange> changes() const { return mapped(heads, &HeadAblation::change); }
 };
 Result result_of(const AblationReport& report);
 
 /// Ablates each head alone. Each p is for a single head and is not corrected for their number.
 AblationReport ablate_heads(const HeadedModel& model, const Batch& examples,
                             const AblationOptions& options = {});
+
+/// Heads that are ablated together.
+struct SetAblationReport : AblationFacts {
+  HeadSet heads;
+  double loss_without = 0;  // with all of them ablated
+  PairedChange change;
+
+  std::vector<PairedChange> changes() const { return {change}; }
+};
+Result result_of(const SetAblationReport& report);
+
+/// Ablates these heads together.
+SetAblationReport ablate_set(const HeadedModel& model, const Batch& examples, const HeadSet& heads,
+                             const AblationOptions& options = {});
 
 }  // namespace headlab

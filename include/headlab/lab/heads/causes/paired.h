@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -13,7 +12,7 @@
 #include "headlab/core/kernels/scalar.h"
 #include "headlab/core/model/transformer.h"
 #include "headlab/core/tasks/task.h"
-#include "headlab/lab/results/table.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 
@@ -75,13 +74,8 @@ struct ChangeShown {
 };
 /// Returns the columns of a change: the change with its interval, p, `examples` and `carried`.
 /// Their values are at `prefix` in JSON ("truth.", or "" for the row itself).
-std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
+Fields<PairedChange> change_fields(const std::string& prefix, const std::string& title,
                                    const std::string& meaning, const ChangeShown& shown = {});
-/// Returns the cells of these columns.
-Json::Array cells_of(const PairedChange& change);
-/// Returns a row of cells in order. An element that is an array of cells, such as cells_of(change),
-/// is inserted element by element.
-Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last = {});
 
 /// Returns the paired change. With d = after - before of each example: R = sum of d / sum of
 /// targets; its variance is n / (n - 1) sum (d - R targets)^2 / (sum of targets)^2. The interval is
@@ -99,11 +93,23 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
                            std::span<const std::size_t> groups = {},
                            double resolution = kLossResolution);
 
-/// Returns the result of `judge` on this many held-out examples. If that is kPairedExamples and the
-/// task has more, doubles the number up to kMostPaired while fewer than kFewestPaired examples
-/// carry a measured change.
-Result judge_until_carried(const Task& task, Index examples,
-                           const std::function<Result(Index)>& judge);
+/// Returns whether the task has twice as many examples, at most kMostPaired, and fewer than
+/// kFewestPaired of `examples` carry a measured change.
+bool more_may_carry(const Task& task, Index examples, std::span<const PairedChange> changes);
+/// Returns the report of `judge` on this many held-out examples. If that is kPairedExamples,
+/// doubles the number while more examples may carry one of the report's `changes()`.
+template <class Judge>
+auto judge_until_carried(const Task& task, Index examples, const Judge& judge) {
+  auto report = judge(examples);
+  if (examples != kPairedExamples) {
+    return report;
+  }
+  while (more_may_carry(task, examples, report.changes())) {
+    examples *= 2;
+    report = judge(examples);
+  }
+  return report;
+}
 
 /// Returns the number of targets of each example.
 std::vector<double> targets_by_example(const Batch& examples);

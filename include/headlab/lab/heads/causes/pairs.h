@@ -64,6 +64,8 @@ struct HeadPairReport {
 struct PairsReport : AblationFacts {
   std::vector<HeadPairReport> pairs;
   std::string unasked = {};  // relations that were not tested and the reason; "" if all were
+
+  std::vector<PairedChange> changes() const;
 };
 /// Returns the rows with redundant pairs first, then those with a compensating head, then the
 /// others in descending order of cost.

@@ -106,6 +106,8 @@ struct EdgeReport {
   std::vector<std::string> attention;
   EdgeOptions options;
   std::vector<Row> relations;
+
+  std::vector<PairedChange> changes() const;
 };
 Result result_of(const EdgeReport& report);
 
