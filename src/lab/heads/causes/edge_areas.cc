@@ -118,29 +118,31 @@ EdgeAreaReport find_edge_areas(const Transformer& model, const Task& task, Index
 }
 
 Result result_of(const EdgeAreaReport& report) {
-  Table table{.name = "relations",
-              .columns = {Column("relation", "relation", "relation of the task").no_legend(),
-                          Column("score", "score", "how edges are scored"),
-                          interval_column("area", "area",
-                                          "probability that a ground-truth edge scores higher than "
-                                          "another edge of the same queries: 0.5 is chance, 1 is "
-                                          "perfect; with its 95% interval over examples")
-                              .mean_over("examples"),
-                          Column("examples", "examples", "examples that have both kinds of edges"),
-                          Column("edges", "edges", "ground-truth edges").shown_as(Form::grouped)},
-              .inner = "scores"};
-  for (const EdgeAreaReport::Row& row : report.rows) {
-    const Json area = Json::Array{row.area.mean, row.area.low, row.area.high};
-    table.rows.push_back({row.relation, name_of(row.score), area, row.examples, row.edges});
-  }
-  table.note =
-      "attention: weight, summed over heads; rollout: product of all layers' attention; ablation: "
-      "rise of the loss if the edge is masked in all heads; attribution: estimated fall of the "
-      "target's logit above the mean logit, gradient times change of the weights; "
-      "attribution_loss: the same for the loss; importance: size of the gradient of the loss by a "
-      "gate on the edge, summed over heads";
+  using Row = EdgeAreaReport::Row;
+  Fields<Row> fields;
+  fields.add(Column("relation", "relation", "relation of the task").no_legend(), &Row::relation);
+  fields.add(Column("score", "score", "how edges are scored"),
+             [](const Row& row) { return name_of(row.score); });
+  fields.add(interval_column("area", "area",
+                             "probability that a ground-truth edge scores higher than another edge "
+                             "of the same queries: 0.5 is chance, 1 is perfect; with its 95% "
+                             "interval over examples")
+                 .mean_over("examples"),
+             &Row::area);
+  fields.add(Column("examples", "examples", "examples that have both kinds of edges"),
+             &Row::examples);
+  fields.add(Column("edges", "edges", "ground-truth edges").shown_as(Form::grouped), &Row::edges);
+  const Table table{
+      .name = "relations",
+      .note =
+          "attention: weight, summed over heads; rollout: product of all layers' attention; "
+          "ablation: rise of the loss if the edge is masked in all heads; attribution: estimated "
+          "fall of the target's logit above the mean logit, gradient times change of the weights; "
+          "attribution_loss: the same for the loss; importance: size of the gradient of the loss "
+          "by a gate on the edge, summed over heads",
+      .inner = "scores"};
   return {.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
-          .tables = {table}};
+          .tables = {fields.table(table, report.rows)}};
 }
 
 }  // namespace headlab
