@@ -8,6 +8,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
@@ -50,18 +51,19 @@ Run run_before(const Run& run) {
   return before;
 }
 
-Json::Array cells_of(const Role& role) {
-  return {role.relation.empty() ? Json() : Json(role.relation), role.lift, role.owned};
-}
-
-/// Returns the columns of a role at `key`, with titles that end in `when`.
-std::vector<Column> role_columns(const std::string& key, const std::string& when) {
-  return {
-      Column(key + ".relation", "role " + when, "the relation with the largest lift"),
-      Column(key + ".lift", "lift " + when,
-             "attention mass normalised by the baseline, (mass - baseline) / (1 - baseline)")
-          .fixed(2),
-      Column(key + ".owned", "owner " + when, "whether the head owns the relation").no_legend()};
+/// Returns the columns of a role at `when`, with titles that end in it.
+Fields<Role> role_fields(const std::string& when) {
+  Fields<Role> fields;
+  fields.add(Column(when + ".relation", "role " + when, "the relation with the largest lift"),
+             [](const Role& role) { return role.relation.empty() ? Json() : Json(role.relation); });
+  fields.add(Column(when + ".lift", "lift " + when,
+                    "attention mass normalised by the baseline, (mass - baseline) / (1 - baseline)")
+                 .fixed(2),
+             &Role::lift);
+  fields.add(
+      Column(when + ".owned", "owner " + when, "whether the head owns the relation").no_legend(),
+      &Role::owned);
+  return fields;
 }
 
 }  // namespace
@@ -85,22 +87,17 @@ TransferReport find_transfer(const Run& run, Index examples) {
 }
 
 Result result_of(const TransferReport& report) {
-  Table table{"heads", {kHeadColumn}};
-  table.append(role_columns("before", "before"));
-  table.append(role_columns("after", "after"));
-  table.append({Column("kept", "kept", "whether the head owns the same relation in both runs")});
+  Fields<TransferredHead> fields;
+  fields.add(kHeadColumn, &TransferredHead::head);
+  fields.add_part(role_fields("before"), &TransferredHead::before);
+  fields.add_part(role_fields("after"), &TransferredHead::after);
+  fields.add(Column("kept", "kept", "whether the head owns the same relation in both runs"),
+             &TransferredHead::kept);
   const auto kept = std::ranges::count_if(report.heads, &TransferredHead::kept);
   const auto owners = std::ranges::count_if(report.heads, [](const TransferredHead& head) {
     return head.before.owned;
   });
-  for (const TransferredHead& one : report.heads) {
-    Json::Array row = {one.head};
-    for (const Role* role : {&one.before, &one.after}) {
-      for (const Json& cell : cells_of(*role)) row.push_back(cell);
-    }
-    row.emplace_back(one.kept());
-    table.rows.push_back(std::move(row));
-  }
+  Table table = fields.table({.name = "heads"}, report.heads);
   if (!report.from.empty()) {
     table.note = text(kept, " of ", owners, " owners keep their relation from ", report.from);
   }
