@@ -10,6 +10,7 @@
 #include "headlab/lab/heads/causes/attribution.h"
 #include "headlab/lab/heads/causes/paired.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
@@ -59,6 +60,30 @@ class ShareSums {
   std::vector<std::vector<double>> counts_;             // [targets][examples]
 };
 
+/// The contribution of one part to one target of an example.
+struct AttributedPart {
+  Index example = 0, position = 0;
+  std::string target, answer, part;
+  double share = 0;
+};
+
+Fields<AttributedPart> attributed_fields() {
+  using Row = AttributedPart;
+  Fields<Row> fields;
+  fields.add(Column("example", "example", "its index among the held-out ones").no_legend(),
+             &Row::example);
+  fields.add(Column("position", "position", "position of the query, from 0").no_legend(),
+             &Row::position);
+  fields.add(Column("target", "target", "name of the target").no_legend(), &Row::target);
+  fields.add(Column("answer", "answer", "the right output").no_legend(), &Row::answer);
+  fields.add(Column("part", "part", "the embedding, a head, a bias or a network").no_legend(),
+             &Row::part);
+  fields.add(Column("share", "share", "added to the right answer's logit above the mean logit")
+                 .no_legend(),
+             &Row::share);
+  return fields;
+}
+
 }  // namespace
 
 AttributionReport attribute_logits(const Transformer& model, const Task& task, Index examples) {
@@ -90,14 +115,7 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
 }
 
 Table attributed_examples(const Transformer& model, const Task& task, Index examples) {
-  Table table{"examples",
-              {Column("example", "example", "its index among the held-out ones").no_legend(),
-               Column("position", "position", "position of the query, from 0").no_legend(),
-               Column("target", "target", "name of the target").no_legend(),
-               Column("answer", "answer", "the right output").no_legend(),
-               Column("part", "part", "the embedding, a head, a bias or a network").no_legend(),
-               Column("share", "share", "added to the right answer's logit above the mean logit")
-                   .no_legend()}};
+  std::vector<AttributedPart> rows;
   const std::vector<std::string> names = task.target_names();
   for_parts(held_out_examples(task, examples).batch, kAttributedBatch,
             [&](const Batch& part, Index first) {
@@ -109,49 +127,46 @@ Table attributed_examples(const Transformer& model, const Task& task, Index exam
                 const std::string& name =
                     names[static_cast<std::size_t>(row % part.targets_per_position)];
                 for (std::size_t p = 0; p < found.parts.size(); ++p) {
-                  table.rows.push_back({first + at / part.length, at % part.length, name,
-                                        task.answer_text(part.targets[row]), found.parts[p],
-                                        found.shares[p][i]});
+                  rows.push_back({first + at / part.length, at % part.length, name,
+                                  task.answer_text(part.targets[row]), found.parts[p],
+                                  found.shares[p][i]});
                 }
               }
             });
-  return table;
+  return attributed_fields().table({.name = "examples"}, rows);
 }
 
 Result result_of(const AttributionReport& report) {
-  Table table{"parts",
-              {{"name", "part", "the embedding, a head, a bias or a feed-forward network"}},
-              {},
-              "what each part adds to the right answer's logit above the mean logit: mean, in "
-              "logits, by target, with 95% intervals over examples"};
+  Fields<std::size_t> fields;  // a row is the index of a part
+  fields.add({"name", "part", "the embedding, a head, a bias or a feed-forward network"},
+             [&](std::size_t p) { return report.parts[p]; });
   std::vector<std::string> sums;
-  std::vector<Column> counts;
   for (std::size_t k = 0; k < report.targets.size(); ++k) {
     const std::string place = text(".", k);
-    table.columns.push_back(
-        element_column("shares", k, report.targets[k])
-            .of(CellKind::interval, {"shares" + place, "low" + place, "high" + place})
-            .fixed(3)
-            .mean_over("counts" + place));
-    counts.push_back(element_column("counts", k, "targets", "number of targets").hidden());
+    fields.add(element_column("shares", k, report.targets[k])
+                   .of(CellKind::interval, {"shares" + place, "low" + place, "high" + place})
+                   .fixed(3)
+                   .mean_over("counts" + place),
+               [&report, k](std::size_t p) {
+                 return Interval{report.shares[p][k], report.low[p][k], report.high[p][k]};
+               });
     const double all = report.logits[k];
     sums.push_back(text(report.targets[k], " ", std::isfinite(all) ? text(all) : "-"));
   }
-  table.append(counts);
-  if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");
-  for (std::size_t p = 0; p < report.parts.size(); ++p) {
-    Json::Array row = {report.parts[p]};
-    for (std::size_t k = 0; k < report.targets.size(); ++k) {
-      row.emplace_back(Json::Array{report.shares[p][k], report.low[p][k], report.high[p][k]});
-    }
-    for (const Index count : report.counts) row.emplace_back(count);
-    table.rows.push_back(std::move(row));
+  for (std::size_t k = 0; k < report.targets.size(); ++k) {
+    fields.add(element_column("counts", k, "targets", "number of targets").hidden(),
+               [&report, k](std::size_t) { return report.counts[k]; });
   }
+  Table table{.name = "parts",
+              .title =
+                  "what each part adds to the right answer's logit above the mean logit: mean, in "
+                  "logits, by target, with 95% intervals over examples"};
+  if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");
   return {.about = stamped({{"attention", report.attention},
                             {"examples", report.examples},
                             {"targets", report.targets},
                             {"logits", report.logits}}),
-          .tables = {table}};
+          .tables = {fields.table(table, indices(report.parts.size()))}};
 }
 
 }  // namespace headlab
