@@ -7,6 +7,7 @@
 #include "headlab/core/tensor/tape.h"
 #include "headlab/lab/heads/causes/node_patching.h"
 #include "headlab/lab/heads/causes/patching.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 namespace {
@@ -18,63 +19,88 @@ constexpr PatchNode kAllNodes[] = {PatchNode::q,       PatchNode::k,      PatchN
 /// Two points lie on a line whatever the estimates are: such rows are left out.
 constexpr std::size_t kFewestCorrelated = 3;
 
-Json cell_of(const Interval& interval) {
-  return Json::Array{interval.mean, interval.low, interval.high};
+struct DirectedNode : PatchedNode {
+  const PatchDirection& direction;
+};
+
+struct DirectedPath : PatchedPath {
+  const PatchDirection& direction;
+};
+
+/// The correlation of estimates with effects, for one kind of node in one direction.
+struct EstimateQuality {
+  const PatchDirection& direction;
+  PatchNode kind;
+  std::size_t count;
+  double correlation;
+};
+
+template <class Row>
+void add_direction(Fields<Row>& fields) {
+  fields.add({"direction", "direction",
+              "restore: clean activations patched into the corrupted pass; break: the reverse"},
+             [](const Row& row) { return row.direction.name; });
 }
 
-Json cell_of(const std::optional<HeadId>& head) { return head ? to_json(*head) : Json(); }
-
-Column direction_column() {
-  return Column("direction", "direction",
-                "restore: clean activations patched into the corrupted pass; break: the reverse");
+template <class Row>
+void add_pairs(Fields<Row>& fields) {
+  fields.add(Column("pairs", "pairs", "number of pairs of sequences").hidden().no_legend(),
+             [](const Row& row) { return row.direction.pairs; });
 }
 
-Column pairs_column() {
-  return Column("pairs", "pairs", "number of pairs of sequences").hidden().no_legend();
+template <class Row>
+void add_kind(Fields<Row>& fields) {
+  fields.add({"node", "node", "kind of the patched activation"},
+             [](const Row& row) { return name_of(row.kind); });
 }
 
 Table nodes_table(const std::vector<PatchDirection>& directions) {
-  Table table{
-      .name = "nodes",
-      .columns = {direction_column(),
-                  {"node", "node", "kind of the patched activation"},
-                  Column("of", "head", "LAYER.HEAD").of(CellKind::head).no_legend(),
-                  {"place", "place",
-                   "attention layer, feed-forward network, or residual stream before a block"},
-                  Column("position", "position", "position in the sequence, for a residual stream")
-                      .no_legend(),
-                  interval_column("effect", "effect",
-                                  "share of the logit difference that patching this node changes, "
-                                  "with its 95% interval")
-                      .fixed(3)
-                      .mean_over("pairs"),
-                  Column("estimate", "estimate",
-                         "effect estimated by attribution patching: gradient times difference of "
-                         "the activations")
-                      .fixed(3)
-                      .mean_over("pairs"),
-                  pairs_column()},
-      .title = "nodes with the largest effects",
-      .most = 20,
-      .by = "effect"};
+  using Row = DirectedNode;
+  Fields<Row> fields;
+  add_direction(fields);
+  add_kind(fields);
+  fields.add(Column("of", "head", "LAYER.HEAD").of(CellKind::head).no_legend(), &Row::head);
+  fields.add({"place", "place",
+              "attention layer, feed-forward network, or residual stream before a block"},
+             &Row::place);
+  fields.add(
+      Column("position", "position", "position in the sequence, for a residual stream").no_legend(),
+      [](const Row& row) { return row.position < 0 ? Json() : Json(row.position); });
+  fields.add(interval_column("effect", "effect",
+                             "share of the logit difference that patching this node changes, "
+                             "with its 95% interval")
+                 .fixed(3)
+                 .mean_over("pairs"),
+             &Row::effect);
+  fields.add(Column("estimate", "estimate",
+                    "effect estimated by attribution patching: gradient times difference of "
+                    "the activations")
+                 .fixed(3)
+                 .mean_over("pairs"),
+             &Row::estimate);
+  add_pairs(fields);
+  std::vector<Row> rows;
   for (const PatchDirection& direction : directions) {
     for (const PatchedNode& node : direction.nodes) {
-      table.rows.push_back({direction.name, name_of(node.kind), cell_of(node.head), node.place,
-                            node.position < 0 ? Json() : Json(node.position), cell_of(node.effect),
-                            node.estimate, direction.pairs});
+      rows.push_back({node, direction});
     }
   }
-  return table;
+  return fields.table(
+      {.name = "nodes", .title = "nodes with the largest effects", .most = 20, .by = "effect"},
+      rows);
 }
 
 Table estimates_table(const std::vector<PatchDirection>& directions) {
-  Table table{"estimates",
-              {direction_column(),
-               {"node", "node", "kind of the patched activation"},
-               Column("count", "nodes", "number of them").no_legend(),
-               Column("correlation", "correlation",
-                      "correlation of these estimates with the effects (Pearson)")
-                   .fixed(3)}};
+  using Row = EstimateQuality;
+  Fields<Row> fields;
+  add_direction(fields);
+  add_kind(fields);
+  fields.add(Column("count", "nodes", "number of them").no_legend(), &Row::count);
+  fields.add(Column("correlation", "correlation",
+                    "correlation of these estimates with the effects (Pearson)")
+                 .fixed(3),
+             &Row::correlation);
+  std::vector<Row> rows;
   for (const PatchDirection& direction : directions) {
     for (const PatchNode kind : kAllNodes) {
       std::vector<double> effects;
@@ -85,35 +111,35 @@ Table estimates_table(const std::vector<PatchDirection>& directions) {
         estimates.push_back(node.estimate);
       }
       if (effects.size() < kFewestCorrelated) continue;
-      table.rows.push_back(
-          {direction.name, name_of(kind), effects.size(), pearson(effects, estimates)});
+      rows.push_back({direction, kind, effects.size(), pearson(effects, estimates)});
     }
   }
-  return table;
+  return fields.table({.name = "estimates"}, rows);
 }
 
 Table paths_table(const std::vector<PatchDirection>& directions) {
-  Table table{
-      .name = "paths",
-      .columns = {direction_column(),
-                  Column("from", "from", "the head that writes").of(CellKind::head).no_legend(),
-                  Column("to", "to", "the head that reads").of(CellKind::head).no_legend(),
-                  {"by", "by", "queries (q), keys (k), values (v), or the logits"},
-                  interval_column("effect", "effect",
-                                  "share of the logit difference that this path alone changes")
-                      .fixed(3)
-                      .mean_over("pairs"),
-                  pairs_column()},
-      .title = "paths with the largest effects",
-      .most = 20,
-      .by = "effect"};
+  using Row = DirectedPath;
+  Fields<Row> fields;
+  add_direction(fields);
+  fields.add(Column("from", "from", "the head that writes").of(CellKind::head).no_legend(),
+             &Row::from);
+  fields.add(Column("to", "to", "the head that reads").of(CellKind::head).no_legend(), &Row::to);
+  fields.add({"by", "by", "queries (q), keys (k), values (v), or the logits"}, &Row::by);
+  fields.add(interval_column("effect", "effect",
+                             "share of the logit difference that this path alone changes")
+                 .fixed(3)
+                 .mean_over("pairs"),
+             &Row::effect);
+  add_pairs(fields);
+  std::vector<Row> rows;
   for (const PatchDirection& direction : directions) {
     for (const PatchedPath& path : direction.paths) {
-      table.rows.push_back({direction.name, path.from, cell_of(path.to), path.by,
-                            cell_of(path.effect), direction.pairs});
+      rows.push_back({path, direction});
     }
   }
-  return table;
+  return fields.table(
+      {.name = "paths", .title = "paths with the largest effects", .most = 20, .by = "effect"},
+      rows);
 }
 
 /// Sets the target of the last position to the model's answer for each of the K targets.

@@ -9,6 +9,7 @@
 #include "headlab/core/base/progress.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/lab/heads/scores/activations.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/heads/causes/contrasts.h"
 
@@ -76,27 +77,26 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
 }
 
 Result result_of(const PatchReport& report) {
-  Table table{"heads",
-              {kHeadColumn,
-               Column("restored", "restored",
-                      "share of the logit difference that patching this head restores")
-                   .percent(1)
-                   .mean_over("pairs"),
-               Column("pairs", "pairs", "number of pairs of sequences").hidden().no_legend()},
-              {},
-              "",
-              text(report.pairs, " pairs of examples, ", report.targets,
-                   " targets that differ; mean logit difference: clean ", report.clean,
-                   ", corrupted ", report.corrupted)};
-  for (const PatchReport::Head& one : report.heads) {
-    table.rows.push_back({one.head, one.restored, report.pairs});
-  }
+  using Head = PatchReport::Head;
+  Fields<Head> fields;
+  fields.add(kHeadColumn, &Head::head);
+  fields.add(Column("restored", "restored",
+                    "share of the logit difference that patching this head restores")
+                 .percent(1)
+                 .mean_over("pairs"),
+             &Head::restored);
+  fields.add(Column("pairs", "pairs", "number of pairs of sequences").hidden().no_legend(),
+             [&](const Head&) { return report.pairs; });
+  const Table table{.name = "heads",
+                    .note = text(report.pairs, " pairs of examples, ", report.targets,
+                                 " targets that differ; mean logit difference: clean ",
+                                 report.clean, ", corrupted ", report.corrupted)};
   return {.about = stamped({{"attention", report.attention},
                             {"pairs", report.pairs},
                             {"targets", report.targets},
                             {"clean", report.clean},
                             {"corrupted", report.corrupted}}),
-          .tables = {table},
+          .tables = {fields.table(table, report.heads)},
           .figures = {{"residual",
                        "what the residual stream restores: a row for each place (before each "
                        "block, and after the last), a column for each position",
