@@ -8,6 +8,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
@@ -133,36 +134,49 @@ HeadsHistory read_heads_history(const Run& run) {
   return history;
 }
 
-Result result_of(const HeadsHistory& history) {
-  Table emergences{
-      .name = "relations",
-      .columns =
-          {Column("name", "relation", "the keys to attend to").no_legend(),
-           kHeadColumn,
-           {"emergence_step", "emerges",
-            "the first scored step at which the lift of the "
-            "relation's head reaches half of its last value"},
-           Column("lift", "lift", "at the last step").fixed(3).mean_over("queries").no_legend(),
-           Column("queries", "queries", "number of scored queries").hidden().no_legend(),
-           {"by", "split by", "classes that decide which head attends, at the last step"},
-           {"parted", "parted", "first scored step with this split"},
-           Column("lifts", "lift over training", "at evenly spaced steps, from 0 to 1")
-               .of(CellKind::sparkline)
-               .no_legend()},
-      .note = "step by step: --csv --table lifts"};
-  Table lifts{"lifts", {Column("step", "step", "training step").hidden()}};
-  for (const Index step : history.steps) lifts.rows.emplace_back(1, Json(step));
+/// Returns a step, null if it never came.
+static Json step_or_null(Index step) { return step < 0 ? Json() : Json(step); }
+
+static Table emergences_table(const HeadsHistory& history) {
+  using Row = RelationHistory;
+  Fields<Row> fields;
+  fields.add(Column("name", "relation", "the keys to attend to").no_legend(), &Row::name);
+  fields.add(kHeadColumn, &Row::best);
+  fields.add({"emergence_step", "emerges",
+              "the first scored step at which the lift of the "
+              "relation's head reaches half of its last value"},
+             [](const Row& row) { return step_or_null(row.emergence_step); });
+  fields.add(Column("lift", "lift", "at the last step").fixed(3).mean_over("queries").no_legend(),
+             [](const Row& row) { return row.lifts.back(); });
+  fields.add(Column("queries", "queries", "number of scored queries").hidden().no_legend(),
+             &Row::queries);
+  fields.add({"by", "split by", "classes that decide which head attends, at the last step"},
+             [](const Row& row) { return row.by.empty() ? Json() : Json(row.by); });
+  fields.add({"parted", "parted", "first scored step with this split"},
+             [](const Row& row) { return step_or_null(row.parted); });
+  fields.add(Column("lifts", "lift over training", "at evenly spaced steps, from 0 to 1")
+                 .of(CellKind::sparkline)
+                 .no_legend(),
+             &Row::lifts);
+  return fields.table({.name = "relations", .note = "step by step: --csv --table lifts"},
+                      history.relations);
+}
+
+/// Returns the lift of each relation's head at each scored step.
+static Table lifts_table(const HeadsHistory& history) {
+  Fields<std::size_t> fields;  // a row is the index of a step
+  fields.add(Column("step", "step", "training step").hidden(),
+             [&](std::size_t i) { return history.steps[i]; });
   for (const RelationHistory& one : history.relations) {
-    emergences.rows.push_back(
-        {one.name, one.best,
-         one.emergence_step < 0 ? kUndefined : static_cast<double>(one.emergence_step),
-         one.lifts.back(), one.queries, one.by.empty() ? Json() : Json(one.by),
-         one.parted < 0 ? Json() : Json(one.parted), one.lifts});
-    lifts.columns.push_back(Column("lift." + one.name, one.name).hidden());
-    for (std::size_t i = 0; i < lifts.rows.size(); ++i) lifts.rows[i].emplace_back(one.lifts[i]);
+    fields.add(Column("lift." + one.name, one.name).hidden(),
+               [&one](std::size_t i) { return one.lifts[i]; });
   }
+  return fields.table({.name = "lifts"}, indices(history.steps.size()));
+}
+
+Result result_of(const HeadsHistory& history) {
   return {.about = stamped({{"attention", history.attention}, {"steps", history.steps}}),
-          .tables = {emergences, lifts}};
+          .tables = {emergences_table(history), lifts_table(history)}};
 }
 
 }  // namespace headlab
