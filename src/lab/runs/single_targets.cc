@@ -11,6 +11,7 @@
 #include "headlab/core/base/mean.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/streams.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 namespace {
@@ -46,8 +47,10 @@ void blank_padding(const Batch& part, std::span<float> logits) {
   }
 }
 
+/// Means over the targets of one name in a group: a position, or a right answer.
 struct GroupMeans {
-  Mean loss, right;
+  Index group = 0, k = 0;
+  Mean loss{}, right{};
 
   void add(const SingleTarget& target) {
     loss.add(target.loss);
@@ -55,17 +58,18 @@ struct GroupMeans {
   }
 };
 
-/// Returns the columns of a group's means, after those that name it.
-std::vector<Column> mean_columns() {
-  return {Column("loss", "loss", "mean of the group, in nats per target").mean_over("count"),
-          Column("accuracy", "accuracy", "share of the group's targets that are right")
-              .fixed(4)
-              .mean_over("count"),
-          Column("count", "targets", "number in the group").shown_as(Form::grouped).no_legend()};
-}
-
-Json::Array mean_cells(const GroupMeans& means) {
-  return {means.loss.value(), means.right.value(), means.loss.count()};
+/// Adds the columns of a group's means, after the group.
+void add_means(Fields<GroupMeans>& fields, const std::vector<std::string>& target_names) {
+  fields.add(Column("name", "target", "name of the target").no_legend(),
+             [&](const GroupMeans& means) { return target_names[means.k]; });
+  fields.add(Column("loss", "loss", "mean of the group, in nats per target").mean_over("count"),
+             &GroupMeans::loss);
+  fields.add(Column("accuracy", "accuracy", "share of the group's targets that are right")
+                 .fixed(4)
+                 .mean_over("count"),
+             &GroupMeans::right);
+  fields.add(Column("count", "targets", "number in the group").shown_as(Form::grouped).no_legend(),
+             [](const GroupMeans& means) { return means.loss.count(); });
 }
 
 }  // namespace
@@ -94,45 +98,54 @@ AnsweredTargets answer_targets(const Model& model, const Task& task, const Evalu
 }
 
 Table single_target_table(const Task& task, const std::vector<SingleTarget>& targets) {
-  Table table{"targets",
-              {Column("example", "example", "its index among the held-out ones").no_legend(),
-               Column("position", "position", "position of the query, from 0").no_legend(),
-               Column("name", "target", "name of the target").no_legend(),
-               Column("answer", "answer", "the right output").no_legend(),
-               Column("predicted", "predicted", "the output with the largest logit").no_legend(),
-               Column("right", "right", "whether they are the same").no_legend(),
-               Column("loss", "loss", "loss of this target, in nats").no_legend()}};
+  using Row = SingleTarget;
   const std::vector<std::string> names = task.target_names();
+  Fields<Row> fields;
+  fields.add(Column("example", "example", "its index among the held-out ones").no_legend(),
+             &Row::example);
+  fields.add(Column("position", "position", "position of the query, from 0").no_legend(),
+             &Row::position);
+  fields.add(Column("name", "target", "name of the target").no_legend(),
+             [&](const Row& row) { return names[row.k]; });
+  fields.add(Column("answer", "answer", "the right output").no_legend(),
+             [&](const Row& row) { return task.answer_text(row.target); });
+  fields.add(Column("predicted", "predicted", "the output with the largest logit").no_legend(),
+             [&](const Row& row) { return task.answer_text(row.predicted); });
+  fields.add(Column("right", "right", "whether they are the same").no_legend(),
+             [](const Row& row) { return row.target == row.predicted; });
+  fields.add(Column("loss", "loss", "loss of this target, in nats").no_legend(), &Row::loss);
+  return fields.table({.name = "targets"}, targets);
+}
+
+/// Returns the means of the targets in each group, in the order of the groups.
+static std::vector<GroupMeans> means_of(const std::vector<SingleTarget>& targets,
+                                        TargetGroups groups) {
+  std::map<std::pair<Index, Index>, GroupMeans> means;  // by group and target
   for (const SingleTarget& one : targets) {
-    table.rows.push_back({one.example, one.position, names[one.k], task.answer_text(one.target),
-                          task.answer_text(one.predicted), one.target == one.predicted, one.loss});
+    const Index group = groups == TargetGroups::position ? one.position : Index{one.target};
+    means.try_emplace({group, one.k}, GroupMeans{group, one.k}).first->second.add(one);
   }
-  return table;
+  std::vector<GroupMeans> rows;
+  for (const auto& [group, of_group] : means) rows.push_back(of_group);
+  return rows;
 }
 
 Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
                     TargetGroups groups) {
-  const bool by_position = groups == TargetGroups::position;
-  Table table{by_position ? "positions" : "answers"};
-  table.columns = {by_position
-                       ? Column("position", "position", "position of the query, from 0").no_legend()
-                       : Column("answer", "answer", "the right output").no_legend(),
-                   Column("name", "target", "name of the target").no_legend()};
-  table.append(mean_columns());
-  if (groups == TargetGroups::target) return table;
-  std::map<std::pair<Index, Index>, GroupMeans> means;  // by group and target
-  for (const SingleTarget& one : targets) {
-    means[{by_position ? one.position : Index{one.target}, one.k}].add(one);
-  }
   const std::vector<std::string> names = task.target_names();
-  for (const auto& [group, of_group] : means) {
-    const Json named = by_position ? Json(group.first)
-                                   : Json(task.answer_text(static_cast<std::int32_t>(group.first)));
-    Json::Array row = {named, names[group.second]};
-    for (const Json& cell : mean_cells(of_group)) row.push_back(cell);
-    table.rows.push_back(std::move(row));
+  Fields<GroupMeans> fields;
+  if (groups == TargetGroups::position) {
+    fields.add(Column("position", "position", "position of the query, from 0").no_legend(),
+               &GroupMeans::group);
+    add_means(fields, names);
+    return fields.table({.name = "positions"}, means_of(targets, groups));
   }
-  return table;
+  fields.add(Column("answer", "answer", "the right output").no_legend(),
+             [&](const GroupMeans& means) {
+               return task.answer_text(static_cast<std::int32_t>(means.group));
+             });
+  add_means(fields, names);
+  return fields.table({.name = "answers"}, means_of(targets, groups));
 }
 
 std::optional<InContextScore> in_context_score(const AnsweredTargets& answered, Index one_position,

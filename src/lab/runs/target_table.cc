@@ -2,6 +2,7 @@
 // which evaluates, knows no tables.
 // Read next: headlab/core/train/evaluate.h, run.cc.
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/words.h"
 #include "headlab/lab/runs/run.h"
 
@@ -15,18 +16,18 @@ Json to_json(const TargetScore& score) {
 }
 
 Table target_table(const Evaluation& evaluation) {
-  Table table{
-      "targets",
-      {Column("name", "target", "what is predicted").no_legend(),
-       Column("loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing")
-           .mean_over("count"),
-       Column("accuracy", "accuracy", "share of targets that are right")
-           .fixed(4)
-           .mean_over("count"),
-       Column("count", "targets", "number of scored targets").shown_as(Form::grouped).no_legend()}};
-  for (const TargetScore& target : evaluation.targets) {
-    table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
-  }
+  Fields<TargetScore> fields;
+  fields.add(Column("name", "target", "what is predicted").no_legend(), &TargetScore::name);
+  fields.add(Column("loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing")
+                 .mean_over("count"),
+             &TargetScore::loss);
+  fields.add(
+      Column("accuracy", "accuracy", "share of targets that are right").fixed(4).mean_over("count"),
+      &TargetScore::accuracy);
+  fields.add(
+      Column("count", "targets", "number of scored targets").shown_as(Form::grouped).no_legend(),
+      &TargetScore::count);
+  Table table = fields.table({.name = "targets"}, evaluation.targets);
   if (evaluation.targets.size() > 1) {
     table.note =
         text("all: loss ", significant(evaluation.loss), ", accuracy ",

@@ -39,7 +39,7 @@ Table single_target_table(const Task& task, const std::vector<SingleTarget>& tar
 /// Ways to group targets; "target" is the table of `evaluate`.
 enum class TargetGroups { target, position, answer };
 /// Returns the table "positions" or "answers": loss, accuracy and number of targets by position or
-/// by right answer. For TargetGroups::target it has no rows.
+/// by right answer; `groups` is one of these two.
 Table grouped_table(const Task& task, const std::vector<SingleTarget>& targets,
                     TargetGroups groups);
 
