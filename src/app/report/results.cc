@@ -64,7 +64,7 @@ Result cost_found() { return cost_result({}, 1); }
 
 Result prune_found() {
   PruneResult result;
-  result.timing = timing_table();
+  result.timing = timing_table({});
   return result_of(result);
 }
 

@@ -13,6 +13,7 @@
 #include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/tracking.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/prune/stages.h"
 #include "lab/prune/subsets.h"
@@ -213,28 +214,49 @@ void update_prune_record(const Run& run) {
   write_json(file, record);
 }
 
+namespace {
+
+/// The model at one stage of pruning.
+struct ModelStage : ModelFigures {
+  const char* name;
+  std::size_t heads;
+};
+
+/// The final gate of a head.
+struct HeadGate {
+  HeadId head;
+  double gate;
+  bool kept;
+
+  bool is_closed() const { return gate <= 0; }
+};
+
+}  // namespace
+
 static Table model_table(const PruneResult& result) {
-  Table table{
-      "models",
-      {Column("model", "model", "full model, after removing heads, or after fine-tuning")
-           .no_legend(),
-       Column("heads", "heads", "number of heads").no_legend(),
-       {"loss", "loss", "nats per held-out target: small is good"},
-       Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
-       Column("parameters", "parameters", "number of parameters")
-           .shown_as(Form::grouped)
-           .no_legend(),
-       Column("ms_per_batch", "ms per batch", "forward pass over 64 sequences, median").fixed(2)}};
-  const auto add = [&](const char* name, std::size_t heads, const ModelFigures& figures) {
-    table.rows.push_back(
-        {name, heads, figures.loss, figures.accuracy, figures.parameters, figures.ms_per_batch});
-  };
-  add("before", result.kept.size() + result.removed.size(), result.before);
-  add("heads removed", result.kept.size(), result.removed_only);
-  add("after", result.kept.size(), result.after);
+  using Row = ModelStage;
+  Fields<Row> fields;
+  fields.add(Column("model", "model", "full model, after removing heads, or after fine-tuning")
+                 .no_legend(),
+             &Row::name);
+  fields.add(Column("heads", "heads", "number of heads").no_legend(), &Row::heads);
+  fields.add({"loss", "loss", "nats per held-out target: small is good"}, &Row::loss);
+  fields.add(Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
+             &Row::accuracy);
+  fields.add(Column("parameters", "parameters", "number of parameters")
+                 .shown_as(Form::grouped)
+                 .no_legend(),
+             &Row::parameters);
+  fields.add(
+      Column("ms_per_batch", "ms per batch", "forward pass over 64 sequences, median").fixed(2),
+      &Row::ms_per_batch);
+  const std::vector<Row> stages = {{result.before, "before",
+                                    result.kept.size() + result.removed.size()},
+                                   {result.removed_only, "heads removed", result.kept.size()},
+                                   {result.after, "after", result.kept.size()}};
   const std::string kept = join(texts_of(result.kept, head_text), " ");
-  table.note = "kept heads: " + (kept.empty() ? "none" : kept);
-  return table;
+  return fields.table({.name = "models", .note = "kept heads: " + (kept.empty() ? "none" : kept)},
+                      stages);
 }
 
 /// Returns all heads that the run had, in the order of the model, which is that of the gates.
@@ -253,20 +275,23 @@ static std::string counted_heads(Index count) {
 /// Returns a note on the final gates of l0, and the heads that their rank chose rather than the
 /// gates.
 static Table gates_table(const PruneResult& result) {
-  Table table{"gates",
-              {kHeadColumn,
-               {"gate", "gate", "value of the gate after training: 0 closed, 1 open"},
-               Column("kept", "kept", "whether the head is kept").no_legend()}};
+  Fields<HeadGate> fields;
+  fields.add(kHeadColumn, &HeadGate::head);
+  fields.add({"gate", "gate", "value of the gate after training: 0 closed, 1 open"},
+             &HeadGate::gate);
+  fields.add(Column("kept", "kept", "whether the head is kept").no_legend(), &HeadGate::kept);
+  std::vector<HeadGate> gates;
   const std::vector<HeadId> heads = heads_before(result);
-  Index closed = 0, closed_kept = 0, open_removed = 0;
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    const bool kept = contains(result.kept, heads[h]), shut = result.gates[h] <= 0;
-    closed += shut ? 1 : 0;
-    closed_kept += shut && kept ? 1 : 0;
-    open_removed += !shut && !kept ? 1 : 0;
-    table.rows.push_back({heads[h], result.gates[h], kept});
+  for (const std::size_t h : indices(heads.size())) {
+    gates.push_back({heads[h], result.gates[h], contains(result.kept, heads[h])});
   }
-  table.title = text(closed, " of ", heads.size(), " gates closed during training");
+  const auto count = [&](auto which) { return std::ranges::count_if(gates, which); };
+  const Index closed = count(&HeadGate::is_closed);
+  const Index closed_kept = count([](const HeadGate& one) { return one.is_closed() && one.kept; });
+  const Index open_removed =
+      count([](const HeadGate& one) { return !one.is_closed() && !one.kept; });
+  Table table = fields.table({.name = "gates"}, gates);
+  table.title = text(closed, " of ", gates.size(), " gates closed during training");
   if (open_removed > 0) {
     table.title += text("; ", counted_heads(open_removed), " with an open gate removed by rank");
   }

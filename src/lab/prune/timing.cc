@@ -8,6 +8,7 @@
 #include "headlab/core/base/progress.h"
 #include "headlab/core/tensor/tape.h"
 #include "headlab/lab/prune/prune.h"
+#include "headlab/lab/results/fields.h"
 #include "lab/runs/timing.h"
 
 namespace headlab {
@@ -65,18 +66,30 @@ Work attention_of(Transformer& model, const Batch& batch) {
 
 }  // namespace
 
-Table timing_table() {
-  return {"timing",
-          {Column("batch", "batch", "sequences in a batch").no_legend(),
-           Column("full_ms", "full ms", "forward and backward of the whole model, median").fixed(3),
-           Column("masked_ms", "masked ms", "with heads whose gates are 0").fixed(3),
-           Column("removed_ms", "removed ms", "with these heads removed").fixed(3),
-           Column("attention_full_ms", "attention", "attention of the whole model, alone").fixed(3),
-           Column("attention_removed_ms", "without", "attention with heads removed").fixed(3),
-           Column("attention_saved", "saved", "share of the time of attention that is saved")
-               .percent(1),
-           Column("saved", "of all", "share of the whole time that is saved").percent(1),
-           Column("noise", "noise", "by how much repeated timings differ").percent(1)}};
+Table timing_table(std::span<const TimedBatch> batches) {
+  using Row = TimedBatch;
+  Fields<Row> fields;
+  fields.add(Column("batch", "batch", "sequences in a batch").no_legend(), &Row::batch);
+  fields.add(
+      Column("full_ms", "full ms", "forward and backward of the whole model, median").fixed(3),
+      &Row::full_ms);
+  fields.add(Column("masked_ms", "masked ms", "with heads whose gates are 0").fixed(3),
+             &Row::masked_ms);
+  fields.add(Column("removed_ms", "removed ms", "with these heads removed").fixed(3),
+             &Row::removed_ms);
+  fields.add(
+      Column("attention_full_ms", "attention", "attention of the whole model, alone").fixed(3),
+      &Row::attention_full_ms);
+  fields.add(Column("attention_removed_ms", "without", "attention with heads removed").fixed(3),
+             &Row::attention_removed_ms);
+  fields.add(
+      Column("attention_saved", "saved", "share of the time of attention that is saved").percent(1),
+      [](const Row& row) { return 1 - row.attention_removed_ms / row.attention_full_ms; });
+  fields.add(Column("saved", "of all", "share of the whole time that is saved").percent(1),
+             [](const Row& row) { return 1 - row.removed_ms / row.full_ms; });
+  fields.add(Column("noise", "noise", "by how much repeated timings differ").percent(1),
+             [](const Row& row) { return std::abs(row.repeated_ms / row.full_ms - 1); });
+  return fields.table({.name = "timing"}, batches);
 }
 
 Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const Batch& examples,
@@ -84,7 +97,7 @@ Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const
   Transformer full = model.clone();
   Transformer removed = remove_heads(model, kept);
   const ModelHooks none, gates{.interventions = gates_for(model, kept)};
-  Table table = timing_table();
+  std::vector<TimedBatch> timed;
   Steps steps(std::ssize(options.batches));
   for (const Index size : options.batches) {
     require(size >= 1 && size <= examples.size, "cannot time a batch of ", size, " with ",
@@ -94,11 +107,16 @@ Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const
                                      step_of(removed, batch, none), step_of(full, batch, none),
                                      attention_of(full, batch),     attention_of(removed, batch)};
     const std::vector<double> ms = interleaved_medians(works, options.turns);
-    table.rows.push_back({size, ms[0], ms[1], ms[2], ms[4], ms[5], 1 - ms[5] / ms[4],
-                          1 - ms[2] / ms[0], std::abs(ms[3] / ms[0] - 1)});
+    timed.push_back({.batch = size,
+                     .full_ms = ms[0],
+                     .masked_ms = ms[1],
+                     .removed_ms = ms[2],
+                     .repeated_ms = ms[3],
+                     .attention_full_ms = ms[4],
+                     .attention_removed_ms = ms[5]});
     steps.done();
   }
-  return table;
+  return timing_table(timed);
 }
 
 }  // namespace headlab

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -151,7 +152,14 @@ struct TimingOptions {
 /// than the largest batch.
 Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const Batch& examples,
                    const TimingOptions& options = {});
-Table timing_table();  // its columns without rows
+/// Median times of a batch, in ms.
+struct TimedBatch {
+  Index batch = 0;  // sequences
+  double full_ms = 0, masked_ms = 0, removed_ms = 0;
+  double repeated_ms = 0;  // the full model, timed again
+  double attention_full_ms = 0, attention_removed_ms = 0;
+};
+Table timing_table(std::span<const TimedBatch> batches);
 
 /// Prunes `run` into a new run at `out` without changing the old one. Errors, before anything is
 /// written: those of choose_heads; `out` exists without `force` or is the run itself. `callbacks`
