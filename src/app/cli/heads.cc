@@ -3,9 +3,11 @@
 // --patterns, the heads are those of any model. Read next: lab/heads/scores/scores.h; pattern.cc,
 // which shows attention patterns; history.cc, which shows emergence steps.
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "app/cli/commands.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
 
@@ -89,55 +91,72 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
                       [&](double units) { return divisions_figure(report, units); });
 }
 
-/// Returns in how many runs heads share a relation, by what they split it, and the agreement of two
-/// runs.
-Json::Array division_cells(const std::vector<Division>& divisions, double runs) {
-  std::map<std::string, Index> ways;
-  std::vector<double> agreements;
-  for (const Division& a : divisions) {
-    ++ways[a.how()];
-    for (const Division& b : divisions) {
-      if (&a < &b && !a.by().empty() && a.by() == b.by()) agreements.push_back(agreement(a, b));
-    }
+/// Values of a relation in several runs.
+struct RelationInRuns {
+  std::string name;
+  std::vector<double> lifts{}, owned{};  // by run
+  std::vector<Division> divisions{};     // in the runs in which heads share the relation
+
+  Interval lift() const { return within(t_interval(lifts), -HUGE_VAL, 1); }
+  double shared() const {
+    return static_cast<double>(divisions.size()) / static_cast<double>(lifts.size());
   }
-  std::erase_if(agreements, [](double one) { return std::isnan(one); });
-  std::vector<std::string> words;
-  for (const auto& [way, count] : ways) words.push_back(text(way, " (", count, ")"));
-  return {static_cast<double>(std::ssize(divisions)) / runs, join(words, ", "),
-          agreements.empty() ? kUndefined : t_interval(agreements).mean};
-}
-
-Table runs_table() {
-  return {
-      "relations",
-      {Column("relation", "relation", "the keys to attend to").no_legend(),
-       Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
-       Column("lift", "lift", "lift of the best head, mean over runs").fixed(3).no_legend(),
-       Column("low", "low", "lower end of the 95% interval of this mean").fixed(3).no_legend(),
-       Column("high", "high", "upper end of this interval").fixed(3).no_legend(),
-       Column("shared", "shared", "share of the runs in which heads share it").fixed(2),
-       {"divided", "split by", "how these heads divide it, in so many runs"},
-       Column("alike", "agreement",
-              "adjusted Rand index of two runs' classes by the head that gives most: 1 the same "
-              "parts, 0 by chance; mean over pairs of runs")
-           .fixed(2)}};
-}
-
-/// Values by relation and run.
-struct OverRuns {
-  const std::vector<std::vector<double>>& lifts;
-  const std::vector<std::vector<double>>& owned;
-  const std::vector<std::vector<Division>>& divisions;
+  /// Returns how heads split the relation, with the number of runs.
+  std::string ways() const {
+    std::map<std::string, Index> counts;
+    for (const Division& one : divisions) ++counts[one.how()];
+    std::vector<std::string> words;
+    for (const auto& [way, count] : counts) words.push_back(text(way, " (", count, ")"));
+    return join(words, ", ");
+  }
+  /// Returns the mean agreement of two runs in how heads split the relation.
+  double mean_agreement() const {
+    std::vector<double> pairs;
+    for (const Division& a : divisions) {
+      for (const Division& b : divisions) {
+        if (&a < &b && !a.by().empty() && a.by() == b.by()) pairs.push_back(agreement(a, b));
+      }
+    }
+    std::erase_if(pairs, [](double one) { return std::isnan(one); });
+    return pairs.empty() ? kUndefined : t_interval(pairs).mean;
+  }
 };
 
-/// Adds the means over runs to the rows of the relations.
-void fill_rows(Table& roles, const OverRuns& values, double runs) {
-  for (std::size_t r = 0; r < roles.rows.size(); ++r) {
-    const Interval lift = within(t_interval(values.lifts[r]), -HUGE_VAL, 1);
-    for (const double cell : {t_interval(values.owned[r]).mean, lift.mean, lift.low, lift.high}) {
-      roles.rows[r].push_back(cell);
-    }
-    roles.rows[r] = row_with(roles.rows[r], division_cells(values.divisions[r], runs));
+Table table_over_runs(const std::vector<RelationInRuns>& relations) {
+  using Row = RelationInRuns;
+  Fields<Row> fields;
+  fields.add(Column("relation", "relation", "the keys to attend to").no_legend(), &Row::name);
+  fields.add(
+      Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
+      [](const Row& row) { return t_interval(row.owned).mean; });
+  fields.add(Column("lift", "lift", "lift of the best head, mean over runs").fixed(3).no_legend(),
+             [](const Row& row) { return row.lift().mean; });
+  fields.add(
+      Column("low", "low", "lower end of the 95% interval of this mean").fixed(3).no_legend(),
+      [](const Row& row) { return row.lift().low; });
+  fields.add(Column("high", "high", "upper end of this interval").fixed(3).no_legend(),
+             [](const Row& row) { return row.lift().high; });
+  fields.add(Column("shared", "shared", "share of the runs in which heads share it").fixed(2),
+             &Row::shared);
+  fields.add({"divided", "split by", "how these heads divide it, in so many runs"}, &Row::ways);
+  fields.add(Column("alike", "agreement",
+                    "adjusted Rand index of two runs' classes by the head that gives most: 1 the "
+                    "same parts, 0 by chance; mean over pairs of runs")
+                 .fixed(2),
+             &Row::mean_agreement);
+  return fields.table({.name = "relations"}, relations);
+}
+
+std::vector<std::string> relation_names(const HeadsReport& report) {
+  return texts_of(report.relations, [](const RelationWinner& one) { return one.relation.name; });
+}
+
+/// Adds the values of a run.
+void add_run(const HeadsReport& report, std::vector<RelationInRuns>& relations) {
+  for (const std::size_t r : indices(relations.size())) {
+    relations[r].lifts.push_back(report.best_score(r).lift);
+    relations[r].owned.push_back(report.relations[r].owned ? 1 : 0);
+    if (const Division* one = report.division_of(r)) relations[r].divisions.push_back(*one);
   }
 }
 
@@ -145,34 +164,23 @@ void fill_rows(Table& roles, const OverRuns& values, double runs) {
 Output show_runs(const Invocation& call, const HeadsFlags& flags) {
   Result found{.about = stamped({{"runs", call.positionals()}})};
   Json reports = Json::array();
-  std::vector<std::vector<double>> lifts, owned;  // by relation and run
-  std::vector<std::vector<Division>> divisions;
-  Table roles = runs_table();
+  std::vector<RelationInRuns> relations;
   Steps steps(std::ssize(call.positionals()));
   for (const std::string& path : call.positionals()) {
     const Run run = open_run(path);
     const HeadsReport report = score_heads(run.model, *run.task, flags.options);
-    const auto names = texts_of(report.relations, [](const auto& r) { return r.relation.name; });
+    const std::vector<std::string> names = relation_names(report);
     if (reports.items().empty()) {
-      for (const std::string& name : names) roles.rows.push_back({name});
+      for (const std::string& name : names) relations.push_back({name});
     }
-    lifts.resize(names.size());
-    owned.resize(names.size());
-    divisions.resize(names.size());
-    for (std::size_t r = 0; r < names.size(); ++r) {
-      require(names.size() == roles.rows.size() && roles.rows[r][0] == Json(names[r]),
-              "cannot average ", path, ": its relations differ from those of ",
-              call.positionals()[0]);
-      lifts[r].push_back(report.best_score(r).lift);
-      owned[r].push_back(report.relations[r].owned ? 1 : 0);
-      if (const Division* one = report.division_of(r)) divisions[r].push_back(*one);
-    }
+    require(names == texts_of(relations, &RelationInRuns::name), "cannot average ", path,
+            ": its relations differ from those of ", call.positionals()[0]);
+    add_run(report, relations);
     reports.push_back(to_json(report));
     steps.done();
   }
-  fill_rows(roles, {lifts, owned, divisions}, double(call.positionals().size()));
   found.about["reports"] = std::move(reports);
-  found.tables = {roles};
+  found.tables = {table_over_runs(relations)};
   return reproducible(call, found, text("\nover ", call.positionals().size(), " runs\n"));
 }
 
