@@ -31,7 +31,7 @@ class TwoNouns : public Scripted {
 TEST(Baselines, ReportTheNearestCandidateAndTheHeadWhereItIsWrong) {
   const TwoNouns task;
   Transformer model = hand_built(task.shape(), 1, {5});  // always key 2
-  const HeadsReport report = score_heads(model, task, {.examples = 80});
+  const HeadsReport report = score_heads(model, task, {.examples = 80, .patterns_only = true});
   const RelationWinner& winner = report.relations[0];
   EXPECT_EQ(report.heads[0].relations[0].top1, 0.5);
   EXPECT_EQ(winner.nearest.top1, 0.5);  // always key 4
@@ -47,7 +47,7 @@ TEST(Baselines, ReportTheNearestCandidateAndTheHeadWhereItIsWrong) {
 TEST(Baselines, NearestCandidateIsMissingIfTheTaskNamesNone) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
   Transformer model = hand_built(task->shape(), 3, {1, kSame});
-  const HeadsReport report = score_heads(model, *task, {.examples = 40});
+  const HeadsReport report = score_heads(model, *task, {.examples = 40, .patterns_only = true});
   EXPECT_TRUE(std::isnan(report.relations[1].nearest.top1));
   EXPECT_TRUE(to_json(report).at("relations").items()[1].at("baselines").at("nearest").is_null());
   EXPECT_EQ(report.relations[0].offset.top1, 1);  // 1 back is an offset
@@ -61,7 +61,8 @@ TEST(MassOfAnyHead, EqualsTheMaximumOverHeadsAtEachQuery) {
   for (const auto& [heads, mass] : std::vector<std::pair<std::vector<Index>, double>>{
            {{5}, 0.5}, {{5, 5}, 0.5}, {{5, 3}, 1}, {{3, kUniform, 5}, 1}}) {
     Transformer model = hand_built(task.shape(), 1, heads);
-    const HeadsReport report = score_heads(model, task, {.examples = 80, .batch = 32});
+    const HeadsReport report =
+        score_heads(model, task, {.examples = 80, .batch = 32, .patterns_only = true});
     EXPECT_EQ(report.heads[report.relations[0].best].relations[0].mass, 0.5);
     EXPECT_EQ(report.relations[0].mass_any, mass) << heads.size() << " heads";
     EXPECT_EQ(to_json(report).at("relations").items()[0].at("mass_any_head").number(), mass);
@@ -72,7 +73,8 @@ class Assigned : public testing::Test {
  protected:
   HeadsReport report_of(const std::vector<Index>& heads, Transformer* untrained = nullptr) {
     Transformer model = hand_built(task_->shape(), 3, heads);
-    return score_heads(model, *task_, {.examples = 100, .untrained = untrained});
+    return score_heads(model, *task_,
+                       {.examples = 100, .untrained = untrained, .patterns_only = true});
   }
   std::unique_ptr<Task> task_ =
       make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
@@ -125,7 +127,9 @@ TEST(HeadScores, CountStepsOfAllPassesOnce) {
     begins += done == 0;
     shares.push_back(done / static_cast<double>(all));
   });
-  score_heads(model, *task, {.examples = 64, .batch = 8, .untrained = &model, .rises = true});
+  score_heads(
+      model, *task,
+      {.examples = 64, .batch = 8, .untrained = &model, .rises = true, .patterns_only = true});
   watch_steps({});
   EXPECT_EQ(begins, 1u);
   EXPECT_TRUE(std::ranges::is_sorted(shares));

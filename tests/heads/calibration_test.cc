@@ -103,7 +103,7 @@ TEST(Calibration, FalseOwnersAreRare) {
   for (const Index seed : seeds()) {
     const auto task = make_task(kRelationsToShuffle);
     const Shuffled shuffled(*task, Key{7}.fold(seed));
-    const HeadsOptions options{.examples = 100, .without_truth = false};
+    const HeadsOptions options{.examples = 100, .without_truth = false, .patterns_only = true};
     const Transformer model = random_model(small_config(task->shape()), Key{1}.fold(seed));
     const HeadsReport scores = score_heads(model, shuffled, options);
     for (std::size_t r = 0; r < scores.relations.size(); ++r) {
@@ -190,7 +190,8 @@ TEST(Calibration, FalseOwnersInRandomTasksAreRare) {
       loss +=
           evaluate(model, *task, {.examples = 60}).loss / static_cast<double>(std::ssize(seeds()));
       const HeadsReport scores =
-          score_heads(model, *task, {.examples = 100, .without_truth = false});
+          score_heads(model, *task,
+                      {.examples = 100, .without_truth = false, .patterns_only = true});
       for (std::size_t r = 0; r < scores.relations.size(); ++r) {
         owned.add(scores.relations[r].owned);
         shared.add(scores.division_of(r) != nullptr);
@@ -236,7 +237,8 @@ TEST(Calibration, FalseSplitsAreRare) {
           weakened(task->shape(), relation,
                    {scale * (1 + 0.5 * random.uniform()), scale * (1 + 0.5 * random.uniform())});
       const HeadsReport report =
-          score_heads(alike, *task, {.examples = 400, .without_truth = false});
+          score_heads(alike, *task,
+                      {.examples = 400, .without_truth = false, .patterns_only = true});
       for (const Division& division : report.divisions) divided.add(!division.by().empty());
     }
   }
@@ -271,9 +273,10 @@ TEST(Power, SplitsGainPowerWithTheSplitShare) {
           std::fill_n(W.data() + (2 * t + random.below(2)) * W.size(1) / 2, W.size(1) / 2,
                       Scalar{0});
       for (const bool many : {false, true}) {
-        const HeadsReport report =
-            score_heads(model, Later(*task, seed),
-                        {.examples = many ? 400 : 100, .without_truth = false});
+        const HeadsReport report = score_heads(model, Later(*task, seed),
+                                               {.examples = many ? 400 : 100,
+                                                .without_truth = false,
+                                                .patterns_only = true});
         const Division* division = report.division_of(0);
         found[many].add(division != nullptr && division->by() == "position");
       }
@@ -338,7 +341,8 @@ TEST(Power, OwnersGainPowerWithLiftAndExamples) {
       Rate rate;
       for (const Index seed : seeds()) {
         const HeadsReport report =
-            score_heads(model, Later(*task, seed), {.examples = examples, .without_truth = false});
+            score_heads(model, Later(*task, seed),
+                        {.examples = examples, .without_truth = false, .patterns_only = true});
         rate.add(report.heads[0].relations[0].owns());
         lift = report.heads[0].relations[0].lift;
       }

@@ -28,7 +28,7 @@ TEST(Causes, TrainedInductionHasTheCausesOfItsCircuit) {
   EXPECT_LT(ablate_pairs(run.model, examples).pairs[0].interaction.high, 0);
   for (const auto& row : test_truth_edges(run.model, *run.task, {.examples = 64}).relations)
     EXPECT_EQ(row.tests[0].conclusion(),
-              row.relation.name == "previous" ? "has no targets of its own" : "cause");
+              row.relation.name == "previous" ? "cause, judged on all answers" : "cause");
   const AttributionReport shares = attribute_logits(run.model, *run.task, 64);
   for (std::size_t p = 0; p < shares.parts.size(); ++p)
     EXPECT_EQ(shares.parts[p] == "1.0", shares.shares[p][0] > 0.8 * shares.logits[0]);

@@ -23,7 +23,8 @@ class Splits : public testing::Test {
     std::fill_n(W.data() + row * W.size(1) + head * width, width, Scalar{0});
   }
   HeadsReport report_of(const Transformer& model) const {
-    return score_heads(model, *task_, {.examples = 400, .without_truth = false});
+    return score_heads(model, *task_,
+                       {.examples = 400, .without_truth = false, .patterns_only = true});
   }
   std::unique_ptr<Task> task_ = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
 };
@@ -68,7 +69,8 @@ TEST_F(Splits, ChoosesTheKindOfClassOnTheOtherHalf) {
   Index not_best = 0;
   for (Index examples = 60; examples < 400; examples += 20) {
     const HeadsReport report =
-        score_heads(halves, *task_, {.examples = examples, .without_truth = false});
+        score_heads(halves, *task_,
+                    {.examples = examples, .without_truth = false, .patterns_only = true});
     const Division* division = report.division_of(1);
     ASSERT_NE(division, nullptr);
     const double explained = division->kinds[division->best].explained;
@@ -133,7 +135,8 @@ TEST_F(Splits, ReportsTheCostOfEachClass) {
       parameter.data()[i] = static_cast<Scalar>(random.normal());
   });
   const HeadsReport report =
-      score_heads(halves, *task_, {.examples = 400, .without_truth = false, .rises = true});
+      score_heads(halves, *task_,
+                  {.examples = 400, .without_truth = false, .rises = true, .patterns_only = true});
   const Division& division = *report.division_of(0);
   Example example = task_->make(streams::scored(), 400, Split::validation);
   const std::size_t c = 3;

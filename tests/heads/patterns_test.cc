@@ -98,7 +98,7 @@ class HandBuiltPatterns : public testing::Test {
   HandBuiltPatterns()
       : task_(make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same")),
         model_(hand_built(task_->shape(), 3, {1, 3, kSame, kUniform})),
-        report_(score_heads(model_, *task_, {.examples = 100})) {}
+        report_(score_heads(model_, *task_, {.examples = 100, .patterns_only = true})) {}
 
   std::unique_ptr<Task> task_;
   Transformer model_;
@@ -151,13 +151,15 @@ TEST_F(HandBuiltPatterns, LieApartByTheirDistances) {
 
 TEST_F(HandBuiltPatterns, DoNotDependOnTheBatch) {
   for (const Index batch : {1, 7, 100}) {
-    const HeadsReport other = score_heads(model_, *task_, {.examples = 100, .batch = batch});
+    const HeadsReport other =
+        score_heads(model_, *task_, {.examples = 100, .batch = batch, .patterns_only = true});
     EXPECT_EQ(to_json(other).dump(), to_json(report_).dump()) << batch;
   }
 }
 
 TEST_F(HandBuiltPatterns, CanBeLeftOut) {
-  const HeadsReport report = score_heads(model_, *task_, {.examples = 100, .without_truth = false});
+  const HeadsReport report =
+      score_heads(model_, *task_, {.examples = 100, .without_truth = false, .patterns_only = true});
   EXPECT_TRUE(std::isnan(report.heads[0].value("previous")));
   EXPECT_EQ(report.heads[0].value("entropy"), report_.heads[0].value("entropy"));
   EXPECT_TRUE(report.distances.empty());
@@ -170,7 +172,7 @@ TEST_F(HandBuiltPatterns, KnowTheRankOfTheOutput) {
   MultiHeadAttention& attention = model_.attention(0);
   const Index C = model_.config().d_model;
   for (Index t = 0; t < 10; ++t) attention.V.W.data()[t * 4 * C + t] = 1;
-  const HeadsReport report = score_heads(model_, *task_, {.examples = 20});
+  const HeadsReport report = score_heads(model_, *task_, {.examples = 20, .patterns_only = true});
   const double sum = std::sqrt(2) + 8;
   const double entropy =
       -std::sqrt(2) / sum * std::log(std::sqrt(2) / sum) + 8 / sum * std::log(sum);
@@ -181,7 +183,7 @@ TEST_F(HandBuiltPatterns, KnowTheRankOfTheOutput) {
 TEST(InductionPair, IsRecognised) {
   const auto task = make_task("induction");
   Transformer model = induction_pair(task->shape());
-  const HeadsReport report = score_heads(model, *task, {.examples = 60});
+  const HeadsReport report = score_heads(model, *task, {.examples = 60, .patterns_only = true});
   EXPECT_EQ(report.heads[0].value("previous"), 1);
   EXPECT_TRUE(report.heads[0].labels.front().starts_with("positional -1 ("));
   EXPECT_GT(report.heads[1].value("induction"), 0.9);  // the first token precedes itself
@@ -194,10 +196,12 @@ TEST(InductionPair, IsRecognised) {
 TEST(FixedPeriods, MakeAnOffsetLookLikeInductionAndTheLabelTells) {
   const Written task({0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3});
   Transformer model = hand_built(task.shape(), 1, {3});
-  const HeadScores head = score_heads(model, task, {.examples = 20}).heads[0];
+  const HeadScores head =
+      score_heads(model, task, {.examples = 20, .patterns_only = true}).heads[0];
   EXPECT_NEAR(head.value("induction"), (4 + 4 * 0.5) / 8, 0.26);  // one of two keys in the end
   EXPECT_EQ(head.labels, std::vector<std::string>{"positional -3 (180)"});
-  const HeadsReport few = score_heads(model, task, {.examples = 19});  // nine are judged
+  const HeadsReport few =
+      score_heads(model, task, {.examples = 19, .patterns_only = true});  // nine are judged
   EXPECT_TRUE(few.heads[0].labels.empty());
 }
 
@@ -219,7 +223,7 @@ TEST(RareWordHeads, AreLabelled) {
   Transformer model = hand_built(task.shape(), 4, {kUniform, kUniform});
   Tensor& bias = model.attention(0).Q.b;
   bias.data()[8 + 3] = 1e5;  // the first head's query, for the class of token 3
-  const HeadsReport report = score_heads(model, task, {.examples = 40});
+  const HeadsReport report = score_heads(model, task, {.examples = 40, .patterns_only = true});
   EXPECT_EQ(report.heads[0].labels, std::vector<std::string>{"rare (125)"});  // 7, 7, 6 or 5 each
   EXPECT_TRUE(report.heads[1].labels.empty());
   EXPECT_GT(report.heads[0].value("rare"), 0.8);

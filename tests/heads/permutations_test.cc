@@ -189,7 +189,8 @@ std::vector<double> smallest_p(Index heads, bool positional) {
     Transformer model = random_model(config, Key{seed});
     double smallest = 1;
     for (const HeadScores& head :
-         score_heads(model, task, {.examples = 24, .without_truth = false}).heads)
+         score_heads(model, task, {.examples = 24, .without_truth = false, .patterns_only = true})
+             .heads)
       smallest = std::min(smallest, head.relations[0].p);
     all.push_back(smallest);
   }
@@ -224,7 +225,8 @@ TEST(P, PerfectHeadGetsSmallestPossibleP) {
   Transformer model = hand_built(task->shape(), 3, {1, kSame, kUniform});
   for (const Index permutations : {199, 499}) {
     const HeadsReport report =
-        score_heads(model, *task, {.examples = 60, .permutations = permutations});
+        score_heads(model, *task,
+                    {.examples = 60, .permutations = permutations, .patterns_only = true});
     for (std::size_t r = 0; r < 2; ++r) {
       // Two relations are decided by 200: what is left of the smallest p must be below .01.
       const double least = 1.0 / static_cast<double>(std::max<Index>(200, permutations) + 1);
@@ -240,7 +242,7 @@ TEST(P, PerfectHeadGetsSmallestPossibleP) {
 TEST(P, PositionalGroundTruthGivesAPOfOne) {
   const Scripted task([](Index, Index t) { return t < 2 ? -1 : t - 2; });
   Transformer model = hand_built(task.shape(), 1, {2});
-  const HeadsReport report = score_heads(model, task, {.examples = 40});
+  const HeadsReport report = score_heads(model, task, {.examples = 40, .patterns_only = true});
   EXPECT_EQ(report.heads[0].relations[0].mass, 1);
   EXPECT_EQ(report.relations[0].exchanges, 0);
   EXPECT_EQ(report.relations[0].p, 1);
@@ -253,13 +255,13 @@ TEST(Owners, NeedBothASmallPAndALift) {
     return t < 5 ? -1 : b / 2 % 4 == 0 ? t - 1 : b / 2 % 4;
   });
   Transformer model = hand_built(task.shape(), 1, {1});
-  const HeadsReport weak = score_heads(model, task, {.examples = 400});
+  const HeadsReport weak = score_heads(model, task, {.examples = 400, .patterns_only = true});
   EXPECT_LT(weak.heads[0].relations[0].lift, kOwnerLift);
   EXPECT_FALSE(weak.relations[0].owned);
   // Two judged examples: a perfect head, and one exchange only.
   const auto relations = make_task("relations:length=10,vocab=6,classes=3,relations=same");
   Transformer perfect = hand_built(relations->shape(), 3, {kSame});
-  const HeadsReport few = score_heads(perfect, *relations, {.examples = 4});
+  const HeadsReport few = score_heads(perfect, *relations, {.examples = 4, .patterns_only = true});
   EXPECT_GE(few.heads[0].relations[0].lift, kOwnerLift);
   EXPECT_TRUE(std::isnan(few.relations[0].p));
   EXPECT_EQ(few.relations[0].exchanges, 1);
@@ -270,7 +272,8 @@ TEST(Owners, AreNotFoundInRandomModels) {
   const auto task = make_task("relations");
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Transformer model = random_model(small_config("vocab=16 length=16 targets=4"), Key{seed});
-    for (const RelationWinner& winner : score_heads(model, *task, {.examples = 64}).relations)
+    for (const RelationWinner& winner :
+         score_heads(model, *task, {.examples = 64, .patterns_only = true}).relations)
       EXPECT_FALSE(winner.owned) << seed << " " << winner.relation.name;
   }
 }
@@ -285,7 +288,7 @@ TEST(Owners, AreHeadsOfTheRelationsKindAlone) {
   };
   const OfTheEncoder task([](Index, Index t) { return t < 1 ? -1 : t - 1; });
   Transformer model = hand_built(task.shape(), 1, {1});
-  const HeadsReport report = score_heads(model, task, {.examples = 40});
+  const HeadsReport report = score_heads(model, task, {.examples = 40, .patterns_only = true});
   EXPECT_EQ(report.relations[0].candidates, 0);
   EXPECT_FALSE(report.relations[0].owned);
   EXPECT_EQ(report.heads[0].relations[0].queries, 0);

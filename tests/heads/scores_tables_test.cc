@@ -27,8 +27,8 @@ constexpr const char* kTask = "relations:length=10,vocab=6,classes=3,relations=1
 /// A report with two heads that share a relation and one relation that no head can have.
 HeadsReport report_of_two_heads() {
   const auto task = make_task(kTask);
-  const HeadsReport scored =
-      score_heads(hand_built(task->shape(), 3, {kUniform}), *task, {.examples = 20});
+  const HeadsReport scored = score_heads(hand_built(task->shape(), 3, {kUniform}), *task,
+                                         {.examples = 20, .patterns_only = true});
   HeadsReport report = scored;
   report.heads = {scored.heads[0], scored.heads[0]};
   report.heads[1].head = 1;

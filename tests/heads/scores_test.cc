@@ -24,7 +24,8 @@ class HandBuilt : public testing::Test {
  protected:
   HandBuilt()
       : task_(make_task(kTask)), model_(hand_built(task_->shape(), 3, {1, 3, kSame, kUniform})) {}
-  HeadsReport scored(const HeadsOptions& options = {.examples = 100}) {
+  HeadsReport scored(HeadsOptions options = {.examples = 100}) {
+    options.patterns_only = true;
     return score_heads(model_, *task_, options);
   }
   Example examples(Index count = 100) const {
@@ -155,7 +156,7 @@ TEST_F(HandBuilt, ScoresDoNotDependOnTheBatch) {
 TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
   const HeadsReport whole = scored();
   Transformer pruned = model_.with_heads({{1, 2}});
-  const HeadsReport report = score_heads(pruned, *task_, {.examples = 100});
+  const HeadsReport report = score_heads(pruned, *task_, {.examples = 100, .patterns_only = true});
   ASSERT_EQ(report.heads.size(), 2u);
   for (std::size_t h = 0; h < 2; ++h) {
     EXPECT_EQ(report.heads[h].head, static_cast<std::int32_t>(h + 1));
@@ -183,7 +184,7 @@ TEST(HeadScores, BestOffsetHasNoLiftForAContentRelation) {
   // Two classes: the last token of the same class is the one before in half of all cases.
   const auto task = make_task("relations:length=10,vocab=6,classes=2,relations=same");
   Transformer model = hand_built(task->shape(), 2, {1, 2, kSame, kUniform});
-  const HeadsReport report = score_heads(model, *task, {.examples = 200});
+  const HeadsReport report = score_heads(model, *task, {.examples = 200, .patterns_only = true});
   const RelationScore& offset = report.heads[0].relations[0];
   EXPECT_GT(offset.mass, 0.4);
   EXPECT_EQ(offset.baseline, offset.mass);
@@ -198,7 +199,7 @@ TEST(HeadScores, PositionalPatternHasNoLiftForAContentRelation) {
   // three of four, and its average pattern says so. No single offset is.
   const Scripted task([](Index b, Index t) { return t < 2 ? -1 : Index{b / 2 % 4 == 3}; });
   Transformer model = hand_built(task.shape(), 1, {7, 1});
-  const HeadsReport report = score_heads(model, task, {.examples = 16});
+  const HeadsReport report = score_heads(model, task, {.examples = 16, .patterns_only = true});
   const RelationScore& first = report.heads[0].relations[0];
   EXPECT_EQ(first.mass, 0.75);
   EXPECT_EQ(first.baseline, 0.75);
@@ -212,7 +213,7 @@ TEST(HeadScores, PositionalPatternHasNoLiftForAContentRelation) {
 TEST(HeadScores, AreHeldAgainstTheKeysThatAHeadSees) {
   const auto task = make_task("relations:length=12,vocab=6,classes=2,relations=1+4");
   const Transformer model = hand_built(task->shape(), 2, {kUniform, 1}, 3);
-  const HeadsReport report = score_heads(model, *task, {.examples = 40});
+  const HeadsReport report = score_heads(model, *task, {.examples = 40, .patterns_only = true});
   const HeadScores &uniform = report.heads[0], &owner = report.heads[1];
   double baseline = 0;  // of back1 at the queries 1 ... 11
   for (int t = 1; t < 12; ++t) baseline += 1.0 / std::min(t + 1, 3) / 11;
@@ -233,7 +234,8 @@ TEST(HeadScores, AreHeldAgainstTheKeysThatAHeadSees) {
 TEST(HeadScores, HeadIsChosenOnEvenAndScoredOnOddExamples) {
   const Scripted task([](Index b, Index t) { return t < 2 ? -1 : t - 1 - b % 2; });
   Transformer model = hand_built(task.shape(), 1, {2, 1});
-  const HeadsReport report = score_heads(model, task, {.examples = 16, .untrained = &model});
+  const HeadsReport report =
+      score_heads(model, task, {.examples = 16, .untrained = &model, .patterns_only = true});
   const RelationWinner& winner = report.relations[0];
   EXPECT_EQ(winner.best, 1u);  // the one that looks 1 back
   EXPECT_FALSE(winner.owned);
@@ -262,7 +264,7 @@ class TwoClassesInOdd : public Scripted {
 TEST(HeadScores, HaveTheAveragePatternOfTheEvenExamplesAsANull) {
   const TwoClassesInOdd task([](Index b, Index t) { return t < 2 ? -1 : t - 1 - b % 2; });
   Transformer model = hand_built(task.shape(), 2, {kSame});
-  const HeadsReport report = score_heads(model, task, {.examples = 16});
+  const HeadsReport report = score_heads(model, task, {.examples = 16, .patterns_only = true});
   const RelationScore& same = report.heads[0].relations[0];
   EXPECT_EQ(same.mass, 1);
   EXPECT_LT(same.baseline, .3);  // uniform attention's; the pattern of the odd ones would have 1
@@ -272,7 +274,7 @@ TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {
   // With two tokens and one class, both relations ask for key 0: no query is disjoint.
   const auto task = make_task("relations:length=2,vocab=2,classes=1,relations=1+same");
   Transformer model = hand_built(task->shape(), 1, {1});
-  const HeadsReport report = score_heads(model, *task, {.examples = 10});
+  const HeadsReport report = score_heads(model, *task, {.examples = 10, .patterns_only = true});
   for (const RelationScore& score : report.heads[0].relations) {
     EXPECT_EQ(score.queries, 0);
     EXPECT_EQ(score.mass_all, 1);
@@ -287,7 +289,7 @@ TEST(HeadScores, CountAttentionLayersWithoutHeads) {
   const auto task = make_task(kTask);
   Transformer model =
       random_model(small_config("layers=3 heads=0+2+1 vocab=6 length=10 targets=3"));
-  const HeadsReport report = score_heads(model, *task, {.examples = 10});
+  const HeadsReport report = score_heads(model, *task, {.examples = 10, .patterns_only = true});
   EXPECT_EQ(report.attention.size(), 3u);
   ASSERT_EQ(report.heads.size(), 3u);
   EXPECT_EQ(report.heads[0].attention_layer, 1);
@@ -298,7 +300,7 @@ TEST(HeadScores, CountAttentionLayersWithoutHeads) {
 TEST(HeadScores, ModelWithoutHeadsHasNone) {
   const auto task = make_task(kTask);
   Transformer model = random_model(small_config("heads=0 vocab=6 length=10 targets=3"));
-  const HeadsReport report = score_heads(model, *task, {.examples = 10});
+  const HeadsReport report = score_heads(model, *task, {.examples = 10, .patterns_only = true});
   EXPECT_TRUE(report.heads.empty());
   EXPECT_TRUE(report.relations.empty());
   EXPECT_EQ(to_json(report).at("heads").dump(), "[]");
@@ -307,7 +309,8 @@ TEST(HeadScores, ModelWithoutHeadsHasNone) {
 TEST(HeadScores, SeeAllKeysInAnEncoder) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+next");
   Transformer model = hand_built(task->shape(), 3, {kUniform});
-  const HeadScores head = score_heads(model, *task, {.examples = 20}).heads[0];
+  const HeadScores head =
+      score_heads(model, *task, {.examples = 20, .patterns_only = true}).heads[0];
   EXPECT_NEAR(head.relations[0].mass, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.relations[1].baseline, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.value("entropy"), std::log(10), 20 * kEpsilon);
@@ -358,7 +361,7 @@ TEST(Scores, DrawNoConclusionFromFewerThanTenExamples) {
   // Example 1 alone, which is of split B, asks for the key before.
   const Scripted once([](Index b, Index t) { return b <= 1 && t > 1 ? t - 1 : Index{-1}; });
   const Transformer model = hand_built(once.shape(), 2, {1, kUniform});
-  const HeadsReport few = score_heads(model, once, {.examples = 64});
+  const HeadsReport few = score_heads(model, once, {.examples = 64, .patterns_only = true});
   const RelationScore& score = few.heads[0].relations[0];
   EXPECT_EQ(score.top1, 1);
   EXPECT_EQ(score.examples, 1);

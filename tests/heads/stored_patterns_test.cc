@@ -79,7 +79,8 @@ class OfAModel : public Stored {
 
 TEST_F(OfAModel, GetsTheScoresOfTheModel) {
   const StoredPatterns patterns(written(100));
-  const HeadsReport expected = score_heads(model_, *task_, {.examples = 100});
+  const HeadsReport expected =
+      score_heads(model_, *task_, {.examples = 100, .patterns_only = true});
   const HeadsReport report = score_heads(patterns, {.examples = 100});
   ASSERT_EQ(report.heads.size(), expected.heads.size());
   EXPECT_TRUE(patterns.is_causal());

@@ -27,8 +27,9 @@ TEST(TruthEdges, InductionPairCarriesTheWholeAnswer) {
     EXPECT_EQ(owner.mass, 1);
     EXPECT_GT(owner.truth.low, std::log(9.0));
     EXPECT_GT(owner.difference.low, 1);
-    // The other head reads the token before; no query asks for it there.
-    EXPECT_EQ(owner.conclusion(), r == 0 ? "cause" : "has no targets of its own");
+    // The other head reads the token before, and the pair attends to nothing else at these queries.
+    EXPECT_EQ(owner.conclusion(),
+              r == 0 ? "cause" : "no fair control: too little other attention to mask");
     EXPECT_EQ(owner.is_cause(), r == 0);
   }
   // Without ground-truth edges the induction head says the other tokens alike: the right one never.
@@ -86,7 +87,7 @@ TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
                 .difference = sure};
   EXPECT_EQ(test.conclusion(), "cause");
   test.random_mass = .4;
-  EXPECT_EQ(test.conclusion(), "no fair control");
+  EXPECT_EQ(test.conclusion(), "no fair control: too little other attention to mask");
   EXPECT_FALSE(test.is_cause());
   test.random_mass = .5;
   test.share = .05;

@@ -12,6 +12,7 @@
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/truth_edges.h"
+#include "headlab/lab/runs/guards.h"
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/sweep.h"
 #include "support/golden_text.h"
@@ -98,6 +99,23 @@ TEST(ConclusionWords, HaveARuleEach) {
   EXPECT_NE(rule_of("owns").find("0.3"), std::string::npos);
 }
 
+/// Conclusions on what a model, a group or a head does ask whether the model beats guessing.
+TEST(ConclusionWords, NameTheirGuards) {
+  std::set<std::string> known;
+  for (const Guard& guard : guards()) known.insert(guard.name);
+  std::set<std::string> asked;
+  for (const ConclusionWord& one : conclusion_words()) {
+    for (const std::string& guard : one.guards) {
+      EXPECT_TRUE(known.contains(guard)) << one.words << ": " << guard;
+      if (guard == kGuessingGuard) asked.insert(one.words);
+    }
+  }
+  for (const char* word : {"owns", "owner", "several heads", "in part", "cause",
+                           "cause without pattern", "redundant", "compensates"}) {
+    EXPECT_TRUE(asked.contains(word)) << word;
+  }
+}
+
 TEST(ConclusionWords, EqualTheWordsOfTests) {
   const PairedChange sure{.change = .02, .low = .01, .high = .03, .p = 1e-6, .examples = 100};
   EdgeTest cause{.heads = {{0, 0}},
@@ -107,11 +125,12 @@ TEST(ConclusionWords, EqualTheWordsOfTests) {
                  .share = 1,
                  .truth = sure,
                  .difference = sure};
-  EdgeTest small = cause, unfair = cause, silent = cause, few = cause, disagrees = cause;
-  small.share = .01, unfair.random_mass = .5, silent.asks = false;
+  EdgeTest small = cause, unfair = cause, shared = cause, few = cause, disagrees = cause;
+  EdgeTest guessed = cause;
+  small.share = .01, unfair.random_mass = .5, shared.asks = false, guessed.at_guessing = true;
   few.truth.carried = 12, disagrees.truth.p = 1;
   std::vector<std::string> conclusions;
-  for (const EdgeTest& test : {cause, small, unfair, silent, few, disagrees})
+  for (const EdgeTest& test : {cause, small, unfair, shared, guessed, few, disagrees})
     conclusions.push_back(test.conclusion());
   HeadPairReport pair{.first = {0, 0},
                       .second = {0, 1},

@@ -130,7 +130,8 @@ TEST(PatternFigure, ShadesSmallWeightsByTheirRoot) {
 struct Pruned {
   std::unique_ptr<Task> task = make_task("relations:length=8,vocab=6,classes=3,relations=1+same");
   Transformer model = hand_built(task->shape(), 3, {1, kUniform});
-  HeadsReport report = score_heads(model, *task, {.examples = 64, .without_truth = false});
+  HeadsReport report =
+      score_heads(model, *task, {.examples = 64, .without_truth = false, .patterns_only = true});
   std::vector<HeadPattern> patterns = patterns_of(model, *task);
   TransformerConfig config = model.config();
 
@@ -147,7 +148,8 @@ TEST(GridFigure, MarksOwnersAndRemovedHeads) {
 TEST(GridFigure, NamesNoOwnerWhereThereIsNone) {
   const auto task = make_task("memoryless");
   const Transformer model = hand_built(task->shape(), 1, {kUniform, kUniform});
-  const HeadsReport report = score_heads(model, *task, {.examples = 64, .without_truth = false});
+  const HeadsReport report =
+      score_heads(model, *task, {.examples = 64, .without_truth = false, .patterns_only = true});
   const auto patterns = patterns_of(model, *task);
   EXPECT_FALSE(says(grid_figure(model.config(), patterns, report), "0.0 ★"));
   const std::string shown = grid_text(model.config(), patterns, report);

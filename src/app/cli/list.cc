@@ -76,23 +76,29 @@ Output list_conclusions() {
                Column("rule", "rule", "conditions of the conclusion").no_legend(),
                Column("test", "test", "test against chance").no_legend(),
                Column("correction", "correction", "correction for multiple tests").no_legend(),
-               Column("about", "about", "subject of the conclusion").no_legend()}};
+               Column("about", "about", "subject of the conclusion").no_legend(),
+               Column("guards", "guards", "guards that the conclusion passes").no_legend()}};
   Json entries = Json::array();
   std::string shown;
   std::size_t width = 0;
   const std::vector<ConclusionWord> all = conclusion_words();
   for (const ConclusionWord& one : all) width = std::max(width, one.words.size() + 2);
   for (const ConclusionWord& one : all) {
-    table.rows.push_back({one.words, one.rule, one.test, one.correction, one.about});
+    table.rows.push_back(
+        {one.words, one.rule, one.test, one.correction, one.about, join(one.guards, ", ")});
     entries.push_back(Json::object({{"name", one.words},
                                     {"summary", one.rule},
                                     {"test", one.test},
                                     {"correction", one.correction},
-                                    {"about", one.about}}));
+                                    {"about", one.about},
+                                    {"guards", one.guards}}));
     shown += beside(one.words, width, one.rule);
     shown += beside("", width, text("test: ", one.test));
     shown += beside("", width, text("correction: ", one.correction));
     shown += beside("", width, text("about: ", one.about));
+    if (!one.guards.empty()) {
+      shown += beside("", width, text("guards: ", join(one.guards, ", ")));
+    }
   }
   return {.json = stamped({{"verdicts", std::move(entries)}}), .text = shown, .tables = {table}};
 }

@@ -75,14 +75,9 @@ class Conclusion {
     std::vector<std::pair<double, std::string>> found;
     for (const Json& head : heads.at("heads").items()) {
       const Json* score = head.at("scores").find(relation);
-      if (score == nullptr || !score->at("lift").is_number() || !score->at("p").is_number()) {
-        continue;
-      }
-      const Json& p = score->at("p_holm");
+      if (score == nullptr || !score->at("owns").boolean()) continue;
       const double lift = score->at("lift").number();
-      if (lift >= kOwnerLift && p.number() < kOwnerP) {
-        found.emplace_back(-lift, text(head.at("layer").integer(), ".", head.at("head").integer()));
-      }
+      found.emplace_back(-lift, text(head.at("layer").integer(), ".", head.at("head").integer()));
     }
     std::ranges::sort(found);
     return texts_of(found, &std::pair<double, std::string>::second);

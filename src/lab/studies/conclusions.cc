@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/truth_edges.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/prune/curve.h"
+#include "headlab/lab/runs/guards.h"
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/sweep.h"
 
@@ -35,20 +37,24 @@ constexpr const char* kHolmFamilies =
     "Holm, over the differences and the equalities of all groups of all families of the sweep";
 constexpr const char* kMeanOfSeeds = "the mean over seeds: of logarithms for losses and steps";
 
-/// Words with a test and a correction in common.
+using Guards = std::vector<std::string>;
+
+/// Words with a test, a correction and guards in common.
 struct Tested {
   const char *test, *correction, *about;
+  Guards guards{};
 
   ConclusionWord operator()(std::string words, std::string rule) const {
-    return {std::move(words), std::move(rule), test, correction, about};
+    return {std::move(words), std::move(rule), test, correction, about, guards};
   }
 };
 
 /// Words for the owners of relations.
 Words of_roles() {
-  const Tested owner{kPermutations, kHolmRelations, kOneModel};
-  const Tested single{kPermutations, kNone, kOneModel};
-  const Tested size{kNone, kNone, kOneModel};
+  const Guards guards = {kGuessingGuard, kExamplesGuard, kSizeGuard};
+  const Tested owner{kPermutations, kHolmRelations, kOneModel, guards};
+  const Tested single{kPermutations, kNone, kOneModel, guards};
+  const Tested size{kNone, kNone, kOneModel, guards};
   return {
       owner("owns",
             text("lift of at least ", kOwnerLift, " and p below ", kOwnerP,
@@ -76,13 +82,21 @@ Words of_roles() {
 
 /// Words for relations without an owner, and for emergence.
 Words of_missing_roles() {
-  const Tested owner{kPermutations, kHolmRelations, kOneModel};
-  const Tested size{kNone, kNone, kOneModel};
+  const Guards guards = {kExamplesGuard};
+  const Tested part{kPermutations,
+                    kHolmRelations,
+                    kOneModel,
+                    {kGuessingGuard, kExamplesGuard, kSizeGuard}};
+  const Tested owner{kPermutations, kHolmRelations, kOneModel, guards};
+  const Tested size{kNone, kNone, kOneModel, guards};
   return {
-      owner("in part", text("no head owns the relation; this many heads have a lift above 0 with p "
-                            "below ",
-                            kOwnerP, " after correction")),
-      owner("no head", text("no head has a lift above 0 with p below ", kOwnerP)),
+      part("in part", text("no head owns the relation; this many heads have a lift of at least ",
+                           kPartLift, " with p below ", kOwnerP, " after correction")),
+      owner("no head",
+            text("no head has a lift of at least ", kPartLift, " with p below ", kOwnerP)),
+      size("at guessing",
+           "the guard `guessing` refuses a conclusion: the model predicts the answers no better "
+           "than their frequencies do"),
       owner("could be chance",
             text("lift of at least ", kOwnerLift, ", but p is ", kOwnerP,
                  " or more after Holm's correction for the number of relations")),
@@ -105,8 +119,10 @@ Words of_missing_roles() {
 
 /// Words for causal effects.
 Words of_causes() {
-  const Tested cause{kHall, kNone, kOneModel};
-  const Tested size{kNone, kNone, kOneModel};
+  const Guards guards = {kGuessingGuard, kExamplesGuard, kControlGuard, kSizeGuard};
+  const Tested cause{kHall, kNone, kOneModel, guards};
+  const Tested none{kHall, kNone, kOneModel, {kExamplesGuard, kControlGuard}};
+  const Tested size{kNone, kNone, kOneModel, guards};
   return {
       cause("cause",
             text("masking the relation's ground-truth edges raises the loss on its own targets, "
@@ -116,24 +132,28 @@ Words of_causes() {
                  " of the rise when the edges are masked in all heads. The random edges weigh at "
                  "least ",
                  EdgeTest::kLeastRandom, " of the ground-truth edges")),
-      cause("no cause", "at least one condition of `cause` does not hold"),
+      none("no cause", "at least one condition of `cause` does not hold"),
       cause("cause without pattern",
             text("`cause`, although the head's lift is below ", kOwnerLift)),
-      cause("pattern and cause disagree",
-            text("lift of at least ", kOwnerLift, ", but no `cause`")),
+      none("pattern and cause disagree", text("lift of at least ", kOwnerLift, ", but no `cause`")),
       size("small", "all conditions of `cause` hold except the size of the rise"),
       size("no fair control",
-           text("the loss rises significantly, but the random edges weigh less than ",
+           text("nothing is concluded: the loss rises significantly, but the random edges, which "
+                "leave out the ground-truth keys of the targets, weigh less than ",
                 EdgeTest::kLeastRandom, " of the ground-truth edges")),
-      size("has no targets of its own",
-           "no loss measures the relation: its queries have no targets, and only later layers use "
-           "what they read")};
+      size(
+          "judged on all answers",
+          "the relation's queries have no targets of their own, because only later layers use what "
+          "they read; the loss is that of all targets of the model")};
 }
 
 /// Words for reported changes, and for heads that compensate for others.
 Words of_changes() {
   using Pair = HeadPairReport;
-  const Tested pair{kHall, "none: p below 0.001 because many pairs are tested", kOneModel};
+  const Tested pair{kHall,
+                    "none: p below 0.001 because many pairs are tested",
+                    kOneModel,
+                    {kGuessingGuard, kExamplesGuard, kSizeGuard}};
   const Tested size{kNone, kNone, kOneModel};
   return {
       size("too skewed",
@@ -228,7 +248,8 @@ Words of_numbers_of_heads() {
 }  // namespace
 
 std::string ConclusionWord::explanation() const {
-  return text(rule, ". Test: ", test, "; correction: ", correction, "; about: ", about);
+  return text(rule, ". Test: ", test, "; correction: ", correction, "; about: ", about,
+              "; guards: ", guards.empty() ? "none" : join(guards, ", "));
 }
 
 std::vector<ConclusionWord> conclusion_words() {

@@ -3,6 +3,7 @@
 // next: src/lab/results/statistics.cc.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "headlab/core/base/json.h"
 
 namespace headlab {
+
+/// Minimum number of examples for the interval of a change, and minimum number that carry it: with
+/// fewer, a single further example could reverse the result.
+inline constexpr std::int64_t kFewestPaired = 30;
 
 /// Returns the arithmetic mean; NaN if there are no values.
 double mean(std::span<const double> values);

@@ -14,8 +14,9 @@ struct ConclusionWord {
   std::string test;        // statistical test; "none" if the rule considers sizes alone
   std::string correction;  // correction for multiple tests; "none" if there is no correction
   std::string about;       // subject of the conclusion: a mean, a count of seeds, one model
+  std::vector<std::string> guards{};  // names of the guards (lab/runs/guards.h) that it passes
 
-  /// Returns the rule with its test, correction and subject, as sentences.
+  /// Returns the rule with its test, correction, subject and guards, as sentences.
   std::string explanation() const;
 };
 std::vector<ConclusionWord> conclusion_words();

@@ -61,22 +61,35 @@ std::vector<TestedRelation> tested_relations(const Transformer& model, const Tas
                                              const Example& example, std::string& unasked) {
   const HeadsReport scores = score_heads(model, task, {.without_truth = false});
   std::vector<TestedRelation> all;
+  std::vector<std::string> without_targets;
+  std::vector<std::string> at_guessing;
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
+    const std::string& name = scores.relations[r].relation.name;
     HeadSet owners;
     for (const HeadScores& head : scores.heads) {
-      if (head.relations[r].owns()) owners.push_back(head);
+      if (head.relations[r].looks_like_owner()) owners.push_back(head);
     }
     if (owners.empty()) continue;
+    if (scores.best_score(r).at_guessing) {
+      at_guessing.push_back(name);
+      continue;
+    }
     auto [examples, own] = targets_of(task, example, r);
     if (!own || examples.target_count() == 0) {
-      unasked += text(unasked.empty() ? "not asked, because no target is its own: " : ", ",
-                      scores.relations[r].relation.name);
+      without_targets.push_back(name);
       continue;
     }
     std::vector<double> targets = targets_by_example(examples);
-    all.push_back({scores.relations[r].relation.name, std::move(examples), std::move(targets),
-                   std::move(owners)});
+    all.push_back({name, std::move(examples), std::move(targets), std::move(owners)});
   }
+  std::vector<std::string> reasons;
+  if (!without_targets.empty()) {
+    reasons.push_back("not asked, because no target is its own: " + join(without_targets, ", "));
+  }
+  if (!at_guessing.empty()) {
+    reasons.push_back(text("not asked (", kAtGuessing, "): ", join(at_guessing, ", ")));
+  }
+  unasked = join(reasons, "; ");
   return all;
 }
 

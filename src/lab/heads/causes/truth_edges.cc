@@ -71,7 +71,7 @@ using Edges = std::vector<MaskedEdges::Edge>;
 struct TestedQuery {
   GroundTruth::Query at;  // b counts within the part
   double mass = 0;
-  std::vector<std::int32_t> true_keys = {};  // of all relations that the query's targets depend on
+  std::vector<std::int32_t> true_keys = {};  // that random edges leave out
 };
 
 /// Returns the queries of a relation in the examples [first, end), numbered from `first`.
@@ -84,21 +84,14 @@ std::vector<TestedQuery> tested_queries(const GroundTruth& truth, Index first, I
   return queries;
 }
 
-/// Whether a target is named after a relation. Such a target depends on this relation alone.
-bool has_own_target(const Task& task, const std::string& relation) {
-  return std::ranges::count(task.target_names(), relation) > 0;
-}
-
-/// Adds to each query the keys of all relations that its targets depend on: those of its own
-/// relation, and of the others unless each has a target of its own.
-void add_true_keys(const Task& task, const Example& example, std::size_t relation, Index first,
+/// Adds to each query the ground-truth keys that its targets may depend on: those of its relation
+/// if these targets are named after it, otherwise those of all relations of this kind of attention.
+/// The control of one relation must not break another.
+void add_true_keys(const std::vector<Relation>& relations, const Example& example,
+                   std::size_t relation, bool is_alone, Index first,
                    std::vector<TestedQuery>& queries) {
-  const std::vector<Relation> relations = task.relations();
-  const Relation& asked = relations[relation];
-  const bool is_alone = has_own_target(task, asked.name);
   for (std::size_t r = 0; r < relations.size(); ++r) {
-    const bool is_shared = !is_alone && !has_own_target(task, relations[r].name);
-    if (relations[r].kind != asked.kind || (r != relation && !is_shared)) continue;
+    if (relations[r].kind != relations[relation].kind || (is_alone && r != relation)) continue;
     for (TestedQuery& query : queries) {
       const auto keys = example.truth[r].keys(first + query.at.b, query.at.t);
       query.true_keys.insert(query.true_keys.end(), keys.begin(), keys.end());
@@ -106,7 +99,7 @@ void add_true_keys(const Task& task, const Example& example, std::size_t relatio
   }
 }
 
-/// Draws random edges of these heads at a query, none to a true key of its targets, with at least
+/// Draws random edges of these heads at a query, none to one of its true keys, with at least
 /// the weight of its ground-truth edges.
 Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& heads, Index keys,
                    const TestedQuery& query, Generator random) {
@@ -128,40 +121,29 @@ Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& head
 
 }  // namespace
 
-std::string EdgeTest::conclusion() const {
-  if (!asks) return "has no targets of its own";
-  if (!truth.enough()) return truth.lacking();
-  if (is_significant() && !is_large()) return "small";
-  if (is_significant() && !is_fair()) return "no fair control";
-  if (heads.size() == 1 && lift >= kOwnerLift) {
-    return is_cause() ? "cause" : "pattern and cause disagree";
-  }
-  if (heads.size() == 1 && is_cause()) return "cause without pattern";
-  return is_cause() ? "cause" : "no cause";
+std::string EdgeTest::guard() const {
+  if (!truth.enough()) return kExamplesGuard;
+  if (!is_costly()) return "";
+  if (at_guessing) return kGuessingGuard;
+  if (!is_fair()) return kControlGuard;
+  return is_significant() && !is_large() ? kSizeGuard : "";
 }
 
-RelationTargets targets_of(const Task& task, const Example& example, std::size_t relation) {
-  const Relation asked = task.relations()[relation];
-  const std::vector<std::string> names = task.target_names();
-  const bool named = has_own_target(task, asked.name);
-  Batch chosen = example.batch;
-  for (Index b = 0; b < chosen.size; ++b) {
-    for (Index t = 0; t < chosen.length; ++t) {
-      const bool is_query = !example.truth[relation].keys(b, t).empty();
-      for (Index k = 0; k < chosen.targets_per_position; ++k) {
-        if (!is_query || (named && names[k] != asked.name)) chosen.target(b, t, k) = -1;
-      }
-    }
-  }
-  const bool none =
-      chosen.target_count() == 0 && example.truth[relation].queries() >= kFewestPaired;
-  if (none || asked.kind == AttentionKind::encoder) return {example.batch, false};
-  return {std::move(chosen), true};
+std::string EdgeTest::conclusion() const {
+  if (!truth.enough()) return truth.lacking();
+  if (guard() == kGuessingGuard) return kAtGuessing;
+  if (guard() == kControlGuard) return "no fair control: too little other attention to mask";
+  if (guard() == kSizeGuard) return "small";
+  const std::string about = asks ? "" : ", judged on all answers";
+  if (heads.size() > 1) return (is_cause() ? "cause" : "no cause") + about;
+  if (lift >= kOwnerLift) return (is_cause() ? "cause" : "pattern and cause disagree") + about;
+  return (is_cause() ? "cause without pattern" : "no cause") + about;
 }
 
 /// Sums of one test while it runs over parts of the examples.
 struct EdgeExperiment::Trial {
   std::size_t relation;
+  bool is_alone;   // whether its targets are named after it
   Batch examples;  // with only the targets of the relation
   std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
@@ -204,7 +186,8 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   require(relation < relations_.size(), "cannot test ground-truth edges: the task has ",
           relations_.size(), " relations");
   const RelationTargets asked = targets_of(task_, example_, relation);
-  Trial trial{relation, asked.examples};
+  const bool is_alone = asked.own && has_own_target(task_, relations_[relation].name);
+  Trial trial{relation, is_alone, asked.examples};
   choose_heads(heads, trial);
   const std::vector<double> targets = targets_by_example(trial.examples);
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
@@ -219,6 +202,7 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   test.queries = trial.queries;
   test.mass = Mean(trial.mass, trial.queries).or_nan();
   test.random_mass = Mean(trial.random_mass, trial.queries).or_nan();
+  test.at_guessing = against_guessing(trial.whole, trial.examples).is_at_guessing();
   test.truth = paired_change(trial.truth, trial.whole, targets);
   test.random = paired_change(trial.random, trial.whole, targets);
   test.difference = paired_change(trial.truth, trial.random, targets);
@@ -234,7 +218,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   };
   std::vector<TestedQuery> queries =
       tested_queries(example_.truth[trial.relation], first, first + part.size);
-  add_true_keys(task_, example_, trial.relation, first, queries);
+  add_true_keys(relations_, example_, trial.relation, trial.is_alone, first, queries);
   MaskedEdges truth(whole.cache());
   for (TestedQuery& query : queries) {
     for (const CachedHead& head : trial.heads) {
@@ -270,7 +254,9 @@ EdgeReport test_truth_edges(const Transformer& model, const Task& task,
   const EdgeExperiment experiment(model, task, options);
   const std::vector<AttentionLayer> attention_layers = model.attention_layers();
   const HeadsReport scores =
-      score_heads(model, task, {.examples = std::min(options.examples, HeadsOptions().examples)});
+      score_heads(model, task,
+                  {.examples = std::min(options.examples, HeadsOptions().examples),
+                   .patterns_only = true});
   EdgeReport report{.attention = scores.attention, .options = options, .relations = {}};
   report.options.examples = at_most_different(task, options.examples);
   Steps steps(std::ssize(scores.relations) * std::ssize(scores.heads));
@@ -364,6 +350,7 @@ void add_random(Fields<TestRow>& fields) {
                   &Row::difference);
   fields.add(Column("cause", "cause", "whether these edges are a cause").hidden(), &Row::is_cause);
   fields.add(Column("verdict", "verdict", "conclusion").no_legend(), &Row::conclusion);
+  fields.add(Column("guard", "guard", "the guard that refused a conclusion").hidden(), &Row::guard);
 }
 
 }  // namespace

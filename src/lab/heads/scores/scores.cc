@@ -241,6 +241,7 @@ class Passes {
     if (may_need_more_permutations(job, options)) ++passes;
     if (options.rises) ++passes;
     if (options.untrained != nullptr) ++passes;
+    if (!options.patterns_only) ++passes;
     return passes;
   }
 
@@ -248,14 +249,36 @@ class Passes {
   Steps steps_;
 };
 
+using Guesses = std::vector<AgainstGuessing>;  // by relation; empty if losses are not known
+
+/// Compares the losses at each relation's targets with guessing, and marks the scores of relations
+/// on which the model is at guessing.
+Guesses judge_losses(HeadsReport& report, const ScoringJob& job, const Task& task, Index batch) {
+  Guesses guesses;
+  if (report.heads.empty() || job.example.batch.target_count() == 0) return guesses;
+  const std::vector<float> losses = target_losses_of(job.model, job.example.batch, batch);
+  for (std::size_t r = 0; r < job.relations.size(); ++r) {
+    const RelationTargets asked = targets_of(task, job.example, r);
+    AgainstGuessing& one =
+        guesses.emplace_back(against_guessing(loss_sums(losses, asked.examples), asked.examples));
+    one.own = asked.own;
+    for (HeadScores& head : report.heads) head.relations[r].at_guessing = one.is_at_guessing();
+  }
+  return guesses;
+}
+
 /// Fills the winner of each relation, and how heads divide it.
-void fill_relations(HeadsReport& report, const ScoringJob& job, const ScoredHeads& scored) {
+void fill_relations(HeadsReport& report, const ScoringJob& job, const ScoredHeads& scored,
+                    const Guesses& guesses) {
   const std::size_t relations = report.heads.empty() ? 0 : job.relations.size();
   Steps steps(std::ssize(job.relations));
   for (std::size_t r = 0; r < relations; ++r) {
-    report.relations.push_back(winner_of(report, scored.gathered, r, job.relations[r]));
-    if (auto division = division_of(scored, r)) report.divisions.push_back(std::move(*division));
+    RelationWinner& winner =
+        report.relations.emplace_back(winner_of(report, scored.gathered, r, job.relations[r]));
+    if (!guesses.empty()) winner.guessing = guesses[r];
     steps.done();
+    if (report.best_score(r).at_guessing) continue;
+    if (auto division = division_of(scored, r)) report.divisions.push_back(std::move(*division));
   }
 }
 
@@ -324,7 +347,12 @@ HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsO
   for (std::size_t r = 0; r < relations; ++r) fill_p(report, gathered, r, r);
   decide_owners(report, job, model, options);
   if (may_need_more_permutations(job, options)) passes.done();
-  fill_relations(report, job, {report, gathered, job.example, task, model, options.rises});
+  Guesses guesses;
+  if (!options.patterns_only) {
+    guesses = judge_losses(report, job, task, options.batch);
+    passes.done();
+  }
+  fill_relations(report, job, {report, gathered, job.example, task, model, options.rises}, guesses);
   if (options.rises) passes.done();
   fill_assignment(report, gathered);
   if (options.untrained != nullptr) compare_with_untrained(report, job, options);

@@ -18,7 +18,28 @@ namespace {
 constexpr const char* kFixedKeysNote =
     "the position of the query decides the keys, so set \"positional\": true for the relation in "
     "the header of the task";
+constexpr const char* kAllAnswersNote =
+    "judged on all answers of the model, because no target is the relation's own";
 constexpr std::size_t kManyRelations = 16;  // more do not fit a screen
+
+/// Returns the number of heads above chance on relation r with at least this lift.
+Index heads_in_part(const HeadsReport& report, std::size_t r, double least) {
+  return std::ranges::count_if(report.heads, [&](const HeadScores& head) {
+    const RelationScore& score = head.relations[r];
+    return score.p_holm < kOwnerP && score.lift > 0 && score.lift >= least;
+  });
+}
+
+/// Returns the guard that refuses a conclusion about relation r; "" if none does.
+std::string guard_of(const HeadsReport& report, std::size_t r) {
+  const RelationWinner& winner = report.relations[r];
+  const RelationScore& score = report.best_score(r);
+  if (winner.candidates == 0 || winner.fixed_keys) return "";
+  if (!score.enough()) return kExamplesGuard;
+  const bool is_found = heads_in_part(report, r, kPartLift) > 0;
+  if (is_found) return score.at_guessing ? kGuessingGuard : "";
+  return heads_in_part(report, r, 0) > 0 ? kSizeGuard : "";
+}
 
 /// Returns the head responsible for a relation, or the reason why there is none.
 std::string conclusion(const HeadsReport& report, std::size_t r) {
@@ -29,11 +50,10 @@ std::string conclusion(const HeadsReport& report, std::size_t r) {
   if (winner.owned) return "owner";
   if (winner.candidates == 0) return "no attention of its kind";
   if (!score.enough()) return text("too few (", score.examples, ")");
+  if (guard_of(report, r) == kGuessingGuard) return kAtGuessing;
   if (score.lift >= kOwnerLift) return "could be chance: p is 0.01 or more after correction";
   if (score.lift < 0) return "worse than chance";
-  const auto in_part = std::ranges::count_if(report.heads, [r](const HeadScores& head) {
-    return head.relations[r].p_holm < kOwnerP && head.relations[r].lift > 0;
-  });
+  const Index in_part = heads_in_part(report, r, kPartLift);
   if (in_part == 0) {
     return "no head";
   }
@@ -78,7 +98,7 @@ std::string note_on(const std::string& what, const std::vector<std::string>& nam
 /// Returns notes about the relations: ground truth with few exchanges, relations that heads share,
 /// those with too few examples; if there are many, only their number.
 std::string notes_on(const HeadsReport& report, bool all) {
-  std::vector<std::string> few_exchanges, too_few, fixed_keys;
+  std::vector<std::string> few_exchanges, too_few, fixed_keys, on_all_answers;
   Index own = 0, judged = 0, shared_own = 0;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const RelationWinner& winner = report.relations[r];
@@ -86,6 +106,10 @@ std::string notes_on(const HeadsReport& report, bool all) {
     own += winner.assigned_owns;
     shared_own += winner.assigned_owns && report.division_of(r) != nullptr;
     judged += report.is_judged(r);
+    const bool is_found = winner.owned || heads_in_part(report, r, kPartLift) > 0;
+    if (is_found && winner.guessing && !winner.guessing->own) {
+      on_all_answers.push_back(winner.relation.name);
+    }
     if (!best.enough()) {
       too_few.push_back(text(winner.relation.name, " (", best.examples, ")"));
       continue;
@@ -101,7 +125,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
     return note_on(what, names, all || names.size() <= kManyRelations);
   };
-  return note(kFixedKeysNote, fixed_keys) +
+  return note(kFixedKeysNote, fixed_keys) + note(kAllAnswersNote, on_all_answers) +
          note(text("p cannot become small if only few of ", report.permutations,
                    " permutations of the ground truth differ"),
               few_exchanges) +
@@ -135,7 +159,9 @@ Result result_of(const HeadsReport& report, const HeadsShown& shown) {
   std::vector<std::string> conclusions;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     conclusions.push_back(conclusion(report, r));
-    found.about["relations"].items()[r]["verdict"] = conclusions.back();
+    Json& relation = found.about["relations"].items()[r];
+    relation["verdict"] = conclusions.back();
+    relation["guard"] = guard_of(report, r);
   }
   const bool relations_fit = report.relations.size() <= kManyRelations;
   found.tables = {heads_table(report, shown, relations_fit)};

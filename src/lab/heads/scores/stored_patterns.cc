@@ -142,6 +142,7 @@ HeadsReport score_heads(const StoredPatterns& patterns, const HeadsOptions& opti
   HeadsOptions own = options;
   own.untrained = nullptr;
   own.rises = false;
+  own.patterns_only = true;
   own.examples = std::min(options.examples, parts.input.examples) * parts.times;
   HeadsReport report = score_heads(parts.model, parts.scored, own);
   report.examples /= parts.times;
@@ -162,6 +163,10 @@ std::string examples_text(const StoredPatterns& patterns, const HeadsReport& rep
     said += text(
         "\nheads are chosen and scored on the same examples: there is no p, and no head "
         "is an owner");
+  }
+  const bool has_owner = std::ranges::any_of(report.relations, &RelationWinner::owned);
+  if (has_owner) {
+    said += "\nno losses are stored, so it is not known whether the model beats guessing";
   }
   if (n < 2 * kFewestExamples) {
     said += text("\np and owners need ", 2 * kFewestExamples,

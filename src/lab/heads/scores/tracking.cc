@@ -104,7 +104,8 @@ RunCallbacks track_heads(const Run& run, RunCallbacks callbacks) {
   callbacks.after_step = [&run, every, inner = callbacks.after_step](Index step) {
     if (inner) inner(step);
     if (step % every == 0 || step == run.config.train.steps) {
-      const HeadsReport report = score_heads(run.model, *run.task, {.examples = kExamples});
+      const HeadsReport report =
+          score_heads(run.model, *run.task, {.examples = kExamples, .patterns_only = true});
       append_log(run, heads_log_file(run), line_of(step, report));
     }
   };

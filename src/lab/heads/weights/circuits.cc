@@ -8,7 +8,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numbers>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/threads.h"
@@ -224,7 +223,8 @@ void compare(const std::vector<Reader>& readers,
     one.percentile = 100 * static_cast<double>(weaker) / count;
     const double spread = standard_deviation(*others[i]);
     one.z = spread > 0 ? (one.strength - one.random) / spread : 0;
-    one.p = std::max(kLeastP, std::erfc(one.z / std::numbers::sqrt2) / 2);
+    const double as_strong = count - static_cast<double>(weaker);
+    one.p = (1 + as_strong) / (1 + count);
   });
   const std::vector<double> corrected = holm(mapped(all, &Composition::p));
   for (std::size_t i = 0; i < all.size(); ++i) all[i].p_holm = corrected[i];

@@ -1,6 +1,7 @@
 // Circuits as tables: heads, compositions and skip-trigrams.
 // Read next: circuits.cc, which computes them.
 // Names of tokens are those of the task, if the report has them; otherwise their numbers.
+#include "headlab/core/base/text.h"
 #include "headlab/lab/heads/weights/circuits.h"
 #include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
@@ -83,7 +84,10 @@ static Table compositions_table(const CircuitsReport& report) {
                  .fixed(1),
              &Row::z);
   fields.add(Column("p_holm", "p",
-                    "probability of such a strength at random, Holm-corrected over all pairs")
+                    text("share of random compositions as strong, with this one among them, "
+                         "Holm-corrected over all pairs; at least ",
+                         significant(1.0 / static_cast<double>(1 + report.options.draws)),
+                         " before the correction"))
                  .shown_as(Form::p_value),
              &Row::p_holm);
   return fields.table({.name = "compositions",

@@ -13,12 +13,10 @@
 #include "headlab/core/model/transformer.h"
 #include "headlab/core/tasks/task.h"
 #include "headlab/lab/results/fields.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab {
 
-/// Minimum number of examples for an interval, and minimum number that carry the change: with
-/// fewer, a single further example could reverse the result.
-inline constexpr Index kFewestPaired = 30;
 /// Number of examples on which changes are evaluated, if the task has as many. The change is often
 /// carried by few examples, and then intervals on 512 contain the true value in only two cases of
 /// three.

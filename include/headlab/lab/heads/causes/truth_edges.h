@@ -12,6 +12,7 @@
 
 #include "headlab/lab/heads/causes/ablation.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/runs/guards.h"
 
 namespace headlab {
 
@@ -32,7 +33,9 @@ struct EdgeTest {
   Index queries = 0;                // number of these queries
   double share = kUndefined;  // share of the cost of masking all heads of its kind; NaN if unknown
   Index targets = 0;          // targets evaluated; PairedChange has the number of examples
-  bool asks = true;           // whether the relation's queries have targets of their own
+  /// Whether the relation's queries have targets of their own; if not, all targets are judged.
+  bool asks = true;
+  bool at_guessing = false;   // whether the guard `guessing` refuses a conclusion
   PairedChange truth{};       // ground-truth edges masked, compared with the unchanged model
   PairedChange random{};      // random edges masked, compared with the unchanged model
   PairedChange difference{};  // ground-truth edges compared with random ones
@@ -41,9 +44,8 @@ struct EdgeTest {
   /// loss rises, and rises more than for random edges, both with p < kMostP, which is strict
   /// because many heads and relations are tested. Large: the rise is at least kLeast nats and at
   /// least kLeastShare of the rise when the edges are masked in all heads. Fair: the random edges
-  /// weigh at least kLeastRandom of the ground-truth edges; if other heads have little weight to
-  /// mask, there is no fair control. A relation whose queries have no targets of their own is never
-  /// a cause.
+  /// weigh at least kLeastRandom of the ground-truth edges; if little weight is left to mask, there
+  /// is no fair control, and nothing is concluded. The model must beat guessing on these targets.
   static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001, kLeastRandom = 0.9;
   bool is_significant() const {
     return truth.is_rise() && difference.is_rise() && truth.p < kMostP && difference.p < kMostP;
@@ -52,23 +54,15 @@ struct EdgeTest {
   /// Returns the weight of the random edges as a share of the weight of the ground-truth edges.
   double random_ratio() const { return mass > 0 ? random_mass / mass : kUndefined; }
   bool is_fair() const { return random_ratio() >= kLeastRandom; }
-  bool is_cause() const { return asks && is_significant() && is_large() && is_fair(); }
+  bool is_cause() const { return !at_guessing && is_significant() && is_large() && is_fair(); }
+  /// Returns whether masking the ground-truth edges raises the loss, whatever the random edges do.
+  bool is_costly() const { return truth.is_rise() && truth.p < kMostP; }
   /// Returns the conclusion as text: pattern (lift >= kOwnerLift) and cause, for several heads the
   /// cause alone, or the reason why there is no conclusion.
   std::string conclusion() const;
+  /// Returns the name of the guard that refused a conclusion; "" if none did.
+  std::string guard() const;
 };
-
-/// Examples with only the targets that depend on a relation.
-struct RelationTargets {
-  Batch examples;
-  /// False if the queries are positions of a source, or if there are at least kFewestPaired queries
-  /// and none has a target (their result is used later). Then all targets are kept. With fewer
-  /// queries, a masked model may have no target at any of them by chance; then no target is left.
-  bool own = true;
-};
-/// Returns the targets at the queries of the relation. With several targets at each position, keeps
-/// the one with the relation's name, if any.
-RelationTargets targets_of(const Task& task, const Example& example, std::size_t relation);
 
 /// Held-out examples of a task with the losses of the unchanged model. Only reads the model and the
 /// task, which must outlive it.
@@ -78,11 +72,11 @@ class EdgeExperiment {
   EdgeExperiment(const Transformer& model, const Task& task, const EdgeOptions& options = {});
 
   /// Tests the relation with this index in these heads. Random edges: at each query, edges of
-  /// nonzero weight in any head of the relation's kind of attention, except those to its
-  /// ground-truth keys, in random order until they weigh at least as much as the masked edges (or
-  /// no more are left: see random_mass). Changes have no interval if fewer than kFewestPaired
-  /// examples have a target; without any nothing runs. Errors: a relation that the task does not
-  /// have; a head that the model does not have, or of another kind.
+  /// nonzero weight in any head of the relation's kind of attention, except those to
+  /// ground-truth keys of any relation, in random order until they weigh at least as much as the
+  /// masked edges (or no more are left: see random_mass). Changes have no interval if fewer than
+  /// kFewestPaired examples have a target; without any nothing runs. Errors: a relation that the
+  /// task does not have; a head that the model does not have, or of another kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:

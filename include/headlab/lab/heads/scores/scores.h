@@ -16,6 +16,7 @@
 #include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/results/members.h"
 #include "headlab/lab/results/table.h"
+#include "headlab/lab/runs/guards.h"
 
 namespace headlab {
 
@@ -27,6 +28,8 @@ inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 /// attention mass.
 inline constexpr double kOwnerP = 0.01;
 inline constexpr double kOwnerLift = 0.3;
+/// Minimum lift of a head that is responsible for a relation in part, alone or with others.
+inline constexpr double kPartLift = 0.1;
 /// Minimum number of examples for a conclusion, a label or a p: with a single query, a head that
 /// finds the key by chance would have a share of 100%.
 inline constexpr Index kFewestExamples = 10;
@@ -49,11 +52,14 @@ struct RelationScore {
   /// score_heads); on split B only, NaN if there are too few examples.
   double p = kUndefined;
   double p_holm = kUndefined;  // p corrected for the number of relations: Holm 1979
+  bool at_guessing = false;    // whether the guard `guessing` refuses conclusions on the relation
 
   /// Returns whether there are enough examples for a conclusion.
   bool enough() const { return examples >= kFewestExamples; }
+  /// Returns whether the pattern of a head with this score on split B is that of an owner.
+  bool looks_like_owner() const { return p_holm < kOwnerP && lift >= kOwnerLift; }
   /// Returns whether a head with this score on split B owns the relation.
-  bool owns() const { return p_holm < kOwnerP && lift >= kOwnerLift; }
+  bool owns() const { return looks_like_owner() && !at_guessing; }
 };
 
 /// Scores of one head. Scores that need no ground truth are computed on split B too.
@@ -97,6 +103,8 @@ struct RelationWinner {
   /// Whether every sequence has the same keys although the relation is not positional. The baseline
   /// then reaches the same keys, and nothing is left to test.
   bool fixed_keys = false;
+  /// Loss of the model at the relation's targets; empty if losses are not known.
+  std::optional<AgainstGuessing> guessing{};
   double p = kUndefined;  // of the best head
   Index candidates = 0;   // heads of the relation's kind of attention; 0: no head can implement it
   /// Mean over split B of the largest mass of any head at a query. If it is well above the best
@@ -120,7 +128,7 @@ struct RelationWinner {
 struct Division {
   /// Heads share a relation if none has a lift of kAlone, and two or more have, on both splits, p <
   /// kOwnerP and a lift of at least kLeastLift and kLeastPart of the best head's lift.
-  static constexpr double kAlone = 0.8, kLeastLift = 0.1, kLeastPart = 0.25;
+  static constexpr double kAlone = 0.8, kLeastLift = kPartLift, kLeastPart = 0.25;
   /// A kind of class splits the relation if classes explain kLeastExplained of the variance of the
   /// index of the relation
   static constexpr double kLeastExplained = 0.3;
@@ -242,6 +250,8 @@ struct HeadsOptions {
   bool without_truth =
       true;  // whether to compute scores without ground truth other than entropy and focus
   bool rises = false;  // whether to ablate heads that share a relation; see Division::Class
+  /// Whether to judge patterns alone, without the guard `guessing`: for patterns without losses.
+  bool patterns_only = false;
 };
 
 /// Scores every head. Baseline: for a positional relation, the mean share of ground-truth keys
@@ -253,8 +263,10 @@ struct HeadsOptions {
 /// head sees). If few exchanges are possible, p stays large. p_holm: for relation k in the order of
 /// their smallest p, p times the number of relations left. Only heads of the relation's kind of
 /// attention count. One-to-one assignment: the largest sum of masses on split A. Labels: the
-/// criteria of Voita et al. 2019, see score_table(). Errors: fewer than two examples; fewer than
-/// 199 permutations. Source of the maximum over heads: Westfall and Young 1993, single-step maxT.
+/// criteria of Voita et al. 2019, see score_table(). No head owns a relation, and no heads share
+/// it, unless the model beats guessing on the scored examples (against_guessing). Errors: fewer
+/// than two examples; fewer than 199 permutations. Source of the maximum over heads: Westfall and
+/// Young 1993, single-step maxT.
 HeadsReport score_heads(const HeadedModel& model, const Task& task,
                         const HeadsOptions& options = {});
 

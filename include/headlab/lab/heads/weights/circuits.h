@@ -73,7 +73,7 @@ struct Composition {
   double random = 0;      // mean over random pairs: normal matrices of the same shapes
   double percentile = 0;  // share of the random pairs that are weaker, in percent
   double z = 0;           // (strength - random) / standard deviation over the random pairs
-  double p = 1;           // that a random pair is as strong, from z and the normal distribution
+  double p = 1;           // share of random pairs as strong, with this one among them
   double p_holm = 1;      // p corrected over all pairs of the report (Holm)
 };
 
