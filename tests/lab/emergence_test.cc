@@ -26,7 +26,7 @@ TEST(Emergence, IsComparedRoleByRole) {
                                  role_arm("b", "back1", early), role_arm("b", "same", last, all)};
   const Result found = compare_arms(arms, {.measure = "emergence_step"});
   EXPECT_EQ(found.table("comparisons").cells("role"), (Json::Array{"back1", "same"}));
-  EXPECT_EQ(cell(found, "verdict", 0), Json("equal within 1.25"));
+  EXPECT_EQ(cell(found, "verdict", 0), Json("equal within 1.25 for the median seed"));
   EXPECT_EQ(cell(found, "verdict", 1), Json("later in 8 of 8 seeds")) << "never is later";
   EXPECT_EQ(found.table("arms").cells("never"), (Json::Array{0, 0, 0, 8}));
   EXPECT_EQ(found.about.at("notes").items().size(), 1u);

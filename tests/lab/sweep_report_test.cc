@@ -9,6 +9,7 @@
 #include "headlab/core/base/random.h"
 #include "headlab/core/tasks/table.h"
 #include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/studies/compare.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {
@@ -118,18 +119,17 @@ TEST_F(Sweep, SaysThatSeveralHeadsWinWhereTheyDo) {
   EXPECT_EQ(report.groups[comparison.best].name, "heads=4");
   EXPECT_EQ(report.groups.at(comparison.enough.value()).name, "heads=2");
   EXPECT_NEAR(comparison.accuracy_gain, 0.3, 1e-12);
-  EXPECT_NEAR(std::exp(comparison.loss.difference.mean), 100, 1e-9);
-  EXPECT_EQ(comparison.loss.p, 2 / 256.0) << "two-sided";
-  EXPECT_EQ(comparison.loss.corrected, 3 * 2 / 256.0)
-      << "of four tests in one correction, that of equal accuracies at 1 / 256 comes first";
+  EXPECT_NEAR(std::exp(comparison.loss.difference.difference.mean), 100, 1e-9);
+  EXPECT_EQ(comparison.loss.test.p, 2 / 256.0) << "two-sided";
+  EXPECT_EQ(comparison.loss.test.corrected, 2 * 2 / 256.0) << "two groups have fewer heads";
   EXPECT_FALSE(comparison.equal_parameters);
-  const std::string conclusion = conclusion_in(report);
-  EXPECT_TRUE(holds(conclusion,
-                    "several heads beat one: a query of this task must attend to up to 3 keys at "
-                    "once, for 2 relations"))
-      << conclusion;
-  EXPECT_TRUE(holds(conclusion, "heads=2 is enough: as accurate as the best within 0.005"))
-      << conclusion;
+  EXPECT_EQ(conclusion_in(report), "2 heads are enough.");
+  EXPECT_EQ(
+      comparison.reason,
+      "With 1 head 8 of 8 seeds fail, with 4 heads 0; the loss is higher in 8 of 8. p = "
+      "0.01562 after correction for 2 comparisons. A query of this task must attend to up to 3 "
+      "keys at once, for 2 relations. The numbers of parameters differ.");
+  EXPECT_EQ(comparison.guard, "");
 }
 
 TEST_F(Sweep, IsInconclusiveIfTheSeedsDoNotDecide) {
@@ -138,9 +138,9 @@ TEST_F(Sweep, IsInconclusiveIfTheSeedsDoNotDecide) {
         collect({{"1", seeds_of(0.9, 0.7, seeds)}, {"2", seeds_of(0.01, 1, seeds)}});
     EXPECT_FALSE(report.comparisons.at(0).several_win);
     EXPECT_FALSE(report.comparisons[0].enough);
-    EXPECT_TRUE(holds(conclusion_in(report), "is not decided by ")) << conclusion_in(report);
-    EXPECT_FALSE(holds(conclusion_in(report), "enough")) << conclusion_in(report);
-    EXPECT_FALSE(holds(conclusion_in(report), "gain nothing")) << conclusion_in(report);
+    EXPECT_EQ(conclusion_in(report), text("How many heads are enough is not decided by ", seeds,
+                                          seeds == 1 ? " seed" : " seeds", "; the test needs 6."));
+    EXPECT_EQ(report.comparisons[0].guard, "seeds");
   }
 }
 
@@ -148,7 +148,7 @@ TEST_F(Sweep, SaysThatTheBestIsEnoughWhereAllWithFewerAreWorse) {
   const SweepReport report =
       collect({{"1", seeds_of(0.9, 0.7)}, {"2", seeds_of(0.5, 0.8)}, {"4", seeds_of(0.01, 0.99)}});
   EXPECT_EQ(report.comparisons.at(0).enough, report.comparisons[0].best);
-  EXPECT_TRUE(holds(conclusion_in(report), "heads=4 is enough, and fewer are worse"));
+  EXPECT_EQ(conclusion_in(report), "Loss falls up to 4 heads, the most that were tried.");
 }
 
 TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
@@ -156,30 +156,29 @@ TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
   EXPECT_FALSE(report.comparisons.at(0).several_win);
   EXPECT_TRUE(report.comparisons[0].one_is_equal);
   EXPECT_TRUE(report.comparisons[0].equal_parameters);
-  EXPECT_TRUE(holds(conclusion_in(report), "several heads gain nothing over one"));
-  EXPECT_TRUE(holds(conclusion_in(report), "heads=1 is enough"));
+  EXPECT_EQ(conclusion_in(report), "One head is enough.");
   const SweepReport first = collect({{"1", seeds_of(0.004, 1)}, {"2", seeds_of(0.008, 1)}});
-  EXPECT_EQ(conclusion_in(first), "heads=1 has the lowest mean loss");
-  EXPECT_EQ(first.comparisons.at(0).loss.difference.mean, 0) << "one head, compared with itself";
+  EXPECT_EQ(conclusion_in(first), "One head has the lowest loss.");
+  EXPECT_EQ(first.comparisons.at(0).loss.difference.difference.mean, 0)
+      << "one head, compared with itself";
 }
 
 // One key at once is no reason why several heads would win, and many keys of one relation are not
 // either: one head reads them all.
 TEST_F(Sweep, GivesAReasonOnlyWhereItIsTrue) {
-  const auto conclusion = [&](Index relations, Index keys, double loss, double accuracy) {
+  const auto reason = [&](Index relations, Index keys, double loss, double accuracy) {
     relations_at_once_ = relations;
     keys_read_ = keys;
-    return conclusion_in(collect({{"1", seeds_of(loss, accuracy)}, {"2", seeds_of(0.01, 1)}}));
+    return collect({{"1", seeds_of(loss, accuracy)}, {"2", seeds_of(0.01, 1)}})
+        .comparisons.at(0)
+        .reason;
   };
-  const std::string wins = "several heads beat one";
-  const std::string gain_nothing = "several heads gain nothing over one";
-  EXPECT_TRUE(holds(conclusion(1, 1, 0.9, 0.7), wins + ";")) << conclusion(1, 1, 0.9, 0.7);
-  EXPECT_TRUE(holds(conclusion(1, 5, 0.9, 0.7), wins + ";")) << conclusion(1, 5, 0.9, 0.7);
-  EXPECT_TRUE(holds(conclusion(4, 4, 0.9, 0.7), wins + ": a query"));
-  EXPECT_TRUE(holds(conclusion(1, 1, 0.02, 1), gain_nothing +
-                                                   ": a query of this task must attend to at "
-                                                   "most 1 key at once"));
-  EXPECT_TRUE(holds(conclusion(4, 4, 0.02, 1), gain_nothing + ";"));
+  EXPECT_FALSE(holds(reason(1, 1, 0.9, 0.7), "A query")) << reason(1, 1, 0.9, 0.7);
+  EXPECT_FALSE(holds(reason(1, 5, 0.9, 0.7), "A query")) << reason(1, 5, 0.9, 0.7);
+  EXPECT_TRUE(holds(reason(4, 4, 0.9, 0.7), "A query of this task must attend to up to 4 keys"));
+  EXPECT_TRUE(
+      holds(reason(1, 1, 0.02, 1), "A query of this task must attend to at most 1 key at once."));
+  EXPECT_FALSE(holds(reason(4, 4, 0.02, 1), "A query"));
 }
 
 TEST(ReadAtOnce, CountsKeysAndNotSets) {
@@ -199,13 +198,14 @@ TEST_F(Sweep, HasNoIntervalThatContradictsItsP) {
     const auto seeds = [&](double shift) {
       std::vector<Reached> reached;
       for (int seed = 0; seed < 8; ++seed)
-        reached.push_back({std::exp(shift + std::exp(random.normal())), 0.9});
+        reached.push_back({std::exp(shift + std::exp(random.normal())), 1});
       return reached;
     };
     const SweepReport report = collect({{"1", seeds(1)}, {"2", seeds(0)}});
-    const Paired& loss = report.comparisons.at(0).loss;
+    const Compared& loss = report.comparisons.at(0).loss;
     if (report.comparisons[0].best == report.comparisons[0].one) continue;
-    EXPECT_EQ(loss.p<0.05, loss.difference.low> 0 || loss.difference.high < 0) << loss.p;
+    const Interval& logs = loss.difference.difference;
+    EXPECT_EQ(loss.test.p<0.05, logs.low> 0 || logs.high < 0) << loss.test.p;
   }
 }
 
@@ -238,13 +238,57 @@ TEST_F(Sweep, ComparesTheSeedsThatAllGroupsHave) {
   collect({{"1", seeds_of(0.9, 0.7, 6)}, {"2", seeds_of(0.01, 1, 6)}});
   fs::remove(folder_ / "heads=2,seed=3" / "cell.json");
   const SweepReport report = collect_sweep(folder_.path(), trials_);
-  EXPECT_EQ(report.comparisons.at(0).loss.seeds, 5);
-  EXPECT_NEAR(std::exp(report.comparisons[0].loss.difference.mean), 90, 1e-9) << "pairs of a seed";
+  EXPECT_EQ(report.comparisons.at(0).loss.seeds(), 5);
+  EXPECT_NEAR(std::exp(report.comparisons[0].loss.difference.difference.mean), 90, 1e-9)
+      << "pairs of a seed";
 }
 
 TEST_F(Sweep, ComparesNothingButOneHeadWithMore) {
   EXPECT_TRUE(collect({{"1", {{1, 1}, {2, 1}}}}).comparisons.empty());
-  EXPECT_TRUE(collect({{"2", {{1, 1}, {2, 1}}}, {"4", {{0.1, 1}, {0.2, 1}}}}).comparisons.empty());
+}
+
+TEST_F(Sweep, ComparesTheFewestHeadsIfOneWasNotTried) {
+  const SweepReport report = collect({{"2", seeds_of(0.9, 0.7)}, {"4", seeds_of(0.01, 1)}});
+  ASSERT_EQ(report.comparisons.size(), 1u);
+  EXPECT_TRUE(report.comparisons[0].several_win);
+  EXPECT_EQ(conclusion_in(report), "Loss falls up to 4 heads, the most that were tried.");
+}
+
+/// Six seeds of two groups: the sweep and `compare` have one comparison each.
+TEST_F(Sweep, DecidesWhatCompareDecides) {
+  const SweepReport report = collect({{"1", seeds_of(0.9, 1, 6)}, {"4", seeds_of(0.3, 1, 6)}});
+  EXPECT_EQ(report.comparisons.at(0).loss.test.corrected, 1 / 32.0);
+  const Arm one{"a", report.groups[0].seeds, report.groups[0].losses};
+  const Arm four{"b", report.groups[1].seeds, report.groups[1].losses};
+  const Result found = compare_arms(std::vector<Arm>{four, one});
+  EXPECT_EQ(found.table("comparisons").cells("p_holm").at(0).number(), 1 / 32.0);
+}
+
+TEST_F(Sweep, ConcludesNothingIfTheModelsAreAtGuessing) {
+  collect({{"1", seeds_of(0.9, 0.3)}, {"4", seeds_of(0.89, 0.3)}});
+  for (const SweepTrial& trial : trials_) {
+    Json json = read_json(folder_ / trial.name / "cell.json");
+    json["at_guessing"] = true;
+    write_json(folder_ / trial.name / "cell.json", json);
+  }
+  const SweepComparison found = collect_sweep(folder_.path(), trials_).comparisons.at(0);
+  EXPECT_EQ(found.conclusion, "Train longer: no number of heads beats guessing.");
+  EXPECT_EQ(found.guard, "guessing");
+  EXPECT_FALSE(found.enough || found.several_win || found.one_is_equal);
+}
+
+/// One seed in ten fails: its group is never as accurate as the other.
+TEST_F(Sweep, CallsNoGroupEnoughThatFails) {
+  std::vector<Reached> one = seeds_of(0.011, 1, 10);
+  one[3] = {2, 0.4};
+  const SweepReport report = collect({{"1", one}, {"4", seeds_of(0.01, 1, 10)}});
+  const SweepComparison& found = report.comparisons.at(0);
+  EXPECT_EQ(report.groups[0].failed, (std::vector<std::int64_t>{3}));
+  EXPECT_FALSE(found.one_is_equal);
+  EXPECT_TRUE(holds(found.reason,
+                    "With 1 head 1 of 10 seeds fail, with 4 heads 0; the loss is "
+                    "higher in 10 of 10; where both succeed, 1.1 times"))
+      << found.reason;
 }
 
 TEST_F(Sweep, SaysHowLittleItsSeedsCanTell) {

@@ -6,7 +6,7 @@
 
 #include "headlab/core/base/text.h"
 #include "headlab/lab/prune/curve.h"
-#include "headlab/lab/results/comparison.h"
+#include "headlab/lab/results/arms.h"
 
 namespace headlab { namespace {
 
@@ -26,23 +26,25 @@ TEST(CurvesOverRuns, CompareMethodsRunByRun) {
     curves.push_back(curve_of(std::pow(10, run - 4), 1.9 + run % 2));
   const CurveOverRuns all = over_runs(curves);
   EXPECT_FALSE(all.methods[0].points[0].against_best) << "it is the best";
-  const Paired& high = *all.methods[1].points[0].against_best;
-  EXPECT_NEAR(high.difference.mean, (std::log(1.9) + std::log(2.9)) / 2, 1e-12);
-  EXPECT_EQ(high.wins, 0);
-  EXPECT_LE(high.p, 4 / 256.0);
+  const Compared& high = *all.methods[1].points[0].against_best;
+  EXPECT_NEAR(high.difference.difference.mean, (std::log(1.9) + std::log(2.9)) / 2, 1e-12);
+  EXPECT_EQ(high.difference.wins, 0);
+  EXPECT_LE(high.test.p, 4 / 256.0);
   std::vector<std::vector<double>> losses(3);
   for (const Curve& curve : curves)
     for (std::size_t m = 0; m < 3; ++m) losses[m].push_back(curve.methods[m].points[0].pruned.loss);
-  EXPECT_EQ(high.p, p_of_picked(losses, 1, 0)) << "two-sided, the best picked from all";
-  EXPECT_GE(high.p, paired(log_ratios(losses[1], losses[0])).p);
+  EXPECT_EQ(high.test.p, p_of_picked(losses, 1, 0)) << "two-sided, the best picked from all";
+  EXPECT_GE(high.test.p, compared(log_ratios(losses[1], losses[0])).test.p);
   const double other = p_of_picked(losses, 2, 0);
-  EXPECT_EQ(high.corrected, holm({high.p, other})[0]);
-  EXPECT_EQ(all.methods[2].points[0].against_best->corrected, holm({high.p, other})[1]);
-  EXPECT_GE(high.corrected, 2 * high.p) << "two are asked";
-  EXPECT_TRUE(high.is_significant());
-  EXPECT_FALSE(all.methods[2].points[0].against_best->is_significant());
-  EXPECT_FALSE(
-      over_runs(std::span(curves).first(5)).methods[1].points[0].against_best->is_significant())
+  EXPECT_EQ(high.test.corrected, holm({high.test.p, other})[0]);
+  EXPECT_EQ(all.methods[2].points[0].against_best->test.corrected, holm({high.test.p, other})[1]);
+  EXPECT_GE(high.test.corrected, 2 * high.test.p) << "two are asked";
+  EXPECT_TRUE(high.test.is_significant());
+  EXPECT_FALSE(all.methods[2].points[0].against_best->test.is_significant());
+  EXPECT_FALSE(over_runs(std::span(curves).first(5))
+                   .methods[1]
+                   .points[0]
+                   .against_best->test.is_significant())
       << "5 runs reach .0625";
 }
 
@@ -63,10 +65,10 @@ TEST(CurvesOverRuns, CompareWithTheBestOnOneSide) {
   }
   const CurveOverRuns all = over_runs(curves);
   const auto against = [&](int m) { return *all.methods[m].points[1].against_best; };
-  EXPECT_EQ(against(1).p, 1) << "every loss is that of the best";
-  EXPECT_FALSE(against(1).is_significant() || against(2).is_significant());
-  EXPECT_TRUE(against(3).is_significant());
-  EXPECT_DOUBLE_EQ(against(3).corrected, 2 * against(3).p)
+  EXPECT_EQ(against(1).test.p, 1) << "every loss is that of the best";
+  EXPECT_FALSE(against(1).test.is_significant() || against(2).test.is_significant());
+  EXPECT_TRUE(against(3).test.is_significant());
+  EXPECT_DOUBLE_EQ(against(3).test.corrected, 2 * against(3).test.p)
       << "two tests are real: of twin and worst";
 }
 

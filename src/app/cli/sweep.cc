@@ -125,8 +125,8 @@ void note_settings(const std::vector<SweepTrial>& trials) {
   }
 }
 
-/// Returns the differences that this many seeds can detect, before training. Groups of a family are
-/// compared with its best group, in loss and in accuracy.
+/// Returns the differences that this many seeds can detect, before training. The loss of each group
+/// of a family is compared with that of its best group.
 std::string plan_of(const std::vector<SweepTrial>& trials) {
   std::map<std::string, std::set<std::string>> groups;  // by family
   std::map<std::string, std::size_t> seeds;             // by group
@@ -135,7 +135,7 @@ std::string plan_of(const std::vector<SweepTrial>& trials) {
     ++seeds[trial.group];
   }
   std::size_t comparisons = 0;
-  for (const auto& [family, members] : groups) comparisons += 2 * (members.size() - 1);
+  for (const auto& [family, members] : groups) comparisons += members.size() - 1;
   std::size_t fewest = trials.size();
   for (const auto& [group, count] : seeds) fewest = std::min(fewest, count);
   return seeds_plan(fewest, comparisons);

@@ -9,9 +9,11 @@
 
 #include "headlab/core/base/mean.h"
 #include "headlab/core/base/progress.h"
+#include "headlab/core/train/evaluate.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/runs/guards.h"
 #include "lab/prune/subsets.h"
 #include "lab/runs/timing.h"
 
@@ -224,6 +226,9 @@ class CurveWork {
     if (const Index needed = run_.task->needed_heads(); needed > 0) curve.needed = needed;
     curve.full = results_.pruned({heads});
     curve.none = results_.pruned({});
+    const Index judged = options_.judged > 0 ? options_.judged : run_.config.train.eval_examples;
+    const Batch examples = held_out_examples(*run_.task, judged).batch;
+    curve.at_guessing = against_guessing(run_.model, examples).is_at_guessing();
     PassCount unused;
     curve.ablation =
         find_prune_method("ablation").scores(problem_of(run_, options_.settings), unused);
@@ -322,8 +327,7 @@ class CurveWork {
       stays.push_back(static_cast<double>(std::ranges::count_if(points, has)));
     }
     result.rank_correlation = spearman(stays, known().ablation);
-    result.used = used_heads(result, known().full, known().none);
-    result.needed = needed_heads(result, known().none);
+    conclude(result, known(), fewest_heads(problem_of(run_, options_.settings)));
   }
 
   const Run& run_;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/results/stored_json.h"
 
@@ -51,31 +52,27 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   const auto whole = [](const CurvePoint& point) { return point.unpruned; };
   if (unpruned) result.unpruned = geometric_interval(losses(whole));
   if (first.finetuned && first.from_scratch) {
-    result.against_scratch = paired(log_ratios(losses(tuned), losses(scratch)));
+    result.against_scratch = compared(log_ratios(losses(tuned), losses(scratch)));
   }
   if (first.finetuned && unpruned) {
-    result.against_unpruned = paired(log_ratios(losses(tuned), losses(whole)));
+    result.against_unpruned = compared(log_ratios(losses(tuned), losses(whole)));
   }
   return result;
 }
 
-/// Compares the methods at each size with the one whose mean loss is lowest there. p accounts for
-/// the choice of that method from all.
+/// Compares the methods at each size with the one whose mean loss is lowest there.
 void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
     const auto mean_loss = [p](const MethodOverRuns& m) { return m.points[p].pruned.mean; };
     const auto best = std::ranges::min_element(all.methods, {}, mean_loss) - all.methods.begin();
-    std::vector<std::vector<double>> losses;
+    std::vector<SeedValues> losses;
     for (std::size_t m = 0; m < all.methods.size(); ++m) {
-      losses.push_back(
-          mapped(curves, [&](const Curve& c) { return c.methods[m].points[p].pruned.loss; }));
+      losses.push_back({all.methods[m].method, {}, mapped(curves, [&](const Curve& c) {
+                          return c.methods[m].points[p].pruned.loss;
+                        })});
     }
-    for (std::size_t m = 0; m < losses.size(); ++m) {
-      if (std::cmp_equal(m, best)) continue;
-      Paired& found = all.methods[m].points[p].against_best.emplace(
-          paired(log_ratios(losses[m], losses[static_cast<std::size_t>(best)])));
-      found.p = p_of_picked(losses, m, static_cast<std::size_t>(best));
-      found.corrected = found.p;
+    for (const Compared& one : against_picked(losses, static_cast<std::size_t>(best))) {
+      all.methods[one.arm].points[p].against_best = one;
     }
   }
 }
@@ -84,13 +81,14 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
 /// same heads, nothing is tested.
 template <class Pair>
 void correct_all(CurveOverRuns& all, const Pair& pair) {
-  std::vector<Paired*> tested;
+  std::vector<Test*> tests;
   for (MethodOverRuns& method : all.methods) {
     for (PointOverRuns& point : method.points) {
-      if (std::optional<Paired>& one = point.*pair; one && !one->is_same()) tested.push_back(&*one);
+      std::optional<Compared>& one = point.*pair;
+      if (one && !one->difference.is_same()) tests.push_back(&one->test);
     }
   }
-  correct(tested);
+  correct(tests);
 }
 
 /// Returns the rows of `table` in each curve, each starting with the name of its run.
@@ -125,26 +123,6 @@ std::vector<Table> tables_by_run(std::span<const Curve> curves,
 }
 
 }  // namespace
-
-/// Returns `full` plus 1% of the distance from it to `none`.
-static double limit_of(const Judged& full, const Judged& none) {
-  return full.loss + 0.01 * (none.loss - full.loss);
-}
-
-std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none) {
-  for (const CurvePoint& point : method.points) {
-    if (point.pruned.loss <= limit_of(full, none)) return point.kept;
-  }
-  return std::nullopt;
-}
-
-std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none) {
-  for (const CurvePoint& point : method.points) {
-    const bool is_known = point.finetuned && point.unpruned;
-    if (is_known && point.finetuned->loss <= limit_of(*point.unpruned, none)) return point.kept;
-  }
-  return std::nullopt;
-}
 
 Table choices_table() {
   return {
@@ -201,6 +179,8 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
   require(!curves.empty(), "cannot average curves: there is none");
   for (const Curve& curve : curves) check_alike(curves[0], curve);
   CurveOverRuns all{.runs = std::ssize(curves), .needed = curves[0].needed, .methods = {}};
+  const auto is_at_guessing = [](const Curve& one) { return one.at_guessing.value_or(false); };
+  if (std::ranges::any_of(curves, is_at_guessing)) all.needed.reset();
   for (std::size_t m = 0; m < curves[0].methods.size(); ++m) {
     const MethodCurve& first = curves[0].methods[m];
     MethodOverRuns& method = all.methods.emplace_back();
@@ -331,6 +311,11 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
   } else if (!curves.empty()) {
     points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),
                         curves[0].full.loss, ", with none ", curves[0].none.loss);
+  }
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const std::string refused = refused_text(curves[i]);
+    if (!refused.empty())
+      points.note += text(points.note.empty() ? "" : "\n", runs[i], ": ", refused);
   }
   if (all.needed) points.title += text("; the task needs ", *all.needed);
   points.note += schedules_text(all);

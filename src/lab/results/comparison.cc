@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "headlab/core/base/error.h"
@@ -126,13 +127,22 @@ Interval sign_flip_interval(std::span<const double> differences) {
           high[static_cast<std::size_t>(needed - 1)]};
 }
 
-double p_of_picked(std::span<const std::vector<double>> arms, std::size_t one, std::size_t other) {
+/// Returns 1, -1 or 0; NaN for NaN.
+static double sign_of(double x) {
+  if (x > 0) return 1;
+  return x < 0 ? -1 : x;
+}
+
+double p_of_picked(std::span<const std::vector<double>> arms, std::size_t one, std::size_t other,
+                   Statistic statistic) {
   std::vector<std::vector<double>> rows;
   std::size_t picked = 0;
   for (std::size_t k = 0; k < arms.size(); ++k) {
     if (k == one) continue;
     if (k == other) picked = rows.size();
     rows.push_back(log_ratios(arms[one], arms[k]));
+    if (statistic == Statistic::means) continue;
+    for (double& x : rows.back()) x = sign_of(x);
   }
   if (!std::ranges::all_of(rows, all_finite)) return kNoNumber;
   const std::vector<double> sizes = mapped(rows, root_of_squares);
@@ -177,7 +187,6 @@ Paired paired(std::span<const double> differences) {
   Paired result{.difference = sign_flip_interval(row), .seeds = std::ssize(row)};
   result.wins = std::ranges::count_if(row, [](double x) { return x < 0; });
   result.effect = result.difference.mean / standard_deviation(row);
-  result.p = result.corrected = sign_flip_p(std::span(&row, 1));
   return result;
 }
 
@@ -189,53 +198,57 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
   return logs;
 }
 
-void correct(std::span<Paired* const> tested) {
-  const std::vector<double> corrected = holm(mapped(tested, &Paired::p));
-  for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->corrected = corrected[i];
+void correct(std::span<Test* const> tests, std::size_t most_true) {
+  const std::vector<double> corrected = holm(mapped(tests, &Test::p), most_true);
+  for (std::size_t i = 0; i < tests.size(); ++i) tests[i]->corrected = corrected[i];
 }
 
-std::vector<double> correct(std::span<Paired* const> tested, const std::vector<double>& equal) {
-  require(tested.size() == equal.size(), "cannot correct ", tested.size(), " differences with ",
-          equal.size(), " equivalence tests: each pair has both");
-  std::vector<double> both = mapped(tested, &Paired::p);
-  both.insert(both.end(), equal.begin(), equal.end());
-  const std::vector<double> corrected = holm(both, tested.size());
-  for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->corrected = corrected[i];
-  return {corrected.begin() + std::ssize(tested), corrected.end()};
+double sign_test_p(std::span<const double> differences) {
+  const auto below = std::ranges::count_if(differences, [](double x) { return x < 0; });
+  const auto above = std::ranges::count_if(differences, [](double x) { return x > 0; });
+  const auto seeds = static_cast<double>(below + above);
+  const auto fewer = static_cast<double>(std::min(below, above));
+  double ways = 0;  // to have so few seeds on one side, as a share of all 2^seeds
+  for (double k = 0; k <= fewer; ++k) {
+    const double logarithm =
+        std::lgamma(seeds + 1) - std::lgamma(k + 1) - std::lgamma(seeds - k + 1);
+    ways += std::exp(logarithm - seeds * std::numbers::ln2);
+  }
+  return std::min(1.0, 2 * ways);
 }
+
+namespace {
+
+constexpr std::int64_t kDrawnPowerSeeds = 12;  // more seeds: the formula of the normal distribution
+
+/// Returns the share of `kDraws` experiments with normal differences of this effect size in which
+/// the sign-flip test has p below `alpha`. The draws are the same each time.
+double power_of(std::int64_t seeds, double effect, double alpha) {
+  constexpr int kDraws = 400;
+  Generator random(Key{}.fold("power").fold(seeds));
+  int significant = 0;
+  std::vector<double> row(static_cast<std::size_t>(seeds));
+  for (int draw = 0; draw < kDraws; ++draw) {
+    for (double& x : row) x = effect + random.normal();
+    significant += sign_flip_p(std::span(&row, 1)) < alpha;
+  }
+  return static_cast<double>(significant) / kDraws;
+}
+
+}  // namespace
 
 std::int64_t seeds_to_tell(double effect, double alpha) {
   if (!(std::abs(effect) > 1e-6)) return 0;
   const double z = t_quantile(1 - alpha / 2, 1e6), power = t_quantile(0.8, 1e6);
   const double needed = std::pow((z + power) / effect, 2) + z * z / 2;  // of Student's t
-  std::size_t least = 2;
-  while (least < kExactSeeds && !(least_p(least) < alpha)) ++least;
-  return static_cast<std::int64_t>(std::max(std::ceil(std::min(needed, 1e15)), double(least)));
-}
-
-Json to_json(const Paired& logs) {
-  return Json::object({{"ratio", exp_of(logs.difference)},
-                       {"effect_size", logs.effect},
-                       {"wins", logs.wins},
-                       {"seeds", logs.seeds},
-                       {"p", logs.p},
-                       {"p_holm", logs.corrected},
-                       {"told_apart", logs.is_significant()}});
-}
-
-std::vector<Column> ratio_columns(const std::string& key, const std::string& title) {
-  return {
-      interval_column(key + ".ratio", title).no_legend(),
-      Column(key + ".wins", "wins", "seeds in which the loss is lower").no_legend(),
-      Column(key + ".seeds", "of", "seeds").no_legend(),
-      Column(key + ".effect_size", "effect",
-             "mean of the logarithms of the ratio / their standard deviation: .8 and more is large")
-          .fixed(2)
-          .no_legend(),
-      Column(key + ".p", "p", "p-value of the sign-flip test over seeds, exact").no_legend(),
-      Column(key + ".p_holm", "Holm's p", "p after Holm's correction for all comparisons")
-          .no_legend(),
-      Column(key + ".told_apart", "different", "p below .05 after Holm's correction").no_legend()};
+  std::int64_t least = 2;
+  while (least < std::int64_t{kExactSeeds} && !(least_p(static_cast<std::size_t>(least)) < alpha)) {
+    ++least;
+  }
+  const auto by_formula = static_cast<std::int64_t>(std::ceil(std::min(needed, 1e15)));
+  std::int64_t seeds = std::max(least, by_formula - 2);
+  while (seeds <= kDrawnPowerSeeds && power_of(seeds, std::abs(effect), alpha) < 0.8) ++seeds;
+  return std::max(seeds, seeds > kDrawnPowerSeeds ? by_formula : seeds);
 }
 
 std::string seeds_plan(std::size_t seeds, std::size_t comparisons) {

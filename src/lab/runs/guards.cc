@@ -24,6 +24,7 @@ constexpr Guard kGuards[] = {
     {kControlGuard, "enough attention is left to mask as a control"},
     {kSizeGuard, "the effect has a least size"},
     {kArmsGuard, "the arms have the same task, data and test examples, and curves the same sizes"},
+    {kSizesGuard, "the next smaller number of heads was tried, so that the number is exact"},
     {kFailuresGuard, "no arm fails in some seeds"},
     {kSeedsGuard, "the seeds can reach p below 0.05 in all comparisons of the report"}};
 

@@ -7,11 +7,13 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/prune/methods.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
+#include "headlab/lab/runs/guards.h"
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/sweep.h"
 
@@ -144,9 +146,10 @@ Measured of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
 using enum Measure::By;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr Measure kMeasures[] = {
-    {"loss", "on held-out examples", ratio, 1.25, 0, kNoLimit, of_judged<&Judged::loss>},
+    {"loss", "on held-out examples", ratio, 1.25, 0, kNoLimit, of_judged<&Judged::loss>, nullptr,
+     true},
     {"accuracy", "accuracy on held-out examples", share_difference, 0.005, 0, 1,
-     of_judged<&Judged::accuracy>},
+     of_judged<&Judged::accuracy>, nullptr, true},
     {"lift", "lift of each relation's head, mean over relations", difference, 0.05, -kNoLimit, 1,
      of_roles<lift_of>},
     {"owned", "share of relations that own a head", share_difference, 0.05, 0, 1,
@@ -164,6 +167,73 @@ double targets_of(const fs::path& run) {
   return static_cast<double>(read_trial(run).targets.value_or(0));
 }
 
+/// Returns whether the model of a run is at guessing; false for a pruned model, whose losses by
+/// example are not stored.
+bool is_at_guessing(const fs::path& path, const std::optional<Pruned>& pruned) {
+  if (pruned) return false;
+  if (fs::exists(path / "cell.json")) {
+    return read_trial(path).at_guessing.value_or(false);
+  }
+  const Run run = open_run(path);
+  const Index examples = run.config.train.eval_examples;
+  return against_guessing(run.model, held_out_examples(*run.task, examples).batch).is_at_guessing();
+}
+
+/// Settings without an effect on what a run reaches, or that say where it comes from.
+constexpr const char* kUnconditional[] = {"seed",        "eval_every",   "save_every",
+                                          "track_heads", "keep_weights", "parent",
+                                          "pruning",     "extended",     "from_weights"};
+
+/// Settings that decide what is measured.
+constexpr const char* kMustMatch[] = {"task", "data_hash"};
+
+/// Returns the conditions under which one run was made, and its curve if the arm needs one.
+std::vector<ArmCondition> conditions_of(const fs::path& run, const std::optional<Pruned>& pruned,
+                                        const Measure& measure) {
+  std::vector<ArmCondition> conditions;
+  RunConfig config = read_config(run);
+  const Settings settings = settings_of(config);
+  for (const Setting& setting : settings.all()) {
+    const bool must_match = std::ranges::count(kMustMatch, setting.name) > 0;
+    if (std::ranges::count(kUnconditional, setting.name) > 0) continue;
+    const bool is_judged_on = setting.name == "eval_examples" && measure.can_fail && !pruned;
+    conditions.push_back({setting.name == "data_hash" ? "data" : setting.name, setting.get().dump(),
+                          must_match || is_judged_on, !must_match});
+  }
+  if (!pruned) return conditions;
+  const Json curve = read_json(run / "curve.json");
+  if (const Json* options = curve.find("options")) {
+    for (const char* name : {"judged", "test_split"}) {
+      conditions.push_back({name, options->at(name).dump(), true});
+    }
+  }
+  const MethodCurve method = curve_by(pruned->method, run);
+  if (!pruned->kept) {
+    const std::vector<Index> sizes = mapped(method.points, &CurvePoint::kept);
+    conditions.push_back({"sizes", Json(sizes).dump(), true});
+    return conditions;
+  }
+  for (const CurvePoint& point : method.points) {
+    if (point.kept != *pruned->kept) continue;
+    const bool is_tuned = pruned->stage != "pruned" && point.finetuned.has_value();
+    const std::string how = pruned->stage == "from_scratch" ? "from scratch" : "fine-tuned";
+    conditions.push_back({"training after removal", is_tuned ? how : "none"});
+  }
+  return conditions;
+}
+
+/// Adds the conditions of one run to those of the arm: values that differ are joined.
+void add_conditions(std::vector<ArmCondition>& all, const std::vector<ArmCondition>& more) {
+  for (const ArmCondition& one : more) {
+    const auto known = std::ranges::find(all, one.name, &ArmCondition::name);
+    if (known == all.end()) {
+      all.push_back(one);
+    } else if (known->value != one.value && known->value.find(one.value) == std::string::npos) {
+      known->value += " and " + one.value;
+    }
+  }
+}
+
 void require_new_seed(bool is_new, const std::string& name, std::int64_t seed) {
   require(is_new, "cannot use the arm ", name, ": two of its runs have seed ", seed);
 }
@@ -176,6 +246,12 @@ Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
     const std::int64_t seed = read_config(run).train.seed;
     require_new_seed(values.emplace(seed, measure.of(run, pruned)).second, name, seed);
     if (!pruned && measure.by == share_difference) arm.targets = targets_of(run);
+    add_conditions(arm.conditions, conditions_of(run, pruned, measure));
+    if (!measure.can_fail) continue;
+    const double accuracy = pruned ? left_by(*pruned, run).accuracy : reached_by(run).accuracy;
+    const bool at_guessing = is_at_guessing(run, pruned);
+    if (at_guessing) arm.at_guessing.push_back(seed);
+    if (seed_fails(read_config(run).task, accuracy, at_guessing)) arm.failed.push_back(seed);
   }
   for (const auto& [seed, value] : values) {
     if (!value) {
@@ -192,16 +268,18 @@ Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
 std::vector<Arm> arms_by_role(const std::string& name, const std::vector<fs::path>& runs,
                               const std::optional<Pruned>& pruned, const Measure& measure) {
   std::map<std::int64_t, std::vector<Emergence>> by_seed;
+  std::vector<ArmCondition> conditions;
   for (const fs::path& run : runs) {
     const std::int64_t seed = read_config(run).train.seed;
     require_new_seed(by_seed.emplace(seed, measure.by_role(run, pruned)).second, name, seed);
+    add_conditions(conditions, conditions_of(run, pruned, measure));
   }
   std::vector<Arm> arms;
   for (const auto& [seed, roles] : by_seed) {
     for (const Emergence& one : roles) {
       auto arm = std::ranges::find(arms, one.role, &Arm::role);
       if (arm == arms.end()) {
-        arms.push_back({.name = name, .seeds = {}, .role = one.role});
+        arms.push_back({.name = name, .seeds = {}, .role = one.role, .conditions = conditions});
         arm = arms.end() - 1;
       }
       arm->seeds.push_back(seed);
@@ -286,24 +364,27 @@ std::vector<Arm> arms_of(const std::string& name, const Measure& measure) {
   const fs::path path = place;
   std::vector<Arm> arms;
   const auto add = [&](const std::string& called, const std::vector<fs::path>& runs,
-                       const std::vector<std::int64_t>& missing) {
+                       const std::vector<std::int64_t>& missing, const fs::path& sweep) {
     for (Arm& arm : arms_named(called, runs, pruned, measure)) {
       arm.missing = missing;
+      arm.sweep = sweep.string();
       arms.push_back(std::move(arm));
     }
   };
   if (is_run(path) || !fs::exists(path / "grid.json")) {
     std::vector<std::int64_t> missing;
-    if (!fs::exists(path) && fs::exists(path.parent_path() / "grid.json")) {
+    const bool is_group = !fs::exists(path) && fs::exists(path.parent_path() / "grid.json");
+    if (is_group) {
       for (const Group& group : groups_in(path.parent_path(), path.filename().string())) {
         missing.insert(missing.end(), group.missing.begin(), group.missing.end());
       }
     }
-    add(name, runs_at(place), missing);
+    add(name, runs_at(place), missing, is_group ? fs::weakly_canonical(path.parent_path()) : "");
     return arms;
   }
   for (const Group& group : groups_in(path, "")) {
-    add(text(place, "/", group.name, suffix), group.runs, group.missing);
+    add(text(place, "/", group.name, suffix), group.runs, group.missing,
+        fs::weakly_canonical(path));
   }
   return arms;
 }

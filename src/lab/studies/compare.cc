@@ -9,40 +9,11 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/stored_json.h"
-#include "lab/studies/side_by_side.h"
+#include "headlab/lab/runs/guards.h"
+#include "lab/studies/compare_words.h"
 
 namespace headlab {
 namespace {
-
-/// Returns "lower in 9 of 10 seeds", for an arm that differs from the reference.
-std::string direction_of(const Comparison& one) {
-  const Paired& found = one.found;
-  const Index above = std::ranges::count_if(one.sides.differences, [](double x) { return x > 0; });
-  const bool lower = found.difference.mean < 0;
-  const bool is_step = !one.arm->role.empty();
-  const char* const low = is_step ? "earlier" : "lower";
-  const char* const high = is_step ? "later" : "higher";
-  const Index seeds_that_way = lower ? found.wins : above;
-  const Index seeds_against = lower ? above : found.wins;
-  const std::string counted = text(" in ", std::max(seeds_that_way, seeds_against), " of ",
-                                   found.seeds, found.seeds == 1 ? " seed" : " seeds");
-  if (seeds_that_way >= seeds_against) return text(lower ? low : high, counted);
-  return text("different: ", lower ? high : low, counted, ", ", lower ? low : high, " on average");
-}
-
-std::string conclusion_of(const Comparison& one, double margin) {
-  const SideBySide& sides = one.sides;
-  std::string said;
-  if (one.found.seeds > 0 && one.found.is_significant()) said = direction_of(one);
-  if (!sides.fail_alike()) {
-    const std::string fails = text("fails in ", sides.arm_without, " of ", sides.shared.size(),
-                                   " seeds against ", sides.reference_without);
-    return said.empty() ? fails : text(fails, "; ", said, " where both have one");
-  }
-  if (!said.empty()) return said;
-  if (one.found.seeds == 0) return "no seed has a number in both";
-  return one.equal_corrected < 0.05 ? text("equal within ", margin) : "inconclusive";
-}
 
 using enum Measure::By;
 
@@ -182,32 +153,36 @@ Table comparisons_table(const Measure& measure, const std::string& reference) {
        {"verdict", "conclusion",
         text(by_role ? "earlier or later" : "lower or higher",
              " if p < 0.05, with the number of seeds; equal by two one-sided tests within the "
-             "margin, in the same correction")}});
+             "margin, in the same correction")},
+       Column("guard", "guard", "the guard that refused a conclusion").hidden()});
   return table;
 }
 
-/// Returns a row without numbers, for arms without a shared seed.
-Json::Array row_without_numbers(const Comparison& one, const std::string& conclusion) {
+/// Returns a row without numbers, for arms without a shared seed or that cannot be compared.
+Json::Array row_without_numbers(const Comparison& one, const std::string& conclusion,
+                                const std::string& guard) {
   constexpr std::size_t kCellsBeforeConclusion = 16;
   const Json shared = one.sides.shared.size();
   const Json either = one.sides.either.size();
   Json::Array row = {one.arm->name, one.arm->role, Json(), Json(), 0, 0, shared, either};
   row.resize(kCellsBeforeConclusion);
   row.emplace_back(conclusion);
+  row.emplace_back(guard);
   return row;
 }
 
-/// Returns the row of a comparison; `asked`: the number of tested arms.
-Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t asked,
+/// Returns the row of a comparison; `pairs`: the number of compared arms.
+Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t pairs,
                    double margin) {
-  const Paired& found = one.found;
-  const std::string conclusion = conclusion_of(one, margin);
-  if (found.seeds == 0) return row_without_numbers(one, conclusion);
+  const Paired& found = one.found.difference;
+  const std::string conclusion = conclusion_of(one, measure, margin, pairs);
+  const std::string guard = guard_of(one, pairs);
+  if (found.seeds == 0) return row_without_numbers(one, conclusion, guard);
   const double range = measure.most - measure.least;  // no difference is larger
   const bool ratios = measure.by == ratio;
   const Interval shown =
       ratios ? exp_of(found.difference) : within(found.difference, -range, range);
-  const Index takes = seeds_to_tell(found.effect, 0.05 / static_cast<double>(asked));
+  const Index takes = seeds_to_tell(found.effect, 0.05 / static_cast<double>(pairs));
   const double of_means = mean(one.sides.arm) / mean(one.sides.reference);
   return {one.arm->name,
           one.arm->role,
@@ -219,13 +194,14 @@ Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t as
           one.sides.either.size(),
           mean_over_seeds(one.sides.arm, measure, 0).mean,
           mean_over_seeds(one.sides.reference, measure, 0).mean,
-          found.p,
-          found.corrected,
+          one.found.test.p,
+          one.found.test.corrected,
           found.effect,
           takes > 0 ? Json(takes) : Json(),
-          one.equal,
-          one.equal_corrected,
-          conclusion};
+          one.found.equal.p,
+          one.found.equal.corrected,
+          conclusion,
+          guard};
 }
 
 std::string seeds_text(const std::vector<std::int64_t>& seeds) {
@@ -262,13 +238,11 @@ void add_notes_of(const Arm& arm, const Measure& measure, std::vector<std::strin
                          ", the first scored one, in ", seeds_text(arm.at_first),
                          "; the role may have emerged earlier"));
   }
-  const std::vector<std::int64_t> failing = failing_seeds(arm, measure);
-  if (!failing.empty()) {
+  if (!arm.failed.empty()) {
     notes.push_back(
-        text(name, ": ", seeds_text(failing), failing.size() == 1 ? " fails" : " fail",
-             measure.by == ratio ? text(" (more than ", kFailedTimes, " times the median)")
-                                 : text(" (more than ", kFailedShare, " below the median)"),
-             "; the mean then describes no typical run, so compare the number of seeds"));
+        text(name, ": ", seeds_text(arm.failed), arm.failed.size() == 1 ? " fails" : " fail",
+             " (accuracy below that of the task in `headlab list tasks`, or at guessing); the mean "
+             "then describes no typical run, so the test counts seeds"));
   }
 }
 
@@ -308,23 +282,6 @@ std::vector<std::string> names_of(std::span<const Arm> arms) {
 
 }  // namespace
 
-std::vector<std::int64_t> failing_seeds(const Arm& arm, const Measure& measure) {
-  const bool steps = measure.by_role != nullptr;
-  if (arm.values.size() < 3 || steps || measure.by == difference) return {};
-  std::vector<double> sorted = arm.values;
-  std::ranges::sort(sorted);
-  const std::size_t half = sorted.size() / 2;
-  const double median =
-      sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-  std::vector<std::int64_t> failing;
-  for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
-    const bool fails = measure.by == ratio ? arm.values[i] > kFailedTimes * median
-                                           : arm.values[i] < median - kFailedShare;
-    if (fails) failing.push_back(arm.seeds[i]);
-  }
-  return failing;
-}
-
 Result compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   const Measure& measure = find_measure(options.measure);
   const double margin = options.margin > 0 ? options.margin : measure.margin;
@@ -335,18 +292,19 @@ Result compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   named("arm", wanted, arms, &Arm::name);  // Error if there is none
   const std::vector<Comparison> all = all_compared(arms, wanted, measure, margin);
   const auto asked = static_cast<std::size_t>(
-      std::ranges::count_if(all, [](const Comparison& one) { return one.found.seeds > 0; }));
+      std::ranges::count_if(all, [](const Comparison& one) { return one.found.seeds() > 0; }));
   const std::string common = common_beginning(arms);
   Table table = comparisons_table(measure, wanted.substr(common.size()));
   Index most = 0;
   for (const Comparison& one : all) {
-    most = std::max(most, one.found.seeds);
+    most = std::max(most, one.found.seeds());
     table.rows.push_back(row_of(one, measure, asked, margin));
     if (one.sides.shared.size() == one.sides.either.size()) continue;
     table.column("mean").form = Form::automatic;
     table.column("reference_mean").form = Form::automatic;
   }
-  table.note = chance_text(most);
+  table.note = text("Holm's correction covers ", asked,
+                    asked == 1 ? " comparison. " : " comparisons. ", chance_text(most));
   Json notes = Json::array();
   for (std::string& one : notes_of(arms, all, measure)) notes.push_back(std::move(one));
   return {.about = stamped({{"measure", measure.name},

@@ -34,7 +34,8 @@ constexpr const char* kHolmArms =
     "arms "
     "(Shaffer 1986)";
 constexpr const char* kHolmFamilies =
-    "Holm, over the differences and the equalities of all groups of all families of the sweep";
+    "Holm, over the differences of all groups of all families of the sweep; the equalities of "
+    "accuracy have a correction of their own";
 constexpr const char* kMeanOfSeeds = "the mean over seeds: of logarithms for losses and steps";
 
 using Guards = std::vector<std::string>;
@@ -182,19 +183,30 @@ Words of_comparisons() {
   for (const Measure& measure : measures()) {
     margins += text(margins.empty() ? "" : ", ", measure.name, " ", measure.margin);
   }
-  const Tested told{kFlips, kHolmArms, "the count of seeds that is named"};
-  const Tested equal{kTwoOneSided, kHolmArms, kMeanOfSeeds};
+  const Guards guards = {kArmsGuard, kSeedsGuard};
+  const Tested told{kFlips, kHolmArms, "the count of seeds that is named", guards};
+  const Tested equal{kTwoOneSided,
+                     kHolmArms,
+                     "the median seed",
+                     {kArmsGuard, kGuessingGuard, kFailuresGuard, kSeedsGuard}};
+  const Tested none{kNone, kNone, "the arms that are named"};
   return {
       told("lower,higher,earlier,later,different",
            "p is below 0.05 after correction: if arms are swapped at random within seeds, the mean "
            "difference is rarely as large. The conclusion counts the seeds on this side. If the "
-           "mean is on the other side because a seed fails, the conclusion says so. `sweep` and "
+           "mean is on the other side because a seed fails, the conclusion says so. If seeds of an "
+           "arm fail, the test counts seeds (sign test). `sweep` and "
            "`curve` use the same test. If the best of several groups is selected, each flip is "
            "compared by its largest difference from any group"),
       told("on average",
            "the mean and most seeds lie on opposite sides, because a few seeds differ by much"),
       equal("inconclusive",
-            "p after correction is 0.05 or more; this does not show that the two are equal"),
+            "p after correction is 0.05 or more; this does not show that the two are equal. If the "
+            "seeds are too few for the test, the effect and the number that it needs follow"),
+      none("not compared",
+           "the arms differ in what is measured: task, data, test examples, or the "
+           "sizes of a curve"),
+      none("also differ in", "other conditions of the runs that differ, such as the steps"),
       equal("equal within", text("the difference lies within the margin, by two tests, each with p "
                                  "below 0.05 after correction. For losses and steps the margin is "
                                  "a factor. Margins: ",
@@ -204,12 +216,17 @@ Words of_comparisons() {
 /// Words for counts of seeds.
 Words of_seeds() {
   const Tested count{kNone, kNone, "the count of seeds that is named"};
+  const Tested sign{"sign test over all seeds", kHolmArms, "the count of seeds that is named"};
   return {count("fails in",
                 "number of seeds for which the arm has no value, compared with the reference; "
                 "these counts are not tested"),
-          count("fails,fail", text("for a seed: its loss is more than ", kFailedTimes,
-                                   " times the median of its arm, or its share is more than ",
-                                   kFailedShare, " below that median")),
+          sign("the other arm in,fail",
+               "number of seeds that fail: their accuracy is below that of the task in `list "
+               "tasks`, or, "
+               "if it states none, their model is at guessing"),
+          count("where both succeed",
+                "the difference in the seeds in which neither arm fails; it has no p, because the "
+                "choice of seeds is made after the outcome"),
           count("never emerges",
                 "for a role: its lift is too low at the last step. It counts as later than every "
                 "role that emerges"),
@@ -222,27 +239,34 @@ Words of_seeds() {
 
 /// Words for one head or several, and for the number of heads that a model uses.
 Words of_numbers_of_heads() {
-  const Tested loss{kFlips, kHolmFamilies, kMeanOfSeeds};
-  const Tested size_of_mean{kNone, kNone, kMeanOfSeeds};
-  const Tested accuracy{kTwoOneSided, kHolmFamilies, "the mean accuracy over seeds"};
+  const Guards guards = {kGuessingGuard, kSeedsGuard};
+  const Guards equal_guards = {kGuessingGuard, kFailuresGuard, kSeedsGuard};
+  const Guards curve_guards = {kGuessingGuard, kSizesGuard};
+  const Tested loss{kFlips, kHolmFamilies, kMeanOfSeeds, guards};
+  const Tested size_of_mean{kNone, kNone, kMeanOfSeeds, guards};
+  const Tested used{kNone, kNone, kOneModel, curve_guards};
+  const Tested accuracy{kTwoOneSided, kHolmFamilies, "the mean accuracy over seeds", equal_guards};
   return {
-      loss("several heads beat one",
-           text("the best group has an accuracy of ", kGain,
-                " or more above that of one head, and one head has a higher loss (p below 0.05)")),
-      accuracy("gain nothing", text("one head is as accurate as the best within ", kGain)),
       loss(
-          "must read",
+          "heads beat",
+          text("the best group has an accuracy of ", kGain,
+               " or more above that of the fewest heads, which have a higher loss (p below 0.05)")),
+      loss(
+          "must attend",
           "largest number of keys that one query must attend to, over all relations, by the ground "
           "truth of the task; stated if it explains the result"),
       loss("not decided by", "the seeds show neither a difference nor equality"),
-      size_of_mean("the lowest mean loss",
+      loss("Loss falls",
+           "every group with fewer heads than the best has a higher loss by the test, and none is "
+           "as accurate"),
+      size_of_mean("the lowest loss",
                    "no group with more heads has a lower geometric mean of the loss"),
-      accuracy("enough",
-               text("fewest heads that are as accurate as the best group within ", kGain,
-                    "; otherwise the best group, if every group with fewer heads has a higher "
-                    "loss by the test; otherwise nothing")),
-      size_of_mean("used", kUsedHeads),
-      size_of_mean("needed", kNeededHeads)};
+      size_of_mean("no number of heads beats guessing",
+                   "half of the models of the best group, or more, are at guessing"),
+      accuracy("enough", text("fewest heads that are as accurate as the best group within ", kGain,
+                              "; nothing if seeds of either group fail")),
+      used("used", kUsedHeads),
+      used("needed", kNeededHeads)};
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "headlab/core/base/error.h"
+#include "headlab/core/base/text.h"
 
 namespace headlab {
 
@@ -74,38 +76,94 @@ SideBySide side_by_side(const Arm& arm, const Arm& reference, bool ratios) {
     const InSeed here{arm, seed, *x};
     const InSeed there{reference, seed, *y};
     both.differences.push_back(difference_between(here, there, ratios));
+    const bool arm_fails = holds(arm.failed, seed);
+    const bool reference_fails = holds(reference.failed, seed);
+    both.arm_failed += arm_fails ? 1 : 0;
+    both.reference_failed += reference_fails ? 1 : 0;
+    if (!arm_fails && !reference_fails) {
+      both.where_both_succeed.push_back(both.differences.back());
+    }
     for (const InSeed& one : {here, there}) {
       both.censored = both.censored || one.is_never() || one.is_at_first();
     }
   }
+  const auto is_mostly_at_guessing = [](const Arm& one) {
+    return !one.at_guessing.empty() && 2 * one.at_guessing.size() >= one.seeds.size();
+  };
+  both.at_guessing = is_mostly_at_guessing(arm) || is_mostly_at_guessing(reference);
   return both;
 }
 
-Comparison compared(const Arm& arm, const Arm& reference, const Measure& measure, double margin) {
+/// Returns the settings that an arm's name holds: "heads", "lr" for "sweeps/a/heads=4,lr=0.01".
+std::set<std::string> named_settings(const Arm& arm) {
+  std::set<std::string> names;
+  const std::string last = arm.name.substr(arm.name.find_last_of('/') + 1);
+  for (const std::string_view part : split(last, ',')) {
+    names.emplace(part.substr(0, std::min(part.find('='), part.size())));
+  }
+  if (names.contains("heads")) names.insert({"d_head", "kv_heads"});
+  return names;
+}
+
+/// Returns the value of a condition of an arm; "" if it has none.
+std::string condition_of(const Arm& arm, const std::string& name) {
+  const auto found = std::ranges::find(arm.conditions, name, &ArmCondition::name);
+  return found == arm.conditions.end() ? "" : found->value;
+}
+
+/// Fills in whether the arms can be compared, and the conditions that differ.
+void compare_conditions(const Arm& arm, const Arm& reference, SideBySide& sides) {
+  std::set<std::string> named = named_settings(arm);
+  named.merge(named_settings(reference));
+  const bool one_sweep = !arm.sweep.empty() && arm.sweep == reference.sweep;
+  std::vector<ArmCondition> all = arm.conditions;
+  for (const ArmCondition& one : reference.conditions) {
+    if (std::ranges::count(all, one.name, &ArmCondition::name) == 0) all.push_back(one);
+  }
+  std::vector<std::string> others, refused;
+  for (const ArmCondition& one : all) {
+    const std::string here = condition_of(arm, one.name);
+    const std::string there = condition_of(reference, one.name);
+    if (here == there) continue;
+    if (one.must_match) {
+      refused.push_back(one.name);
+    } else if (!named.contains(one.name) && !(one_sweep && one.is_setting)) {
+      others.push_back(
+          text(one.name, ": ", here.empty() ? "none" : here, ", ", there.empty() ? "none" : there));
+    }
+  }
+  if (!refused.empty()) sides.refusal = "other " + join(refused, ", other ");
+  sides.also = join(others, "; ");
+}
+
+Comparison compared_arms(const Arm& arm, const Arm& reference, const Measure& measure,
+                         double margin) {
   const bool ratios = measure.by == Measure::By::ratio;
   Comparison one{&arm, side_by_side(arm, reference, ratios)};
+  compare_conditions(arm, reference, one.sides);
   const std::vector<double>& differences = one.sides.differences;
-  if (differences.empty()) return one;
-  if (!one.sides.censored) one.equal = equal_p(differences, ratios ? std::log(margin) : margin);
-  one.equal_corrected = one.equal;
-  one.found = paired(differences);
+  if (differences.empty() || !one.sides.refusal.empty()) return one;
+  one.found = compared(differences);
+  if (one.sides.has_failures()) one.found.test.p = sign_test_p(differences);
+  one.found.equal.p = 1;
+  if (!one.sides.censored) {
+    one.found.equal.p = equal_p(differences, ratios ? std::log(margin) : margin);
+  }
   return one;
 }
 
-/// Corrects both tests of all compared arms together.
+/// Corrects both tests of all compared arms together. A pair has two null hypotheses, of which at
+/// most one is true, so no p is multiplied by more than the number of pairs.
 void correct_all(std::vector<Comparison>& all) {
-  std::vector<Paired*> tested;
-  std::vector<double> equal;
+  std::vector<Test*> tests;
   for (Comparison& one : all) {
-    if (one.found.seeds == 0) continue;
-    tested.push_back(&one.found);
-    equal.push_back(one.equal);
+    if (one.found.seeds() > 0) tests.push_back(&one.found.test);
   }
-  const std::vector<double> corrected = correct(tested, equal);
-  std::size_t next = 0;
+  const std::size_t pairs = tests.size();
   for (Comparison& one : all) {
-    if (one.found.seeds > 0) one.equal_corrected = corrected[next++];
+    if (one.found.seeds() > 0) tests.push_back(&one.found.equal);
   }
+  correct(tests, pairs);
 }
 
 /// Returns the arm of the reference's name and this role; null if it has no such role.
@@ -124,7 +182,7 @@ std::vector<Comparison> all_compared(std::span<const Arm> arms, const std::strin
   for (const Arm& arm : arms) {
     const Arm* other = reference_for(arms, reference, arm.role);
     if (arm.name == reference || other == nullptr || seeds_of(arm).empty()) continue;
-    all.push_back(compared(arm, *other, measure, margin));
+    all.push_back(compared_arms(arm, *other, measure, margin));
   }
   correct_all(all);
   return all;

@@ -21,6 +21,13 @@ struct SideBySide {
   /// if the order of two emergences is unknown.
   std::vector<double> differences{};
   bool censored = false;  // some emergence is known only as "never" or "by this step"
+  Index arm_failed = 0, reference_failed = 0;  // seeds that fail, of those with both numbers
+  std::vector<double> where_both_succeed{};    // differences in the other seeds
+  std::string refusal{};                       // why the arms cannot be compared; "" if they can
+  std::string also{};                          // "steps: 1000, 500": other conditions that differ
+  bool at_guessing = false;  // half of the seeds of an arm, or more, are at guessing
+
+  bool has_failures() const { return arm_failed + reference_failed > 0; }
 
   bool fail_alike() const { return arm_without == reference_without; }
 };
@@ -29,8 +36,7 @@ struct SideBySide {
 struct Comparison {
   const Arm* arm;
   SideBySide sides;
-  Paired found{};
-  double equal = 1, equal_corrected = 1;  // p of the equivalence test, and corrected with `found`
+  Compared found{};  // indices are not used
 };
 
 /// Returns all seeds of an arm, with the number or without it.

@@ -14,6 +14,8 @@
 
 #include "headlab/core/base/files.h"
 #include "headlab/core/base/text.h"
+#include "headlab/core/tasks/table.h"
+#include "headlab/core/train/evaluate.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/tracking.h"
 #include "headlab/lab/results/stored_json.h"
@@ -159,6 +161,8 @@ void keep_scores(const Run& run, const HeadsReport& report) {
 
 TrialResult result_of(const Run& run, const Evaluation& held_out, const HeadsReport& report) {
   const ReadAtOnce read = read_at_once(*run.task);
+  const Batch examples = held_out_examples(*run.task, run.config.train.eval_examples).batch;
+  const bool at_guessing = against_guessing(run.model, examples).is_at_guessing();
   return {.loss = held_out.loss,
           .accuracy = held_out.accuracy,
           .parameters = run.model.parameter_count(),
@@ -166,7 +170,8 @@ TrialResult result_of(const Run& run, const Evaluation& held_out, const HeadsRep
           .roles = roles_of(report),
           .diversity = diversity_of(report),
           .keys_read = read.keys,
-          .targets = held_out.count};
+          .targets = held_out.count,
+          .at_guessing = at_guessing};
 }
 
 /// Returns the first setting in which two configs differ, as a sentence; "" if they are the same.
@@ -342,6 +347,11 @@ TrialResult read_trial(const fs::path& trial) {
   const fs::path file = trial / "cell.json";
   return in_context(text("cannot read ", file.string()),
                     [&] { return read_as<TrialResult>(read_json(file)); });
+}
+
+bool seed_fails(const std::string& task, double accuracy, bool at_guessing) {
+  const double least = find_task(task).learned.accuracy;
+  return least > 0 ? accuracy < least : at_guessing;
 }
 
 Job training_job(const fs::path& folder, const SweepTrial& trial, const WatchTrial& watch) {

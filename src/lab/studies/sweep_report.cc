@@ -13,6 +13,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/mean.h"
 #include "headlab/lab/results/stored_json.h"
+#include "lab/studies/sweep_comparison.h"
 
 namespace headlab {
 namespace {
@@ -59,6 +60,13 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
   if (relations > 0) {
     group.specialization = share_interval(mapped(results, specialization), 0.95, relations);
   }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const bool at_guessing = results[i].at_guessing.value_or(false);
+    group.at_guessing += at_guessing ? 1 : 0;
+    if (seed_fails(group.config.task, results[i].accuracy, at_guessing)) {
+      group.failed.push_back(group.seeds[i]);
+    }
+  }
   group.parameters = results[0].parameters;
   group.relations_at_once = static_cast<Index>(results[0].keys);
   group.keys_read = results[0].keys_read;
@@ -74,135 +82,6 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
     group.roles.push_back(roles_over_seeds(results, r));
   }
   return group;
-}
-
-/// Groups of one family, with the values of the seeds that all of them have.
-struct Family {
-  std::vector<std::size_t> members;  // by number of heads
-  std::vector<std::vector<double>> losses{}, accuracies{};
-
-  Family(const std::vector<SweepGroup>& groups, std::vector<std::size_t> of)
-      : members(std::move(of)) {
-    const auto all_have = [&](std::int64_t seed) {
-      return std::ranges::all_of(members, [&](std::size_t i) {
-        return std::ranges::count(groups[i].seeds, seed) > 0;
-      });
-    };
-    for (const std::size_t i : members) {
-      losses.emplace_back();
-      accuracies.emplace_back();
-      for (std::size_t s = 0; s < groups[i].seeds.size(); ++s) {
-        if (!all_have(groups[i].seeds[s])) continue;
-        losses.back().push_back(groups[i].losses[s]);
-        accuracies.back().push_back(groups[i].accuracies[s]);
-      }
-    }
-  }
-  /// Returns p of the test that group a is as accurate as group b within kGain.
-  double p_as_accurate(std::size_t a, std::size_t b) const {
-    std::vector<double> differences;
-    for (std::size_t s = 0; s < accuracies[a].size(); ++s) {
-      differences.push_back(accuracies[a][s] - accuracies[b][s]);
-    }
-    return equal_p(differences, kGain);
-  }
-};
-
-/// Comparison of a family during the correction of its p with those of the others.
-struct Judgement {
-  SweepComparison comparison;
-  std::vector<std::size_t> fewer{};  // groups with fewer heads than the best, in ascending order
-  std::vector<Paired> losses{};      // each of these compared with the best
-  std::vector<double> p_accurate{};  // p that each of these is as accurate as the best
-};
-
-/// Compares the groups of one family, numbered in `report`; nothing unless one of them has one head
-/// and another more.
-std::optional<Judgement> compare(const std::vector<SweepGroup>& groups,
-                                 std::vector<std::size_t> members) {
-  const auto heads = [&](std::size_t i) { return groups[i].config.model.heads_of(0); };
-  const auto loss = [&](std::size_t i) { return groups[i].loss.mean; };
-  std::erase_if(members, [&](std::size_t i) { return heads(i) < 1; });
-  std::ranges::sort(members, {}, heads);
-  if (members.size() < 2 || heads(members[0]) != 1) return std::nullopt;
-  const Family family(groups, members);
-  const auto best =
-      static_cast<std::size_t>(std::ranges::min_element(members, {}, loss) - members.begin());
-  Judgement judgement{.comparison = {.family = groups[members[0]].family}};
-  SweepComparison& result = judgement.comparison;
-  result.one = members[0];
-  result.best = members[best];
-  const SweepGroup& single = groups[result.one];
-  for (std::size_t i = 0; i < best; ++i) {
-    Paired& found =
-        judgement.losses.emplace_back(paired(log_ratios(family.losses[i], family.losses[best])));
-    found.p = p_of_picked(family.losses, i, best);
-    found.corrected = found.p;
-    judgement.fewer.push_back(members[i]);
-    judgement.p_accurate.push_back(family.p_as_accurate(i, best));
-  }
-  result.loss =
-      best > 0 ? judgement.losses[0] : paired(log_ratios(family.losses[0], family.losses[0]));
-  result.accuracy_gain = groups[result.best].accuracy.mean - single.accuracy.mean;
-  result.equal_parameters = std::ranges::all_of(members, [&](std::size_t i) {
-    return groups[i].parameters == single.parameters;
-  });
-  result.relations_at_once = single.relations_at_once;
-  result.keys_read = single.keys_read;
-  return judgement;
-}
-
-/// Corrects both tests for all groups of all families together. Both hypotheses of a pair can be
-/// true (its losses are the same, and its accuracies differ), so each counts.
-void correct_all(std::vector<Judgement>& all) {
-  std::vector<double> tested;
-  for (const Judgement& one : all) {
-    for (const Paired& loss : one.losses) tested.push_back(loss.p);
-    tested.insert(tested.end(), one.p_accurate.begin(), one.p_accurate.end());
-  }
-  const std::vector<double> corrected = holm(tested);
-  std::size_t next = 0;
-  for (Judgement& one : all) {
-    for (Paired& loss : one.losses) loss.corrected = corrected[next++];
-    for (double& p : one.p_accurate) p = corrected[next++];
-  }
-}
-
-/// Draws the conclusions from corrected p.
-void conclude(Judgement& judgement) {
-  SweepComparison& result = judgement.comparison;
-  if (judgement.fewer.empty()) return;  // one head is the best
-  result.loss = judgement.losses[0];
-  result.several_win = result.accuracy_gain >= kGain && result.loss.is_significant();
-  result.one_is_equal = judgement.p_accurate[0] < 0.05;
-  const auto is_equal = [](double p) { return p < 0.05; };
-  const auto first = std::ranges::find_if(judgement.p_accurate, is_equal);
-  if (first != judgement.p_accurate.end()) {
-    result.enough =
-        judgement
-            .fewer[static_cast<std::size_t>(std::distance(judgement.p_accurate.begin(), first))];
-  } else if (std::ranges::all_of(judgement.losses, &Paired::is_significant)) {
-    result.enough = result.best;
-  }
-}
-
-void add_comparisons(SweepReport& report) {
-  std::vector<std::pair<std::string, std::vector<std::size_t>>> families;  // and their groups
-  for (std::size_t i = 0; i < report.groups.size(); ++i) {
-    const std::string& name = report.groups[i].family;
-    auto family = std::ranges::find(families, name, [](const auto& f) { return f.first; });
-    if (family == families.end()) family = families.insert(family, {name, {}});
-    if (report.groups[i].config.model.heads.size() == 1) family->second.push_back(i);
-  }
-  std::vector<Judgement> all;
-  for (const auto& [name, members] : families) {
-    if (auto judgement = compare(report.groups, members)) all.push_back(std::move(*judgement));
-  }
-  correct_all(all);
-  for (Judgement& one : all) {
-    conclude(one);
-    report.comparisons.push_back(one.comparison);
-  }
 }
 
 }  // namespace
@@ -230,68 +109,38 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
       results.clear();
     }
   }
-  add_comparisons(report);
+  compare_groups(report);
   return report;
-}
-
-/// Returns the reason from the task's ground truth, only if it applies: one head cannot read
-/// several relations at one query, but it can read a single key.
-static std::string reason_of(const SweepComparison& c) {
-  if (!c.keys_read) return "";
-  const std::string keys = text(*c.keys_read, *c.keys_read == 1 ? " key" : " keys", " at once");
-  if (c.several_win && c.relations_at_once > 1) {
-    return text(": a query of this task must attend to up to ", keys, ", for ", c.relations_at_once,
-                " relations");
-  }
-  if (!c.several_win && c.one_is_equal && *c.keys_read == 1) {
-    return text(": a query of this task must attend to at most ", keys);
-  }
-  return "";
-}
-
-static std::string conclusion_of(const SweepReport& report, const SweepComparison& c) {
-  const std::string seeds = text(c.loss.seeds, c.loss.seeds == 1 ? " seed" : " seeds");
-  const std::string& single = report.groups[c.one].name;
-  std::string said = text("whether several heads beat one is not decided by ", seeds);
-  if (c.best == c.one) said = single + " has the lowest mean loss";
-  if (c.best != c.one && c.one_is_equal) {
-    said = "several heads gain nothing over one" + reason_of(c);
-  }
-  if (c.several_win) said = "several heads beat one" + reason_of(c);
-  if (c.enough) {
-    const std::string& name = report.groups[*c.enough].name;
-    said += c.enough == c.best
-                ? text("; ", name, " is enough, and fewer are worse")
-                : text("; ", name, " is enough: as accurate as the best within ", kGain);
-  }
-  return said + (c.equal_parameters ? "" : "; the numbers of parameters differ");
 }
 
 static Table comparisons_columns() {
   Table table{"comparisons",
               {Column("family", "trials", "groups that differ in heads alone").no_legend(),
-               Column("one", "one head").hidden(),
+               Column("one", "fewest", "the group with the fewest heads").hidden(),
                {"best", "best", "the group with the lowest mean loss"}}};
-  table.append(ratio_columns("loss", "loss of one head"));
+  table.append(ratio_columns("loss", "loss of the fewest"));
   Column& ratio = table.column("loss.ratio");
-  ratio.meaning = "loss with one head, times that of the best";
+  ratio.meaning = "loss with the fewest heads, times that of the best";
   ratio.in_legend = true;
   Column& corrected = table.column("loss.p_holm");
   corrected.meaning =
-      "two-sided, by flipping signs of seeds, for the best picked from all groups; "
-      "one Holm correction for the differences and the equalities of all groups and families";
+      "two-sided, by flipping signs of seeds (if seeds fail, by counting seeds), for the best "
+      "picked from all groups; Holm's correction covers the differences of all groups and "
+      "families, "
+      "one comparison for each group with fewer heads than the best";
   corrected.in_legend = true;
   for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
     table.column(text("loss.", key)).form = Form::hidden;
   }
   table.append(
       {Column("accuracy_gain", "accuracy",
-              "accuracy of the best number of heads minus that of one head")
+              "accuracy of the best number of heads minus that of the fewest")
            .shown_as(Form::signed_number),
        Column("enough", "enough").hidden(), Column("equal_parameters", "equal parameters").hidden(),
        Column("keys_at_once", "keys").hidden(), Column("relations_at_once", "relations").hidden(),
        Column("several_win", "several win").hidden(),
-       Column("verdict", "conclusion over seeds").no_legend()});
+       Column("verdict", "conclusion over seeds").no_legend(), Column("reason", "reason").hidden(),
+       Column("guard", "guard").hidden()});
   return table;
 }
 
@@ -309,7 +158,9 @@ static Table comparisons_of(const SweepReport& report) {
                                  {"keys_at_once", c.keys_read},
                                  {"relations_at_once", c.relations_at_once},
                                  {"several_win", c.several_win},
-                                 {"verdict", conclusion_of(report, c)}}));
+                                 {"verdict", c.conclusion},
+                                 {"reason", c.reason},
+                                 {"guard", c.guard}}));
   }
   return table_of(Json::object({{"comparisons", rows}}), comparisons_columns());
 }
@@ -371,8 +222,12 @@ Result result_of(const SweepReport& report) {
   if (!report.comparisons.empty() || report.groups.empty()) {
     found.tables.push_back(comparisons_of(report));
     Index seeds = 0;
-    for (const SweepComparison& c : report.comparisons) seeds = std::max(seeds, c.loss.seeds);
-    if (seeds > 0) found.tables.back().note = chance_text(seeds);
+    std::string reasons;
+    for (const SweepComparison& c : report.comparisons) {
+      seeds = std::max(seeds, c.loss.seeds());
+      reasons += (report.comparisons.size() > 1 ? c.family + ": " : "") + c.reason + "\n";
+    }
+    if (seeds > 0) found.tables.back().note = reasons + chance_text(seeds);
   }
   return found;
 }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "headlab/lab/prune/prune.h"
-#include "headlab/lab/results/comparison.h"
+#include "headlab/lab/results/arms.h"
 #include "headlab/lab/runs/jobs.h"
 
 namespace headlab {
@@ -53,6 +53,10 @@ struct MethodCurve {
       0;  // Spearman correlation between the order of removal and zero-ablation
   std::optional<Index> used{};    // heads used, see used_heads
   std::optional<Index> needed{};  // see needed_heads
+  /// The fewest and the most heads that `used` and `needed` can be, if the sizes that were tried
+  /// leave it open: {5, 8}. `used` and `needed` are empty then.
+  std::optional<std::vector<Index>> used_bounds{}, needed_bounds{};
+  std::string guard{};  // name of the guard that refused `used` or `needed`; "" if none did
   /// Training steps of each fine-tuned model, and of each model from scratch: the run's, those of
   /// gates and of fine-tuning.
   std::optional<Index> steps{};  // empty if none was trained
@@ -64,6 +68,7 @@ struct MethodCurve {
   void members(auto&& f) {
     f("method", method), f("area", area), f("regret", regret);
     f("rank_correlation", rank_correlation), f("used", used), f("needed", needed),
+        f("used_bounds", used_bounds), f("needed_bounds", needed_bounds), f("guard", guard),
         f("steps", steps), f("schedule", schedule);
     f("sequences_forward", cost.forward), f("sequences_backward", cost.backward);
     f("seconds", seconds), f("points", points);
@@ -91,17 +96,19 @@ struct Curve {
   std::vector<std::string>
       attention;  // names of the attention layers, which HeadId::attention_layer indexes
   Index heads = 0;
-  std::optional<Index> needed{};  // number of heads that the task needs, if it is known
-  Judged full, none;              // all heads kept; no heads kept
-  Json owners = Json::object();   // the owners of each relation that has any
-  std::vector<double> ablation;   // by head, increase of the loss if it is ablated
+  std::optional<Index> needed{};      // number of heads that the task needs, if it is known
+  Judged full, none;                  // all heads kept; no heads kept
+  std::optional<bool> at_guessing{};  // whether the unpruned model is at guessing
+  Json owners = Json::object();       // the owners of each relation that has any
+  std::vector<double> ablation;       // by head, increase of the loss if it is ablated
   std::vector<MethodCurve> methods;
   /// All subsets, if an exhaustive search was made, over at most 12 heads.
   std::optional<SubsetTable> subsets{};
 
   void members(auto&& f) {
     f("task", task), f("attention", attention), f("heads", heads), f("needed", needed);
-    f("full", full), f("none", none), f("owners", owners), f("ablation", ablation);
+    f("full", full), f("none", none), f("at_guessing", at_guessing), f("owners", owners),
+        f("ablation", ablation);
     f("methods", methods), f("subsets", subsets);
   }
 };
@@ -136,6 +143,13 @@ Settings settings_of(CurveOptions& options);
 /// heads; heads needed is also empty if nothing was fine-tuned.
 std::optional<Index> used_heads(const MethodCurve& method, const Judged& full, const Judged& none);
 std::optional<Index> needed_heads(const MethodCurve& method, const Judged& none);
+/// Fills used, needed, their bounds and the guard of a method. `fewest`: the smallest size that can
+/// be tried. Nothing is used or needed if the model is at guessing. A number is exact if the next
+/// smaller size was tried too.
+void conclude(MethodCurve& method, const Curve& about, Index fewest);
+/// Returns "greedy uses 5 to 8 of 8 heads (tried: 4, 8)" and similar, a line for each method and
+/// number that is refused; "" if there is none.
+std::string refused_text(const Curve& curve);
 inline constexpr const char* kUsedHeads =
     "fewest heads whose loss, without fine-tuning, rises by at most 1% of the rise when all heads "
     "are removed";
@@ -162,10 +176,10 @@ struct PointOverRuns {
   /// Logarithm of the ratio of the loss after removal to that of the method with the lowest mean at
   /// this size, run by run: methods are evaluated on the same models and examples. p is
   /// p_of_picked, so the best may be picked afterwards; empty for the best itself.
-  std::optional<Paired> against_best{};
+  std::optional<Compared> against_best{};
   /// Same logarithm for the fine-tuned loss compared with the loss from scratch, trained on the
   /// same schedule, and with the unpruned model, trained further by the same stages.
-  std::optional<Paired> against_scratch{}, against_unpruned{};
+  std::optional<Compared> against_scratch{}, against_unpruned{};
 };
 /// Returns the point as JSON, without empty members.
 Json to_json(const PointOverRuns& point);

@@ -1,7 +1,7 @@
 // Comparison of two arms with the same seeds, seed by seed: losses by the logarithm of their ratio.
 // One test is used everywhere, the sign-flip test, which is exact for any number of seeds if the
 // arms are interchangeable within a seed. Intervals invert this test, so that no interval
-// contradicts its p. Read next: src/lab/results/comparison.cc; lab/studies/compare.h.
+// contradicts its p. Read next: src/lab/results/comparison.cc; lab/results/arms.h.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "headlab/lab/results/statistics.h"
-#include "headlab/lab/results/table.h"
 
 namespace headlab {
 
@@ -22,6 +21,9 @@ namespace headlab {
 /// rows, one for each other arm, are tested by their maximum, which allows for choosing the best
 /// arm first. NaN if a difference is not finite.
 double sign_flip_p(std::span<const std::vector<double>> rows, bool above = false);
+/// Returns the two-sided p of the sign test, which counts seeds above and below 0 and leaves out
+/// those without a difference: 1 if there is none.
+double sign_test_p(std::span<const double> differences);
 /// Returns the smallest p that `seeds` differences can reach: 2^(1 - seeds), or 2^-14 if flips are
 /// random.
 double least_p(std::size_t seeds);
@@ -33,10 +35,13 @@ std::size_t seeds_for(std::size_t comparisons);
 /// cannot reach p < 0.05 and have no interval: the ends are then the smallest and the largest
 /// difference. NaN as in Interval.
 Interval sign_flip_interval(std::span<const double> differences);
+/// Numbers that a test over seeds compares: the differences, or, if seeds fail, their signs alone.
+enum class Statistic { means, signs };
 /// Returns the two-sided p of arm `one` against arm `other`, where `other` may have been selected
 /// as the best of all arms: flips are compared by the largest of the differences from all other
 /// arms. It is at least the p of the pair alone. `arms`: losses by seed, compared on logarithms.
-double p_of_picked(std::span<const std::vector<double>> arms, std::size_t one, std::size_t other);
+double p_of_picked(std::span<const std::vector<double>> arms, std::size_t one, std::size_t other,
+                   Statistic statistic = Statistic::means);
 /// Returns one line that states what this number of seeds can show, before the results are
 /// computed: "10 seeds: ..."
 std::string seeds_plan(std::size_t seeds, std::size_t comparisons);
@@ -48,38 +53,34 @@ double equal_p(std::span<const double> differences, double margin);
 /// other; no p is multiplied by more than that (Shaffer 1986).
 std::vector<double> holm(const std::vector<double>& p, std::size_t most_true = SIZE_MAX);
 
-/// Comparison of two arms, seed by seed.
+/// A p-value, and the same after the correction over all tests of a report.
+struct Test {
+  double p = std::nan("");
+  double corrected = std::nan("");
+
+  /// Returns whether the null hypothesis is rejected at the 5% level.
+  bool is_significant() const { return corrected < 0.05; }
+};
+/// Sets `corrected` of all tests (Holm 1979). `most_true`: as in holm().
+void correct(std::span<Test* const> tests, std::size_t most_true = SIZE_MAX);
+
+/// Difference of two arms, seed by seed.
 struct Paired {
   Interval difference{};             // sign_flip_interval
   std::int64_t seeds = 0, wins = 0;  // wins: seeds in which the difference is below 0
   double effect = 0;                 // mean / standard deviation; NaN for a single seed
-  double p = 1;                      // sign_flip_p
-  double corrected = 1;              // p corrected over all tests of the same report; set by the
-                                     // caller, see correct()
 
-  /// Returns whether the difference is significant at the 5% level.
-  bool is_significant() const { return corrected < 0.05; }
   /// Returns whether there is no difference at all, in any seed.
   bool is_same() const { return difference.mean == 0 && std::isnan(effect); }
 };
 Paired paired(std::span<const double> differences);
 /// Returns log(a / b) seed by seed, with the logarithms of geometric_interval.
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b);
-/// Sets `corrected` of all comparisons.
-void correct(std::span<Paired* const> tested);
-/// Sets `corrected` of all comparisons and returns the corrected p of `equal`, the equivalence
-/// tests of the same pairs, by one correction over both kinds of test. A pair has two null
-/// hypotheses, no difference and a difference of at least the margin, of which at most one is true:
-/// no p is multiplied by more than the number of pairs.
-std::vector<double> correct(std::span<Paired* const> tested, const std::vector<double>& equal);
 /// Returns the smallest number of seeds with which a difference of this effect size is significant,
-/// p below `alpha`, in 8 of 10 cases; 0 if there is no effect to detect.
+/// p below `alpha`, in 8 of 10 cases; 0 if there is no effect to detect. The power of the sign-flip
+/// test is computed for normal differences, by draws for up to 12 seeds.
 std::int64_t seeds_to_tell(double effect, double alpha = 0.05);
 
-/// Converts the ratio of two arms, compared on logarithms, and its p-values to JSON.
-Json to_json(const Paired& logs);
-/// Returns the columns of such comparisons at `key`, next to a ratio called `title`.
-std::vector<Column> ratio_columns(const std::string& key, const std::string& title);
 /// Returns a sentence that explains p for this number of seeds.
 std::string chance_text(std::int64_t seeds);
 

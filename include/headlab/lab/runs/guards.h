@@ -25,7 +25,8 @@ std::span<const Guard> guards();
 // Names of guards, for `guard` in JSON.
 inline constexpr const char *kGuessingGuard = "guessing", *kExamplesGuard = "examples",
                             *kControlGuard = "control", *kSizeGuard = "size", *kArmsGuard = "arms",
-                            *kFailuresGuard = "failures", *kSeedsGuard = "seeds";
+                            *kSizesGuard = "sizes", *kFailuresGuard = "failures",
+                            *kSeedsGuard = "seeds";
 
 /// The conclusion in place of one that the guard `guessing` refuses.
 inline constexpr const char* kAtGuessing = "train longer: the model is at guessing";

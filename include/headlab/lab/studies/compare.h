@@ -1,7 +1,7 @@
 // Comparison of arms: is one better than another, or is the difference chance? An arm is the same
 // experiment with several seeds: runs, a group of a sweep, or the models that a pruning method made
 // from them. Arms are compared seed by seed with a reference arm. Read next:
-// lab/results/comparison.h, src/lab/studies/compare.cc.
+// lab/results/arms.h, src/lab/studies/compare.cc.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headlab/core/kernels/scalar.h"
-#include "headlab/lab/results/comparison.h"
+#include "headlab/lab/results/arms.h"
 
 namespace headlab {
 
@@ -46,10 +46,20 @@ struct Measure {
   /// Alternative to `of`: returns a number for each role, and arms are compared role by role.
   std::vector<Emergence> (*by_role)(const std::filesystem::path& run,
                                     const std::optional<Pruned>&) = nullptr;
+  /// Whether it measures what a model reaches, so that seeds can fail.
+  bool can_fail = false;
 };
 std::span<const Measure> measures();
 /// Returns the measure of this name. Error for an unknown one, with the nearest name.
 const Measure& find_measure(std::string_view name);
+
+/// Condition under which the runs of an arm were made, such as the setting "steps".
+struct ArmCondition {
+  std::string name, value;
+  /// Whether arms with other values cannot be compared: they answer other questions.
+  bool must_match = false;
+  bool is_setting = false;  // whether it is a setting of runs
+};
 
 struct Arm {
   std::string name;
@@ -63,6 +73,11 @@ struct Arm {
   /// Seeds in which the role is present at the first scored step, which is their value.
   std::vector<std::int64_t> at_first{};
   double targets = 0;  // number of targets in the accuracy of a run; 0 if unknown
+  /// Seeds that fail (seed_fails in sweep.h), and seeds whose model is at guessing; only for the
+  /// measures loss and accuracy of runs.
+  std::vector<std::int64_t> failed{}, at_guessing{};
+  std::vector<ArmCondition> conditions{};
+  std::string sweep{};  // folder of the sweep of which the arm is a group; "" for other arms
 };
 
 /// Returns the runs of RUN, FOLDER, RUN+RUN or SWEEP/GROUP, as below. Error if there is none.
@@ -91,21 +106,19 @@ struct CompareOptions {
 };
 /// Compares each arm with the reference on the seeds that both have; the means of a comparison are
 /// over these seeds. Arms of roles are compared with the reference's arm of the same role. The test
-/// is sign_flip_p of the differences, and equal_p for equality; one Holm correction covers both
-/// tests of all arms (see correct()). The conclusion reports in how many seeds an arm is lower. It
-/// names seeds that fail (see failing_seeds) and roles that never emerge. The order of two
-/// emergences is used only if it is known: a role that never emerges is later than any that emerges
-/// by the last scored step. If runs of shared seeds lack the value and one arm has more of them,
-/// that is the conclusion: such arms are never called equal. `notes` of the result names seeds that
-/// only one arm has, that lack the value, that fail, or that are not finished. Errors: fewer than
-/// two arms, two of one name, an unknown measure or reference, no shared seed.
+/// is sign_flip_p of the differences, or, if a seed of either arm fails, sign_test_p, and equal_p
+/// for equality; one Holm correction covers both tests of all arms, and no p is multiplied by more
+/// than their number. The conclusion first counts seeds that fail, then reports in how many seeds
+/// an arm is lower. It names roles that never emerge. The order of two emergences is used only if
+/// it is known: a role that never emerges is later than any that emerges by the last scored step.
+/// If runs of shared seeds lack the value and one arm has more of them, that is the conclusion:
+/// such arms are never called equal, and neither are arms with failing seeds or at guessing. Arms
+/// of another task or other test data are not compared; other conditions that differ are named.
+/// `notes` of the result names seeds that only one arm has, that lack the value, that fail, or that
+/// are not finished. Errors: fewer than two arms, two of one name, an unknown measure or reference,
+/// no shared seed.
 Result compare_arms(std::span<const Arm> arms, const CompareOptions& options = {});
 /// Returns the mean of an arm over its seeds with its interval, as compare_arms states it.
 Interval mean_of_arm(const Arm& arm, const Measure& measure);
-/// Returns the failing seeds of an arm: those with a loss above kFailedTimes the median of the arm,
-/// or a share more than kFailedShare below it. Other measures and arms with fewer than 3 seeds have
-/// none.
-std::vector<std::int64_t> failing_seeds(const Arm& arm, const Measure& measure);
-inline constexpr double kFailedTimes = 10, kFailedShare = 0.1;
 
 }  // namespace headlab

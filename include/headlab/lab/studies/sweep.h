@@ -15,7 +15,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/scores/scores.h"
-#include "headlab/lab/results/comparison.h"
+#include "headlab/lab/results/arms.h"
 #include "headlab/lab/runs/jobs.h"
 
 namespace headlab {
@@ -99,15 +99,20 @@ struct TrialResult {
   std::optional<double> diversity{};  // diversity of its heads, see lab/heads/scores/scores.h
   std::optional<Index> keys_read{};   // ReadAtOnce::keys of the task
   std::optional<Index> targets{};     // number of targets in the accuracy
+  std::optional<bool> at_guessing{};  // whether the model is at guessing
 
   void members(auto&& f) {
     f("loss", loss), f("accuracy", accuracy), f("parameters", parameters), f("keys", keys);
     f("roles", roles), f("diversity", diversity), f("keys_read", keys_read);
-    f("targets", targets);
+    f("targets", targets), f("at_guessing", at_guessing);
   }
 };
 /// Reads the result of the trial in this folder. Error if it has none.
 TrialResult read_trial(const std::filesystem::path& trial);
+
+/// Returns whether a seed fails: its accuracy is below that of the task's row in the table of
+/// tasks, or, if the row has none, its model is at guessing.
+bool seed_fails(const std::string& task, double accuracy, bool at_guessing);
 
 /// Function that returns the callbacks for the training of a trial; called when it begins.
 using WatchTrial = std::function<RunCallbacks(const SweepTrial& trial)>;
@@ -137,6 +142,9 @@ struct SweepGroup {
   std::string name, family;
   RunConfig config;  // settings of its first seed
   std::vector<std::int64_t> seeds;
+  /// Seeds that fail: see seed_fails().
+  std::vector<std::int64_t> failed{};
+  Index at_guessing = 0;  // number of seeds whose model is at guessing
   std::vector<double> losses, accuracies, diversities;  // one per seed
   Interval loss;                                        // geometric mean
   Interval accuracy, diversity;
@@ -146,38 +154,45 @@ struct SweepGroup {
   std::optional<Index> keys_read{};  // see ReadAtOnce
   std::vector<SweepRoles> roles;
 
+  /// Returns whether half of the models or more are at guessing.
+  bool is_at_guessing() const { return at_guessing > 0 && 2 * at_guessing >= std::ssize(seeds); }
+
   void members(auto&& f) {
     const Json model = settings_of(config.model).to_json();
     f("name", name), f("task", config.task), f("model", model), f("seeds", seeds);
     f("parameters", parameters), f("losses", losses), f("loss", loss), f("accuracy", accuracy);
     f("diversities", diversities), f("diversity", diversity);
     f("specialization", specialization), f("relations", roles);
+    f("failed", failed), f("at_guessing", at_guessing);
   }
 };
 
 /// Minimum gain in accuracy that counts: groups that differ by less are equally accurate.
 inline constexpr double kGain = 0.005;
 
-/// Comparison of groups that differ only in their number of heads: is one head as good as several?
-/// They are compared on the seeds that all of them have.
+/// Comparison of groups that differ only in their number of heads: are the fewest heads, one if it
+/// was tried, as good as more? They are compared on the seeds that all of them have.
 struct SweepComparison {
   std::string family;
-  std::size_t one = 0,
-              best =
-                  0;  // indices of the group with one head and of the one with the lowest mean loss
+  /// Indices of the group with the fewest heads and of the one with the lowest mean loss.
+  std::size_t one = 0, best = 0;
   /// Group with the fewest heads that is as accurate as the best, by two one-sided tests within
-  /// kGain; or the best, if all groups with fewer heads have significantly more loss. Empty if the
-  /// seeds show neither. One Holm correction covers both tests of all groups of all families.
+  /// kGain, if no seed of either fails; or the best, if all groups with fewer heads have
+  /// significantly more loss. Empty if the seeds show neither. The differences of all groups of all
+  /// families are one Holm correction, the tests of equal accuracy another.
   std::optional<std::size_t> enough{};
-  /// log(loss with one head / loss of the best). p is p_of_picked, two-sided, and accounts for the
-  /// choice of the best; the interval inverts the test of this pair.
-  Paired loss{};
-  double accuracy_gain = 0;  // gain of the best over one head
+  /// log(loss with the fewest heads / loss of the best). p is p_of_picked, two-sided, and accounts
+  /// for the choice of the best; if seeds of the pair fail, it is that of the sign test. The
+  /// interval inverts the test of this pair on means.
+  Compared loss{};
+  double accuracy_gain = 0;  // gain of the best over the fewest heads
   bool equal_parameters = true;
   Index relations_at_once = 0;       // see ReadAtOnce
   std::optional<Index> keys_read{};  // the same
-  bool several_win = false;          // accuracy rises by at least kGain, Holm-corrected p < 0.05
-  bool one_is_equal = false;  // as accurate as the best within kGain, Holm-corrected p < 0.05
+  bool several_win = false;   // accuracy rises by at least kGain, and the loss is lower (p < 0.05)
+  bool one_is_equal = false;  // as accurate as the best within kGain (p < 0.05), and no seed fails
+  std::string conclusion{}, reason{};  // sentences
+  std::string guard{};                 // name of the guard that refused a conclusion, or ""
 };
 
 struct SweepReport {
