@@ -191,7 +191,7 @@ std::vector<double> smallest_p(Index heads, bool positional) {
     for (const HeadScores& head :
          score_heads(model, task, {.examples = 24, .without_truth = false, .patterns_only = true})
              .heads)
-      smallest = std::min(smallest, head.relations[0].p);
+      smallest = std::min(smallest, head.relations[0].p_permuted);
     all.push_back(smallest);
   }
   return all;

@@ -767,6 +767,23 @@ def compare_distances(model, judge, place, heads, i, theirs):
         compare("nearest", named[0] if named else math.nan, heads[i]["nearest_distance"], 1e-4)
 
 
+def p_of_lift(score, examples):
+    """The one-sided p of a lift of at most 0.1, by Hall's transformation of a ratio of sums over examples."""
+    examples, masses = np.array(examples), score["by_query"]
+    rest = np.array([(masses[examples == b] - score["mass"]).sum() for b in np.unique(examples)])
+    squares, n = (rest ** 2).sum(), len(rest)
+    above = score["mass"] - score["baseline"] - 0.1 * (1 - score["baseline"])
+    skew = (rest ** 3).sum() / squares ** 1.5 if squares > 0 else 0
+    error = math.sqrt(squares * n / (n - 1)) / len(masses) * (1 + abs(skew))
+    if error == 0:
+        two_sided = 1 if above == 0 else 1e-6
+    else:
+        t = above / error
+        normal = t * (1 + skew * t / 3 + (skew * t) ** 2 / 27) + skew / 6
+        two_sided = max(1e-6, math.erfc(abs(normal) / math.sqrt(2)))
+    return two_sided / 2 if above > 0 else 1 - two_sided / 2
+
+
 def compare_permutations(judge, found, heads, relations, permutations):
     """p against permutations of our own: within what chance makes of two such counts."""
     draws = 199
@@ -778,7 +795,11 @@ def compare_permutations(judge, found, heads, relations, permutations):
             r, [score["pattern"] for score in of.values()], draws, np.random.default_rng(r)))
         for i, score in of.items():
             ours = (1 + (largest >= score["mass"] * (1 - 1e-12)).sum()) / (1 + draws)
-            theirs = heads[i]["scores"][relation["name"]]["p"]
+            told = heads[i]["scores"][relation["name"]]
+            theirs = told["p"]
+            of_lift = p_of_lift(score, [b for b, *_ in judge.disjoint(r) if b % 2])
+            compare("p of the lift", of_lift, told["p_lift"], 1e-3)
+            ours = max(ours, of_lift)
             both = min(1, (ours * draws + theirs * permutations) / (draws + permutations))
             spread = math.sqrt(both * (1 - both) * (1 / draws + 1 / permutations))
             compare("p beyond chance", max(0, abs(ours - theirs) - 5 * spread - 0.01), 0, 0)

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "headlab/core/base/threads.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/heads/weights/matrix.h"
+#include "headlab/lab/results/statistics.h"
 
 namespace headlab {
 namespace {
@@ -234,6 +236,34 @@ double PatternSums::distance(std::size_t a, std::size_t b) const {
   return ratio(distances_[pair], distance_rows_[pair]);
 }
 
+namespace {
+
+/// Returns the one-sided p of a lift of at most kPartLift. The mean mass is a ratio of two sums
+/// over the examples of split B; the baseline counts as known.
+double p_of_lift(const MatchCounts& matches, const QuerySet& set, const RelationScore& score) {
+  std::map<Index, Mean> by_example;
+  for (std::size_t i = 0; i < set.queries.size(); ++i) {
+    const EligibleQuery& query = set.queries[i];
+    if (query.judged >= 0) by_example[query.b].add(static_cast<double>(matches.by_query[i].mass));
+  }
+  double squares = 0;
+  double cubes = 0;
+  for (const auto& [example, mass] : by_example) {
+    const double residual = (mass.or_nan() - score.mass) * static_cast<double>(mass.count());
+    squares += residual * residual;
+    cubes += residual * residual * residual;
+  }
+  const auto examples = static_cast<double>(by_example.size());
+  const auto queries = static_cast<double>(score.queries);
+  const double above = score.mass - score.baseline - kPartLift * (1 - score.baseline);
+  const double skew = squares > 0 ? cubes / std::pow(squares, 1.5) : 0;
+  const double error = std::sqrt(squares * examples / (examples - 1)) / queries;
+  const double two_sided = SkewedMean{above, error * (1 + std::abs(skew)), skew}.p();
+  return above > 0 ? two_sided / 2 : 1 - two_sided / 2;
+}
+
+}  // namespace
+
 void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t scored, std::size_t r) {
   const Index permutations = gathered.scored()[scored].permuted->permutations();
   std::vector<double> largest(permutations);
@@ -246,7 +276,11 @@ void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t scored
     const auto reached =
         std::ranges::count_if(largest, [mass](double chance) { return chance >= mass; });
     RelationScore& score = report.heads[h].relations[r];
-    if (score.enough()) score.p = ratio(1 + reached, 1 + permutations);
+    if (!score.enough()) continue;
+    const MatchCounts& matches = gathered.heads()[h].matches[scored];
+    score.p_permuted = ratio(1 + reached, 1 + permutations);
+    score.p_lift = p_of_lift(matches, gathered.scored()[scored].set, score);
+    score.p = std::max(score.p_permuted, score.p_lift);
   }
 }
 

@@ -144,7 +144,8 @@ void decide_owners(HeadsReport& report, const ScoringJob& job, const HeadedModel
   for (const auto& [p, r] : judged) {
     const auto may_own = [&, relation = r](const HeadScores& head) {
       const RelationScore& score = head.relations[relation];
-      return score.lift >= kOwnerLift && score.p < 1.5 / static_cast<double>(options.permutations);
+      return score.lift >= kOwnerLift &&
+             score.p_permuted < 1.5 / static_cast<double>(options.permutations);
     };
     if (wanted <= options.permutations || !std::ranges::any_of(report.heads, may_own)) continue;
     scored.push_back(job.scored_queries(r, wanted));

@@ -23,6 +23,7 @@ static Json to_json(const RelationScore& score) {
   }
   append(json, {{"mass_all", score.mass_all},
                 {"baseline", score.baseline},
+                {"p_lift", score.p_lift},
                 {"queries", score.queries},
                 {"examples", score.examples},
                 {"owns", score.owns()}});

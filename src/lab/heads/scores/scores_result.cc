@@ -4,6 +4,7 @@
 // next: scores_tables.cc.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 
@@ -95,6 +96,39 @@ std::string note_on(const std::string& what, const std::vector<std::string>& nam
   return text("note: ", what, ": ", listed, "\n");
 }
 
+/// Returns whether no permutation gave a head as much mass as the best head of relation r, so that
+/// p is the smallest that their number allows. Relations that may have an owner get more of them.
+bool is_at_floor(const HeadsReport& report, std::size_t r, Index judged) {
+  const double p = report.best_score(r).p_permuted;
+  const auto floor_of = [](Index permutations) {
+    return 1 / static_cast<double>(1 + permutations);
+  };
+  const Index for_owners = std::llround(1 / kOwnerP) * judged;
+  const bool is_floor = p == floor_of(report.permutations) || p == floor_of(for_owners);
+  return is_floor && report.best_score(r).p == p;
+}
+
+/// Returns a note on the relations whose p is the smallest that the permutations allow; "" if there
+/// are none.
+std::string floor_note(const HeadsReport& report, bool all) {
+  std::vector<std::string> names;
+  double largest = 0;
+  Index judged = 0;
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    judged += report.best_score(r).enough() ? 1 : 0;
+  }
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    if (!is_at_floor(report, r, judged)) continue;
+    names.push_back(report.relations[r].relation.name);
+    largest = std::max(largest, report.best_score(r).p_holm);
+  }
+  return note_on(
+      text("no permutation reaches these heads; the smallest p that their number allows is ",
+           significant(largest), ", so read it as < ",
+           largest <= kOwnerP ? "0.01" : significant(largest)),
+      names, all || names.size() <= kManyRelations);
+}
+
 /// Returns notes about the relations: ground truth with few exchanges, relations that heads share,
 /// those with too few examples; if there are many, only their number.
 std::string notes_on(const HeadsReport& report, bool all) {
@@ -125,7 +159,8 @@ std::string notes_on(const HeadsReport& report, bool all) {
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
     return note_on(what, names, all || names.size() <= kManyRelations);
   };
-  return note(kFixedKeysNote, fixed_keys) + note(kAllAnswersNote, on_all_answers) +
+  return note(kFixedKeysNote, fixed_keys) + floor_note(report, all) +
+         note(kAllAnswersNote, on_all_answers) +
          note(text("p cannot become small if only few of ", report.permutations,
                    " permutations of the ground truth differ"),
               few_exchanges) +

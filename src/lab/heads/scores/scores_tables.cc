@@ -270,12 +270,14 @@ void add_best_head(RelationColumns& columns, const HeadsReport& report) {
                         .mean_over("best.queries")
                         .no_legend(),
                     &RelationScore::baseline);
-  columns.add_score(Column("best.p_holm", "p",
-                           "probability that shuffled ground truth gives some head as much mass, "
-                           "Holm-corrected for all relations")
-                        .shown_as(Form::p_value)
-                        .mean_over("best.queries"),
-                    &RelationScore::p_holm);
+  columns.add_score(
+      Column("best.p_holm", "p",
+             "probability that shuffled ground truth gives some head as much mass, or "
+             "that of a lift of at most 0.1 if it is larger; Holm-corrected for all "
+             "relations")
+          .shown_as(Form::p_value)
+          .mean_over("best.queries"),
+      &RelationScore::p_holm);
 }
 
 /// Adds the owner, which is hidden: the verdict shows it.

@@ -48,9 +48,15 @@ struct RelationScore {
   /// (mass - baseline) / (1 - baseline): 1 for a perfect head, 0 for the baseline; NaN if baseline
   /// = 1.
   double lift = kUndefined;
-  /// Share of permutations of the ground truth that give some head this much mass (see
-  /// score_heads); on split B only, NaN if there are too few examples.
+  /// p of the statement that the head attends to the ground truth: the larger of the next two. On
+  /// split B only, NaN if there are too few examples.
   double p = kUndefined;
+  /// Share of permutations of the ground truth that give some head this much mass (see
+  /// score_heads).
+  double p_permuted = kUndefined;
+  /// One-sided p of a lift of at most kPartLift, over examples: chance alone gives a trained head a
+  /// useless lift, which permutations tell apart from none.
+  double p_lift = kUndefined;
   double p_holm = kUndefined;  // p corrected for the number of relations: Holm 1979
   bool at_guessing = false;    // whether the guard `guessing` refuses conclusions on the relation
 
