@@ -2,10 +2,32 @@
 // training from a run. Their computations are tested in tests/train and tests/heads.
 #include "cli/program.h"
 #include "headlab/lab/runs/run.h"
+#include "lab/results/npz.h"
 
 namespace headlab::cli { namespace {
 
-using Instruments = Program;
+using Numbers = std::vector<std::int64_t>;
+
+class Instruments : public Program {
+ protected:
+  /// Returns an array of whole numbers of an archive. Its header, 30 bytes before its name, holds
+  /// its size from byte 18 on.
+  Numbers whole_in(const std::string& archive, const std::string& name) const {
+    const std::string bytes = file(archive);
+    const std::string path = name + ".npy";
+    const std::size_t at = bytes.find(path);
+    if (at == bytes.npos) return {};
+    std::size_t size = 0;
+    for (std::size_t i = 4; i-- > 0;) {
+      size = size * 256 + static_cast<unsigned char>(bytes[at - 30 + 18 + i]);
+    }
+    const std::string_view content = std::string_view(bytes).substr(at + path.size(), size);
+    const WholeNumbers array = read_npy(content);
+    Numbers numbers;
+    for (std::int64_t i = 0; i < array.count(); ++i) numbers.push_back(array[i]);
+    return numbers;
+  }
+};
 
 TEST_F(Instruments, EvalShowsGroupsOfTargetsAndSingleOnes) {
   done(tiny({"--out", "a"}));
@@ -40,7 +62,7 @@ TEST_F(Instruments, TakeHeldOutExamplesInTheOrderOfTheFile) {
     train += "\n";
   }
   write_file(folder / "train.jsonl", train);
-  write_file(folder / "held.jsonl", held_out);
+  write_file(folder / "held.jsonl", "\n" + held_out);
   done(
       typed("train --task file:train=train.jsonl,held_out=held.jsonl,test=held.jsonl --heads 2 "
             "--d-model 8 --steps 3 --batch 4 --out r"));
@@ -57,9 +79,23 @@ TEST_F(Instruments, TakeHeldOutExamplesInTheOrderOfTheFile) {
   }
   done(typed("eval r --npy l.npz --logits g.npz"));
   done(typed("heads r --npy m.npz --examples 7"));
-  expect_parts(file("l.npz"), {"tokens.npy", "'<i4'", "lengths.npy", "losses.npy", "'<f4'"});
-  expect_parts(file("g.npz"), {"tokens.npy", "lengths.npy", "logits.npy"});
-  expect_parts(file("m.npz"), {"tokens.npy", "lengths.npy", "mass.npy"});
+  done(typed("pattern r --npy p.npz --z z.npz --example 3"));
+  done(typed("pattern r --activations a.npz --example 3 --examples 2"));
+  expect_parts(file("l.npz"), {"losses.npy", "'<f4'"});
+  expect_parts(file("g.npz"), {"logits.npy"});
+  expect_parts(file("m.npz"), {"mass.npy"});
+  expect_parts(file("p.npz"), {"patterns.npy", "'shape': (2, 5, 5, )"});
+  expect_parts(file("z.npz"), {"z.npy", "'shape': (2, 5, 4, )"});
+  for (const char* name : {"l.npz", "g.npz", "m.npz"}) {
+    EXPECT_EQ(whole_in(name, "lines"), (Numbers{2, 3, 4, 5, 6, 7, 8})) << name;
+    EXPECT_EQ(whole_in(name, "lengths"), (Numbers{2, 3, 4, 5, 6, 7, 8})) << name;
+    EXPECT_EQ(std::ssize(whole_in(name, "tokens")), 7 * 8) << name;
+  }
+  EXPECT_EQ(whole_in("a.npz", "lines"), (Numbers{5, 6}));
+  for (const char* name : {"p.npz", "z.npz"}) {
+    EXPECT_EQ(whole_in(name, "lines"), (Numbers{5})) << name;
+    EXPECT_EQ(whole_in(name, "heads"), (Numbers{0, 0, 0, 1})) << name;
+  }
 }
 
 TEST_F(Instruments, EvalWritesLogits) {

@@ -1,6 +1,7 @@
 // Arrays of activations for NumPy: their names, their shapes, and that they hold what the model
 // computed. Read next: activations_test.cc.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "headlab/core/tasks/table.h"
@@ -81,6 +82,48 @@ TEST(ActivationArrays, EqualTheActivationsOfTheModel) {
     }
   const NamedArray last = array_named(arrays, "stream.2");
   EXPECT_TRUE(std::ranges::equal(last.values, activations.residual(2).values()));
+}
+
+/// Expects NaN at the positions from each length on, and nowhere else. Positions are on `axis`.
+void expect_blank_padding(const NamedArray& array, std::size_t axis, const Ids& lengths) {
+  std::vector<Index> steps(array.shape.size(), 1);
+  for (std::size_t i = steps.size() - 1; i > 0; --i) steps[i - 1] = steps[i] * array.shape[i];
+  for (Index i = 0; i < std::ssize(array.values); ++i) {
+    const Index b = i / steps[0];
+    const Index t = i / steps[axis] % array.shape[axis];
+    EXPECT_EQ(std::isnan(array.values[i]), t >= lengths[b]) << array.name << " " << b << " " << t;
+  }
+}
+
+TEST(ActivationArrays, ArePaddedByNaN) {
+  TransformerConfig config = small_config();
+  config.d_ff = 12;
+  Batch batch = random_batch(config, 3, 6);
+  batch.lengths = {6, 2, 4};
+  const std::vector<NamedArray> arrays = activation_arrays(random_model(config), batch);
+  for (const char* name : {"blocks.0.attn.q", "blocks.0.attn.k", "blocks.0.attn.v",
+                           "blocks.1.attn.z", "blocks.1.mlp", "stream.0", "stream.2"}) {
+    expect_blank_padding(array_named(arrays, name), 1, batch.lengths);
+  }
+  expect_blank_padding(array_named(arrays, "blocks.0.attn.pattern"), 2, batch.lengths);
+}
+
+TEST(ActivationArrays, OfAnEncoderArePaddedByTheSource) {
+  TransformerConfig config = small_encoder_decoder();
+  config.d_ff = 12;
+  Batch batch = random_batch(config, 2, 5);
+  batch.lengths = {5, 3};
+  batch.source_lengths = {1, batch.source_length};
+  const std::vector<NamedArray> arrays = activation_arrays(random_model(config), batch);
+  for (const char* name : {"encoder.stream.0", "encoder.blocks.0.mlp", "encoder.blocks.0.attn.q",
+                           "blocks.0.cross_attn.k", "blocks.0.cross_attn.v"}) {
+    expect_blank_padding(array_named(arrays, name), 1, batch.source_lengths);
+  }
+  for (const char* name :
+       {"stream.1", "blocks.0.mlp", "blocks.0.cross_attn.q", "blocks.0.attn.k"}) {
+    expect_blank_padding(array_named(arrays, name), 1, batch.lengths);
+  }
+  expect_blank_padding(array_named(arrays, "blocks.0.cross_attn.pattern"), 2, batch.lengths);
 }
 
 TEST(ActivationArrays, NameTheStreamsOfTheEncoder) {

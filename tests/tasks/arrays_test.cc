@@ -124,6 +124,10 @@ TEST_F(FromArrays, AreTheSameTask) {
   EXPECT_EQ(arrays.batch.targets, lines.batch.targets);
   EXPECT_EQ(arrays.batch.lengths, lines.batch.lengths);
   EXPECT_EQ(truth_text(arrays.truth[0]), truth_text(lines.truth[0]));
+  const auto task = task_in("a.npz", npz(files));
+  const FilePlaces places = places_in_file(*task, Split::validation, 0, 2);
+  EXPECT_FALSE(places.are_lines);
+  EXPECT_EQ(places.of_examples, (std::vector<std::int32_t>{0, 1}));
   files[4].second = array("4,", {0, 2, 1, 0});
   files[2].second = array("2,", {3, 4});
   const LinesCheck check = check_lines(npz(files), "a.npz");

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headlab/core/base/files.h"
+#include "headlab/lab/data/lab_tasks.h"
 #include "tasks/lines.h"
 
 namespace headlab { namespace {
@@ -142,6 +143,34 @@ TEST_F(FromLines, SequencesThatDifferInWhereTheirSourceEndsAreDifferent) {
   const auto task = make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
   expect_contains(task->about_data(), text(count, " sequences; "));
   EXPECT_EQ(task->different(Split::validation), count);
+}
+
+using Places = std::vector<std::int32_t>;
+
+/// A header, empty lines and sequences of other parts count as lines.
+TEST_F(FromLines, HeldOutExamplesKnowTheirLines) {
+  const std::string header = R"({"header":{"length":4}})";
+  const auto task = task_of("\n" + header + "\n" + kLine + "\n\n" + kLine + "\n");
+  const FilePlaces places = places_in_file(*task, Split::validation, 0, 2);
+  EXPECT_TRUE(places.are_lines);
+  EXPECT_EQ(places.of_examples, (Places{3, 5}));
+  EXPECT_EQ(places_in_file(*task, Split::test, 1, 2).of_examples, (Places{5, 3}));
+  EXPECT_TRUE(places_in_file(*make_task("copy"), Split::test, 0, 2).of_examples.empty());
+}
+
+/// The parts of one file are shares of its lines.
+TEST_F(FromLines, HeldOutLinesAreThoseOfTheFile) {
+  std::string lines;
+  for (int i = 0; i < 99; ++i) {
+    lines += text(R"({"tokens":[1,)", i, R"(],"targets":[null,1]})") + "\n";
+  }
+  const auto task = make_task("file:train=" + file_of("one.jsonl", lines));
+  for (const Split split : {Split::validation, Split::test}) {
+    const Index count = task->different(split);
+    const Batch held_out = task->make_batch(Key{}, count, split);
+    const Places found = places_in_file(*task, split, 0, count).of_examples;
+    for (Index b = 0; b < count; ++b) EXPECT_EQ(found[b], held_out.token(b, 1) + 1);
+  }
 }
 
 TEST_F(FromLines, BeginWhereTheFirstLineWithTextIs) {

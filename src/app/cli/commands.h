@@ -52,9 +52,10 @@ Output store_result(const Invocation& call, const Run& run, const Result& found,
 void write_out(const Invocation& call, const std::filesystem::path& file, std::string_view bytes);
 /// Throws a UsageError unless a file that is given ends with .npy or .npz.
 void require_array(const std::string& flag, const std::string& file);
-/// Writes an array for NumPy; to NAME.npz with the tokens and lengths of its examples.
+/// Writes an array for NumPy; to NAME.npz with the arrays that join it with others: those of its
+/// examples and heads.
 void write_array(const Invocation& call, const std::string& file, const NamedArray& array,
-                 const std::function<Batch()>& examples);
+                 const std::function<std::vector<NamedArray>()>& joins);
 /// Writes the JSON of a result as a file; if that fails, the result is still shown, followed by the
 /// error.
 void keep_as(const std::filesystem::path& file, Output& output);

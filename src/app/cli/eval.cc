@@ -5,9 +5,9 @@
 #include <numbers>
 
 #include "app/cli/commands.h"
-#include "headlab/core/train/streams.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
+#include "lab/heads/scores/named_arrays.h"
 
 namespace headlab::cli {
 
@@ -35,11 +35,10 @@ struct EvalFlags {
   }
 };
 
-/// Returns the examples of an evaluation.
-Batch examples_of(const Run& run, const EvaluateOptions& options) {
-  return run.task->make_batch(streams::evaluated(options.key),
-                              at_most_different(*run.task, options.examples, options.split),
-                              options.split);
+/// Returns the arrays that name the examples of an evaluation.
+std::vector<NamedArray> examples_of(const Run& run, const EvaluateOptions& options) {
+  const Index examples = at_most_different(*run.task, options.examples, options.split);
+  return example_arrays(*run.task, options.split, 0, examples);
 }
 
 void write_losses(const Invocation& call, const std::string& file, const Run& run,

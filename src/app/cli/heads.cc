@@ -10,6 +10,7 @@
 #include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
+#include "lab/heads/scores/named_arrays.h"
 
 namespace headlab::cli {
 namespace {
@@ -45,8 +46,11 @@ void write_masses(const Invocation& call, const HeadsFlags& flags, const HeadedM
   if (flags.npy.empty()) return;
   const ExampleMasses masses = masses_by_example(model, task, flags.options.examples);
   const NamedArray array{"mass", {masses.relations, masses.heads, masses.examples}, masses.values};
-  write_array(call, flags.npy, array,
-              [&] { return held_out_examples(task, masses.examples).batch; });
+  write_array(call, flags.npy, array, [&] {
+    std::vector<NamedArray> joins = example_arrays(task, Split::validation, 0, masses.examples);
+    joins.push_back(heads_array(all_heads(model)));
+    return joins;
+  });
 }
 
 Output show_stored(const Invocation& call, const HeadsFlags& flags) {

@@ -5,7 +5,6 @@
 #include "app/cli/commands.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/heads/scores/named_arrays.h"
-#include "lab/results/npy.h"
 
 namespace headlab::cli {
 namespace {
@@ -21,8 +20,9 @@ for each feed-forward network, such as blocks.0.mlp:
 and for the whole model:
   stream.I [N, T, d_model]     the residual stream before block I; the last
                                is the one after the last block
-  tokens [N, T], lengths [N]; positions from a length on are padding
-an encoder adds encoder.stream.I, source [N, S] and source_lengths [N]
+  tokens [N, T], lengths [N]; positions from a length on are NaN
+an encoder adds encoder.stream.I, source [N, S] and source_lengths [N]; a task
+file adds lines [N], from 1, or sequences [N] of a .npz, from 0
 )";
 
 struct PatternFlags {
@@ -118,10 +118,18 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Patte
               "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
 }
 
+/// Returns the arrays that name the example or the input of the flags.
+std::vector<NamedArray> shown_arrays(const Run& run, const PatternFlags& flags) {
+  if (!flags.input.empty()) return token_arrays(own_example(run, flags.input).batch);
+  return example_arrays(*run.task, Split::validation, flags.example, flags.example + 1);
+}
+
 /// Writes [heads, queries, rest] of one member of the patterns; the attention layers of an
 /// encoder-decoder differ in their sizes.
-void write_npy(const Invocation& call, const std::string& file,
-               const std::vector<HeadPattern>& patterns, std::vector<Scalar> HeadPattern::*member) {
+void write_heads(const Invocation& call, const Run& run, const PatternFlags& flags,
+                 const std::vector<HeadPattern>& patterns, bool outputs) {
+  const std::string& file = outputs ? flags.z : flags.npy;
+  const auto member = outputs ? &HeadPattern::z : &HeadPattern::weights;
   if (file.empty()) return;
   const auto queries = std::ssize(patterns[0].queries);
   const std::size_t count = (patterns[0].*member).size();
@@ -132,26 +140,38 @@ void write_npy(const Invocation& call, const std::string& file,
             "one at a time");
     all.insert(all.end(), (one.*member).begin(), (one.*member).end());
   }
-  const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries,
-                                             static_cast<Index>(count) / queries};
-  write_out(call, file, npy_bytes(shape, all));
+  const NamedArray array{outputs ? "z" : "patterns",
+                         {std::ssize(patterns), queries, static_cast<Index>(count) / queries},
+                         std::move(all)};
+  write_array(call, file, array, [&] {
+    std::vector<NamedArray> joins = shown_arrays(run, flags);
+    std::vector<HeadId> heads;
+    for (const HeadPattern& one : patterns) heads.push_back(one.head);
+    joins.push_back(heads_array(heads));
+    return joins;
+  });
 }
 
 /// Writes the activations on the shown sequence and, with --examples, on those after it.
 void write_activations(const Invocation& call, const Run& run, const PatternFlags& flags) {
   if (flags.activations.empty()) return;
   Batch batch;
+  FilePlaces places;
   if (!flags.input.empty()) {
     batch = own_example(run, flags.input).batch;
   } else {
-    const Index end = flags.example + std::max<Index>(flags.examples, 1);
+    const Index count = std::max<Index>(flags.examples, 1);
+    const Index end = flags.example + count;
     require(at_most_different(*run.task, end) == end, "cannot write examples ", flags.example,
             " to ", end - 1, ": ", run.task->different(Split::validation),
             " different ones are held out");
     const Example examples = run.task->make(streams::scored(), end, Split::validation);
     batch = examples.batch.rows(flags.example, end);
+    places = places_in_file(*run.task, Split::validation, flags.example, count);
   }
-  write_out(call, flags.activations, npz_of(activation_arrays(run.model, batch)));
+  std::vector<NamedArray> arrays = activation_arrays(run.model, batch);
+  add_places(arrays, places);
+  write_out(call, flags.activations, npz_of(arrays));
 }
 
 Result result_of(const Run& run, const std::vector<HeadPattern>& patterns, bool is_one) {
@@ -195,8 +215,8 @@ void check_flags(const PatternFlags& flags) {
                      "give a larger number, or 0 for 512");
   }
   flags.picture.units();
-  require_ending("--npy", flags.npy, ".npy");
-  require_ending("--z", flags.z, ".npy");
+  require_array("--npy", flags.npy);
+  require_array("--z", flags.z);
   require_ending("--activations", flags.activations, ".npz");
 }
 
@@ -228,8 +248,7 @@ Output pattern(Invocation& call) {
   } else {
     for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
   }
-  write_npy(call, flags.npy, patterns, &HeadPattern::weights);
-  write_npy(call, flags.z, patterns, &HeadPattern::z);
+  for (const bool outputs : {false, true}) write_heads(call, run, flags, patterns, outputs);
   write_activations(call, run, flags);
   const Result found = result_of(run, patterns, flags.is_one_head());
   const Output all{.json = to_json(found),

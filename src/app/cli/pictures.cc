@@ -31,9 +31,9 @@ void require_array(const std::string& flag, const std::string& file) {
 }
 
 void write_array(const Invocation& call, const std::string& file, const NamedArray& array,
-                 const std::function<Batch()>& examples) {
+                 const std::function<std::vector<NamedArray>()>& joins) {
   if (!is_archive(file)) return write_out(call, file, npy_of(array));
-  std::vector<NamedArray> arrays = token_arrays(examples());
+  std::vector<NamedArray> arrays = joins();
   arrays.push_back(array);
   write_out(call, file, npz_of(arrays));
 }

@@ -271,6 +271,8 @@ Sequences LineReader::read_arrays(std::string_view bytes, const std::string& sou
   const Index count = lines ? lines->count() : 0;
   for (Index i = 0; i < count; ++i) {
     read_part(text(source, ": sequence ", i), faults, [&] { read(lines->line(i), all); });
+    const bool is_sequence = all.size() > std::ssize(all.places);
+    if (is_sequence) all.places.push_back(id(i));
   }
   return all;
 }

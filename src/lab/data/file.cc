@@ -147,6 +147,11 @@ struct FromFile : FromElsewhere {
                                           " that judge"));
   }
   std::string data_hash() const { return hash; }
+  /// Returns the file of a part: its own, or `train`.
+  const std::string& file_of(Split split) const {
+    const std::string& own = split == Split::validation ? held_out : test;
+    return split == Split::train || own.empty() ? train : own;
+  }
   /// Writes held-out sequences in the order of the file, and others as drawn.
   void write(Sequence& s) const {
     const Sequences& part = parts[static_cast<std::size_t>(s.split)];
@@ -164,6 +169,18 @@ std::string advice_of(std::string_view parameters) {
 
 }  // namespace
 
+FilePlaces places_in_file(const Task& task, Split split, std::int64_t first, std::int64_t count) {
+  const auto* from_file = dynamic_cast<const TaskOf<FromFile>*>(&task);
+  if (from_file == nullptr) return {};
+  const FromFile& definition = from_file->definition();
+  const std::vector<std::int32_t>& all = definition.parts[static_cast<std::size_t>(split)].places;
+  FilePlaces places{.are_lines = !definition.file_of(split).ends_with(".npz")};
+  for (std::int64_t i = first; i < first + count; ++i) {
+    places.of_examples.push_back(all[static_cast<std::size_t>(i % std::ssize(all))]);
+  }
+  return places;
+}
+
 LinesCheck check_lines(std::string_view lines, const std::string& source) {
   LinesCheck check;
   LineReader reader;
@@ -177,15 +194,16 @@ LinesCheck check_lines(std::string_view lines, const std::string& source) {
 }
 
 TaskEntry file_task() {
-  TaskEntry entry = task_entry(FromFile{}, {"file",
-                                            "your own sequences and truth, from lines of JSON",
-                                            "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
-                                            {.why = "what can be learned depends on the file"},
-                                            {},
-                                            {},
-                                            {},
-                                            advice_of,
-                                            form_of_lines()});
+  TaskEntry entry =
+      task_entry(FromFile{}, {"file",
+                              "your own sequences and truth, from lines of JSON or a .npz",
+                              "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
+                              {.why = "what can be learned depends on the file"},
+                              {},
+                              {},
+                              {},
+                              advice_of,
+                              form_of_lines()});
   entry.endings = {".jsonl", ".json", ".npz"};
   return entry;
 }

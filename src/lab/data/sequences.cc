@@ -53,6 +53,7 @@ void Sequences::add(const Sequences& from, Index i) {
   tokens.add(from.tokens[i]);
   source.add(from.source[i]);
   targets.add(from.targets[i]);
+  if (!from.places.empty()) places.push_back(from.places[i]);
 }
 
 void Sequences::write(Index i, Sequence& into) const {
@@ -330,10 +331,10 @@ Sequences LineReader::read_all(std::string_view lines, const std::string& source
   Index number = 0;
   for (const std::string_view line : split(lines, '\n')) {
     ++number;
-    if (!is_blank_line(line)) {
-      read_part(text(source, ":", number), faults,
-                [&] { read(parse_data(line, "the line"), all); });
-    }
+    if (is_blank_line(line)) continue;
+    read_part(text(source, ":", number), faults, [&] { read(parse_data(line, "the line"), all); });
+    const bool is_sequence = all.size() > std::ssize(all.places);
+    if (is_sequence) all.places.push_back(id(number));
   }
   return all;
 }

@@ -61,6 +61,7 @@ struct Sequences {
   Lists tokens, source;
   Lists targets;  // of each sequence: position, which target, answer; and so on
   std::vector<Lists> truth, candidates;  // by relation: query, number of keys, keys; and so on
+  std::vector<std::int32_t> places;      // line in the file, from 1, or index in its arrays, from 0
 
   Index size() const { return tokens.size(); }
   /// Adds sequence i of another.

@@ -106,6 +106,7 @@ class TaskOf final : public Task {
     if constexpr (requires { definition_.prepare(); }) definition_.prepare();
   }
 
+  const Definition& definition() const { return definition_; }
   std::string spec() const override { return spec_; }
   TaskShape shape() const override { return definition_.shape(); }
   std::vector<Relation> relations() const override { return definition_.relations(); }

@@ -43,4 +43,12 @@ struct LinesCheck {
 };
 LinesCheck check_lines(std::string_view lines, const std::string& source);
 
+/// Places of held-out examples in the file of a task `file`.
+struct FilePlaces {
+  bool are_lines = false;  // lines of a text, from 1; else sequences of arrays (.npz), from 0
+  std::vector<std::int32_t> of_examples{};
+};
+/// Returns the places of held-out examples [first, first + count) of a split; none for other tasks.
+FilePlaces places_in_file(const Task& task, Split split, std::int64_t first, std::int64_t count);
+
 }  // namespace headlab

@@ -108,7 +108,7 @@ struct NamedArray {
 ///   BLOCK.mlp [N, T, d_model]       output of each feed-forward network, such as blocks.0.mlp
 ///   stream.I [N, T, d_model]        the residual stream before block I, and after the last one;
 ///   tokens [N, T], lengths [N]      an encoder adds encoder.stream.I, source, source_lengths.
-/// Rows from a sequence's length on are padding.
+/// Positions from the length of a sequence on are NaN; their keys have weight 0 in a pattern.
 std::vector<NamedArray> activation_arrays(const Transformer& model, const Batch& batch);
 
 /// Returns the attention steps of a head on sequence b, without padding. Error if the model has no
