@@ -92,6 +92,34 @@ TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {
             "each cell is the largest weight of 2 queries x 1 keys\n");
 }
 
+TEST(SmallMaps, GiveEachQueryALineWithItsToken) {
+  const std::vector<Scalar> weights = {1, 0, 0, 0.3f, 0.7f, 0, 0, 0, 1};
+  const SmallMap map{.caption = "0.0",
+                     .rows = 3,
+                     .columns = 3,
+                     .weights = weights,
+                     .queries = {"the", "cat", "x"}};
+  EXPECT_EQ(small_maps({{"layer", {map, {.caption = "0.1 removed"}}}}),
+            "layer\n"
+            "0.0          0.1 removed\n"
+            "the ██\n"
+            "cat ▒▒▓▓\n"
+            "  x     ██\n"
+            "\n"
+            "a row for each query, with its token; a column for each key\n");
+  const auto shown = [&](Index side, std::size_t heads) {
+    const std::vector<Scalar> zeros(static_cast<std::size_t>(side * side));
+    SmallMap large{.caption = "0.0", .rows = side, .columns = side, .weights = zeros};
+    large.queries.assign(static_cast<std::size_t>(side), "a");
+    return small_maps({{"layer", std::vector<SmallMap>(heads, large)}});
+  };
+  EXPECT_TRUE(shown(8, 32).ends_with("for each key\n"));
+  EXPECT_TRUE(shown(16, 2).ends_with("for each key\n"));
+  EXPECT_TRUE(shown(16, 8).ends_with("2 queries x 1 keys\n"));
+  EXPECT_LE(lines_of(shown(16, 8)).size(), 24u);
+  EXPECT_TRUE(shown(200, 1).ends_with(" keys\n"));
+}
+
 TEST(SmallMaps, MapsOfManyHeadsFitOneScreen) {
   const std::vector<Scalar> weights(64 * 64, 0.5f);
   const SmallMap map{.caption = "0.0", .rows = 64, .columns = 64, .weights = weights};

@@ -217,6 +217,7 @@ std::string grid_text(const TransformerConfig& config, std::span<const HeadPatte
         map.rows = std::ssize(cell.pattern->queries);
         map.columns = std::ssize(cell.pattern->keys);
         map.weights = cell.pattern->weights;
+        map.queries = cell.pattern->queries;
       }
       maps.push_back(map);
     }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "headlab/core/base/error.h"
@@ -177,12 +178,21 @@ namespace {
 
 constexpr std::size_t kScreenColumns = 80, kScreenLines = 24, kBetween = 2;
 
-/// Returns a map in which each `pool` neighbours in both directions become one, the largest.
-std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index pool) {
-  std::vector<ShadedCell> cells((map.columns + pool - 1) / pool);
-  for (Index r = first; r < std::min(first + 2 * pool, map.rows); ++r) {
+constexpr Index kFewQueries = 8;  // that have a line each, whatever the number of maps
+
+/// How a map becomes lines: a cell shows the largest weight of its queries and keys.
+struct MapScale {
+  Index queries = 2, keys = 1;  // of a cell
+  std::size_t cell = 1;         // columns of a cell
+  std::size_t label = 0;        // columns of a query's token and a space before it; 0: none
+};
+
+/// Returns the cells of the queries from `first` on that share a line.
+std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, const MapScale& scale) {
+  std::vector<ShadedCell> cells((map.columns + scale.keys - 1) / scale.keys);
+  for (Index r = first; r < std::min(first + scale.queries, map.rows); ++r) {
     for (Index c = 0; c < map.columns; ++c) {
-      double& weight = cells[c / pool].weight;
+      double& weight = cells[c / scale.keys].weight;
       weight = std::max(weight, static_cast<double>(map.weights[r * map.columns + c]));
     }
   }
@@ -190,42 +200,91 @@ std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index pool)
 }
 
 /// Returns a map as lines, all `width` columns wide, with its caption first.
-std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, Index pool) {
+std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width,
+                                      const MapScale& scale) {
   std::vector<std::string> lines = {padded(map.caption, width)};
-  for (Index r = 0; r < map.rows && !map.weights.empty(); r += 2 * pool) {
-    lines.push_back(padded(joined(pooled_row(map, r, pool), 1), width));
+  for (Index r = 0; r < map.rows && !map.weights.empty(); r += scale.queries) {
+    std::string line;
+    if (scale.label > 0) {
+      line = padded(join(label_of(map.queries[r]), ""), scale.label - 1, true) + " ";
+    }
+    lines.push_back(padded(line + joined(pooled_row(map, r, scale), scale.cell), width));
   }
   return lines;
 }
 
 using MapGroups = std::vector<std::pair<std::string, std::vector<SmallMap>>>;
 
-/// Returns the number of columns of one map and of lines of all maps, for some pooling.
-std::pair<std::size_t, std::size_t> extent_of(const MapGroups& groups, Index pool) {
-  std::size_t width = 8;
-  std::size_t lines = 0;
+/// Columns of one map and lines of all maps.
+struct Extent {
+  std::size_t width = 8, lines = 0;
+
+  std::size_t across() const {
+    return std::max<std::size_t>(1, kScreenColumns / (width + kBetween));
+  }
+};
+
+Extent extent_of(const MapGroups& groups, const MapScale& scale) {
+  Extent extent;
   for (const auto& [title, maps] : groups) {
     for (const SmallMap& map : maps) {
-      width = std::max({width, static_cast<std::size_t>((map.columns + pool - 1) / pool),
-                        std::min<std::size_t>(16, display_width(map.caption))});
+      const auto cells = static_cast<std::size_t>((map.columns + scale.keys - 1) / scale.keys);
+      extent.width = std::max({extent.width, scale.label + cells * scale.cell,
+                               std::min<std::size_t>(16, display_width(map.caption))});
     }
   }
-  const std::size_t across = std::max<std::size_t>(1, kScreenColumns / (width + kBetween));
   for (const auto& [title, maps] : groups) {
     Index rows = 0;
     for (const SmallMap& map : maps) rows = std::max(rows, map.rows);
-    lines += 1 + (maps.size() + across - 1) / across *
-                     static_cast<std::size_t>(2 + (rows + 2 * pool - 1) / (2 * pool));
+    const Index lines = (rows + scale.queries - 1) / scale.queries;
+    const std::size_t blocks = (maps.size() + extent.across() - 1) / extent.across();
+    extent.lines += 1 + blocks * static_cast<std::size_t>(2 + lines);
   }
-  return {width, lines};
+  return extent;
+}
+
+/// Returns the number of queries or keys of the largest map.
+Index largest_side(const MapGroups& groups) {
+  Index largest = 1;
+  for (const auto& [title, maps] : groups) {
+    for (const SmallMap& map : maps) largest = std::max({largest, map.rows, map.columns});
+  }
+  return largest;
+}
+
+/// Returns the scale that gives each query a line with its token; none if the maps do not name
+/// their queries, or if there are too many of them for the screen.
+std::optional<MapScale> named_scale(const MapGroups& groups) {
+  MapScale scale{.queries = 1, .keys = 1, .cell = 2};
+  for (const auto& [title, maps] : groups) {
+    for (const SmallMap& map : maps) {
+      if (std::ssize(map.queries) != map.rows) return std::nullopt;
+      scale.label = std::max(scale.label, widths_of(map.queries).first + 1);
+    }
+  }
+  if (extent_of(groups, scale).width > kScreenColumns) scale.cell = 1;
+  const Extent extent = extent_of(groups, scale);
+  const bool is_short = largest_side(groups) <= kFewQueries || extent.lines <= kScreenLines;
+  if (scale.label <= 1 || extent.width > kScreenColumns || !is_short) return std::nullopt;
+  return scale;
+}
+
+/// Returns a scale that fits on the screen.
+MapScale pooled_scale(const MapGroups& groups) {
+  Index pool = 1;
+  const auto extent = [&] { return extent_of(groups, {.queries = 2 * pool, .keys = pool}); };
+  const Index largest = largest_side(groups);
+  while (extent().lines > kScreenLines && largest / pool > 8) pool *= 2;
+  while (extent().width > kScreenColumns) pool *= 2;
+  return {.queries = 2 * pool, .keys = pool};
 }
 
 /// Returns maps side by side.
-std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Index pool) {
+std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, const MapScale& scale) {
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 0;
   for (const SmallMap& map : maps) {
-    columns.push_back(lines_of_map(map, width, pool));
+    columns.push_back(lines_of_map(map, width, scale));
     height = std::max(height, columns.back().size());
   }
   std::string out;
@@ -243,26 +302,21 @@ std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Inde
 }  // namespace
 
 std::string small_maps(const MapGroups& groups) {
-  Index pool = 1;
-  Index largest = 1;
-  for (const auto& [title, maps] : groups) {
-    for (const SmallMap& map : maps) largest = std::max({largest, map.rows, map.columns});
-  }
-  while (extent_of(groups, pool).second > kScreenLines && largest / pool > 8) pool *= 2;
-  while (extent_of(groups, pool).first > kScreenColumns) pool *= 2;
-  const std::size_t width = extent_of(groups, pool).first;
-  const std::size_t across = std::max<std::size_t>(1, kScreenColumns / (width + kBetween));
+  const std::optional<MapScale> named = named_scale(groups);
+  const MapScale scale = named ? *named : pooled_scale(groups);
+  const Extent extent = extent_of(groups, scale);
+  const std::size_t across = extent.across();
   std::string out;
   for (const auto& [title, maps] : groups) {
     out += title + "\n";
     for (std::size_t first = 0; first < maps.size(); first += across) {
-      out += side_by_side(std::span(maps).subspan(first, std::min(across, maps.size() - first)),
-                          width, pool) +
-             "\n";
+      const auto row = std::span(maps).subspan(first, std::min(across, maps.size() - first));
+      out += side_by_side(row, extent.width, scale) + "\n";
     }
   }
-  return out +
-         text("each cell is the largest weight of ", 2 * pool, " queries x ", pool, " keys\n");
+  if (named) return out + "a row for each query, with its token; a column for each key\n";
+  return out + text("each cell is the largest weight of ", scale.queries, " queries x ", scale.keys,
+                    " keys\n");
 }
 
 std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& rows,

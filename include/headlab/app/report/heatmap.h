@@ -40,10 +40,12 @@ std::string token_matrix_text(const Tensor& matrix, const std::vector<std::strin
 struct SmallMap {
   std::string caption;
   Index rows = 0, columns = 0;
-  std::span<const Scalar> weights{};  // [rows, columns]; empty: nothing to show
+  std::span<const Scalar> weights{};   // [rows, columns]; empty: nothing to show
+  std::vector<std::string> queries{};  // tokens of the rows; or empty
 };
-/// Returns patterns side by side, one group below the other, each under its title. If there are too
-/// many for a screen of 80 columns and 24 lines, a cell shows the largest weight of several
+/// Returns patterns side by side, one group below the other, each under its title. If all maps name
+/// their queries and have at most 8 of them, or fit on a screen of 80 columns and 24 lines, each
+/// query has a line with its token. Otherwise a cell shows the largest weight of several
 /// neighbours, and a line reports how many.
 std::string small_maps(const std::vector<std::pair<std::string, std::vector<SmallMap>>>& groups);
 
