@@ -2,11 +2,13 @@
 // the estimates against effects of a small change.
 #include "headlab/lab/heads/causes/node_patching.h"
 
+#include "headlab/core/base/files.h"
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/patching.h"
 #include "lab/heads/causes/node_values.h"
 #include "support/errors.h"
+#include "support/folders.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 
@@ -139,9 +141,67 @@ TEST(Nodes, OwnInputsOfDifferentLengthsAreRefused) {
   TransformerConfig config = small_config("");
   config.shape() = task->shape();
   const Transformer model = random_model(config);
-  const auto [clean, corrupted] = own_pair(model, *task, "a b c d", "b b c d");
-  EXPECT_EQ(clean.length, 4);
+  EXPECT_EQ(own_pair(model, *task, "a b c d", "b b c d").clean.length, 4);
   expect_error([&] { own_pair(model, *task, "a b c", "a b"); }, {"3 tokens", "same length"});
+}
+
+/// Returns the task of sequences whose last token answers are these, in the order of the file.
+std::unique_ptr<Task> task_of_answers(const TemporaryFolder& folder,
+                                      const std::vector<int>& answers) {
+  std::string lines;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    lines += text(R"({"tokens":[)", i % 8, R"(,9],"targets":[null,)", answers[i], "]}\n");
+  }
+  const std::string path = (folder.path() / "lines.jsonl").string();
+  write_file(path, lines);
+  return make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
+}
+
+Index differing_pairs(const PatchPairs& pairs) {
+  Index differing = 0;
+  for (Index b = 0; b < pairs.clean.size; ++b) {
+    differing += pairs.clean.target(b, 1) != pairs.corrupted.target(b, 1);
+  }
+  return differing;
+}
+
+TEST(Pairs, OfAPeriodicFileAskForDifferentAnswers) {
+  const TemporaryFolder folder;
+  const auto periodic = task_of_answers(folder, {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4});
+  const PatchPairs pairs = held_out_pairs(*periodic, 64);
+  EXPECT_EQ(pairs.clean.size, 8);
+  EXPECT_EQ(differing_pairs(pairs), 8);
+  EXPECT_EQ(pairs.corrupted.token(0, 0), 1);  // example 9, the first after 8 that differs
+  EXPECT_EQ(pairs.said,
+            "pairs: held-out example I (clean) and I + 8 (corrupted); for 8 of 8 another of 8 to "
+            "15, so that the answers differ");
+}
+
+TEST(Pairs, ThatDifferStayInTheOrderOfTheFile) {
+  const TemporaryFolder folder;
+  const auto task = task_of_answers(folder, {1, 1, 2, 2, 3, 3, 4, 4});
+  const PatchPairs pairs = held_out_pairs(*task, 64);
+  EXPECT_EQ(pairs.said, "pairs: held-out example I (clean) and I + 4 (corrupted)");
+  for (Index b = 0; b < 4; ++b) EXPECT_EQ(pairs.corrupted.token(b, 0), 4 + b);
+}
+
+/// No partner differs: the pairs are as they come, and patching says so.
+TEST(Pairs, OfEqualAnswersKeepTheirPartners) {
+  const TemporaryFolder folder;
+  const auto task = task_of_answers(folder, {5, 5, 5, 5});
+  const PatchPairs pairs = held_out_pairs(*task, 1);
+  EXPECT_EQ(differing_pairs(pairs), 0);
+  EXPECT_EQ(pairs.corrupted.token(0, 0), 1);
+}
+
+TEST(Pairs, OfTheUserNameTheAnswersOfTheModel) {
+  const TemporaryFolder folder;
+  const auto task = task_of_answers(folder, {1, 2, 3, 4, 5, 6, 7, 8});
+  TransformerConfig config = small_config("");
+  config.shape() = task->shape();
+  const Transformer model = random_model(config);
+  expect_error([&] { own_pair(model, *task, "1 9", "1 9"); },
+               {"to both inputs at the last position", "answers differently"});
 }
 
 }  // namespace

@@ -23,18 +23,6 @@ struct PatchFlags {
   }
 };
 
-/// Returns the first half of the held-out examples as clean, the second half as corrupted.
-std::pair<Batch, Batch> held_out_pair(const Run& run, Index examples) {
-  const Batch all = held_out_examples(*run.task, 2 * examples).batch;
-  const Index n = std::min(examples, all.size / 2);
-  if (n == 0) {
-    throw Error(text("cannot patch: it needs two different sequences, and the task has ", all.size,
-                     " held-out example"),
-                "use a task with more held-out data");
-  }
-  return {all.rows(0, n), all.rows(n, 2 * n)};
-}
-
 }  // namespace
 
 Output patch(Invocation& call) {
@@ -45,12 +33,12 @@ Output patch(Invocation& call) {
                      "add --corrupted with as many tokens");
   }
   const Run run = open_run(call.positionals()[0]);
-  const auto [clean, corrupted] =
-      flags.input.empty() ? held_out_pair(run, flags.examples)
-                          : own_pair(run.model, *run.task, flags.input, flags.corrupted);
-  const Result found = patch_result(run.model, clean, corrupted, flags.paths);
+  const bool is_own = !flags.input.empty();
+  const PatchPairs pairs = is_own ? own_pair(run.model, *run.task, flags.input, flags.corrupted)
+                                  : held_out_pairs(*run.task, flags.examples);
+  const Result found = patch_result(run.model, pairs.clean, pairs.corrupted, flags.paths);
   const std::string judged =
-      flags.input.empty() ? examples_text(*run.task, 2 * clean.size) : "your inputs";
+      is_own ? pairs.said : text(examples_text(*run.task, 2 * pairs.clean.size), "\n", pairs.said);
   return store_result(call, run, found, judged + "\n", "patching.json");
 }
 

@@ -1,10 +1,9 @@
-// Tables of node patching, and the pair of inputs that a user gives. Estimates are compared with
+// Tables of node patching. Estimates are compared with
 // the true effects by kind of node, because they are good for some kinds and bad for others.
 // Read next: node_patching.cc.
 #include <algorithm>
 
 #include "headlab/core/base/error.h"
-#include "headlab/core/tensor/tape.h"
 #include "headlab/lab/heads/causes/node_patching.h"
 #include "headlab/lab/heads/causes/patching.h"
 #include "headlab/lab/results/fields.h"
@@ -142,18 +141,6 @@ Table paths_table(const std::vector<PatchDirection>& directions) {
       rows);
 }
 
-/// Sets the target of the last position to the model's answer for each of the K targets.
-void answer_last(const Transformer& model, Batch& batch) {
-  const NoGrad no_grad;
-  const Tensor logits = model.forward(batch);
-  const Index outputs = model.config().outputs();
-  const Index last = batch.length_of(0) - 1;
-  for (Index k = 0; k < batch.targets_per_position; ++k) {
-    const Scalar* x = logits.data() + (last * batch.targets_per_position + k) * outputs;
-    batch.target(0, last, k) = static_cast<std::int32_t>(std::max_element(x, x + outputs) - x);
-  }
-}
-
 }  // namespace
 
 std::vector<Table> node_tables(const std::vector<PatchDirection>& directions) {
@@ -169,32 +156,6 @@ Result patch_result(const Transformer& model, const Batch& clean, const Batch& c
   }
   for (Table& table : node_tables(directions)) found.tables.push_back(std::move(table));
   return found;
-}
-
-std::pair<Batch, Batch> own_pair(const Transformer& model, const Task& task,
-                                 const std::string& input, const std::string& corrupted) {
-  require(!model.config().has_source(),
-          "cannot patch: an encoder-decoder reads two inputs, not one");
-  std::pair<Batch, Batch> pair;
-  for (const auto& [words, batch] :
-       {std::pair(&input, &pair.first), std::pair(&corrupted, &pair.second)}) {
-    const std::vector<std::int32_t> tokens = task.encode(*words);
-    require(!tokens.empty(), "cannot patch: the input has no token");
-    *batch = task.example_of(tokens).batch;
-  }
-  if (pair.first.length != pair.second.length) {
-    throw Error(text("cannot patch: the clean input has ", pair.first.length,
-                     " tokens and the corrupted one ", pair.second.length),
-                "give two inputs of the same length");
-  }
-  const bool has_targets = pair.first.target_count() > 0 && pair.second.target_count() > 0;
-  for (Batch* batch : {&pair.first, &pair.second}) {
-    if (!has_targets) {
-      std::ranges::fill(batch->targets, -1);
-      answer_last(model, *batch);
-    }
-  }
-  return pair;
 }
 
 }  // namespace headlab

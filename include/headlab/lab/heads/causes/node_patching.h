@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/core/model/batch.h"
 #include "headlab/core/tasks/task.h"
 #include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/results/statistics.h"
@@ -64,10 +65,19 @@ std::vector<Table> node_tables(const std::vector<PatchDirection>& directions);
 Result patch_result(const Transformer& model, const Batch& clean, const Batch& corrupted,
                     bool paths = false);
 
-/// Returns the clean and the corrupted batch of two inputs of the user. If their targets do not
-/// follow from the tokens, the targets are the model's own answers at the last position. Errors: an
-/// encoder-decoder; inputs of different lengths.
-std::pair<Batch, Batch> own_pair(const Transformer& model, const Task& task,
-                                 const std::string& input, const std::string& corrupted);
+/// Pairs of sequences to patch: sequence i of `clean` belongs to sequence i of `corrupted`.
+struct PatchPairs {
+  Batch clean, corrupted;
+  std::string said;  // which pairs these are, as a line for the reader
+};
+/// Returns `examples` >= 1 pairs of held-out examples, or half of the different ones: example i
+/// with i + n, or with the next one not yet taken that asks for other answers. So a file whose
+/// sequences repeat in some period gives pairs that differ. Error for fewer than two examples.
+PatchPairs held_out_pairs(const Task& task, Index examples);
+/// Returns the pair of two inputs of the user. If their targets do not follow from the tokens, they
+/// are the model's own answers at the last position. Errors: an encoder-decoder; inputs of
+/// different lengths; answers of the model that are the same.
+PatchPairs own_pair(const Transformer& model, const Task& task, const std::string& input,
+                    const std::string& corrupted);
 
 }  // namespace headlab
