@@ -83,6 +83,8 @@ const traced = attendTrace(two[0].q[2], two[0].k, two[0].v);
 same('without the root', [attendTrace(two[0].q[2], two[0].k, two[0].v, {root: 1}).row], shown(two[0].q[2], two[0].k, two[0].v, 1).row, 12);
 same('what is shown computes the same', [shown(two[0].q[2], two[0].k, two[0].v).row], traced.row, 12);
 expect(traced.steps.length === 5 * 2 + 10 + 10 + 5 + 5 * 2, 'every turn is recorded');
+for (const name of ['softmax', 'softmax_one', 'sigmoid'])
+  expect(attendTrace(two[0].q[2], [], [], {name}).steps.length === 0, `no line of ${name} runs without a key`);
 const seen = learn.headsOfWorld({...five, visible: [1, 2, 3, 4, 5]})[0].weights;
 expect(seen[0][0] === 1 && seen.every((row, t) => row.every((v, s) => s <= t || v === 0)), 'a query sees what it may');
 

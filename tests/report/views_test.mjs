@@ -164,6 +164,60 @@ const five = page.plot({
 const names = five.items.filter((item) => /role at/.test(item.text));
 expect(new Set(names.map(({y}) => y)).size === 5, 'a name stands above the lines that it reaches');
 
+// ---- the axes of a plot, its intervals and its marks, at places computed here
+const near = (a, b) => Math.abs(a - b) < 1e-6;
+/// The numbers of the y axis, {value: y}, which stand to the left of its frame.
+const numbersOfY = (picture) => Object.fromEntries(picture.items
+  .filter((one) => one.type === 'text' && one.anchor === 'end' && one.x === 49)
+  .map(({text, y}) => [text.replace('−', '-'), y]));
+const axis = (y, points = [[0, 1]], more = {}) => page.plot(
+  {about, width: 400, x: {label: 'x', low: 0, high: 10}, y, series: [{name: '', points}], ...more});
+const decades = axis({label: 'y', log: true, low: 0.05, high: 20});
+const byNumber = numbersOfY(decades);
+expect(Object.keys(byNumber).sort((a, b) => a - b).join() === '0.05,0.1,0.2,0.5,1,2,5,10,20',
+  `1, 2, 5 and powers of ten: ${Object.keys(byNumber)}`);
+expect(near(byNumber['0.1'] - byNumber['1'], byNumber['1'] - byNumber['10']), 'decades are as long');
+expect(near((byNumber['1'] - byNumber['2']) / (byNumber['1'] - byNumber['10']), Math.log10(2)), 'by logarithms');
+const crowded = Object.keys(numbersOfY(axis({label: 'y', log: true, low: 1e-9, high: 1})));
+expect(crowded.length === 10 && crowded.every((text) => !/^[25]/.test(text)), `only powers: ${crowded}`);
+const plain = numbersOfY(axis({label: 'y', low: -1, high: 1}));
+expect(near(plain['0'], (plain['-1'] + plain['1']) / 2), 'a plain axis is even');
+const zeros = (low) => axis({label: 'y', low, high: 1}).items.filter((one) => one.stroke === 'edge').length;
+expect(zeros(-1) === 1 && zeros(0) === 0, 'a line at 0 where both signs are');
+expect(Object.keys(numbersOfY(axis({label: 'y', low: 0, high: 9, ticks: [3, 7]}))).join() === '3,7', 'own ticks');
+const marked = axis({label: 'y', low: 0, high: 10}, [[2, 5, 4, 7], [8, 1, -3, 2], [9, 6]]);
+const toY = (v) => numbersOfY(marked)['0'] - v * (numbersOfY(marked)['0'] - numbersOfY(marked)['10']) / 10;
+const intervals = marked.items.filter((one) => one.type === 'line' && one.thick === 1.5);
+const whole = intervals.find(({points}) => points.length === 2);
+expect(near(whole.points[0][1], toY(4)) && near(whole.points[1][1], toY(7)), 'an interval from 4 to 7');
+expect(near(whole.points[0][0], whole.points[1][0]), 'an interval is upright');
+expect(intervals.length === 3, `two intervals, one goes on below the frame: ${intervals.length}`);
+const arrow = intervals.find(({points}) => points.length === 3);
+expect(near(arrow.points[1][1], toY(0)) && arrow.points[0][1] < toY(0), 'with an arrow at the frame');
+const dots = marked.items.filter((one) => one.type === 'dot');
+expect(dots.length === 3 && near(dots[2].y, toY(6)), 'a point without an interval has its dot');
+expect(near((dots[2].x - dots[1].x) * 6, dots[1].x - dots[0].x), 'dots stand at their x');
+expect(marked.marks.text(0, 0).includes('(4 to 7)') && !marked.marks.text(0, 2).includes('to'), 'intervals are said');
+const [mx, my] = marked.marks.box(0, 1);
+expect(marked.marks.find(mx + 5, my + 5).join() === '0,1', 'the nearest mark is found');
+expect(marked.marks.find(mx + 45, my - 60) === null, 'a place far from all marks finds none');
+const two = page.plot({about, width: 400, x: {label: 'x', low: 0, high: 10}, y: {label: 'y', low: 0, high: 9},
+  series: ['a', 'b'].map((name) => ({name, points: [[5, 4, 3, 5]], line: false}))});
+const stems = two.items.filter((one) => one.type === 'line' && one.thick === 1.5).map(({points}) => points[0][0]);
+expect(near(stems[1] - stems[0], 4), `intervals of two series stand side by side: ${stems}`);
+const some = page.bars({about, width: 400, unit: 'nats', low: 0, high: 4, tickName: 'chance',
+  rows: [{name: 'a', value: 1, low: 0.5, high: 2}, {name: 'b', value: 3}, {name: 'c', value: NaN, tick: 2}]});
+expect(some.table().head.join() === ',nats,low,high,chance', 'one row has an interval');
+expect(JSON.stringify(some.table().rows) === '[["a",1,0.5,2,""],["b",3,"","",""],["c","","","",2]]', 'the others are blank');
+const stretch = some.items.filter((one) => one.type === 'line' && one.thick === 1.5);
+const boxes = some.items.filter((one) => one.type === 'rect');
+expect(stretch.length === 1 && boxes.length === 2, 'one interval, two bars');
+expect(near(boxes[1].w, 3 * boxes[0].w), 'bars are as long as their values');
+const [[from], [to]] = stretch[0].points;
+expect(near(to - from, 1.5 * boxes[0].w) && near(from - boxes[0].x, 0.5 * boxes[0].w), 'an interval from .5 to 2');
+expect(some.marks.text(0).includes('(0.5 to 2)') && !some.marks.text(1).includes('('), 'only where there is one');
+expect(some.marks.find(200, 6 + 22).join() === '1,0' && some.marks.find(200, 0) === null, 'rows from above');
+
 /// The first place where a text is not well-formed XML, or null.
 function illFormed(text) {
   const stack = [];
@@ -264,8 +318,8 @@ const found = [...axes[0], ...axes[1], ...share].map((number) => number.toFixed(
 expect(found === '0.6000,0.8000,0.8000,-0.6000,0.9901,0.0099', `axes of points: ${found}`);
 
 // ---- tables and files
-const quoted = page.csv({head: ['a', 'b,c'], rows: [['=1+1', 2], ['say "x"', -1.5]]});
-expect(quoted === 'a,"b,c"\r\n\'=1+1,2\r\n"say ""x""",-1.5\r\n', 'CSV quotes');
+const quoted = page.csv({head: ['a', 'b,c'], rows: [['=1+1', 2], ['say "x"', -1.5], ['-1', '@']]});
+expect(quoted === 'a,"b,c"\r\n=1+1,2\r\n"say ""x""",-1.5\r\n-1,@\r\n', 'CSV quotes, and leaves words');
 const dense = new Float32Array(100);
 dense[57] = 1;
 expect(Math.max(...page.pooled(dense, 10, 10, 4).values) === 1, 'no bright cell vanishes');

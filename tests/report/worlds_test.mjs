@@ -35,7 +35,11 @@ function checkHead(what, {world, attention, place}) {
   const {mask} = worlds.usualSwitches(world);
   world.tokens.forEach((_, t) => {
     const [first, end] = worlds.keysOfQuery(world, t, mask);
-    if (first >= end) return;  // its window is beyond the end of a short source
+    if (first >= end) {  // its window is beyond the end of a short source
+      const {steps} = attendTrace(head.q[t], [], [], {name: worlds.usualSwitches(world).name});
+      if (steps.length > 0 || head.z[t].some((v) => v !== 0)) problems.push(`${what} without keys ${t}`);
+      return;
+    }
     const {from, to, traced, shown} = byLines(world, head, t);
     world.keys.forEach((__, s) => {
       const weight = pattern[t * attention.keys + s];

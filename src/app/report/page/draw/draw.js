@@ -253,12 +253,12 @@ export function svg(picture, palette, about) {
   );
 }
 
-/// A table as CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets a quote.
+/// A table as CSV (RFC 4180). Words stay as they are, for programs; a spreadsheet may read =1 as a
+/// formula.
 export function csv(table) {
   const cell = (v) => {
     const text = v == null ? '' : String(v);
-    const safe = typeof v === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return [table.head, ...table.rows].map((row) => row.map(cell).join(',') + '\r\n').join('');
 }

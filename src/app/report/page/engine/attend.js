@@ -127,8 +127,10 @@ export function attendLines(name = 'softmax', slope = 0) {
   });
 }
 
-/// Every line that ran, in order: [{at, values}]; `options` is {root, name, slope, t}.
+/// Every line that ran, in order: [{at, values}]; `options` is {root, name, slope, t}. A query that
+/// sees no key has no weights: no line runs.
 export function attendTrace(q, K, V, {root, name = 'softmax', slope = 0, t = 0} = {}) {
+  if (K.length === 0) return {row: [], z: [], steps: []};
   const steps = [];
   const see = (at, values) => (slope || !at.includes('slope')) && steps.push({at, values});
   const made = ATTEND[name](q, K, V, root, see, slope, t);

@@ -41,10 +41,18 @@ const numbersOf = memo(
 
 const linesNow = () => attendLines(numbersOf().name, numbersOf().head.slope);
 
-const stepNow = () => Math.min(lab('step'), numbersOf().steps.length - 1);
+/// The number of the last line that ran; 0 also if none did.
+const lastStep = () => Math.max(numbersOf().steps.length - 1, 0);
+const stepNow = () => Math.min(lab('step'), lastStep());
+const seesNoKey = () => numbersOf().steps.length === 0;
 const shownValue = (v) => (Number.isInteger(v) ? String(v) : fixed(v));
 
 function codeList() {
+  const {world, t} = numbersOf();
+  if (seesNoKey()) {
+    return el('p', {id: 'no-key'}, `“${world.tokens[t]}” sees no key: there is nothing to ` +
+      'attend to, and its output is 0.');
+  }
   const now = numbersOf().steps[stepNow()].at;
   return el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
     linesNow().map(({text, at}) =>
@@ -56,6 +64,7 @@ function codeList() {
 }
 
 function stateTables() {
+  if (seesNoKey()) return [];
   const {steps, world, from} = numbersOf();
   const step = steps[stepNow()];
   const turns = steps.map((one, i) => ({...one, i})).filter((one) => one.at === step.at);
@@ -104,15 +113,15 @@ export const numbersLesson = {
       oninput: (event) => setLab({step: Number(event.target.value)}),
     });
     live(() => {
-      slider.max = numbersOf().steps.length - 1;
+      slider.max = lastStep();
       slider.value = stepNow();
     });
     main.append(
       controlRow(queryChoice(world), headChoice(world),
         !isRunWorld() && labBox('mask', 'causal mask', 0), labBox('root', 'divide by √d', 1)),
-      controlRow(...stepButtons(() => [stepNow(), numbersOf().steps.length - 1]), slider,
+      controlRow(...stepButtons(() => [stepNow(), lastStep()]), slider,
         dynamic('span', {id: 'step-number'},
-          () => `${stepNow() + 1} of ${numbersOf().steps.length}`)),
+          () => (seesNoKey() ? 'no line runs' : `${stepNow() + 1} of ${lastStep() + 1}`))),
       el('div', {class: 'columns'}, dynamic('div', null, codeList),
         dynamic('div', {id: 'state'}, stateTables)),
       dynamic('div', {id: 'query-numbers'}, numbersTable),
