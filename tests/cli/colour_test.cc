@@ -20,6 +20,7 @@ TEST(Colour, MarksConclusionsOfATable) {
       "back1      0.1  owner\n"
       "sämé       0.2  worse than chance\n"
       "owner      0.3  -\n"
+      "back3      0.4  owner (*)\n"
       "\n"
       "owner of nothing\n";
   const std::string shown = coloured(table);
@@ -28,6 +29,7 @@ TEST(Colour, MarksConclusionsOfATable) {
   EXPECT_NE(shown.find("0.2  \033[31mworse than chance\033[0m\n"), shown.npos) << shown;
   EXPECT_NE(shown.find("\nowner      0.3  -\n"), shown.npos) << "only the column of conclusions";
   EXPECT_NE(shown.find("\nowner of nothing\n"), shown.npos) << "only tables";
+  EXPECT_NE(shown.find("0.4  \033[32mowner (*)\033[0m\n"), shown.npos) << "one colour, not two";
 }
 
 TEST(Colour, MarksGroundTruthAndLabels) {

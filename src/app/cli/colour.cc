@@ -88,17 +88,6 @@ std::optional<Span> conclusion_span(const std::string& titles, const std::string
   return Span{begin, std::min(rule.find(' ', begin), rule.size())};
 }
 
-/// Colours the conclusion of a row.
-void colour_cell(std::string& line, const Span& span) {
-  const std::size_t begin = byte_at(line, span.begin);
-  const std::size_t end = byte_at(line, span.end);
-  const std::string cell = line.substr(begin, end - begin);
-  const char* const colour = colour_of_conclusion(cell);
-  if (colour == nullptr) return;
-  const std::size_t length = cell.find_last_not_of(' ') + 1;
-  line.replace(begin, length, in_colour(cell.substr(0, length), colour));
-}
-
 void colour_label(std::string& line) {
   for (const ColourOf& row : kLabels) {
     if (!line.starts_with(row.begins)) continue;
@@ -118,6 +107,25 @@ void colour_marks(std::string& line) {
   }
 }
 
+/// Colours the conclusion of a row, which is one colour with the marks in it, and the marks outside
+/// it.
+void colour_row(std::string& line, const Span& span) {
+  const std::size_t begin = byte_at(line, span.begin);
+  const std::size_t end = byte_at(line, span.end);
+  std::string before = line.substr(0, begin);
+  std::string cell = line.substr(begin, end - begin);
+  std::string after = line.substr(end);
+  colour_marks(before);
+  colour_marks(after);
+  if (const char* const colour = colour_of_conclusion(cell); colour != nullptr) {
+    const std::size_t length = cell.find_last_not_of(' ') + 1;
+    cell.replace(0, length, in_colour(cell.substr(0, length), colour));
+  } else {
+    colour_marks(cell);
+  }
+  line = before + cell + after;
+}
+
 }  // namespace
 
 bool wants_colour() {
@@ -135,10 +143,12 @@ std::string coloured(const std::string& shown) {
       conclusion = conclusion_span(titles, plain);
     } else if (plain.empty()) {
       conclusion.reset();
-    } else if (conclusion) {
-      colour_cell(line, *conclusion);
     }
     titles = plain;
+    if (conclusion && !is_rule(plain)) {
+      colour_row(line, *conclusion);
+      continue;
+    }
     colour_label(line);
     colour_marks(line);
   }
