@@ -289,5 +289,13 @@ TEST_F(Files, LiveInDirectoriesThatAreMadeWithTheirParents) {
   EXPECT_THROW(make_directories(directory_ / "file" / "z"), Error);
 }
 
+/// /proc/self/mem is a regular file that cannot be read at its beginning.
+TEST_F(Files, FailedReadsAreErrors) {
+  const std::string memory = "/proc/self/mem";
+  const std::string wrong = "cannot read '/proc/self/mem'";
+  expect_error([&] { read_file(memory); }, {wrong, "Input/output error"});
+  expect_error([&] { FileReader(memory).read(0, 16); }, {wrong, "Input/output error"});
+}
+
 }  // namespace files_tests
 }  // namespace headlab

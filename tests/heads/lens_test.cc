@@ -2,6 +2,10 @@
 // in a circuit built by hand the answer appears with the layer that writes it.
 #include "headlab/lab/heads/causes/lens.h"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "headlab/core/ops/ops.h"
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/evaluate.h"
@@ -79,6 +83,82 @@ TEST(Lens, FindsTheAnswerAfterTheLayerThatWritesIt) {
   }
   EXPECT_EQ(count, report.places[1].means.loss.count());
   EXPECT_NEAR(sum / static_cast<double>(count), report.places[1].means.loss.or_nan(), 1e-9);
+}
+
+/// Loss, rank and right answers of one target, from its logits.
+struct Scored {
+  double loss = 0, rank = 0, right = 0, count = 0;
+
+  Scored() = default;
+  Scored(const Scalar* logits, Index outputs, std::int32_t target) : rank(1), right(1), count(1) {
+    double sum = 0;
+    for (Index j = 0; j < outputs; ++j) {
+      sum += std::exp(static_cast<double>(logits[j]) - static_cast<double>(logits[target]));
+      if (logits[j] > logits[target]) {
+        ++rank;
+        right = 0;
+      }
+    }
+    loss = std::log(sum);
+  }
+};
+
+void add(Scored& sum, const Scored& one) {
+  sum.loss += one.loss;
+  sum.rank += one.rank;
+  sum.right += one.right;
+  sum.count += one.count;
+}
+
+/// Expects a row with the means of these.
+void expect_means(const Table& table, std::size_t row, const Scored& sum) {
+  EXPECT_EQ(table.cells("count")[row].number(), sum.count) << table.name << " " << row;
+  EXPECT_NEAR(table.cells("loss")[row].number(), sum.loss / sum.count, 1e-5) << table.name;
+  EXPECT_NEAR(table.cells("accuracy")[row].number(), sum.right / sum.count, 1e-9) << table.name;
+  EXPECT_NEAR(table.cells("rank")[row].number(), sum.rank / sum.count, 1e-9) << table.name;
+}
+
+/// Targets at all positions, the first too, judged here from the logits of the model.
+TEST(Lens, TablesHaveTheMeansOfEachTargetAndPosition) {
+  const auto task = make_task("relations:length=6,vocab=5,classes=3,relations=next+same");
+  TransformerConfig config = small_encoder();
+  config.shape() = task->shape();
+  const Transformer model = random_model(config);
+  const Result found = result_of(read_lens(model, *task, 7));
+  const Batch batch = held_out_examples(*task, 7).batch;
+  const Tensor logits = model.forward(batch);
+  const Index outputs = config.outputs();
+  Scored all;
+  std::map<Index, Scored> by_target;
+  std::map<std::pair<Index, Index>, Scored> by_position;
+  for (Index row = 0; row < std::ssize(batch.targets); ++row) {
+    if (batch.targets[row] < 0) continue;
+    const Scored one(logits.data() + row * outputs, outputs, batch.targets[row]);
+    const Index k = row % batch.targets_per_position;
+    add(all, one);
+    add(by_target[k], one);
+    add(by_position[{row / batch.targets_per_position % batch.length, k}], one);
+  }
+  ASSERT_EQ(by_position.begin()->first.first, 0) << "the first position has a target";
+  const Table& places = found.table("places");
+  expect_means(places, places.rows.size() - 1, all);
+  const Table& targets = found.table("by_target");
+  ASSERT_EQ(targets.rows.size(), places.rows.size() * by_target.size());
+  std::size_t row = targets.rows.size() - by_target.size();
+  for (const auto& [k, sum] : by_target) {
+    EXPECT_EQ(targets.cells("target")[row], Json(task->target_names()[k]));
+    expect_means(targets, row++, sum);
+  }
+  const Table& positions = found.table("positions");
+  const std::vector<std::string> names = task->target_names();
+  ASSERT_EQ(positions.rows.size(), places.rows.size() * by_position.size());
+  for (std::size_t i = 0; i < positions.rows.size(); ++i) {
+    if (positions.cells("place")[i] != places.cells("place").back()) continue;
+    const auto position = positions.cells("position")[i].integer();
+    const std::string target = positions.cells("target")[i].string();
+    const Index k = std::ranges::find(names, target) - names.begin();
+    expect_means(positions, i, by_position.at({position, k}));
+  }
 }
 
 }  // namespace

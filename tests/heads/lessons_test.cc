@@ -10,6 +10,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/ops/attention.h"
 #include "support/columns_text.h"
+#include "support/errors.h"
 #include "support/golden_text.h"
 
 namespace headlab { namespace lessons_tests {
@@ -110,6 +111,23 @@ TEST(Lessons, OwnNumbersMayLackTheOutputMatrix) {
   EXPECT_EQ(worked_example_of(json, "here").W_O(0, 0), 1);
   json["W_O"] = Json::parse("[[3]]");
   EXPECT_EQ(worked_example_of(json, "here").W_O(0, 0), 3);
+}
+
+/// A worked example with these queries and keys is refused in these words.
+void expect_refused(const std::string& q, const std::string& k, const std::string& words) {
+  const Json json = Json::parse(R"({"tokens": ["a", "b"], "q": )" + q + R"(, "k": )" + k +
+                                R"(, "v": [[1], [2]]})");
+  expect_error([&] { worked_example_of(json, "here"); }, {words});
+}
+
+TEST(Lessons, OwnNumbersHaveRowsOfOneWidth) {
+  expect_refused("[[1]]", "[[1], [1]]", "q has 1 rows where 2 are expected");
+  expect_refused("[[1], [1, 2]]", "[[1], [1]]", "q has a row of 2 numbers after one of 1");
+  expect_refused("[[1], [1]]", "[[], []]", "k is 0 wide");
+}
+
+TEST(Lessons, AMeanOfNoPatternIsRefused) {
+  expect_error([] { average_weights({}); }, {"cannot average patterns: there is none"});
 }
 
 TEST(Lessons, HeadsThatReadTheSameColumnsHaveOnePattern) {

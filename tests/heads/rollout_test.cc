@@ -105,5 +105,23 @@ TEST(Rollout, RefusesAnEncoderDecoder) {
   expect_error([&] { find_rollout(random_model(config), *task, 4); }, {"two streams"});
 }
 
+/// The numbers of uniform attention in the table, by hand: see the test of masks above.
+TEST(Rollout, TableHasARowForEachRelationWithItsShares) {
+  const auto task = make_task("relations:length=4,vocab=6,classes=3,relations=1+3");
+  const Transformer model = uniform_model(task->shape(), "layers=1 heads=2 d_model=8");
+  const RolloutReport report = find_rollout(model, *task, 8, 40);
+  const Table table = result_of(report).table("relations");
+  EXPECT_EQ(table.cells("relation"), (std::vector<Json>{"back1", "back3"}));
+  EXPECT_EQ(table.cells("queries"), (std::vector<Json>{8 * 3, 8 * 1}));
+  for (const char* share : {"rollout", "uniform"}) {
+    EXPECT_NEAR(table.cells(share)[0].number(), (1.0 / 4 + 1.0 / 6 + 1.0 / 8) / 3, 1e-6);
+    EXPECT_NEAR(table.cells(share)[1].number(), 1.0 / 8, 1e-6);
+  }
+  const EdgeTest cost = EdgeExperiment(model, *task, {.examples = 40}).test(1, all_heads(model));
+  EXPECT_EQ(table.cells("cost.examples")[1], Json(40));
+  EXPECT_EQ(table.cells("cost.p")[1], Json(cost.truth.p));
+  EXPECT_EQ(table.cells("cost")[1].items()[0], Json(cost.truth.change));
+}
+
 }  // namespace
 }  // namespace headlab

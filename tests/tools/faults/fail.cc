@@ -1,8 +1,8 @@
 // A library for LD_PRELOAD that lets the Nth call of one function of the system fail, or kills the
 // process in front of it, as a power cut would. Settings, all in the environment:
-//   FAULT_CALL=write     write, fsync, rename, open, mkdir, close, ftruncate, mmap, malloc, unlink,
-//                        flock; worker: malloc in threads other than the first; or any: each of
-//                        them but the two of malloc
+//   FAULT_CALL=write     read, pread, write, fsync, rename, open, mkdir, close, ftruncate, mmap,
+//                        malloc, unlink, flock; worker: malloc in threads other than the first; or
+//                        any: each of them but the two of malloc
 //   FAULT_AT=17          the number of the call, from 1; 0: none
 //   FAULT_ERRNO=28       how it fails (default: ENOSPC); FAULT_LAST=1: all later ones fail as well
 //   FAULT_KILL=1         the process ends there (SIGKILL) instead
@@ -82,12 +82,20 @@ struct Count {
   }
 
 FAULTY(ssize_t, write, (int file, const void* bytes, size_t size), (file, bytes, size), -1)
+FAULTY(ssize_t, read, (int file, void* bytes, size_t size), (file, bytes, size), -1)
+FAULTY(ssize_t, pread, (int file, void* bytes, size_t size, off_t at), (file, bytes, size, at), -1)
 FAULTY(int, fsync, (int file), (file), -1)
 FAULTY(int, rename, (const char* from, const char* to), (from, to), -1)
 FAULTY(int, mkdir, (const char* path, mode_t mode), (path, mode), -1)
 FAULTY(int, ftruncate, (int file, off_t size), (file, size), -1)
 FAULTY(int, unlink, (const char* path), (path), -1)
 FAULTY(int, flock, (int file, int operation), (file, operation), -1)
+
+/// As programs call pread that are built for large files.
+extern "C" ssize_t pread64(int file, void* bytes, size_t size, off64_t at) {
+  static auto* function = real<ssize_t(int, void*, size_t, off64_t)>("pread64");
+  return fails("pread") ? -1 : function(file, bytes, size, at);
+}
 
 extern "C" int close(int file) {
   static auto* function = real<int(int)>("close");
