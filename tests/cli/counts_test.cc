@@ -53,7 +53,23 @@ constexpr std::string_view kCommands =
     "eval RUN|eval RUN --by position|eval RUN --by answer|heads RUN --all --examples 20|"
     "heads RUN --examples 20|history RUN|ablate RUN|ablate RUN --pairs|ablate RUN --truth-edges|"
     "rollout RUN|edges RUN|lens RUN|attribute RUN|patch RUN|circuits RUN|"
-    "curve RUN --methods random|cost|runs .";
+    "curve RUN --methods random|cost|runs .|pattern RUN 0.0|pattern RUN --grid --examples 20";
+
+/// A column that a reader takes for a mean or a share, but that names no count, and why it needs
+/// none.
+struct Countless {
+  std::string_view command, column, reason;
+};
+
+constexpr Countless kCountless[] = {
+    {"circuits", "matches", "over the tokens of the vocabulary, which has one at least"},
+    {"circuits", "copies", "over the same tokens; null where answers are no tokens"},
+    {"cost", "share", "of operations, of which each part of attention has some"},
+    {"curve", "regret", "over the sizes of the curve, which has one at least; else null"},
+    {"curve", "recall", "over the owned relations, and null without one (Mean)"},
+    {"curve", "precision", "over the heads kept, and null without one (Mean)"},
+    {"runs", "accuracy", "copied from the log, which has null over nothing"},
+};
 
 class Counts : public Program {
  protected:
@@ -114,22 +130,28 @@ class Counts : public Program {
     return blank;
   }
 
-  /// Expects that a column of means names its count.
-  static void expect_counts(const std::string& where, const Table& table) {
-    // Shares of a vocabulary or of operations, and of methods or runs, are never over nothing.
-    const Words counted = {"circuits", "cost", "curve", "runs"};
+  /// Expects that a column of means names its count, unless it is listed above.
+  void expect_counts(const std::string& where, const Table& table) {
     const std::string command = where.substr(0, where.find(' '));
-    if (std::ranges::count(counted, command) > 0) return;
     for (const Column& column : table.columns) {
       const std::string& meaning = column.meaning;
       const bool says_mean = meaning.starts_with("mean ") || meaning.starts_with("share of ");
       if (!column.is_interval() && !says_mean) continue;
+      const auto listed = std::ranges::find_if(kCountless, [&](const Countless& one) {
+        return one.command == command && one.column == column.key;
+      });
+      if (listed != std::end(kCountless)) {
+        EXPECT_TRUE(column.over.empty()) << where << ": " << column.key << " has a count now";
+        countless_.insert(listed->reason);
+        continue;
+      }
       EXPECT_FALSE(column.over.empty())
           << where << ", table '" << table.name << "', column " << column.key << " has no count";
     }
   }
 
-  std::set<std::string> answered_;  // commands that were not refused
+  std::set<std::string> answered_;        // commands that were not refused
+  std::set<std::string_view> countless_;  // reasons of kCountless that were needed
 };
 
 TEST_F(Counts, MeansOverNothingAreBlankWithOneHeldOutSequence) {
@@ -143,6 +165,7 @@ TEST_F(Counts, MeansOverNothingAreBlankForARelationWithoutQueries) {
   for (const std::string_view line : split(kCommands, '|')) {
     EXPECT_TRUE(answered_.contains(std::string(line))) << line;
   }
+  EXPECT_EQ(countless_.size(), std::size(kCountless)) << "a column of the list needs no excuse";
 }
 
 TEST_F(Counts, MeansOverNothingAreBlankForATargetWithoutAnswers) {
