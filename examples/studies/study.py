@@ -22,10 +22,11 @@ T975 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Studen
 
 
 def program_path():
-    """The program that HEADLAB names, or that of the folder of the project."""
+    """The program that HEADLAB names, that of the folder of the project, or that of the system."""
     here = os.path.dirname(os.path.abspath(__file__))
     built = os.path.normpath(os.path.join(here, "..", "..", "build", "headlab"))
-    program = os.environ.get("HEADLAB", built)
+    found = built if os.access(built, os.X_OK) else shutil.which("headlab") or built
+    program = os.environ.get("HEADLAB") or found
     if shutil.which(program) is None:
         sys.exit(f"cannot run '{program}': there is no such program\n"
                  "hint: build it, or set HEADLAB to its path")

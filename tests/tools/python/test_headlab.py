@@ -3,12 +3,15 @@
 import json
 import os
 import random
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples"))
+EXAMPLES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples"))
+sys.path.insert(0, EXAMPLES)
 import headlab
 
 SHORT = dict(steps=20, d_model=16, heads=4, eval_examples=32, batch=8)
@@ -191,6 +194,50 @@ class Errors(unittest.TestCase):
                 headlab.call("list", "tasks")
         finally:
             headlab.program = known
+
+
+class FromElsewhere(unittest.TestCase):
+    """Started in a folder that knows nothing of the project."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def python(self, *words, **variables):
+        """The result of Python in that folder; PATH holds nothing but what `variables` says."""
+        kept = {"PATH": self.folder.name, "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([sys.executable, *words], cwd=self.folder.name, env={**kept, **variables},
+                              capture_output=True, text=True)
+
+    def link_program(self):
+        os.symlink(headlab.program, os.path.join(self.folder.name, "headlab"))
+
+    def test_a_copy_of_the_file_finds_the_program_of_the_system(self):
+        shutil.copy(os.path.join(EXAMPLES, "headlab.py"), self.folder.name)
+        lines = "import headlab; print(len(headlab.call('list', 'tasks')) > 0)"
+        missing = self.python("-c", lines)
+        self.assertIn("cannot run 'headlab'", missing.stderr)
+        self.assertIn("set HEADLAB or headlab.program to its path", missing.stderr)
+        self.assertEqual(self.python("-c", lines, HEADLAB=headlab.program).stdout, "True\n")
+        self.link_program()
+        self.assertEqual(self.python("-c", lines).stdout, "True\n")
+
+    def test_every_study_says_how_to_name_the_program(self):
+        folder = os.path.join(EXAMPLES, "studies")
+        studies = sorted(name for name in os.listdir(folder)
+                         if name.endswith(".py") and name != "study.py")
+        self.assertGreater(len(studies), 5)
+        for name in studies:
+            told = self.python(os.path.join(folder, name), "--small", HEADLAB="/nowhere/headlab")
+            self.assertEqual(told.returncode, 1, name)
+            self.assertEqual(told.stderr, "cannot run '/nowhere/headlab': there is no such program\n"
+                             "hint: build it, or set HEADLAB to its path\n", name)
+
+    def test_studies_find_the_program_of_the_system(self):
+        self.link_program()
+        lines = f"import sys; sys.path.insert(0, {os.path.join(EXAMPLES, 'studies')!r}); import study"
+        found = self.python("-c", lines + "; print(study.program_path())").stdout.strip()
+        self.assertTrue(os.access(found, os.X_OK), found)
 
 
 if __name__ == "__main__":
