@@ -28,6 +28,7 @@ TEST_P(Mistakes, PrintOneErrorAndChangeNothing) {
   EXPECT_EQ(outcome.status, GetParam().status);
   EXPECT_EQ(outcome.out, "");
   expect_sentence(outcome.err, GetParam().said());
+  expect_hint(outcome.err);
   EXPECT_EQ(contents(folder.path()), before);
 }
 
@@ -37,7 +38,7 @@ const std::vector<Mistake> kWords = {
     {"Command", "trian", 2, "unknown command 'trian'|'train'|prune"},
     {"HelpOfNoCommand", "help evel", 2, "'eval'"},
     {"Flag", "train --stepz 3", 2, "unknown flag '--stepz'|'--steps'|headlab train"},
-    {"FlagOfOneLetter", "eval -x a", 2, "unknown flag '-x'|list the flags with"},
+    {"FlagOfOneLetter", "eval -x a", 2, "unknown flag '-x'|headlab eval --help"},
     {"NoValue", "train --steps", 2, "--steps needs a value"},
     {"EmptyOut", "train --out '' --force", 2, "--out needs a value"},
     {"EmptyOutJoined", "train --out=", 2, "--out needs a value"},
@@ -70,7 +71,11 @@ const std::vector<Mistake> kWords = {
     {"KeepNegative", "prune a --keep -1 --out b", 2, "got -1"},
     {"NoSuchHead", "pattern a 0.7", 2, "find head 0.7|0.0 0.1 0.2 0.3"},
     {"NoHeadAtAll", "pattern a x", 2, "LAYER.HEAD"},
-    {"ResumeWithAnotherRate", "train --resume a --lr 1", 2, "--lr|--resume"},
+    {"ResumeWithAnotherRate", "train --resume a --lr 1", 2,
+     "--lr|--resume|hint: headlab train --from a --lr 1"},
+    {"SeedBeyondAllNumbers", "train --seed 18446744073709551615", 2,
+     "seed|got \"18446744073709551615\""},
+    {"WidthWithoutANumber", "train --d-model", 2, "--d-model needs a value|headlab train --help"},
     {"ResumeWithItsOwnBatch", "train --resume a --batch 16", 2, "--batch|with --resume"},
     {"ResumeWithAnotherNorm", "train --resume a --norm layer", 2, "--norm|with --resume"},
     {"ResumeWithAnotherBlock", "train --resume a --block gpt2", 2, "--block|with --resume"},

@@ -17,7 +17,7 @@ TEST_F(Patterns, UnknownFlagWithTheNameOfACommandNamesTheCommand) {
   for (const auto& [typed_line, command] : commands) {
     const Outcome outcome = run(typed(typed_line));
     EXPECT_EQ(outcome.status, 2) << typed_line;
-    EXPECT_TRUE(holds(outcome.err, "it is a command\nhint: use: headlab " + command + "\n"))
+    EXPECT_TRUE(holds(outcome.err, "it is a command\nhint: headlab " + command + "\n"))
         << outcome.err;
   }
   EXPECT_FALSE(holds(run({"heads", "a", "--grid"}).err, "it is a command"));

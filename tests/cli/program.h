@@ -282,6 +282,25 @@ class Program : public testing::Test {
   }
   /// For a program that must wait, where it says much, while no process reads it.
   ProcessOptions waiting() const { return {.folder = folder.path(), .small_pipe = true}; }
+  /// Expects that the hint of an error is a sentence or a command. Its commands can be pasted: with
+  /// --help at the end, each is understood.
+  void expect_hint(const std::string& err) {
+    const std::size_t at = err.find("\nhint: ");
+    if (at == err.npos) return;
+    const std::string hint = err.substr(at + 7, err.find('\n', at + 7) - at - 7);
+    EXPECT_FALSE(hint.starts_with("-")) << hint;
+    std::vector<std::string_view> lines;
+    if (hint.starts_with("headlab ")) lines.emplace_back(hint);
+    const std::vector<std::string_view> parts = split(hint, '`');
+    for (std::size_t i = 1; i < parts.size(); i += 2) {
+      if (parts[i].starts_with("headlab ")) lines.push_back(parts[i]);
+    }
+    for (const std::string_view line : lines) {
+      Words words = typed(std::string(line.substr(std::string_view("headlab ").size())));
+      words.emplace_back("--help");
+      EXPECT_EQ(run(words).status, 0) << line;
+    }
+  }
   std::string file(const std::string& name) const { return read_file(folder.path() / name); }
   /// A result: without its checksum, which is compared.
   Json kept(const std::string& name) const { return read_json(folder.path() / name); }

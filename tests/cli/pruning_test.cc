@@ -235,6 +235,7 @@ TEST_P(PruningMistakes, PrintOneErrorAndChangeNothing) {
   std::string said = outcome.err;  // notes of progress may come before
   said.erase(0, std::min(said.find("error: "), said.size()));
   expect_sentence(said, GetParam().said());
+  expect_hint(said);
   EXPECT_TRUE(without_cells() == before);
 }
 

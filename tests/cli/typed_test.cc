@@ -39,7 +39,7 @@ TEST_F(Typed, ProgramIsNotInJsonFilesAndCompletionScripts) {
   EXPECT_EQ(json.at("command").string(), "headlab heads a");
   EXPECT_EQ(kept("a/heads.json").at("command").string(), "headlab heads a");
   const Json failure = typed_as(program, {"eval", "--json"}).json();
-  EXPECT_EQ(failure.at("hint").string(), "for example: headlab eval runs/full");
+  EXPECT_EQ(failure.at("hint").string(), "headlab eval runs/full");
   typed_as(program, {"pattern", "a", "0.1", "--svg", "p.svg"});
   EXPECT_TRUE(holds(file("p.svg"), "command: headlab pattern a 0.1"));
   EXPECT_FALSE(holds(typed_as(program, {"completion", "bash"}).out, "build/headlab"));

@@ -328,7 +328,7 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
   EXPECT_EQ(values("s/heads=2:greedy", "needed"), std::vector<double>());
   EXPECT_EQ(arms_of(sweep_.string() + "/heads=2:greedy", find_measure("used")).at(0).without,
             (std::vector<std::int64_t>{4, 9}));
-  expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
+  expect_error([&] { values("s/heads=2", "regret"); }, {"s/heads=2", ":greedy"});
   expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"it needs a trained run"});
   expect_error([&] { values("s/heads=2:greedy@1", "emergence_step"); },
                {"cannot compute emergence"});

@@ -43,9 +43,9 @@ TEST_F(Overfitted, RunIsNamedWithItsBestStep) {
                       "fell from 1.5 to 0.7"),
             std::string::npos)
       << said;
-  EXPECT_EQ(said.find("--best"), std::string::npos) << "there are no best weights";
+  EXPECT_EQ(said.find("@best"), std::string::npos) << "there are no best weights";
   write_file(best_file(run), "");
-  EXPECT_NE(overfitting_text(run).find("run --best` judges the weights of step 20"),
+  EXPECT_NE(overfitting_text(run).find("the weights of step 20: `headlab eval "),
             std::string::npos);
 }
 

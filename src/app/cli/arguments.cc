@@ -184,7 +184,7 @@ const Setting& Invocation::setting_for(const Argument& argument) const {
 }
 
 void Invocation::set(const Setting& setting, const Argument& argument) const {
-  const std::string help = text("list the flags with `headlab ", command_.name, " --help`");
+  const std::string help = text("headlab ", command_.name, " --help");
   std::string value;
   if (argument.apart) {
     value = argument.flag == flag_of(setting.name) ? "true" : "false";
@@ -298,7 +298,7 @@ static std::optional<UsageError> flag_that_is_a_command(const std::string& flag)
   const std::string required = found->positionals.substr(0, found->positionals.find(" ["));
   const std::string words = required.starts_with('[') ? "" : " " + required;
   return UsageError(text("unknown flag '", flag, "': it is a command"),
-                    text("use: ", program_call(), " ", name, words));
+                    text(program_call(), " ", name, words));
 }
 
 UsageError Invocation::unknown_flag(const std::string& flag) const {
@@ -310,9 +310,7 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
   }
   const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
   const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
-  return UsageError(unknown.what(),
-                    near ? example()
-                         : text("list the flags with `headlab ", command_.name, " --help`"));
+  return UsageError(unknown.what(), near ? example() : text("headlab ", command_.name, " --help"));
 }
 
 Flags Invocation::out_setting(bool if_asked) {
@@ -388,6 +386,6 @@ Json Invocation::json_of(const Output& output) const {
   return json;
 }
 
-std::string Invocation::example() const { return text("for example: ", command_.example); }
+std::string Invocation::example() const { return command_.example; }
 
 }  // namespace headlab::cli

@@ -173,7 +173,7 @@ Output attention_lesson(const Invocation& call, const LessonFlags& flags) {
   if (call.positionals().size() > 1) return show_run(call, flags);
   if (flags.file.empty()) {
     throw UsageError("cannot use flags of explain attention: a run is missing, or a file",
-                     "for example: headlab explain attention runs/full");
+                     "headlab explain attention runs/full");
   }
   return show_worked_example(call, flags,
                              worked_example_of(parse_data(read_file(flags.file), flags.file),
@@ -231,7 +231,7 @@ Output explain(Invocation& call) {
   }
   if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u)) {
     throw UsageError(text("unexpected argument '", call.positionals().back(), "'"),
-                     text("for example: headlab explain ", lesson->name));
+                     text("headlab explain ", lesson->name));
   }
   return lesson->explain(call, flags);
 }

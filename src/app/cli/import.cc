@@ -83,8 +83,8 @@ std::vector<std::string> names_in(const std::string& names) {
   return list;
 }
 
-void require_out(const std::string& out) {
-  if (out.empty()) throw UsageError("missing --out, the folder to write");
+void require_out(const Invocation& call, const std::string& out) {
+  if (out.empty()) throw UsageError("missing --out, the folder to write", call.example());
 }
 
 /// Returns a line of explanation for the Python code; "" for none.
@@ -132,8 +132,8 @@ Output import_command(Invocation& call) {
   settings.string("ignore_key", ignored, "unknown keys of config.json to ignore", "KEY[,KEY]");
   settings.boolean("force", force, "replace the run that --out names");
   call.read(settings, {}, layouts_help());
-  require_out(out);
   const std::string path = call.positionals()[0];
+  if (std::filesystem::exists(path)) require_out(call, out);
   as_usage([&] { check_task(task); });
   ImportedModel imported = model_at(path, names_in(ignored));
   const TransformerConfig& model = imported.model.config();
@@ -172,7 +172,7 @@ Output export_command(Invocation& call) {
              "\n", remark_of(layout));
   }
   call.read(settings, {}, help);
-  require_out(out);
+  require_out(call, out);
   require_known("layout", to, texts_of(exports(), &LayoutName::name));
   const Run run = open_run(call.positionals()[0]);
   export_model(run.model, to, out);

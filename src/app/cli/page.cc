@@ -112,7 +112,7 @@ std::string default_file(const Invocation& call, const PageFlags& flags) {
   if (flags.playground) return "playground.html";
   if (names.empty() || names[0].empty()) {
     throw UsageError("missing argument RUN|SWEEP",
-                     "headlab page RUN, headlab page --textbook or headlab page --playground");
+                     "name a run, or `headlab page --textbook` or `headlab page --playground`");
   }
   return (std::filesystem::path(names[0]) / "report.html").string();
 }

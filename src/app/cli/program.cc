@@ -276,7 +276,7 @@ Output result_of_words(const std::vector<std::string>& words) {
 int run_words(const std::vector<std::string>& words) {
   const std::string first = words.empty() ? "--help" : words[0];
   if (first.starts_with("--") && first != "--help" && first != "--version") {
-    throw UsageError("missing command", "list the commands with `headlab --help`");
+    throw UsageError("missing command", "headlab --help");
   }
   const bool help = first == "--help" || first == "-h" || first == "help";
   const bool all = help && words.size() == 2 && words[1] == "all";

@@ -151,7 +151,7 @@ void refuse_other_runs(const Tour& tour) {
   const auto refuse = [](const fs::path& folder) {
     throw Error("cannot write the tour's run to " + folder.string() +
                     ": it holds something that the tour did not make",
-                "name another folder: headlab start --out DIR");
+                "headlab start --out DIR");
   };
   for (const fs::path& folder : {tour.full, tour.pruned}) {
     if (!fs::exists(folder / "config.json")) {

@@ -24,7 +24,7 @@ struct TrainFlags {
     s.boolean("profile", profile, "show the time of every op, forward and backward");
     s.group("what");
     s.string("resume", resume, "continue this run, bit for bit", "DIR");
-    s.string("from", from, "begin with the weights of this run, on any task", "RUN");
+    s.string("from", from, "begin with the weights of a run of the same vocabulary", "RUN");
     s.string("config", config, "config.json to start from; flags override it", "FILE");
     s.usual = usual_flags_of_train();
     return s;
@@ -274,6 +274,18 @@ std::string again_of(const Run& run) {
   return command;
 }
 
+/// Returns how to change a setting that a resumed run keeps: a new run that begins with its
+/// weights. The model and the run's own flags cannot change there either.
+std::string hint_without_resume(const Invocation& call, const std::string& name) {
+  RunConfig config;
+  std::vector<std::string> fixed = settings_of(config.model).names();
+  fixed.insert(fixed.end(), {"out", "config", "force", "from"});
+  const std::string changed = name.starts_with("no_") ? name.substr(3) : name;
+  if (std::ranges::count(fixed, changed) > 0) return "leave one of them out";
+  return text(program_call(), " train --from ", shell_word(call.value("resume")),
+              call.flags_again({"resume"}));
+}
+
 /// Resumes a run, which keeps all its settings except those that change none of its past steps.
 void refuse_settings_of_new_runs(const Invocation& call, const Settings& settings) {
   std::vector<std::string> refused = {"out", "config", "force", "from"};
@@ -285,7 +297,7 @@ void refuse_settings_of_new_runs(const Invocation& call, const Settings& setting
   for (const std::string& name : refused) {
     if (call.given(name)) {
       throw UsageError(flag_of(name) + " cannot be combined with --resume",
-                       "leave one of them out");
+                       hint_without_resume(call, name));
     }
   }
 }

@@ -26,7 +26,9 @@ std::int64_t checked_integer(const std::string& name, const Json& json, std::int
 Json json_of_text(std::string_view value) {
   double number = 0;
   const bool bare_point = !value.empty() && value[0] == '.';
-  if (parse_number((bare_point ? "0" : "") + std::string(value), number)) return number;
+  const bool is_number = parse_number((bare_point ? "0" : "") + std::string(value), number);
+  const bool is_rounded = number > 0x1p53 && value.find_first_not_of("0123456789") == value.npos;
+  if (is_number && !is_rounded) return number;
   if (value == "true" || value == "false") return value == "true";
   return value.starts_with('{') ? Json::parse(value, "the value") : Json(std::string(value));
 }

@@ -22,6 +22,8 @@ constexpr FileKind kKinds[] = {
     {"<html"sv, "a page of HTML", kDownload},
     {"<HTML"sv, "a page of HTML", kDownload},
     {"<?xml"sv, "XML", kDownload},
+    {"\x93NUMPY"sv, "a NumPy array (.npy)",
+     "save tokens and targets in one .npz: numpy.savez(FILE, tokens=..., targets=...)"},
     {"PK\3\4"sv, "a zip archive, as numpy.savez and torch.save write", kUnpack},
     {"PK\5\6"sv, "an empty zip archive", kOther},
     {"\x1F\x8B\x08"sv, "compressed by gzip", kUnpack},

@@ -198,6 +198,9 @@ struct NpyParts {
 };
 
 NpyParts parts_of_npy(std::string_view npy) {
+  if (npy.starts_with("PK\3\4")) {
+    throw Error("it is an archive of NumPy arrays (.npz)", "save the one array with numpy.save");
+  }
   require(npy.starts_with("\x93NUMPY"), "it is not a NumPy array");
   const std::uint64_t version = number_at(npy, 6, 1);
   const std::uint64_t minor = number_at(npy, 7, 1);

@@ -33,10 +33,11 @@ std::optional<Overfitting> overfitting_of(const Run& run) {
 std::string overfitting_text(const Run& run) {
   const std::optional<Overfitting> found = overfitting_of(run);
   if (!found) return "";
-  const std::string best = is_there(best_file(run))
-                               ? text("; `headlab eval ", run.path.string(),
-                                      " --best` judges the weights of step ", found->best_step)
-                               : "";
+  const std::string best =
+      is_there(best_file(run))
+          ? text("; every command takes the weights of step ", found->best_step, ": `headlab eval ",
+                 run.path.string(), "@best`")
+          : "";
   return text("overfitted: the held-out loss was lowest at step ", found->best_step, " (",
               significant(found->best_loss), ") and is ", significant(found->loss), " at step ",
               found->step, ", while the training loss fell from ",

@@ -137,8 +137,8 @@ std::vector<Emergence> emergences_in(const fs::path& path, const std::optional<P
 template <auto number>
 Measured of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
   if (!pruned || pruned->kept) {
-    throw Error("cannot compute this measure without a pruning method",
-                "name the method: RUN:METHOD");
+    throw Error("cannot measure a pruning method of " + run.string() + ": none is named",
+                text("name it: ", run.string(), ":greedy"));
   }
   return curve_by(pruned->method, run).*number;
 }
