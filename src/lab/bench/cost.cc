@@ -363,7 +363,7 @@ Table complexity_cost(const std::vector<AttentionSlotSizes>& layers, Index batch
                   Column("share", "share", "share of the operations of all parts").fixed(3)},
       .title = "growth with T = S tokens and d = C, and operations at this size",
       .note =
-          "scores and sums of values exceed the projections if T is above d (1 + G / H); "
+          "scores and sums of values exceed the projections if T is above d (1 + G / H)\n"
           "masked scores are counted too: a causal mask halves nothing"};
   double all = 0;
   const std::vector<OpCount> ops = ops_of(layers, batch);
