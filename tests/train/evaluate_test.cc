@@ -105,6 +105,17 @@ TEST_F(Evaluated, WritesTheKeysThatOtherProgramsRead) {
   }
 }
 
+/// Each cell of the table, and a sentence that nobody reads as "one right answer of 26,132".
+TEST(Evaluate, TableSaysOverHowManyTargetsAllAre) {
+  const Evaluation evaluation{
+      .loss = 0.25, .accuracy = 1, .count = 26132, .targets = {{"a", 0.5, 1.0, 26000}, {"b"}}};
+  const Table table = target_table(evaluation);
+  EXPECT_EQ(table.note, "all: loss 0.25, accuracy 1.0000 over 26,132 targets");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0], (Json::Array{"a", 0.5, 1.0, 26000}));
+  EXPECT_EQ(table.rows[1], (Json::Array{"b", Json(), Json(), 0})) << "nobody asks for it";
+}
+
 TEST(Evaluate, LinesOfATaskHaveTheLossOfTheTask) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "lines.jsonl").string();
