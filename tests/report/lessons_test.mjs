@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import {entropyOfRow, jsDistance, randomFrom, shuffled} from '../../src/app/report/page/engine/numbers.js';
 import {keptNames, rankOfSet} from '../../src/app/report/page/engine/reports.js';
 import {SOLUTIONS, answersMatch, numbersIn} from '../../src/app/report/page/lessons/lesson_exercises.js';
+import {cellWords} from '../../src/app/report/page/lessons/lesson_cell.js';
 import {attendLines, attendTrace} from '../../src/app/report/page/engine/attend.js';
 import * as learn from '../../src/app/report/page/engine/worked_example.js';
 
@@ -87,6 +88,22 @@ for (const name of ['softmax', 'softmax_one', 'sigmoid'])
   expect(attendTrace(two[0].q[2], [], [], {name}).steps.length === 0, `no line of ${name} runs without a key`);
 const seen = learn.headsOfWorld({...five, visible: [1, 2, 3, 4, 5]})[0].weights;
 expect(seen[0][0] === 1 && seen.every((row, t) => row.every((v, s) => s <= t || v === 0)), 'a query sees what it may');
+
+// ---- the products of a cell and its bias are those that add up to it
+const cell = {
+  h: 0, r: 0, c: 1, names: ['0.0'], switches: {root: true, name: 'softmax'},
+  stages: {one: {D: 2, Dv: 2, q: [[1, 3]], k: [[2, 0], [4, 5]], dots: [[2, 19]], slope: 0.5}, all: [[1, 10]]},
+  world: {tokens: ['a'], keys: ['a', 'b'], x: [[1, 2]], inputs: [[1, 2]], W_O: [[1, 2], [3, 4]],
+    b_O: [100, 200], W_Q: [[1, 3], [0, 4]], b_Q: [5, 7]},
+};
+const sumIn = (id, more) => cellWords({...cell, id, ...more}).table.rows.find(([name]) => name === 'sum')[3];
+const rowIn = (id, name) => cellWords({...cell, id}).table.rows.find(([one]) => one === name)?.[3];
+expect(Number(sumIn('y')) === 1 * 2 + 10 * 4 + 200 && Number(rowIn('y', 'bias')) === 200, `y with b_O: ${sumIn('y')}`);
+expect(Number(sumIn('y', {world: {...cell.world, b_O: null}})) === 42, 'y without a bias');
+expect(Number(sumIn('q')) === 1 * 3 + 2 * 4 + 7 && Number(rowIn('q', 'bias')) === 7, `q with b_Q: ${sumIn('q')}`);
+expect(Number(sumIn('scores')) === 1 * 4 + 3 * 5, `a score: ${sumIn('scores')}`);
+expect(Math.abs(Number(rowIn('scores', '/ √2')) - 19 / Math.SQRT2) < 1e-2, 'divided by the root');
+expect(Number(rowIn('scores', 'distance').replace('−', '-')) === -0.5, 'less what the distance costs');
 
 // ---- patterns, control, exercises
 const classes = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
