@@ -110,8 +110,16 @@ def call(command, *arguments, **settings):
 def table(command, *arguments, **settings):
     """A table of any command, as a frame or a list of dicts: table("heads", "runs/full"). Words stay
     words: the tokens NA, null and 007 are texts. What was not measured is None."""
-    rows = _rows(call(command, *arguments, **settings))
-    return rows if pandas is None else pandas.DataFrame(rows)
+    return _frame(_rows(call(command, *arguments, **settings)))
+
+
+def _frame(found):
+    return found if pandas is None else pandas.DataFrame(found)
+
+
+def rows(frame):
+    """A table as a list of dicts, whether pandas is installed or not."""
+    return frame.to_dict("records") if hasattr(frame, "to_dict") else frame
 
 
 def _rows(found):
@@ -216,13 +224,51 @@ class Run:
         """The loss of the best heads of each size, a row for each method and size."""
         return table("curve", self.path, table="points", **settings)
 
-    def losses(self):
+    def losses(self, **settings):
+        """The loss of each held-out target, with the token at its position: a row for each."""
+        return table("eval", self.path, table="targets", **settings)
+
+    def logits(self, tokens=None, **settings):
+        """Logits [examples, positions, targets, outputs] of held-out examples, or, for one input of
+        your own, [1, positions, targets, outputs]. Tokens are a list of words or a text."""
+        if tokens is not None:
+            return self.activations(tokens, **settings)["logits"]
+        return self._arrays("eval", "logits", "logits.npz", **settings)["logits"]
+
+    def activations(self, tokens=None, **settings):
+        """Arrays of all layers by name (`headlab pattern --help` lists them), of held-out examples
+        (examples=8) or of one input of your own."""
+        if tokens is not None:
+            settings["input"] = tokens if isinstance(tokens, str) else " ".join(map(str, tokens))
+        return self._arrays("pattern", "activations", "activations.npz", **settings)
+
+    def _arrays(self, command, flag, name, **settings):
+        """The arrays that a command writes, by name."""
+        if numpy is None:
+            raise Error(f"cannot read {flag}: NumPy is not installed", "pip install numpy")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, name)
+            call(command, self.path, **{flag: path}, **settings)
+            with numpy.load(path) as arrays:
+                return dict(arrays)
+
+    def ablate(self, heads=None, **settings):
+        """What ablating each head costs, a row for each; with heads (["0.1", "0.3"]) what ablating
+        these together costs, one row."""
+        return table("ablate", self.path, head=heads, **settings)
+
+    def prune(self, keep, out=None, **settings):
+        """Removes heads until `keep` are left, and returns the pruned run."""
+        out = os.fspath(out) if out is not None else f"{self.path}-pruned"
+        call("prune", self.path, keep=keep, out=out, **settings)
+        return Run(out)
+
+    def training(self):
         """Losses and accuracy over training, a row for each evaluation."""
         with open(os.path.join(self.path, "metrics.jsonl"), encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-        rows = [{name: value for name, value in row.items() if not isinstance(value, (list, dict))}
-                for row in rows]
-        return rows if pandas is None else pandas.DataFrame(rows)
+            evaluations = [json.loads(line) for line in file]
+        return _frame([{name: value for name, value in evaluation.items()
+                        if not isinstance(value, (list, dict))} for evaluation in evaluations])
 
     def patterns(self, example=0):
         """Attention patterns of all heads on a held-out example: [heads, queries, keys]. If the
@@ -250,6 +296,19 @@ def train(task="relations", out=None, **settings):
     out = os.fspath(out) if out is not None else os.path.join("runs", task.split(":")[0])
     call("train", task=task, out=out, **settings)
     return Run(out)
+
+
+def sweep(task="relations", out=None, **settings):
+    """Trains a run for each combination of settings, sweep(heads=[1, 2, 4], seeds=10), and returns
+    its trials, a row for each. The same call again trains only what is missing."""
+    out = os.fspath(out) if out is not None else os.path.join("sweeps", task.split(":")[0])
+    return table("sweep", task=task, out=out, table="results", **settings)
+
+
+def compare(*arms, **settings):
+    """Compares runs, or groups of a sweep, over seeds: compare("sweeps/a/heads=1",
+    "sweeps/a/heads=4"). Returns a row for each comparison."""
+    return table("compare", *arms, table="comparisons", **settings)
 
 
 # ---- attention of any model ----------------------------------------------------------------------

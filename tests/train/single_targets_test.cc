@@ -3,6 +3,7 @@
 #include "headlab/lab/runs/single_targets.h"
 
 #include "headlab/core/tasks/table.h"
+#include "headlab/core/train/streams.h"
 #include "support/errors.h"
 #include "support/models.h"
 
@@ -23,8 +24,10 @@ TEST_F(SingleTargets, HaveTheMeansOfTheEvaluation) {
   const Evaluation expected = evaluate(model_, *task_, options);
   const AnsweredTargets answered = answer_targets(model_, *task_, options, true);
   ASSERT_EQ(std::ssize(answered.targets), expected.count);
+  const Batch examples = task_->make_batch(streams::evaluated(options.key), 20, options.split);
   std::vector<double> loss(2), right(2), count(2);
   for (const SingleTarget& one : answered.targets) {
+    EXPECT_EQ(one.token, examples.tokens[one.example * 8 + one.position]);
     loss[one.k] += one.loss;
     right[one.k] += one.predicted == one.target;
     ++count[one.k];
@@ -37,7 +40,9 @@ TEST_F(SingleTargets, HaveTheMeansOfTheEvaluation) {
     EXPECT_NEAR(right[k] / count[k], expected.targets[k].accuracy, 1e-12);
   }
   EXPECT_EQ(answered.logits.size(), 20u * 8 * 2 * 6);
-  EXPECT_EQ(single_target_table(*task_, answered.targets).rows.size(), answered.targets.size());
+  const Table table = single_target_table(*task_, answered.targets);
+  ASSERT_EQ(table.rows.size(), answered.targets.size());
+  EXPECT_EQ(table.rows[0][2], Json(task_->token_text(answered.targets[0].token)));
 }
 
 TEST_F(SingleTargets, AreGroupedByPositionAndByAnswer) {

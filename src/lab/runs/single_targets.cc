@@ -30,6 +30,7 @@ void add_targets(const Tensor& logits, const Batch& part, Index first,
     one.k = row % K;
     one.position = row / K % part.length;
     one.example = first + row / K / part.length;
+    if (!part.tokens.empty()) one.token = part.tokens[row / K];
     one.target = target;
     one.predicted = static_cast<std::int32_t>(std::max_element(x, x + outputs) - x);
     one.loss = static_cast<double>(losses.data()[row]);
@@ -105,6 +106,9 @@ Table single_target_table(const Task& task, const std::vector<SingleTarget>& tar
              &Row::example);
   fields.add(Column("position", "position", "position of the query, from 0").no_legend(),
              &Row::position);
+  fields.add(Column("token", "token", "token at this position").no_legend(), [&](const Row& row) {
+    return row.token < 0 ? Json() : Json(task.token_text(row.token));
+  });
   fields.add(Column("name", "target", "name of the target").no_legend(),
              [&](const Row& row) { return names[row.k]; });
   fields.add(Column("answer", "answer", "the right output").no_legend(),

@@ -17,11 +17,6 @@ import headlab
 SHORT = dict(steps=20, d_model=16, heads=4, eval_examples=32, batch=8)
 
 
-def rows_of(table):
-    """A table as a list of dicts, whether it is a frame or one already."""
-    return table.to_dict("records") if hasattr(table, "to_dict") else table
-
-
 class Array:
     """An array of another library: it has a shape and can be a list."""
 
@@ -67,10 +62,10 @@ class Runs(InAFolder):
             self.assertIn('"biases": false', file.read().replace('"off"', "false"))
 
     def test_heads_are_rows(self):
-        rows = rows_of(self.run_.heads(examples=32))
+        rows = headlab.rows(self.run_.heads(examples=32))
         self.assertEqual(len(rows), 4)
         self.assertIsInstance(rows[0]["entropy"], float)
-        relations = rows_of(self.run_.relations(examples=32))
+        relations = headlab.rows(self.run_.relations(examples=32))
         self.assertEqual([row["name"] for row in relations][:1], ["back1"])
 
     def test_words_stay_words(self):
@@ -81,7 +76,7 @@ class Runs(InAFolder):
                 tokens = [draw.choice(words) for _ in range(6)]
                 file.write(json.dumps({"tokens": tokens, "targets": [None] + tokens[:-1]}) + "\n")
         headlab.train(task="file:train=words.jsonl", out="runs/words", **SHORT)
-        rows = rows_of(headlab.table("eval", "runs/words", by="answer", table="answers"))
+        rows = headlab.rows(headlab.table("eval", "runs/words", by="answer", table="answers"))
         answers = [row["answer"] for row in rows]
         self.assertTrue(answers)
         self.assertTrue(all(isinstance(answer, str) for answer in answers), answers)
@@ -92,7 +87,7 @@ class Runs(InAFolder):
         for name in ("heads", "relations"):
             shown = headlab._output(["heads", "runs/full", "--examples", "32", "--all", "--csv",
                                      "--table", name])
-            rows = rows_of(headlab.table("heads", "runs/full", examples=32, all=True, table=name))
+            rows = headlab.rows(headlab.table("heads", "runs/full", examples=32, all=True, table=name))
             self.assertEqual(list(rows[0]), shown.splitlines()[0].split(","))
 
     def test_patterns_are_an_array(self):
@@ -101,10 +96,60 @@ class Runs(InAFolder):
         self.assertAlmostEqual(sum(patterns[2][5]), 1, places=5)
 
     def test_curve_and_losses_are_rows(self):
-        rows = rows_of(self.run_.curve(examples=32, methods=["greedy", "random"]))
+        rows = headlab.rows(self.run_.curve(examples=32, methods=["greedy", "random"]))
         self.assertEqual({row["method"] for row in rows}, {"greedy", "random"})
         self.assertGreater(rows[0]["loss"], 0)
-        self.assertEqual(rows_of(self.run_.losses())[-1]["step"], 20)
+        self.assertEqual(headlab.rows(self.run_.training())[-1]["step"], 20)
+
+    def test_losses_have_the_mean_of_the_evaluation_and_their_tokens(self):
+        rows = headlab.rows(self.run_.losses(examples=8))
+        mean = sum(row["loss"] for row in rows) / len(rows)
+        self.assertAlmostEqual(mean, headlab.call("eval", "runs/full", examples=8)["loss"], places=6)
+        tokens = {(row["example"], row["position"]): row["token"] for row in rows}
+        back1 = [row for row in rows if row["name"] == "back1"]
+        self.assertGreater(len(back1), 0)
+        for row in back1:  # its answer is the token one position back
+            before = tokens.get((row["example"], row["position"] - 1), row["answer"])
+            self.assertEqual(row["answer"], before)
+
+    def test_ablated_heads_have_the_loss_of_eval_without_them(self):
+        self.assertEqual(len(headlab.rows(self.run_.ablate(examples=64))), 4)
+        both = headlab.rows(self.run_.ablate(["0.1", "0.3"], examples=64))
+        self.assertEqual(len(both), 1)
+        without = headlab.call("eval", "runs/full", without="0.1,0.3", examples=64)
+        self.assertAlmostEqual(both[0]["loss"], without["loss"], places=6)
+
+    def test_pruning_returns_the_smaller_run(self):
+        pruned = self.run_.prune(2, out="runs/two", examples=32)
+        self.assertEqual(pruned.path, "runs/two")
+        self.assertEqual(len(headlab.rows(pruned.heads(examples=32))), 2)
+
+    def test_a_sweep_has_a_row_for_each_run_and_arms_are_compared(self):
+        size = {name: value for name, value in SHORT.items() if name != "heads"}
+        trials = headlab.rows(headlab.sweep("relations", heads=[1, 2], seeds=2, **size))
+        self.assertEqual(len(trials), 4)
+        compared = headlab.rows(headlab.compare("sweeps/relations"))
+        self.assertEqual([row["seeds"] for row in compared], [2])
+
+    @unittest.skipIf(headlab.numpy is None, "needs NumPy")
+    def test_logits_give_the_losses(self):
+        numpy = headlab.numpy
+        logits = self.run_.logits(examples=4)
+        for row in headlab.rows(self.run_.losses(examples=4)):
+            found = logits[row["example"], row["position"]]  # [targets, outputs]
+            log_p = found - numpy.log(numpy.exp(found).sum(-1, keepdims=True))
+            letters = "abcdefghijklmnop"
+            names = ["back1", "back3", "back5", "same"]
+            value = -log_p[names.index(row["name"]), letters.index(row["answer"])]
+            self.assertAlmostEqual(value, row["loss"], places=4)
+
+    @unittest.skipIf(headlab.numpy is None, "needs NumPy")
+    def test_activations_of_own_tokens_have_their_length(self):
+        arrays = self.run_.activations(["a", "b", "c"])
+        self.assertEqual(arrays["blocks.0.attn.pattern"].shape, (1, 4, 3, 3))
+        self.assertEqual(arrays["tokens"].tolist(), [[0, 1, 2]])
+        self.assertEqual(self.run_.logits("a b c").shape, (1, 3, 4, 16))
+        self.assertEqual(self.run_.activations(examples=5)["tokens"].shape[0], 5)
 
     def test_a_notebook_shows_the_page(self):
         shown = self.run_._repr_html_()

@@ -18,6 +18,7 @@ namespace headlab {
 struct SingleTarget {
   Index example = 0, position = 0;  // from 0, in the order of `evaluate`
   Index k = 0;                      // index of the target, if there are several at each position
+  std::int32_t token = -1;          // at this position; -1 if inputs are vectors
   std::int32_t target = 0, predicted = 0;
   double loss = 0;  // nats
 };
