@@ -57,7 +57,9 @@ TEST(ActivationArrays, HaveTheDocumentedNamesAndShapes) {
     EXPECT_EQ(shapes.at(stream), (std::vector<std::int64_t>{3, 6, C})) << stream;
   EXPECT_EQ(shapes.at("tokens"), (std::vector<std::int64_t>{3, 6}));
   EXPECT_EQ(shapes.at("lengths"), (std::vector<std::int64_t>{3}));
-  EXPECT_EQ(shapes.size(), 2u * 7 + 3 + 2);
+  EXPECT_EQ(shapes.at("logits"),
+            (std::vector<std::int64_t>{3, 6, config.targets, config.outputs()}));
+  EXPECT_EQ(shapes.size(), 2u * 7 + 3 + 2 + 1);
 }
 
 TEST(ActivationArrays, EqualTheActivationsOfTheModel) {

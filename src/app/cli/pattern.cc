@@ -20,6 +20,7 @@ for each feed-forward network, such as blocks.0.mlp:
 and for the whole model:
   stream.I [N, T, d_model]     the residual stream before block I; the last
                                is the one after the last block
+  logits [N, T, targets, outputs]
   tokens [N, T], lengths [N]; positions from a length on are NaN
 an encoder adds encoder.stream.I, source [N, S] and source_lengths [N]; a task
 file adds lines [N], from 1, or sequences [N] of a .npz, from 0

@@ -163,6 +163,9 @@ std::vector<NamedArray> activation_arrays(const Transformer& model, const Batch&
     ++networks;
   }
   add_streams(arrays, computed, config, batch);
+  NamedArray logits = split_array("logits", activations.logits(), config.outputs());
+  blank_padding(logits, 1, [&](Index b) { return batch.length_of(b); });
+  arrays.push_back(std::move(logits));
   return arrays;
 }
 
