@@ -88,14 +88,27 @@ TEST_F(Tables, EndWithACommandThatIsFoldedWhereItDoesNotFit) {
 TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {
   done(tiny({"--out", "a"}));
   EXPECT_TRUE(holds(done({"eval", "a"}).out, "loss: held out, in nats per target: 0 is perfect"));
-  EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16"}).out,
-                    "lift: attention mass above the baseline"));
   for (const char* word :
        {"query", "softmax", "nats", "ground truth", "d_model", "residual stream"})
     EXPECT_TRUE(holds(done({"explain", word}).out, std::string(word) + ": ")) << word;
   for (const char* flag : {"permutations", "keep", "gate-steps", "methods", "track_heads"})
     EXPECT_TRUE(holds(done({"explain", flag}).out, ", a flag of ")) << flag;
   EXPECT_EQ(run({"explain", "lifft"}).status, 2);
+}
+
+TEST_F(Tables, OfHeadsFitAScreenUnlessTheCallAsksForMore) {
+  done(tiny({"--out", "a"}));
+  const std::string lift = "\nlift: attention mass above the baseline";
+  const std::string every_head = "head  entropy  focus";
+  const std::string few = done({"heads", "a", "--examples", "16"}).out;
+  EXPECT_LE(std::ranges::count(few, '\n'), 24) << few;
+  EXPECT_TRUE(holds(few, "every head: --all; meanings of the columns: --explain")) << few;
+  EXPECT_FALSE(holds(few, lift) || holds(few, every_head)) << few;
+  const std::string explained = done({"heads", "a", "--examples", "16", "--explain"}).out;
+  EXPECT_TRUE(holds(explained, lift) && holds(explained, "\nbest head: ")) << explained;
+  EXPECT_FALSE(holds(explained, every_head)) << explained;
+  const std::string all = done({"heads", "a", "--examples", "16", "--all"}).out;
+  EXPECT_TRUE(holds(all, every_head) && !holds(all, lift)) << all;
 }
 
 TEST_F(Tables, AreForOtherProgramsToo) {

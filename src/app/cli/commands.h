@@ -220,10 +220,13 @@ struct StoredPatternFlags {
   StoredPatterns read(const Invocation& call) const;
 };
 
+/// Returns the scores of heads as text: the best head of each relation, which fits a screen, or all
+/// that `shown` names. `explain`: with the meanings of the columns.
+Output scores_output(const HeadsReport& report, const HeadsShown& shown, bool explain);
 /// Returns the scores of stored patterns, without the command that reproduces them. Without ground
 /// truth, the text has the scores that need none.
 Output scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
-                        const HeadsOptions& options, HeadsShown shown = {});
+                        const HeadsOptions& options, HeadsShown shown = {}, bool explain = false);
 
 /// Draws and writes the picture if one is requested, embeds the command that reproduces it, and
 /// adds its files and a caption to the result.

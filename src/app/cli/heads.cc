@@ -18,6 +18,7 @@ namespace {
 struct HeadsFlags {
   HeadsOptions options;
   HeadsShown shown;
+  bool explain = false;
   std::string npy;
   PictureFlags picture;
   StoredPatternFlags stored;
@@ -31,12 +32,13 @@ struct HeadsFlags {
     s.group("what");
     s.boolean("scores", shown.scores, "also show scores without ground truth: induction ...");
     s.boolean("map", shown.map, "show which heads attend to the same keys");
-    s.boolean("all", shown.all, "show all results, including those hidden by default");
+    s.boolean("all", shown.all, "show every head, and all that is hidden by default");
+    s.boolean("explain", explain, "explain the columns, one a line");
     s.group("output");
     s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);
     stored.add_to(s);
-    s.excludes({"scores", "map", "all", "npy", "svg"}, {several_arguments()});
+    s.excludes({"scores", "map", "all", "explain", "npy", "svg"}, {several_arguments()});
     return s;
   }
 };
@@ -55,7 +57,8 @@ void write_masses(const Invocation& call, const HeadsFlags& flags, const HeadedM
 
 Output show_stored(const Invocation& call, const HeadsFlags& flags) {
   const StoredPatterns patterns = flags.stored.read(call);
-  Output shown = reproducible(call, scores_of_stored(call, patterns, flags.options, flags.shown));
+  Output shown = reproducible(call, scores_of_stored(call, patterns, flags.options, flags.shown,
+                                                     flags.explain));
   write_masses(call, flags, patterns.model(), patterns.task());
   if (const std::string out = call.value("out"); !out.empty()) {
     write_out(call, out, shown.json.dump(2) + "\n");
@@ -82,11 +85,10 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   Result found = result_of(report, {.all = true});
   found.about["seed"] = run.config.train.seed;
   found.about["settings"] = settings_of(run.config).to_json();
-  Output shown = output_of(result_of(report, flags.shown));
+  Output shown = scores_output(report, flags.shown, flags.explain);
   call.check_table(shown.tables);
   shown.json = to_json(found);
-  shown.text += text("\n", examples_text(*run.task, report.examples),
-                     "\none half of them chooses the head of a relation, the other judges it\n");
+  shown.text += text("\n", examples_text(*run.task, report.examples), "\n");
   if (const std::string one = overfitting_text(run); !one.empty()) {
     shown.json["overfitting"] = one;
     shown.text += wrapped(one, "", text_width());

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 /// Returns the settings that determine the result, without those for display and storage.
 Json deciding_settings(const Invocation& call) {
   constexpr std::string_view kShown[] = {"table", "json", "threads", "help", "out", "scores", "map",
-                                         "all", "csv", "latex", "svg", "width", "force", "quiet",
-                                         "jobs",
+                                         "all", "explain", "csv", "latex", "svg", "width", "force",
+                                         "quiet", "jobs",
                                          // flags of results that belong to no run
                                          "patterns", "tokens", "truth", "unnormalised"};
   Json::Object kept;

@@ -30,13 +30,24 @@ StoredPatterns StoredPatternFlags::read(const Invocation& call) const {
   return StoredPatterns(files);
 }
 
+Output scores_output(const HeadsReport& report, const HeadsShown& shown, bool explain) {
+  const Result found = result_of(report, shown);
+  const Legend legend = explain ? Legend::lines : Legend::none;
+  Output output{.text = text_of(found, {.width = stdout_width()}, legend), .tables = found.tables};
+  std::vector<std::string> more;
+  if (!found.tables[0].shown) more.emplace_back("every head: --all");
+  if (!explain) more.emplace_back("meanings of the columns: --explain");
+  if (!more.empty()) output.text += "\n" + join(more, "; ") + "\n";
+  return output;
+}
+
 Output scores_of_stored(const Invocation& call, const StoredPatterns& patterns,
-                        const HeadsOptions& options, HeadsShown shown) {
+                        const HeadsOptions& options, HeadsShown shown, bool explain) {
   const HeadsReport report = score_heads(patterns, options);
   shown.scores = shown.scores || report.relations.empty();
   Result found = result_of(report, {.all = true});
   found.about["patterns"] = call.value("patterns");
-  Output output = output_of(result_of(report, shown));
+  Output output = scores_output(report, shown, explain);
   call.check_table(output.tables);
   output.json = to_json(found);
   output.text += text("\n", examples_text(patterns, report), "\n");

@@ -19,8 +19,8 @@ bool is_seen(const Table& table, std::size_t c) {
   return (table.grids.empty() || in_grids) && !is_hidden(table, c);
 }
 
-/// Returns titles and meanings of the columns: "lift: how far ...; p: ...".
-std::string legend_of(const Table& table) {
+/// Returns titles and meanings of the columns, each as "lift: how far ...".
+std::vector<std::string> legend_of(const Table& table) {
   std::vector<std::string> parts;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const Column& column = table.columns[c];
@@ -28,7 +28,7 @@ std::string legend_of(const Table& table) {
       parts.push_back(column.title + ": " + column.meaning);
     }
   }
-  return join(parts, "; ");
+  return parts;
 }
 
 /// Returns each line of `words`, folded.
@@ -41,6 +41,13 @@ std::string folded(const std::string& words, std::size_t width) {
     out += wrapped(std::string(line), "", width);
   }
   return out;
+}
+
+std::string legend_text(const Table& table, Legend legend, std::size_t width) {
+  if (legend == Legend::none) {
+    return "";
+  }
+  return folded(join(legend_of(table), legend == Legend::lines ? "\n" : "; "), width);
 }
 
 std::string figure_text(const Figure& figure, const HeatmapOptions& options) {
@@ -70,10 +77,10 @@ std::string figure_text(const Figure& figure, const HeatmapOptions& options) {
 /// Collects tables, with an empty line between them.
 class TablesText {
  public:
-  explicit TablesText(std::size_t width) : width_(width) {}
+  TablesText(std::size_t width, Legend legend) : width_(width), legend_(legend) {}
 
   void add(const Table& table) {
-    const std::string explained = folded(legend_of(table), width_) + folded(table.note, width_);
+    const std::string explained = legend_text(table, legend_, width_) + folded(table.note, width_);
     if (table.grids.empty()) {
       add_rows(table);
     } else {
@@ -108,13 +115,14 @@ class TablesText {
   }
 
   std::size_t width_;
+  Legend legend_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string text_of(const Result& result, const HeatmapOptions& options) {
-  TablesText tables(options.width);
+std::string text_of(const Result& result, const HeatmapOptions& options, Legend legend) {
+  TablesText tables(options.width, legend);
   for (const Table& table : result.tables) {
     if (table.shown && !std::ranges::all_of(table.columns, &Column::is_hidden)) {
       tables.add(table);

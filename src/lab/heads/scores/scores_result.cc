@@ -200,6 +200,7 @@ Result result_of(const HeadsReport& report, const HeadsShown& shown) {
   }
   const bool relations_fit = report.relations.size() <= kManyRelations;
   found.tables = {heads_table(report, shown, relations_fit)};
+  found.tables[0].shown = shown.scores || shown.map || shown.all || report.relations.empty();
   if (report.relations.empty() && !report.heads.empty()) {
     return found;
   }

@@ -229,7 +229,8 @@ struct HeadsReport {
   std::string sentence(const Division& division) const;
 };
 Json to_json(const HeadsReport& report);
-/// Parts that text shows in addition to entropy, focus, and each relation's mass and lift.
+/// Parts that text shows in addition to the best head of each relation. Each of them shows every
+/// head, with entropy, focus, and mass and lift on each relation, as does a task without relations.
 struct HeadsShown {
   bool scores = false;  // scores that need no ground truth
   bool map = false;     // map of heads with similar patterns
