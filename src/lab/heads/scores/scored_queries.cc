@@ -63,37 +63,43 @@ void fill_splits(QuerySet& set) {
   }
 }
 
-/// Returns the items of [0, count) in the order of a permutation's cycles: each is followed by the
-/// item to which it is mapped; the last of a cycle is mapped to its first, and -1 follows.
-std::vector<Index> cycles_of(Index count, Generator random) {
-  std::vector<Index> next(count), cycles;
+/// Returns the cycles of a random permutation of [0, count): each item is followed by the item to
+/// which it is mapped, the last by the first.
+std::vector<std::vector<Index>> cycles_of(Index count, Generator random) {
+  std::vector<Index> next(count);
   std::iota(next.begin(), next.end(), Index{0});
   random.shuffle(std::span(next));
+  std::vector<char> is_done(count, 0);
+  std::vector<std::vector<Index>> cycles;
   for (Index first = 0; first < count; ++first) {
-    if (next[first] < 0) continue;
-    for (Index item = first; next[item] >= 0; item = std::exchange(next[item], -1)) {
-      cycles.push_back(item);
+    if (is_done[first]) continue;
+    std::vector<Index>& cycle = cycles.emplace_back();
+    for (Index item = first; !is_done[item]; item = next[item]) {
+      cycle.push_back(item);
+      is_done[item] = 1;
     }
-    cycles.push_back(-1);
   }
   return cycles;
 }
 
-/// Held-out queries that may exchange their ground truth, by their examples; -1: the example has
-/// none.
+/// Held-out queries that may exchange their ground truth, by their examples; kNoQuery: the example
+/// has none.
 using Group = std::vector<Index>;
+constexpr Index kNoQuery = -1;
 
 /// Calls give(to, from) for each query of the group: `from` is that of the next example on its
 /// cycle.
 template <class Give>
-void rotate(const Group& group, const std::vector<Index>& cycles, Give&& give) {
-  Index first = -1, last = -1;
-  for (const Index example : cycles) {
-    const Index query = example < 0 ? first : group[example];
-    if (query >= 0 && last >= 0) give(last, query);
-    if (query >= 0) last = query;
-    if (first < 0) first = query;
-    if (example < 0) first = last = -1;
+void rotate(const Group& group, const std::vector<std::vector<Index>>& cycles, Give&& give) {
+  std::vector<Index> queries;
+  for (const std::vector<Index>& cycle : cycles) {
+    queries.clear();
+    for (const Index example : cycle) {
+      if (group[example] != kNoQuery) queries.push_back(group[example]);
+    }
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      give(queries[i], queries[(i + 1) % queries.size()]);
+    }
   }
 }
 
@@ -224,12 +230,12 @@ void PermutedTruth::exchange(const std::vector<EligibleQuery>& judged, Key key) 
   for (Index j = 0; j < std::ssize(judged); ++j) {
     add_set(judged[j].keys);
     Group& group = groups[{judged[j].t, judged[j].seen.end}];
-    group.resize(examples, -1);
+    group.resize(examples, kNoQuery);
     group[judged[j].b] = j;
   }
   for_blocks([&](Index begin, Index end) {
     for (Index p = begin; p < end; ++p) {
-      const std::vector<Index> cycles = cycles_of(examples, Generator(key.fold(p)));
+      const auto cycles = cycles_of(examples, Generator(key.fold(p)));
       for (const auto& [place, group] : groups) {
         rotate(group, cycles, [&](Index to, Index from) {
           set_of_[to * permutations_ + p] = single_ ? keys_[from] : static_cast<std::int32_t>(from);
