@@ -99,9 +99,34 @@ TEST(Identity, IsTheSettingsThatDifferFromTheDefaults) {
   EXPECT_EQ(config.model.norm_place, NormPlace::post);
   EXPECT_EQ(config.model.norm, NormType::layer);
   EXPECT_EQ(identity_of(config),
-            fingerprint(R"({"activation":"relu","norm_place":"post","positions":"sinusoidal"})"));
+            fingerprint(R"({"activation":"relu","norm":"post","positions":"sinusoidal"})"));
   read_settings(config = RunConfig(), Json::object(), "next");  // nothing of the one before
   EXPECT_EQ(identity_of(config), fingerprint("{}"));
+}
+
+// Files of stored runs hold these values: FNV-1a of the settings that differ from the defaults, as
+// computed by Python.
+TEST(Identity, StaysThatOfStoredRuns) {
+  const std::pair<const char*, const char*> known[] = {
+      {"{}", "08F44B07B5901A25"},
+      {R"({"norm_place": "post"})", "2808BD7B299B63BF"},
+      {R"({"norm_place": "parallel"})", "3B838594E3AB5C8E"},
+      {R"({"norm": "rms", "norm_place": "post"})", "D111BE60F11AEAA9"},
+      {R"({"attention_function": "sigmoid", "seed": 7})", "8AD2A7AA98B2A252"},
+  };
+  for (const auto& [settings, expected] : known) {
+    RunConfig config;
+    read_settings(config, Json::parse(settings), "config.json");
+    EXPECT_EQ(identity_of(config), expected) << settings;
+  }
+}
+
+TEST(ReadSettings, LeaveTheConfigAsItWasOnAnError) {
+  RunConfig config = tiny_config();
+  const std::string before = identity_of(config);
+  const Json settings = Json::parse(R"({"seed": 99, "steps": "many"})");
+  EXPECT_THROW(read_settings(config, settings, "config.json"), Error);
+  EXPECT_EQ(identity_of(config), before);
 }
 
 using StateFile = InAFolder;

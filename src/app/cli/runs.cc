@@ -45,15 +45,10 @@ Json in_log(const std::vector<Json>& log, Index step, const char* key) {
   return line == log.end() ? Json() : line->at(key);
 }
 
-// One table serves all runs, because creating it costs more than filling it.
-thread_local RunConfig shown_config;
-thread_local const Settings shown_settings = user_settings_of(shown_config);
-
 /// Returns the settings that a user may give; lists as texts, so that runs of one table have the
 /// same types.
-Json settings_json(const RunConfig& config) {
-  shown_config = config;
-  Json all = shown_settings.to_json();
+Json settings_json(RunConfig config) {
+  Json all = user_settings_of(config).to_json();
   for (Json::Member& setting : all.members()) {
     if (setting.second.is_array()) setting.second = setting.second.dump();
   }
@@ -122,7 +117,9 @@ Table runs_table() {
        Column("loss", "loss", "held out, nats per target").no_legend(),
        Column("accuracy", "accuracy", "share of targets that are right").fixed(4).no_legend(),
        Column("remarks", "remarks", "remarks").no_legend()}};
-  for (const Setting& setting : shown_settings.all()) {
+  RunConfig config;
+  const Settings settings = user_settings_of(config);
+  for (const Setting& setting : settings.all()) {
     if (setting.shorthand) continue;
     table.columns.push_back(
         Column("settings." + setting.name, setting.name, setting.help).hidden());

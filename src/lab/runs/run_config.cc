@@ -22,10 +22,6 @@ namespace {
 /// Returns "1.5 GB"
 std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, " GB"); }
 
-// To make a table costs more than to use it, so a thread has one for all configs that it reads.
-thread_local RunConfig scratch;
-thread_local const Settings scratch_table = settings_of(scratch);
-
 }  // namespace
 
 void RunConfig::validate() const {
@@ -62,9 +58,9 @@ Settings settings_of(RunConfig& config) {
 }
 
 void read_settings(RunConfig& config, const Json& settings, const std::string& file) {
-  scratch = config;
-  scratch_table.set_all(settings, file, {"headlab", "build", "data"});
-  config = scratch;
+  RunConfig read = config;  // `config` stays as it is on an error
+  settings_of(read).set_all(settings, file, {"headlab", "build", "data"});
+  config = std::move(read);
 }
 
 Settings user_settings_of(RunConfig& config) {
@@ -85,13 +81,17 @@ const std::vector<std::string>& resumable_settings() {
 std::string identity_of(const RunConfig& config) {
   static RunConfig defaults;
   static const Settings preset = settings_of(defaults);
-  scratch = config;
+  RunConfig copy = config;  // a table may change the object that it is bound to
+  const Settings settings = settings_of(copy);
+  // Stored files hold fingerprints in which the place of layer norms is called `norm`.
+  const bool calls_place_norm = config.model.norm == NormType::layer;
   Json differing = Json::object();
-  for (const Setting& setting : scratch_table.all()) {
-    if (std::ranges::count(resumable_settings(), setting.name) == 0 && setting.name != "extended" &&
-        setting.get() != preset.find(setting.name)->get()) {
-      differing[setting.name] = setting.get();
-    }
+  for (const Setting& setting : settings.all()) {
+    const std::string& name = setting.name;
+    const bool may_change =
+        name == "extended" || std::ranges::count(resumable_settings(), name) > 0;
+    if (may_change || setting.get() == preset.find(name)->get()) continue;
+    differing[calls_place_norm && name == "norm_place" ? "norm" : name] = setting.get();
   }
   return fingerprint(differing.dump());
 }
