@@ -54,6 +54,40 @@ TEST(Result, ReadsWhatHasNoDescriptionByItsColumns) {
   EXPECT_TRUE(table.cells("loss")[0].is_null());
 }
 
+TEST(Result, RefusesAKeyOfItsFactsThatATableHasToo) {
+  Result result = example();
+  result.about["heads"] = Json::Array{1, 2};
+  expect_error([&] { to_json(result); }, {"table heads", "the key heads"});
+  result = {.about = Json::object({{"loss", .25}}), .tables = {{"", {{"loss", "loss"}}, {{.5}}}}};
+  expect_error([&] { to_json(result); }, {"the key loss"});
+  result.about["loss"] = .5;
+  EXPECT_EQ(to_json(result).at("loss"), Json(.5)) << "both say the same";
+}
+
+TEST(Result, KeepsTheRowsOfItsFactsIfATableShowsAPartOfThem) {
+  const Json rows = Json::Array{Json::object({{"loss", .5}, {"more", 1}})};
+  Result result{.about = Json::object({{"points", rows}}),
+                .tables = {{.name = "points",
+                            .columns = {{"loss", "loss"}},
+                            .rows = {{.5}},
+                            .rows_in_about = true}}};
+  EXPECT_EQ(to_json(result).at("points"), rows);
+  result.about = Json::object();
+  EXPECT_EQ(to_json(result).at("points").dump(), R"([{"loss":0.5}])") << "no facts have them";
+}
+
+TEST(Result, PartWithoutAnyValueIsNull) {
+  const Table table{.name = "rows",
+                    .columns = {{"best.loss", "loss"}, {"best.at.step", "step"}, {"other.x", "x"}},
+                    .rows = {{nullptr, nullptr, nullptr}, {nullptr, 7, 1}},
+                    .optional_parts = {"best"}};
+  const Json json = Result{.tables = {table}};
+  EXPECT_EQ(json.at("rows").dump(),
+            R"([{"best":null,"other":{"x":null}},{"best":{"loss":null,"at":{"step":7}},)"
+            R"("other":{"x":1}}])");
+  EXPECT_EQ(table_of(json, table).rows, table.rows);
+}
+
 TEST(GridTable, HasNumbersInTheirOrderAndNamesInThatOfTheRows) {
   const Table table{"t",
                     {{"method", "method"}, {"kept", "heads"}, {"loss", "loss"}},

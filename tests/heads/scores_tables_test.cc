@@ -42,9 +42,10 @@ HeadsReport report_of_two_heads() {
 
 TEST(HeadScores, FillTablesWithTheValuesOfTheirJson) {
   const Result found = result_of(report_of_two_heads(), {true, true, true});
+  const Json json = found;
   for (const char* name : {"heads", "relations", "divisions"}) {
     const Table& table = found.table(name);
-    const Table read = table_of(found.about, table);
+    const Table read = table_of(json, table);
     ASSERT_EQ(table.rows.size(), read.rows.size()) << name;
     ASSERT_FALSE(table.rows.empty()) << name;
     for (std::size_t r = 0; r < read.rows.size(); ++r) {

@@ -131,6 +131,7 @@ Table runs_table() {
 Output listed_runs(Json all, Index unread, const std::vector<std::string>& folders) {
   Result found{.about = stamped({{"runs", std::move(all)}, {"unread", unread}})};
   found.tables = {table_of(found.about, runs_table())};
+  found.tables[0].rows_in_about = true;
   Output output = output_of(found);
   if (found.about.at("runs").items().empty()) {
     output.text = text("there is no run ", unread > 0 ? "that can be read " : "", "below ",

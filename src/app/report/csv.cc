@@ -27,7 +27,7 @@ std::string csv_cell(const Json& cell) {
   if (cell.is_null()) {
     return "";
   }
-  return cell.is_string() ? escaped_csv(cell.string()) : cell.dump();
+  return escaped_csv(cell.is_string() ? cell.string() : cell.dump());
 }
 
 /// Returns whether a cell of the column is one value or a list, not a fixed number of values.

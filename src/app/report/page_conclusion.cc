@@ -94,8 +94,8 @@ class Conclusion {
 
   /// Returns whether the report says that no head can be tested on a relation.
   static bool is_untested(const Json& relation) {
-    const Json* conclusion = relation.find("verdict");
-    return conclusion != nullptr && conclusion->string().starts_with("not tested");
+    const Json* untested = relation.find("untested");
+    return untested != nullptr && untested->boolean();
   }
 
   /// Adds "3 of them do the work: 0.0 owns back3; 0.4 owns same (0.2 too)", then shared relations

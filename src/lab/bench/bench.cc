@@ -130,7 +130,10 @@ Result time_pass(const TimedPass& pass) {
   const int before = thread_count();
   std::vector<int> all = pass.options.threads;
   if (all.empty()) all = {before};
-  if (all.size() == 1) table.name = "";  // the only row belongs to the result
+  if (all.size() == 1) {  // the only row belongs to the result
+    table.name = "";
+    found.about["threads"] = all[0];
+  }
   if (pass.options.steps == 0) return found;
   const std::size_t median_ms = table.index_of("median_ms");
   for (const int threads : all) {

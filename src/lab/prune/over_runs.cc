@@ -169,7 +169,10 @@ Table points_table() {
 
 Result result_of(const Curve& curve) {
   std::vector<Table> tables = {choices_table(), points_table()};
-  for (Table& table : tables) table.name = "methods";
+  for (Table& table : tables) {
+    table.name = "methods";
+    table.rows_in_about = true;
+  }
   return {.about = stamped(to_json<Curve>(curve).members()), .tables = std::move(tables)};
 }
 

@@ -44,6 +44,12 @@ const Json& get(const Json& row, const std::string& path) {
   return *at;
 }
 
+bool is_missing(const Json& part) {
+  return part.is_object() && std::ranges::all_of(part.members(), [](const Json::Member& member) {
+           return member.second.is_null() || is_missing(member.second);
+         });
+}
+
 /// Returns the cells from column `first` on.
 Json row_to_json(const Table& table, const Json::Array& row, std::size_t first = 0) {
   require(row.size() == table.columns.size(), "cannot write the table ", table.name, " of ",
@@ -58,6 +64,9 @@ Json row_to_json(const Table& table, const Json::Array& row, std::size_t first =
     for (std::size_t i = 0; i < paths.size(); ++i) {
       set(json, paths[i], row[c].is_null() ? Json() : row[c].items().at(i));
     }
+  }
+  for (const std::string& part : table.optional_parts) {
+    if (is_missing(get(json, part))) set(json, part, Json());
   }
   return json;
 }
@@ -193,18 +202,31 @@ const Table& Result::table(const std::string& name) const {
   return named("table", name, tables, &Table::name);
 }
 
+/// Adds the rows of a table to the JSON of its result, unless that has them.
+static void add_rows(const Table& table, Json& json) {
+  const bool may_have_rows = table.name.empty() || !get(json, table.name).is_null();
+  if (table.rows_in_about && may_have_rows) return;
+  const auto add = [&](const std::string& path, const Json& value) {
+    const Json& known = get(json, path);
+    require(known.is_null() || known == value, "cannot write the table ", table.name, ": the key ",
+            path, " is also a fact of the result");
+    set(json, path, value);
+  };
+  const Json rows = rows_to_json(table);
+  if (!table.name.empty()) {
+    add(table.name, rows);
+    return;
+  }
+  for (const Json& row : rows.items()) {
+    for (const auto& [key, value] : row.members()) add(key, value);
+  }
+}
+
 Json to_json(const Result& result) {
   Json json = result.about;
   Json shapes = Json::array();
   for (const Table& table : result.tables) {
-    const Json& known = get(json, table.name);  // may have more keys than the columns show
-    const Json rows = known.is_array() ? known : rows_to_json(table);
-    if (!table.name.empty()) set(json, table.name, rows);
-    for (const Json& row : rows.items()) {
-      for (const auto& [key, value] : row.members()) {
-        if (table.name.empty()) json[key] = value;
-      }
-    }
+    add_rows(table, json);
     shapes.push_back(Json::object({{"name", table.name},
                                    {"title", table.title},
                                    {"columns", table.columns},
@@ -247,6 +269,7 @@ Result result_of(const Json& json) {
   Result result{.about = json};
   for (const Json& shape : json.at("tables").items()) {
     result.tables.push_back(table_of(json, described(shape)));
+    result.tables.back().rows_in_about = true;
   }
   std::erase_if(result.about.members(),
                 [](const Json::Member& member) { return member.first == "tables"; });

@@ -218,6 +218,7 @@ Result result_of(const SweepReport& report) {
         interval_column("diversity", "diversity", "mean distance of two heads' patterns").hidden(),
         interval_column("specialization", "own a head",
                         "share of relations with their own head; no head counts twice")}}));
+  found.tables.back().rows_in_about = true;
   for (Table& table : rows_of(report)) found.tables.push_back(std::move(table));
   if (!report.comparisons.empty() || report.groups.empty()) {
     found.tables.push_back(comparisons_of(report));

@@ -746,7 +746,7 @@ def compare_heads(model, batch, given, said):
     compare_permutations(judge, found, heads, relations, said["heads"]["permutations"])
     compare_winners(found, heads, relations)
     judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10
-              and not r["verdict"].startswith("not tested")]
+              and not r["untested"]]
     if judged:
         compare("specialization", np.mean([r["assigned_owns"] for r in judged]),
                 said["heads"]["specialization"], 1e-9)

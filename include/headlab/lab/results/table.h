@@ -122,6 +122,10 @@ struct Table {
   std::string inner = "";
   std::vector<Grid> grids{};  // unless empty, text shows these instead of the rows
   bool shown = true;          // whether text shows it; CSV and JSON always do
+  /// Objects of a row in JSON that are null if all of their values are: parts that may be missing.
+  std::vector<std::string> optional_parts{};
+  /// Whether `about` of the result has the rows: a stored struct, of which the columns show a part.
+  bool rows_in_about = false;
 
   /// Returns the index of the column with this key. If there is none, the error lists the keys.
   std::size_t index_of(const std::string& key) const;
@@ -162,7 +166,8 @@ inline constexpr int kSchema = 3;
 void check_schema(const Json& result);
 
 /// Converts to JSON: `about`, for each table an object per row, and for each figure its values.
-/// "tables" describes the columns, "figures" has the titles.
+/// "tables" describes the columns, "figures" has the titles. Error for a key to which `about` and a
+/// table give different values, unless the table has `rows_in_about`.
 Json to_json(const Result& result);
 /// Reads the rows of a table with these columns from `json`; missing cells are null. Error unless
 /// each row is an object whose cells are of the same kind as those above them.

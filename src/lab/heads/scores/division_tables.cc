@@ -35,7 +35,7 @@ Table divisions_table(const HeadsReport& report, bool shown) {
   add(mean("together", "together", "share of queries that one of these heads finds").fixed(2),
       &Division::together);
   add(Column("queries", "queries", "number of scored queries").hidden(), &Division::queries);
-  return fields.table({.name = "divisions"}, report.divisions);
+  return fields.table({.name = "divisions", .rows_in_about = true}, report.divisions);
 }
 
 namespace {

@@ -360,4 +360,21 @@ HeadsReport score_heads(const HeadedModel& model, const Task& task, const HeadsO
   return report;
 }
 
+std::optional<HeadsReport::Nearest> HeadsReport::nearest_to(std::size_t h) const {
+  if (distances.empty()) {
+    return std::nullopt;
+  }
+  std::optional<Nearest> nearest;
+  for (std::size_t other = 0; other < heads.size(); ++other) {
+    const double distance = distances[h * heads.size() + other];
+    if (other == h || !std::isfinite(distance)) {
+      continue;
+    }
+    if (!nearest || distance < nearest->distance) {
+      nearest = Nearest{other, distance};
+    }
+  }
+  return nearest;
+}
+
 }  // namespace headlab

@@ -1,7 +1,6 @@
 // A report of heads as a result: the tables of scores_tables.cc with a conclusion for each relation
-// and notes on the limits of the scores. The JSON has nested keys that other programs read, so it
-// is written separately (scores_json.cc); the tables take their cells from the report itself. Read
-// next: scores_tables.cc.
+// and notes on the limits of the scores. heads.json is the same result, with all columns. Read
+// next: scores_tables.cc, scores_json.cc.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -35,7 +34,7 @@ Index heads_in_part(const HeadsReport& report, std::size_t r, double least) {
 std::string guard_of(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
-  if (winner.candidates == 0 || winner.fixed_keys) return "";
+  if (winner.candidates == 0 || report.is_untested(r)) return "";
   if (!score.enough()) return kExamplesGuard;
   const bool is_found = heads_in_part(report, r, kPartLift) > 0;
   if (is_found) return score.at_guessing ? kGuessingGuard : "";
@@ -46,7 +45,7 @@ std::string guard_of(const HeadsReport& report, std::size_t r) {
 std::string conclusion(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
-  if (winner.fixed_keys && score.enough()) return "not tested: every sequence has the same keys";
+  if (report.is_untested(r)) return "not tested: every sequence has the same keys";
   if (report.division_of(r) != nullptr) return "several heads";
   if (winner.owned) return "owner";
   if (winner.candidates == 0) return "no attention of its kind";
@@ -148,7 +147,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
       too_few.push_back(text(winner.relation.name, " (", best.examples, ")"));
       continue;
     }
-    if (winner.fixed_keys) {
+    if (report.is_untested(r)) {
       fixed_keys.push_back(winner.relation.name);
       continue;
     }
@@ -190,30 +189,26 @@ void show_best(Table& table, const HeadsReport& report) {
 }  // namespace
 
 Result result_of(const HeadsReport& report, const HeadsShown& shown) {
-  Result found{.about = report};
-  std::vector<std::string> conclusions;
+  Result found{.about = about_of(report)};
+  std::vector<RelationConclusion> conclusions;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    conclusions.push_back(conclusion(report, r));
-    Json& relation = found.about["relations"].items()[r];
-    relation["verdict"] = conclusions.back();
-    relation["guard"] = guard_of(report, r);
+    conclusions.push_back({conclusion(report, r), guard_of(report, r)});
   }
   const bool relations_fit = report.relations.size() <= kManyRelations;
   found.tables = {heads_table(report, shown, relations_fit)};
-  found.tables[0].shown = shown.scores || shown.map || shown.all || report.relations.empty();
-  if (report.relations.empty() && !report.heads.empty()) {
-    return found;
-  }
   Table& relations = found.tables.emplace_back(relations_table(report, conclusions, shown));
+  relations.shown = !report.relations.empty() || report.heads.empty();
   if (!relations_fit && !shown.all) {
     show_best(relations, report);
   }
   if (!report.relations.empty()) {
     relations.note = notes_on(report, shown.all);
   }
-  found.tables.push_back(divisions_table(report, shown.all));
+  found.tables.push_back(divisions_table(report, shown.all && relations.shown));
   found.tables.push_back(classes_table(report));
   return found;
 }
+
+Json to_json(const HeadsReport& report) { return result_of(report, {.all = true}); }
 
 }  // namespace headlab

@@ -5,48 +5,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <optional>
 
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 namespace {
 
-/// Column with a function that returns its cell for an index: of a head, a relation or a division.
-struct FilledColumn {
-  Column column;
-  std::function<Json(std::size_t)> cell;
+/// A row of the table of heads.
+struct HeadRow : HeadScores {
+  std::optional<HeadsReport::Nearest> nearest;
 };
 
-/// Returns the table with these columns and a row for each of `count` items.
-Table filled(Table table, const std::vector<FilledColumn>& columns, std::size_t count) {
-  for (const FilledColumn& one : columns) {
-    table.columns.push_back(one.column);
+/// A row of the table of relations, with the best head and its score if there is one.
+struct RelationRow : RelationWinner {
+  RelationConclusion conclusion;
+  bool untested;
+  std::optional<RelationScore> score{};
+  std::optional<HeadId> best_head{}, owner{}, assigned_head{};
+
+  std::optional<double> best_untrained() const {
+    return score ? std::optional(mass_untrained) : std::nullopt;
   }
-  for (std::size_t item = 0; item < count; ++item) {
-    Json::Array& row = table.rows.emplace_back();
-    for (const FilledColumn& one : columns) {
-      row.push_back(one.cell(item));
-    }
+  std::optional<double> best_lift_untrained() const {
+    return score ? std::optional(lift_untrained) : std::nullopt;
   }
-  return table;
-}
+  /// Returns the baseline of the nearest candidate, if the task names candidates.
+  std::optional<Baseline> nearest_candidate() const {
+    return std::isfinite(nearest.top1) ? std::optional(nearest) : std::nullopt;
+  }
+};
 
 /// Collects the columns of the table of heads.
-class HeadColumns {
+class HeadFields {
  public:
-  HeadColumns(const HeadsReport& report, const HeadsShown& shown)
-      : report_(report), shown_(shown) {}
+  HeadFields(const HeadsReport& report, const HeadsShown& shown) : report_(report), shown_(shown) {}
 
   /// Adds a column, hidden unless it is `wanted` or all columns are.
-  void add(const Column& column, bool wanted, std::function<Json(const HeadScores&)> cell) {
-    columns_.push_back({column.hidden_unless(wanted || shown_.all),
-                        [this, cell](std::size_t h) { return cell(report_.heads[h]); }});
+  template <class Get>
+  void add(const Column& column, bool wanted, Get get) {
+    fields_.add(column.hidden_unless(wanted || shown_.all), get);
+  }
+
+  /// Adds a column that text never shows.
+  template <class Get>
+  void add_hidden(const Column& column, Get get) {
+    fields_.add(column.hidden().no_legend(), get);
   }
 
   /// Adds the scores that need no ground truth: those that are always computed, or the others.
   void add_scores(bool always) {
-    for (std::size_t row = 0; row < score_table().size(); ++row) {
+    for (const std::size_t row : indices(score_table().size())) {
       const ScoreEntry& score = score_table()[row];
       const bool is_pattern = score.from.weight != nullptr;
       const bool is_value = score.from.value != nullptr;
@@ -62,7 +72,7 @@ class HeadColumns {
               .mean_over(is_pattern ? text("pattern_queries.", score.name) : "rows")
               .hidden_unless(!score.from.hidden);
       column.in_legend = !is_pattern;
-      add(column, always || shown_.scores, [row](const HeadScores& head) {
+      add(column, always || shown_.scores, [row](const HeadRow& head) {
         return row < head.values.size() ? Json(head.values[row]) : Json();
       });
     }
@@ -70,23 +80,23 @@ class HeadColumns {
 
   /// Adds the number of queries over which the scores without ground truth are means.
   void add_rows() {
-    columns_.push_back({Column("rows", "rows", "number of queries of entropy and focus").hidden(),
-                        [this](std::size_t h) { return Json(report_.heads[h].rows); }});
+    fields_.add(Column("rows", "rows", "number of queries of entropy and focus").hidden(),
+                &HeadRow::rows);
   }
 
   /// Adds the number of queries that ask for the keys of each known pattern.
   void add_pattern_queries() {
-    for (std::size_t row = 0; row < score_table().size(); ++row) {
+    for (const std::size_t row : indices(score_table().size())) {
       const ScoreEntry& score = score_table()[row];
       if (score.from.weight == nullptr) {
         continue;
       }
-      const Column column(text("pattern_queries.", score.name), text(score.name, " queries"),
-                          "number of queries that ask for the keys of the pattern");
-      columns_.push_back({column.hidden().no_legend(), [this, row](std::size_t h) {
-                            const std::vector<Index>& all = report_.heads[h].pattern_queries;
-                            return row < all.size() ? Json(all[row]) : Json();
-                          }});
+      add_hidden(Column(text("pattern_queries.", score.name), text(score.name, " queries"),
+                        "number of queries that ask for the keys of the pattern"),
+                 [row](const HeadRow& head) {
+                   const std::vector<Index>& all = head.pattern_queries;
+                   return row < all.size() ? Json(all[row]) : Json();
+                 });
     }
   }
 
@@ -94,6 +104,9 @@ class HeadColumns {
   void add_relation(std::size_t r, bool wanted) {
     const std::string& relation = report_.relations[r].relation.name;
     const std::string prefix = text("scores.", relation, ".");
+    const auto of_score = [r](auto get) {
+      return [r, get](const HeadRow& head) { return std::invoke(get, head.relations[r]); };
+    };
     for (const ScoreEntry& score : score_table()) {
       if (score.from.relation == nullptr) {
         continue;
@@ -104,65 +117,75 @@ class HeadColumns {
               .mean_over(prefix + "queries")
               .hidden_unless(!score.from.hidden)
               .no_legend();
-      const auto value = [r, score](const HeadScores& head) {
-        return Json(score.from.relation(head.relations[r]));
-      };
       if (std::string_view(score.name) != "lift") {
-        add(column, wanted, value);
+        add(column, wanted, of_score(score.from.relation));
         continue;
       }
       add(column.of(CellKind::marked, {prefix + "lift", prefix + "owns"}), wanted,
-          [r, value](const HeadScores& head) {
-            return Json(Json::Array{value(head), head.relations[r].owns()});
-          });
+          of_score([](const RelationScore& one) {
+            return Json::Array{one.lift, one.owns()};
+          }));
     }
-    const Column queries(prefix + "queries", text(relation, " queries"), "number of its queries");
-    columns_.push_back({queries.hidden().no_legend(), [this, r](std::size_t h) {
-                          return Json(report_.heads[h].relations[r].queries);
-                        }});
+    add_hidden(Column(prefix + "mass_all", text(relation, " mass_all"),
+                      "attention mass over all queries of the relation")
+                   .mean_over(prefix + "queries"),
+               of_score(&RelationScore::mass_all));
+    add_hidden(Column(prefix + "baseline", text(relation, " baseline"),
+                      "attention mass reached without looking at content")
+                   .mean_over(prefix + "queries"),
+               of_score(&RelationScore::baseline));
+    add_hidden(Column(prefix + "p_lift", text(relation, " p of the lift"),
+                      "probability of the lift if it were at most 0.1")
+                   .mean_over(prefix + "queries"),
+               of_score(&RelationScore::p_lift));
+    add_hidden(Column(prefix + "queries", text(relation, " queries"), "number of its queries"),
+               of_score(&RelationScore::queries));
+    add_hidden(Column(prefix + "examples", text(relation, " examples"),
+                      "number of examples with such a query"),
+               of_score(&RelationScore::examples));
   }
 
   /// Adds the properties of a head that need no ground truth and are not scores.
   void add_habits() {
     using Offset = HeadScores::Offset;
     const auto of_first_offset = [](auto part) {
-      return [part](const HeadScores& head) {
-        return head.offsets.empty() ? Json() : Json(part(head.offsets[0]));
+      return [part](const HeadRow& head) {
+        return head.offsets.empty() ? Json() : Json(std::invoke(part, head.offsets[0]));
       };
     };
     add(element_column("offsets.0", 0, "argmax offset",
                        "most common offset (key - query) of the largest weights"),
-        shown_.scores, of_first_offset([](const Offset& offset) { return offset.offset; }));
+        shown_.scores, of_first_offset(&Offset::offset));
     add(element_column("offsets.0", 1, "offset share", "share of the queries with that offset")
             .mean_over("rows"),
-        shown_.scores, of_first_offset([](const Offset& offset) { return offset.share; }));
+        shown_.scores, of_first_offset(&Offset::share));
+    add_hidden(Column("offsets", "offsets", "every such offset with its share, most common first"),
+               [](const HeadRow& head) {
+                 return mapped(head.offsets, [](const Offset& one) {
+                   return Json(Json::Array{one.offset, one.share});
+                 });
+               });
     add({"like", "most like", "known pattern with more than 0.5 of the head's attention"},
-        shown_.scores, [](const HeadScores& head) { return Json(head.like); });
+        shown_.scores, &HeadRow::like);
     add({"labels", "labels", "what most of the largest weights have in common, such as an offset"},
-        shown_.scores, [](const HeadScores& head) { return Json(head.labels); });
+        shown_.scores, &HeadRow::labels);
   }
 
   /// Adds the head with the most similar patterns and its distance.
   void add_nearest() {
-    const auto add_part = [&](const Column& column, auto part) {
-      const auto cell = [this, part](std::size_t h) {
-        const std::optional<HeadsReport::Nearest> nearest = report_.nearest_to(h);
-        return nearest ? Json(part(*nearest)) : Json();
-      };
-      columns_.push_back({column.hidden_unless(shown_.map || shown_.all), cell});
-    };
-    add_part(
-        Column("nearest", "nearest", "the head with the most similar pattern").of(CellKind::head),
-        [this](const HeadsReport::Nearest& nearest) {
-          return HeadId(report_.heads[nearest.head]);
+    add(Column("nearest", "nearest", "the head with the most similar pattern").of(CellKind::head),
+        shown_.map, [this](const HeadRow& head) -> std::optional<HeadId> {
+          if (!head.nearest) return std::nullopt;
+          return report_.heads[head.nearest->head];
         });
-    add_part(Column("nearest_distance", "apart",
-                    "distance to that head: 0 for equal patterns, 0.83 for disjoint ones")
-                 .fixed(3),
-             [](const HeadsReport::Nearest& nearest) { return nearest.distance; });
+    add(Column("nearest_distance", "apart",
+               "distance to that head: 0 for equal patterns, 0.83 for disjoint ones")
+            .fixed(3),
+        shown_.map,
+        [](const HeadRow& head) { return head.nearest ? Json(head.nearest->distance) : Json(); });
   }
 
-  const std::vector<FilledColumn>& all() const { return columns_; }
+  const Fields<HeadRow>& all() const { return fields_; }
 
  private:
   bool is_defined(const ScoreEntry& score) const {
@@ -173,190 +196,199 @@ class HeadColumns {
 
   const HeadsReport& report_;
   const HeadsShown& shown_;
-  std::vector<FilledColumn> columns_;
+  Fields<HeadRow> fields_;
 };
 
-/// Collects the columns of the table of relations.
-class RelationColumns {
- public:
-  explicit RelationColumns(const HeadsReport& report) : report_(report) {}
-
-  void add(const Column& column, std::function<Json(const RelationWinner&)> cell) {
-    columns_.push_back(
-        {column, [this, cell](std::size_t r) { return cell(report_.relations[r]); }});
-  }
-
-  /// Adds a column on the best head, null if no head is of the relation's kind of attention.
-  void add_best(const Column& column, std::function<Json(std::size_t r)> cell) {
-    columns_.push_back({column, [this, cell](std::size_t r) {
-                          const bool has_best = report_.relations[r].candidates > 0;
-                          return has_best ? cell(r) : Json();
-                        }});
-  }
-
-  /// Adds a number of the best head's score on the relation.
-  template <class Number>
-  void add_score(const Column& column, Number RelationScore::*number) {
-    add_best(column, [this, number](std::size_t r) { return Json(report_.best_score(r).*number); });
-  }
-
-  void push_back(FilledColumn column) { columns_.push_back(std::move(column)); }
-  const std::vector<FilledColumn>& all() const { return columns_; }
-
- private:
-  const HeadsReport& report_;
-  std::vector<FilledColumn> columns_;
-};
+/// Returns the columns of a baseline without a model, at `prefix`. explained: whether the legend
+/// has the last one, which is the same for every baseline.
+Fields<Baseline> baseline_fields(const std::string& prefix, const std::string& title,
+                                 const std::string& meaning, bool shown, bool explained) {
+  Fields<Baseline> fields;
+  fields.add(Column(prefix + "top1", title, meaning).fixed(3).hidden_unless(shown),
+             &Baseline::top1);
+  fields.add(Column(prefix + "wrong", title + " wrong", "queries that this baseline does not find")
+                 .hidden()
+                 .no_legend(),
+             &Baseline::wrong);
+  Column there(prefix + "best_top1_where_wrong", "head there",
+               "top1 of the best head at queries that this baseline gets wrong; low if the head "
+               "does the same as the baseline");
+  there.in_legend = explained;
+  fields.add(there.fixed(3).hidden_unless(shown), &Baseline::head_top1_where_wrong);
+  return fields;
+}
 
 /// Adds the columns of the baselines without a model, shown if a task names candidates.
-void add_baselines(RelationColumns& columns, bool shown) {
-  const char* where_wrong =
-      "top1 of the best head at queries that this baseline gets wrong; low if the head does the "
-      "same as the baseline";
-  const auto nearest = [](double Baseline::*number) {
-    return [number](const RelationWinner& winner) {
-      return std::isfinite(winner.nearest.top1) ? Json(winner.nearest.*number) : Json();
-    };
+void add_baselines(Fields<RelationRow>& fields, bool shown) {
+  fields.add(Column("baselines.best_offset", "offset of the baseline", "the best fixed offset")
+                 .hidden()
+                 .no_legend(),
+             &RelationRow::best_offset);
+  fields.add_part(baseline_fields("baselines.offset.", "best offset",
+                                  "top1 of a baseline that always attends at the best fixed offset",
+                                  shown, true),
+                  &RelationRow::offset);
+  fields.add_part(baseline_fields("baselines.nearest.", "nearest",
+                                  "top1 of a baseline that attends to the nearest candidate", shown,
+                                  false),
+                  &RelationRow::nearest_candidate);
+}
+
+/// Returns the scores of the best head that text shows.
+Fields<RelationScore> best_fields() {
+  const auto mean = [](const char* key, const char* title, const char* meaning) {
+    return Column(key, title, meaning).mean_over("best.queries");
   };
-  columns.add(Column("baselines.offset.top1", "best offset",
-                     "top1 of a baseline that always attends at the best fixed offset")
-                  .fixed(3)
-                  .hidden_unless(shown),
-              [](const RelationWinner& winner) { return Json(winner.offset.top1); });
-  columns.add(Column("baselines.offset.best_top1_where_wrong", "head there", where_wrong)
-                  .fixed(3)
-                  .hidden_unless(shown),
-              [](const RelationWinner& winner) {
-                return Json(winner.offset.head_top1_where_wrong);
-              });
-  columns.add(Column("baselines.nearest.top1", "nearest",
-                     "top1 of a baseline that attends to the nearest candidate")
-                  .fixed(3)
-                  .hidden_unless(shown),
-              nearest(&Baseline::top1));
-  columns.add(Column("baselines.nearest.best_top1_where_wrong", "head there", where_wrong)
-                  .fixed(3)
-                  .hidden_unless(shown)
-                  .no_legend(),
-              nearest(&Baseline::head_top1_where_wrong));
+  Fields<RelationScore> fields;
+  fields.add(
+      mean("best.mass", "mass", "mean attention on the relation's keys").fixed(3).no_legend(),
+      &RelationScore::mass);
+  fields.add(mean("best.top1", "top1", "share of queries whose largest weight is on such a key")
+                 .fixed(3)
+                 .no_legend(),
+             &RelationScore::top1);
+  fields.add(mean("best.lift", "lift",
+                  "attention mass above the baseline: 0 is chance, 1 is perfect")
+                 .fixed(3),
+             &RelationScore::lift);
+  fields.add(mean("best.baseline", "baseline", "attention mass reached without looking at content")
+                 .fixed(3)
+                 .no_legend(),
+             &RelationScore::baseline);
+  fields.add(mean("best.p", "uncorrected p", "p before the correction").hidden().no_legend(),
+             &RelationScore::p);
+  fields.add(mean("best.p_lift", "p of the lift", "probability of the lift if it were at most 0.1")
+                 .hidden()
+                 .no_legend(),
+             &RelationScore::p_lift);
+  fields.add(mean("best.p_holm", "p",
+                  "probability that shuffled ground truth gives some head as much mass, or "
+                  "that of a lift of at most 0.1 if it is larger; Holm-corrected for all "
+                  "relations")
+                 .shown_as(Form::p_value),
+             &RelationScore::p_holm);
+  fields.add(mean("best.mass_all", "mass_all", "attention mass over all queries of the relation")
+                 .hidden()
+                 .no_legend(),
+             &RelationScore::mass_all);
+  fields.add(
+      Column("best.owns", "owns", "whether the score makes the head an owner").hidden().no_legend(),
+      &RelationScore::owns);
+  return fields;
 }
 
-/// Adds the columns of the best head and its scores.
-void add_best_head(RelationColumns& columns, const HeadsReport& report) {
-  columns.add_best(
-      Column("best", "best head",
-             "head with the most mass on one half of the examples, scored on the other half")
-          .of(CellKind::head, {"best.layer", "best.head"}),
-      [&report](std::size_t r) { return Json(HeadId(report.heads[report.relations[r].best])); });
-  columns.add_score(Column("best.mass", "mass", "mean attention on the relation's keys")
-                        .fixed(3)
-                        .mean_over("best.queries")
-                        .no_legend(),
-                    &RelationScore::mass);
-  columns.add_score(Column("best.top1", "top1",
-                           "share of queries whose largest weight is on such a key")
-                        .fixed(3)
-                        .mean_over("best.queries")
-                        .no_legend(),
-                    &RelationScore::top1);
-  columns.add_score(Column("best.lift", "lift",
-                           "attention mass above the baseline: 0 is chance, 1 is perfect")
-                        .fixed(3)
-                        .mean_over("best.queries"),
-                    &RelationScore::lift);
-  columns.add_score(Column("best.baseline", "baseline",
-                           "attention mass reached without looking at content")
-                        .fixed(3)
-                        .mean_over("best.queries")
-                        .no_legend(),
-                    &RelationScore::baseline);
-  columns.add_score(
-      Column("best.p_holm", "p",
-             "probability that shuffled ground truth gives some head as much mass, or "
-             "that of a lift of at most 0.1 if it is larger; Holm-corrected for all "
-             "relations")
-          .shown_as(Form::p_value)
-          .mean_over("best.queries"),
-      &RelationScore::p_holm);
+/// Returns the numbers from which the best head was scored.
+Fields<RelationScore> count_fields(bool shown) {
+  const auto count = [shown](const char* key, const char* title) {
+    return Column(key, title, "number used to score the best head")
+        .shown_as(Form::grouped)
+        .hidden_unless(shown)
+        .no_legend();
+  };
+  Fields<RelationScore> fields;
+  fields.add(count("best.queries", "queries"), &RelationScore::queries);
+  fields.add(count("best.examples", "examples"), &RelationScore::examples);
+  return fields;
 }
 
-/// Adds the owner, which is hidden: the verdict shows it.
-void add_owner(RelationColumns& columns, const HeadsReport& report) {
-  columns.add(Column("owner", "owner", "the best head if it owns the relation")
-                  .of(CellKind::head)
-                  .hidden()
-                  .no_legend(),
-              [&report](const RelationWinner& winner) {
-                return winner.owned ? Json(HeadId(report.heads[winner.best])) : Json();
-              });
+/// Adds facts of a relation that text does not show: the conclusion has them.
+void add_hidden_facts(Fields<RelationRow>& fields) {
+  const auto add = [&](const Column& column, auto get) {
+    fields.add(column.hidden().no_legend(), get);
+  };
+  add({"positional", "positional", "whether the position of the query decides the keys"},
+      [](const RelationRow& row) { return row.relation.positional; });
+  add(Column("owner", "owner", "the best head if it owns the relation").of(CellKind::head),
+      &RelationRow::owner);
+  add(Column("assigned", "assigned", "head of the relation if each head gets at most one")
+          .of(CellKind::head),
+      &RelationRow::assigned_head);
+  add({"assigned_owns", "assigned owns", "whether that head owns the relation"},
+      &RelationRow::assigned_owns);
+  add({"mass_any_head", "mass of any head", "mean over queries of the largest mass of any head"},
+      &RelationRow::mass_any);
+  add({"untested", "untested", "whether nothing can be tested: every sequence has the same keys"},
+      &RelationRow::untested);
+  add({"exchanges", "exchanges", "permutations of the ground truth that differ"},
+      &RelationRow::exchanges);
+}
+
+std::vector<RelationRow> rows_of(const HeadsReport& report,
+                                 const std::vector<RelationConclusion>& conclusions) {
+  const auto head_at = [&](std::size_t h) -> HeadId { return report.heads[h]; };
+  std::vector<RelationRow> rows;
+  for (const std::size_t r : indices(report.relations.size())) {
+    RelationRow row{report.relations[r], conclusions[r], report.is_untested(r)};
+    if (row.candidates > 0) {
+      row.score = report.best_score(r);
+      row.best_head = head_at(row.best);
+    }
+    if (row.owned) row.owner = head_at(row.best);
+    if (row.assigned) row.assigned_head = head_at(*row.assigned);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace
 
-std::optional<HeadsReport::Nearest> HeadsReport::nearest_to(std::size_t h) const {
-  if (distances.empty()) {
-    return std::nullopt;
-  }
-  std::optional<Nearest> nearest;
-  for (std::size_t other = 0; other < heads.size(); ++other) {
-    const double distance = distances[h * heads.size() + other];
-    if (other == h || !std::isfinite(distance)) {
-      continue;
-    }
-    if (!nearest || distance < nearest->distance) {
-      nearest = Nearest{other, distance};
-    }
-  }
-  return nearest;
-}
-
 Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit) {
-  HeadColumns columns(report, shown);
-  columns.add(kHeadColumn, true, [](const HeadScores& head) { return Json(HeadId(head)); });
-  columns.add_scores(true);
-  columns.add_rows();
-  for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    columns.add_relation(r, relations_fit);
+  HeadFields fields(report, shown);
+  fields.add(kHeadColumn, true, [](const HeadRow& head) { return HeadId(head); });
+  fields.add_scores(true);
+  fields.add_rows();
+  for (const std::size_t r : indices(report.relations.size())) {
+    fields.add_relation(r, relations_fit);
   }
   if (!report.distances.empty()) {
-    columns.add_scores(false);
-    columns.add_pattern_queries();
-    columns.add_habits();
-    columns.add_nearest();
+    fields.add_scores(false);
+    fields.add_pattern_queries();
+    fields.add_habits();
+    fields.add_nearest();
   }
-  return filled({.name = "heads"}, columns.all(), report.heads.size());
+  std::vector<HeadRow> rows;
+  for (const std::size_t h : indices(report.heads.size())) {
+    rows.push_back({report.heads[h], report.nearest_to(h)});
+  }
+  return fields.all().table({.name = "heads"}, rows);
 }
 
-Table relations_table(const HeadsReport& report, const std::vector<std::string>& conclusions,
+Table relations_table(const HeadsReport& report, const std::vector<RelationConclusion>& conclusions,
                       const HeadsShown& shown) {
-  const bool has_nearest = std::ranges::any_of(report.relations, [](const RelationWinner& winner) {
-    return std::isfinite(winner.nearest.top1);
+  const std::vector<RelationRow> rows = rows_of(report, conclusions);
+  const bool has_nearest = std::ranges::any_of(rows, [](const RelationRow& row) {
+    return row.nearest_candidate().has_value();
   });
-  const char* rests = "number used to score the best head";
-  RelationColumns columns(report);
-  columns.add(Column("name", "relation", "the keys to attend to, known from the task").no_legend(),
-              [](const RelationWinner& winner) { return Json(winner.relation.name); });
-  add_best_head(columns, report);
-  add_owner(columns, report);
-  columns.push_back(
-      {Column("verdict", "verdict",
-              "a head owns a relation (*) if its lift is at least 0.3 and p is below 0.01")
-           .of(CellKind::marked, {"verdict", "owned"}),
-       [&](std::size_t r) {
-         return Json(Json::Array{conclusions[r], report.relations[r].owned});
-       }});
-  columns.add_best(Column("best.mass_untrained", "untrained",
-                          "mass of the best head before training")
-                       .fixed(3)
-                       .mean_over("best.queries"),
-                   [&](std::size_t r) { return Json(report.relations[r].mass_untrained); });
-  const auto count = [&](const char* key, const char* title) {
-    return Column(key, title, rests).shown_as(Form::grouped).hidden_unless(shown.all).no_legend();
-  };
-  columns.add_score(count("best.queries", "queries"), &RelationScore::queries);
-  columns.add_score(count("best.examples", "examples"), &RelationScore::examples);
-  add_baselines(columns, has_nearest);
-  return filled({.name = "relations"}, columns.all(), report.relations.size());
+  Fields<RelationRow> fields;
+  fields.add(Column("name", "relation", "the keys to attend to, known from the task").no_legend(),
+             [](const RelationRow& row) { return row.relation.name; });
+  fields.add(Column("best", "best head",
+                    "head with the most mass on one half of the examples, scored on the other half")
+                 .of(CellKind::head, {"best.layer", "best.head"}),
+             &RelationRow::best_head);
+  fields.add_part(best_fields(), &RelationRow::score);
+  add_hidden_facts(fields);
+  fields.add(Column("verdict", "verdict",
+                    "a head owns a relation (*) if its lift is at least 0.3 and p is below 0.01")
+                 .of(CellKind::marked, {"verdict", "owned"}),
+             [](const RelationRow& row) {
+               return Json::Array{row.conclusion.text, row.owned};
+             });
+  fields.add(Column("guard", "guard", "the guard that refused a conclusion").hidden().no_legend(),
+             [](const RelationRow& row) { return row.conclusion.guard; });
+  fields.add(Column("best.mass_untrained", "untrained", "mass of the best head before training")
+                 .fixed(3)
+                 .mean_over("best.queries"),
+             &RelationRow::best_untrained);
+  fields.add(Column("best.lift_untrained", "lift over untrained",
+                    "attention mass above that before training, as a share of the rest")
+                 .mean_over("best.queries")
+                 .hidden()
+                 .no_legend(),
+             &RelationRow::best_lift_untrained);
+  fields.add_part(count_fields(shown.all), &RelationRow::score);
+  add_baselines(fields, has_nearest);
+  return fields.table({.name = "relations", .optional_parts = {"best", "baselines.nearest"}}, rows);
 }
 
 }  // namespace headlab

@@ -1,5 +1,4 @@
-// The tables of a report of heads. Each column comes with the function that computes its cells from
-// the report, so that a column and its cells cannot get out of step.
+// The parts of a report of heads as a result: its tables, and the facts next to them.
 // Read next: scores_tables.cc.
 #pragma once
 
@@ -13,10 +12,16 @@ namespace headlab {
 /// Returns every head with its scores. Scores on relations are hidden unless `relations_fit` on a
 /// screen.
 Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit);
+/// What is concluded about a relation, and the guard that refused to conclude more ("": none).
+struct RelationConclusion {
+  std::string text, guard;
+};
 /// Returns every relation with its best head. conclusions: one for each relation.
-Table relations_table(const HeadsReport& report, const std::vector<std::string>& conclusions,
+Table relations_table(const HeadsReport& report, const std::vector<RelationConclusion>& conclusions,
                       const HeadsShown& shown);
-/// Returns the relations that several heads share.
+/// Returns the facts of heads.json: the shared relations with all their classes, and the distances.
+Json about_of(const HeadsReport& report);
+/// Returns the relations that several heads share; their rows are those of about_of.
 Table divisions_table(const HeadsReport& report, bool shown);
 /// Returns mass and cost of each head of a shared relation, for each class of queries.
 Table classes_table(const HeadsReport& report);

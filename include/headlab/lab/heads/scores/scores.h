@@ -215,6 +215,11 @@ struct HeadsReport {
   /// Returns whether enough examples ask for relation r, with keys that are not the same in every
   /// sequence.
   bool is_judged(std::size_t r) const { return best_score(r).enough() && !relations[r].fixed_keys; }
+  /// Returns whether relation r has enough examples, but nothing to test: every sequence has the
+  /// same keys.
+  bool is_untested(std::size_t r) const {
+    return best_score(r).enough() && relations[r].fixed_keys;
+  }
   struct Nearest {
     std::size_t head = 0;  // its index
     double distance = 0;
@@ -228,6 +233,7 @@ struct HeadsReport {
   /// .99".
   std::string sentence(const Division& division) const;
 };
+/// Returns the content of heads.json: the result with everything.
 Json to_json(const HeadsReport& report);
 /// Parts that text shows in addition to the best head of each relation. Each of them shows every
 /// head, with entropy, focus, and mass and lift on each relation, as does a task without relations.

@@ -30,7 +30,7 @@ export function ownerOf(run, relation) {
 export function isUntested(run, relation) {
   const name = run.task.relations[relation]?.name;
   const row = run.reports.heads?.relations.find((entry) => entry.name === name);
-  return Boolean(row?.verdict?.startsWith('not tested'));
+  return Boolean(row?.untested);
 }
 
 /// All sets of heads of a run with their losses, or null: {heads: [[m, head]], losses[bits of
