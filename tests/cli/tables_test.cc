@@ -318,6 +318,18 @@ TEST_F(Tables, ListFilesWithTheirKeys) {
   EXPECT_GE(compared, 17u);
 }
 
+TEST_F(Tables, FlagsThatOnlyShowAResultDoNotMakeAnother) {
+  done(tiny({"--out", "a"}));
+  const Words heads = {"heads", "a", "--examples", "16"};
+  done(heads);
+  done(with(heads, {"--all", "--scores", "--map", "--json", "--threads", "1", "--svg", "h.svg"}));
+  const Json kept_heads = kept("a/heads.json");
+  EXPECT_EQ(kept_heads.find("others"), nullptr);
+  EXPECT_EQ(kept_heads.at("options").dump(), R"({"examples":16,"permutations":199,"npy":""})");
+  done({"heads", "a", "--examples", "20"});
+  EXPECT_EQ(kept("a/heads.json").at("others").items().size(), 1u) << "examples change it";
+}
+
 TEST_F(Tables, HaveARowForEachAnalysis) {
   done(tiny({"--out", "a"}));
   const std::string help = done({"--help", "all"}).out, files = done({"list", "files"}).out;

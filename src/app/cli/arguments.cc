@@ -319,6 +319,7 @@ Flags Invocation::out_setting(bool if_asked) {
   s.group("output");
   s.string("out", out_,
            if_asked ? "file for the result" : "file for the result (default: in the run)", "FILE");
+  s.mark_display({"out"});
   return s;
 }
 

@@ -28,6 +28,7 @@ struct CurveFlags {
     add_jobs(s, jobs);
     s.group("output");
     s.boolean("force", force, "recompute results that are already stored");
+    s.mark_display({"jobs", "force"});
     picture.add_to(s);
     return s;
   }

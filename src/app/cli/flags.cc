@@ -176,6 +176,7 @@ Flags CommonFlags::settings(bool shows_tables) {
   one.placeholder = "N";  // only some benchmarks take several numbers
   s.add(one);
   s.boolean("help", help, "show the help of a command");
+  s.mark_display({kCommon.begin(), kCommon.end()});
   return s;
 }
 

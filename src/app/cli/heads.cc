@@ -34,6 +34,7 @@ struct HeadsFlags {
     s.boolean("map", shown.map, "show which heads attend to the same keys");
     s.boolean("all", shown.all, "show every head, and all that is hidden by default");
     s.boolean("explain", explain, "explain the columns, one a line");
+    s.mark_display({"scores", "map", "all", "explain"});
     s.group("output");
     s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);

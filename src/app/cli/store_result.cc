@@ -19,14 +19,9 @@ namespace fs = std::filesystem;
 
 /// Returns the settings that determine the result, without those for display and storage.
 Json deciding_settings(const Invocation& call) {
-  constexpr std::string_view kShown[] = {"table", "json", "threads", "help", "out", "scores", "map",
-                                         "all", "explain", "csv", "latex", "svg", "width", "force",
-                                         "quiet", "jobs",
-                                         // flags of results that belong to no run
-                                         "patterns", "tokens", "truth", "unnormalised"};
   Json::Object kept;
   for (const Setting& setting : call.settings().all()) {
-    if (std::ranges::count(kShown, setting.name) == 0) {
+    if (setting.changes_result) {
       kept.emplace_back(setting.name, setting.get());
     }
   }

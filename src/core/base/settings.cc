@@ -128,6 +128,12 @@ void Settings::mark_decided(const std::vector<std::string>& names) {
   }
 }
 
+void Settings::mark_display(const std::vector<std::string>& names) {
+  for (Setting& setting : table_) {
+    if (std::ranges::find(names, setting.name) != names.end()) setting.changes_result = false;
+  }
+}
+
 std::vector<std::string> Settings::names() const { return texts_of(table_, &Setting::name); }
 
 const Setting* Settings::find(std::string_view name) const {

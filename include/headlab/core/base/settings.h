@@ -31,6 +31,7 @@ struct Setting {
   Json usual{};             // files omit the setting if it has this value; null: never
   bool decided = false;     // whether the task, or the program that wrote the config, decides it:
                             // in files, but no flag
+  bool changes_result = true;  // false: only how a result is computed, shown or stored
 };
 
 class Settings {
@@ -58,6 +59,8 @@ class Settings {
   void add(Settings others);
   /// Marks settings as decided elsewhere.
   void mark_decided(const std::vector<std::string>& names);
+  /// Marks settings that do not change the result.
+  void mark_display(const std::vector<std::string>& names);
 
   const std::vector<Setting>& all() const& { return table_; }
   std::vector<Setting> all() && { return std::move(table_); }
