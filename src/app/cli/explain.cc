@@ -8,6 +8,7 @@
 #include "app/cli/words.h"
 #include "app/report/results.h"
 #include "headlab/app/report/result_text.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/data/file_kind.h"
 
@@ -161,9 +162,12 @@ Output explain_mistakes(const Invocation& call, const LessonFlags&) {
   Table table = corrections_table();
   table.shown = false;
   std::string said = "common mistakes, and what is true:\n";
-  for (const Json::Array& row : table.rows) {
-    said += "\n" + beside("said:", 8, row[1].string()) +
-            beside("true:", 8, text(row[2].string(), " (", row[3].string(), ")"));
+  const std::vector<Json> claims = table.cells("claim");
+  const std::vector<Json> facts = table.cells("fact");
+  const std::vector<Json> sources = table.cells("source");
+  for (const std::size_t i : indices(table.rows.size())) {
+    said += "\n" + beside("said:", 8, claims[i].string()) +
+            beside("true:", 8, text(facts[i].string(), " (", sources[i].string(), ")"));
   }
   return reproducible(call, Result{.about = stamped({{"topic", "mistakes"}}), .tables = {table}},
                       said);

@@ -11,6 +11,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 namespace {
@@ -352,32 +353,46 @@ Table memory_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   return table;
 }
 
+namespace {
+
+/// Growth of one part of attention, and its operations at this size.
+struct PartCost {
+  const char *name, *time, *memory;
+  double operations;
+};
+
+}  // namespace
+
 Table complexity_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
-  Table table{
-      .name = "complexity",
-      .columns = {{"part", "part of attention"},
-                  {"time", "time"},
-                  {"memory", "memory"},
-                  Column("operations", "operations", "operations of a forward pass at this size")
-                      .shown_as(Form::grouped),
-                  Column("share", "share", "share of the operations of all parts").fixed(3)},
-      .title = "growth with T = S tokens and d = C, and operations at this size",
-      .note =
-          "scores and sums of values exceed the projections if T is above d (1 + G / H)\n"
-          "masked scores are counted too: a causal mask halves nothing"};
-  double all = 0;
   const std::vector<OpCount> ops = ops_of(layers, batch);
-  const auto add = [&](const char* name, const char* time, const char* memory, Part part) {
+  const auto operations = [&](Part part) {
     double sum = 0;
     for (const OpCount& op : ops) sum += op.part == part ? sum_of(op.forward, layers) : 0;
-    table.rows.push_back({name, time, memory, exact(sum)});
-    all += sum;
+    return sum;
   };
-  add("four projections", "T d^2", "T d", Part::projections);
-  add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", Part::products);
-  add(function_of(layers).name, "H T^2", "the same", Part::function);
-  for (Json::Array& row : table.rows) row.push_back(row[3].number() / all);
-  return table;
+  const std::vector<PartCost> parts = {{"four projections", "T d^2", "T d",
+                                        operations(Part::projections)},
+                                       {"scores and sums of values", "T^2 d",
+                                        "H T^2 composed, H T fused", operations(Part::products)},
+                                       {function_of(layers).name, "H T^2", "the same",
+                                        operations(Part::function)}};
+  double all = 0;
+  for (const PartCost& part : parts) all += part.operations;
+  Fields<PartCost> fields;
+  fields.add({"part", "part of attention"}, &PartCost::name);
+  fields.add({"time", "time"}, &PartCost::time);
+  fields.add({"memory", "memory"}, &PartCost::memory);
+  fields.add(Column("operations", "operations", "operations of a forward pass at this size")
+                 .shown_as(Form::grouped),
+             [](const PartCost& part) { return exact(part.operations); });
+  fields.add(Column("share", "share", "share of the operations of all parts").fixed(3),
+             [&](const PartCost& part) { return exact(part.operations) / all; });
+  return fields.table(
+      {.name = "complexity",
+       .title = "growth with T = S tokens and d = C, and operations at this size",
+       .note = "scores and sums of values exceed the projections if T is above d (1 + G / H)\n"
+               "masked scores are counted too: a causal mask halves nothing"},
+      parts);
 }
 
 Result cost_result(const std::vector<AttentionSlotSizes>& layers, Index batch) {
