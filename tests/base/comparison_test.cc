@@ -8,8 +8,6 @@
 
 #include "headlab/core/base/random.h"
 #include "headlab/lab/results/arms.h"
-#include "support/columns_text.h"
-#include "support/golden_text.h"
 
 namespace headlab { namespace {
 
@@ -30,10 +28,6 @@ TEST(SignFlips, AreCountedInEveryWay) {
   EXPECT_TRUE(std::isnan(p_of({1, std::nan("")})));
   EXPECT_EQ(least_p(5), 0.0625);
   EXPECT_EQ(p_of(Row(40, 1)), least_p(40)) << "drawn";
-}
-
-TEST(Ratios, HaveTheColumnsOfTheGoldenFile) {
-  expect_golden("base/ratio_columns.txt", columns_text(ratio_columns("key", "title")));
 }
 
 TEST(SignFlips, SeveralArmsUseTheLargestStatistic) {

@@ -9,8 +9,6 @@
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/heads/weights/matrix.h"
-#include "support/columns_text.h"
-#include "support/golden_text.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/scripted.h"
@@ -314,10 +312,6 @@ TEST(HeadScores, SeeAllKeysInAnEncoder) {
   EXPECT_NEAR(head.relations[0].mass, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.relations[1].baseline, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.value("entropy"), std::log(10), 20 * kEpsilon);
-}
-
-TEST(Results, HaveTheColumnsOfTheGoldenFile) {
-  expect_golden("heads/columns.txt", columns_text(result_of(HeadsReport{}, {true, true, true})));
 }
 
 TEST(HeadScores, HaveATableOfMeanings) {

@@ -29,13 +29,30 @@ Table example() {
 }
 
 TEST(Results, HaveTheColumnsOfTheGoldenFile) {
-  std::string columns = columns_text(result_of(Page{}));
+  std::string columns;
   for (const ResultEntry& entry : result_table()) {
     if (entry.shape != nullptr) {
       columns += columns_text(entry.shape());
     }
   }
   expect_golden("report/columns.txt", columns);
+}
+
+TEST(Results, NameTheTablesOfTheirCommand) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(tables_of("ablate"), (Names{"heads", "set", "pairs", "relations"}));
+  EXPECT_EQ(tables_of("attribute"), (Names{"parts", "examples"})) << "one is in no file";
+  EXPECT_EQ(tables_of("eval"), (Names{"summary", "positions", "answers", "targets"}));
+  EXPECT_EQ(tables_of("train"), Names());
+}
+
+TEST(Results, NestKeysOfRowsInTheirTable) {
+  const auto entry = std::ranges::find(result_table(), "heads.json", &ResultEntry::file);
+  const std::string keys = " " + keys_of(*entry);
+  for (const char* part : {" heads(layer head", " scores.RELATION.mass_all", " untested",
+                           " divisions(relation heads by", " kinds(name explained p)"}) {
+    EXPECT_NE(keys.find(part), keys.npos) << part << " in" << keys;
+  }
 }
 
 TEST(ResultText, ShowsEachCellByItsColumn) {

@@ -19,7 +19,8 @@ Output analysis(Invocation& call) {
   const Result found = row.find(run, examples);
   const std::string judged =
       examples_text(*run.task, at_most_different(*run.task, examples)) + "\n";
-  const bool wants_single = !row.single.empty() && call.value("table") == row.single;
+  const bool wants_single =
+      row.single_shape != nullptr && call.value("table") == row.single_shape().tables[0].name;
   if (!wants_single) return store_result(call, run, found, judged, row.file);
   Output output = store_result(call, run, output_of(found, "\n" + judged), row.file);
   output.tables.push_back(row.find_single(run, examples));

@@ -39,23 +39,20 @@ bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 /// Flags that choose and format a table; commands without tables do not have them.
 constexpr std::array<const char*, 3> kTableFlags = {"csv", "latex", "table"};
 
-/// Returns the names of the tables of a command; empty if they are known only when it is done.
-std::vector<std::string> table_names(const Command& command) {
-  const auto analysis = std::ranges::find(analyses(), command.name, &Analysis::name);
-  if (analysis != analyses().end()) {
-    std::vector<std::string> names = texts_of(analysis->shape().tables, &Table::name);
-    if (!analysis->single.empty()) names.push_back(analysis->single);
-    return names;
-  }
-  return command.tables.value_or(TableNames());
+/// Returns NAME of NAME.2, the table of the second of several heads.
+std::string without_number(const std::string& name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool is_numbered = last != name.npos && last + 1 < name.size() && name[last] == '.';
+  return is_numbered ? name.substr(0, last) : name;
 }
 
 /// Returns whether `name` is one of these tables or a part of one: a column of lists makes the
-/// table NAME.COLUMN, and each of several heads NAME HEAD.
+/// table NAME.COLUMN, and each of several heads NAME HEAD or NAME.NUMBER.
 bool names_table(const std::string& name, const std::vector<std::string>& tables) {
   return std::ranges::any_of(tables, [&](const std::string& table) {
     const char next = name.size() > table.size() ? name[table.size()] : '\0';
-    return name == table || (name.starts_with(table) && (next == '.' || next == ' '));
+    const bool is_part = name.starts_with(table) && (next == '.' || next == ' ');
+    return is_part || without_number(name) == without_number(table);
   });
 }
 
@@ -117,7 +114,7 @@ std::vector<std::string> Invocation::tasks_named() const {
 void Invocation::read(const Flags& own, const Flags& more, const std::string& more_help) {
   settings_ = own;
   settings_.append(more);
-  const bool shows_tables = !command_.tables || !command_.tables->empty();
+  const bool shows_tables = has_tables(command_);
   if (!shows_tables) refuse_table_flags();
   settings_.append(common_.settings(shows_tables));
   if (common_.help) throw HelpWanted{help(more_help), settings_.all(), flag_groups(settings_)};

@@ -2,6 +2,7 @@
 // function, declare the function below, and add a row. Everything around a command is in
 // program.cc. Read next: eval.cc, the shortest command on a run.
 #include "app/cli/commands.h"
+#include "app/report/results.h"
 #include "headlab/lab/results/words.h"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ using Body = Output(Invocation& call);
 Body train, eval, patch, sample, heads, pattern, history, ablate, circuits, analysis, prune, curve,
     page, sweep, compare, bench, cost, list, explain, show, runs, start, completion, import_command,
     export_command;
+/// The tables of results that this folder makes; the registry has all others.
+Result runs_shape(), show_shape(), pattern_shape(), list_shape();
 
 constexpr const char *kTrain = "training", *kLook = "inspection", *kWhy = "causal analysis",
                      *kRemove = "pruning";
@@ -33,56 +36,50 @@ std::vector<Command> with_analyses(std::vector<Command> all) {
 std::vector<Command> table = with_analyses({
     // in the order of help
     {"start", kTrain, "a tour of six commands on one small run", "headlab start",
-     "[relations|english]", start, TableNames{}},
+     "[relations|english]", start},
     {"train", kTrain, "train a model on a task",
-     "headlab train --task relations --heads 8 --out runs/full", "", train, TableNames{}},
-    {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval,
-     TableNames{"summary", "positions", "answers", "targets"}},
-    {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample, TableNames{}},
+     "headlab train --task relations --heads 8 --out runs/full", "", train},
+    {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval},
+    {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample},
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
-     "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", "", sweep,
-     TableNames{"groups", "results", "roles", "comparisons"}},
+     "headlab sweep --heads 1,2,3,4,5,8 --seeds 10 --out sweeps/knee", "", sweep},
     {"compare", kTrain, "compare runs, groups or pruning methods over seeds, with tests",
      "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", "ARM [ARM ...]", compare},
-    {"runs", kTrain, "list runs", "headlab runs runs", "[DIR ...]", runs, TableNames{"runs"}},
+    {"runs", kTrain, "list runs", "headlab runs runs", "[DIR ...]", runs, runs_shape},
     {"import", kTrain, "read a model that was trained elsewhere as a run",
-     "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command,
-     TableNames{}},
+     "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command},
     {"export", kTrain, "write a run in another checkpoint format",
-     "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command,
-     TableNames{}},
+     "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command},
     {"bench", kTrain, "time, pace and memory of a training step", "headlab bench --config toy", "",
      bench},
     {"show", kLook, "show an example of a task with its ground truth, and its settings",
-     "headlab show relations", "TASK", show},
+     "headlab show relations", "TASK", show, show_shape},
     {"heads", kLook, "score every head on every relation", "headlab heads runs/full", "[RUN ...]",
-     heads, TableNames{"heads", "relations", "divisions", "classes"}},
+     heads},
     {"pattern", kLook, "attention patterns of one head or all, on an example or your own input",
-     "headlab pattern runs/full 0.2", "RUN [LAYER.HEAD|all]", pattern, TableNames{"weights"}},
+     "headlab pattern runs/full 0.2", "RUN [LAYER.HEAD|all]", pattern, pattern_shape},
     {"history", kLook, "when each role emerged in training (after `train --track-heads`)",
-     "headlab history runs/full", "RUN", history, TableNames{"relations", "lifts"}},
+     "headlab history runs/full", "RUN", history},
     {"page", kLook, "write a run as one interactive HTML file that works offline",
-     "headlab page runs/full", "[RUN|SWEEP|TASK] [RUN|TASK ...]", page, TableNames{"parts"}},
+     "headlab page runs/full", "[RUN|SWEEP|TASK] [RUN|TASK ...]", page},
     {"explain", kLook, "explain a word, or attention step by step on an example or a run",
      "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"list", kLook, "list tasks, model parts, scores, conclusions, methods, columns, files",
-     "headlab list tasks", "tasks|kinds|scores|verdicts|methods|columns|files", list},
+     "headlab list tasks", "tasks|kinds|scores|verdicts|methods|columns|files", list, list_shape},
     {"completion", kLook, "print a completion script for a shell", "headlab completion bash",
-     "bash|zsh|fish|words [LINE]", completion, TableNames{}},
+     "bash|zsh|fish|words [LINE]", completion},
     {"cost", kLook, "parameters, operations and memory of attention",
      "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
-    {"ablate", kWhy, "ablate heads and measure the loss", "headlab ablate runs/full", "RUN", ablate,
-     TableNames{"heads", "set", "pairs", "relations"}},
+    {"ablate", kWhy, "ablate heads and measure the loss", "headlab ablate runs/full", "RUN",
+     ablate},
     {"circuits", kWhy, "QK and OV circuits, from the weights alone", "headlab circuits runs/full",
-     "RUN", circuits, TableNames{"heads", "compositions", "trigrams"}},
+     "RUN", circuits},
     {"patch", kWhy, "activation patching: which activations restore or break an answer",
-     "headlab patch runs/full", "RUN", patch, TableNames{"heads", "nodes", "estimates", "paths"}},
+     "headlab patch runs/full", "RUN", patch},
     {"prune", kRemove, "remove heads and measure the loss",
-     "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune,
-     TableNames{"models", "timing"}},
+     "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune},
     {"curve", kRemove, "compare pruning methods with each other and with the best subset",
-     "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve,
-     TableNames{"points", "methods", "choices", "losses"}},
+     "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve},
 });
 
 std::span<const Command> commands() { return table; }
@@ -103,6 +100,18 @@ const Command& find_command(const std::string& name) {
   }
   require_known("command", name, texts_of(commands(), &Command::name));
   return *std::ranges::find(commands(), name, &Command::name);
+}
+
+std::vector<std::string> table_names(const Command& command) {
+  return command.shape == nullptr ? tables_of(command.name)
+                                  : texts_of(command.shape().tables, &Table::name);
+}
+
+bool has_tables(const Command& command) {
+  if (command.shape != nullptr) return true;
+  return std::ranges::any_of(result_table(), [&](const ResultEntry& entry) {
+    return entry.command == command.name && entry.shape != nullptr;
+  });
 }
 
 HelpWanted help_of(const Command& command) {

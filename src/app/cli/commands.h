@@ -25,6 +25,10 @@ Output result_of_words(const std::vector<std::string>& words);
 /// Returns the row of the table of commands. UsageError that names the nearest one if there is
 /// none.
 const Command& find_command(const std::string& name);
+/// Returns the names of the tables of a command; nothing if it has none or one without a name.
+std::vector<std::string> table_names(const Command& command);
+/// Returns whether a command shows tables and takes the flags that choose one.
+bool has_tables(const Command& command);
 /// Adds the commands of another program, in place of those added before.
 void set_own_commands(const std::vector<Command>& own);
 /// Return the texts of `headlab --help` and of a command's help.

@@ -115,8 +115,6 @@ Words relations_of_run(const Words& before) {
   return texts_of(task->relations(), &Relation::name);
 }
 
-Words tables_of(const Words& before) { return find_command(before[0]).tables.value_or(Words{}); }
-
 /// Returns the completions of one kind of value: a placeholder, or a literal word.
 Words values_of_kind(const std::string& kind, const Words& before, const std::string& begun) {
   if (kind == "TASK") return tasks_after(begun);
@@ -124,7 +122,7 @@ Words values_of_kind(const std::string& kind, const Words& before, const std::st
   if (kind == "MEASURE") return texts_of(measures(), &Measure::name);
   if (kind == "LAYOUT") return texts_of(exports(), &LayoutName::name);
   if (kind == "RELATION") return relations_of_run(before);
-  if (kind == "TABLE") return tables_of(before);
+  if (kind == "TABLE") return table_names(find_command(before[0]));
   if (kind == "HEADS" || kind == "LAYER.HEAD") return heads_of_run(before);
   if (kind == "TOPIC") return topics();
   if (kind == "RUN" || kind == "ARM" || kind == "DIR") return runs_after(begun);

@@ -11,7 +11,7 @@ std::string Invocation::help(const std::string& more) const {
   std::string usage = text("usage: headlab ", command_.name);
   if (!command_.positionals.empty()) usage += " " + command_.positionals;
   std::string common = "--json";
-  if (!command_.tables || !command_.tables->empty()) common += " --csv --latex --table";
+  if (has_tables(command_)) common += " --csv --latex --table";
   const bool is_short = !settings_.usual.empty() && !wants_full_help();
   std::string flags = flags_help(settings_);
   if (is_short) {

@@ -5,6 +5,7 @@
 
 #include "app/cli/commands.h"
 #include "app/report/results.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 
 namespace headlab::cli {
@@ -15,17 +16,20 @@ struct Listed {
   const TaskEntry* task = nullptr;
 };
 
+/// Lists of names; the words of conclusions have a table of their own.
+constexpr const char* kListed[] = {"tasks", "kinds", "scores", "methods", "columns", "files"};
+
 std::vector<Listed> listed_files() {
   std::vector<Listed> rows;
   for (const ResultEntry& entry : result_table()) {
-    if (!entry.is_file()) {
+    if (entry.file.empty()) {
       continue;
     }
     std::string keys = keys_of(entry);
     if (!keys.empty() && !keys.starts_with("headlab ")) {
       keys.insert(0, "headlab ");
     }
-    rows.push_back({entry.name, entry.meaning, keys.empty() ? "" : "keys: " + keys});
+    rows.push_back({entry.file, entry.meaning, keys.empty() ? "" : "keys: " + keys});
   }
   return rows;
 }
@@ -69,23 +73,28 @@ std::vector<Listed> listed(const std::string& what) {
   return rows;
 }
 
+Table conclusions_table(const std::vector<ConclusionWord>& words) {
+  using Row = ConclusionWord;
+  Fields<Row> fields;
+  fields.add(Column("name", "name", "the conclusion, as printed").no_legend(), &Row::words);
+  fields.add(Column("rule", "rule", "conditions of the conclusion").no_legend(), &Row::rule);
+  fields.add(Column("test", "test", "test against chance").no_legend(), &Row::test);
+  fields.add(Column("correction", "correction", "correction for multiple tests").no_legend(),
+             &Row::correction);
+  fields.add(Column("about", "about", "subject of the conclusion").no_legend(), &Row::about);
+  fields.add(Column("guards", "guards", "guards that the conclusion passes").no_legend(),
+             [](const Row& row) { return join(row.guards, ", "); });
+  return fields.table({.name = "verdicts"}, words);
+}
+
 /// Returns every word of conclusions with its rule, test, correction and subject.
 Output list_conclusions() {
-  Table table{"verdicts",
-              {Column("name", "name", "the conclusion, as printed").no_legend(),
-               Column("rule", "rule", "conditions of the conclusion").no_legend(),
-               Column("test", "test", "test against chance").no_legend(),
-               Column("correction", "correction", "correction for multiple tests").no_legend(),
-               Column("about", "about", "subject of the conclusion").no_legend(),
-               Column("guards", "guards", "guards that the conclusion passes").no_legend()}};
   Json entries = Json::array();
   std::string shown;
   std::size_t width = 0;
   const std::vector<ConclusionWord> all = conclusion_words();
   for (const ConclusionWord& one : all) width = std::max(width, one.words.size() + 2);
   for (const ConclusionWord& one : all) {
-    table.rows.push_back(
-        {one.words, one.rule, one.test, one.correction, one.about, join(one.guards, ", ")});
     entries.push_back(Json::object({{"name", one.words},
                                     {"summary", one.rule},
                                     {"test", one.test},
@@ -100,28 +109,39 @@ Output list_conclusions() {
       shown += beside("", width, text("guards: ", join(one.guards, ", ")));
     }
   }
-  return {.json = stamped({{"verdicts", std::move(entries)}}), .text = shown, .tables = {table}};
+  return {.json = stamped({{"verdicts", std::move(entries)}}),
+          .text = shown,
+          .tables = {conclusions_table(all)}};
+}
+
+Table listed_table(const std::string& what, const std::vector<Listed>& rows) {
+  Fields<Listed> fields;
+  fields.add(Column("name", "name", "name").no_legend(), &Listed::name);
+  fields.add(Column("summary", "summary", "meaning").no_legend(), &Listed::summary);
+  fields.add(Column("usage", "usage", "flag or setting").no_legend(), &Listed::usage);
+  return fields.table({.name = what}, rows);
 }
 
 }  // namespace
 
+Result list_shape() {
+  Result shape;
+  for (const char* what : kListed) shape.tables.push_back(listed_table(what, {}));
+  shape.tables.push_back(conclusions_table({}));
+  return shape;
+}
+
 Output list(Invocation& call) {
   call.read({});
   const std::string& what = call.positionals()[0];
-  require_known("list", what,
-                {"tasks", "kinds", "scores", "verdicts", "methods", "columns", "files"});
+  require_known("list", what, texts_of(list_shape().tables, &Table::name));
   if (what == "verdicts") return list_conclusions();
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);
   Json entries = Json::array();
   std::string shown;
-  Table table{what,
-              {Column("name", "name", "name").no_legend(),
-               Column("summary", "summary", "meaning").no_legend(),
-               Column("usage", "usage", "flag or setting").no_legend()}};
   for (const auto& [name, summary, usage, task] : rows) {
-    table.rows.push_back({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));
     shown += beside(name, width, summary);
     if (usage.empty()) continue;
@@ -133,7 +153,9 @@ Output list(Invocation& call) {
       shown += beside("", width, said);
     }
   }
-  return {.json = stamped({{what, std::move(entries)}}), .text = shown, .tables = {table}};
+  return {.json = stamped({{what, std::move(entries)}}),
+          .text = shown,
+          .tables = {listed_table(what, rows)}};
 }
 
 }  // namespace headlab::cli

@@ -54,9 +54,10 @@ std::string training_command(const Run& run, const std::string& file) {
 }
 
 std::string writer_of(const Run& run, const std::string& file) {
-  std::string command = std::ranges::find(result_table(), file, &ResultEntry::name)->command;
-  if (command.empty()) return training_command(run, file);
-  return "headlab " + command.replace(command.find("RUN"), 3, shell_word(name_of(run)));
+  const ResultEntry& entry = named("file", file, result_table(), &ResultEntry::file);
+  if (!entry.describes_run) return training_command(run, file);
+  return text("headlab ", entry.command, " ", shell_word(name_of(run)),
+              entry.flags.empty() ? "" : " ", entry.flags);
 }
 
 Page page_of_stored(const Invocation& call, const PageFlags& flags) {

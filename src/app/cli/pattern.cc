@@ -235,6 +235,8 @@ void read_flags(Invocation& call, PatternFlags& flags) {
 
 }  // namespace
 
+Result pattern_shape() { return {.tables = {weights_table({})}}; }
+
 Output pattern(Invocation& call) {
   PatternFlags flags;
   read_flags(call, flags);

@@ -146,6 +146,8 @@ Output listed_runs(Json all, Index unread, const std::vector<std::string>& folde
 
 }  // namespace
 
+Result runs_shape() { return {.tables = {runs_table()}}; }
+
 Output runs(Invocation& call) {
   PictureFlags picture;
   Flags settings;

@@ -108,6 +108,13 @@ std::string shown_text(const std::string& spec, const Task& task, const Example&
 
 }  // namespace
 
+Result show_shape() {
+  const std::unique_ptr<Task> task = make_task("relations");
+  Table table = example_table(*task, held_out_examples(*task, 1));
+  table.rows.clear();
+  return {.tables = {table}};
+}
+
 Output show(Invocation& call) {
   bool check = false;
   std::string write;

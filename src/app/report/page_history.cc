@@ -102,11 +102,11 @@ Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history
 Json run_reports(const Run& run) {
   Json reports = Json::object();
   for (const ResultEntry& entry : result_table()) {
-    const std::filesystem::path file = result_file(run, entry.name);
+    const std::filesystem::path file = result_file(run, entry.file);
     if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
     if (is_outdated(run, report)) continue;
-    reports[std::filesystem::path(entry.name).stem().string()] = std::move(report);
+    reports[std::filesystem::path(entry.file).stem().string()] = std::move(report);
   }
   return reports;
 }
@@ -115,12 +115,12 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
   std::vector<PageSource> list;
   for (const ResultEntry& entry : result_table()) {
     if (entry.views.empty()) continue;
-    const bool is_result = entry.name.ends_with(".json");
+    const bool is_result = entry.file.ends_with(".json");
     const std::filesystem::path file =
-        is_result ? result_file(run, entry.name) : run.path / entry.name;
-    PageSource& row = list.emplace_back(PageSource{name_of(run), entry.name, is_there(file)});
+        is_result ? result_file(run, entry.file) : run.path / entry.file;
+    PageSource& row = list.emplace_back(PageSource{name_of(run), entry.file, is_there(file)});
     row.views = entry.views;
-    row.command = options.writer ? options.writer(run, entry.name) : "";
+    row.command = options.writer ? options.writer(run, entry.file) : "";
     if (!row.present || file.extension() != ".json") continue;
     const Json report = read_report(run, file);
     if (step_of(report) >= 0) row.step = step_of(report);

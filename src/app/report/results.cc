@@ -1,12 +1,14 @@
 // The table of all results. Lists, `explain` and the page are made from it, so a new row appears in
-// all of them. A row with a shape needs no list of keys: its columns have them.
+// all of them. The shape of a result is the only declaration of its tables, columns and keys.
 // Read next: src/app/cli/list.cc, src/app/report/page_history.cc.
 #include "app/report/results.h"
 
 #include <algorithm>
 #include <array>
 
+#include "app/report/page_parts.h"
 #include "headlab/core/base/error.h"
+#include "headlab/core/tasks/table.h"
 #include "headlab/lab/bench/bench.h"
 #include "headlab/lab/bench/cost.h"
 #include "headlab/lab/bench/profile.h"
@@ -21,6 +23,8 @@
 #include "headlab/lab/heads/weights/circuits.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/prune/prune.h"
+#include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/runs/single_targets.h"
 #include "headlab/lab/studies/compare.h"
 #include "headlab/lab/studies/sweep.h"
 
@@ -28,60 +32,93 @@ namespace headlab {
 namespace {
 
 template <class Report>
-Result found_by() {
+Result shape_of() {
   return result_of(Report());
 }
 
-Result benchmarks_found() {
-  Result all;
+Result bench_shape() {
   BenchOptions options = bench_options("toy");
   options.steps = 0;
-  for (Table& table : bench_step(options).tables) all.tables.push_back(std::move(table));
-  all.tables.push_back(profile_table({}));
-  all.tables.push_back(target_table({}));
-  return all;
+  options.threads = {1, 2};  // one row would belong to the result itself
+  return {.tables = bench_step(options).tables};
+}
+
+Result profile_shape() { return {.tables = {profile_table({})}}; }
+
+Result eval_shape() {
+  const std::unique_ptr<Task> task = make_task("relations");
+  Result shape{.tables = {target_table({})}};
+  shape.tables[0].name = "summary";
+  shape.tables.push_back(grouped_table(*task, {}, TargetGroups::position));
+  shape.tables.push_back(grouped_table(*task, {}, TargetGroups::answer));
+  shape.tables.push_back(single_target_table(*task, {}));
+  return shape;
 }
 
 /// Returns a report with one head and one relation, so that the keys of both are listed.
-Result heads_found() {
+Result heads_shape() {
   HeadsReport report{.heads = {HeadScores{}}, .relations = {{.relation = {"RELATION", "", false}}}};
   report.heads[0].values.resize(score_table().size());
   report.heads[0].relations.resize(1);
   report.distances = {0};
+  Division& division = report.divisions.emplace_back();
+  division.heads = {0};
+  division.kinds.emplace_back().name = "KIND";
+  division.classes.emplace_back().mass = {0};
   return result_of(report);
 }
 
-Result lessons_found() {
+Result explain_shape() {
   const WorkedExample& worked = worked_examples()[0];
   const ShownHeads shown =
       shown_heads(worked.tokens, attend_in_heads(worked.q, worked.k, worked.v, worked.heads));
-  Result found{.tables = worked_example_tables(shown, worked.W_O)};
-  found.tables.push_back(query_tables(shown, 0)[0]);
-  return found;
+  Result shape{.tables = worked_example_tables(shown, worked.W_O)};
+  shape.tables.push_back(query_tables(shown, 0)[0]);
+  shape.tables.push_back(corrections_table());
+  return shape;
 }
 
-Result cost_found() { return cost_result({}, 1); }
+Result cost_shape() { return cost_result({}, 1); }
 
-Result prune_found() {
+Result prune_shape() {
   PruneResult result;
+  result.gates = {0};
+  result.kept = {HeadId{}};
   result.timing = timing_table({});
   return result_of(result);
 }
 
-Result comparison_found() {
+Result compare_shape() {
   return compare_arms(std::vector<Arm>{{"a", {0}, {1}}, {"reference", {0}, {1}}});
 }
 
-Result patching_found() {
-  Result found = result_of(PatchReport());
-  for (Table& table : node_tables({})) found.tables.push_back(std::move(table));
-  return found;
+Result patch_shape() {
+  Result shape = result_of(PatchReport());
+  for (Table& table : node_tables({})) shape.tables.push_back(std::move(table));
+  return shape;
 }
 
-Result curves_found() { return {.tables = curve_tables({}, {})}; }
+/// Returns a curve with one method of one point, so that all of their keys are listed.
+Result curve_shape() {
+  Curve curve;
+  CurvePoint& point = curve.methods.emplace_back().points.emplace_back();
+  for (std::optional<Judged>* judged : {&point.finetuned, &point.from_scratch, &point.unpruned}) {
+    judged->emplace();
+  }
+  curve.subsets.emplace();
+  return result_of(curve);
+}
+
+Result curves_shape() { return {.tables = curve_tables({}, {})}; }
+
+Result trial_shape() {
+  TrialResult trial;
+  trial.roles.emplace_back();
+  return {.about = stamped(to_json(trial).members())};
+}
 
 const std::vector<ResultEntry> kResults = {
-    {.name = "config.json",
+    {.file = "config.json",
      .meaning = "all settings of a run (`headlab train --help` explains them)",
      .keys = {{"task"},
               {"layers"},
@@ -92,7 +129,7 @@ const std::vector<ResultEntry> kResults = {
               {"pruning"},
               {"extended"},
               {"data"}}},
-    {.name = "metrics.jsonl",
+    {.file = "metrics.jsonl",
      .meaning = "a line for each evaluation",
      .views = {"story"},
      .keys = {{"step"},
@@ -108,7 +145,7 @@ const std::vector<ResultEntry> kResults = {
               {"seconds"},
               {"tokens_per_s"},
               {"run"}}},
-    {.name = "heads.jsonl",
+    {.file = "heads.jsonl",
      .meaning = "a line for each scoring while a run tracks its heads",
      .views = {"story", "head"},
      .keys = {{"step"},
@@ -119,101 +156,76 @@ const std::vector<ResultEntry> kResults = {
               {"heads", {{"layer"}, {"head"}, {"entropy"}, {"lift"}, {"mass"}}},
               {"divisions"},
               {"run"}}},
-    {.name = "state.safetensors",
+    {.file = "state.safetensors",
      .meaning = "parameters, moments and counters: all that resuming needs"},
-    {.name = "model.safetensors", .meaning = "the parameters, by name"},
-    {.name = "best.safetensors",
+    {.file = "model.safetensors", .meaning = "the parameters, by name"},
+    {.file = "best.safetensors",
      .meaning = "the parameters with the lowest held-out loss (RUN@best)"},
-    {.name = "snapshots.safetensors",
+    {.file = "snapshots.safetensors",
      .meaning = "the parameters at some steps of training",
      .views = {"story"}},
-    {.name = "heads.json",
+    {.file = "heads.json",
+     .command = "heads",
      .meaning = "results of `heads`",
-     .command = "heads RUN",
+     .shape = heads_shape,
      .views = {"story", "head"},
-     .shape = heads_found,
-     .keys = {{"distances"},
-              {"seed"},
-              {"settings"},
-              {"relations",
-               {{"positional"},
-                {"assigned"},
-                {"assigned_owns"},
-                {"exchanges"},
-                {"mass_any_head"},
-                {"best.lift_untrained"},
-                {"best.mass_all"},
-                {"baselines.best_offset"},
-                {"baselines.offset.wrong"}}},
-              {"heads", {{"scores.RELATION.mass_all"}}}}},
-    {.name = "ablation.json",
+     .keys = {{"seed"}, {"settings"}},
+     .describes_run = true},
+    {.file = "ablation.json",
+     .command = "ablate",
      .meaning = "results of `ablate`",
-     .command = "ablate RUN",
+     .shape = shape_of<AblationReport>,
      .views = {"story", "bench", "results"},
-     .shape = found_by<AblationReport>,
-     .keys = {{"figures", {{"name"}, {"title"}}}}},
-    {.name = "interactions.json",
+     .describes_run = true},
+    {.command = "ablate",
+     .flags = "--head LAYER.HEAD",
+     .meaning = "heads ablated together",
+     .shape = shape_of<SetAblationReport>},
+    {.file = "interactions.json",
+     .command = "ablate",
+     .flags = "--pairs",
      .meaning = "results of `ablate --pairs`",
-     .command = "ablate RUN --pairs",
+     .shape = shape_of<PairsReport>,
      .views = {"story", "results"},
-     .shape = found_by<PairsReport>},
-    {.name = "truth_edges.json",
+     .describes_run = true},
+    {.file = "truth_edges.json",
+     .command = "ablate",
+     .flags = "--truth-edges",
      .meaning = "results of `ablate --truth-edges`: masked ground-truth edges",
-     .command = "ablate RUN --truth-edges",
+     .shape = shape_of<EdgeReport>,
      .views = {"bench", "results"},
-     .shape = found_by<EdgeReport>},
-    {.name = "circuits.json",
+     .describes_run = true},
+    {.file = "circuits.json",
+     .command = "circuits",
      .meaning = "results of `circuits`",
-     .command = "circuits RUN",
+     .shape = shape_of<CircuitsReport>,
      .views = {"results"},
-     .shape = found_by<CircuitsReport>},
-    {.name = "patching.json",
+     .describes_run = true},
+    {.file = "patching.json",
+     .command = "patch",
      .meaning = "results of `patch`",
-     .command = "patch RUN",
+     .shape = patch_shape,
      .views = {"results"},
-     .shape = patching_found,
-     .keys = {{"figures", {{"name"}, {"title"}}}}},
-    {.name = "curve.json",
+     .describes_run = true},
+    {.file = "curve.json",
+     .command = "curve",
      .meaning = "results of `curve`",
-     .command = "curve RUN",
+     .shape = curve_shape,
      .views = {"story", "bench", "results"},
-     .shape = found_by<Curve>,
-     .keys = {{"full", {{"loss"}, {"accuracy"}}},
-              {"none", {}, "full"},
-              {"methods",
-               {{"points",
-                 {{"kept"},
-                  {"heads"},
-                  {"loss"},
-                  {"accuracy"},
-                  {"choosing_loss"},
-                  {"finetuned"},
-                  {"from_scratch"},
-                  {"unpruned"},
-                  {"precision"},
-                  {"recall"}}},
-                {"schedule"}}},
-              {"subsets", {{"heads"}, {"examples"}, {"kind"}, {"losses"}}},
-              {"settings"}}},
-    {.name = "prune.json",
+     .keys = {{"settings"}},
+     .describes_run = true},
+    {.file = "prune.json",
+     .command = "prune",
      .meaning = "heads removed by `prune`, and the models before and after",
+     .shape = prune_shape,
      .views = {"results"},
-     .shape = prune_found,
      .keys = {{"unfinished"}, {"command"}}},
-    {.name = "grid.json", .meaning = "the grids of a sweep", .keys = {{"grids", {{"settings"}}}}},
-    {.name = "cell.json",
-     .meaning = "the result of one trial of a sweep",
-     .keys = {{"loss"},
-              {"accuracy"},
-              {"targets"},
-              {"parameters"},
-              {"diversity"},
-              {"keys"},
-              {"keys_read"},
-              {"roles", {{"relation"}, {"head"}, {"lift"}, {"owned"}}}}},
-    {.name = "sweep.json",
+    {.file = "grid.json", .meaning = "the grids of a sweep", .keys = {{"grids", {{"settings"}}}}},
+    {.file = "cell.json", .meaning = "the result of one trial of a sweep", .shape = trial_shape},
+    {.file = "sweep.json",
+     .command = "sweep",
      .meaning = "the results of a sweep",
-     .shape = found_by<SweepReport>,
+     .shape = shape_of<SweepReport>,
      .keys = {{"groups",
                {{"task"},
                 {"model", {{"settings"}}},
@@ -222,14 +234,15 @@ const std::vector<ResultEntry> kResults = {
                 {"diversities"},
                 {"relations", {{"heads"}}}}},
               {"command"}}},
-    {.name = "history", .meaning = "results of `history`", .shape = found_by<HeadsHistory>},
-    {.name = "compare", .meaning = "results of `compare`", .shape = comparison_found},
-    {.name = "curves", .meaning = "results of `curve`", .shape = curves_found},
-    {.name = "lessons", .meaning = "results of `explain`", .shape = lessons_found},
-    {.name = "measured",
-     .meaning = "measurements of `bench`, `eval`, `prune` and `train --profile`",
-     .shape = benchmarks_found},
-    {.name = "cost", .meaning = "counts and measurements of `cost`", .shape = cost_found},
+    {.command = "history", .meaning = "results of `history`", .shape = shape_of<HeadsHistory>},
+    {.command = "compare", .meaning = "results of `compare`", .shape = compare_shape},
+    {.command = "curve", .meaning = "results of `curve` over several runs", .shape = curves_shape},
+    {.command = "explain", .meaning = "results of `explain`", .shape = explain_shape},
+    {.command = "bench", .meaning = "measurements of `bench`", .shape = bench_shape},
+    {.meaning = "measurements of `train --profile`", .shape = profile_shape},
+    {.command = "eval", .meaning = "losses of `eval`", .shape = eval_shape},
+    {.command = "cost", .meaning = "counts of `cost`", .shape = cost_shape},
+    {.command = "page", .meaning = "parts of a page", .shape = shape_of<Page>},
 };
 
 /// Keys that every file in the folder of a run has if a command wrote it.
@@ -240,37 +253,57 @@ const std::vector<JsonKey> kKeysOfRuns = {{"attention"}, {"options"}, {"step"}, 
 /// those of pruning.
 std::vector<ResultEntry> with_analyses() {
   std::vector<ResultEntry> rows = kResults;
-  const auto first = std::ranges::find(rows, "curve.json", &ResultEntry::name);
-  const auto place = first - rows.begin();
+  const auto place = std::ranges::find(rows, "curve.json", &ResultEntry::file) - rows.begin();
   for (const Analysis& analysis : analyses()) {
-    rows.insert(rows.begin() + place,
-                {.name = analysis.file,
-                 .meaning = text("results of `", analysis.name, "`: ", analysis.meaning),
-                 .command = analysis.name + " RUN",
-                 .views = {"results"},
-                 .shape = analysis.shape,
-                 .keys = {{"figures", {{"name"}, {"title"}}}}});
+    const std::string meaning = text("results of `", analysis.name, "`: ", analysis.meaning);
+    rows.insert(rows.begin() + place, {.file = analysis.file,
+                                       .command = analysis.name,
+                                       .meaning = meaning,
+                                       .shape = analysis.shape,
+                                       .views = {"results"},
+                                       .describes_run = true});
+    if (analysis.single_shape != nullptr) {
+      rows.push_back({.command = analysis.name,
+                      .meaning = text("single examples of `", analysis.name, "`"),
+                      .shape = analysis.single_shape});
+    }
   }
   return rows;
 }
 
+/// Returns the keys of an object, or of the first object of an array.
+std::vector<JsonKey> keys_in(const Json& json) {
+  if (json.is_array()) {
+    return json.items().empty() ? std::vector<JsonKey>() : keys_in(json.items()[0]);
+  }
+  std::vector<JsonKey> keys;
+  if (json.is_object()) {
+    for (const auto& [key, value] : json.members()) keys.push_back({key, keys_in(value)});
+  }
+  return keys;
+}
+
+std::vector<JsonKey> columns_of(const Table& table) {
+  std::vector<JsonKey> keys;
+  if (!table.inner.empty()) keys.push_back({table.inner});
+  for (const Column& column : table.columns) {
+    for (const std::string& path : column.paths) keys.push_back({path});
+  }
+  return keys;
+}
+
 /// Returns the keys of a result; those of rows are nested in the key of their table.
 std::vector<JsonKey> keys_of(const Result& shape) {
+  const Json json = shape.tables.empty() ? shape.about : to_json(shape);
   std::vector<JsonKey> keys;
-  const Json json = shape;
   for (const auto& [key, value] : json.members()) {
-    JsonKey& one = keys.emplace_back(JsonKey{key});
     const auto table = std::ranges::find(shape.tables, key, &Table::name);
-    if (table == shape.tables.end()) {
-      continue;
-    }
-    if (!table->inner.empty()) {
-      one.nested.push_back({table->inner});
-    }
-    for (const Column& column : table->columns) {
-      for (const std::string& path : column.paths) {
-        one.nested.push_back({path});
-      }
+    const bool has_columns = table != shape.tables.end() && !table->rows_in_about;
+    const bool is_description = key == "tables";
+    if (has_columns) {
+      keys.push_back({key, columns_of(*table)});
+    } else {
+      keys.push_back({key, is_description ? std::vector<JsonKey>() : keys_in(value)});
     }
   }
   return keys;
@@ -283,10 +316,12 @@ std::string keys_text(const std::vector<JsonKey>& keys) {
 }  // namespace
 
 std::string JsonKey::text() const {
-  if (!same_as.empty()) {
-    return name + "(as " + same_as + ")";
-  }
   return nested.empty() ? name : name + "(" + keys_text(nested) + ")";
+}
+
+std::string ResultEntry::name() const {
+  const std::string from = command.empty() ? "train" : command;
+  return file.empty() ? from : file.substr(0, file.find('.'));
 }
 
 const std::vector<ResultEntry>& result_table() {
@@ -300,10 +335,24 @@ std::string keys_of(const ResultEntry& entry) {
     keys = keys_of(entry.shape());
   }
   keys.insert(keys.end(), entry.keys.begin(), entry.keys.end());
-  if (!entry.command.empty()) {
+  if (entry.describes_run) {
     keys.insert(keys.end(), kKeysOfRuns.begin(), kKeysOfRuns.end());
   }
   return keys_text(keys);
+}
+
+std::vector<std::string> tables_of(std::string_view command) {
+  std::vector<std::string> names;
+  for (const ResultEntry& entry : result_table()) {
+    if (entry.command != command || entry.shape == nullptr) {
+      continue;
+    }
+    for (const Table& table : entry.shape().tables) {
+      const bool is_new = std::ranges::count(names, table.name) == 0;
+      if (is_new && !table.name.empty()) names.push_back(table.name);
+    }
+  }
+  return names;
 }
 
 std::vector<ListedColumn> all_columns() {
@@ -324,7 +373,7 @@ std::vector<ListedColumn> all_columns() {
       continue;
     }
     const Result shape = entry.shape();
-    const std::string result = entry.name.substr(0, entry.name.find('.'));
+    const std::string result = entry.name();
     for (const Table& table : shape.tables) {
       for (const Column& column : table.columns) add(column, result);
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlab/lab/results/table.h"
@@ -14,25 +15,31 @@ namespace headlab {
 struct JsonKey {
   std::string name;
   std::vector<JsonKey> nested{};
-  std::string same_as{};  // the file or the key that has the same keys in place of `nested`
 
   /// Returns the key, with nested keys in parentheses: "targets(name loss)".
   std::string text() const;
 };
 
 struct ResultEntry {
-  std::string name;                  // name of the file, or of the command that shows it
-  std::string meaning;               // content
-  std::string command = "";          // that makes it of a run, RUN being its place
-  std::vector<std::string> views{};  // views of the page that show it
-  /// Returns the result of an empty report, whose tables have their columns; null if there is none,
-  /// or not as tables.
+  std::string file{};     // its name, "ablation.json"; "" if the result is only shown
+  std::string command{};  // the command that makes it, "ablate"; "" if training does
+  std::string flags{};    // with which that command makes it: "--pairs"
+  std::string meaning{};  // content
+  /// Returns the result of an empty report: its tables and columns. Null if it has no tables.
   Result (*shape)() = nullptr;
-  std::vector<JsonKey> keys{};  // keys of its JSON in addition to those of the shape
+  std::vector<std::string> views{};  // views of the page that show it
+  std::vector<JsonKey> keys{};       // keys of its JSON in addition to those of the shape
+  /// Whether the command stores it in the folder of a run, with its settings and the weights that
+  /// it describes.
+  bool describes_run = false;
 
-  bool is_file() const { return name.find('.') != std::string::npos; }
+  /// Returns the name of the file, or else of the command: "ablation", "compare".
+  std::string name() const;
 };
 const std::vector<ResultEntry>& result_table();
+
+/// Returns the names of the tables of a command, which --table accepts; nothing if it has none.
+std::vector<std::string> tables_of(std::string_view command);
 
 /// Returns the keys of its JSON, nested ones after their table: "examples heads(layer head loss)".
 std::string keys_of(const ResultEntry& entry);

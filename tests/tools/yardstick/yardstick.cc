@@ -35,6 +35,9 @@ Output forward(Invocation& call) { return run_benchmark(call, "forward"); }
 Output ops(Invocation& call) { return run_benchmark(call, "ops"); }
 Output generation(Invocation& call) { return run_benchmark(call, "generation"); }
 
+/// Returns the table that each benchmark has if it has several rows.
+Result rows_shape() { return {.tables = {{.name = "rows"}}}; }
+
 }  // namespace
 }  // namespace headlab::cli
 
@@ -43,13 +46,13 @@ int main(int count, char** values) {
   constexpr const char* kGroup = "benchmarks";
   Additions additions;
   additions.commands = {{"step", kGroup, "a training step against the machine's limits",
-                         "headlab step", "", step},
+                         "headlab step", "", step, rows_shape},
                         {"forward", kGroup, "a forward pass alone, as in analyses",
-                         "headlab forward", "", forward},
+                         "headlab forward", "", forward, rows_shape},
                         {"ops", kGroup, "every op of a training step, against the machine's limits",
-                         "headlab ops", "", ops},
+                         "headlab ops", "", ops, rows_shape},
                         {"generation", kGroup,
                          "one token after 64, 256 ... --length tokens (preset: 4096, --batch 1)",
-                         "headlab generation", "", generation}};
+                         "headlab generation", "", generation, rows_shape}};
   return run_program(count, values, additions);
 }

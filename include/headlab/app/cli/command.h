@@ -34,8 +34,6 @@ struct Output {
   std::vector<Table> tables{};  // tables available to --csv and --latex
 };
 
-using TableNames = std::vector<std::string>;
-
 struct Command {
   const char* name;
   const char* want;         // the user's goal: the group in `headlab --help`
@@ -43,9 +41,9 @@ struct Command {
   const char* example;      // the first line of the command's help, and the hint of errors
   std::string positionals;  // arguments other than flags: "RUN", "RUN [RUN ...]"
   Output (*run)(Invocation& call);
-  /// Names of the tables of its results, from which --csv, --latex and --table choose. An empty
-  /// list: it has no tables and does not offer these flags. nullopt: known only when it is done.
-  std::optional<TableNames> tables{};
+  /// Returns the tables of its results without rows, from which --csv, --latex and --table choose.
+  /// Null: the registry has them (src/app/report/results.cc), or there are none.
+  Result (*shape)() = nullptr;
 };
 
 std::span<const Command> commands();

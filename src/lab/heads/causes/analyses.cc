@@ -49,7 +49,7 @@ const std::vector<Analysis>& analyses() {
       {"attribute", "attribution.json",
        "direct logit attribution: what each part adds to the right answer's logit", 512, attribute,
        [] { return result_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); },
-       "examples", attribute_examples},
+       attribute_examples, [] { return Result{.tables = {attributed_examples_shape()}}; }},
       {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,
        lens, shape_of<LensReport>},
       {"rollout", "rollout.json", "attention over all layers in one map (rollout)", 32, rollout,

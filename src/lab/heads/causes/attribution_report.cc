@@ -67,7 +67,7 @@ struct AttributedPart {
   double share = 0;
 };
 
-Fields<AttributedPart> attributed_fields() {
+Table attributed_table(const std::vector<AttributedPart>& rows) {
   using Row = AttributedPart;
   Fields<Row> fields;
   fields.add(Column("example", "example", "its index among the held-out ones").no_legend(),
@@ -81,7 +81,7 @@ Fields<AttributedPart> attributed_fields() {
   fields.add(Column("share", "share", "added to the right answer's logit above the mean logit")
                  .no_legend(),
              &Row::share);
-  return fields;
+  return fields.table({.name = "examples"}, rows);
 }
 
 }  // namespace
@@ -133,8 +133,10 @@ Table attributed_examples(const Transformer& model, const Task& task, Index exam
                 }
               }
             });
-  return attributed_fields().table({.name = "examples"}, rows);
+  return attributed_table(rows);
 }
+
+Table attributed_examples_shape() { return attributed_table({}); }
 
 Result result_of(const AttributionReport& report) {
   Fields<std::size_t> fields;  // a row is the index of a part

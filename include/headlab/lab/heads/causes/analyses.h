@@ -20,8 +20,8 @@ struct Analysis {
   Result (*find)(const Run& run, Index examples);
   Result (*shape)();  // result of an empty report: its tables and their columns
   /// A large table that is computed only if --table names it, and that is in no file.
-  std::string single = "";
   Table (*find_single)(const Run& run, Index examples) = nullptr;
+  Result (*single_shape)() = nullptr;  // that table without rows
 };
 const std::vector<Analysis>& analyses();
 

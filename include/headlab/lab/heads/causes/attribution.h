@@ -28,9 +28,10 @@ struct Attribution {
 /// reduced by the mean column of its vocabulary, so shares are contributions to the logit above the
 /// mean logit, which is all that a softmax depends on. The shares sum to that logit. In an
 /// encoder-decoder the parts are those of the decoder: no head of the encoder writes to a logit
-/// directly; cross-attention carries the encoder's output. `interventions` ablate heads in the pass.
-/// `norms` stores the scales of the pass, or supplies those of another pass; then x is that of the
-/// other pass. Errors: a post-norm model, whose logits are no such sums; a batch without targets.
+/// directly; cross-attention carries the encoder's output. `interventions` ablate heads in the
+/// pass. `norms` stores the scales of the pass, or supplies those of another pass; then x is that
+/// of the other pass. Errors: a post-norm model, whose logits are no such sums; a batch without
+/// targets.
 Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true,
                              const std::vector<HeadInterventions>& interventions = {},
                              NormScales* norms = nullptr);
@@ -55,5 +56,7 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task,
 /// Returns the table "examples" with the contribution of each part at each single target: example,
 /// position, target, right answer, part, share.
 Table attributed_examples(const Transformer& model, const Task& task, Index examples = 512);
+/// Returns that table without rows.
+Table attributed_examples_shape();
 
 }  // namespace headlab
