@@ -47,8 +47,8 @@ study.claim("Rushing 2024", "the norm repairs a part of the loss of a head (30% 
             min(repaired) > 0,
             "the part is above 0 for the best head of each relation in every seed")
 rows = [pair for run in two
-        for pair in study.headlab("ablate", run, "--pairs", "--examples", EXAMPLES)["pairs"]]
-asked = [row for row in rows if row["relation"] and row["first"][0] != row["second"][0]]
+        for pair in study.headlab("ablate", run, "--pairs", "--examples", EXAMPLES)["relations"]]
+asked = [row for row in rows if row["first"][0] != row["second"][0]]
 says = [row for row in asked if "compensates" in row["verdict"]]
 study.claim("McGrath 2023", "later heads compensate for an ablated head",
             f"{len(says)} of {len(asked)} pairs of different layers in {len(two)} models",

@@ -74,7 +74,9 @@ TEST(TakingOver, HeadThatAddsMoreAfterAnAblationCompensates) {
   EXPECT_FALSE(pair.redundant());
   EXPECT_FALSE(pair.first_takes_over());
   EXPECT_EQ(pair.conclusion(), "1.0 compensates");
-  const Json row = Json(result_of(report)).at("pairs").items()[0];
+  const Json found = Json(result_of(report));
+  EXPECT_EQ(found.at("pairs").items()[0].at("relations").string(), "back1");
+  const Json row = found.at("relations").items()[0];
   EXPECT_EQ(row.at("verdict").string(), "1.0 compensates");
   EXPECT_EQ(row.at("of_second").at("rise").at("low").number(), pair.of_second.rise.low);
 }
@@ -183,7 +185,39 @@ TEST(Pairs, RedundantPairsComeFirst) {
   EXPECT_EQ(conclusions[13], Json("2.1 compensates"));
   EXPECT_EQ(table.cells("joint")[14].number(), 20);
   EXPECT_NE(table.note.find("14 of 34 rows are shown"), std::string::npos);
-  EXPECT_NE(table.column("of_first.share").meaning.find("logits per target"), std::string::npos);
+  const Table relations = result_of(report).table("relations");
+  EXPECT_EQ(relations.rows.size(), 14u) << "those of a relation";
+  EXPECT_NE(relations.column("of_first.share").meaning.find("logits per target"),
+            std::string::npos);
+}
+
+TEST(Pairs, HaveOneRowWithAllRelations) {
+  const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
+  PairsReport report;
+  report.pairs = {{{0, 0}, {0, 1}, 0.5, 0, 0, {}, "a", {true, sure}, {true, sure}, sure, 1},
+                  {{0, 0}, {0, 1}, 0.5, 0, 0, {}, "b", {true, sure}, {false, {}, sure}},
+                  {{0, 0}, {0, 1}, 0.5, 0, 0, {}, "c"},
+                  {{0, 0}, {0, 2}, 0.7}};
+  const Table table = result_of(report).table("pairs");
+  EXPECT_EQ(table.cells("relations"), (std::vector<Json>{"a, b, c", Json()}));
+  EXPECT_EQ(table.cells("verdict"), (std::vector<Json>{"redundant (a), 0.1 compensates (b)", ""}));
+  EXPECT_EQ(table.cells("joint"), (std::vector<Json>{0.5, 0.7}));
+  EXPECT_EQ(table.cells("redundant"), (std::vector<Json>{true, false}));
+  EXPECT_EQ(result_of(report).table("relations").cells("relation"),
+            (std::vector<Json>{"a", "b", "c"}));
+}
+
+/// Heads of one layer: the difference is 0 by construction and says nothing.
+TEST(Pairs, HideADifferenceThatIsZeroInAllRows) {
+  const PairedChange none{0, 0, 0, 1, 40};
+  const auto is_hidden = [](PairedChange last) {
+    PairsReport report;
+    report.pairs = {{{0, 0}, {0, 1}, 1, 1, 1, {0, 0, 0, 1, 40}}, {{0, 0}, {0, 2}, 1, 1, 1, last}};
+    for (HeadPairReport& pair : report.pairs) pair.interaction.examples = 40;
+    return result_of(report).table("pairs").column("interaction").is_hidden();
+  };
+  EXPECT_TRUE(is_hidden(none));
+  EXPECT_FALSE(is_hidden({0.5, 0.4, 0.6, 0, 40}));
 }
 
 TEST(Pairs, NeedTwoHeads) {

@@ -1146,9 +1146,10 @@ def compare_pairs(model, batch, truth, said):
         joint_losses, added_losses = (sums_of(x, batch.targets) for x in (joint, added))
         compare("pairs", added_losses.sum() / targets.sum() - loss, pair["independent"], 1e-5)
         compare_change("interaction", joint_losses - added_losses, targets, pair["interaction"])
-        if pair["relation"] is None:
-            compare("beyond, of no relation", None, pair["beyond_share"], 0)
-            continue
+    for pair in said["pairs"]["relations"]:
+        a, b = tuple(pair["first"]), tuple(pair["second"])
+        mark([pair["first"], pair["second"]])
+        logits = remember(("pair", a, b), lambda: pair_costs(model, batch, a, b))
         r = names.index(pair["relation"])
         own = with_targets_of(said["relations"][r], truth[r], batch, said["target_names"])
         compare_knowing(model, own, pair, (a, b))

@@ -48,9 +48,8 @@ export function pairsOf(x) {
   const sorted = (names) => names.sort().join();
   const same = (p, y) => sorted([p.first, p.second].map(idOfPair)) === sorted([x.at, y.at]);
   return headsOf().filter((y) => y.at !== x.at).flatMap((y) => {
-    const rows = pairs.filter((p) => same(p, y));  // one for each relation
+    const pair = pairs.find((p) => same(p, y));
     const both = costOf([x, y]);
-    const pair = rows.find((p) => p.verdict) || rows[0];
     const conclusion = pair?.verdict;
     if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), conclusion}];
     return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, conclusion}] : [];
