@@ -201,7 +201,7 @@ class Invocation {
   std::string flags_again(const std::vector<std::string>& left_out) const;
 
   const Command& command() const { return command_; }
-  /// Returns "for example: headlab ...", the hint of errors.
+  /// Returns "headlab ...", a command line of this kind: the hint of errors.
   std::string example() const;
   /// Returns a message of the library with settings replaced by flags: `batch` becomes --batch.
   std::string in_flags(const std::string& message) const;
