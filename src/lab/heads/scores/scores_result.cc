@@ -196,6 +196,7 @@ Result result_of(const HeadsReport& report, const HeadsShown& shown) {
   }
   const bool relations_fit = report.relations.size() <= kManyRelations;
   found.tables = {heads_table(report, shown, relations_fit)};
+  found.tables[0].shown = shown.scores || shown.map || shown.all || report.relations.empty();
   Table& relations = found.tables.emplace_back(relations_table(report, conclusions, shown));
   relations.shown = !report.relations.empty() || report.heads.empty();
   if (!relations_fit && !shown.all) {
