@@ -7,6 +7,7 @@
 
 #include "headlab/core/tasks/table.h"
 #include "headlab/core/train/evaluate.h"
+#include "headlab/lab/heads/causes/truth_edges.h"
 #include "support/errors.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
