@@ -1,4 +1,6 @@
-// Pairing of seeds and comparison of arms. Read next: headlab/lab/results/arms.h.
+// Pairing of seeds and comparison of arms. Arms are compared on logarithms of their values, so that
+// losses that differ by factors are compared by their ratio. Corrections are left to the caller,
+// which knows all tests of its report. Read next: headlab/lab/results/arms.h.
 #include "headlab/lab/results/arms.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numbers>
 #include <numeric>
 
@@ -219,36 +220,51 @@ double sign_test_p(std::span<const double> differences) {
 
 namespace {
 
-constexpr std::int64_t kDrawnPowerSeeds = 12;  // more seeds: the formula of the normal distribution
+constexpr std::int64_t kDrawnPowerSeeds = 10;  // more seeds: the formula of the normal distribution
 
-/// Returns the share of `kDraws` experiments with normal differences of this effect size in which
-/// the sign-flip test has p below `alpha`. The draws are the same each time.
-double power_of(std::int64_t seeds, double effect, double alpha) {
+/// Returns whether at least 80% of experiments with normal differences of this effect size have p
+/// below `alpha`. The draws are the same each time.
+bool has_power(std::int64_t seeds, double effect, double alpha) {
   constexpr int kDraws = 400;
   Generator random(Key{}.fold("power").fold(seeds));
   int significant = 0;
   std::vector<double> row(static_cast<std::size_t>(seeds));
   for (int draw = 0; draw < kDraws; ++draw) {
     for (double& x : row) x = effect + random.normal();
-    significant += sign_flip_p(std::span(&row, 1)) < alpha;
+    significant += sign_flip_p(std::span(&row, 1)) < alpha ? 1 : 0;
   }
-  return static_cast<double>(significant) / kDraws;
+  return significant >= kDraws * 8 / 10;
+}
+
+/// Returns the smallest effect that so many seeds show with a power of 0.8. A report asks the same
+/// few questions for many rows, so each thread keeps the answers.
+double least_effect(std::int64_t seeds, double alpha) {
+  thread_local std::map<std::pair<std::int64_t, double>, double> known;
+  const auto [found, is_new] = known.try_emplace({seeds, alpha}, 0.0);
+  if (!is_new) return found->second;
+  double low = 0;
+  double high = 16;
+  while (high - low > 0.01) {
+    const double middle = (low + high) / 2;
+    (has_power(seeds, middle, alpha) ? high : low) = middle;
+  }
+  return found->second = high;
 }
 
 }  // namespace
 
 std::int64_t seeds_to_tell(double effect, double alpha) {
   if (!(std::abs(effect) > 1e-6)) return 0;
+  std::int64_t seeds = 2;
+  while (seeds < std::int64_t{kExactSeeds} && !(least_p(static_cast<std::size_t>(seeds)) < alpha)) {
+    ++seeds;
+  }
+  for (; seeds <= kDrawnPowerSeeds; ++seeds) {
+    if (std::abs(effect) >= least_effect(seeds, alpha)) return seeds;
+  }
   const double z = t_quantile(1 - alpha / 2, 1e6), power = t_quantile(0.8, 1e6);
   const double needed = std::pow((z + power) / effect, 2) + z * z / 2;  // of Student's t
-  std::int64_t least = 2;
-  while (least < std::int64_t{kExactSeeds} && !(least_p(static_cast<std::size_t>(least)) < alpha)) {
-    ++least;
-  }
-  const auto by_formula = static_cast<std::int64_t>(std::ceil(std::min(needed, 1e15)));
-  std::int64_t seeds = std::max(least, by_formula - 2);
-  while (seeds <= kDrawnPowerSeeds && power_of(seeds, std::abs(effect), alpha) < 0.8) ++seeds;
-  return std::max(seeds, seeds > kDrawnPowerSeeds ? by_formula : seeds);
+  return std::max(seeds, static_cast<std::int64_t>(std::ceil(std::min(needed, 1e15))));
 }
 
 std::string seeds_plan(std::size_t seeds, std::size_t comparisons) {

@@ -1,4 +1,6 @@
-// The sentence about one arm of a comparison. Private to this folder. Read next: compare_words.cc.
+// The sentence about one arm of a comparison, and the guard that refused a stronger one. The table
+// of compare.cc shows both. Private to this folder.
+// Read next: compare_words.cc.
 #pragma once
 
 #include <string>

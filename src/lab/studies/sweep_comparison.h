@@ -1,5 +1,6 @@
 // Comparison of the groups of a sweep that differ only in their number of heads, and the sentences
-// about it. Private to this folder. Read next: sweep_comparison.cc, sweep_words.cc.
+// about it. Private to this folder.
+// Read next: sweep_comparison.cc, sweep_words.cc.
 #pragma once
 
 #include <string>

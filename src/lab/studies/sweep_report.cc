@@ -42,6 +42,17 @@ SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
   return roles;
 }
 
+/// Fills in the seeds that fail and the number of models at guessing.
+void count_failures(const Results& results, SweepGroup& group) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const bool at_guessing = results[i].at_guessing.value_or(false);
+    group.at_guessing += at_guessing ? 1 : 0;
+    if (seed_fails(group.config.task, results[i].accuracy, at_guessing)) {
+      group.failed.push_back(group.seeds[i]);
+    }
+  }
+}
+
 SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results& results) {
   SweepGroup group;
   group.name = trials[0]->group;
@@ -60,13 +71,7 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
   if (relations > 0) {
     group.specialization = share_interval(mapped(results, specialization), 0.95, relations);
   }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const bool at_guessing = results[i].at_guessing.value_or(false);
-    group.at_guessing += at_guessing ? 1 : 0;
-    if (seed_fails(group.config.task, results[i].accuracy, at_guessing)) {
-      group.failed.push_back(group.seeds[i]);
-    }
-  }
+  count_failures(results, group);
   group.parameters = results[0].parameters;
   group.relations_at_once = static_cast<Index>(results[0].keys);
   group.keys_read = results[0].keys_read;

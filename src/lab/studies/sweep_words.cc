@@ -1,5 +1,6 @@
 // The sentences about one comparison of a sweep, as rows: the first row that applies is said.
-// Terminal, JSON and page show the same sentences. Read next: sweep_comparison.h.
+// Terminal, JSON and page show the same sentences. To add a sentence, add a row.
+// Read next: sweep_comparison.h.
 #include <algorithm>
 
 #include "headlab/core/base/text.h"

@@ -78,7 +78,7 @@ Paired paired(std::span<const double> differences);
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b);
 /// Returns the smallest number of seeds with which a difference of this effect size is significant,
 /// p below `alpha`, in 8 of 10 cases; 0 if there is no effect to detect. The power of the sign-flip
-/// test is computed for normal differences, by draws for up to 12 seeds.
+/// test is computed for normal differences, by draws for up to 10 seeds.
 std::int64_t seeds_to_tell(double effect, double alpha = 0.05);
 
 /// Returns a sentence that explains p for this number of seeds.

@@ -84,18 +84,11 @@ std::vector<TestedQuery> tested_queries(const GroundTruth& truth, Index first, I
   return queries;
 }
 
-/// Adds to each query the ground-truth keys that its targets may depend on: those of its relation
-/// if these targets are named after it, otherwise those of all relations of this kind of attention.
-/// The control of one relation must not break another.
-void add_true_keys(const std::vector<Relation>& relations, const Example& example,
-                   std::size_t relation, bool is_alone, Index first,
-                   std::vector<TestedQuery>& queries) {
-  for (std::size_t r = 0; r < relations.size(); ++r) {
-    if (relations[r].kind != relations[relation].kind || (is_alone && r != relation)) continue;
-    for (TestedQuery& query : queries) {
-      const auto keys = example.truth[r].keys(first + query.at.b, query.at.t);
-      query.true_keys.insert(query.true_keys.end(), keys.begin(), keys.end());
-    }
+/// Adds to each query, numbered from example `first`, its keys in one relation's ground truth.
+void add_true_keys(const GroundTruth& truth, Index first, std::vector<TestedQuery>& queries) {
+  for (TestedQuery& query : queries) {
+    const auto keys = truth.keys(first + query.at.b, query.at.t);
+    query.true_keys.insert(query.true_keys.end(), keys.begin(), keys.end());
   }
 }
 
@@ -218,7 +211,12 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   };
   std::vector<TestedQuery> queries =
       tested_queries(example_.truth[trial.relation], first, first + part.size);
-  add_true_keys(relations_, example_, trial.relation, trial.is_alone, first, queries);
+  // The control of one relation must not break another whose keys these targets may depend on.
+  for (std::size_t r = 0; r < relations_.size(); ++r) {
+    const bool is_of_kind = relations_[r].kind == relations_[trial.relation].kind;
+    const bool is_asked = r == trial.relation || !trial.is_alone;
+    if (is_of_kind && is_asked) add_true_keys(example_.truth[r], first, queries);
+  }
   MaskedEdges truth(whole.cache());
   for (TestedQuery& query : queries) {
     for (const CachedHead& head : trial.heads) {

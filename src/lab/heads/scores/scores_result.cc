@@ -128,10 +128,21 @@ std::string floor_note(const HeadsReport& report, bool all) {
       names, all || names.size() <= kManyRelations);
 }
 
+/// Returns the relations with a head that have no targets of their own.
+std::vector<std::string> judged_on_all_answers(const HeadsReport& report) {
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const RelationWinner& winner = report.relations[r];
+    const bool is_found = winner.owned || heads_in_part(report, r, kPartLift) > 0;
+    if (is_found && winner.guessing && !winner.guessing->own) names.push_back(winner.relation.name);
+  }
+  return names;
+}
+
 /// Returns notes about the relations: ground truth with few exchanges, relations that heads share,
 /// those with too few examples; if there are many, only their number.
 std::string notes_on(const HeadsReport& report, bool all) {
-  std::vector<std::string> few_exchanges, too_few, fixed_keys, on_all_answers;
+  std::vector<std::string> few_exchanges, too_few, fixed_keys;
   Index own = 0, judged = 0, shared_own = 0;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const RelationWinner& winner = report.relations[r];
@@ -139,10 +150,6 @@ std::string notes_on(const HeadsReport& report, bool all) {
     own += winner.assigned_owns;
     shared_own += winner.assigned_owns && report.division_of(r) != nullptr;
     judged += report.is_judged(r);
-    const bool is_found = winner.owned || heads_in_part(report, r, kPartLift) > 0;
-    if (is_found && winner.guessing && !winner.guessing->own) {
-      on_all_answers.push_back(winner.relation.name);
-    }
     if (!best.enough()) {
       too_few.push_back(text(winner.relation.name, " (", best.examples, ")"));
       continue;
@@ -159,7 +166,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
     return note_on(what, names, all || names.size() <= kManyRelations);
   };
   return note(kFixedKeysNote, fixed_keys) + floor_note(report, all) +
-         note(kAllAnswersNote, on_all_answers) +
+         note(kAllAnswersNote, judged_on_all_answers(report)) +
          note(text("p cannot become small if only few of ", report.permutations,
                    " permutations of the ground truth differ"),
               few_exchanges) +
