@@ -115,7 +115,7 @@ TEST(ActivationArrays, OfAnEncoderArePaddedByTheSource) {
   config.d_ff = 12;
   Batch batch = random_batch(config, 2, 5);
   batch.lengths = {5, 3};
-  batch.source_lengths = {1, batch.source_length};
+  batch.source_lengths = {1, static_cast<std::int32_t>(batch.source_length)};
   const std::vector<NamedArray> arrays = activation_arrays(random_model(config), batch);
   for (const char* name : {"encoder.stream.0", "encoder.blocks.0.mlp", "encoder.blocks.0.attn.q",
                            "blocks.0.cross_attn.k", "blocks.0.cross_attn.v"}) {
