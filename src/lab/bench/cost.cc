@@ -353,17 +353,11 @@ Table memory_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   return table;
 }
 
-namespace {
-
-/// Growth of one part of attention, and its operations at this size.
-struct PartCost {
-  const char *name, *time, *memory;
-  double operations;
-};
-
-}  // namespace
-
 Table complexity_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
+  struct PartCost {  // growth of one part of attention, and its operations at this size
+    const char *name, *time, *memory;
+    double operations;
+  };
   const std::vector<OpCount> ops = ops_of(layers, batch);
   const auto operations = [&](Part part) {
     double sum = 0;
