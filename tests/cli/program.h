@@ -297,7 +297,7 @@ class Program : public testing::Test {
     }
     for (const std::string_view line : lines) {
       Words words = typed(std::string(line.substr(std::string_view("headlab ").size())));
-      words.emplace_back("--help");
+      if (!words[0].starts_with("-")) words.emplace_back("--help");
       EXPECT_EQ(run(words).status, 0) << line;
     }
   }
