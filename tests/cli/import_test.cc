@@ -60,6 +60,13 @@ TEST_F(Import, FindsCausalHeadsOfAModelBuiltByHand) {
   }
 }
 
+TEST_F(Import, CountsTensorsThatAreLeftOutByKind) {
+  for (const char* layout : {"huggingface-gpt2", "transformerlens"}) {
+    const Outcome outcome = done({"import", kLayouts + layout, "--out", layout});
+    EXPECT_TRUE(holds(outcome.out, "left out: 2 masks (headlab makes its own)\n")) << outcome.out;
+  }
+}
+
 TEST_F(Import, RunsAreReadByTheOtherCommands) {
   by_hand();
   for (const Words& words :

@@ -1,14 +1,21 @@
 // Wrong command lines and things that cannot be done: each is answered by one sentence and perhaps
 // a hint, with status 2 or 1, and changes no file. The table is the test; a row is a mistake.
+#include <set>
+
+#include "app/cli/advice.h"
 #include "cli/program.h"
 
 namespace headlab::cli { namespace {
 
-/// A folder with a run `a` and some files to trip over.
+/// A folder with a run `a`, a folder `group` of two runs, and some files to trip over.
 class Mistakes : public Program, public testing::WithParamInterface<Mistake> {
  protected:
   Mistakes() {
     done(tiny({"--out", "a"}));
+    make_directories(folder.path() / "group");
+    for (const char* name : {"one", "two"}) {
+      fs::copy(folder.path() / "a", folder.path() / "group" / name);
+    }
     write_file(folder.path() / "unknown.json", R"({"heads": 2, "stepz": 3})");
     write_file(folder.path() / "ill_typed.json", R"({"heads": "many"})");
     write_file(folder.path() / "ill_typed_text.json", R"({"task": [1]})");
@@ -54,7 +61,6 @@ const std::vector<Mistake> kWords = {
     {"NoRun", "eval", 2, "missing argument RUN|headlab eval runs/full"},
     {"TwoRuns", "eval a b", 2, "unexpected argument 'b'"},
     {"Word", "explain lifft", 2, "'lift'|headlab list columns"},
-    {"ListOfNothing", "list", 2, "tasks|scores|methods"},
     {"ListOfUnknown", "list task", 2, "'tasks'"},
     {"BenchOfAWord", "bench step", 2, "step"},
     {"BenchConfig", "bench --config tyo", 2, "'toy'|gpt2"},
@@ -72,12 +78,15 @@ const std::vector<Mistake> kWords = {
     {"NoSuchHead", "pattern a 0.7", 2, "find head 0.7|0.0 0.1 0.2 0.3"},
     {"NoHeadAtAll", "pattern a x", 2, "LAYER.HEAD"},
     {"ResumeWithAnotherRate", "train --resume a --lr 1", 2,
-     "--lr|--resume|hint: headlab train --from a --lr 1"},
+     "--lr cannot be combined with --resume|headlab train --from a --lr 1 --out a-new"},
+    {"ResumeWithAnotherTask", "train --resume a/ --task sort", 2,
+     "headlab train --from a/ --task sort --out a-new"},
     {"SeedBeyondAllNumbers", "train --seed 18446744073709551615", 2,
      "seed|got \"18446744073709551615\""},
     {"WidthWithoutANumber", "train --d-model", 2, "--d-model needs a value|headlab train --help"},
     {"ResumeWithItsOwnBatch", "train --resume a --batch 16", 2, "--batch|with --resume"},
-    {"ResumeWithAnotherNorm", "train --resume a --norm layer", 2, "--norm|with --resume"},
+    {"ResumeWithAnotherNorm", "train --resume a --norm layer", 2,
+     "--norm|with --resume|headlab train --config a/config.json --norm layer --out a-new"},
     {"ResumeWithAnotherBlock", "train --resume a --block gpt2", 2, "--block|with --resume"},
     {"ResumeWithALayer", "train --resume a --layers 1", 2, "--layers|with --resume"},
     {"ResumeUntied", "train --resume a --no-tied", 2, "--no-tied cannot be combined with --resume"},
@@ -171,6 +180,101 @@ const std::vector<Mistake> kFiles = {
 };
 INSTANTIATE_TEST_SUITE_P(Files, Mistakes, testing::ValuesIn(kFiles), name_of_mistake);
 
+/// Words of everyday language: the hint is the command that was meant.
+const std::vector<Mistake> kMeant = {
+    {"Plot", "plot", 2, "unknown command 'plot'|headlab page RUN"},
+    {"Visualize", "visualize a", 2, "headlab page RUN"},
+    {"Test", "test", 2, "headlab eval RUN"},
+    {"Generate", "generate a", 2, "headlab sample RUN"},
+    {"FineTune", "fine-tune --steps 3", 2, "headlab train"},
+    {"KnockOut", "Knock-out a", 2, "headlab ablate RUN"},
+    {"RunFirst", "a heads", 2, "unknown command 'a'|headlab page a"},
+    {"TaskFirst", "relations", 2, "headlab show relations"},
+    {"ListFirst", "methods", 2, "headlab list methods"},
+    {"CommandAsAFlag", "heads a --pattern", 2,
+     "unknown flag '--pattern': it is a command|headlab pattern RUN"},
+    {"CommandAsAFlagWithoutARun", "heads a --page", 2, "headlab page RUN"},
+    {"HeadOfAnotherCommand", "heads a --head 0.1", 2, "headlab pattern RUN --head 0.1"},
+    {"KeepOfAnotherCommand", "train --keep 4", 2, "headlab prune RUN --keep 4"},
+    {"TokensWithoutSpaces", "pattern a --input abc", 2, "put spaces between tokens|'a b c'"},
+    {"PromptWithoutSpaces", "sample a --prompt ba", 2, "--prompt 'b a'"},
+    {"CorruptedWithoutSpaces", "patch a --input a --corrupted ab", 2, "--corrupted 'a b'"},
+    {"PromptWithoutItsFlag", "sample a Once upon", 2,
+     "unexpected argument 'Once'|headlab sample a --prompt 'Once upon'"},
+    {"InputWithoutItsFlag", "pattern a 0.1 ab", 2, "headlab pattern a 0.1 --input ab"},
+    {"HeadWithoutItsFlag", "ablate a 0.1 --pairs", 2, "headlab ablate a --pairs --head 0.1"},
+    {"WithoutWithoutItsFlag", "eval a 0.1,0.2", 2, "headlab eval a --without 0.1,0.2"},
+    {"NumberWithoutItsFlag", "prune a 2", 2, "headlab prune a --keep 2"},
+    {"FolderWithoutItsFlag", "export a b --to npz", 2, "headlab export a --to npz --out b"},
+    {"RangeOfHeads", "sweep --heads 1-8", 2, "--heads 1,2,3,4,5,6,7,8"},
+    {"RangeOfSeeds", "sweep --seed 3..0", 2, "--seed 3,2,1,0"},
+    {"RangeInAList", "curve a --sizes 1,3:4", 2, "--sizes 1,3,4"},
+    {"RangeOfNamedHeads", "ablate a --head 0.1-0.3", 2, "--head 0.1,0.2,0.3"},
+    {"RangeOfOneRun", "train --heads 1-3", 2, "headlab sweep --heads 1,2,3"},
+    {"RangeInBraces", "sweep --heads {1..4}", 2, "--heads 1,2,3,4"},
+    {"LongRange", "sweep --steps 1-1000", 2, "list the numbers: --steps 1,2,3"},
+    {"FileOfARun", "eval a/config.json", 1, "headlab eval a"},
+    {"ModelOfAHub", "import gpt2", 1, "there is no such folder or file|hf download gpt2"},
+    {"ModelOfAnOrganisation", "import EleutherAI/pythia-70m --out b", 1,
+     "hf download EleutherAI/pythia-70m --local-dir pythia-70m"},
+    {"AddressOfAModel", "import https://huggingface.co/a/b/tree/main", 1, "hf download a/b "},
+    {"ImportOfNoFolder", "import ./b", 1, "no such folder or file|config.json"},
+    {"ImportWithoutOut", "import a", 2, "headlab import a --out runs/a-imported"},
+    {"OneArm", "compare a", 2, "headlab compare a group/one"},
+    {"OneArmWithAMeasure", "compare a --measure lift", 2, "headlab compare a group/one"},
+};
+INSTANTIATE_TEST_SUITE_P(Meant, Mistakes, testing::ValuesIn(kMeant), name_of_mistake);
+
+class FoldersOfRuns : public Program {
+ protected:
+  FoldersOfRuns() {
+    done(tiny({"--out", "group/one"}));
+    fs::copy(folder.path() / "group" / "one", folder.path() / "group" / "two");
+  }
+};
+
+TEST_F(FoldersOfRuns, AreAnsweredWithTheirRunsByEveryCommand) {
+  const std::map<std::string, std::string> more = {{"prune", " --keep 1"},
+                                                   {"export", " --to npz --out b"}};
+  std::vector<std::string> lines = {"explain attention group", "cost --model group",
+                                    "train --from group", "train --resume group"};
+  for (const Command& command : commands()) {
+    const bool takes_run =
+        command.positionals.starts_with("RUN") || command.positionals.starts_with("[RUN");
+    const auto flags = more.find(command.name);
+    if (takes_run) {
+      lines.push_back(text(command.name, " group", flags == more.end() ? "" : flags->second));
+    }
+  }
+  EXPECT_GT(lines.size(), 20u);
+  for (std::string line : lines) {
+    SCOPED_TRACE(line);
+    const Outcome outcome = run(typed(line));
+    line.replace(line.find("group"), 5, "group/one");
+    expect_refused(outcome, 1, {"no run found in 'group'", "`headlab " + line + "`", "group/two"});
+  }
+}
+
+TEST(OtherNames, NameEachWordOnceAndNoCommand) {
+  std::set<std::string> words;
+  for (const OtherNames& row : other_names()) {
+    for (const std::string_view word : split(row.words, '|')) {
+      EXPECT_TRUE(words.emplace(word).second) << word;
+      EXPECT_EQ(std::ranges::count(commands(), word, &Command::name), 0) << word;
+    }
+  }
+  EXPECT_GT(words.size(), 200u);
+}
+
+TEST(OtherNames, LeadToACommand) {
+  for (const OtherNames& row : other_names()) {
+    const std::string word(split(row.words, '|')[0]);
+    const Command* meant = command_meant_by(word);
+    ASSERT_NE(meant, nullptr) << word;
+    EXPECT_STREQ(meant->name, row.command) << word;
+  }
+}
+
 using Failures = Program;
 
 TEST_F(Failures, AreOneJsonObjectIfJsonIsAsked) {
@@ -236,7 +340,7 @@ TEST_F(Force, AFolderWithoutPermissionIsLeftAlone) {
   expect_refused(run(tiny({"--out", "locked/a"})), 1, {"locked/a"});
 }
 
-TEST_F(Force, AResultThatCannotBeKeptIsAdvisedByFlagsThatAreThere) {
+TEST_F(Force, UnwrittenResultGetsAHintWithFlagsOfTheCommand) {
   done(tiny({"--out", "a"}));
   make_directories(folder.path() / "a" / "curve.json");
   const Outcome outcome = run({"curve", "a", "--methods", "random", "--sizes", "2"});

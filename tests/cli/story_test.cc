@@ -82,6 +82,15 @@ TEST_P(Pruning, WritesARunThatEveryCommandAccepts) {
 INSTANTIATE_TEST_SUITE_P(Methods, Pruning,
                          testing::Values("greedy", "importance", "magnitude", "random"));
 
+TEST_F(Story, PruningToNoHeadSaysWhatIsLeft) {
+  done(tiny({"--out", "a"}));
+  const std::string said = "no head is left: the model predicts from the token and its position";
+  EXPECT_TRUE(holds(done(typed("prune a --keep 0 --out b")).out, said));
+  EXPECT_TRUE(holds(done(typed("prune a --drop 100 --out c")).out, said));
+  EXPECT_TRUE(holds(done(typed("prune a --remove 0.0,0.1,0.2,0.3 --out d")).out, said));
+  EXPECT_FALSE(holds(done(typed("prune a --keep 1 --out e")).out, "no head is left"));
+}
+
 TEST_F(Story, FinetunesAfterPruning) {
   done(tiny({"--out", "a"}));
   const Outcome prune = done(typed("prune a --keep 3 --finetune 20 --out b --json"));

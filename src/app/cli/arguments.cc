@@ -22,18 +22,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kNoNumbers = {"--jobs",  "--json", "--force", "--threads",
                                                         "--quiet", "--csv",  "--latex", "--table"};
 
-/// Flags of other programs, for commands with the setting `beside`.
-constexpr struct {
-  const char *flags, *beside, *instead;
-} kElsewhere[] = {{"--epochs", "steps", "did you mean '--steps'?"},
-                  {"--batch-size", "batch", "did you mean '--batch'?"},
-                  {"--learning-rate", "lr", "did you mean '--lr'?"},
-                  {"--output|-o", "out", "did you mean '--out'?"},
-                  {"--shard", "jobs",
-                   "the same command, given to several processes, shares the work"},
-                  {"--prune|--keep|--finetune|--from-scratch|--gate-steps", "collect",
-                   "the runs of a sweep are pruned by `headlab curve SWEEP/GROUP`"}};
-
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 
 /// Flags that choose and format a table; commands without tables do not have them.
@@ -198,6 +186,7 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
     throw UsageError(text("cannot use ", argument.flag, " -: a file named - is refused"),
                      "use /dev/stdout, or ./- for a file of this name");
   }
+  refuse_range(setting, argument, value);
   try {
     settings_.set_text(setting.name, value);
   } catch (const Error& error) {
@@ -232,10 +221,14 @@ void Invocation::check_positionals() const {
   }
   if (positionals_.size() <= count) return;
   const std::string& word = positionals_[count];
-  const bool task = settings_.find("task") != nullptr &&
-                    std::ranges::count(texts_of(task_table(), &TaskEntry::name), word) > 0;
-  throw UsageError(text("unexpected argument '", word, "'"),
-                   task ? text("did you mean --task ", word, "?") : example());
+  const std::string flag = flag_meant_by(word);
+  std::string hint = example();
+  if (flag == "task") {
+    hint = text("did you mean --task ", word, "?");
+  } else if (!flag.empty()) {
+    hint = again_with_flag(flag, count);
+  }
+  throw UsageError(text("unexpected argument '", word, "'"), hint);
 }
 
 /// Returns whether a condition is met. `always`: if a setting holds a list, whether each of its
@@ -287,29 +280,6 @@ void Invocation::check_rules() const {
   }
 }
 
-/// Returns the error about a flag that has the name of a command; nothing for other flags.
-static std::optional<UsageError> flag_that_is_a_command(const std::string& flag) {
-  const std::string name = flag.substr(std::min(flag.size(), flag.find_first_not_of('-')));
-  const auto found = std::ranges::find(commands(), name, &Command::name);
-  if (found == commands().end()) return std::nullopt;
-  const std::string required = found->positionals.substr(0, found->positionals.find(" ["));
-  const std::string words = required.starts_with('[') ? "" : " " + required;
-  return UsageError(text("unknown flag '", flag, "': it is a command"),
-                    text(program_call(), " ", name, words));
-}
-
-UsageError Invocation::unknown_flag(const std::string& flag) const {
-  if (const std::optional<UsageError> moved = flag_that_is_a_command(flag)) return *moved;
-  for (const auto& [flags, beside, instead] : kElsewhere) {
-    if (std::ranges::count(split(flags, '|'), flag) > 0 && settings_.find(beside) != nullptr) {
-      return UsageError(text("unknown flag '", flag, "'; ", instead), example());
-    }
-  }
-  const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
-  const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
-  return UsageError(unknown.what(), near ? example() : text("headlab ", command_.name, " --help"));
-}
-
 Flags Invocation::out_setting(bool if_asked) {
   stores_if_asked_ = if_asked;
   Flags s;
@@ -338,9 +308,22 @@ std::string Invocation::flags_again(const std::vector<std::string>& left_out) co
 }
 
 std::string Invocation::again(std::string_view left_out) const {
+  return line_of(arguments_, left_out);
+}
+
+std::string Invocation::again_with(const std::string& word, const std::string& other) const {
+  std::vector<Argument> changed = arguments_;
+  for (Argument& argument : changed) {
+    if (argument.value == word) argument.value = other;
+  }
+  return line_of(changed, "");
+}
+
+std::string Invocation::line_of(const std::vector<Argument>& arguments,
+                                std::string_view left_out) const {
   std::string line = text(program_call(), " ", command_.name);
   bool flags_end = false;
-  for (const auto& [flag, value, joined, apart, changes, is_word] : arguments_) {
+  for (const auto& [flag, value, joined, apart, changes, is_word] : arguments) {
     if (is_word && !flags_end && value->starts_with('-')) {
       line += " --";
       flags_end = true;

@@ -2,6 +2,8 @@
 // function, declare the function below, and add a row. Everything around a command is in
 // program.cc. Read next: eval.cc, the shortest command on a run.
 #include "app/cli/commands.h"
+
+#include "app/cli/advice.h"
 #include "app/report/results.h"
 #include "headlab/lab/results/words.h"
 
@@ -62,10 +64,10 @@ std::vector<Command> table = with_analyses({
      "headlab history runs/full", "RUN", history},
     {"page", kLook, "write a run as one interactive HTML file that works offline",
      "headlab page runs/full", "[RUN|SWEEP|TASK] [RUN|TASK ...]", page},
-    {"explain", kLook, "explain a word, or attention step by step on an example or a run",
-     "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
+    {"explain", kLook, "explain a word, or attention step by step", "headlab explain five-tokens",
+     "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"list", kLook, "list tasks, model parts, scores, conclusions, methods, columns, files",
-     "headlab list tasks", "tasks|kinds|scores|verdicts|methods|columns|files", list, list_shape},
+     "headlab list tasks", "[tasks|kinds|scores|verdicts|methods|columns|files]", list, list_shape},
     {"completion", kLook, "print a completion script for a shell", "headlab completion bash",
      "bash|zsh|fish|words [LINE]", completion},
     {"cost", kLook, "parameters, operations and memory of attention",
@@ -94,10 +96,20 @@ void set_own_commands(const std::vector<Command>& own) {
   own_count = std::ssize(own);
 }
 
+/// Throws a UsageError with the command that was meant, if the word is a common one for it.
+static void refuse_other_name(const std::string& word) {
+  std::string call = call_for_word(word);
+  if (word == "commands" || word == "usage" || word == "?") call = program_call() + " --help";
+  if (const Command* meant = command_meant_by(word)) call = call_of(*meant);
+  if (!call.empty()) throw UsageError(text("unknown command '", word, "'"), call);
+}
+
 const Command& find_command(const std::string& name) {
   if (name == "version" || name == "-v") {
     throw UsageError(text("unknown command '", name, "'; did you mean '--version'?"));
   }
+  const bool is_there = std::ranges::count(commands(), name, &Command::name) > 0;
+  if (!is_there) refuse_other_name(name);
   require_known("command", name, texts_of(commands(), &Command::name));
   return *std::ranges::find(commands(), name, &Command::name);
 }

@@ -2,9 +2,39 @@
 // be chance. Writes no file but a picture, if one is requested.
 // Read next: lab/studies/compare.h, which defines an arm.
 
+#include <algorithm>
+
+#include "app/cli/advice.h"
 #include "app/cli/commands.h"
+#include "headlab/lab/results/words.h"
 
 namespace headlab::cli {
+namespace {
+
+/// Returns two arms to compare in place of a single one: runs inside it if it is a folder of runs,
+/// or itself and a run next to it.
+std::string two_arms(const std::string& only) {
+  const std::filesystem::path path(only);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    const std::vector<std::string> inside = runs_near(path);
+    if (inside.size() > 1) return shell_word(inside[0]) + " " + shell_word(inside[1]);
+  }
+  std::vector<std::string> others =
+      runs_near(path.parent_path().empty() ? "." : path.parent_path());
+  for (std::string& run : others) run = std::filesystem::path(run).lexically_normal().string();
+  std::erase(others, path.lexically_normal().string());
+  return shell_word(only) + " " + (others.empty() ? "ARM" : shell_word(others[0]));
+}
+
+/// Throws a UsageError for a single arm, with a command that compares two.
+void require_two(const Invocation& call, const std::vector<Arm>& arms) {
+  if (arms.size() != 1) return;
+  throw UsageError("cannot compare a single arm: name two or more",
+                   text(program_call(), " compare ", two_arms(call.positionals()[0])));
+}
+
+}  // namespace
 
 Output compare(Invocation& call) {
   CompareOptions options;
@@ -28,6 +58,7 @@ Output compare(Invocation& call) {
   for (const std::string& name : call.positionals()) {
     for (Arm& arm : arms_of(name, measure)) arms.push_back(std::move(arm));
   }
+  require_two(call, arms);
   const Result found = compare_arms(arms, options);
   for (const Json& one : found.about.at("notes").items()) note("note: " + one.string());
   return with_picture(call, picture, reproducible(call, found),

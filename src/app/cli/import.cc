@@ -2,6 +2,8 @@
 // other checkpoint formats. The layouts are a table of the library. Read next:
 // headlab/lab/layouts/layouts.h; eval.cc.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "app/cli/commands.h"
 #include "headlab/lab/results/stored_json.h"
@@ -56,6 +58,22 @@ std::string named(const std::string& what, const std::vector<std::string>& names
               "\n");
 }
 
+std::string unread_text(const UnreadTensor& tensor) {
+  return text(tensor.name, ": ", tensor.kind, " (", tensor.why, ")");
+}
+
+/// Returns "left out: 4 masks (headlab makes its own)"; "" for none.
+std::string left_out_text(const std::vector<UnreadTensor>& unread) {
+  std::map<std::pair<std::string, std::string>, Index> counts;  // by kind and reason
+  for (const UnreadTensor& tensor : unread) ++counts[{tensor.kind, tensor.why}];
+  std::vector<std::string> parts;
+  for (const auto& [about, count] : counts) {
+    const auto& [kind, why] = about;
+    parts.push_back(text(count, " ", kind, count == 1 ? "" : "s", " (", why, ")"));
+  }
+  return parts.empty() ? "" : text("left out: ", join(parts, ", "), "\n");
+}
+
 /// Returns the choices that the names of tensors do not determine: "layer norm, learned positions,
 /// activation gelu_erf (exact), tied".
 std::string choices_of(const TransformerConfig& model) {
@@ -83,8 +101,44 @@ std::vector<std::string> names_in(const std::string& names) {
   return list;
 }
 
-void require_out(const Invocation& call, const std::string& out) {
-  if (out.empty()) throw UsageError("missing --out, the folder to write", call.example());
+/// Throws a UsageError if the folder to write is missing, with the whole command as its hint.
+void require_out(const Invocation& call, const std::string& out, const std::string& usual) {
+  if (!out.empty()) return;
+  throw UsageError("missing --out, the folder to write",
+                   text(call.again(), " --out ", shell_word(usual)));
+}
+
+/// Returns the name of a model on a hub, such as openai-community/gpt2, from this name or the
+/// address of its page; "" for the path of a file or in an existing folder.
+std::string name_on_hub(const std::string& path) {
+  constexpr std::string_view kAddress = "huggingface.co/";
+  constexpr std::string_view kFiles[] = {".safetensors", ".json", ".bin", ".pt", ".pth", ".gguf"};
+  const std::size_t address = path.find(kAddress);
+  const std::string_view whole =
+      std::string_view(path).substr(address == path.npos ? 0 : address + kAddress.size());
+  const std::string name(whole.substr(0, whole.find("/tree/")));
+  const bool is_plain = !name.empty() && name.find_first_of(":~ ") == name.npos && name[0] != '.' &&
+                        name[0] != '/' && name.back() != '/';
+  const fs::path folder = fs::path(name).parent_path();
+  std::error_code ignored;
+  const bool is_local = !folder.empty() && fs::exists(folder, ignored);
+  const bool is_file =
+      std::ranges::find(kFiles, fs::path(name).extension().string()) != std::end(kFiles);
+  return is_plain && !is_local && !is_file && std::ranges::count(name, '/') < 2 ? name : "";
+}
+
+/// Throws an Error if there is nothing at the path. A name of a hub gets the command that downloads
+/// the model: headlab reads files only.
+void require_path(const std::string& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return;
+  const std::string name = name_on_hub(path);
+  std::string hint = "name the folder that holds config.json and model.safetensors";
+  if (!name.empty()) {
+    hint += text("; download a model of a hub first: `hf download ", shell_word(name),
+                 " --local-dir ", shell_word(fs::path(name).filename().string()), "`");
+  }
+  throw Error(text("cannot import ", path, ": there is no such folder or file"), hint);
 }
 
 /// Returns a line of explanation for the Python code; "" for none.
@@ -133,7 +187,8 @@ Output import_command(Invocation& call) {
   settings.boolean("force", force, "replace the run that --out names");
   call.read(settings, {}, layouts_help());
   const std::string path = call.positionals()[0];
-  if (std::filesystem::exists(path)) require_out(call, out);
+  require_path(path);
+  require_out(call, out, text("runs/", fs::path(path).filename().string(), "-imported"));
   as_usage([&] { check_task(task); });
   ImportedModel imported = model_at(path, names_in(ignored));
   const TransformerConfig& model = imported.model.config();
@@ -146,7 +201,7 @@ Output import_command(Invocation& call) {
   return reproducible(call,
                       stamped({{"layout", imported.layout},
                                {"parameters", parameters},
-                               {"unread", imported.unread},
+                               {"unread", texts_of(imported.unread, unread_text)},
                                {"unset", imported.unset},
                                {"ignored", names_in(ignored)},
                                {"task", run.config.task},
@@ -154,7 +209,7 @@ Output import_command(Invocation& call) {
                       text(path, ": ", imported.layout, ", ", grouped(parameters),
                            " parameters in ", model.layers, " layers -> ", out, "\n",
                            "computed with ", choices_of(model), "\n",
-                           named("not read: ", imported.unread),
+                           left_out_text(imported.unread),
                            named("not in the file (biases are 0, gains 1): ", imported.unset),
                            named("ignored keys: ", names_in(ignored))));
 }
@@ -172,7 +227,7 @@ Output export_command(Invocation& call) {
              "\n", remark_of(layout));
   }
   call.read(settings, {}, help);
-  require_out(call, out);
+  require_out(call, out, "exported");
   require_known("layout", to, texts_of(exports(), &LayoutName::name));
   const Run run = open_run(call.positionals()[0]);
   export_model(run.model, to, out);

@@ -1,6 +1,7 @@
 // `headlab patch`: activation patching of heads, their inputs, feed-forward networks and streams,
 // in both directions, on pairs of held-out examples or on two inputs of the user. Read next:
 // lab/heads/causes/node_patching.h.
+#include "app/cli/advice.h"
 #include "app/cli/commands.h"
 
 namespace headlab::cli {
@@ -34,6 +35,10 @@ Output patch(Invocation& call) {
   }
   const Run run = open_run(call.positionals()[0]);
   const bool is_own = !flags.input.empty();
+  if (is_own) {
+    typed_tokens(*run.task, "--input", flags.input);
+    typed_tokens(*run.task, "--corrupted", flags.corrupted);
+  }
   const PatchPairs pairs = is_own ? own_pair(run.model, *run.task, flags.input, flags.corrupted)
                                   : held_out_pairs(*run.task, flags.examples);
   const Result found = patch_result(run.model, pairs.clean, pairs.corrupted, flags.paths);

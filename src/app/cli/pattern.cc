@@ -2,6 +2,7 @@
 // grid, on a held-out example of those that `heads` scores or on the user's own input; or writes
 // the activations of the whole model as arrays for NumPy. Read next:
 // lab/heads/scores/activations.h, report/grid.cc.
+#include "app/cli/advice.h"
 #include "app/cli/commands.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/heads/scores/named_arrays.h"
@@ -64,7 +65,7 @@ struct PatternFlags {
 Example own_example(const Run& run, const std::string& input) {
   require(!run.model.config().has_source(),
           "cannot use --input: an encoder-decoder reads two inputs, not one");
-  const std::vector<std::int32_t> tokens = run.task->encode(input);
+  const std::vector<std::int32_t> tokens = typed_tokens(*run.task, "--input", input);
   require(!tokens.empty(), "cannot use --input: it has no token");
   return run.task->example_of(tokens);
 }
@@ -229,6 +230,11 @@ void read_flags(Invocation& call, PatternFlags& flags) {
       throw UsageError("--head cannot be combined with HEAD", "leave one of them out");
     }
     flags.head = call.positionals()[1];
+    if (flags.head.find(' ') != flags.head.npos) {
+      throw UsageError(text("cannot use HEAD ", flags.head, ": expected LAYER.HEAD, such as 0.2"),
+                       text(program_call(), " pattern ", shell_word(call.positionals()[0]),
+                            " --input ", shell_word(flags.head)));
+    }
   }
   check_flags(flags);
 }

@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 
+#include "app/cli/advice.h"
 #include "app/cli/commands.h"
 #include "core/base/digest.h"
 #include "headlab/lab/results/stored_json.h"
@@ -18,6 +19,19 @@
 
 namespace headlab::cli {
 namespace {
+
+/// Returns the hint for a path that is no run: the runs that it contains, and the command on one.
+std::string hint_of_missing(const Invocation& call, const std::string& path) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> runs = runs_near(path);
+  if (runs.empty()) return "pass a folder created by `headlab train --out`";
+  const std::string command = call.again_with(path, runs[0]);
+  if (runs.size() == 1) return command;
+  const std::size_t count = runs.size();
+  runs.resize(std::min(count, kMost));
+  const std::string more = count > kMost ? text(" ... (", count, ")") : "";
+  return text("name one of the runs in ", path, ": ", join(runs, ", "), more, "; `", command, "`");
+}
 
 /// Runs a command. The library's errors name settings and folders; here they become flags and
 /// commands.
@@ -31,7 +45,7 @@ Output result_in_words(Invocation& call) {
         error.what(),
         "use --force to replace it, or another --out; `headlab train --resume` continues a run");
   } catch (const MissingRun& error) {
-    throw Error(error.what(), "pass a folder created by `headlab train --out`");
+    throw Error(error.what(), hint_of_missing(call, error.path.string()));
   } catch (const UsageError& error) {
     throw UsageError(call.in_flags(error.what()), call.in_flags(error.hint()));
   } catch (const Error& error) {

@@ -16,7 +16,8 @@ struct PruneFlags {
   Flags settings() {
     Flags s;
 
-    s.integer("keep", keep, 0, 1 << 20, "heads to keep in the model (or one of the next three)");
+    s.integer("keep", keep, 0, 1 << 20,
+              "heads to keep; or use --drop, --max-loss-rise or --remove");
     s.real("drop", drop, 0, 100, "percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "keep the fewest heads within this rise of the loss (nats)");
@@ -69,6 +70,9 @@ std::string about(const PruneResult& pruned, const PruneFlags& flags, const Run&
     const std::string planned = is_short ? text(" of ", options.finetune) : "";
     said += text(", fine-tuned ", pruned.finetuned, planned, " steps with seed ",
                  run.config.train.seed);
+  }
+  if (pruned.kept.empty()) {
+    said += "\nno head is left: the model predicts from the token and its position alone";
   }
   return said + "\n";
 }

@@ -3,6 +3,7 @@
 // begins with a held-out token. Read next: headlab/lab/runs/generation.h.
 #include <algorithm>
 
+#include "app/cli/advice.h"
 #include "app/cli/commands.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/runs/generation.h"
@@ -52,11 +53,14 @@ Output sample(Invocation& call) {
   const Run run = open_run(call.positionals()[0]);
   const TransformerConfig& config = run.model.config();
   const Batch first = run.task->make_batch(streams::prompts(), 1, Split::validation);
-  const std::vector<std::int32_t> begin =
-      flags.prompt.empty() ? std::vector{first.token(0, 0)} : run.task->encode(flags.prompt);
+  const std::vector<std::int32_t> begin = flags.prompt.empty()
+                                              ? std::vector{first.token(0, 0)}
+                                              : typed_tokens(*run.task, "--prompt", flags.prompt);
   if (config.has_source()) {
     options.source.assign(first.source.begin(), first.source.begin() + first.source_length_of(0));
-    if (!flags.source.empty()) options.source = run.task->encode(flags.source);
+    if (!flags.source.empty()) {
+      options.source = typed_tokens(*run.task, "--source", flags.source);
+    }
     if (!call.given("tokens")) {
       options.tokens = std::max<Index>(1, config.length - std::ssize(begin));
     }

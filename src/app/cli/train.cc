@@ -274,21 +274,30 @@ std::string again_of(const Run& run) {
   return command;
 }
 
-/// Returns how to change a setting that a resumed run keeps: a new run that begins with its
-/// weights. The model and the run's own flags cannot change there either.
-std::string hint_without_resume(const Invocation& call, const std::string& name) {
+/// Returns the command that does with a new run what a resumed one refuses: it begins with the
+/// trained weights, or from the start if the model is to change.
+std::string command_of_new_run(const Invocation& call, const std::string& refused) {
   RunConfig config;
-  std::vector<std::string> fixed = settings_of(config.model).names();
-  fixed.insert(fixed.end(), {"out", "config", "force", "from"});
-  const std::string changed = name.starts_with("no_") ? name.substr(3) : name;
-  if (std::ranges::count(fixed, changed) > 0) return "leave one of them out";
-  return text(program_call(), " train --from ", shell_word(call.value("resume")),
-              call.flags_again({"resume"}));
+  const std::vector<std::string> of_model = settings_of(config.model).names();
+  const std::string run = call.value("resume");
+  const std::string flags = call.flags_again({"resume"});
+  const std::string setting = refused.starts_with("no_") ? refused.substr(3) : refused;
+  const bool changes_model = std::ranges::count(of_model, setting) > 0;
+  const std::string source =
+      changes_model
+          ? "--config " + shell_word((std::filesystem::path(run) / "config.json").string())
+          : "--from " + shell_word(run);
+  const std::string folder = run.substr(0, run.find_last_not_of('/') + 1) + "-new";
+  const std::string out = call.given("out") ? "" : " --out " + shell_word(folder);
+  return text(program_call(), " train ", source, flags, out);
 }
 
-/// Resumes a run, which keeps all its settings except those that change none of its past steps.
+/// Refuses flags that a resumed run cannot take: it keeps all its settings except those that change
+/// none of its past steps.
 void refuse_settings_of_new_runs(const Invocation& call, const Settings& settings) {
-  std::vector<std::string> refused = {"out", "config", "force", "from"};
+  const std::vector<std::string> other_beginnings = {"config", "force", "from"};
+  std::vector<std::string> refused = other_beginnings;
+  refused.emplace_back("out");
   for (const std::string& name : settings.names()) {
     if (std::ranges::count(resumable_settings(), name) == 0) {
       refused.insert(refused.end(), {name, "no_" + name});
@@ -296,8 +305,9 @@ void refuse_settings_of_new_runs(const Invocation& call, const Settings& setting
   }
   for (const std::string& name : refused) {
     if (call.given(name)) {
+      const bool is_beginning = std::ranges::count(other_beginnings, name) > 0;
       throw UsageError(flag_of(name) + " cannot be combined with --resume",
-                       hint_without_resume(call, name));
+                       is_beginning ? "leave one of them out" : command_of_new_run(call, name));
     }
   }
 }

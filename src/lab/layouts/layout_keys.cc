@@ -156,7 +156,7 @@ constexpr KnownKey kHuggingFaceTable[] = {
 // ---- GPT-2
 
 constexpr KnownKey kGpt2KnownTable[] = {
-    {"n_ctx", harmless, "", "is the size of the mask, which headlab makes itself"},
+    {"n_ctx", harmless, "", "is the size of the mask (headlab makes its own)"},
     {"pruned_heads", read, "", "names the heads that are gone"},
     {"embd_pdrop", harmless, "", kTraining},
     {"resid_pdrop", harmless, "", kTraining},

@@ -65,8 +65,8 @@ constexpr Place kTransformerLensPlaces[] = {
 
 // ---- tensors that are not read
 
-constexpr const char* kMask = "a mask, which headlab makes itself";
-constexpr const char* kAngles = "a rotary table, which follows from the settings";
+constexpr TensorLeftOut kMask = {"mask", "headlab makes its own"};
+constexpr TensorLeftOut kAngles = {"rotary table", "headlab computes its own"};
 
 constexpr HarmlessTensor kGpt2Harmless[] = {{"h.*.attn.bias", kMask},
                                             {"h.*.attn.masked_bias", kMask}};

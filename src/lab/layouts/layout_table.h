@@ -78,9 +78,15 @@ struct Family {
   FamilyWindows windows = FamilyWindows::none;
 };
 
-/// Tensor in files that is not a parameter, and the reason why it is not read.
+/// A kind of tensor that is not read, and the reason.
+struct TensorLeftOut {
+  const char *kind, *why;
+};
+
+/// Tensor in files that is not a parameter.
 struct HarmlessTensor {
-  const char *name, *why;
+  const char* name;
+  TensorLeftOut about;
 };
 
 struct ModelLayout {

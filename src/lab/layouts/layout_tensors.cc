@@ -211,7 +211,7 @@ void StoredModel::settle_tied(Description& about) {
                 "set \"tie_word_embeddings\": false in config.json to read both");
   }
   repeated_[unembedding] = "equal to " + embedding;
-  if (has_bias) repeated_[bias] = "0";
+  if (has_bias) repeated_[bias] = "all 0";
 }
 
 bool StoredModel::repeats(const StoredTensor& E, const StoredTensor& U,
@@ -231,8 +231,9 @@ bool StoredModel::repeats(const StoredTensor& E, const StoredTensor& U,
   return true;
 }
 
-std::vector<std::string> StoredModel::check(std::vector<Parameter>& parameters) const {
-  std::vector<std::string> faults, unread;
+std::vector<UnreadTensor> StoredModel::check(std::vector<Parameter>& parameters) const {
+  std::vector<std::string> faults;
+  std::vector<UnreadTensor> unread;
   std::set<std::string> used;
   for (Parameter& one : parameters) {
     const StoredTensor* stored = one.theirs.empty() ? nullptr : find(one.theirs);
@@ -258,9 +259,9 @@ std::vector<std::string> StoredModel::check(std::vector<Parameter>& parameters) 
     const auto repeated = repeated_.find(name);
     const std::string whole = described(in_file, find(name)->shape);
     if (row != nullptr) {
-      unread.push_back(text(whole, ": ", row->why));
+      unread.push_back({whole, row->about.kind, row->about.why});
     } else if (repeated != repeated_.end()) {
-      unread.push_back(text(whole, ": ", repeated->second));
+      unread.push_back({whole, "tensor", repeated->second});
     } else {
       faults.push_back(whole + " has no place");
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "headlab/core/model/transformer.h"
+#include "headlab/lab/layouts/layouts.h"
 #include "lab/layouts/layout_table.h"
 #include "lab/layouts/sharded_reader.h"
 
@@ -73,7 +74,7 @@ class StoredModel {
   /// Compares the file with what is expected, before anything is read. Error that names tensors
   /// that are missing, left over or of another shape. Returns tensors that need not be read, with
   /// the reason.
-  std::vector<std::string> check(std::vector<Parameter>& parameters) const;
+  std::vector<UnreadTensor> check(std::vector<Parameter>& parameters) const;
 
  private:
   const HarmlessTensor* harmless(const std::string& name) const;

@@ -279,7 +279,7 @@ RunConfig read_config(const fs::path& name) {
   require(!failed || absurd, "cannot read ", path.string(), ": ", failed.message());
   if (!there) {
     throw MissingRun(text("no run found in '", path.string(), "' (config.json is missing)"),
-                     "pass a folder that a training run wrote");
+                     "pass a folder that a training run wrote", path);
   }
   RunConfig config;
   const Json json = Json::parse(read_file(file), file.string());

@@ -36,7 +36,6 @@ auto as_usage(const Action& action) {
   }
 }
 
-/// A condition on the rest of a command line.
 struct Condition {
   enum class Kind {
     flag,               // a flag is given and does not switch off
@@ -78,7 +77,6 @@ struct Flags : Settings {
   /// Declares that each of these flags changes nothing, and is refused, if one of the conditions is
   /// met.
   void excludes(const std::vector<std::string>& flags, const std::vector<Condition>& conditions);
-  /// Adds other flags with their groups and rules.
   void append(const Flags& others);
 
   /// A flag of the short help, with a line that says when to change it.
@@ -118,9 +116,7 @@ struct FlagGroupHelp {
   std::string title;
   std::vector<FlagHelp> flags{};
 };
-/// Returns what flags_help shows, group by group.
 std::vector<FlagGroupHelp> flag_groups(const Flags& flags);
-/// Returns the flags of settings as help shows them.
 std::vector<FlagHelp> flags_of(const std::vector<Setting>& settings, const Flags& flags);
 /// Returns lines for some settings, at most 80 columns wide.
 std::string settings_help(const std::vector<Setting>& settings, const Flags& flags);
@@ -159,7 +155,6 @@ class Invocation {
   bool wants_help() const { return common_.help; }
   /// Returns whether all flags are to be explained: `--help all`.
   bool wants_full_help() const { return common_.help && value("help") == "all"; }
-  /// Returns whether the flag of a setting is given.
   bool given(std::string_view setting) const;
   /// Returns the last value of a setting's flag, "" if it has none.
   std::string value(std::string_view setting) const;
@@ -197,6 +192,8 @@ class Invocation {
   /// those that change no number (--json, --threads, --force, --quiet, --csv, --latex) and without
   /// the flag of `left_out`.
   std::string again(std::string_view left_out = "") const;
+  /// Returns the same command line with `other` in place of a word or value.
+  std::string again_with(const std::string& word, const std::string& other) const;
   /// Returns the flags alone, each after a space, without those of the settings `left_out`.
   std::string flags_again(const std::vector<std::string>& left_out) const;
 
@@ -221,8 +218,13 @@ class Invocation {
   void check_words() const;
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
+  void refuse_range(const Setting& setting, const Argument& argument,
+                    const std::string& value) const;
   void add_positional(const std::string& word, bool follows_end);
   void check_positionals() const;
+  std::string flag_meant_by(const std::string& word) const;
+  std::string again_with_flag(const std::string& setting, std::size_t count) const;
+  std::string line_of(const std::vector<Argument>& arguments, std::string_view left_out) const;
   bool meets(const Condition& condition, bool always) const;
   void check_rules() const;
   std::string help(const std::string& more) const;

@@ -23,11 +23,17 @@ std::vector<LayoutName> layouts();
 /// Returns layouts() and "npz": NumPy arrays under our own names, with our settings.
 std::vector<LayoutName> exports();
 
+/// A tensor that was not read: "mask", because "headlab makes its own".
+struct UnreadTensor {
+  std::string name;  // with its shape
+  std::string kind, why;
+};
+
 struct ImportedModel {
   Transformer model;
   std::string layout;
-  std::vector<std::string> unread;  // tensors that were skipped, such as masks, with the reason
-  std::vector<std::string> unset;   // parameters that the file does not contain: biases 0, gains 1
+  std::vector<UnreadTensor> unread;
+  std::vector<std::string> unset;  // parameters that the file does not contain: biases 0, gains 1
 };
 
 /// Reads a model: a folder with config.json and model.safetensors (or shards and their index), or

@@ -51,7 +51,6 @@ std::filesystem::path result_file(const Run& run, const std::string& name);
 /// Returns the table "targets": name, loss, accuracy and number of targets for each of the K
 /// targets.
 Table target_table(const Evaluation& evaluation);
-/// Converts to name, loss and accuracy.
 Json to_json(const TargetScore& score);
 
 /// Returns a fingerprint of all parameters by name: 16 hexadecimal digits. Results of analyses
@@ -61,7 +60,6 @@ std::string weights_hash(const Transformer& model);
 /// current ones: JSON objects whose "weights" is another hash.
 std::vector<std::string> outdated_results(const Run& run);
 
-/// Return the paths of a run's files.
 std::filesystem::path config_file(const Run& run);
 std::filesystem::path metrics_file(const Run& run);
 std::filesystem::path state_file(const Run& run);
@@ -97,7 +95,6 @@ std::vector<std::string> lost_text(const Run& run);
 /// Appends a line with the identity of the run.
 void append_log(const Run& run, const std::filesystem::path& file, Json line);
 
-/// Thrown if another process is writing the run.
 class RunBusy : public Error {
  public:
   using Error::Error;
@@ -112,7 +109,6 @@ RunLock lock_run(const std::filesystem::path& path);
 
 // ---- creating a run
 
-/// Treatment of a run that already exists.
 enum class Existing : bool { refuse, replace };
 
 /// Thrown if the path of a new run is not free.
@@ -159,13 +155,14 @@ void save_config(const Run& run);
 
 // ---- opening a run
 
-/// Thrown if there is no run at the path.
 class MissingRun : public Error {
  public:
-  using Error::Error;
+  MissingRun(const std::string& what, std::string hint, std::filesystem::path where)
+      : Error(what, std::move(hint)), path(std::move(where)) {}
+  std::filesystem::path path;
 };
 
-/// Reads config.json. Errors: MissingRun, a damaged file.
+/// Errors: MissingRun, a damaged config.json.
 RunConfig read_config(const std::filesystem::path& path);
 /// Access to a run: `write` takes its lock first; `look` creates no task, so it needs neither data
 /// nor program.
