@@ -16,9 +16,6 @@ struct Listed {
   const TaskEntry* task = nullptr;
 };
 
-/// Lists of names; the words of conclusions have a table of their own.
-constexpr const char* kListed[] = {"tasks", "kinds", "scores", "methods", "columns", "files"};
-
 std::vector<Listed> listed_files() {
   std::vector<Listed> rows;
   for (const ResultEntry& entry : result_table()) {
@@ -87,6 +84,34 @@ Table conclusions_table(const std::vector<ConclusionWord>& words) {
   return fields.table({.name = "verdicts"}, words);
 }
 
+/// A list, and what it holds.
+struct ListKind {
+  const char* name;
+  const char* summary;
+};
+
+constexpr ListKind kLists[] = {
+    {"tasks", "tasks to train on, with their parameters"},
+    {"kinds", "kinds of model parts, with the flag that chooses each"},
+    {"scores", "scores of heads"},
+    {"verdicts", "words of conclusions, with their rules and tests"},
+    {"methods", "pruning methods"},
+    {"columns", "columns of tables"},
+    {"files", "files of a run, with the command that writes each"},
+};
+
+/// Returns the lists and what each holds.
+Output list_lists() {
+  std::string shown;
+  Json entries = Json::array();
+  for (const ListKind& kind : kLists) {
+    entries.push_back(Json::object({{"name", kind.name}, {"summary", kind.summary}}));
+    shown += beside(kind.name, 10, kind.summary);
+  }
+  shown += "\nfor example: headlab list tasks\n";
+  return {.json = stamped({{"lists", std::move(entries)}}), .text = shown};
+}
+
 /// Returns every word of conclusions with its rule, test, correction and subject.
 Output list_conclusions() {
   Json entries = Json::array();
@@ -126,15 +151,20 @@ Table listed_table(const std::string& what, const std::vector<Listed>& rows) {
 
 Result list_shape() {
   Result shape;
-  for (const char* what : kListed) shape.tables.push_back(listed_table(what, {}));
+  for (const ListKind& kind : kLists) {
+    if (kind.name != std::string_view("verdicts")) {
+      shape.tables.push_back(listed_table(kind.name, {}));
+    }
+  }
   shape.tables.push_back(conclusions_table({}));
   return shape;
 }
 
 Output list(Invocation& call) {
   call.read({});
+  if (call.positionals().empty()) return list_lists();
   const std::string& what = call.positionals()[0];
-  require_known("list", what, texts_of(list_shape().tables, &Table::name));
+  require_known("list", what, texts_of(kLists, &ListKind::name));
   if (what == "verdicts") return list_conclusions();
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;

@@ -1,6 +1,6 @@
-// The meanings of words: of the glossary, of columns, scores, methods, tasks, model parts and
-// flags. All but the glossary come from the tables themselves, so new rows are explained
-// automatically. Definitions come before columns and flags of the same name. See words.h.
+// The meanings of words: of the glossary, relations, commands, columns, scores, methods, tasks,
+// model parts and flags. All but the glossary come from the tables themselves, so new rows are
+// explained automatically. Definitions come before columns and flags of the same name. See words.h.
 #include "app/cli/words.h"
 
 #include <algorithm>
@@ -44,6 +44,37 @@ void add_flags(std::vector<Meaning>& all) {
   }
 }
 
+/// Adds the relations of all tasks. A task whose data are missing here is left out.
+void add_relations(std::vector<Meaning>& all) {
+  const std::string kind = "a relation of the task ";
+  for (const TaskEntry& entry : task_table()) {
+    std::vector<Relation> relations;
+    try {
+      relations = make_task(entry.name)->relations();
+    } catch (const Error&) {
+      continue;
+    }
+    for (const Relation& relation : relations) {
+      const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
+        return one.word == relation.name && one.text == relation.description &&
+               one.kind.starts_with(kind);
+      });
+      if (same == all.end()) {
+        all.push_back(
+            {relation.name, kind + entry.name, relation.description, text("show ", entry.name)});
+      } else {
+        same->kind += text(", ", entry.name);
+      }
+    }
+  }
+}
+
+void add_commands(std::vector<Meaning>& all) {
+  for (const Command& command : commands()) {
+    all.push_back({command.name, "a command", command.summary, text(command.name, " --help")});
+  }
+}
+
 void add_columns(std::vector<Meaning>& all) {
   std::set<std::string> titles;
   const std::vector<ListedColumn> columns = all_columns();
@@ -55,7 +86,7 @@ void add_columns(std::vector<Meaning>& all) {
     const std::string name = csv_names(column)[0];
     if (titles.contains(name)) continue;
     all.push_back(
-        {name, text("a column of CSV of ", join(results, ", "), ", in text '", column.title, "'"),
+        {name, text("a column of ", join(results, ", "), "; CSV: ", name, ", text: ", column.title),
          column.meaning});
   }
 }
@@ -63,6 +94,8 @@ void add_columns(std::vector<Meaning>& all) {
 std::vector<Meaning> meanings() {
   std::vector<Meaning> all;
   add_terms(all);
+  add_relations(all);
+  add_commands(all);
   add_columns(all);
   for (const ScoreEntry& score : score_table()) {
     all.push_back({score.name, "a score of heads", score.meaning});
@@ -79,7 +112,7 @@ std::vector<Meaning> meanings() {
   add(task_table(), "a task");
   add(kNorms, "a kind of norm");
   add(kActivations, "a kind of feed-forward network");
-  add(kPositions, "how a model knows positions");
+  add(kPositions, "a kind of position encoding");
   add(attention_functions(), "an attention function");
   add(block_wirings(), "how a block joins norms and sublayers");
   add(optimizer_table(), "an optimizer");
@@ -143,9 +176,7 @@ Words terms_of(const std::vector<Meaning>& all, const Words& words, const Words&
       known.insert(known.end(), lessons.begin(), lessons.end());
       throw UsageError(  // there are hundreds of words: too many for a hint
           unknown_name("word", term(), known).what(),
-          "list topics with `headlab explain`, and words with `headlab list columns` or `headlab "
-          "list "
-          "scores`");
+          "list topics with `headlab explain`, and words with `headlab list columns`");
     }
     terms.push_back(term());
     first += count;
@@ -167,7 +198,8 @@ Output explain_words(const Words& words, const Words& lessons) {
     for (const auto& [name, kind, meaning, see] : all) {
       if (name != word) continue;
       const bool is_term = kind == "a term";
-      shown += wrapped(text(name, is_term ? "" : ", " + kind, ": ", meaning), "  ", text_width());
+      const std::string origin = is_term ? "" : text(" (", kind, ")");
+      shown += wrapped(text(name, ": ", meaning, origin), "  ", text_width());
       if (!see.empty()) shown += text("  see: headlab ", see, "\n");
       Json entry = Json::object({{"kind", kind}, {"meaning", meaning}});
       if (!see.empty()) entry["see"] = "headlab " + see;
