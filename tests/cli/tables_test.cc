@@ -168,8 +168,7 @@ TEST_F(Tables, SayWhatDataIs) {
       done(typed("train --task file --steps 1 --d-model 8 --heads 1 --d-ff 0 --layers 1 --batch "
                  "2 --eval-examples 8 --out a"));
   for (const Outcome& outcome : {train, done({"eval", "a"})})
-    expect_parts(outcome.out, {"data: ", "1200 sequences", " to learn from, ", " to choose by, ",
-                               " that judge"});
+    expect_parts(outcome.out, {"data: ", "1200 sequences", " train, ", " validation, ", " test"});
   EXPECT_EQ(done({"eval", "a", "--json"}).json().at("data"),
             Json::parse(file("a/config.json"), "config.json").at("data"));
 }

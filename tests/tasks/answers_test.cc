@@ -69,7 +69,7 @@ TEST_F(FromAnswers, RepeatedSequencesOfAGivenFileAreKept) {
                             "\n" + R"({"tokens":["b","."],"targets":[null,"no"]})");
   EXPECT_EQ(task->different(Split::validation), 3);
   EXPECT_EQ(task->different(Split::test), 3);
-  expect_contains(task->about_data(), "1 of held_out's 3 are repeated");
+  expect_contains(task->about_data(), "1 of held_out's 3 are duplicates");
 }
 
 TEST_F(FromAnswers, AreForTheArchitectureThatTheTaskNames) {

@@ -114,9 +114,8 @@ TEST_F(FromLines, EqualSequencesStandOnOneSide) {
   }
   EXPECT_EQ(task->different(Split::train) % 3, 0);  // with its copies, held-out ones without
   EXPECT_EQ(sum, 100 + task->different(Split::train) / 3 * 2);
-  expect_contains(task->about_data(), "300 sequences, 200 of them repeated");
-  expect_contains(task->about_data(),
-                  text("; ", 300 - sum, " left out, since they are held out already"));
+  expect_contains(task->about_data(), "300 sequences, 200 of them duplicates");
+  expect_contains(task->about_data(), text(", ", 300 - sum, " duplicates left out: "));
 }
 
 TEST_F(FromLines, SequencesThatDifferInWhereTheirSourceEndsAreDifferent) {

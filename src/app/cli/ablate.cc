@@ -21,7 +21,8 @@ struct AblateFlags {
     s.boolean("pairs", pairs, "ablate pairs of heads too");
     s.boolean("truth_edges", truth_edges, "mask the ground-truth edges, and random ones");
     s.group("how");
-    s.integer("examples", examples, 30, 1 << 24, "held-out examples; 2048 may grow to 8192");
+    s.integer("examples", examples, 30, 1 << 24,
+              "held-out examples; up to 8192 if the default is too few");
     s.integer("seed", seed, 0, kMostExact, "random seed for examples and edges");
     s.excludes({"kind", "pairs", "head"}, {flag_given("truth_edges")});
     s.excludes({"head"}, {flag_given("pairs")});

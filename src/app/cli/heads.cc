@@ -28,7 +28,7 @@ struct HeadsFlags {
     s.group("how");
     s.integer("examples", options.examples, 2, 1 << 24, "held-out examples to score on");
     s.integer("permutations", options.permutations, 199, 1 << 20,
-              "permutations of the truth for p (p >= 1/(N+1))");
+              "number of permutations for p; its smallest value is 1/(N+1)");
     s.group("what");
     s.boolean("scores", shown.scores, "also show scores without ground truth: induction ...");
     s.boolean("map", shown.map, "show which heads attend to the same keys");

@@ -26,7 +26,7 @@ struct PageFlags {
     s.real("budget", options.megabytes, 0.1, 1000,
            "largest size in MB; the page lists parts that are left out");
     s.group("what");
-    s.integer("examples", options.examples, 1, 512, "examples to look at");
+    s.integer("examples", options.examples, 1, 512, "held-out examples that the page shows");
     s.boolean("weights", options.weights, "embed the model");
     s.boolean("textbook", textbook, "write the lessons on small models instead of a run");
     s.boolean("playground", playground, "write a page that trains on these TASKs in the browser");

@@ -13,7 +13,8 @@ void StoredPatternFlags::add_to(Flags& settings) {
   settings.string("tokens", files.tokens,
                   "words, or {\"queries\", \"keys\"}, as JSON; a list for each example", "FILE");
   settings.string("truth", files.truth, "ground truth of each example, as in a task file", "FILE");
-  settings.boolean("unnormalised", files.unnormalised, "accept rows that do not sum to 1");
+  settings.boolean("unnormalised", files.unnormalised,
+                   "accept patterns whose rows do not sum to 1");
   settings.mark_display({"patterns", "tokens", "truth", "unnormalised"});
   settings.needs({"tokens", "truth", "unnormalised"}, {flag_given("patterns")});
 }

@@ -308,7 +308,7 @@ Settings settings_of(TransformerConfig& c) {
   Settings eps;
   eps.real("norm_eps", c.norm_eps, 1e-12, 1, "added to the variance in norms");
   add_rare(s, eps, TransformerConfig().norm_eps);
-  add_kind(s, "positions", c.positions, kPositions, "how the model knows positions");
+  add_kind(s, "positions", c.positions, kPositions, "kind of position encoding");
   s.real("rotary_base", c.rotary_base, 1.001, 1e12, "pair i of D/2 rotates by base^(-2i/D)");
   s.choice("biases", c.biases, {"off", "on"}, "biases of linear maps and norms");
   add_by_layer(s, "window", c.window, 1 << 20, "nearest positions that a query sees (0: all)");

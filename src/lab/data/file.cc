@@ -61,8 +61,9 @@ struct FromFile : FromElsewhere {
 
   void bind(Settings& s) {
     s.string("train", train, "sequences, a line of JSON for each", "FILE");
-    s.string("held_out", held_out, "such a file to choose by, not a tenth of `train`", "FILE");
-    s.string("test", test, "such a file that judges in the end, not a tenth of `train`", "FILE");
+    s.string("held_out", held_out, "file of validation sequences (default: a tenth of `train`)",
+             "FILE");
+    s.string("test", test, "file of test sequences (default: a tenth of `train`)", "FILE");
     Settings one;
     one.string("architecture", architecture,
                "decoder, encoder or encoder_decoder, if no header says", "NAME");
@@ -129,22 +130,21 @@ struct FromFile : FromElsewhere {
       }
       const char* names[] = {"train", "held_out", "test"};
       if (file == 0) said = text(from.size(), " sequences");
-      if (file == 0 && copies > 0) said += text(", ", copies, " of them repeated");
+      if (file == 0 && copies > 0) said += text(", ", copies, " of them duplicates");
       if (file > 0 && copies > 0) {
-        said += text("; ", copies, " of ", names[file], "'s ", from.size(), " are repeated");
+        said += text("; ", copies, " of ", names[file], "'s ", from.size(), " are duplicates");
       }
       if (file > 0 && known > 0) {
         said += text("; ", known, " of ", names[file], "'s ", from.size(), " are also in train");
       }
     }
-    if (left_out > 0) said += text("; ", left_out, " left out, since they are held out already");
+    if (left_out > 0) said += text(", ", left_out, " duplicates left out");
   }
 
   Index different(Split split) const { return parts[static_cast<std::size_t>(split)].size(); }
   std::string about_data() const {
-    return FromElsewhere::about_data(text(said, "; ", parts[0].size(), " to learn from, ",
-                                          parts[1].size(), " to choose by, ", parts[2].size(),
-                                          " that judge"));
+    return FromElsewhere::about_data(text(said, ": ", parts[0].size(), " train, ", parts[1].size(),
+                                          " validation, ", parts[2].size(), " test"));
   }
   std::string data_hash() const { return hash; }
   /// Returns the file of a part: its own, or `train`.

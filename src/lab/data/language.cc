@@ -36,7 +36,7 @@ void HeldOut::bind(Settings& s, const std::string& of_what) {
   };
   s.add({"validation", "X|FILE", "share of the " + of_what + " that is held out, or a file of them",
          set, [this] { return validation.empty() ? Json(share) : Json(validation); }});
-  s.string("test", test, "a file that judges in the end, not half of what is held out", "FILE");
+  s.string("test", test, "test file (default: half of what is held out)", "FILE");
 }
 
 std::array<std::string, 3> HeldOut::read(const std::string& file) const {
@@ -100,8 +100,8 @@ void TokenRow::write(Sequence& s) const {
 }
 
 std::string TokenRow::about(Index length) const {
-  return text("held out are ", windows(Split::validation, length), " blocks of ", length,
-              " to choose by, and ", windows(Split::test, length), " that judge");
+  return text("held out are blocks of ", length, ": ", windows(Split::validation, length),
+              " validation, ", windows(Split::test, length), " test");
 }
 
 void require_utf8(std::string_view bytes, std::string_view source) {

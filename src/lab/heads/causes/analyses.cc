@@ -47,7 +47,7 @@ Result shape_of() {
 const std::vector<Analysis>& analyses() {
   static const std::vector<Analysis> all = {
       {"attribute", "attribution.json",
-       "direct logit attribution: what each part adds to the right answer's logit", 512, attribute,
+       "direct logit attribution: what each part adds to the logit", 512, attribute,
        [] { return result_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); },
        attribute_examples, [] { return Result{.tables = {attributed_examples_shape()}}; }},
       {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,

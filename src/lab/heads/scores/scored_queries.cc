@@ -82,13 +82,13 @@ std::vector<std::vector<Index>> cycles_of(Index count, Generator random) {
   return cycles;
 }
 
-/// Held-out queries that may exchange their ground truth, by their examples; kNoQuery: the example
-/// has none.
+/// For each example, the query whose ground truth is permuted with that of other examples; kNoQuery
+/// if the example has none.
 using Group = std::vector<Index>;
 constexpr Index kNoQuery = -1;
 
-/// Calls give(to, from) for each query of the group: `from` is that of the next example on its
-/// cycle.
+/// Calls give(to, from) for each query of the group, where `from` is the query of the next example
+/// on the cycle of `to`.
 template <class Give>
 void rotate(const Group& group, const std::vector<std::vector<Index>>& cycles, Give&& give) {
   std::vector<Index> queries;
