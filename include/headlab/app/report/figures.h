@@ -71,7 +71,6 @@ struct RunLosses {
   /// NaN if the line of an earlier version has none.
   std::vector<double> accuracies{}, training_accuracies{}, weight_norms{};
 };
-/// Reads losses from the lines of metrics.jsonl.
 RunLosses losses_of(std::string name, const std::vector<Json>& log);
 /// Draws held-out losses over training; for a single run both losses, both accuracies and the norm
 /// of the weights, if the log has them. Error: a run without an evaluation.

@@ -80,7 +80,6 @@ Error unknown_name(std::string_view kind, std::string_view name,
 /// longer name.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
-/// Joins `parts` with `separator` between them.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 /// Returns a value for each of `items`; `of` is a function of an item or a pointer to a member of
@@ -92,7 +91,6 @@ auto mapped(const Items& items, const Of& of) {
   return values;
 }
 
-/// Returns the values of `mapped` as strings.
 template <class Items, class Of>
 std::vector<std::string> texts_of(const Items& items, const Of& of) {
   std::vector<std::string> texts;

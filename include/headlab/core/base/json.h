@@ -46,7 +46,6 @@ class Json {
   requires(!std::is_same_v<T, Json> && !std::is_same_v<T, Member>)
       Json(const std::vector<T>& values)
       : value_(Array(values.begin(), values.end())) {}
-  /// Converts an empty optional to null.
   template <class T>
   Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json()) {}
   /// Converts a struct with a function `Json to_json(const Struct&)` in its namespace.
@@ -71,7 +70,7 @@ class Json {
   /// Returns the value as this type. Errors name the expected and the actual kind.
   bool boolean() const;
   double number() const;
-  /// Returns a whole number with |value| <= kMostExact.
+  /// Error unless it is a whole number with |value| <= kMostExact.
   std::int64_t integer() const;
   const std::string& string() const;
   const Array& items() const;
@@ -79,9 +78,8 @@ class Json {
   const Object& members() const;
   Object& members();
 
-  /// Returns the member `key` of an object, or nullptr.
   const Json* find(std::string_view key) const;
-  /// Returns the member `key`. Error if there is none.
+  /// Error if there is no member `key`; `find` returns nullptr instead.
   const Json& at(std::string_view key) const;
   /// Returns the member `key`. If there is none, appends a null with that name. A null value
   /// becomes an object first.

@@ -15,12 +15,10 @@ class Mean {
   Mean() = default;
   Mean(double sum, std::int64_t count) : sum_(sum), count_(count) {}
 
-  /// Adds one term.
   void add(double value) {
     sum_ += value;
     ++count_;
   }
-  /// Adds the terms of another mean.
   void add(const Mean& other) {
     sum_ += other.sum_;
     count_ += other.count_;

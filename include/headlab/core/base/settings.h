@@ -57,7 +57,6 @@ class Settings {
   /// Adds all settings of another table, except names that already exist. To list a setting earlier
   /// in help, add it separately before.
   void add(Settings others);
-  /// Marks settings as decided elsewhere.
   void mark_decided(const std::vector<std::string>& names);
   /// Marks settings that do not change the result.
   void mark_display(const std::vector<std::string>& names);
@@ -79,7 +78,6 @@ class Settings {
   /// skipped.
   void set_all(const Json& object, std::string_view source,
                const std::vector<std::string>& ignored = {}) const;
-  /// Returns all settings as an object.
   Json to_json() const;
 
  private:

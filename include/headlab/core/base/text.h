@@ -18,7 +18,6 @@ std::vector<std::string_view> split(std::string_view whole, char separator);
 /// Bytes that Windows programs write before UTF-8.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Appends a code point as one to four bytes of UTF-8.
 void append_utf8(std::string& out, char32_t point);
 
 /// Returns the shortest decimal that reads back as `value`; "null" if it is not finite. Whole

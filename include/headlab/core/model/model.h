@@ -76,7 +76,7 @@ class Model {
   /// Calls f with the name and tensor of each parameter, always in the same order.
   virtual void visit(const ParameterVisitor& f) const = 0;
 
-  /// Returns logits [B, T, K*V]. Error if the model cannot process the batch.
+  /// Logits [B, T, K*V]. Error if the model cannot process the batch.
   Tensor forward(const Batch& batch, const ForwardContext& context = {},
                  const ModelHooks& hooks = {}) const {
     return compute(batch, context, hooks);
@@ -87,12 +87,10 @@ class Model {
               double denominator = 0) const {
     return compute_loss(batch, context, hooks, denominator);
   }
-  /// Returns the loss of logits that are already computed.
   Tensor loss_of(const Tensor& logits, const Batch& batch, double denominator = 0) const;
   Index parameter_count() const;
 
  protected:
-  /// Throws an Error if the batch has another number of targets at each position.
   void require_targets(const Batch& batch) const;
   Model() = default;
   Model(const Model&) = default;

@@ -59,7 +59,6 @@ class Transformer final : public HeadedModel {
   /// smaller; the function is the same as with the other heads' gates at 0. Parameters are copied,
   /// and the config records the remaining heads.
   Transformer with_heads(const std::vector<std::vector<std::int32_t>>& kept) const;
-  /// Returns a copy that shares no parameters with this model.
   Transformer clone() const;
   const TransformerConfig& config() const { return config_; }
 

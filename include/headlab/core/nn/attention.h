@@ -38,7 +38,6 @@ struct AttentionActivations {
 
   /// Moves the tensors of another cache here; keeps `wants_pattern`.
   void fill(AttentionActivations computed);
-  /// Drops all tensors.
   void clear();
 
   /// Returns the index in this layer of the head with this original index. Error if that head has
@@ -83,7 +82,6 @@ struct KeyValueCache {
                                 const AttentionMask& mask);
 };
 
-/// Optional inputs and outputs of one call.
 struct AttentionHooks {
   const HeadInterventions* interventions = nullptr;
   AttentionActivations* activations = nullptr;  // filled if not null

@@ -49,7 +49,7 @@ struct ForwardContext {
   }
 };
 
-/// Returns a parameter: a leaf filled with `value` that requires a gradient.
+/// A leaf filled with `value` that requires a gradient.
 Tensor parameter(const Shape& shape, Scalar value = 0);
 
 /// y = x W + b; x [..., in], W [in, out], b [out].

@@ -43,7 +43,6 @@ struct Sequence {
 
   Index length() const { return example.batch.length; }
   std::int32_t& token(Index t) { return example.batch.token(b, t); }
-  /// Returns the F numbers that the model reads instead of the token.
   std::span<Scalar> vector(Index t) { return example.batch.vector(b, t); }
   std::int32_t& target(Index t, Index k = 0) { return example.batch.target(b, t, k); }
   /// Returns all tokens, padding included.
@@ -72,7 +71,6 @@ struct Sequence {
 /// then all of them again in another order.
 std::vector<Index> units_in_turn(Index n, Index count, Key key);
 
-/// Fills tokens uniformly from [0, vocab).
 void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random);
 
 /// Returns a permutation of 0 ... n - 1. Its first `count` <= n numbers are drawn without
@@ -197,7 +195,7 @@ class TaskOf final : public Task {
     std::vector<Index> turns;
     require(units > 0 || split != Split::test || different(Split::train) == 0,
             "cannot use the split test: ", spec_,
-            " holds too little for a part that judges in the end: give test=PATH");
+            " holds too little for a test split: give test=PATH");
     if (units > 0 && split != Split::train) turns = units_in_turn(units, count, key);
     const Key stream = key.fold(split == Split::train ? "train" : "validation");
     for (Index b = 0; b < count; ++b) {  // one stream per sequence, so that sequences are

@@ -27,7 +27,6 @@ struct Relation {
   AttentionKind kind = AttentionKind::self;  // attention layers whose heads may implement it
 };
 
-/// Returns "self", "encoder" or "cross".
 const char* kind_name(AttentionKind kind);
 Json to_json(const Relation& relation);
 
@@ -105,7 +104,6 @@ class Task {
   /// they follow from the tokens alone; otherwise there is no target and `truth` is empty. Error if
   /// there are no tokens.
   virtual Example example_of(std::span<const std::int32_t> tokens) const;
-  /// Returns a token as text.
   virtual std::string token_text(std::int32_t token) const = 0;
   /// Returns an answer, the number of an output, as text. By default answers are tokens.
   virtual std::string answer_text(std::int32_t answer) const { return token_text(answer); }

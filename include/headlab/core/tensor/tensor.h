@@ -32,7 +32,6 @@ class Shape {
   Index operator[](int axis) const { return sizes_[axis_of(axis)]; }
   /// Converts a possibly negative axis to a number in [0, rank). Error if there is no such axis.
   int axis_of(int axis) const;
-  /// The number of elements.
   Index count() const { return count_; }
   /// The product of the sizes of axes [first, last).
   Index count(int first, int last) const;
@@ -75,10 +74,9 @@ class Tensor {
   static Tensor empty(const Shape& shape);
   static Tensor zeros(const Shape& shape) { return full(shape, 0); }
   static Tensor full(const Shape& shape, Scalar value);
-  /// Returns a tensor with these elements. Error unless values.size() is the shape's count.
+  /// Error unless values.size() is the shape's count.
   static Tensor of(const Shape& shape, std::span<const Scalar> values);
   static Tensor of(const Shape& shape, std::initializer_list<Scalar> values);
-  /// Returns a tensor of rank 0 with one element.
   static Tensor scalar(Scalar value) { return full({}, value); }
 
   bool defined() const { return node_ != nullptr; }
@@ -92,7 +90,7 @@ class Tensor {
   /// read must not change before backward.
   Scalar* data() const;
   std::span<Scalar> values() const { return {data(), static_cast<std::size_t>(count())}; }
-  /// Returns the only element. Error if there are more.
+  /// Error unless there is exactly one element.
   Scalar item() const;
 
   /// Returns whether backward computes a gradient for this tensor. It may only be set on leaves,

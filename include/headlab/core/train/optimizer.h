@@ -50,7 +50,8 @@ class Optimizer {
  public:
   explicit Optimizer(const TrainConfig& config) : config_(config) {}
 
-  /// Adds a parameter. The optimizer keeps the handle and updates the tensor in place.
+  /// Keeps the handle and updates the tensor in place. `name` is that of its moments in a saved
+  /// state.
   void add(const std::string& name, const Tensor& parameter, const ParameterGroup& group = {});
 
   /// Returns the norm of all gradients together, sqrt(sum of g^2). It is not finite if any element
@@ -71,7 +72,7 @@ class Optimizer {
   /// Parameters without a gradient do not change. Clears all gradients.
   void step(double lr, double norm);
   void zero_grad();
-  /// Returns the number of steps taken: t in the bias corrections.
+  /// t in the bias corrections: the number of steps taken.
   Index steps() const { return steps_; }
 
   /// Store and load the moments as "optimizer.m.NAME" and "optimizer.v.NAME"; the caller keeps the

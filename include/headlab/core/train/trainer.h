@@ -16,7 +16,6 @@
 
 namespace headlab {
 
-/// One finished step.
 struct StepRecord {
   Index step = 0;   // steps done, including this one
   double loss = 0;  // of the training batch, including extra terms; NaN if it has no target
@@ -34,8 +33,9 @@ struct EvaluationRecord {
   Evaluation held_out;
 };
 
-/// Hooks of the training loop; any of them may be empty. `interventions` and `loss_terms` are called before
-/// a step with its number, counted from 0; `after_step` is called with the number of steps done.
+/// Hooks of the training loop; any of them may be empty. `interventions` and `loss_terms` are
+/// called before a step with its number, counted from 0; `after_step` is called with the number of
+/// steps done.
 struct TrainCallbacks {
   std::function<void(const StepRecord&)> on_step{};
   std::function<void(const EvaluationRecord&)> on_evaluation{};

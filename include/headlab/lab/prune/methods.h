@@ -16,7 +16,6 @@
 
 namespace headlab {
 
-/// Settings that all pruning methods share.
 struct PruneSettings {
   /// Training examples on which heads are chosen. The cost of a method is proportional; the noise
   /// of its measurements falls with the square root.
@@ -46,7 +45,6 @@ struct PruneProblem {
   PruneSettings settings{};
   TrainConfig train{};  // training of the model, for methods that train
 };
-/// Returns the model of a run, with its task and training.
 PruneProblem problem_of(const Run& run, const PruneSettings& settings = {});
 
 /// Cost of a method, in sequences passed through the model.
@@ -100,7 +98,6 @@ Index fewest_heads(const PruneProblem& problem);
 /// over too many heads.
 std::vector<Choice> choose_heads(const PruneProblem& problem, const PruneMethod& method,
                                  std::span<const Index> sizes, PassCount* cost = nullptr);
-/// Returns the choice for one number of heads.
 Choice choose_heads(const PruneProblem& problem, const PruneMethod& method, Index size);
 
 /// Hard concrete gate of Louizos et al. 2018 as used by Voita et al. 2019: s = sigmoid((ln u - ln(1

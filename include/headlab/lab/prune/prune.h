@@ -40,7 +40,6 @@ struct Judged {
 };
 Judged judge(const Model& model, const Task& task, const EvaluateOptions& options);
 
-/// Properties of a model in the pruning table.
 struct ModelFigures : Judged {
   Index parameters = 0;
   double ms_per_batch = 0;  // median over forward passes with 64 sequences
@@ -128,7 +127,6 @@ std::vector<TrainingStage> training_stages(const Run& run);
 std::vector<TrainingStage> later_stages(const Run& run, Index gate_steps, Index finetune);
 /// Returns a description of the stages: "1,000 steps at a rate of 0.003, then 500 at 0.0009".
 std::string schedule_text(std::span<const TrainingStage> stages);
-/// Trains a model by these stages.
 void train_by(Transformer& model, const Task& task, std::span<const TrainingStage> stages);
 /// Returns a model that has only these heads from the start, with new initial values, trained by
 /// the stages of the run and then by `more`. With the same stages, a pruned model and this one

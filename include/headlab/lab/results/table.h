@@ -12,7 +12,6 @@
 
 namespace headlab {
 
-/// Content of a cell of a column.
 enum class CellKind {
   plain,       // a number, a text, a truth value ("*" or blank) or a list of these
   interval,    // a value, the low and the high end of its interval: 0.94 (0.88 to 1)
@@ -64,12 +63,10 @@ struct Column {
   /// is the key.
   Column of(CellKind kind) const;
   Column of(CellKind kind, std::vector<std::string> value_paths) const;
-  /// Returns the same column in another format.
   Column shown_as(Form how) const;
   Column fixed(int decimals) const;
   Column percent(int decimals) const;
   Column hidden() const { return shown_as(Form::hidden); }
-  /// Returns the same column, hidden unless `shown`.
   Column hidden_unless(bool shown) const { return shown ? *this : hidden(); }
   /// Returns the same column, described as a mean over as many values as column `count` states.
   Column mean_over(const std::string& count) const;
@@ -94,7 +91,6 @@ const char* name_of(Form form);
 /// Converts to JSON: key, paths, title, meaning, cell, form, digits, legend, csv unless it is the
 /// key, and over for a mean.
 Json to_json(const Column& column);
-/// Reads a column from JSON.
 Column column_of(const Json& description);
 
 /// The column of a head, LAYER.HEAD.
@@ -131,11 +127,9 @@ struct Table {
   std::size_t index_of(const std::string& key) const;
   const Column& column(const std::string& key) const { return columns[index_of(key)]; }
   Column& column(const std::string& key) { return columns[index_of(key)]; }
-  /// Appends columns after those that the table has.
   void append(const std::vector<Column>& more) {
     columns.insert(columns.end(), more.begin(), more.end());
   }
-  /// Returns the cells of a column from top to bottom.
   std::vector<Json> cells(const std::string& key) const;
 };
 

@@ -24,7 +24,7 @@ std::string trimmed_line(std::string line);
 /// Wraps words into lines of at most `columns`; each line after the first begins with `indent`.
 std::string wrapped(const std::string& words, const std::string& indent = "",
                     std::size_t columns = 100);
-/// Returns the lines of a text whose last line also ends with a newline.
+/// Splits a text into lines. The newline at its end starts no further line.
 std::vector<std::string> lines_of(const std::string& folded);
 /// Returns a word in shell syntax: quoted if it contains anything other than letters, digits and
 /// -_=+:,./

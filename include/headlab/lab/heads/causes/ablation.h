@@ -23,7 +23,6 @@ struct AblationEntry {
   const char* meaning;
   AblationKind kind;
 };
-/// Returns the table of kinds.
 std::span<const AblationEntry> ablation_table();
 /// Returns the kind of this name. Error with the known names and the nearest one if there is none.
 AblationKind find_ablation(const std::string& name);

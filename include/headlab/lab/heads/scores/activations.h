@@ -33,7 +33,6 @@ class Activations {
   /// Returns the residual stream [B, T, C] before each block and after the last; the encoder's come
   /// first.
   const Tensor& residual(std::size_t i) const { return activations_.residual[i]; }
-  /// Returns the whole activation cache, by attention layer.
   const ActivationCache& cache() const { return activations_; }
 
  private:

@@ -60,7 +60,6 @@ struct RelationScore {
   double p_holm = kUndefined;  // p corrected for the number of relations: Holm 1979
   bool at_guessing = false;    // whether the guard `guessing` refuses conclusions on the relation
 
-  /// Returns whether there are enough examples for a conclusion.
   bool enough() const { return examples >= kFewestExamples; }
   /// Returns whether the pattern of a head with this score on split B is that of an owner.
   bool looks_like_owner() const { return p_holm < kOwnerP && lift >= kOwnerLift; }
@@ -208,7 +207,6 @@ struct HeadsReport {
   /// index of the head
   std::vector<double> distances{};
 
-  /// Returns the score of the best head for relation r.
   const RelationScore& best_score(std::size_t r) const {
     return heads[relations[r].best].relations[r];
   }
