@@ -1,7 +1,10 @@
 // `headlab page` as a user calls it: what it writes and says, what it leaves alone, and a sentence
 // for everything that cannot be done, with the old page still there. The content of pages is tested
 // in tests/report. Read next: src/app/cli/page.cc.
+#include <regex>
+
 #include "cli/program.h"
+#include "headlab/lab/runs/run.h"
 
 namespace headlab::cli { namespace {
 
@@ -10,14 +13,85 @@ using Pages = Program;
 TEST_F(Pages, AreWrittenIntoTheRunAndNameMissingFiles) {
   done(tiny({"--out", "a"}));
   const auto before = contents(folder.path() / "a");
-  expect_parts(done({"page", "a"}).out,
+  expect_parts(done({"page", "a", "--no-measure"}).out,
                {"weights", "a/report.html", "headlab heads a", "headlab curve a",
                 "--keep-weights 40 --out a-tracked && headlab page a-tracked",
-                "command: headlab page a\n"});
+                "command: headlab page a --no-measure\n"});
   EXPECT_EQ(file("a/report.html").rfind("<!doctype html>\n<!-- headlab page", 0), 0u);
   auto after = contents(folder.path() / "a");
   EXPECT_EQ(after.erase("report.html"), 1u);
   EXPECT_EQ(after, before);
+}
+
+/// A page measures what is cheap and missing, stores it as the commands would, and says so.
+TEST_F(Pages, MeasureWhatIsMissingAndStoreIt) {
+  done(tiny({"--out", "a"}));
+  done(tiny({"--out", "b"}));
+  const Json measured = done({"page", "a", "--json"}).json().at("measured");
+  ASSERT_EQ(measured.items().size(), 3u);
+  const Words commands[] = {{"heads", "b"}, {"ablate", "b"}, {"curve", "b", "--methods", "greedy"}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    done(commands[i]);
+    const std::string name = measured.items()[i].at("file").string();
+    const Json by_page = Json::parse(file("a/" + name));
+    const Json by_command = Json::parse(file("b/" + name));
+    EXPECT_EQ(by_page.at("options"), by_command.at("options")) << name;
+    EXPECT_EQ(by_page.at("command").string(),
+              std::regex_replace(by_command.at("command").string(), std::regex(" b\\b"), " a"));
+    EXPECT_EQ(measured.items()[i].at("said").string().substr(0, 9), "measured ");
+  }
+  EXPECT_TRUE(done({"page", "a", "--json"}).json().at("measured").items().empty()) << "once";
+  done({"train", "--resume", "a", "--steps", "40"});
+  EXPECT_EQ(done({"page", "a", "--json"}).json().at("measured").items().size(), 3u)
+      << "results of earlier weights are missing too";
+}
+
+TEST_F(Pages, HoldResultsThatCannotBeKept) {
+  done(tiny({"--out", "a"}));
+  const auto before = contents(folder.path() / "a");
+  const RunLock lock = lock_run(folder.path() / "a");
+  const Json json = done({"page", "a", "--json", "--out", "page.html"}).json();
+  ASSERT_EQ(json.at("measured").items().size(), 3u);
+  for (const Json& one : json.at("measured").items()) {
+    EXPECT_TRUE(holds(one.at("said").string(), "not kept: another process is writing the run"));
+  }
+  EXPECT_EQ(contents(folder.path() / "a"), before);
+  std::size_t noted = 0;
+  for (const Json& sentence : json.at("left_out").items()) {
+    noted += holds(sentence.string(), "Measured for this page, and not kept in a");
+  }
+  EXPECT_EQ(noted, 3u);
+  for (const Json& source : json.at("files").items()) {
+    if (source.at("file").string() == "heads.json") {
+      EXPECT_TRUE(source.at("present").boolean());
+    }
+  }
+  EXPECT_TRUE(holds(file("page.html"), "\"divisions\"")) << "the page has the scores";
+}
+
+/// The page of a small model shows its training without being asked; the training stays the same.
+TEST_F(Pages, SmallModelsKeepScoresAndWeightsOfTheirTraining) {
+  done(tiny({"--out", "a", "--steps", "130"}));
+  done(tiny({"--out", "b", "--steps", "130", "--track-heads", "0", "--keep-weights", "0"}));
+  done(tiny({"--out", "c", "--steps", "20"}));
+  const Json config = Json::parse(file("a/config.json"));
+  EXPECT_EQ(config.at("track_heads").integer(), 64);
+  EXPECT_EQ(config.at("keep_weights").integer(), 20);
+  EXPECT_TRUE(fs::exists(folder.path() / "a" / "heads.jsonl"));
+  EXPECT_FALSE(fs::exists(folder.path() / "b" / "heads.jsonl"));
+  EXPECT_FALSE(fs::exists(folder.path() / "c" / "heads.jsonl")) << "too short to follow";
+  const auto loss = [&](const char* run) {
+    return done({"eval", run, "--json"}).json().at("loss").number();
+  };
+  EXPECT_EQ(loss("a"), loss("b")) << "not a bit of the training changes";
+}
+
+/// What takes long is left out by its sizes, and its command is named.
+TEST_F(Pages, LeaveOutWhatTakesLong) {
+  done(tiny({"--out", "a", "--heads", "8", "--layers", "8", "--d-model", "128", "--steps", "1"}));
+  const Outcome page = done({"page", "a"});
+  expect_parts(page.out, {"not measured, because it takes long: ", "headlab curve a"});
+  EXPECT_FALSE(fs::exists(folder.path() / "a" / "curve.json"));
 }
 
 TEST_F(Pages, NameEachMissingResultOnceAndReplaceNoRun) {
@@ -56,7 +130,7 @@ TEST_F(Pages, NeedNoCommandForWhatIsThere) {
        {"heads.json", "ablation.json", "truth_edges.json", "attribution.json", "circuits.json",
         "patching.json", "heads.jsonl", "snapshots.safetensors"})
     EXPECT_TRUE(present.at(name)) << name;
-  EXPECT_FALSE(present.at("curve.json"));
+  EXPECT_TRUE(present.at("curve.json")) << "measured for the page";
   EXPECT_EQ(json.at("bytes").integer(), std::ssize(file("a/report.html")));
 }
 

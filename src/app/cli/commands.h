@@ -19,7 +19,9 @@ namespace headlab::cli {
 /// Runs a command line within another command, prints its result and passes on its errors.
 int run_words(const std::vector<std::string>& words);
 /// Runs a command within another and returns its result without printing it. Errors: those of the
-/// command; the error that prevented the result from being written.
+/// command.
+Output output_of_words(const std::vector<std::string>& words, bool keeps_results);
+/// Does the same and stores the result. Errors: also the one that prevented it from being written.
 Output result_of_words(const std::vector<std::string>& words);
 
 /// Returns the row of the table of commands. UsageError that names the nearest one if there is

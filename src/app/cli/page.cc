@@ -1,12 +1,13 @@
 // `headlab page`: writes a run, several side by side, or a sweep as one HTML file that works
-// without a network and contains the model itself. The runs are only read. If a view needs data
-// that a run lacks, the command that writes it is printed. With --patterns, the page shows the
-// patterns of any model; with --playground it trains models of its own. Read next:
-// app/report/page.h.
+// without a network and contains the model itself. What is cheap to measure and missing is measured
+// first and stored in the run (measure.cc); for other data that a view lacks, the command that
+// writes it is printed. With --patterns, the page shows the patterns of any model; with
+// --playground it trains models of its own. Read next: measure.h, app/report/page.h.
 
 #include <algorithm>
 
 #include "app/cli/commands.h"
+#include "app/cli/measure.h"
 #include "app/report/results.h"
 #include "headlab/lab/results/words.h"
 
@@ -16,7 +17,7 @@ namespace {
 struct PageFlags {
   PageOptions options;
   std::string out;
-  bool check = false, textbook = false, playground = false;
+  bool check = false, textbook = false, playground = false, measure = true;
   StoredPatternFlags stored;
 
   Flags settings() {
@@ -28,13 +29,16 @@ struct PageFlags {
     s.group("what");
     s.integer("examples", options.examples, 1, 512, "held-out examples that the page shows");
     s.boolean("weights", options.weights, "embed the model");
+    s.boolean("measure", measure, "first measure what is missing and cheap");
     s.boolean("textbook", textbook, "write the lessons on small models instead of a run");
     s.boolean("playground", playground, "write a page that trains on these TASKs in the browser");
     s.boolean("check", check, "write nothing; list the parts of the page");
     stored.add_to(s);
     s.excludes({"out"}, {flag_given("check")});
-    s.excludes({"weights", "textbook", "playground"}, {flag_given("patterns")});
-    s.excludes({"weights", "textbook", "examples", "budget"}, {flag_given("playground")});
+    s.excludes({"weights", "textbook", "playground", "measure"}, {flag_given("patterns")});
+    s.excludes({"weights", "textbook", "examples", "budget", "measure"},
+               {flag_given("playground")});
+    s.excludes({"measure"}, {flag_given("textbook")});
     return s;
   }
 };
@@ -118,6 +122,16 @@ std::string default_file(const Invocation& call, const PageFlags& flags) {
   return (std::filesystem::path(names[0]) / "report.html").string();
 }
 
+/// Measures what the runs lack; nothing for other pages, and if nothing is to be written.
+std::vector<Measured> measured_for(const Invocation& call, const PageFlags& flags) {
+  const bool shows_runs = !flags.stored.wanted() && !flags.textbook && !flags.playground;
+  if (!shows_runs || !flags.measure || flags.check) return {};
+  std::vector<Measured> measured = measure_missing(call.positionals());
+  set_quiet(call.given("quiet"));
+  say_when_interrupted();
+  return measured;
+}
+
 }  // namespace
 
 Output page(Invocation& call) {
@@ -132,12 +146,23 @@ Output page(Invocation& call) {
   }
   const std::string otherwise = default_file(call, flags);
   if (flags.out.empty()) flags.out = otherwise;
+  const std::vector<Measured> measured = measured_for(call, flags);
+  Json measured_json = Json::array();
+  std::string lines;
+  for (const Measured& one : measured) {
+    if (one.found) flags.options.unkept.push_back({one.run, one.file, *one.found});
+    lines += one.said + "\n";
+    measured_json.push_back(
+        Json::object({{"run", one.run}, {"file", one.file}, {"said", one.said}}));
+  }
   const Page page = page_of(call, flags);
   if (!flags.check) write_out(call, flags.out, page.html);
   Result found = result_of(page);
+  found.about["measured"] = std::move(measured_json);
   found.about["path"] = flags.check ? Json() : Json(flags.out);
   return reproducible(call, found,
-                      missing_text(page) + (flags.check ? "\n" : "\n" + flags.out + "\n"));
+                      (lines.empty() ? "" : "\n" + lines) + missing_text(page) +
+                          (flags.check ? "\n" : "\n" + flags.out + "\n"));
 }
 
 }  // namespace headlab::cli

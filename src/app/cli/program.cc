@@ -279,10 +279,15 @@ void Invocation::check_words() const {
   }
 }
 
-Output result_of_words(const std::vector<std::string>& words) {
+Output output_of_words(const std::vector<std::string>& words, bool keeps_results) {
   Invocation call(find_command(words[0]), std::span(words).subspan(1));
+  call.keeps_results = keeps_results;
   const AllowedCommands allowed(call.tasks_named());
-  Output output = carry_out(call);
+  return carry_out(call);
+}
+
+Output result_of_words(const std::vector<std::string>& words) {
+  Output output = output_of_words(words, true);
   if (output.unwritten) throw *output.unwritten;
   return output;
 }

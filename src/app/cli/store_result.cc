@@ -113,7 +113,7 @@ static Error unwritten_because(const Invocation& call, const Run& run, const Err
 Output store_result(const Invocation& call, const Run& run, Output found, const std::string& name) {
   const std::string out = call.value("out");
   const fs::path file = out.empty() ? result_file(run, name) : fs::path(out);
-  const bool keeps = !out.empty() || !name.empty();
+  const bool keeps = call.keeps_results && (!out.empty() || !name.empty());
   const auto lock = keeps ? lock_of(file) : nullptr;
   found.json["options"] = deciding_settings(call);
   found.json["step"] = run.step < 0 ? Json() : Json(run.step);

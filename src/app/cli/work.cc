@@ -114,7 +114,7 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
     std::error_code ignored;
     const fs::path folder = named_run(path).path;
     if (work.force) fs::remove_all(folder / "cells", ignored);
-    if (access(folder.c_str(), W_OK) == 0) written.emplace_back(path);
+    if (call.keeps_results && access(folder.c_str(), W_OK) == 0) written.emplace_back(path);
   }
   RunsDone done;
   work.keeping = {true, interrupted};

@@ -62,6 +62,10 @@ class PageMaker {
         runs_[i].parent = place;
       }
     }
+    for (const UnkeptResult& one : options.unkept) {
+      missing_.push_back(text("Measured for this page, and not kept in ", one.run,
+                              ", which could not be written: ", one.file, "."));
+    }
     plan_.shown = options.examples;
     plan_.weights = options.weights;
   }
@@ -171,7 +175,7 @@ class PageMaker {
   }
 
   Json facts_of(const StudiedRun& one, std::size_t task, PageBlocks& blocks) const {
-    Json facts = run_facts(one.run, one.study, plan_, blocks);
+    Json facts = run_facts(one.run, one.study, plan_, blocks, options_);
     facts["role"] = one.is_parent ? "parent" : "run";
     facts["parent"] = one.parent;
     facts["task"] = task;

@@ -55,6 +55,19 @@ Json read_report(const Run& run, const std::filesystem::path& file) {
   return json;
 }
 
+/// Returns the result of a run that its folder does not hold; nullptr if there is none.
+const UnkeptResult* unkept_result(const std::vector<UnkeptResult>& all, const Run& run,
+                                  const std::string& file) {
+  const auto is_it = [&](const UnkeptResult& one) {
+    return one.run == name_of(run) && one.file == file;
+  };
+  const auto found = std::ranges::find_if(all, is_it);
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Returns whether a key of a result holds a time, which would make two pages of one run differ.
+bool is_machine_dependent(const Json::Member& member) { return member.first == "sets_per_s"; }
+
 /// Returns the number to four significant digits, which is enough for a drawing.
 Json short_number(const Json& number) {
   if (!number.is_number() || number.number() == 0) return number;
@@ -99,12 +112,15 @@ Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history
 
 }  // namespace
 
-Json run_reports(const Run& run) {
+Json run_reports(const Run& run, const std::vector<UnkeptResult>& unkept) {
   Json reports = Json::object();
   for (const ResultEntry& entry : result_table()) {
     const std::filesystem::path file = result_file(run, entry.file);
-    if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
-    Json report = read_report(run, file);
+    if (file.extension() != ".json" || entry.views.empty()) continue;
+    const UnkeptResult* here = unkept_result(unkept, run, entry.file);
+    if (here == nullptr && !is_there(file)) continue;
+    Json report = here != nullptr ? here->result : read_report(run, file);
+    std::erase_if(report.members(), is_machine_dependent);
     if (is_outdated(run, report)) continue;
     reports[std::filesystem::path(entry.file).stem().string()] = std::move(report);
   }
@@ -121,8 +137,10 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
     PageSource& row = list.emplace_back(PageSource{name_of(run), entry.file, is_there(file)});
     row.views = entry.views;
     row.command = options.writer ? options.writer(run, entry.file) : "";
+    const UnkeptResult* here = unkept_result(options.unkept, run, entry.file);
+    row.present = row.present || here != nullptr;
     if (!row.present || file.extension() != ".json") continue;
-    const Json report = read_report(run, file);
+    const Json report = here != nullptr ? here->result : read_report(run, file);
     if (step_of(report) >= 0) row.step = step_of(report);
     row.outdated = is_outdated(run, report);
   }

@@ -34,7 +34,8 @@ Json task_facts(const Task& task);
 Json set_facts(const Task& task, const Example& example, PageBlocks& blocks);
 
 /// Returns the run: its model, its numbers, its files.
-Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks);
+Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
+               const PageOptions& options);
 
 /// Returns the patterns of the displayed examples, [examples, H, Q, S] for each attention layer:
 /// all weights, or of long rows the largest.
@@ -43,8 +44,9 @@ Json patterns_facts(const RunStudy& study, const std::vector<std::vector<Scalar>
 /// Returns the mean patterns of all heads by attention layer.
 Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks);
 
-/// Returns the files of analyses in the run's folder, unchanged; damaged ones are Errors.
-Json run_reports(const Run& run);
+/// Returns the results of a run: the files of analyses in its folder, unchanged, and those of
+/// `unkept`. Damaged files are Errors.
+Json run_reports(const Run& run, const std::vector<UnkeptResult>& unkept);
 /// Returns the contents of heads.jsonl by column; null if there is no such file.
 Json run_history(const Run& run);
 /// Returns the pictures that the program draws of a run with these facts, as data by name.

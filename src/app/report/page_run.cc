@@ -281,7 +281,8 @@ Json thumbnails_facts(const RunStudy& study, PageBlocks& blocks) {
   return thumbnails;
 }
 
-Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, PageBlocks& blocks) {
+Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, PageBlocks& blocks,
+               const PageOptions& options) {
   const PagePlan plan = plan_for(run, for_all);
   Json facts = Json::object({{"name", name_of(run)},
                              {"config", config_facts(run.config)},
@@ -303,7 +304,7 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& for_all, P
   if (facts["snapshots"].is_null() && plan.maps && study.snapshots.size() > 1) {
     facts["maps"] = maps_facts(study, blocks);
   }
-  facts["reports"] = run_reports(run);
+  facts["reports"] = run_reports(run, options.unkept);
   facts["figures"] = run_figures(run, facts);
   return facts;
 }

@@ -198,6 +198,9 @@ class Invocation {
   std::string flags_again(const std::vector<std::string>& left_out) const;
 
   const Command& command() const { return command_; }
+  /// Whether results are stored in the folders of their runs. A page that cannot write a run clears
+  /// it, and shows what the command found.
+  bool keeps_results = true;
   /// Returns "headlab ...", a command line of this kind: the hint of errors.
   std::string example() const;
   /// Returns a message of the library with settings replaced by flags: `batch` becomes --batch.

@@ -16,6 +16,12 @@
 
 namespace headlab {
 
+/// Result of a run that its folder does not hold, because it could not be stored there.
+struct UnkeptResult {
+  std::string run, file;  // the run as it was named, and the file that would hold the result
+  Json result;
+};
+
 struct PageOptions {
   Index examples = 16;  // number of examples to display
   double megabytes =
@@ -25,6 +31,7 @@ struct PageOptions {
   /// Returns the command that writes a file of a run (heads.json ...) that a view needs; "" if
   /// there is none.
   std::function<std::string(const Run& run, const std::string& file)> writer{};
+  std::vector<UnkeptResult> unkept{};  // shown like the results in the folders of the runs
 };
 
 /// File of a run that views of the page need.
