@@ -181,6 +181,29 @@ std::string help_of(const Invocation& call) {
                       : "\n" + task_help(spec);
 }
 
+/// Keeps scores and weights over training, which the page shows, unless the command line or the
+/// config file decides. Small models alone, with at most 2.5 MB of weights. A score of all heads
+/// costs up to 40 training steps, so that there are 16, at least 64 steps apart.
+void follow_training(const Invocation& call, const Task& task, const Transformer& model,
+                     RunConfig& config) {
+  constexpr Index kMostParameters = 50'000, kScores = 16, kFewestSteps = 64, kSnapshots = 20;
+  constexpr Index kMostNumbers = 2'500'000 / Index{sizeof(float)};
+  const Index parameters = model.parameter_count();
+  const bool is_short = config.train.steps < kFewestSteps;
+  if (parameters > kMostParameters || is_short || all_heads(model).empty()) return;
+  const std::string file = call.value("config");
+  const Json settings = file.empty() ? Json::object() : Json::parse(read_file(file), file);
+  const auto is_open = [&](const std::string& name) {
+    return !call.given(name) && settings.find(name) == nullptr;
+  };
+  if (is_open("track_heads") && !task.relations().empty()) {
+    config.track_heads = std::max((config.train.steps + kScores - 1) / kScores, kFewestSteps);
+  }
+  if (is_open("keep_weights")) {
+    config.keep_weights = std::min(kSnapshots, kMostNumbers / parameters);
+  }
+}
+
 /// Throws a UsageError for settings of the model if the weights of a run decide them.
 void refuse_model_settings(const Invocation& call, RunConfig config) {
   if (!call.given("from")) return;
@@ -209,6 +232,7 @@ Output train_new_run(Invocation& call) {
   std::unique_ptr<Task> task = fitted_task(config);
   if (flags.out.empty()) flags.out = std::string("runs/") + find_task(config.task).name;
   Transformer model = beginning_of(flags.from, config);
+  follow_training(call, *task, model, config);
   Run run{flags.out, std::move(config), std::move(task), std::move(model)};
   Trainer trainer(run.model, *run.task, run.config.train);
   write_new_run(run, trainer, Existing{flags.force});

@@ -32,6 +32,10 @@ std::vector<Flags::Usual> usual_settings_of_runs() {
 
 std::vector<Flags::Usual> usual_flags_of_train() {
   std::vector<Flags::Usual> usual = usual_settings_of_runs();
+  for (Flags::Usual& flag : usual) {
+    if (flag.setting == "track_heads") flag.when = "0: never; small models are scored anyway";
+    if (flag.setting == "keep_weights") flag.when = "0: none; small models keep about 20";
+  }
   usual.push_back({"from", "to fine-tune a trained model"});
   usual.push_back({"resume", "after an interruption, or with --steps to train longer"});
   usual.push_back({"config", "to repeat a run with a few changes"});

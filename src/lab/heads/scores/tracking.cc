@@ -105,7 +105,8 @@ RunCallbacks track_heads(const Run& run, RunCallbacks callbacks) {
     if (inner) inner(step);
     if (step % every == 0 || step == run.config.train.steps) {
       const HeadsReport report =
-          score_heads(run.model, *run.task, {.examples = kExamples, .patterns_only = true});
+          score_heads(run.model, *run.task,
+                      {.examples = kExamples, .without_truth = false, .patterns_only = true});
       append_log(run, heads_log_file(run), line_of(step, report));
     }
   };
