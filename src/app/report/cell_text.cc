@@ -78,15 +78,19 @@ std::string blocks_of(const Json::Array& numbers) {
   return line;
 }
 
-/// Returns a word followed by (*), or a number followed by * or, to keep numbers aligned, by a
-/// blank.
+/// Returns a word followed by (*) for an owner, or a number followed by * for an owner, by ° for a
+/// head with another role, or, to keep numbers aligned, by a blank.
 std::string marked_shown(const Column& column, const Json::Array& parts) {
-  const bool is_marked = parts.at(1) == Json(true);
+  const bool is_owner = parts.at(1) == Json(true) || parts[1] == Json("owner");
+  const bool has_role = parts[1].is_string() && !parts[1].string().empty();
   const std::string shown = cell_text(column, parts[0]);
   if (parts[0].is_string()) {
-    return is_marked ? shown + " (*)" : shown;
+    return is_owner ? shown + " (*)" : shown;
   }
-  return shown + (is_marked ? "*" : " ");
+  if (is_owner) {
+    return shown + "*";
+  }
+  return shown + (has_role ? "°" : " ");
 }
 
 std::string head_shown(const Json::Array& parts) {

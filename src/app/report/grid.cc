@@ -108,7 +108,7 @@ std::vector<HeadRole> roles_of(const HeadsReport& report) {
     for (std::size_t r = 0; r < report.relations.size(); ++r) {
       const RelationScore& score = report.heads[h].relations[r];
       const RelationWinner& winner = report.relations[r];
-      const bool owned = winner.owned && winner.best == h;
+      const bool owned = std::string_view(report.role(h, r)) == "owner";
       const HeadRole& best = roles[h];
       const bool better = best.relation.empty() || owned > best.owned ||
                           (owned == best.owned && score.lift > best.score.lift);

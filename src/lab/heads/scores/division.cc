@@ -275,6 +275,15 @@ const Division* HeadsReport::division_of(std::size_t r) const {
   return found != divisions.end() ? &*found : nullptr;
 }
 
+const char* HeadsReport::role(std::size_t h, std::size_t r) const {
+  const RelationWinner& winner = relations[r];
+  const Division* division = division_of(r);
+  const bool is_in_division = division != nullptr && std::ranges::count(division->heads, h) > 0;
+  if (is_in_division) return "shares";
+  if (division == nullptr && winner.owned && winner.best == h) return "owner";
+  return heads[h].relations[r].owns() ? "also" : "";
+}
+
 std::string HeadsReport::sentence(const Division& division) const {
   const auto rounded = [](double x) {
     if (std::isnan(x)) return std::string("-");

@@ -16,12 +16,14 @@ namespace {
 /// A row of the table of heads.
 struct HeadRow : HeadScores {
   std::optional<HeadsReport::Nearest> nearest;
+  std::vector<std::string> roles;  // by relation: see HeadsReport::role
 };
 
 /// A row of the table of relations, with the best head and its score if there is one.
 struct RelationRow : RelationWinner {
   RelationConclusion conclusion;
   bool untested;
+  std::string role{};  // of the best head
   std::optional<RelationScore> score{};
   std::optional<HeadId> best_head{}, owner{}, assigned_head{};
 
@@ -121,11 +123,14 @@ class HeadFields {
         add(column, wanted, of_score(score.from.relation));
         continue;
       }
-      add(column.of(CellKind::marked, {prefix + "lift", prefix + "owns"}), wanted,
-          of_score([](const RelationScore& one) {
-            return Json::Array{one.lift, one.owns()};
-          }));
+      add(column.of(CellKind::marked, {prefix + "lift", prefix + "role"}), wanted,
+          [r](const HeadRow& head) {
+            return Json::Array{head.relations[r].lift, head.roles[r]};
+          });
     }
+    add_hidden(Column(prefix + "owns", text(relation, " owns"),
+                      "whether the score makes the head an owner"),
+               of_score(&RelationScore::owns));
     add_hidden(Column(prefix + "mass_all", text(relation, " mass_all"),
                       "attention mass over all queries of the relation")
                    .mean_over(prefix + "queries"),
@@ -303,6 +308,8 @@ void add_hidden_facts(Fields<RelationRow>& fields) {
   add(Column("assigned", "assigned", "head of the relation if each head gets at most one")
           .of(CellKind::head),
       &RelationRow::assigned_head);
+  add({"owned", "owned", "whether the best head meets the limits of an owner"},
+      &RelationRow::owned);
   add({"assigned_owns", "assigned owns", "whether that head owns the relation"},
       &RelationRow::assigned_owns);
   add({"mass_any_head", "mass of any head", "mean over queries of the largest mass of any head"},
@@ -319,6 +326,7 @@ std::vector<RelationRow> rows_of(const HeadsReport& report,
   std::vector<RelationRow> rows;
   for (const std::size_t r : indices(report.relations.size())) {
     RelationRow row{report.relations[r], conclusions[r], report.is_untested(r)};
+    row.role = report.role(row.best, r);
     if (row.candidates > 0) {
       row.score = report.best_score(r);
       row.best_head = head_at(row.best);
@@ -348,7 +356,10 @@ Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relat
   }
   std::vector<HeadRow> rows;
   for (const std::size_t h : indices(report.heads.size())) {
-    rows.push_back({report.heads[h], report.nearest_to(h)});
+    HeadRow& row = rows.emplace_back(HeadRow{report.heads[h], report.nearest_to(h), {}});
+    for (const std::size_t r : indices(report.relations.size())) {
+      row.roles.emplace_back(report.role(h, r));
+    }
   }
   return fields.all().table({.name = "heads"}, rows);
 }
@@ -369,10 +380,11 @@ Table relations_table(const HeadsReport& report, const std::vector<RelationConcl
   fields.add_part(best_fields(), &RelationRow::score);
   add_hidden_facts(fields);
   fields.add(Column("verdict", "verdict",
-                    "a head owns a relation (*) if its lift is at least 0.3 and p is below 0.01")
-                 .of(CellKind::marked, {"verdict", "owned"}),
+                    "the best head is the owner (*) if its lift is at least 0.3 and p is below "
+                    "0.01; ° attends there too")
+                 .of(CellKind::marked, {"verdict", "role"}),
              [](const RelationRow& row) {
-               return Json::Array{row.conclusion.text, row.owned};
+               return Json::Array{row.conclusion.text, row.role};
              });
   fields.add(Column("guard", "guard", "the guard that refused a conclusion").hidden().no_legend(),
              [](const RelationRow& row) { return row.conclusion.guard; });

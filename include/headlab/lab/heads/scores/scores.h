@@ -227,6 +227,10 @@ struct HeadsReport {
   std::optional<Nearest> nearest_to(std::size_t h) const;
   /// Returns the distribution of relation r over heads; nullptr if one head has it alone.
   const Division* division_of(std::size_t r) const;
+  /// Returns the role of head h in relation r: "owner"; "shares" if several heads share the
+  /// relation; "also" if it attends to the keys as an owner must, but another head attends more;
+  /// or "". Text, page and pictures mark heads by it.
+  const char* role(std::size_t h, std::size_t r) const;
   /// Returns a sentence: "0.0 and 0.1 implement `larger`: by token of the key (.81 of it), together
   /// .99".
   std::string sentence(const Division& division) const;

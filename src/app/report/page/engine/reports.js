@@ -16,13 +16,13 @@ export function reportScore(run, relation, m, place) {
   return head?.scores[run.task.relations[relation].name] || null;
 }
 
-/// The head that owns a relation, by heads.json; or null.
+/// The head that owns a relation, by heads.json; null if none does, or if several share it.
 export function ownerOf(run, relation) {
   const {name} = run.task.relations[relation];
   const row = run.reports.heads?.relations.find((entry) => entry.name === name);
-  if (!row?.owner) return null;
-  const [m, original] = row.owner;
-  return {m, place: run.attentionLayers[m].placeOf(original), original};
+  if (row?.role !== 'owner') return null;
+  const {layer: m, head} = row.best;
+  return {m, place: run.attentionLayers[m].placeOf(head), original: head};
 }
 
 /// Whether heads.json says that no head can be tested on a relation, because every sequence has the
