@@ -24,14 +24,12 @@ TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfAttentionLayersAndTwoRows) {
   study.train("reverse_cross", "a", {"--steps", "20", "--d-model", "16", "--heads", "2"});
   study.done({"heads", "a"});
   open_all_views(study.page("a"));
-  go_to("#view=story");
+  go_to("#view=first");
   for (const char* part :
        {"Encoder layer 0", "Decoder layer 0", "Cross-attention of decoder layer 0"})
-    EXPECT_TRUE(shows("#grid", part));
-  EXPECT_TRUE(shows("#question", "At every position of the answer"));
-  const std::string cross = tab().text(
-      "[...document.querySelectorAll('#grid [role=row]')].find((row) => row.textContent.includes("
-      "'Cross')).querySelector('.cell').dataset.head");
+    EXPECT_TRUE(there(std::string("#maps .map[title='") + part + "']")) << part;
+  const std::string cross =
+      tab().text("document.querySelector(\"#maps .map[title^='Cross']\").dataset.head");
   go_to("#view=head&h=" + cross);
   EXPECT_FALSE(table("pattern").empty());
   go_to("#view=bench");
@@ -43,9 +41,10 @@ TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfAttentionLayersAndTwoRows) {
 TEST_F(Cases, ARunWithoutAnalysisNamesTheCommandsThatItLacks) {
   study.train("relations", "a", {"--steps", "3", "--d-model", "16", "--heads", "2"});
   open_all_views(study.page("a"));
-  go_to("#view=story");
+  open(study.page("a", {"--no-measure"}));
   EXPECT_TRUE(shows("#view", "headlab heads a")) << words("#view");
-  EXPECT_FALSE(shows("#grid", "★"));
+  EXPECT_TRUE(shows("#headline", "not trained yet")) << words("#headline");
+  EXPECT_FALSE(there(".map.own"));
 }
 
 TEST_F(Cases, AModelWithoutLayersHasAPage) {
@@ -58,8 +57,8 @@ TEST_F(Cases, AModelWithoutHeadsInALayerHasAPage) {
               {"--steps", "3", "--d-model", "16", "--layers", "2", "--heads", "1"});
   study.done({"prune", "a", "--method", "magnitude", "--keep", "1", "--out", "b"});
   open_all_views(study.page("b"));
-  go_to("#view=story");
-  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell:not(.gone)').length"), 1);
+  go_to("#view=first");
+  EXPECT_EQ(tab().number("document.querySelectorAll('#maps .map').length"), 1);
 }
 
 TEST_F(Cases, ControlsHaveNoOwnerAnywhere) {
@@ -87,8 +86,8 @@ TEST_F(Cases, ControlsHaveNoOwnerAnywhere) {
           "document.getElementById('view').textContent)");
       EXPECT_EQ(found, "") << task << " " << place;
     }
-    go_to("#view=story&scene=2");
-    EXPECT_TRUE(shows("#scene-words", "nothing to find"));
+    go_to("#view=first");
+    EXPECT_TRUE(shows("#headline", "nothing to find")) << words("#headline");
   }
 }
 
@@ -149,8 +148,8 @@ TEST_F(Cases, ASweepHasALineAlongItsNumbersOfHeads) {
   EXPECT_EQ(tab().text("app.state.view"), "first");
   EXPECT_EQ(tab().number("document.querySelectorAll('#maps .map').length"), 2);
   EXPECT_FALSE(shows("#drawer", "Not scored")) << "a sweep keeps the scores of its trials";
-  open(study.path("s/report.html"), "#view=story&run=2&h=0.1");
-  EXPECT_TRUE(words("#card").starts_with("0.1")) << "a link to a head that run 1 does not have";
+  open(study.path("s/report.html"), "#view=first&run=2&h=0.1");
+  EXPECT_TRUE(words("#drawer").starts_with("0.1")) << "a link to a head that run 1 does not have";
 }
 
 TEST_F(Cases, ASweepOfSeveralFamiliesShowsOneAtATime) {
@@ -195,8 +194,8 @@ TEST_F(Cases, LongSequencesOfManyHeadsAnswerThePointer) {
   study.train("induction:length=1024", "a",
               {"--steps", "1", "--d-model", "96", "--layers", "4", "--heads", "12", "--batch", "1",
                "--eval-examples", "2", "--eval-every", "0"});
-  open(study.page("a", {"--examples", "1", "--no-weights"}), "#view=story");
-  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 48);
+  open(study.page("a", {"--examples", "1", "--no-weights"}));
+  EXPECT_EQ(tab().number("document.querySelectorAll('#maps .map').length"), 48);
   go_to("#view=head&h=0.3&ex=0");
   const double slow = tab().number(  // 19 of 20 moves, in the best of five rounds
       "(() => { const canvas = document.getElementById('pattern'); const b = "

@@ -11,14 +11,6 @@ class PageOfARun : public OnPage {
  protected:
   const Study& study = the_study();
   fs::path full = study.path("full/report.html");
-
-  /// The text of the card of a clicked head under a name.
-  std::string fact(const std::string& head, const std::string& name) {
-    click("#grid [data-head='" + head + "']");
-    return tab().text(
-        "[...document.querySelectorAll('#card dt')].find((dt) => dt.textContent === '" + name +
-        "')?.nextElementSibling.textContent ?? ''");
-  }
 };
 
 TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
@@ -34,72 +26,25 @@ TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
   }
 }
 
-TEST_F(PageOfARun, OpensWithItsStory) {
-  open(full, "#view=story");
-  EXPECT_TRUE(shows("#answered", " of 4 are right"));
-  EXPECT_GT(tab().text("document.querySelector('#conclusion-live a').getAttribute('href')").size(),
-            1u);
-  const std::string first = words("#answered");
-  mark("asked", 0, 3);
-  EXPECT_NE(words("#answered"), first) << "the token under the pointer is the query";
-}
-
-TEST_F(PageOfARun, ShowsThePointInScenes) {
-  open(full, "#view=story");
-  click("#scene-start");
-  EXPECT_FALSE(there("#scene-back")) << "nothing is before the first scene";
-  std::set<std::string> told = {words("#scene-words")};
-  while (there("#scene-next")) {
-    click("#scene-next");
-    EXPECT_TRUE(there("#scene-back"));
-    EXPECT_TRUE(told.insert(words("#scene-words")).second) << words("#scene-words");
-    if (told.size() == 3) {
-      EXPECT_TRUE(shows("#scene-words", " is off."));
-      EXPECT_TRUE(shows("#agrees", "✓ the same")) << words("#live-result");
-    }
-  }
-  EXPECT_GE(told.size(), 5u);
-  click("#scene-back");
-  EXPECT_FALSE(told.insert(words("#scene-words")).second) << "the way back is the way forth";
-  click("#scene-end");
-  EXPECT_FALSE(there("#undo")) << words("#edited");
-}
-
-/// Each is answered by the story itself, or by the card of a head that is clicked.
+/// The ten questions of a stranger, each with the clicks that lead to the sentence that answers it.
 TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
-  study.done({"page", "full", "pruned", "--out", "both.html"});
-  open(study.path("both.html"), "#view=story");
-  EXPECT_TRUE(shows("#question", "the token 1 back (back1)")) << "What is asked?";
+  open(full);
   const Json relations = study.json("full/heads.json").at("relations");
   const std::string owner = at2(relations.items()[0].at("owner"));
-  const std::size_t h = owner.back() - '0';
-  EXPECT_TRUE(shows("#conclusion-live", owner + " owns back1")) << "Who finds it?";
-  const auto needed = rows("#view")[1];
-  EXPECT_EQ(needed[0] + " " + needed[1], "4 the task, by its definition") << "How many suffice?";
-  EXPECT_NE(needed[2].find("with fewer the loss stays high"), needed[2].npos) << "Why no more?";
-  const Json ablation = study.json("full/ablation.json").at("heads").items()[h];
-  EXPECT_NEAR(number_in(fact(owner, "without it").substr(6)), ablation.at("change").number(), 1e-2)
-      << "What does it cost to lose it?";
-  const Json score = study.json("full/heads.json").at("heads").items()[h].at("scores").at("back1");
-  const std::string on = fact(owner, "on back1");
-  EXPECT_NEAR(number_in(on.substr(on.find(", p ") + 4)), score.at("p_holm").number(), 1e-4)
-      << "one p everywhere";
-  EXPECT_GT(number_in(fact(owner, "emerged")), 0) << "When did its role emerge?";
-  EXPECT_TRUE(fact(owner, "kept").starts_with("among the best ")) << "Is it needed as it is?";
-  const Json alone = study.json("full/curve.json").at("subsets").at("losses").items()[1U << h];
-  EXPECT_NEAR(number_in(fact(owner, "alone")), alone.number(), 5e-3) << "What would it do alone?";
-  const Json pruned = study.json("pruned/prune.json");
-  for (const auto& [list, said] :
-       {std::pair{"kept", "kept: loss "}, {"removed_heads", "removed: loss "}})
-    EXPECT_TRUE(fact(at2(pruned.at(list).items()[0]), "in pruned").starts_with(said)) << said;
-  const Json pairs = study.json("full/interactions.json").at("pairs");
-  for (const Json& pair : pairs.items())
-    if (pair.at("redundant").boolean()) {
-      EXPECT_NE(fact(at2(pair.at("first")), "does it too").find(at2(pair.at("second"))),
-                std::string::npos)
-          << "Who backs it up?";
-      EXPECT_TRUE(shows("#card p", "attends to the token")) << "who is second says so";
-    }
+  EXPECT_TRUE(shows("#detail", "the model names the token 1 back")) << "What is asked?";
+  EXPECT_TRUE(shows("#headline", "4 heads")) << "How many heads are there, and what do they do?";
+  click("[id='map-" + owner + "']");
+  EXPECT_TRUE(shows("#drawer", "of its attention is on the keys of \u201c1 back\u201d"))
+      << "What is a head looking at? " << words("#drawer");
+  EXPECT_TRUE(shows("#drawer", "baseline 0.")) << "Is it chance? " << words("#drawer");
+  EXPECT_TRUE(shows("#drawer", "It is the owner.")) << "Who finds it?";
+  EXPECT_TRUE(shows("#drawer", "Without it ")) << "Is it needed? " << words("#drawer");
+  EXPECT_TRUE(shows("#drawer", "half of its final attention")) << "When did it emerge?";
+  EXPECT_TRUE(shows("#drawer", " enough") || shows("#drawer", "No head can go unnoticed"))
+      << "Which head could go? " << words("#drawer");
+  click("[id='pill-" + owner + "']");
+  EXPECT_TRUE(shows("#headline", "Without head " + owner)) << "What if I switch it off?";
+  EXPECT_TRUE(shows("#detail", "Counted on ")) << "On how many examples? " << words("#detail");
 }
 
 TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {
@@ -133,7 +78,7 @@ TEST_F(PageOfARun, LocksACellOpensItsRowAndUnlocks) {
   EXPECT_TRUE(caption("row").starts_with("Why query 7")) << caption("row");
   EXPECT_TRUE(shows("figure:has(#row) figcaption", "Key 4 "));
   EXPECT_EQ(table("row").size(), 8u) << "a causal query sees as many keys";
-  for (const char* name : {"flow", "writes", "truth", "time", "plane"}) {
+  for (const char* name : {"flow", "writes", "truth", "plane"}) {
     click(std::string("#tab-") + name);
     EXPECT_FALSE(
         tab().holds(std::string("document.getElementById('") + name + "').offsetHeight === 0"))
@@ -168,7 +113,6 @@ TEST_F(PageOfARun, PutsAnotherHeadBesideOrItsOwnPast) {
   EXPECT_TRUE(shows("label:has(#beside) option:checked", "most like it"));
   for (const char* other : {"0.1", "start"}) {
     choose("beside", other);
-    EXPECT_TRUE(there("div:has(> figure #pattern) > #card")) << "where there is room";
     const std::string shown = mark("beside-pattern", 7, 4);
     EXPECT_NE(shown.find("query 7, key 4: 0.0 "), shown.npos) << shown;
     EXPECT_NE(shown.find("difference"), shown.npos) << shown;
@@ -186,6 +130,7 @@ TEST_F(PageOfARun, ShowsEveryResultByItsOwnDescription) {
       R"([1-9]\d*\.\d{6}|0\.[1-9]\d{5}|^1\.00e|^−0\.?0*$|e−(8|9|1\d))");
   for (const Json& file : files.items()) {
     choose("pick-file", file.string());
+    if (file.string() == "training") continue;  // it has charts and no table
     EXPECT_FALSE(rows("#result").empty()) << file.string();
     EXPECT_EQ(there("#result #curve"), file.string() == "curve");
     for (const auto& row : rows("#result"))
@@ -211,17 +156,6 @@ TEST_F(PageOfARun, ShowsEveryResultByItsOwnDescription) {
   choose("pick-file", "curve");
   tab().evaluate("document.querySelector('#result th .term').focus()");
   EXPECT_TRUE(shows("#meaning", "how heads are chosen")) << "columns of the curve too";
-}
-
-TEST_F(PageOfARun, OpensTheMeaningOfAWordInPlace) {
-  open(full, "#view=story");
-  tab().evaluate(
-      "[...document.querySelectorAll('#card .term')].find((word) => word.textContent "
-      "=== 'baseline').focus()");
-  EXPECT_FALSE(tab().holds("document.getElementById('meaning').hidden"));
-  EXPECT_TRUE(shows("#meaning", "ignores content"));
-  tab().evaluate("document.activeElement.blur()");
-  EXPECT_TRUE(tab().holds("document.getElementById('meaning').hidden"));
 }
 
 TEST_F(PageOfARun, TurnsItsModelOffWhenAWeightIsDamaged) {
@@ -254,10 +188,10 @@ TEST_F(PageOfARun, SaysWhyItsModelDoesNotRun) {
   const std::size_t sum = html.find(">", html.find("id=\"checksum\"")) + 1;
   html.replace(sum, html.find("<", sum) - sum, std::to_string(hash));
   write_file(folder / "starry.html", html);
-  open(folder / "starry.html", "#view=story");
+  open(folder / "starry.html");
   EXPECT_TRUE(shows("#check", "cannot compute")) << words("#check");
   EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden")) << words("#banner");
-  EXPECT_TRUE(there("#grid canvas")) << "mean patterns are there";
+  EXPECT_TRUE(there("#maps canvas")) << "mean patterns are there";
   for (const char* view : {"bench", "head"}) {
     go_to(std::string("#view=") + view);
     EXPECT_TRUE(shows("#view", "cannot compute positions starry")) << view << words("#view");
@@ -296,43 +230,31 @@ TEST_F(PageOfARun, FallsBackWithANoticeOnABadAddress) {
 }
 
 TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
-  open(full, "#view=story");
-  const std::string last = words("#grid");
+  open(full, "#view=results&file=training");
+  std::set<std::string> titles;
+  const Json captions = tab().evaluate(
+      "[...document.querySelectorAll('#result figcaption b')].map((b) => b.textContent)");
+  for (const Json& title : captions.items()) titles.insert(title.string());
+  EXPECT_EQ(titles.size(), captions.items().size()) << "each chart has a title of its own";
   press_on("pick-step", "Home");
-  EXPECT_NE(words("#grid"), last) << "maps and bars are of the step";
-  EXPECT_TRUE(shows("#other-step", "step 0")) << words("#other-step");
-  EXPECT_TRUE(shows("#card p", ", at the end of training"));
-  EXPECT_FALSE(shows("#grid", "off:")) << "what heads cost at the end is no number of this step";
+  EXPECT_EQ(tab().number("app.state.step"), 0);
   tab().click("#play");
   EXPECT_EQ(words("#play"), "Pause");
-  tab().wait_until("!document.getElementById('other-step').textContent.includes('step 0')");
+  tab().wait_until("app.state.step > 0");
   tab().click("#play");
-  press_on("pick-step", "End");
-  EXPECT_EQ(words("#other-step"), "");
-  open(full, "#view=head&h=0.2&tab=time");
-  double least = 1;
-  for (const auto& row : table("time")) least = std::min(least, number_in(row[2]));
-  EXPECT_LT(least, 0) << "lifts below 0 are drawn as what they are";
-  EXPECT_TRUE(tab().holds(
-      "(() => { const {marks, table} = figures.find((f) => f.canvas.id === 'time').picture; const "
-      "tops = Array.from({length: marks.rows}, (_, r) => Array.from({length: marks.cols(r)}, (__, "
-      "c) => marks.box(r, c)[1])).flat(), lifts = table().rows.map((row) => row[2]); return "
-      "lifts.every((a, i) => lifts.every((b, j) => a - b < 0.05 || tops[i] < tops[j])); })()"))
-      << "and lower ones lie lower";
 }
 
-/// The page of a run that kept its weights, without them.
-TEST_F(PageOfARun, ShowsMapsOfStepsWhoseWeightsItLacks) {
-  study.done({"page", "full", "--no-weights", "--out", "maps.html"});
-  open(study.path("maps.html"), "#view=story");
-  const char* map = "document.querySelector('#grid canvas').toDataURL()";
-  const std::string last = tab().text(map);
-  press_on("pick-step", "Home");
-  EXPECT_TRUE(shows("#other-step", "maps are mean patterns after step")) << words("#other-step");
-  const std::string early = tab().text(map);
-  EXPECT_NE(early, last);
-  for (int i = 0; i < 4; ++i) press_on("pick-step", "ArrowRight");
-  EXPECT_NE(tab().text(map), early) << "each step has its own";
+/// At an earlier step all sentences are of that step; before training nothing has an owner.
+TEST_F(PageOfARun, SpeaksOfTheStepThatIsShown) {
+  open(full, "#step=0");
+  EXPECT_TRUE(words("#headline").starts_with("At step 0: ")) << words("#headline");
+  EXPECT_TRUE(shows("#headline", "no head has a role yet")) << words("#headline");
+  EXPECT_FALSE(there(".map.own")) << "no map is coloured";
+  EXPECT_TRUE(shows("#drawer", "At step 0: No role.")) << words("#drawer");
+  EXPECT_TRUE(shows("#drawer", "Step 0 is before that.")) << words("#drawer");
+  EXPECT_EQ(words("#next"), "Back to the trained model");
+  click("#next");
+  EXPECT_TRUE(there(".map.own"));
 }
 
 /// The readout of one view does not appear in the next.
@@ -349,13 +271,6 @@ TEST_F(PageOfARun, TellsItsSettingsAsTheyTookEffect) {
     if (row[0] == "d_head" || row[0] == "d_value") {
       EXPECT_EQ(row[1], "8") << row[0] << ": of 32 columns in four heads";
     }
-}
-
-TEST_F(PageOfARun, KeepsThePlacesOfRemovedHeads) {
-  open(study.path("pruned/report.html"), "#view=story");
-  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 4);
-  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell.gone').length"), 1);
-  EXPECT_TRUE(shows("#grid .gone", "removed"));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST_F(Readers, SeeThatATableGoesOn) {
   double wider = 0;
   for (const int width : {320, 700}) {
     tab().resize(width, 640);
-    for (const char* view : {"story", "bench", "results", "about", "learn&lesson=mistakes"}) {
+    for (const char* view : {"bench", "results", "about", "learn&lesson=mistakes"}) {
       go_to(std::string("#view=") + view);
       tab().evaluate("globalThis.boxes = [...document.querySelectorAll('#view .table')]");
       wider += tab().number("boxes.filter((box) => box.scrollWidth > box.clientWidth).length");
@@ -144,19 +144,19 @@ TEST_F(Readers, WithAScreenReaderHearThePageInReadingOrder) {
 /// The card of a head that is tapped is in sight on a small screen too.
 TEST_F(Readers, TappingAHeadOpensItsCard) {
   tab().resize(320, 640);
-  open(full, "#view=story");
+  open(full);
   for (const char* head : {"0.0", "0.3"}) {
-    click(std::string("#grid [data-head='") + head + "']");
-    EXPECT_TRUE(words("#card").starts_with(head));
+    click(std::string("#maps [data-head='") + head + "']");
+    EXPECT_TRUE(words("#drawer").starts_with(head));
     EXPECT_TRUE(
-        tab().holds("(() => { const b = document.getElementById('card').getBoundingClientRect(); "
+        tab().holds("(() => { const b = document.getElementById('drawer').getBoundingClientRect(); "
                     "return b.top >= 0 && b.top + 80 <= innerHeight; })()"))
         << head;
   }
 }
 
 TEST_F(Readers, ReachEverythingWithTab) {
-  open(full, "#view=story");
+  open(full);
   std::set<std::string> reached;
   for (int i = 0; i < 200; ++i) {
     tab().press("Tab");
@@ -166,7 +166,7 @@ TEST_F(Readers, ReachEverythingWithTab) {
                     "getComputedStyle(document.activeElement).outlineStyle !== 'none'"))
         << tab().text("document.activeElement.outerHTML.slice(0, 200)");
   }
-  for (const char* id : {"skip", "link", "theme", "keys", "view-head", "view-bench", "asked"})
+  for (const char* id : {"skip", "link", "theme", "keys", "view-head", "view-bench", "next"})
     EXPECT_TRUE(reached.contains(id)) << id;
   open(full, "#view=head&h=0.0");
   int tabs = 0;
@@ -216,7 +216,7 @@ TEST_F(Readers, SavePicturesThatParse) {
         EXPECT_GE(std::ranges::count(file.string(), '\n'), 2) << view << file.string();
       }
     }
-    if (view == "story" || view == "head") {
+    if (view == "results" || view == "head") {
       EXPECT_GE(saved.items().size(), 4u) << view;
     }
   }
@@ -295,13 +295,13 @@ TEST_F(Readers, GetTheSameCurveFromThePageAndTheProgram) {
 }
 
 TEST_F(Readers, GetTheSameLossesAndEmergenceStepsFromPageAndProgram) {
-  open(full, "#view=story");
+  open(full, "#view=results&file=training");
   const std::string first = svg_of("losses");
   std::string losses = first;
   const int plots = static_cast<int>(tab().number("run().facts.figures.losses.plots.length"));
   for (int i = 1; i < plots; ++i) losses += svg_of("losses-" + std::to_string(i));
   expect_same(losses, program({"runs", "full"}), first);
-  open(full, "#view=story");
+  open(full, "#view=results&file=training");
   expect_same(svg_of("history"), program({"history", "full"}));
 }
 
@@ -313,33 +313,6 @@ TEST_F(Readers, GetTheSameLossByHeadsFromThePageAndTheProgram) {
   study.done({"page", "swept"});
   open(study.path("swept/report.html"));
   expect_same(svg_of("loss-by-heads"), program(sweep));
-}
-
-/// The heads of the page can be chosen and moved through, so they are no picture; what they show is
-/// what the program draws: the share of attention on the truth as a bar, and who owns a relation.
-TEST_F(Readers, SeeTheHeadsThatTheProgramDraws) {
-  const std::string program = this->program({"pattern", "full", "--grid"});
-  static const std::regex bar(
-      R"re(<path d="M([\d.]+) [\d.]+L([\d.]+)[^"]*" fill="#0072b2"/>\s*<path d="M[\d.]+ [\d.]+L([\d.]+))re");
-  std::vector<double> shares;
-  for (std::sregex_iterator at(program.begin(), program.end(), bar), end; at != end; ++at) {
-    const double x = std::stod((*at)[1]);
-    shares.push_back((std::stod((*at)[2]) - x) / (std::stod((*at)[3]) - x));
-  }
-  open(full, "#view=story");
-  const Json widths = tab().evaluate(
-      "[...document.querySelectorAll('#grid .bar span')].map((bar) => "
-      "parseFloat(bar.style.width) / 100)");
-  ASSERT_EQ(widths.items().size(), shares.size());
-  ASSERT_EQ(shares.size(), 4u);
-  for (std::size_t h = 0; h < shares.size(); ++h)
-    EXPECT_NEAR(widths.items()[h].number(), shares[h], 0.01) << h;
-  for (const std::string& words : texts_in(program))
-    if (const std::size_t star = words.find(" ★ "); star < 6) {
-      EXPECT_TRUE(shows("#grid [data-head='" + words.substr(0, star) + "']",
-                        words.substr(star + std::strlen(" ★ "))))
-          << words;
-    }
 }
 
 /// The program writes the same items in the same words as the page.

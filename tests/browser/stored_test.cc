@@ -31,7 +31,7 @@ TEST_F(StoredPage, OpensInAllItsViewsAtBothWidths) {
       tab().resize(width, 800);
       open(page(line));
       EXPECT_EQ(tab().number("document.querySelectorAll('#maps .map').length"), 4);
-      for (const char* view : {"first", "story", "head", "results", "learn", "about"}) {
+      for (const char* view : {"first", "head", "results", "learn", "about"}) {
         go_to(std::string("#view=") + view);
         EXPECT_EQ(tab().text("app.view.name"), view);
         EXPECT_LE(tab().number("document.documentElement.scrollWidth"), width) << view;

@@ -46,7 +46,7 @@ class Study {
 };
 
 /// The views of a page of a run, by the names in its address.
-constexpr const char* kViews[] = {"first", "story", "head", "bench", "results", "learn", "about"};
+constexpr const char* kViews[] = {"first", "head", "bench", "results", "learn", "about"};
 /// The lessons, by theirs.
 constexpr const char* kLessons[] = {"vectors", "numbers",   "budget",   "patterns", "many",
                                     "true",    "exercises", "glossary", "mistakes"};

@@ -88,7 +88,7 @@ class Interactions : public Times {
 };
 
 TEST_F(Interactions, ArePaintedWithinAnInstant) {
-  expect_at_once("ablate", "document.querySelectorAll('#maps .map')[i % 8].click()");
+  expect_at_once("ablate", "ablate(headsOf()[i % 8])");
   tab().press("Escape");
   wait();
   expect_at_once("token",
@@ -96,7 +96,7 @@ TEST_F(Interactions, ArePaintedWithinAnInstant) {
                  "tile.focus(); tile.value = 'bc'[i % 2] === tile.value ? 'd' : 'bc'[i % 2]; "
                  "tile.dispatchEvent(new Event('input', {bubbles: true}))");
   tab().press("Escape");
-  go_to("#view=story");
+  go_to("#view=results&file=training");
   expect_at_once("step",
                  "const slider = document.getElementById('pick-step'); slider.value = "
                  "i % 2; slider.dispatchEvent(new Event('input', {bubbles: true}))");

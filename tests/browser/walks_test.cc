@@ -63,14 +63,10 @@ class Walks : public OnPage {
     if (there("#agrees")) {
       EXPECT_FALSE(shows("#agrees", "✗")) << path << words("#agrees");
     }
-    if (there("#grid") && !there("#undo")) {
+    if (there("#maps")) {
       EXPECT_TRUE(tab().holds(
-          "(() => { const card = document.getElementById('card').textContent, cost = "
-          "/without itloss (\\S+)/.exec(card)?.[1], head = /^(\\S+)/.exec(card)[1], cell = "
-          "document.querySelector(`[data-head=\"${head}\"]`)?.textContent; return !cost || !cell "
-          "|| "
-          "!/off:/.test(cell) || cell.includes(cost); })()"))
-          << path << words("#card");
+          "document.querySelectorAll('.map.off').length === headsOf().filter(isAblated).length"))
+          << path;
     }
     if (there("#result") && words("#result").starts_with("Over 512")) {
       EXPECT_TRUE(tab().holds(
@@ -88,17 +84,18 @@ class Walks : public OnPage {
   /// The look of heads and the answers of the model.
   std::string heads() {
     return tab().text(
-        "[...document.querySelectorAll('#grid .cell')].map((cell) => cell.className + "
-        "cell.getAttribute('aria-label') + cell.querySelector('canvas')?.toDataURL()).join() + "
-        "document.getElementById('answered')?.textContent");
+        "[...document.querySelectorAll('#maps .map')].map((map) => map.className + "
+        "map.getAttribute('aria-label') + map.querySelector('canvas')?.toDataURL()).join() + "
+        "document.getElementById('answers')?.textContent");
   }
   /// "Undo all" leads back to the page as it opens at the address without what was changed.
   void expect_the_way_back(const fs::path& page, const std::string& path) {
-    for (const char* link : {"#view-first", "#tab-story", "#view-story"})
-      if (there(link)) click(link);
+    if (there("#view-bench")) click("#view-bench");
     if (there("#undo")) click("#undo");
     EXPECT_FALSE(there("#undo")) << path;
-    if (!there("#grid")) return;
+    for (const char* link : {"#view-first", "#tab-first"})
+      if (there(link)) click(link);
+    if (!there("#maps")) return;
     tab().evaluate("new Promise((done) => setTimeout(done, 300))");  // the address is written
     const std::string undone = heads(), address = tab().text("location.hash");
     const std::regex changes("&?\\b(gates|hide|tokens|step|scene|kept)=[^&]*");

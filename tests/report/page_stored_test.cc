@@ -22,14 +22,14 @@ class StoredPages : public PageStory {
 
 TEST_F(StoredPages, SayWhichHeadOwnsARelation) {
   expect_said(page_of(40, true),
-              {says("#view=first", "headline", {"4 heads; 1 owns a question."}, {"Try to break"}),
+              {says("#view=first", "headline", {"4 heads; 1 has a question of its own."},
+                    {"Try to break"}),
                says("#view=first&h=0.1", "drawer",
-                    {"Head 0.1 is the owner", "Known pattern", "Focus", "Most similar head"},
+                    {"It is the owner", "Known pattern", "Focus", "Most similar head"},
                     {"Needed?", "Emerged", "pruning", "Ablate"}),
-               says("#view=story", "view", {"0.1 owns same"}, {"must name", "enough", "loss"}),
                says("#view=head&h=0.1", "view", {"Known patterns", "Compared with the baseline"},
                     {"weights", "Output", "Over training", "Switch"}),
-               says("#view=results", "view", {"computed from the patterns"}, {"folder"}),
+               says("#view=results", "view", {"0.1 owns same"}, {"folder", "enough"}),
                says("#view=about", "view", {"16 of 40 examples are shown"}, {"Settings"})});
 }
 

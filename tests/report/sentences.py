@@ -1,19 +1,23 @@
-"""Computes the conditions of the first screen's sentences again, from the files of a run or a sweep.
+"""Computes the sentences of the first screen again, from the files of a run or a sweep.
 
-usage: sentences.py RUN|SWEEP SAID.json
+usage: sentences.py RUN|SWEEP SAID.json [PROGRAM]
 
 SAID.json holds what the page says: {"headline", "live", "drawer": {"layer.head": text}, "rows":
-{"layer.head": [{"name", "words"}]}}, the sentences of the drawer with their names, or of a sweep
-{"headline", "detail", "opens": the group with which the page opens}. Prints a line
-for each sentence that is not true; the exit status is 1 if there is any. Only the standard library is
-used, and no code of the page.
+{"layer.head": [{"name", "words"}]}}, the sentences of the card with their names, or of a sweep
+{"headline", "detail", "opens": the group with which the page opens}. With PROGRAM, shares of right
+answers are those of `PROGRAM eval RUN --without HEADS`. Prints a line for each sentence that is not
+true, and then how many numbers were computed again; the exit status is 1 if any is not true. Only the
+standard library is used, and no code of the page.
 """
 
 import json
 import math
 import pathlib
 import re
+import subprocess
 import sys
+
+recomputed = 0
 
 
 def read(run, name):
@@ -25,83 +29,113 @@ def name_of(pair):
     return f"{pair[0]}.{pair[1]}"
 
 
-def owners_of(heads):
-    """The heads that own a relation, each once, in their order."""
-    found = {tuple(row["owner"]) for row in heads["relations"] if row.get("owner")}
-    return [name_of(pair) for pair in sorted(found)]
+def percent(share):
+    """A share as the page writes it."""
+    p = 100 * share
+    if p >= 99.95:
+        return "100 %"
+    if p > 95 or 0.05 <= p < 9.95:
+        return f"{p:.1f}".removesuffix(".0") + " %"
+    return f"{math.floor(p + 0.5)} %"
 
 
-def loss_with(subsets, kept):
-    """The loss with exactly these heads on."""
-    bits = sum(2**i for i, pair in enumerate(subsets["heads"]) if name_of(pair) in kept)
-    return subsets["losses"][bits]
+def expect(wanted, words, problems, about):
+    """Counts a number that is computed again, and complains if the words lack it."""
+    global recomputed
+    recomputed += 1
+    if wanted not in words.replace("\u00a0", " "):
+        problems.append(f"{about}: computed is {wanted}, said is {words}")
 
 
-def owners_suffice(curve, owners):
-    if not curve or not curve.get("subsets") or not owners:
-        return False
-    subsets = curve["subsets"]
-    every = [name_of(pair) for pair in subsets["heads"]]
-    whole, alone, none = (loss_with(subsets, kept) for kept in (every, owners, []))
-    return alone - whole <= 0.05 * (none - whole)
+def share_right(program, run, off, known):
+    """The share of right answers without these heads, by the program; None without one."""
+    key = ",".join(sorted(off))
+    if program and key not in known:
+        words = [program, "eval", str(run), "--json", "--examples", str(known["examples"])]
+        words += ["--without", key] if key else []
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        known[key] = json.loads(done.stdout)["accuracy"]
+    return known.get(key)
+
+
+def roles_of(heads, head):
+    """The roles of a head: {relation: owner, shares or also}."""
+    row = next(h for h in heads["heads"] if name_of((h["layer"], h["head"])) == head)
+    return {name: score["role"] for name, score in row["scores"].items() if score and score["role"]}
+
+
+def main_heads(heads):
+    """The heads that answer a question, alone or with others."""
+    every = [name_of((h["layer"], h["head"])) for h in heads["heads"]]
+    return [h for h in every if {"owner", "shares"} & set(roles_of(heads, h).values())]
 
 
 def check_headline(run, said, problems):
     words = said["headline"]
     heads = read(run, "heads.json")
-    curve = read(run, "curve.json")
     count = re.match(r"(\d+) heads?", words)
     if not count:
         problems.append(f"the headline names no number of heads: {words}")
         return
-    owners = owners_of(heads) if heads else []
-    if heads and int(count[1]) != len(heads["heads"]):
-        problems.append(f"{words}: the run has {len(heads['heads'])} heads")
-    claims = re.search(r"; (\d+|none) (do|does|own|owns)\b", words)
+    if not heads:
+        return
+    expect(f"{len(heads['heads'])} head", words, problems, "headline")
+    main = main_heads(heads)
+    claims = re.search(r"; (\d+) (?:does|do|has|have)\b", words)
     if claims:
-        number = 0 if claims[1] == "none" else int(claims[1])
-        if number != len(owners):
-            problems.append(f"{words}: {len(owners)} heads own a relation")
-    suffice = owners_suffice(curve, owners) and len(owners) < int(count[1]) and said["live"]
-    if ("the work" in words and "share" not in words) != suffice:
-        problems.append(f"{words}: the owners alone {'do' if suffice else 'do not'} suffice")
-    if said["live"] != ("Try to break it" in words) and "control" not in words:
+        expect(f"; {len(main)} ", words, problems, "headline")
+    if "no head finds" in words and main:
+        problems.append(f"{words}: {main} answer questions")
+    if "share one question" in words and not heads["divisions"]:
+        problems.append(f"{words}: nothing is shared")
+    if ("Try" in words) != said["live"] and not re.search("control|trained|tested|scored", words):
         problems.append(f"{words}: the model {'runs' if said['live'] else 'does not run'}")
 
 
-def number_after(words, before):
-    found = re.search(before + r" ([\d.]+(?:e[−-]\d+)?)", words)
-    return float(found[1].replace("−", "-").rstrip(".")) if found else None
-
-
-def check_needed(head, words, curve, problems):
-    """Without a head: the loss said is that of curve.json, and "Yes" follows its rule."""
-    subsets = curve["subsets"]
-    every = [name_of(pair) for pair in subsets["heads"]]
-    whole = loss_with(subsets, every)
-    alone = loss_with(subsets, [name for name in every if name != head])
-    needed = alone - whole >= 0.1 or (alone >= 2 * whole and alone - whole >= 0.01)
-    if ("Yes." in words) != needed:
-        problems.append(f"{head}: needed is {needed}, said is {words}")
-    said = number_after(words, "Without it, the loss is")
-    if said is not None and abs(said - alone) > 0.06 * alone:
-        problems.append(f"{head}: the loss without it is {alone}, said is {said}")
+def relation_named(heads, spoken):
+    name = re.sub(r"^(\d+) back$", r"back\1", spoken)
+    names = [row["name"] for row in heads["relations"]]
+    return next((n for n in names if n in (name, name.replace(" ", "_")) or
+                 (name == "same class" and n == "same")), None)
 
 
 def check_attends(head, words, heads, problems):
-    """The share of attention is the score of the relation that is named."""
-    said = re.search(r"([\d.]+) of its attention is on the keys of “(.+?)” \(baseline ([\d.]+)\)", words)
-    row = next((h for h in heads["heads"] if name_of((h["layer"], h["head"])) == head), None)
-    if not said or not row:
+    """The share of attention and the role are those of heads.json."""
+    said = re.search(r"([\d.]+) of its attention is on the keys of “(.+?)”, baseline ([\d.]+)", words)
+    if not said:
         return
-    name = re.sub(r"^(\d+) back$", r"back\1", said[2]).replace("same class", "same")
-    score = row["scores"].get(name) or row["scores"].get(name.replace(" ", "_"))
-    if abs(float(said[1]) - score["mass"]) > 0.006 or abs(float(said[3]) - score["baseline"]) > 0.006:
-        problems.append(f"{head}: {name} has {score['mass']} and {score['null']}, said is {words}")
+    name = relation_named(heads, said[2])
+    row = next(h for h in heads["heads"] if name_of((h["layer"], h["head"])) == head)
+    score = row["scores"][name]
+    for number, key in ((said[1], "mass"), (said[3], "baseline")):
+        global recomputed
+        recomputed += 1
+        if abs(float(number.rstrip(".")) - score[key]) > 0.006:
+            problems.append(f"{head}: {key} of {name} is {score[key]}, said is {words}")
+    role = score["role"]
+    if ("It is the owner." in words) != (role == "owner") or ("Shared with" in words) != (role == "shares"):
+        problems.append(f"{head}: its role in {name} is {role}, said is {words}")
     owner = re.search(r"Head ([\d.]+\d) is the owner", words)
-    relation = next(r for r in heads["relations"] if r["name"] == name.replace(" ", "_"))
-    if owner and owner[1] != name_of(relation["owner"] or ("no", "owner")):
-        problems.append(f"{head}: {relation['owner']} owns {name}, said is {words}")
+    if owner and roles_of(heads, owner[1]).get(name) != "owner":
+        problems.append(f"{head}: {owner[1]} is no owner of {name}")
+
+
+def check_needed(run, head, rows, program, known, problems):
+    """The shares of right answers are those of `eval`, and the first word follows its rule."""
+    words = rows[2]["words"].replace("\u00a0", " ")
+    if "of all answers are right" not in words or not program:
+        return
+    whole, alone = (share_right(program, run, off, known) for off in ([], [head]))
+    expect(f"Without it {percent(alone)} of", words, problems, head)
+    expect(f"before {percent(whole)}", words, problems, head)
+    drop = whole - alone
+    wanted = ["yes"] if drop >= 0.1 else ["little"] if drop >= 0.005 else ["not-alone", "no"]
+    if rows[2]["name"] not in wanted:
+        problems.append(f"{head}: the drop is {drop}, said is {words}")
+    both = re.search(r"(?:Without ([\d.]+\d) too: |([\d.]+\d) does the same: without both )", rows[3]["words"])
+    if both:
+        mate = both[1] or both[2]
+        expect(percent(share_right(program, run, [head, mate], known)), rows[3]["words"], problems, head)
 
 
 def lines_of(run, name):
@@ -109,149 +143,59 @@ def lines_of(run, name):
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def role_of(head, heads):
-    """The relation with the largest lift that the head attends to as an owner must, or else the one with
-    the largest lift, and whether it does."""
-    row = next(h for h in heads["heads"] if name_of((h["layer"], h["head"])) == head)
-    owned = [r["name"] for r in heads["relations"] if r.get("owner") and name_of(r["owner"]) == head]
-    scores = {name: score for name, score in row["scores"].items() if score and score["queries"] > 0}
-    order = sorted(scores, key=lambda name: (name not in owned, -(scores[name]["lift"] or 0)))
-    for name in order:
-        score = scores[name]
-        p = score["p_holm"] if score.get("p_holm") is not None else score.get("p")
-        if (score["lift"] or 0) >= 0.3 and p is not None and p < 0.01:
-            return name, True
-    return (max(scores, key=lambda name: scores[name]["lift"] or 0) if scores else None), False
-
-
-def attends_rows(head, heads):
-    if not heads:
-        return ["not-scored", "no-score"]
-    best, does = role_of(head, heads)
-    if best is None:
-        return ["no-truth" if not heads["relations"] else "no-question", "no-score"]
-    owner = next(r for r in heads["relations"] if r["name"] == best).get("owner")
-    others = [h for h in heads["heads"] if name_of((h["layer"], h["head"])) != head]
-    same = [h for h in others if does_relation(h, best)]
-    unowned = "several" if same else "no-owner"
-    return ["share", "no-role" if not does else "owner" if owner else unowned]
-
-
-def does_relation(row, name):
-    score = row["scores"].get(name)
-    if not score or (score["lift"] or 0) < 0.3:
-        return False
-    p = score["p_holm"] if score.get("p_holm") is not None else score.get("p")
-    return p is not None and p < 0.01
-
-
-def costs_of(run, curve):
-    """The rise of the loss without some heads, from the files; None if it was not measured."""
-    ablation = read(run, "ablation.json")
-    alone = {name_of((h["layer"], h["head"])): h["change"] for h in (ablation or {}).get("heads", [])}
-
-    def cost(off):
-        subsets = curve and curve.get("subsets")
-        if subsets:
-            every = [name_of(pair) for pair in subsets["heads"]]
-            return loss_with(subsets, [n for n in every if n not in off]) - loss_with(subsets, every)
-        return alone.get(off[0]) if len(off) == 1 else None
-
-    return cost
-
-
-def pairs_of(run, head, every, cost):
-    """For each other head the rise without both, beyond the sum of both, and the verdict."""
-    found = {}
-    listed = (read(run, "interactions.json") or {}).get("pairs", [])
-    for other in every:
-        pair = [p for p in listed if {name_of(p["first"]), name_of(p["second"])} == {head, other}]
-        pair = next((p for p in pair if p.get("verdict")), pair[0] if pair else None)
-        both = cost([head, other])
-        if other == head or (both is None and not pair):
-            continue
-        beyond = pair["joint"] - pair["sum"] if both is None else both - cost([head]) - cost([other])
-        found[other] = (beyond, (pair or {}).get("verdict"))
-    return found
-
-
-def needed_rows(run, head, heads, curve):
-    cost = costs_of(run, curve)
-    if cost([head]) is None:
-        return ["not-measured", "alone-unknown"]
-    whole = read_loss(run, curve)
-    rise = cost([head])
-    first = "needed" if rise >= 0.1 or (whole + rise >= 2 * whole and rise >= 0.01) else "hardly"
-    every = [name_of((h["layer"], h["head"])) for h in heads["heads"]]
-    if len(every) == 1:
-        return [first, "alone-unknown"]
-    pairs = pairs_of(run, head, every, cost)
-    if not pairs:
-        return [first, "pairs-unknown"]
-    rows = {name_of((h["layer"], h["head"])): h for h in heads["heads"]}
-    mine = [r["name"] for r in heads["relations"] if does_relation(rows[head], r["name"])]
-    fit = {n: v for n, v in pairs.items() if not mine or any(does_relation(rows[n], m) for m in mine)}
-    best = max(fit.values(), key=lambda v: v[0], default=(0, None))
-    if best[0] <= 0.01:
-        return [first, "no-partner"]
-    return [first, "redundant" if best[1] == "redundant" else "partner"]
-
-
-def read_loss(run, curve):
-    """The loss with all heads."""
-    if curve and curve.get("subsets"):
-        return loss_with(curve["subsets"], [name_of(pair) for pair in curve["subsets"]["heads"]])
-    return lines_of(run, "metrics.jsonl")[-1]["loss"]
-
-
-def emerged_rows(run, head, heads):
-    lines = lines_of(run, "heads.jsonl")
-    best, does = role_of(head, heads) if heads else (None, False)
-    if not lines or not does:
-        return ["never" if lines else "not-tracked"]
-    at = [name_of((h["layer"], h["head"])) for h in lines[-1]["heads"]].index(head)
-    return ["emerged" if best in lines[-1]["heads"][at]["lift"] else "other-name"]
-
-
-def emergence(run, head, heads):
+def check_emerged(run, head, row, heads, problems):
     """The first tracked step at which the lift is at least half of the last."""
-    best, _ = role_of(head, heads)
+    step = re.match(r"Step (\d+) of (\d+)", row["words"])
+    if not step:
+        return
+    roles = roles_of(heads, head)
+    spoken = re.search("“(.+?)”", row["words"])[1]
+    best = relation_named(heads, spoken)
+    if best not in roles:
+        problems.append(f"{head}: it has no role in {best}, said is {row['words']}")
+        return
     lines = lines_of(run, "heads.jsonl")
     at = [name_of((h["layer"], h["head"])) for h in lines[-1]["heads"]].index(head)
     lifts = [line["heads"][at]["lift"][best] for line in lines]
-    return next(line["step"] for line, lift in zip(lines, lifts) if lift >= lifts[-1] / 2)
+    first = next(line["step"] for line, lift in zip(lines, lifts) if (lift or 0) >= lifts[-1] / 2)
+    expect(f"Step {first} of {lines[-1]['step']}", row["words"], problems, head)
 
 
-def survives_row(head, curve, count):
+def check_survives(head, row, curve, count, problems):
+    """The fewest heads with at most one point fewer right answers, by curve.json."""
     methods = {method["method"]: method["points"] for method in (curve or {}).get("methods", [])}
     points = methods.get("exhaustive") or methods.get("greedy")
     if not points:
-        return "not-measured"
-    gone = max([p["kept"] for p in points if head not in map(name_of, p["heads"])], default=None)
-    kept = min([p["kept"] for p in points if p["kept"] > (-1 if gone is None else gone)] + [count])
-    if kept == 1:
-        return "to-the-end"
-    if gone is None:
-        return "not-removed"
-    return "first" if gone == count - 1 else "gone" if kept == count else "down"
+        if row["name"] not in ("not-measured", "untrained", "only"):
+            problems.append(f"{head}: nothing was measured, said is {row['words']}")
+        return
+    full = curve["full"]["accuracy"]
+    good = [p for p in points if 0 < p["kept"] < count and p["accuracy"] >= full - 0.01]
+    if row["name"] == "all":
+        most = max((p for p in points if 0 < p["kept"] < count), key=lambda p: p["kept"])
+        expect(f"{percent(most['accuracy'])} are right", row["words"], problems, head)
+        if good:
+            problems.append(f"{head}: {good[0]['kept']} are enough, said is {row['words']}")
+    if row["name"] in ("kept", "gone"):
+        fewest = min(good, key=lambda p: p["kept"])
+        if fewest["kept"] > 1:
+            expect(f"{fewest['kept']} ", row["words"], problems, head)
+        if (row["name"] == "kept") != (head in map(name_of, fewest["heads"])):
+            problems.append(f"{head}: kept are {fewest['heads']}, said is {row['words']}")
 
 
-def check_rows(run, said, problems):
-    """The names of the rows of the drawer are those that the files give."""
+def check_rows(run, said, program, problems):
     heads, curve = read(run, "heads.json"), read(run, "curve.json")
+    known = {"examples": said["examples"]}
     for head, rows in said["rows"].items():
-        wanted = attends_rows(head, heads)
-        wanted += needed_rows(run, head, heads, curve) if heads else [rows[2]["name"], rows[3]["name"]]
-        wanted += emerged_rows(run, head, heads) + [survives_row(head, curve, len(said["rows"]))]
-        names = [row["name"] for row in rows]
-        if names != wanted:
-            problems.append(f"{head}: the files give {wanted}, said is {rows}")
         for row in rows:
             if row["words"].strip() not in said["drawer"][head]:
-                problems.append(f"{head}: {row['words']} is not in the drawer")
-        step = re.search(r"Step (\d+)", rows[4]["words"])
-        if step and int(step[1]) != emergence(run, head, heads):
-            problems.append(f"{head}: {emergence(run, head, heads)} emerges, said is {rows[4]}")
+                problems.append(f"{head}: {row['words']} is not in the card")
+        if heads:
+            check_attends(head, rows[0]["words"] + rows[1]["words"], heads, problems)
+            check_emerged(run, head, rows[4], heads, problems)
+        check_needed(run, head, rows, program, known, problems)
+        check_survives(head, rows[5], curve, len(said["rows"]), problems)
 
 
 def heads_of(group):
@@ -339,27 +283,18 @@ def fewer_heads(groups, best):
     return sum(heads_of(group) < heads_of(groups[best]) for group in family)
 
 
-def main(run, said):
+def main(run, said, program=None):
     problems = []
-    sweep = read(run, "sweep.json")
-    if sweep:
-        check_sweep(sweep, said, problems)
-        for problem in problems:
-            print(problem)
-        return 1 if problems else 0
-    check_headline(run, said, problems)
-    heads = read(run, "heads.json")
-    curve = read(run, "curve.json")
-    check_rows(run, said, problems)
-    for head, words in said["drawer"].items():
-        if heads:
-            check_attends(head, words, heads, problems)
-        if curve and curve.get("subsets"):
-            check_needed(head, words, curve, problems)
+    if read(run, "sweep.json"):
+        check_sweep(read(run, "sweep.json"), said, problems)
+    else:
+        check_headline(run, said, problems)
+        check_rows(run, said, program, problems)
     for problem in problems:
         print(problem)
+    print(f"computed again: {recomputed}")
     return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1]), json.loads(pathlib.Path(sys.argv[2]).read_text())))
+    sys.exit(main(pathlib.Path(sys.argv[1]), json.loads(pathlib.Path(sys.argv[2]).read_text()), *sys.argv[3:]))

@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the title of a view of the page.
 std::string title_of_view(const std::string& view) {
-  static const std::map<std::string, std::string> kTitles = {{"story", "In full"},
+  static const std::map<std::string, std::string> kTitles = {{"first", "Story"},
                                                              {"head", "Head"},
                                                              {"bench", "Bench"},
                                                              {"results", "Results"}};

@@ -11,12 +11,13 @@ import {
 } from './draw/ui.js';
 import {defaultState, formatHash, parseHash} from './state/address.js';
 import {
-  app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isShown, isStored,
+  app, chosen, exampleCount, exampleIndex, go, hasMoved, headsOf, isShown, isStored,
   nearestStep, noteAddress, onlyGate, relation, run, stepSlider, task, timeSteps, toggleGate,
   usable, working, writeAddress,
 } from './state/state.js';
+import {closeHelp, openHelp} from './parts/help.js';
+import {headName, spoken} from './parts/questions.js';
 import {firstView} from './views/first/first.js';
-import {storyView} from './views/results/story.js';
 import {sweepView} from './views/sweep/sweep.js';
 import {headView} from './views/head/head.js';
 import {benchView} from './views/experiment/experiment.js';
@@ -53,7 +54,7 @@ const CONTROLS = {
       button('▶', () => stepExample(1), {'aria-label': 'next example', id: 'example-next'})),
   rel: () => headsOf().length > 0 && task().relations.length > 0 &&
     choice('pick-relation', 'Right keys of',
-      [['', 'nothing'], ...task().relations.map((r) => [r.name, r.name])],
+      [['', 'nothing'], ...task().relations.map((r) => [r.name, spoken(r.name)])],
       (v) => go({rel: v}), () => task().relations[relation()]?.name ?? ''),
   step: () => timeSteps().length > 1 && run().steps.length > 0 && stepSlider(),
 };
@@ -124,7 +125,7 @@ const KEYS = [
   ['l', 'copy a link to this view', () => copyLink()],
   ['d', 'switch colours: light, dark, same as the system', () => cycleTheme()],
   ['+ − 0', 'zoom a pattern (also Ctrl and the mouse wheel)'],
-  ['?', 'this list', () => go({view: 'about'})],
+  ['?', 'a card of keys and words, in place', () => openHelp()],
 ];
 function leave() {
   if (app.view.reset) return app.view.reset();
@@ -158,6 +159,7 @@ async function copyLink() {
 
 function onKey(event) {
   if (event.key === 'Escape') byId('meaning').hidden = true;
+  if (event.key === 'Escape' && closeHelp()) return;
   const typing = event.target.closest?.('input:not([type="checkbox"]), select, textarea');
   if (typing || event.ctrlKey || event.altKey || event.metaKey || app.state.keys === 'off') return;
   const places = byId('views').querySelectorAll('.place');
@@ -193,9 +195,9 @@ function runNodes() {
         f.file, fileState(f), f.step ?? '', writtenBy(f),
       ]),
     ),
-    el('h3', null, 'Settings'),
-    tableOf('These settings reproduce the run bit for bit', ['setting', 'is'],
-      [['parameters', String(run().facts.parameters)], ...settings]),
+    el('details', null, el('summary', null, `${settings.length + 1} settings`),
+      tableOf('These settings reproduce the run bit for bit', ['setting', 'is'],
+        [['parameters', String(run().facts.parameters)], ...settings])),
   ];
 }
 
@@ -210,16 +212,16 @@ const aboutView = {
     });
     const words = {view: 'learn', lesson: 'glossary'};
     main.append(
+      el('h3', null, 'Keys'), tableOf('Keys', ['keys', 'does'], KEYS.map((one) => one.slice(0, 2))),
+      el('p', null, el('label', null, off, ' disable single-letter keys')),
+      el('p', null, 'Meanings of words: ', link('the glossary', () => go(words), {
+        href: formatHash({...defaultState(), ...words}), id: 'to-words',
+      })),
       el('p', null,
         `One file, written by headlab ${facts.headlab}; nothing is fetched, stored or sent. `,
         dynamic('span', null, () => app.check?.sentence || '')),
       el('ul', null, (facts.left_out || []).map((one) => el('li', null, one))),
-      el('p', null, 'Meanings of words: ', link('the glossary', () => go(words), {
-        href: formatHash({...defaultState(), ...words}), id: 'to-words',
-      })),
       ...(app.page.runs.length && !isStored() ? runNodes() : []),
-      el('h3', null, 'Keys'), tableOf('Keys', ['keys', 'does'], KEYS.map((one) => one.slice(0, 2))),
-      el('p', null, el('label', null, off, ' disable single-letter keys')),
       el('p', {class: 'again'}, 'command of this page: ', code(facts.command)),
     );
   },
@@ -356,7 +358,7 @@ function drawForPaper(begins) {
 export async function start() {
   app.page = loadPage((id) => byId(id).textContent);
   const views = [
-    sweepView, firstView, storyView, headView, benchView, resultsView, learnView, aboutView,
+    sweepView, firstView, headView, benchView, resultsView, learnView, aboutView,
   ];
   Object.assign(app, {views, lessons: LESSONS, show});
   saved.about = () =>

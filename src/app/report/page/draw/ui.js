@@ -158,13 +158,20 @@ export function term(words, meaning) {
   });
 }
 
-/// A text in which the first of each statistical word opens its meaning; texts may share `seen`.
+/// A text in which the first of each statistical word opens its meaning; texts may share `seen`. A
+/// mark of punctuation stays on the line of its word.
 export function explained(words, seen = new Set()) {
-  return words.split(EXPLAINED).filter(Boolean).map((part) => {
+  const parts = words.split(EXPLAINED).filter(Boolean);
+  return parts.map((part, i) => {
     const meaning = meanings.get(part);
-    if (!meaning || seen.has(meaning)) return part;
-    seen.add(meaning);
-    return term(part, meaning);
+    const follows = /^[.,;:)”]+/.exec(parts[i + 1] ?? '')?.[0] ?? '';
+    const isNew = meaning && !seen.has(meaning);
+    if (isNew) {
+      seen.add(meaning);
+      parts[i + 1] = parts[i + 1]?.slice(follows.length);
+    }
+    if (!isNew) return parts[i] ?? '';
+    return el('span', {class: 'nowrap'}, term(part, meaning), follows);
   });
 }
 

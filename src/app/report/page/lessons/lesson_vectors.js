@@ -66,7 +66,7 @@ function deskNodes(world) {
 }
 
 export const vectorsLesson = {
-  worlds: ['run', 'five-tokens', 'cat-sleeps'], uses: ['h', 'ex'],
+  worlds: ['five-tokens', 'run', 'cat-sleeps'], uses: ['h', 'ex'],
   build(main) {
     const world = lessonWorld();
     main.append(...machineNodes(explainCommand), el('h3', null, 'The mixing desk'),

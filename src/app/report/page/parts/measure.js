@@ -96,11 +96,6 @@ export async function measure() {
 /// Shows how far the measurement is, where the open view has a dial.
 export let showMeasured = () => {};
 
-/// Calls `act` whenever a measurement has new numbers, instead of filling a dial.
-export function onMeasured(act) {
-  showMeasured = act;
-}
-
 /// The dial next to the losses by question. It keeps its height and, until the next result is
 /// there, shows the last one faded: nothing below moves under the pointer. `tell` is called with
 /// it.
@@ -239,16 +234,6 @@ export function logitsAt(pass, t, k) {
   const {outputs, target_names: names} = task();
   const row = t * names.length + k;
   return pass.logits.subarray(row * outputs, (row + 1) * outputs);
-}
-
-/// The right answers at a position: [{name, right}]; null where the page does not know them.
-export function askedAt(t) {
-  const {target_names: names, answers} = task();
-  const {targets, length} = example();
-  if (!targets) return null;
-  return names.map((name, k) => ({name, right: targets[t * names.length + k]}))
-    .filter(({right}) => t < length && right >= 0)
-    .map(({name, right}) => ({name, right: quoted(answers[right])}));
 }
 
 /// The model's answers at a position: [{name, said, right, ok, likeliest: [[token, share]]}];

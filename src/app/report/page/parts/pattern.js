@@ -2,10 +2,8 @@
 // as arcs to the tokens that it must look at and to those that a head looks at.
 import {range} from '../engine/numbers.js';
 import {normalises} from '../engine/kinds.js';
-import {SERIES, remember} from '../draw/draw.js';
-import {
-  digits, label, line, matrix, rect, shaded, shortened, small, swatch, tableNumber,
-} from '../draw/charts.js';
+import {remember} from '../draw/draw.js';
+import {digits, matrix, rect, shaded} from '../draw/charts.js';
 import {note, quoted, visible} from '../draw/ui.js';
 import {
   app, chosen, example, exampleIndex, go, isStored, noPattern, run, task, trace,
@@ -248,9 +246,6 @@ export const patternCommand = () =>
 
 // ---- one query -------------------------------------------------------------------------------
 
-const arc = (from, to, y, tall) =>
-  range(17, (i) => [from + ((to - from) * i) / 16, y - tall * Math.sin((Math.PI * i) / 16)]);
-
 /// The first attention layer that the task's relations speak of.
 const askingLayer = () => {
   const layers = run().attentionLayers;
@@ -263,74 +258,4 @@ export function busiestQuery() {
   const {length} = tokensOf(askingLayer()).queries;
   const keysOf = (t) => task().relations.filter((_, r) => example().truth(r, t)?.length).length;
   return range(length).reduce((a, b) => (keysOf(b) >= keysOf(a) ? b : a), 0);
-}
-
-/// Lays out the tokens of a sentence: source tokens above query tokens.
-function sentenceOf(width, {t: wanted, head}) {
-  const m = head?.m ?? askingLayer();
-  const {queries, keys} = tokensOf(m);
-  const t = Math.min(wanted, queries.length - 1);
-  const {kind} = run().attentionLayers[m];
-  const room = Math.min(46, (width - 8) / Math.max(queries.length, keys.length));
-  const right = (name, r) => Array.from(example().truth(r, t) || [], (s) => ({name, r, s}));
-  return {
-    t, queries, keys, room, top: 86, gap: kind === 'self' ? 0 : 40,
-    at: (i) => 4 + room * (i + 0.5),
-    rightKeys: task().relations.flatMap((one, r) => (one.kind === kind ? right(one.name, r) : [])),
-    row: head && trace() ? rowOf(patternOf(trace(), m, head.place), t) : [],
-  };
-}
-
-function sentenceItems({queries, keys, room, top, gap, at, rightKeys, row}, t) {
-  const tall = (s, r) => (gap ? 20 : Math.min(66, 14 + 5 * Math.abs(t - s) + 6 * r));
-  const side = Math.min(18, room - 6);
-  const content = (words, i, y, is) => {
-    if (example().vectors) return swatch(vectorAt(i), at(i) - side / 2, y - side / 2, side);
-    const look = {anchor: 'middle', mono: true, size: 13, fill: is ? 'paper' : 'ink', bold: is};
-    return [label(at(i), y, shortened(words, room, 13, true), look)];
-  };
-  const token = (words, i, y, is) => [
-    rect(at(i) - room / 2 + 1, y - 12, room - 2, 24,
-      is ? {fill: 'ink'} : {stroke: 'rule', fill: 'panel'}),
-    ...content(words, i, y, is),
-  ];
-  const looks = (w, s) => line(
-    arc(at(t), at(s), top + gap + 12, -Math.min(44, 10 + 4 * Math.abs(t - s))),
-    {stroke: 'accent', thick: 1 + 6 * w, alpha: 0.35 + 0.6 * w});
-  return [
-    ...(gap ? [small(2, top - 18, 'source')] : []),
-    ...rightKeys.map(({r, s}) =>
-      line(arc(at(t), at(s), top - 12, tall(s, r)), {stroke: SERIES[r % 7], thick: 2})),
-    ...[...row].flatMap((w, s) => (w >= 0.02 ? [looks(w, s)] : [])),
-    ...keys.flatMap((words, s) => token(words, s, top, !gap && s === t)),
-    ...(gap ? queries.flatMap((words, i) => token(words, i, top + gap, i === t)) : []),
-  ];
-}
-
-/// A sentence with one query: above it arcs to its right keys, below it, where a head is given,
-/// arcs as thick as its attention. Token t is the mark [0, t].
-export function sentencePicture(width, query) {
-  const made = sentenceOf(width, query);
-  const {head} = query;
-  const {t, queries, keys, room, top, gap, at, rightKeys, row} = made;
-  const names = (s) => rightKeys.filter((one) => one.s === s).map((one) => one.name).join(' ');
-  const wanted = rightKeys.map(({name, s}) => `${quoted(keys[s])} (${name}, at ${s})`);
-  return {
-    name: 'sentence', title: `Query ${t} ${quoted(queries[t])}`, width,
-    height: top + gap + (head ? 60 : 16), items: sentenceItems(made, t),
-    sentence: rightKeys.length ? `must attend to ${wanted.join(', ')}.`
-      : 'has no key that it must attend to.',
-    table: () => ({
-      head: ['token', 'at', 'right key of', ...(row.length ? ['attention'] : [])],
-      rows: keys.map((words, s) =>
-        [words, s, names(s), ...(row.length ? [tableNumber(row[s])] : [])]),
-    }),
-    marks: {
-      rows: 1, cols: () => queries.length,
-      box: (r, i) => [at(i) - room / 2, top + gap - 13, room, 26],
-      find: (x) =>
-        (x > 4 && x < 4 + room * queries.length ? [0, Math.floor((x - 4) / room)] : null),
-      text: (r, i) => `query ${i} ${quoted(queries[i])}`,
-    },
-  };
 }

@@ -44,5 +44,7 @@ export function questionOfTask(task) {
   const keys = listed(relations.slice(0, 4).map((r) => r.description.split('\n')[0]));
   const isNamed = relations.every((r) => targets.includes(r.name));
   if (isNamed) return `At each token, the model names ${keys}.`;
+  const isMeant = relations.some((r) => r.description.split('\n')[0] !== r.name);
+  if (!isMeant) return `The model predicts the ${spokenTargets}. Questions: ${keys}.`;
   return `The model predicts the ${spokenTargets}; to do so, it can attend to ${keys}.`;
 }

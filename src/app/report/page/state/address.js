@@ -17,7 +17,6 @@ export const counts = {
   format: (v) => v.join(','),
 };
 export const head = text(/^\d{1,3}\.\d{1,4}$/);
-const phrase = text(/^[^\u0000-\u001f]{1,80}$/);
 /// Numbers by name, `name:number,name:number`, where each pair matches the pattern; those that are
 /// `usual` are left out.
 export const numbers = (pattern, order, usual) => ({
@@ -57,7 +56,7 @@ const STATE_KEYS = {
   kept: [count, null], scene: [count, 0], file: [text(/^[a-z_]{1,40}$/), null],
   group: [count, null], lesson: [text(/^[a-z]{1,20}$/), 'vectors'],
   world: [oneOf('five-tokens', 'cat-sleeps', 'run'), null],
-  lab: [labels, {}], sort: [phrase, 'place'], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
+  lab: [labels, {}], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
   keys: [oneOf('on', 'off'), 'on'],
 };
 

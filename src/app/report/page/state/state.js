@@ -328,13 +328,6 @@ export function nearestStep(step) {
 export const mapStep = () => app.state.step == null || keepsWeights() || !run().facts.maps ? null
   : nearest(run().facts.maps.steps, app.state.step);
 
-export function headName(x) {
-  const {kind} = run().attentionLayers[x.m];
-  const owned = ownedBy(x);
-  return x.at + (kind !== 'self' ? ` ${kind}` : '') +
-    (owned.length ? ` ★ ${owned.join(', ')}` : '');
-}
-
 /// The gates after a head is switched off, or on again.
 export function toggledGates(head) {
   const gates = {...app.state.gates};

@@ -4,29 +4,47 @@
 // Read next: first_lanes.js, first_maps.js, first_drawer.js, first_steps.js.
 import {button, el, live, note} from '../../draw/ui.js';
 import {app, chosen, go, headsOf, isLive, lacking, noModel, trace} from '../../state/state.js';
-import {measure, onMeasured} from '../../parts/measure.js';
-import {openTelling, startState} from './first_state.js';
+import {onCounted} from '../../parts/counts.js';
+import {ablate, isAblated} from '../../parts/questions.js';
+import {cardClass, cardNodes} from '../../parts/head_card.js';
+import {isUntrained} from '../../parts/head_words.js';
+import {openHelp} from '../../parts/help.js';
+import {openTelling} from './first_state.js';
 import {DETAILS, HEADLINES, factsOfScreen, sentenceOfRows} from './first_words.js';
-import {lanesBoard} from './first_lanes.js';
+import {isWide, lanesBoard} from './first_lanes.js';
 import {headMaps} from './first_maps.js';
-import {drawerClass, drawerNodes} from './first_drawer.js';
-import {stepRow, stepRows, stepStrip, toStep} from './first_steps.js';
+import {stepRows, stepStrip, toStep} from './first_steps.js';
 
-/// The button that names the next step and takes it.
-function nextButton() {
+/// What the main button does: back from an earlier step, ablate what the reader selected, or take
+/// the next step.
+function mainAct() {
   const rows = stepRows();
-  const {scene} = app.state;
+  const {scene, step, picked} = app.state;
+  const x = chosen();
+  if (!isLive() || !x) return null;
+  if (step != null && !scene && !picked)
+    return ['Back to the trained model', () => go({step: null})];
+  if (picked) return [`${isAblated(x) ? 'Restore' : 'Ablate'} head ${x.at}`, () => ablate(x)];
+  if (isUntrained() && !scene) return ['How to train it', () => openHelp()];
   if (!rows.length) return null;
-  const look = {class: 'main', id: 'next'};
-  if (scene >= rows.length) return button('Start again', () => toStep(0), look);
-  const words = scene === 0 ? `${rows[0].title} ▸` : `Step ${scene + 1} ▸`;
-  return button(words, () => toStep(scene + 1), look);
+  if (scene >= rows.length) return ['Start again', () => toStep(0)];
+  const [title] = rows[scene].title.split(':');
+  const words = scene ? `Next: ${title[0].toLowerCase()}${title.slice(1)}` : title;
+  return [`${words} ▸`, () => toStep(scene + 1)];
+}
+
+function nextButton() {
+  const act = mainAct();
+  return act && button(act[0], act[1], {class: 'main', id: 'next'});
 }
 
 const isChanged = () => {
   const {gates, step, tokens, hide} = app.state;
   return Object.keys(gates).length > 0 || step != null || tokens.length > 0 || hide != null;
 };
+
+/// All heads on again, at the end of training; the example, the query and the head stay.
+const restored = () => ({gates: {}, hide: null, step: null, scene: 0, tokens: []});
 
 function heroPart() {
   const title = el('p', {class: 'headline', id: 'headline', role: 'status'});
@@ -35,12 +53,13 @@ function heroPart() {
   const say = () => {
     const facts = factsOfScreen();
     title.textContent = sentenceOfRows(HEADLINES, facts);
-    detail.textContent = (stepRow()?.because ?? '') + sentenceOfRows(DETAILS, facts);
+    title.classList.toggle('long', title.textContent.length > 44);
+    detail.textContent = sentenceOfRows(DETAILS, facts);
   };
   const update = () => {
     say();
     const reset = button(app.state.tokens.length ? 'As it was' : 'All heads on',
-      () => go(startState()), {id: 'reset', disabled: !isChanged()});
+      () => go(restored()), {id: 'reset', disabled: !isChanged()});
     buttons.replaceChildren(...[nextButton(), isLive() && reset].filter(Boolean));
   };
   return {node: el('div', {class: 'hero'}, title, buttons, detail), update, say};
@@ -73,13 +92,14 @@ function drawerPart() {
     const known = headsOf().find((y) => y.at === x?.at) || chosen();
     shown = x;
     drawn = known?.at ?? '';
-    node.className = drawerClass(known);
-    node.replaceChildren(...drawerNodes(known).filter(Boolean));
+    node.className = cardClass(known);
+    node.replaceChildren(...cardNodes(known, {leads: true}).filter(Boolean));
   };
   const peek = (x) => {
     if (x.at !== drawn || node.hidden) show(x);
   };
-  return {node, update: () => show(null), peek, leave: () => shown && show(null)};
+  return {node, update: () => show(null), again: () => show(shown), peek,
+    leave: () => shown && show(null)};
 }
 
 function fill(main) {
@@ -88,10 +108,10 @@ function fill(main) {
   const drawer = drawerPart();
   const maps = headMaps(drawer.peek, drawer.leave);
   const strip = stepStrip();
-  const halves = el('div', {class: 'halves'}, board.node, maps.node);
+  const halves = el('div', {class: 'halves'}, board.node, board.loss, maps.node);
   main.append(hero.node, halves, drawer.node, strip.node);
   const update = () => {
-    measure();
+    halves.classList.toggle('wide', isWide());
     hero.update();
     board.update();
     maps.update();
@@ -99,9 +119,11 @@ function fill(main) {
     strip.update();
     placeDrawer(drawer.node, maps, halves);
   };
-  onMeasured(() => {
+  onCounted(() => {
+    if (!hero.node.isConnected) return;
     hero.say();
     board.showMeasurement();
+    drawer.again();
   });
   live(update);
   return update;
@@ -114,7 +136,10 @@ const lackingNotes = () => [
 ].filter(Boolean);
 
 export const firstView = {
-  name: 'first', place: 'Story', title: 'First look', uses: null,
+  name: 'first', place: 'Story', uses: null,
+  get title() {
+    return app.page.facts.sweep ? 'One run' : 'Story';
+  },
   available: (page) => page.runs.length > 0,
   build(main) {
     if (!headsOf().length) {

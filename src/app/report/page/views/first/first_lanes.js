@@ -2,156 +2,91 @@
 // question with an arc from the query to its keys, and the model's answer.
 // Read next: first_loss.js, first_maps.js.
 import {range} from '../../engine/numbers.js';
-import {isUntested} from '../../engine/reports.js';
-import {el, svgNode, visible} from '../../draw/ui.js';
-import {chosen, example, go, isLive, isStored, run, task, trace, where} from '../../state/state.js';
+import {el, svgNode} from '../../draw/ui.js';
+import {chosen, example, isLive, isStored, run, task, trace, where} from '../../state/state.js';
+import {countsNow, countsWithout} from '../../parts/counts.js';
 import {percent} from '../../parts/heads.js';
 import {patternOf, rowOf, tokensOf} from '../../parts/pattern.js';
-import {answersAt, measured} from '../../parts/measure.js';
-import {questions, spoken} from '../../parts/questions.js';
-import {lossRow} from './first_loss.js';
+import {answersAt} from '../../parts/measure.js';
 import {
-  brokenPositions, exampleTokens, headsInLane, isAblated, keysOf, queryNow, queryOfQuestion,
-} from './first_state.js';
-
-// ---- tokens ----------------------------------------------------------------------------------
-
-const isTyped = (row) =>
-  isLive() && !example().vectors && (row === 'source') === Boolean(example().source);
-
-/// The token that typed words name: exactly, by their last character, or the next one that begins
-/// with it; -1 if there is none.
-function typedToken(words, before) {
-  const texts = task().tokens.map(visible);
-  const last = visible([...words].at(-1) ?? '');
-  for (const wanted of [words, last]) {
-    const exact = texts.indexOf(wanted);
-    if (exact >= 0 && exact !== before) return exact;
-  }
-  const order = range(texts.length, (i) => (before + 1 + i) % texts.length);
-  return last ? order.find((i) => texts[i].startsWith(last)) ?? -1 : -1;
-}
-
-function replaceToken(row, at, words) {
-  const {source, sourceLength, tokens, length} = example();
-  const all = Array.from(source ? source.slice(0, sourceLength) : tokens.slice(0, length));
-  const token = typedToken(words, all[at]);
-  if (token < 0) return false;
-  all[at] = token;
-  go({tokens: all, scene: 0});
-  return true;
-}
-
-function tokenKeys(event, row, at, tiles) {
-  const {key} = event;
-  const vocab = task().tokens;
-  const turn = {ArrowUp: -1, ArrowDown: 1}[key];
-  const step = {ArrowLeft: -1, ArrowRight: 1, Enter: 1}[key];
-  if (step) tiles[Math.max(0, Math.min(tiles.length - 1, at + step))]?.focus();
-  if (turn && isTyped(row)) {
-    const {source, tokens} = example();
-    const next = ((source || tokens)[at] + turn + vocab.length) % vocab.length;
-    replaceToken(row, at, visible(vocab[next]));
-  }
-  if (step || turn) event.preventDefault();
-}
-
-function tokenTile(row, at, tiles) {
-  const words = row === 'source' ? 'source token' : 'token';
-  const tile = el('input', {
-    class: 'tok', type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false',
-    'aria-label': `${words} ${at}`, readonly: !isTyped(row),
-    onfocus: () => {
-      tile.select?.();
-      if (row !== 'source' && queryNow() !== at) go({q: at, k: null, scene: 0});
-    },
-    oninput: () => {
-      const done = tile.value !== '' && replaceToken(row, at, tile.value);
-      if (!done) tile.value = tile.shown;
-      else tiles[Math.min(at + 1, tiles.length - 1)]?.focus();
-    },
-    onkeydown: (event) => tokenKeys(event, row, at, tiles),
-  });
-  return tile;
-}
-
-/// A row of tiles that are made once for each length and then filled.
-function tokenRow(row) {
-  const node = el('div', {class: `tokens-row ${row}`, role: 'group',
-    'aria-label': row === 'source' ? 'Source' : 'Example'});
-  const tiles = [];
-  const fill = (texts, classes) => {
-    if (tiles.length !== texts.length) {
-      tiles.length = 0;
-      tiles.push(...range(texts.length, (at) => tokenTile(row, at, tiles)));
-      node.replaceChildren(...tiles);
-    }
-    tiles.forEach((tile, at) => {
-      tile.shown = texts[at];
-      if (tile.value !== texts[at]) tile.value = texts[at];
-      tile.className = `tok ${classes(at)}`;
-    });
-  };
-  return {node, fill};
-}
-
-/// The classes of a tile: the query, a ground-truth key in its question's colour, a broken answer.
-function classesOf(row, keys, broken) {
-  return (at) => {
-    const one = keys.find(({side, all}) => side === row && all.includes(at));
-    const isQuery = row === 'example' && at === queryNow();
-    return [isQuery && 'query', one && `key c${one.color}`, row === 'example' && broken.has(at) &&
-      'broken'].filter(Boolean).join(' ');
-  };
-}
+  exampleTokens, headsInLane, isAblated, keysOf, queryNow, queryOfQuestion, questions, roleOfHead,
+  spoken, unitOf,
+} from '../../parts/questions.js';
+import {lossRow} from './first_loss.js';
+import {classesOf, fontOf, isTyped, tokenRow} from './first_tokens.js';
+import {answerCounts, brokenPositions, wrongPositions} from './first_state.js';
+import {feeder} from './first_steps.js';
 
 // ---- lanes -----------------------------------------------------------------------------------
 
 const middle = (size, at) => size * (at + 0.5);
 
-/// The weight of a head from a question's query to a key.
-function weightOf(one, x, key) {
-  if (!trace()) return 0;
-  return rowOf(patternOf(trace(), x.m, x.place), queryOfQuestion(one))[key] ?? 0;
+/// Where a lane asks, and for which keys: {query, keys, via}. A lane that is not asked at the
+/// query, but whose head a later one reads, asks at the key of the later one: `via`.
+function askedInLane(one) {
+  const query = queryOfQuestion(one);
+  const keys = keysOf(one);
+  const fed = isLive() ? feeder() : null;
+  const [key] = fed && !keys.length && one.main.includes(fed.x.at) ? keysOf(fed.question) : [];
+  if (key != null && keysOf(one, key).length)
+    return {query: key, keys: keysOf(one, key), via: key};
+  return {query, keys: keys.length ? keys : largestInLane(one, query), via: null};
 }
 
-/// The keys of a lane: the ground truth, or, if there is none, those a head attends to most.
-function keysInLane(one) {
-  const known = keysOf(one);
-  if (known.length || !trace() || (one.r >= 0 && example().truth(one.r, 0))) return known;
+/// The weight of a head from a query to a key.
+function weightOf(x, query, key) {
+  if (!trace()) return 0;
+  return rowOf(patternOf(trace(), x.m, x.place), query)[key] ?? 0;
+}
+
+/// Without ground truth the six keys that the chosen head attends to most.
+function largestInLane(one, query) {
   const [x] = headsInLane(one);
-  if (!x) return [];
-  const row = rowOf(patternOf(trace(), x.m, x.place), queryOfQuestion(one));
-  return range(row.length).sort((a, b) => row[b] - row[a]).slice(0, 3)
+  if (!x || !trace() || (one.r >= 0 && example().truth(one.r, 0))) return [];
+  const row = rowOf(patternOf(trace(), x.m, x.place), query);
+  return range(row.length).sort((a, b) => row[b] - row[a]).slice(0, 6)
     .filter((s, i) => i === 0 || row[s] >= 0.05);
 }
 
-function arcOf(one, x, key, {size, height}) {
+/// The colour of a right key: of heads that share, that of the one that finds it.
+function colorOfKey(one, query, key) {
+  if (one.main.length < 2) return one.color;
+  const sharing = headsInLane(one).filter((x) => one.main.includes(x.at));
+  return roleOfHead(sharing.reduce((a, b) =>
+    (weightOf(b, query, key) > weightOf(a, query, key) ? b : a))).color;
+}
+
+function arcOf(one, x, key, {size, height, query}) {
   const base = height - 17;
-  const from = middle(size, queryOfQuestion(one));
+  const from = middle(size, query);
   const to = middle(size, key);
   const span = Math.abs(from - to) / size;
   const rise = 9 + 10 * Math.sqrt(span) * height / 63;
   const above = narrow() ? 24 : 3;  // a small screen has the names of lanes above their arcs
-  const up = Math.min(base - above, rise) * (x.at === one.owner ? 1.33 : 0.95);
+  const isMain = one.main.includes(x.at);
+  const part = isMain ? 1.33 - 0.2 * one.main.indexOf(x.at) : 0.95;
+  const up = Math.min(base - above, rise) * part;
   const bend = (to - from) * 0.12;
   const points = `M${from} ${base}C${from + bend} ${base - up} ${to - bend} ${base - up} ${to} ` +
     `${base}`;
   const node = svgNode('path', {d: points, 'data-head': x.at});
-  return {node, show: () => showArc(node, one, x, key)};
+  return {node, show: () => showArc(node, one, x, {query, key})};
 }
 
 /// Width and opacity are the weight of the head; the arc of an ablated head is dashed and faint.
-function showArc(node, one, x, key) {
+function showArc(node, one, x, {query, key}) {
   const off = isAblated(x);
-  const weight = weightOf(one, x, key) * (x.at === one.owner || one.r < 0 ? 1 : 0.6);
-  node.setAttribute('class', `arc${off ? ' off' : ''}`);
+  const isMain = one.main.includes(x.at) || one.r < 0;
+  const weight = weightOf(x, query, key) * (isMain ? 1 : 0.6);
+  const {question, color} = roleOfHead(x);
+  const look = question?.r === one.r ? color : 'none';
+  node.setAttribute('class', `arc c${look}${off ? ' off' : ''}`);
   node.setAttribute('stroke-width', off ? '1.5' : (1 + 4 * weight).toFixed(2));
-  node.setAttribute('stroke-opacity', off ? '0.45' : Math.max(0.12, weight).toFixed(2));
+  node.setAttribute('stroke-opacity', off ? '0.6' : Math.max(0.12, weight).toFixed(2));
 }
 
 /// The key as a disc with its first letters, or with the whole word where there is room for it.
-function discOf(one, key, {size, height, texts}) {
+function discOf(one, key, {size, height, texts, query}) {
   const x = middle(size, key);
   const y = height - 17;
   const letters = [...(texts[key] ?? '')];
@@ -163,11 +98,16 @@ function discOf(one, key, {size, height, texts}) {
     : svgNode('circle', {class: 'disc', cx: x, cy: y, r: radius});
   const look = letters.length > 2 ? 'disc-text three' : 'disc-text';
   const shown = isWhole ? letters : letters.slice(0, 3);
-  return [
-    shape,
+  return svgNode('g', {class: `c${colorOfKey(one, query, key)}`}, shape,
     size >= 14 && svgNode('text', {class: look, x, y: y + 4.5, 'text-anchor': 'middle'},
-      shown.join('')),
-  ];
+      shown.join('')));
+}
+
+/// The words in an empty lane.
+function notAskedText(one, at, width, base) {
+  const x = Math.max(90, Math.min(at, width - 90));
+  return svgNode('text', {class: 'not-asked', x, y: base - 10, 'text-anchor': 'middle'},
+    `not asked at this ${unitOf()}`);
 }
 
 /// The picture of a lane: dots for tokens, an arc for each head and key, the key in a disc.
@@ -176,66 +116,86 @@ function laneSvg(one, size, height, arcs) {
     run().attentionLayers.findIndex(({kind}) => kind === one.kind);
   const {keys: texts, queries} = tokensOf(Math.max(0, m));
   const base = height - 17;
-  const count = Math.max(texts.length, queries.length);
-  const keys = keysInLane(one);
-  const query = middle(size, queryOfQuestion(one));
-  const box = {size, height, texts};
+  const width = Math.max(texts.length, queries.length) * size;
+  const {query: t, keys} = askedInLane(one);
+  const query = middle(size, t);
+  const box = {size, height, texts, query: t};
   const drawn = keys.flatMap((key) => headsInLane(one).map((x) => arcOf(one, x, key, box)));
   arcs.push(...drawn);
-  return svgNode('svg', {width: count * size, height, class: `lane-svg c${one.color}`,
-    'aria-hidden': 'true'},
-    svgNode('rect', {class: 'column', x: query - size / 2 + 1, width: size - 2, y: 0, height}),
+  return svgNode('svg', {width, height, class: `lane-svg c${one.color}`, 'aria-hidden': 'true'},
+    svgNode('rect', {class: 'column', x: query - size / 2 + 1, width: Math.max(0, size - 2), y: 0,
+      height}),
     range(texts.length, (s) => svgNode('circle', {class: 'tick', cx: middle(size, s), cy: base,
       r: 1.5})),
     drawn.map((arc) => arc.node),
+    !keys.length && one.r >= 0 && notAskedText(one, query, width, base),
     svgNode('circle', {class: 'from', cx: query, cy: base, r: Math.min(5, size / 3)}),
-    keys.map((key) => discOf(one, key, box)));
+    (one.r >= 0 ? keys : keys.slice(0, 1)).map((key) => discOf(one, key, box)));
+}
+
+/// What a question asks for, in a line; of `same class` the letters of the query's class.
+function meaningOf(one) {
+  const {name, spec = '', tokens} = task();
+  if (one.r < 0) return '';
+  const [description] = task().relations[one.r].description.split('\n');
+  if (one.name !== 'same' || name !== 'relations')
+    return description === one.name ? '' : description;
+  const classes = Number(/classes=(\d+)/.exec(spec)?.[1] ?? 4);
+  const mine = example().tokens[queryNow()] % classes;
+  return `last of ${tokens.filter((_, v) => v % classes === mine).join(' ')}`;
+}
+
+/// "shared by ● 0.0, ■ 0.1", "head 0.3", or why there is none.
+function whoIn(one) {
+  const name = (at) => el(isAblated({at}) ? 's' : 'span', null, at);
+  const {main, others} = one;
+  const also = others.length > 2 ? ` +${others.length}` : others.map((at) => [' ', name(at)]);
+  if (main.length > 1) {
+    return ['shared by', main.map((at) => [' ', el('b', {class: `c${roleOfHead({at}).color}`},
+      roleOfHead({at}).mark, name(at))]), also];
+  }
+  if (main.length) return ['head ', el('b', null, name(main[0])), also];
+  const none = {untested: 'not tested', unknown: 'not scored yet', none: 'no head finds it'};
+  if (one.r >= 0 && others.length) return ['none alone:', also];
+  if (one.r >= 0) return none[one.role.kind];
+  return headsInLane(one).map((x) => ['head ', name(x.at)]);
 }
 
 /// The name of a lane with its heads.
 function nameOf(one) {
-  const shown = headsInLane(one).sort((a, b) => (b.at === one.owner) - (a.at === one.owner));
-  const named = shown.slice(0, 4).map((x) => {
-    const look = isAblated(x) ? 's' : 'span';
-    return [' ', el(x.at === one.owner ? 'b' : 'span', null, el(look, null, x.at))];
-  });
-  const others = shown.length > 4 ? ` +${shown.length - 4}` : '';
-  const meaning = task().relations[one.r]?.description;
-  let said = isUntested(run(), one.r) ? 'not tested' : 'no head found';
-  if (shown.length) said = shown[0].at === one.owner || one.r < 0 ? 'head' : 'shared by';
-  return el('div', {class: `lane-name c${one.color}`, title: meaning},
-    el('b', {class: 'question'}, spoken(one.name)),
-    el('span', {class: 'lane-heads'}, said, named, others));
+  const {via} = one.r >= 0 ? askedInLane(one) : {via: null};
+  const meaning = meaningOf(one);
+  const isShort = [...meaning].length <= 26 && !/^\d+ back$/.test(spoken(one.name));
+  const early = via != null && `asked at the key “${exampleTokens()[via]}”, one layer earlier`;
+  const more = early || (isShort && laneHeight() >= 52 ? meaning : '');
+  const name = one.r < 0 && !isStored() ? 'where it looks' : spoken(one.name);
+  return el('div', {class: `lane-name c${one.color}`, title: meaning || null},
+    el('b', {class: 'question'}, name), el('span', {class: 'lane-heads'}, whoIn(one)),
+    more && el('span', {class: 'lane-heads'}, more));
 }
 
 /// Whether a lane shows the answer of its target: the first lane that asks for a key at the query,
 /// else the first of all.
 function showsAnswer(one) {
   const lanes = questions().filter((other) => other.slot === one.slot);
-  return one.slot >= 0 && one === (lanes.find((other) => keysOf(other).length > 0) || lanes[0]);
+  const first = lanes.find((other) => keysOf(other).length > 0) || lanes[0];
+  return one.slot >= 0 && one.name === first.name;
 }
 
-/// The share of right answers to a question: of the target of its name, else of the answers at
-/// which its relation asks for a key, else of its target; null if none is known.
-function shareRight(one, {targets = [], relations, count}) {
-  const named = targets.find((t) => t.name === one.name);
-  if (named) return named.accuracy;
-  const asked = relations?.find((t) => t.name === one.name && t.count > 0 && t.count < count);
-  if (asked) return asked.accuracy;
-  return relations && showsAnswer(one) ? targets[one.slot]?.accuracy ?? null : null;
-}
+/// The share of right answers to a question: that of its target; null if it is not counted.
+const shareRight = (one, {targets = []}) =>
+  (showsAnswer(one) ? targets[one.slot]?.accuracy ?? null : null);
 
-/// Whether a share is clearly lower than with all heads: of the trained model if it is known.
+/// Whether a share is clearly lower than with all heads.
 function hasFallen(one, share) {
-  const whole = measured.whole?.result;
-  const before = shareRight(one, run().facts.evaluation) ?? (whole && shareRight(one, whole));
+  const before = shareRight(one, countsWithout([]));
   return share != null && before != null && share < before - 0.05;
 }
 
 /// The answer of a lane, if it shows one, and its share of right answers.
 function answerOf(one, answers) {
   const answer = showsAnswer(one) ? answers[one.slot] : null;
-  const share = shareRight(one, measured.result || run().facts.evaluation);
+  const share = shareRight(one, countsNow());
   const low = hasFallen(one, share);
   let chip = el('div', {class: 'answer none', 'aria-label': 'no answer', hidden: !showsAnswer(one)},
     '–');
@@ -255,15 +215,21 @@ function answerOf(one, answers) {
 
 const narrow = () => matchMedia('(max-width: 899px)').matches;
 
-/// The width of a tile: the tokens fill the row; many or long ones scroll.
+/// The width of a tile: the tokens fill the row. If they are many or long they shrink, and scroll
+/// where they would become too small to read.
 function tileSize(room) {
   const source = example().source ? tokensOf(sourceLayer()).keys : [];
   const texts = [...exampleTokens(), ...source];
   const count = Math.max(exampleTokens().length, source.length);
-  const longest = Math.min(8, Math.max(1, ...texts.map((words) => [...words].length)));
-  const least = longest > 1 ? 12 + 8 * longest : 21;
+  const longest = Math.min(9, Math.max(1, ...texts.map((words) => [...words].length)));
+  const single = narrow() ? 17 : 14;
+  const least = longest > 1 ? 6 + 5.5 * longest : single;
   return Math.max(least, Math.min(44, room / Math.max(1, count)));
 }
+
+/// Whether the strip of tokens is wide: it then has the whole width of the screen.
+export const isWide = () =>
+  Math.max(exampleTokens().length, example().source ? tokensOf(sourceLayer()).keys.length : 0) > 24;
 
 /// Lanes that keep their arcs while tokens, query and step stay, so that an arc can fade.
 function laneStack() {
@@ -271,7 +237,7 @@ function laneStack() {
   let arcs = [];
   let drawn = '';
   const update = (size, height) => {
-    const shown = questions().some((one) => one.r < 0) ? chosen()?.at : '';
+    const shown = questions().some((one) => !one.main.length) ? chosen()?.at : '';
     const key = [where(), queryNow(), size, height, shown, Boolean(trace())].join();
     if (key !== drawn) {
       arcs = [];
@@ -287,8 +253,9 @@ function laneStack() {
 /// The height of a lane: all of them fit the screen; on a small one each has room for its name.
 function laneHeight() {
   if (narrow()) return 60;
-  const room = example().source ? 214 : 254;
-  return Math.max(40, Math.min(110, room / Math.max(1, questions().length)));
+  const few = isWide() ? 116 : 230;
+  const room = example().source ? few - 20 : few;
+  return Math.max(44, Math.min(150, room / Math.max(1, questions().length)));
 }
 
 const withHeight = (height) => (node) => {
@@ -296,12 +263,13 @@ const withHeight = (height) => (node) => {
   return node;
 };
 
-/// Scrolls to the query and its first key, if the query is out of sight.
+/// Scrolls to the query and its first key, if one of them is out of sight.
 function showQuery(scroller, size) {
   const at = middle(size, queryNow());
   const {scrollLeft, clientWidth} = scroller;
-  if (at > scrollLeft && at < scrollLeft + clientWidth) return;
+  const isSeen = (x) => x > scrollLeft && x < scrollLeft + clientWidth;
   const [key] = questions().flatMap((one) => (one.kind === 'self' ? keysOf(one) : []));
+  if (isSeen(at) && (key == null || isSeen(middle(size, key)))) return;
   const both = (at + middle(size, key ?? queryNow())) / 2;
   const far = Math.abs(at - both) > clientWidth / 2 - size;
   scroller.scrollLeft = far ? at - clientWidth + 2 * size : both - clientWidth / 2;
@@ -318,8 +286,9 @@ export function lanesBoard() {
     stack.node);
   if (isStored()) answers.hidden = true;
   const loss = isStored() ? {node: null, update() {}} : lossRow();
+  const legend = el('div');
   const node = el('div', {class: `lanes-board${isStored() ? ' no-answers' : ''}`},
-    el('div', {class: 'board'}, names, scroller, answers), loss.node);
+    el('div', {class: 'board'}, names, scroller, answers), legend);
   const showMeasurement = () => {
     if (isStored()) return;
     const said = answersAt(queryNow());
@@ -338,9 +307,10 @@ export function lanesBoard() {
       example().source ? el('div', {class: 'row-name'}, el('b', null, 'Source')) : '',
       exampleName(),
       ...questions().map((one) => withHeight(laneHeight())(nameOf(one))));
+    legend.replaceChildren(boardLegend());
     showMeasurement();
   };
-  return {node, update, showMeasurement};
+  return {node, loss: el('div', {class: 'loss-part'}, loss.node), update, showMeasurement};
 }
 
 function exampleName() {
@@ -353,18 +323,31 @@ function exampleName() {
 /// The first layer whose keys are the source.
 const sourceLayer = () => run().attentionLayers.findIndex(({kind}) => kind !== 'self');
 
+/// What the signs of the board mean.
+function boardLegend() {
+  const {asked = 0, right = 0, known} = answerCounts() || {};
+  const isOff = brokenPositions().size > 0;
+  return el('p', {class: 'board-legend'}, el('span', null, el('i', {class: 'query-dot'}), ' query'),
+    questions().some(({r}) => r >= 0) &&
+      el('span', null, el('i', {class: 'key-ring'}), ' right key'),
+    el('span', null, 'arc: attention, thick = much'), el('span', null, 'dots: ablated'),
+    known && right < asked && el('span', {class: 'bad-word'}, el('u', null, 'x'),
+      isOff ? ' breaks' : ' wrong answer'));
+}
+
 function fillRows(rows, size) {
   const {source} = example();
-  const broken = brokenPositions();
-  const keys = questions().map((one) => ({color: one.color, all: keysOf(one),
-    side: one.kind === 'self' ? 'example' : 'source'}));
+  const marks = {broken: brokenPositions(), wrong: wrongPositions()};
+  const keys = questions().flatMap((one) => keysOf(one).map((key) => ({
+    color: colorOfKey(one, queryOfQuestion(one), key), all: [key],
+    side: one.kind === 'self' ? 'example' : 'source'})));
   rows.source.node.hidden = !source;
   if (source)
-    rows.source.fill(tokensOf(sourceLayer()).keys, classesOf('source', keys, broken));
-  rows.example.fill(exampleTokens(), classesOf('example', keys, broken));
+    rows.source.fill(tokensOf(sourceLayer()).keys, classesOf('source', keys, marks));
+  rows.example.fill(exampleTokens(), classesOf('example', keys, marks));
   for (const row of Object.values(rows))
     for (const tile of row.node.children) {
       tile.style.width = `${size}px`;
-      tile.style.fontSize = [...tile.shown].length > 2 ? '.9rem' : '';
+      tile.style.fontSize = fontOf([...tile.shown].length, size);
     }
 }

@@ -1,17 +1,21 @@
-// The right half of the first screen: all heads as a block of maps on one scale, each owner in the
-// colour of its question. A click ablates a head or restores it. Read next: first_drawer.js.
+// The right half of the first screen: all heads as a block of maps on one scale, each head that
+// answers a question in its colour. A click selects a head, its pill ablates or restores it.
+// Read next: parts/head_card.js.
+import {digits} from '../../draw/charts.js';
 import {mapBitmap, remember} from '../../draw/draw.js';
 import {QUESTION_COLORS, button, choice, el, palette} from '../../draw/ui.js';
 import {
   app, chosen, go, headsOf, isLive, run, stepSlider, task, timeSteps, trace,
 } from '../../state/state.js';
 import {attentionLayerName, thumbnailOf} from '../../parts/heads.js';
-import {questionOf, spoken} from '../../parts/questions.js';
-import {ablate, exampleTokens, isAblated, queryNow} from './first_state.js';
+import {
+  ablate, exampleTokens, isAblated, queryNow, roleOfHead, selectHead, spoken,
+} from '../../parts/questions.js';
+import {isWide} from './first_lanes.js';
 import {describedHead} from './first_words.js';
 
 const MOST_NAMED = 24;  // heads or tokens; beyond that maps are thumbnails without names
-const ROOM = {width: 552, height: 336};
+const ROOM = {width: 552, height: 336, wide: 170};  // of a wide strip the maps lie below it
 
 /// Above as many tokens, weights are small and shaded by their square root; all maps alike.
 const isRootScale = () => exampleTokens().length > MOST_NAMED;
@@ -19,6 +23,8 @@ const isRootScale = () => exampleTokens().length > MOST_NAMED;
 /// The columns of the block: one row for each layer if there are many heads.
 function mapColumns() {
   const heads = headsOf();
+  if (isWide() && heads.length <= 8) return Math.max(1, heads.length);
+  if (isWide()) return Math.min(16, Math.ceil(heads.length / 2));
   if (heads.length <= 4) return Math.min(2, Math.max(1, heads.length));
   if (heads.length <= 8) return 4;
   const widest = Math.max(...run().attentionLayers.map((layer) => layer.heads.length));
@@ -35,20 +41,29 @@ function sideOf(wide, room, narrowScreen) {
   const rows = Math.ceil(headsOf().length / wide);
   const label = isSmall() ? 16 : 22;
   const across = (room - 8 * (wide - 1)) / wide;
-  const down = narrowScreen ? Infinity : (ROOM.height - (label + 8) * rows) / rows;
+  const height = isWide() ? ROOM.wide : ROOM.height;
+  const down = narrowScreen ? Infinity : (height - (label + 8) * rows) / rows;
   return Math.floor(Math.max(28, Math.min(240, across, down)));
 }
+
+/// Below this largest weight a map is shaded to its own largest one, and says so.
+const FAINT = 0.45;
 
 function tintedMap(x, canvas) {
   const found = thumbnailOf(x);
   if (!found.rows) return found;
-  const question = questionOf(x);
-  const owned = question?.owner === x.at;
-  const role = owned ? QUESTION_COLORS[question.color] : 'none';
-  const map = {...found, kind: `tint ${role}`, top: 1, root: isRootScale()};
+  const {isMain, color} = roleOfHead(x);
+  const role = isMain ? QUESTION_COLORS[color] : 'none';
+  const most = remember(found.values, 'largest', () => largestBelowFirst(found));
+  const top = most < FAINT && !isRootScale() ? Math.max(0.01, most) : 1;
+  const map = {...found, kind: `tint ${role}`, top, root: isRootScale()};
   mapBitmap(map, palette(), canvas);
   return map;
 }
+
+/// The largest weight beyond the first row, whose query often sees a single key.
+const largestBelowFirst = ({values, cols, rows}) =>
+  values.subarray(rows > 1 ? cols : 0).reduce((a, b) => Math.max(a, b), 0);
 
 /// The outline of the query's row in a map.
 function showQueryRow(node, x, map) {
@@ -59,53 +74,67 @@ function showQueryRow(node, x, map) {
   node.style.height = `${100 / Math.max(1, rows)}%`;
 }
 
-function cellLabel(x, question) {
-  const owned = question?.owner === x.at;
-  const name = question && !isSmall() && spoken(question.name);
+/// "● 0.1 1 back", in the colour of the question; "shares larger" of heads that share it.
+function cellLabel(x, map) {
+  const {question, isMain, isShared, mark} = roleOfHead(x);
+  const name = question && !isSmall() && (isShared ? 'shares ' : '') + spoken(question.name);
+  const scale = map.top < 1 && !isSmall() && `to ${digits(map.top, 2)}`;
   return [
-    question && el('i', {class: owned ? 'dot' : 'dot ring'}),
+    mark && el('i', {class: `mark${isMain ? '' : ' faint'}`, 'aria-hidden': 'true'}, mark),
     el(isAblated(x) ? 's' : 'b', null, x.at),
-    name && el(owned ? 'em' : 'small', null, name),
+    name && el(isMain ? 'em' : 'small', null, name), scale && el('small', {class: 'scaled'}, scale),
   ].filter(Boolean);
 }
 
-/// A map that keeps its node: {node, update}.
+/// A map that keeps its node, with the pill that ablates it: {node, map, update}.
 function mapCell(x, peek) {
   const label = el('span', {class: 'map-label'});
   const canvas = el('canvas', {'aria-hidden': 'true'});
   const row = el('span', {class: 'query-row'});
-  const node = el('button', {
+  const map = el('button', {
     type: 'button', class: 'map', 'data-head': x.at, id: `map-${x.at}`, tabindex: -1,
-    onclick: () => ablate(x), onpointerenter: () => peek(x), onfocus: () => peek(x),
+    onclick: () => selectHead(x), onpointerenter: () => peek(x), onfocus: () => peek(x),
   }, label, el('span', {class: 'frame'}, canvas, row, el('span', {class: 'stamp'},
     el('span', null, 'ablated'))));
-  const update = () => {
-    const question = questionOf(x);
+  const pill = button('', () => ablate(x), {class: 'pill', id: `pill-${x.at}`, tabindex: -1});
+  const node = el('div', {class: 'map-cell'}, map, pill);
+  const update = (side) => {
+    const {isMain, color} = roleOfHead(x);
     const off = isAblated(x);
-    const owned = question?.owner === x.at;
     const isChosen = chosen()?.at === x.at;
-    node.className = ['map', question ? `c${question.color}` : 'cnone', owned && 'own',
-      off && 'off', isChosen && 'selected'].filter(Boolean).join(' ');
-    node.setAttribute('aria-pressed', String(off));
-    node.setAttribute('aria-label', describedHead(x, question));
-    node.tabIndex = isChosen ? 0 : -1;
-    label.replaceChildren(...cellLabel(x, question));
-    showQueryRow(row, x, tintedMap(x, canvas));
+    map.className = ['map', `c${color}`, isMain && 'own', off && 'off', isChosen && 'selected']
+      .filter(Boolean).join(' ');
+    if (isChosen) map.setAttribute('aria-current', 'true');
+    else map.removeAttribute('aria-current');
+    map.setAttribute('aria-label', describedHead(x));
+    map.tabIndex = isChosen ? 0 : -1;
+    const drawn = tintedMap(x, canvas);
+    label.replaceChildren(...cellLabel(x, drawn));
+    showQueryRow(row, x, drawn);
+    pill.hidden = !isChosen || !isLive() || side < 84;
+    pill.textContent = off ? 'Restore' : 'Ablate';
+    pill.setAttribute('aria-label', `${pill.textContent} head ${x.at}`);
   };
-  return {node, update, x};
+  return {node, map, update, x};
 }
 
-/// Arrow keys move among the maps.
+/// Arrow keys move among the maps. Enter selects the head with the focus, and ablates it if it is
+/// selected.
 function mapKeys(event, cells) {
-  const at = cells.findIndex(({node}) => node === event.target);
+  const at = cells.findIndex(({map}) => map === event.target);
+  if (at < 0) return;
+  const {x} = cells[at];
   const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -mapColumns(), ArrowDown: mapColumns(),
     Home: -at, End: cells.length - 1 - at}[event.key];
-  if (at < 0 || step === undefined) return;
-  const next = cells[at + step];
-  if (next) {
-    for (const {node} of cells) node.tabIndex = -1;
-    next.node.tabIndex = 0;
-    next.node.focus();
+  if (event.key === 'Enter') {
+    if (chosen()?.at === x.at) ablate(x);
+    else selectHead(x);
+  } else if (step === undefined) {
+    return;
+  } else if (cells[at + step]) {
+    for (const {map} of cells) map.tabIndex = -1;
+    cells[at + step].map.tabIndex = 0;
+    cells[at + step].map.focus();
   }
   event.preventDefault();
   event.stopPropagation();
@@ -138,22 +167,19 @@ const runChoice = () => app.page.runs.length > 1 &&
 
 /// The ramps of the colours that occur.
 function mapLegend() {
-  const used = new Set(headsOf().map((x) => {
-    const question = questionOf(x);
-    return question?.owner === x.at ? question.color : 'none';
-  }));
+  const roles = headsOf().map((x) => roleOfHead(x));
+  const used = new Set(roles.map(({isMain, color}) => (isMain ? color : 'none')));
   const ramps = [...used].sort().map((color) => el('i', {class: `c${color}`}));
   const scale = isRootScale() ? 'attention (root)' : 'attention';
-  const rings = headsOf().some((x) => questionOf(x) && questionOf(x).owner !== x.at);
   return el('div', {class: 'legend'},
     el('div', {class: 'scale'}, el('div', {class: 'ramps'}, ramps),
       el('div', {class: 'scale-ends'}, el('span', null, '0'), el('span', null, scale),
         el('span', null, '1'))),
     el('div', null, 'Rows: queries. Columns: keys. Outlined row: the query. ',
-      ramps.length > 1 ? 'Colour: the owner of a question. ' : '',
-      rings ? 'Ring: attends to the same keys. ' : '',
-      el('span', {class: 'for-keyboard'},
-        isLive() ? 'Arrows move, Enter ablates, Escape restores.' : 'Arrows move.')));
+      roles.some(({isMain}) => isMain) ? '● answers a question. ' : '',
+      roles.some(({mark}) => mark === '■') ? '■ shares it. ' : '',
+      roles.some(({mark}) => mark === '○') ? '○ attends to the same keys. ' : '',
+      isLive() ? 'A click selects, the pill or x ablates.' : 'A click selects.'));
 }
 
 // ---- the block -------------------------------------------------------------------------------
@@ -177,7 +203,7 @@ export function headMaps(peek, leave) {
     const side = sideOf(wide, node.clientWidth || ROOM.width, narrowScreen);
     block.style.gridTemplateColumns = `repeat(${wide}, ${side}px)`;
     for (const cell of cells) {
-      cell.update();
+      cell.update(side);
       remember(cell, 'title', () => cell.node.setAttribute('title', attentionLayerName(run()
         .attentionLayers[cell.x.m])));
     }

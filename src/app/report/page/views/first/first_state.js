@@ -6,23 +6,19 @@ import {forwardPass} from '../../engine/pass.js';
 import {lossesOf} from '../../engine/losses.js';
 import {remember} from '../../draw/draw.js';
 import {
-  ablatedGates, app, baseTrace, chosen, example, exampleCount, exampleIndex, gateArray, go,
-  headsOf, isLive, memo, run, task, toggledGates, trace,
+  ablatedGates, app, baseTrace, example, exampleCount, exampleIndex, gateArray, headsOf, isLive,
+  memo, run, task, trace,
 } from '../../state/state.js';
 import {costOf} from '../../parts/heads.js';
-import {busiestQuery, tokensOf} from '../../parts/pattern.js';
-import {ownersOfQuestions, pairOfHeads, questionOf, questions} from '../../parts/questions.js';
+import {
+  ownersOfQuestions, pairOfHeads, queryNow, questions, roleOfHead,
+} from '../../parts/questions.js';
 
-/// The attention layer whose tokens are the example: the first of the decoder or of the model.
-const mainLayer = () => run().attentionLayers.findIndex(({kind}) => kind === 'self');
-export const exampleTokens = () => tokensOf(Math.max(0, mainLayer())).queries;
-export const queryNow = () => Math.min(app.state.q ?? busiestQuery(), exampleTokens().length - 1);
-
-const severalTargets = () => task().target_names.length > 1;
+export const severalTargets = () => task().target_names.length > 1;
 
 /// The heads whose absence is tried: owners, or the costliest heads if there are none.
 function suspects() {
-  const owners = ownersOfQuestions();
+  const owners = ownersOfQuestions(null);
   if (owners.length) return owners.slice(0, 6);
   return [...headsOf()].sort((a, b) => (costOf([b]) ?? 0) - (costOf([a]) ?? 0)).slice(0, 3);
 }
@@ -58,8 +54,8 @@ const distinctKeys = (shown, t) => new Set(task().relations.flatMap((_, r) =>
 const asksAt = (shown, {r}, t) => r >= 0 && (shown.truth(r, t) || []).length > 0;
 
 /// Whether one of the heads owns a question that asks for a key at a query.
-const isAsked = (shown, t, heads) => questions().some((one) =>
-  heads.some((x) => x.at === one.owner) && asksAt(shown, one, t));
+const isAsked = (shown, t, heads) => questions(null).some((one) =>
+  heads.some((x) => one.main.includes(x.at)) && asksAt(shown, one, t));
 
 /// For each relation the tokens that are its keys in some example: a hasty reader takes the nearest
 /// of them for the key.
@@ -119,8 +115,10 @@ function mostTelling(sets) {
 /// The heads that are tried together if none breaks an answer alone: those of one question, then
 /// all: [{name: of the question or null, heads}].
 function groupsOfHeads() {
-  const ofQuestions = questions().filter(({owner, others}) => owner && others.length)
-    .map((one) => ({name: one.name, heads: headsInLane(one)}));
+  const inLane = ({main, others}) =>
+    headsOf().filter((x) => main.includes(x.at) || others.includes(x.at));
+  const ofQuestions = questions(null).map((one) => ({name: one.name, heads: inLane(one)}))
+    .filter(({heads}) => heads.length > 1);
   return headsOf().length > 1 ? [...ofQuestions, {name: null, heads: headsOf()}] : ofQuestions;
 }
 
@@ -136,13 +134,13 @@ export const telling = memo(() => `${app.state.run} ${isLive()}`, () => {
   return found && {...found, breakers: [], group: found.breaking[0]};
 });
 
-/// The question that a head owns, if possible one that the opening query asks; else as
-/// `questionOf`.
+/// The question that a head answers, if possible one that the opening query asks; else the one
+/// whose keys it attends to.
 export function openingQuestionOf(x) {
   const found = telling();
   const shown = found && task().set('scored').example(found.index);
-  const owned = questions().filter(({owner}) => owner === x.at);
-  return owned.find((one) => shown && asksAt(shown, one, found.q)) || questionOf(x);
+  const owned = questions(null).filter(({main}) => main.includes(x.at));
+  return owned.find((one) => shown && asksAt(shown, one, found.q)) || roleOfHead(x, null).question;
 }
 
 /// Moves to the telling example, unless the reader chose another one.
@@ -169,6 +167,13 @@ export function answerCounts() {
   return {...countsAt(trace(), queryNow(), baseTrace()), known: true};
 }
 
+/// The positions with a wrong answer.
+export function wrongPositions() {
+  if (!trace()?.logits || !example().targets) return new Set();
+  const rows = answersOf(trace(), null);
+  return new Set(range(rows.length).filter((t) => rows[t].right < rows[t].asked));
+}
+
 /// The positions with an answer that is wrong because of what is ablated.
 export function brokenPositions() {
   if (!trace()?.logits || !example().targets) return new Set();
@@ -181,31 +186,7 @@ export const startState = () => {
   const found = telling();
   return {
     gates: {}, hide: null, step: null, scene: 0, tokens: [], kept: null, repl: 'zero', k: null,
+    picked: false,
     ...(found ? {ex: found.index, q: found.q} : {}),
   };
 };
-
-export function ablate(x) {
-  if (!isLive()) return go({h: x.at});
-  return go({gates: toggledGates(x), h: x.at, scene: 0, hide: null});
-}
-
-/// The query of a question: in the encoder it is a token of the source.
-export function queryOfQuestion({kind}) {
-  if (kind !== 'encoder') return queryNow();
-  return Math.min(queryNow(), (example().sourceLength || 1) - 1);
-}
-
-/// The ground-truth keys of a question at its query; empty if nothing is asked or nothing is known.
-export const keysOf = (one) =>
-  Array.from((one.r >= 0 && example().truth(one.r, queryOfQuestion(one))) || []);
-
-/// The heads that are drawn in a lane: its owner and those that attend to the same keys; a question
-/// without a relation shows the chosen head.
-export function headsInLane(one) {
-  if (one.r < 0) return chosen() ? [chosen()] : [];
-  const names = [one.owner, ...one.others];
-  return headsOf().filter((x) => names.includes(x.at));
-}
-
-export const isAblated = (x) => app.state.gates[x.at] === 0;

@@ -1,25 +1,32 @@
 // The strip at the foot of the first screen: up to six steps, each of which changes what the screen
-// shows: heads, training step, drawer. A step is a row {name, title, set, because}; one whose heads
-// or weights do not exist is left out. Read next: first.js.
+// shows: heads, training step. A step is a row {name, title, set, h, because}; which rows there are
+// depends on the situation: heads that share a question, a head that reads what an earlier one
+// wrote, look-alikes, pairs. Read next: first.js.
+import {range} from '../../engine/numbers.js';
 import {forwardPass} from '../../engine/pass.js';
 import {idOfPair} from '../../engine/reports.js';
+import {digits} from '../../draw/charts.js';
 import {button, el} from '../../draw/ui.js';
 import {
-  ablatedGates, app, go, headsOf, isLive, isSlow, memo, onlyHeads, run, task, timeSteps,
+  ablatedGates, app, gateArray, go, headsOf, isLive, isSlow, memo, onlyHeads, run, task, timeSteps,
 } from '../../state/state.js';
-import {bestPoints, costOf, isExact, rolesOfHead} from '../../parts/heads.js';
+import {bestPoints, costOf, isExact} from '../../parts/heads.js';
+import {isUntrained} from '../../parts/head_words.js';
 import {listed} from '../../parts/task_words.js';
-import {ownersOfQuestions, pairOfHeads, spoken} from '../../parts/questions.js';
+import {
+  ownersOfQuestions, pairOfHeads, questions, roleOfHead, spoken,
+} from '../../parts/questions.js';
 import {countsAt, openingQuestionOf, startState, telling} from './first_state.js';
 
-const sameQuestion = (x, y) => {
-  const mine = rolesOfHead(x).map((d) => d.name);
-  return rolesOfHead(y).some((d) => mine.includes(d.name));
-};
+const headNamedAt = (at) => headsOf().find((x) => x.at === at);
 
-/// Whether another head, of no question of its own, attends to the same keys.
-const hasLookAlike = (x) => headsOf().some((y) => y.at !== x.at && sameQuestion(x, y) &&
-  !ownersOfQuestions().some((owner) => owner.at === y.at));
+/// The question whose keys both heads attend to after training; undefined if there is none.
+const commonQuestion = (x, y) => questions(null).find(({main, others}) =>
+  [x, y].every(({at}) => main.includes(at) || others.includes(at)));
+
+/// Whether another head, that answers no question, attends to the same keys.
+const hasLookAlike = (x) => headsOf().some((y) => y.at !== x.at && commonQuestion(x, y) &&
+  !ownersOfQuestions(null).some((owner) => owner.at === y.at));
 
 /// The heads whose absence is shown first: {name: of their question if there are several, heads}.
 /// One head that breaks an answer of the example, an owner if possible; else several that break one
@@ -31,36 +38,73 @@ function headsOfFirstStep(pair) {
   if (breakers.length) return {heads: [others.find(hasLookAlike) || others[0] || breakers[0]]};
   if (found?.group) return found.group;
   const cost = (x) => costOf([x]) ?? -1;
-  const owners = ownersOfQuestions();
+  const owners = ownersOfQuestions(null);
   const tried = owners.length ? owners : headsOf();
   return {heads: [...tried].sort((a, b) => cost(b) - cost(a)).slice(0, 1)};
 }
 
-/// A head that is not an owner: one that attends to the same keys as `x`, or any other.
+/// A head that answers no question: one that attends to the same keys as `x`, or any other.
 function spareHead(x) {
-  const owners = ownersOfQuestions();
+  const owners = ownersOfQuestions(null);
   const spare = headsOf().filter((y) => y.at !== x.at && !owners.some((o) => o.at === y.at));
   const cost = (y) => costOf([y]) ?? 0;
   const cheap = [...spare].sort((a, b) => cost(a) - cost(b));
-  return cheap.find((y) => sameQuestion(x, y)) || cheap[0] || null;
+  return cheap.find((y) => commonQuestion(x, y)) || cheap[0] || null;
 }
 
-/// The smallest kept set that holds a head for each key that a query needs, else the owners.
+/// The smallest kept set that holds a head for each key that a query needs, else the heads that
+/// answer questions.
 function keptHeads() {
-  const owners = ownersOfQuestions();
+  const owners = ownersOfQuestions(null);
   if (owners.length > 1) return {heads: owners.map((x) => x.at), owners: true};
   const wanted = run().task.needed ?? Math.ceil(headsOf().length / 2);
   const best = bestPoints().find((p) => p.kept === wanted && p.heads.length);
   return best ? {heads: best.heads.map(idOfPair), owners: false} : null;
 }
 
-/// "Keep the 4 owners", else "Keep the best 4", or where heads were removed one by one "Keep the 4
-/// removed last"; of one head "Keep the best head" or "Keep the head removed last".
+/// "Keep only 0.0 and 0.1", else "Keep the best 4", or of heads that were removed one by one "Keep
+/// the 4 removed last".
 function keptTitle({heads, owners}) {
-  if (owners) return `Keep the ${heads.length} owners`;
+  if (owners && heads.length < 4) return `Keep only ${listed(heads)}`;
+  if (owners) return `Keep the ${heads.length} that answer a question`;
   const count = heads.length === 1 ? 'head' : heads.length;
   return isExact() ? `Keep the best ${count}` : `Keep the ${count} removed last`;
 }
+
+/// The mean weight of a head on the right keys of a question, over eight examples.
+function weightOnKeys(x, {r}, gates) {
+  let sum = 0;
+  let count = 0;
+  for (const i of range(Math.min(8, task().set('scored').size))) {
+    const pass = forwardPass(run().model, task().set('scored').example(i), {gates});
+    const weights = pass.pattern(x.m, x.place);
+    for (const t of range(pass.example.length)) {
+      for (const s of pass.example.truth(r, t) || []) {
+        sum += weights[t * pass.attentionLayers[x.m].keys + s];
+        count += 1;
+      }
+    }
+  }
+  return count ? sum / count : 0;
+}
+
+/// A head without which heads of a later layer lose half of their attention on the right keys:
+/// {x, question: of the later ones, heads: their names, before, after}; null if there is none.
+export const feeder = memo(() => `${app.state.run} ${isLive()}`, () => {
+  if (!isLive() || isSlow() || run().attentionLayers.length < 2) return null;
+  for (const x of ownersOfQuestions(null)) {
+    const gates = gateArray(ablatedGates([x]));
+    for (const question of questions(null)) {
+      const later = [...question.main, ...question.others].map(headNamedAt)
+        .filter((y) => y.m > x.m);
+      if (!later.length || question.main.includes(x.at) || question.r < 0) continue;
+      const before = weightOnKeys(later[0], question, null);
+      const after = weightOnKeys(later[0], question, gates);
+      if (after < before / 2) return {x, question, heads: later.map((y) => y.at), before, after};
+    }
+  }
+  return null;
+});
 
 /// The last kept step at which an answer of the opening example is wrong; null if there is none.
 const earlyStep = memo(() => `${app.state.run} ${isLive()}`, () => {
@@ -76,7 +120,8 @@ const earlyStep = memo(() => `${app.state.run} ${isLive()}`, () => {
 
 function ablateTitle(x) {
   const question = openingQuestionOf(x);
-  return question?.owner === x.at ? `Ablate the owner of ${spoken(question.name)}`
+  const role = question?.role.source === 'program' ? 'owner' : 'head';
+  return question?.owner === x.at ? `Ablate ${x.at}, the ${role} of ${spoken(question.name)}`
     : `Ablate head ${x.at}`;
 }
 
@@ -92,15 +137,42 @@ function firstRow({name, heads}) {
 function pairSteps(pair) {
   if (!pair) return [];
   const {x, y} = pair;
-  const shared = rolesOfHead(x).find((d) => rolesOfHead(y).some((other) => other.name === d.name));
+  const shared = commonQuestion(x, y);
   const about = shared ? `Heads ${x.at} and ${y.at} both attend to the keys of “${
     spoken(shared.name)}”. ` : `Losing ${x.at} and ${y.at} costs more than the sum of both. `;
   return [
-    {name: 'one-of-pair', title: 'Ablate one of a pair', because: about, h: x.at,
+    {name: 'one-of-pair', title: `Ablate ${x.at}, one of a pair`, because: about, h: x.at,
       set: {gates: ablatedGates([x])}},
-    {name: 'pair', title: 'Ablate both of the pair', because: about, h: x.at,
+    {name: 'pair', title: `Ablate both, ${x.at} and ${y.at}`, because: about, h: x.at,
       set: {gates: ablatedGates([x, y])}},
   ];
+}
+
+/// Heads that share a question: one, the other, all of them.
+function sharedSteps({name, main, role}) {
+  const heads = main.map(headNamedAt);
+  const [x, y] = [...heads].reverse();
+  const part = role.kind === 'split';
+  const all = heads.length > 2 ? 'Ablate all that share' : 'Ablate both';
+  return [
+    {name: 'one-that-shares', title: `Ablate ${x.at}, one of ${main.length} that share`, h: x.at,
+      because: part ? `Its part of “${spoken(name)}” breaks. ` : '',
+      set: {gates: ablatedGates([x])}},
+    {name: 'other-that-shares', title: heads.length > 2 ? `Ablate another, ${y.at}`
+      : `Ablate the other half, ${y.at}`, h: y.at, set: {gates: ablatedGates([y])},
+      because: part ? 'Now the other part breaks. ' : ''},
+    {name: 'all-that-share', title: all, h: x.at, because: '', set: {gates: ablatedGates(heads)}},
+  ];
+}
+
+/// A head that a later one reads.
+function feederStep({x, question, heads, before, after}) {
+  const [are, they] = heads.length > 1 ? ['are', 'they read'] : ['is', 'it reads'];
+  const own = roleOfHead(x, null).question;
+  return {name: 'feeder', h: x.at, set: {gates: ablatedGates([x])},
+    title: `Ablate ${x.at} (${spoken(own.name)}): ${spoken(question.name)} breaks too`,
+    because: `${listed(heads)} ${are} still on, but ${they} what ${x.at} wrote, one layer ` +
+      `earlier: ${digits(after, 2)} of the attention is right, ${digits(before, 2)} before. `};
 }
 
 function keptWordsOf(names) {
@@ -108,31 +180,48 @@ function keptWordsOf(names) {
   return names.length > 6 ? `${names.length} heads are on. ` : `Only ${listed(names)} are on. `;
 }
 
-/// The steps of this run, in their order; each changes something else.
-export function stepRows() {
+/// The steps about single heads: the first, one that attends to the same keys, a pair.
+function headSteps() {
   const pair = pairOfHeads();
-  if (!headsOf().length || !isLive()) return [];
   const first = headsOfFirstStep(pair);
   const [x] = first.heads;
   const spare = headsOf().length > 1 ? spareHead(x) : null;
+  const isAlike = spare && commonQuestion(x, spare);
+  const fed = feeder();
+  return [
+    fed ? feederStep(fed) : firstRow(first),
+    spare && {name: 'spare', h: spare.at, set: {gates: ablatedGates([spare])},
+      title: isAlike ? `Ablate a look-alike, ${spare.at}` : `Ablate head ${spare.at}`,
+      because: isAlike ? `Head ${spare.at} attends to the same keys. ` : ''},
+    ...pairSteps(pair),
+  ];
+}
+
+const allStep = () => ({name: 'all', title: 'Ablate all heads', h: headsOf()[0].at, because: '',
+  set: {gates: ablatedGates(headsOf())}});
+
+const madeRows = memo(() => `${app.state.run} ${isLive()} ${isUntrained()}`, () => {
+  if (!headsOf().length || !isLive()) return [];
+  if (isUntrained()) return [allStep()];
+  const shared = questions(null).find(({main}) => main.length > 1);
+  const begin = shared ? sharedSteps(shared) : headSteps();
   const kept = keptHeads();
   const early = earlyStep();
   const rows = [
-    firstRow(first),
-    spare && {name: 'spare', h: spare.at, set: {gates: ablatedGates([spare])},
-      title: sameQuestion(x, spare) ? 'Ablate a look-alike' : `Ablate head ${spare.at}`,
-      because: sameQuestion(x, spare) ? `Head ${spare.at} attends to the same keys. ` : ''},
-    ...pairSteps(pair),
+    ...begin,
     kept && kept.heads.length < headsOf().length && {name: 'keep', h: kept.heads[0],
       title: keptTitle(kept),
       because: keptWordsOf(kept.heads), set: {gates: onlyHeads(kept.heads)}},
-    early != null && {name: 'earlier', title: `Go back to training step ${early}`, h: x.at,
-      because: '', set: {step: early}},
-  ];
-  const shown = rows.filter(Boolean);
+    early != null && {name: 'earlier', title: `Go back to training step ${early}`,
+      h: begin[0].h, because: '', set: {step: early}},
+  ].filter(Boolean);
+  if (rows.length < 6) rows.splice(early == null ? rows.length : rows.length - 1, 0, allStep());
   const same = (a, b) => JSON.stringify(a.set) === JSON.stringify(b.set);
-  return shown.filter((row, i) => shown.findIndex((one) => same(one, row)) === i);
-}
+  return rows.filter((row, i) => rows.findIndex((one) => same(one, row)) === i);
+});
+
+/// The steps of this run, in their order; each changes something else.
+export const stepRows = () => madeRows();
 
 /// Moves to a step by its number; 0 is the start.
 export function toStep(number) {

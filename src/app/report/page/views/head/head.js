@@ -1,20 +1,22 @@
 // One head: its card; its pattern with the truth drawn on it, and next to it that of another head,
 // or its own before training or pruning; why a query looks where it looks, product by product; what
-// the head then writes; its scores and baselines, over training; its queries and keys in a plane.
+// the head then writes; its scores and baselines; its queries and keys in a plane.
 import {attentionFunctionOf} from '../../engine/kinds.js';
 import {keysSeen} from '../../engine/model.js';
 import {pca, range} from '../../engine/numbers.js';
 import {forwardPass} from '../../engine/pass.js';
-import {idOfPair} from '../../engine/reports.js';
 import {headWrites, whyWeight} from '../../engine/why.js';
 import {bars, digits, matrix, shortened, small} from '../../draw/charts.js';
 import {plot} from '../../draw/plot.js';
 import {button, choice, dynamic, el, figure, live, note, quoted, tableOf} from '../../draw/ui.js';
 import {
-  app, chosen, example, exampleIndex, go, headName, headsOf, isLive, isStored, lacking, noPattern,
+  app, chosen, example, exampleIndex, go, headsOf, isLive, isStored, lacking, noPattern,
   ownedBy,  relation, run, scoresOf, task, trace,
 } from '../../state/state.js';
-import {attentionLayerName, cardOf} from '../../parts/heads.js';
+import {onCounted} from '../../parts/counts.js';
+import {cardClass, cardNodes} from '../../parts/head_card.js';
+import {attentionLayerName} from '../../parts/heads.js';
+import {headName, spoken} from '../../parts/questions.js';
 import {flowPicture} from './head_flow.js';
 import {knownBars} from '../../parts/stored.js';
 import {
@@ -158,35 +160,14 @@ function truthBars(width, x) {
     width: Math.min(width, 560), unit: 'attention on the right keys', low: 0, high: 1,
     tickName: 'baseline',
     rows: rows.map(({name, i, score}) => ({
-      name, value: score.mass, tick: score.baseline, strong: i === relation(x),
+      name: spoken(name), value: score.mass, tick: score.baseline, strong: i === relation(x),
     })),
     about: {
       name: `truth-${x.at}`, title: 'Compared with the baseline',
       sentence: `Over ${run().reports.heads?.examples ?? 'all scored'} examples. ` +
-        (owned.length ? `${x.at} owns ${owned.join(', ')}.` : `${x.at} owns nothing.`),
+        `${x.at} is the owner of ${owned.map(spoken).join(', ') || 'no question'}.`,
     },
     say: (r) => `${rows[r].name}: ${scoreWords(rows[r].score)}`,
-  });
-}
-
-function liftPicture(width, x) {
-  const {history} = run().facts;
-  const at = history?.heads.findIndex((h) => idOfPair(h) === x.at) ?? -1;
-  if (at < 0) return lacking('heads.jsonl', 'Scores over training are') || note('Not tracked.');
-  const series = Object.entries(history.relations).map(([name, r]) => ({
-    name, r: 2.2, points: history.steps.map((s, i) => [s, r.lift[at][i]]).filter((p) =>
-      p[1] != null),
-  })).filter((s) => s.points.length);
-  const low = Math.min(0, ...series.flatMap((s) => s.points.map((p) => p[1])));
-  const step = app.state.step;
-  return plot({
-    width, height: 280, series, x: {label: 'step'},
-    y: {label: 'lift', high: 1, low},
-    lines: step == null ? [] : [{x: step, name: `step ${step}`, strong: true}],
-    about: {
-      name: `lift-${x.at}`, title: `Head ${x.at} over training`,
-      sentence: 'Lift on each relation: 0 is the baseline, 1 is perfect.',
-    },
   });
 }
 
@@ -237,7 +218,7 @@ const STORED_TABS = [
 const TABS = [
   ['row', 'Why these keys', rowPicture], ['flow', 'To the answer', flowPicture],
   ['writes', 'Output', null],
-  ['truth', 'Compared with the baseline', truthBars], ['time', 'Over training', liftPicture],
+  ['truth', 'Compared with the baseline', truthBars],
   ['plane', 'Queries and keys', planePicture]];
 
 /// The tabs of this page: without a model, those that need none.
@@ -317,13 +298,16 @@ export const headView = {
     );
     const own = el('div', null, pattern);
     const other = el('div', null,
-      figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}));
-    const look = {class: 'card', id: 'card'};
-    const card = dynamic('div', look, () => (chosen() ? cardOf(chosen()) : []));
-    live(() => {  // the card is where there is room
-      const side = app.state.b ? own : other;
-      if (card.parentNode !== side) side.append(card);
-    });
+      figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}),
+      ...tabNodes());
+    const card = el('section', {id: 'card', 'aria-label': 'One head'});
+    const fillCard = () => {
+      card.className = cardClass(chosen());
+      card.replaceChildren(...cardNodes(chosen()).filter(Boolean));
+    };
+    live(fillCard);
+    onCounted(() => card.isConnected && fillCard());
+    main.append(card);
     main.append(
       el('div', {class: 'controls'},
         ...comparisonControls(),
@@ -333,7 +317,6 @@ export const headView = {
           button('all', () => go({win: null}), {id: 'zoom-all'}),
         ]),
       el('div', {class: 'columns'}, own, other),
-      ...tabNodes(),
     );
   },
 };

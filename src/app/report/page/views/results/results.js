@@ -4,10 +4,14 @@ import {range} from '../../engine/numbers.js';
 import {idOfPair} from '../../engine/reports.js';
 import {bars, digits, grouped, matrix} from '../../draw/charts.js';
 import {
-  aside, button, choice, code, dynamic, el, figure, note, tableOf, term,
+  aside, button, choice, code, dynamic, el, explained, figure, link, note, tableOf, term,
 } from '../../draw/ui.js';
-import {app, go, isStored, run} from '../../state/state.js';
+import {formatHash} from '../../state/address.js';
+import {app, go, headsOf, isStored, prunedRuns, run, task} from '../../state/state.js';
 import {curvePicture, methodNow} from '../../parts/curve.js';
+import {divisionPicture} from '../../parts/divisions.js';
+import {knowsTraining, trainingNodes} from '../../parts/emergence.js';
+import {bestPoints, finetuning} from '../../parts/heads.js';
 
 // ---- tables ----------------------------------------------------------------------------------
 
@@ -150,21 +154,83 @@ function tableNodes(report) {
   return report.tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `result-${i}`));
 }
 
+/// The conclusion of the program; what it speaks of is a link away.
+function conclusionNode() {
+  const pieces = run().facts.conclusion.filter(({view}) => view !== 'prune');
+  return el('p', {class: 'conclusion', id: 'conclusion-live'},
+    pieces.map(({text: words, head: h, relation: rel}) => {
+      const place = {view: 'head', h, rel: rel || null};
+      return h ? link(words, () => go(place), {href: formatHash({...app.state, ...place})})
+        : explained(words);
+    }));
+}
+
+/// How heads divide the relations that they share.
+const divisionNodes = ({divisions = [], command}) =>
+  divisions.filter((d) => d.by && d.classes?.length).map((d) =>
+    figure((width) => divisionPicture(d, width),
+      {id: `division-${d.relation}`, most: 640, again: command}));
+
+/// How many heads are enough, in three senses: [number, of what, the rule].
+function howMany({methods}) {
+  const points = bestPoints();
+  const used = methods.find((m) => m.points === points)?.used;
+  const of = (kept) => digits(points.find((p) => p.kept === kept)?.loss, 2);
+  const needed = task().needed === 1 ? 'one head' : `${task().needed} heads`;
+  return [
+    used != null && [String(used), 'this model, without fine-tuning',
+      `loss ${of(used)}: fewest heads that cost at most 1 % of what removing all heads costs`],
+    task().needed && !run().config.imported && [
+      String(task().needed), 'the task, by its definition',
+      `${needed} can solve it, and with fewer the loss stays high; a trained model may use more ` +
+        'heads'],
+    ...prunedRuns().map((r) => [String(headsOf(r).length),
+      finetuning(r), `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
+  ].filter(Boolean);
+}
+
+function curveNodes(report, again) {
+  const rows = howMany(report);
+  return [
+    rows.length > 0 &&
+      tableOf('How many heads are enough', ['heads', 'enough for', 'because'], rows),
+    ...run().facts.figures.curve.plots.map((_, i) =>
+      figure((width) => curvePicture(width, i), {
+        id: i ? `curve-${i}` : 'curve', most: 760, again,
+        choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
+      })),
+  ].filter(Boolean);
+}
+
+/// The nodes of one result.
+function nodesOf(name) {
+  if (name === 'training') return trainingNodes();
+  const report = run().reports[name];
+  if (!report) return [note('Nothing is measured yet.')];
+  const {examples, command: again} = report;
+  const nodes = tableNodes(report);
+  for (const [i, one] of (report.figures || []).entries())
+    nodes.push(figure((width) => shadesOf(width, report, one),
+      {id: `map-${i}`, most: 760, again}));
+  if (name === 'curve') nodes.unshift(...curveNodes(report, again));
+  if (name === 'heads') nodes.unshift(...divisionNodes(report));
+  if (examples) nodes.unshift(aside(`Over ${grouped(examples)} examples.`));
+  return nodes;
+}
+
 export const resultsView = {
   name: 'results', title: 'Results', uses: [],
   get place() {
-    return isStored() ? 'Scores' : 'Experiment';
+    return isStored() ? 'Scores' : 'Results';
   },
   available: (page) => page.runs.length > 0,
   build(main) {
     const {reports, facts} = run();
-    const there = Object.keys(reports);
+    const there = [...(knowsTraining() ? ['training'] : []), ...Object.keys(reports)];
     const missing = facts.files.filter((f) => (!f.present || f.outdated) && f.command);
-    const shown = () => (there.includes(app.state.file) ? app.state.file
-      : there.find((name) => name === 'ablation') || there[0]);
+    const shown = () => (there.includes(app.state.file) ? app.state.file : there[0]);
     main.append(
-      el('p', null, isStored() ? 'Scores that the program computed from the patterns.'
-        : 'Results that the program wrote into the folder of this run.'),
+      conclusionNode(),
       el('div', {class: 'controls'}, there.length > 0 &&
         choice('pick-file', 'Result', there.map((name) => [name, name.replaceAll('_', ' ')]),
           (file) => go({file}), shown)),
@@ -172,22 +238,8 @@ export const resultsView = {
     let last = null;
     main.append(dynamic('div', {id: 'result'}, () => {
       const key = `${app.state.run} ${shown()}`;
-      if (last?.key === key) return last.nodes;
-      const report = reports[shown()] || {};
-      const {examples, command: again} = report;
-      const nodes = there.length ? tableNodes(report) : [note('This result is empty.')];
-      for (const [i, one] of (report.figures || []).entries())
-        nodes.push(figure((width) => shadesOf(width, report, one),
-          {id: `map-${i}`, most: 760, again}));
-      if (examples) nodes.unshift(aside(`Over ${grouped(examples)} examples.`));
-      if (shown() === 'curve')
-        nodes.unshift(...run().facts.figures.curve.plots.map((_, i) =>
-          figure((width) => curvePicture(width, i), {
-            id: i ? `curve-${i}` : 'curve', most: 760, again,
-            choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
-          })));
-      last = {key, nodes};
-      return nodes;
+      if (last?.key !== key) last = {key, nodes: nodesOf(shown())};
+      return last.nodes;
     }));
     if (missing.length)
       main.append(el('details', {id: 'missing'},

@@ -1,20 +1,19 @@
-// The drawer of the first screen: one head in four columns of fixed height: the keys it attends to,
-// whether it is needed, when it emerged, and up to which size of the model it is kept. All numbers
-// describe the trained run, except the row of weights. Read next: first_drawer_words.js.
-import {idOfPair} from '../../engine/reports.js';
-import {digits} from '../../draw/charts.js';
-import {button, code, el, explained, link, svgNode} from '../../draw/ui.js';
-import {app, go, isLive, isStored, run, trace} from '../../state/state.js';
-import {formatHash} from '../../state/address.js';
-import {bestPoints, emergenceStepOf, isExact} from '../../parts/heads.js';
-import {patternOf, rowOf, tokensOf} from '../../parts/pattern.js';
-import {questionOf} from '../../parts/questions.js';
-import {lossPlace} from './first_loss.js';
-import {ablate, isAblated, keysOf, queryNow} from './first_state.js';
+// The card of one head in four columns of fixed height: the keys it attends to, whether it is
+// needed, when it emerged, and whether it survives pruning. All of it is of the step that is shown,
+// or says of which. The first screen and the view of a head show it. Read next: head_words.js.
+import {idOfPair} from '../engine/reports.js';
+import {digits, shortened} from '../draw/charts.js';
+import {button, code, el, explained, link, svgNode} from '../draw/ui.js';
+import {app, go, isLive, isStored, run, trace} from '../state/state.js';
+import {formatHash} from '../state/address.js';
+import {emergenceStepOf, percent, roleAtEnd, trackedLifts} from './heads.js';
+import {patternOf, rowOf, tokensOf} from './pattern.js';
+import {ablate, isAblated, keysOf, questionOf, queryNow, roleOfHead} from './questions.js';
 import {
-  ATTENDS_ROWS, EMERGED_ROWS, NEEDED_ROWS, SURVIVES_ROWS, bestOf, neededFacts, sentencesOf,
-} from './first_drawer_words.js';
-import {STORED_COLUMNS} from '../../parts/stored.js';
+  ATTENDS_ROWS, EMERGED_ROWS, NEEDED_ROWS, SURVIVES_ROWS, enoughHeads, isUntrained, neededFacts,
+  sentencesOf,
+} from './head_words.js';
+import {STORED_COLUMNS} from './stored.js';
 
 const WIDTH = 240;
 const picture = (...children) =>
@@ -34,42 +33,50 @@ function attendsPicture(x) {
   const top = Math.max(...row, 1e-9) > 0.25 ? 1 : Math.max(...row, 1e-9);
   const question = questionOf(x);
   const right = question && question.kind === kind ? keysOf(question) : [];
-  const longest = Math.max(...keys.map((text) => Math.min(2, [...text].length)));
-  const named = wide >= 2 + 7 * longest;
+  const longest = Math.max(...keys.map((text) => [...text].length));
+  if (wide < 2 + 7 * longest) return largestKeys(row, keys);
   return picture(
     row.map((v, s) => svgNode('rect', {class: 'fill', x: s * wide + wide * 0.06,
       y: 46 - 44 * v / top, width: wide * 0.88, height: Math.max(0.5, 44 * v / top)})),
-    named && row.map((_, s) => words((s + 0.5) * wide, 59, [...keys[s]].slice(0, 2).join(''),
+    row.map((_, s) => words((s + 0.5) * wide, 59, keys[s],
       {'text-anchor': 'middle', class: right.includes(s) ? 'strong' : null})),
     right.map((s) => svgNode('line', {class: 'under', x1: s * wide + 1, x2: (s + 1) * wide - 1,
-      y1: 64, y2: 64})),
-    !named && words(0, 59, `keys 0 to ${row.length - 1}`));
+      y1: 64, y2: 64})));
+}
+
+/// The three keys with the largest weights, in the place of all if their names do not fit.
+function largestKeys(row, keys) {
+  const largest = row.map((weight, s) => ({weight, s}))
+    .sort((a, b) => b.weight - a.weight).slice(0, 3);
+  return picture(largest.map(({weight, s}, i) => [
+    words(86, 12 + 20 * i, `${shortened(keys[s], 56, 11)} at ${s}`, {'text-anchor': 'end'}),
+    svgNode('rect', {class: 'fill', x: 92, y: 1 + 20 * i, height: 14,
+      width: Math.max(0.5, 104 * weight)}),
+    words(202, 12 + 20 * i, digits(weight, 2), {class: 'ink'}),
+  ]));
 }
 
 // ---- needed ----------------------------------------------------------------------------------
 
+/// The share of right answers with all heads, without this one, and without its mate too.
 function neededPicture(x) {
-  const {all, alone, partner, both} = neededFacts(x);
-  const rows = [['all on', all, 'grey'],
-    ...(alone == null ? [] : [[`without ${x.at}`, alone, 'fill']]),
-    ...(partner ? [[`and ${partner.x.at}`, both, 'fill']] : [])];
-  return picture(rows.map(([name, loss, look], i) => [
-    words(64, 12 + 20 * i, name, {'text-anchor': 'end'}),
-    svgNode('rect', {class: 'track', x: 70, y: 1 + 20 * i, width: 120, height: 14}),
-    svgNode('rect', {class: look, x: 70, y: 1 + 20 * i, width: lossPlace(loss, 120), height: 14}),
-    words(194, 12 + 20 * i, digits(loss, 2), {class: 'ink'}),
+  const {all, alone, mate, both} = neededFacts(x);
+  const rows = [['all on', all, 'grey'], [`without ${x.at}`, alone, 'fill'],
+    [mate ? `and ${mate}` : '', both, 'fill']].filter(([, share]) => share != null);
+  return picture(rows.map(([name, share, look], i) => [
+    words(70, 12 + 20 * i, name, {'text-anchor': 'end'}),
+    svgNode('rect', {class: 'track', x: 76, y: 1 + 20 * i, width: 112, height: 14}),
+    svgNode('rect', {class: look, x: 76, y: 1 + 20 * i, width: 112 * share, height: 14}),
+    words(192, 12 + 20 * i, percent(share), {class: 'ink'}),
   ]));
 }
 
 // ---- emerged ---------------------------------------------------------------------------------
 
 function emergedPicture(x) {
-  const {history} = run().facts;
-  const best = bestOf(x);
-  const at = history?.heads.findIndex((h) => idOfPair(h) === x.at) ?? -1;
-  const lifts = best && at >= 0 && history.relations[best.name]?.lift[at];
+  const lifts = trackedLifts(x, roleAtEnd(x));
   if (!lifts) return null;
-  const {steps} = history;
+  const {steps} = run().facts.history;
   const last = Math.max(1, steps.at(-1));
   const across = (step) => step / last * WIDTH;
   const down = (v) => 48 - 44 * Math.max(-0.05, Math.min(1, v ?? 0));
@@ -88,23 +95,24 @@ function emergedPicture(x) {
 // ---- survives --------------------------------------------------------------------------------
 
 function survivesPicture(x) {
-  const points = bestPoints().filter(({kept}) => kept > 0).sort((a, b) => b.kept - a.kept);
-  if (!points.length) return null;
+  const {set, points} = enoughHeads();
+  if (!points.length || app.state.step != null || isUntrained()) return null;
   const wide = Math.min(26, WIDTH / points.length);
   return picture(points.map(({kept, heads}, i) => {
     const isKept = heads.some((h) => idOfPair(h) === x.at);
+    const look = `${isKept ? 'fill' : 'hollow'}${kept === set.length ? ' enough' : ''}`;
     return [
-      svgNode('rect', {class: isKept ? 'fill' : 'hollow', x: i * wide + 1, y: 6, rx: 2,
-        width: Math.max(1, wide - 4), height: 26}),
-      wide >= 14 && words((i + 0.5) * wide - 1, 46, kept, {'text-anchor': 'middle'}),
+      svgNode('rect', {class: look, x: i * wide + 2, y: 4, rx: 2,
+        width: Math.max(1, wide - 5), height: 26}),
+      wide >= 14 && words((i + 0.5) * wide - 1, 44, kept, {'text-anchor': 'middle'}),
     ];
-  }), words(0, 62, isExact() ? 'heads left in the best set' : 'heads left, removed one by one'));
+  }), words(0, 62, 'filled: still there; framed: enough'));
 }
 
-// ---- the drawer ------------------------------------------------------------------------------
+// ---- the card ------------------------------------------------------------------------------
 
 /// The sentences of a column: leads in bold, commands as code. A word that the glossary explains
-/// opens its meaning where the drawer uses it first.
+/// opens its meaning where the card uses it first.
 const wordsOfColumn = (rows) => (x, seen) => sentencesOf(rows, x).map(({lead, text, command}) =>
   [lead && el('b', null, lead), ...explained(text, seen), command && code(command)]
     .filter(Boolean));
@@ -116,21 +124,21 @@ const COLUMNS = [
   ['Survives pruning?', wordsOfColumn(SURVIVES_ROWS), survivesPicture],
 ];
 
-/// The names of the rows that the drawer shows for a head, column by column, and their words.
-export const rowsOfDrawer = (x) =>
+/// The names of the rows that the card shows for a head, column by column, and their words.
+export const rowsOfCard = (x) =>
   [ATTENDS_ROWS, NEEDED_ROWS, EMERGED_ROWS, SURVIVES_ROWS].flatMap((rows) => sentencesOf(rows, x))
     .map(({name, lead, text, command}) => ({name, words: lead + text + command}));
 
-/// The contents of the drawer for a head.
-export function drawerNodes(x) {
-  if (!x) return [el('p', null, 'There is no such head.')];
+/// The contents of the card of a head; `leads` adds the way to its own view.
+export function cardNodes(x, {leads = false} = {}) {
+  if (!x) return [el('p', null, 'There is no such head in this run.')];
   const place = {view: 'head', h: x.at};
   const seen = new Set();
   return [
     el('div', {class: 'drawer-head'}, el('div', {class: 'drawer-name'}, x.at),
-      isLive() && button(isAblated(x) ? 'Restore' : 'Ablate', () => ablate(x),
+      isLive() && button(isAblated(x) ? `Restore ${x.at}` : `Ablate ${x.at}`, () => ablate(x),
         {id: 'drawer-switch'}),
-      link('Look closer →', () => go(place), {id: 'look-closer',
+      leads && link('Look closer →', () => go(place), {id: 'look-closer',
         href: formatHash({...app.state, ...place})})),
     ...(isStored() ? [ATTENDS, ...STORED_COLUMNS] : COLUMNS).map(([title, say, draw]) =>
       el('div', {class: 'drawer-column'}, el('h4', null, title), el('p', null, say(x, seen)),
@@ -138,7 +146,4 @@ export function drawerNodes(x) {
   ];
 }
 
-export const drawerClass = (x) => {
-  const question = x && questionOf(x);
-  return `drawer ${question ? `c${question.color}` : 'cnone'}`;
-};
+export const cardClass = (x) => `drawer c${x ? roleOfHead(x).color : 'none'}`;

@@ -1,0 +1,144 @@
+// Which heads find the keys of a relation at the step that is shown: at the end of training by the
+// verdict of the program; else measured here on some examples, or taken from the scores that were
+// tracked. Read next: questions.js.
+import {keysSeen} from '../engine/model.js';
+import {range} from '../engine/numbers.js';
+import {forwardPass} from '../engine/pass.js';
+import {idOfPair, isUntested} from '../engine/reports.js';
+import {
+  app, exampleCount, headsOf, isLive, run, scoresOf, task,
+} from '../state/state.js';
+
+/// Several heads share a relation, if nothing was tested, if the best head of each query gets so
+/// much more of its weight than the best head of all; each has at least kPart.
+const kShared = 0.15;
+const kPart = 0.35;
+
+/// What a relation is without a head: {main: the owner, or the heads that share it, others: heads
+/// that attend to its keys too, kind: owner, split, shared, none, untested or unknown, source:
+/// program, page or tracked, by: of each head its mass, baseline and lift}.
+const noHeads = (kind, source) => ({main: [], others: [], kind, source, by: new Map()});
+
+// ---- by the program --------------------------------------------------------------------------
+
+function byProgram({name}, r) {
+  const {divisions = []} = run().reports.heads;
+  const by = new Map();
+  const roles = {owner: [], shares: [], also: []};
+  for (const x of headsOf()) {
+    const found = scoresOf(x).find((one) => one.i === r);
+    if (!found || !(found.score.queries > 0)) continue;
+    const {mass, baseline, lift, role} = found.score;
+    by.set(x.at, {mass, baseline, lift});
+    roles[role]?.push(x.at);
+  }
+  const division = divisions.find((d) => d.relation === name);
+  const source = 'program';
+  const sharing = (division?.heads || []).map(idOfPair).filter((at) => roles.shares.includes(at));
+  if (sharing.length > 1)
+    return {main: sharing, others: roles.also, kind: division.by ? 'split' : 'shared', source, by,
+      division};
+  const kind = isUntested(run(), r) ? 'untested' : 'none';
+  const main = [...roles.owner, ...sharing];
+  return {main, others: roles.also, kind: main.length ? 'owner' : kind, source, by};
+}
+
+// ---- measured here ---------------------------------------------------------------------------
+
+/// The number of examples on which roles are measured: as many as take some tenths of a second.
+function measuredExamples() {
+  const {length, source_length: S} = task();
+  const products = run().facts.parameters * (length + S);
+  return Math.min(exampleCount(), 40, Math.floor(2e8 / products));
+}
+
+/// Adds the weights of all heads on the keys of a query to the sums of a relation.
+function addQuery(sums, pass, heads, {t, keys}) {
+  const {from, to} = keysSeen(run(), heads[0].m, pass.example, t);
+  const baseline = Math.min(1, keys.length / Math.max(1, to - from));
+  let most = 0;
+  for (const x of heads) {
+    const columns = pass.attentionLayers[x.m].keys;
+    const weights = pass.pattern(x.m, x.place);
+    const mass = keys.reduce((sum, s) => sum + weights[t * columns + s], 0);
+    const before = sums.by.get(x.at) || {mass: 0, baseline: 0};
+    sums.by.set(x.at, {mass: before.mass + mass, baseline: before.baseline + baseline});
+    most = Math.max(most, mass);
+  }
+  sums.queries += 1;
+  sums.most += most;
+}
+
+/// The means over queries, and the roles that follow from them.
+function rolesOfSums({by: sums, queries, most}, least) {
+  if (!queries) return noHeads('none', 'page');
+  const by = new Map([...sums].map(([at, {mass, baseline}]) => {
+    const [m, c] = [mass / queries, baseline / queries];
+    return [at, {mass: m, baseline: c, lift: (m - c) / Math.max(1e-6, 1 - c)}];
+  }));
+  const able = [...by.keys()].filter((at) => by.get(at).lift >= least)
+    .sort((a, b) => by.get(b).mass - by.get(a).mass);
+  const kind = able.length ? 'owner' : 'none';
+  const found = {main: able.slice(0, 1), others: able.slice(1), kind, source: 'page', by};
+  const parts = able.filter((at) => by.get(at).mass >= kPart);
+  const isShared = parts.length > 1 && most / queries - by.get(able[0]).mass >= kShared;
+  if (!isShared) return found;
+  return {...found, main: parts, others: able.filter((at) => !parts.includes(at)), kind: 'shared'};
+}
+
+function measuredRoles(step) {
+  const model = step == null ? run().model : run().modelAt(step);
+  const {relations} = task();
+  const n = measuredExamples();
+  if (n < 4) return relations.map(() => noHeads('unknown', 'page'));
+  const sums = relations.map(() => ({by: new Map(), queries: 0, most: 0}));
+  const layers = run().attentionLayers;
+  const heads = relations.map(({kind}) => headsOf().filter((x) => layers[x.m].kind === kind));
+  for (const i of range(n)) {
+    const pass = forwardPass(model, task().set('scored').example(i));
+    relations.forEach(({kind}, r) => {
+      if (!heads[r].length) return;
+      const {length, sourceLength} = pass.example;
+      for (const t of range(kind === 'encoder' ? sourceLength : length)) {
+        const keys = Array.from(pass.example.truth(r, t) || []);
+        if (keys.length) addQuery(sums[r], pass, heads[r], {t, keys});
+      }
+    });
+  }
+  const {lift} = app.page.facts.owner;
+  return sums.map((one) => ({...rolesOfSums(one, lift), examples: n}));
+}
+
+// ---- tracked ---------------------------------------------------------------------------------
+
+/// The roles by the scores that were tracked at the last step until the one that is shown.
+function trackedRoles(step) {
+  const {steps, heads, relations} = run().facts.history;
+  const at = Math.max(0, steps.filter((s) => s <= step).length - 1);
+  return task().relations.map(({name}) => {
+    const known = relations[name];
+    if (!known) return noHeads('unknown', 'tracked');
+    const by = new Map(heads.map((pair, h) => [idOfPair(pair),
+      {mass: known.mass[h][at], baseline: null, lift: known.lift[h][at]}]));
+    const able = [...by.keys()].filter((x) => by.get(x).lift >= app.page.facts.owner.lift)
+      .sort((a, b) => by.get(b).lift - by.get(a).lift);
+    return {main: able.slice(0, 1), others: able.slice(1), kind: able.length ? 'owner' : 'none',
+      source: 'tracked', by};
+  });
+}
+
+function foundRoles(step) {
+  if (step == null && run().reports.heads) return task().relations.map(byProgram);
+  if (isLive() && (step == null || run().steps.length)) return measuredRoles(step);
+  if (step != null && run().facts.history) return trackedRoles(step);
+  return task().relations.map(() => noHeads('unknown', 'page'));
+}
+
+const foundAt = new Map();
+
+/// The roles of each relation at a step; null: at the end of training.
+export function rolesAt(step) {
+  const key = `${app.state.run} ${step} ${isLive()}`;
+  if (!foundAt.has(key)) foundAt.set(key, foundRoles(step));
+  return foundAt.get(key);
+}
