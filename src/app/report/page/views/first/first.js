@@ -54,6 +54,7 @@ function heroPart() {
     const facts = factsOfScreen();
     title.textContent = sentenceOfRows(HEADLINES, facts);
     title.classList.toggle('long', title.textContent.length > 44);
+    title.classList.toggle('longer', title.textContent.length > 56);
     detail.textContent = sentenceOfRows(DETAILS, facts);
   };
   const update = () => {
