@@ -364,7 +364,7 @@ std::vector<ListedColumn> all_columns() {
     });
     if (same == all.end()) {
       all.push_back({column, {result}});
-    } else if (same->results.back() != result) {
+    } else if (std::ranges::count(same->results, result) == 0) {
       same->results.push_back(result);
     }
   };
