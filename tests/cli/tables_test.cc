@@ -321,7 +321,7 @@ TEST_F(Tables, FlagsThatOnlyShowAResultDoNotMakeAnother) {
   done(tiny({"--out", "a"}));
   const Words heads = {"heads", "a", "--examples", "16"};
   done(heads);
-  done(with(heads, {"--all", "--scores", "--map", "--json", "--threads", "1", "--svg", "h.svg"}));
+  done(with(heads, {"--all", "--scores", "--map", "--explain", "--json", "--threads", "1"}));
   const Json kept_heads = kept("a/heads.json");
   EXPECT_EQ(kept_heads.find("others"), nullptr);
   EXPECT_EQ(kept_heads.at("options").dump(), R"({"examples":16,"permutations":199,"npy":""})");

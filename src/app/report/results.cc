@@ -62,9 +62,9 @@ Result heads_shape() {
   report.heads[0].relations.resize(1);
   report.distances = {0};
   Division& division = report.divisions.emplace_back();
-  division.heads = {0};
+  division.heads = {0, 0};
   division.kinds.emplace_back().name = "KIND";
-  division.classes.emplace_back().mass = {0};
+  division.classes.emplace_back().mass = {0, 0};
   return result_of(report);
 }
 
@@ -82,7 +82,7 @@ Result cost_shape() { return cost_result({}, 1); }
 
 Result prune_shape() {
   PruneResult result;
-  result.gates = {0};
+  result.gates = {1};
   result.kept = {HeadId{}};
   result.timing = timing_table({});
   return result_of(result);
