@@ -111,6 +111,17 @@ Result curve_shape() {
 
 Result curves_shape() { return {.tables = curve_tables({}, {})}; }
 
+/// Returns a sweep whose groups have the keys of one group; `model` has the settings of a run.
+Result sweep_shape() {
+  Result shape = result_of(SweepReport());
+  SweepGroup group;
+  group.roles.emplace_back();
+  Json keys = to_json(group);
+  keys["model"] = Json::object({{"settings", Json()}});
+  shape.about["groups"] = Json::Array{std::move(keys)};
+  return shape;
+}
+
 Result trial_shape() {
   TrialResult trial;
   trial.roles.emplace_back();
@@ -225,15 +236,8 @@ const std::vector<ResultEntry> kResults = {
     {.file = "sweep.json",
      .command = "sweep",
      .meaning = "the results of a sweep",
-     .shape = shape_of<SweepReport>,
-     .keys = {{"groups",
-               {{"task"},
-                {"model", {{"settings"}}},
-                {"losses"},
-                {"accuracies"},
-                {"diversities"},
-                {"relations", {{"heads"}}}}},
-              {"command"}}},
+     .shape = sweep_shape,
+     .keys = {{"command"}}},
     {.command = "history", .meaning = "results of `history`", .shape = shape_of<HeadsHistory>},
     {.command = "compare", .meaning = "results of `compare`", .shape = compare_shape},
     {.command = "curve", .meaning = "results of `curve` over several runs", .shape = curves_shape},
