@@ -65,7 +65,7 @@ class HeadFields {
       if (!(is_pattern || is_value) || score.from.always != always) {
         continue;
       }
-      if (score.from.optional && !is_defined(score)) {
+      if (score.from.optional && !is_defined(row)) {
         continue;
       }
       Column column =
@@ -193,9 +193,10 @@ class HeadFields {
   const Fields<HeadRow>& all() const { return fields_; }
 
  private:
-  bool is_defined(const ScoreEntry& score) const {
-    return std::ranges::any_of(report_.heads, [&](const HeadScores& head) {
-      return !std::isnan(head.value(score.name));
+  /// Returns whether some head has the score in this row of score_table().
+  bool is_defined(std::size_t row) const {
+    return std::ranges::any_of(report_.heads, [row](const HeadScores& head) {
+      return row < head.values.size() && !std::isnan(head.values[row]);
     });
   }
 
