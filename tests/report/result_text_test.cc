@@ -1,6 +1,8 @@
 // Results as text, CSV and LaTeX, letter by letter.
 #include "headlab/app/report/result_text.h"
 
+#include <algorithm>
+
 #include "app/report/results.h"
 #include "headlab/app/report/page.h"
 #include "headlab/core/base/text.h"
