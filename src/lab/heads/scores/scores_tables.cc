@@ -313,7 +313,9 @@ void add_hidden_facts(Fields<RelationRow>& fields) {
       &RelationRow::owned);
   add({"assigned_owns", "assigned owns", "whether that head owns the relation"},
       &RelationRow::assigned_owns);
-  add({"mass_any_head", "mass of any head", "mean over queries of the largest mass of any head"},
+  add(Column("mass_any_head", "mass of any head",
+             "mean over queries of the largest mass of any head")
+          .mean_over("best.queries"),
       &RelationRow::mass_any);
   add({"untested", "untested", "whether nothing can be tested: every sequence has the same keys"},
       &RelationRow::untested);
