@@ -1,5 +1,6 @@
 // Tables of node patching. Estimates are compared with the true effects by kind of node, because
-// they are good for some kinds and bad for others. Read next: node_patching.cc.
+// they are good for some kinds and bad for others.
+// Read next: node_patching.cc.
 #include <algorithm>
 
 #include "headlab/core/base/error.h"

@@ -1,5 +1,6 @@
 // Tables of pairs of heads: a row for each pair, and a row for each pair and relation that one of
-// its heads owns. Redundant pairs come first. Read next: pairs.cc.
+// its heads owns. Redundant pairs come first.
+// Read next: pairs.cc.
 #include "headlab/lab/heads/causes/pairs.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // What heads.json has besides its tables: facts of the report, the shared relations with all their
-// classes, and the distances of patterns. Read next: scores_tables.cc, which writes the scores.
+// classes, and the distances of patterns.
+// Read next: scores_tables.cc, which writes the scores.
 #include "headlab/core/base/error.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/heads/scores/scores_tables.h"

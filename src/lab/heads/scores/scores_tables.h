@@ -1,4 +1,5 @@
-// The parts of a report of heads as a result: its tables, and the facts next to them.
+// The parts of a report of heads as a result: its tables, and the facts next to them. Private to
+// this folder.
 // Read next: scores_tables.cc.
 #pragma once
 
