@@ -38,7 +38,8 @@ TEST_F(Explain, KnowsTheRelationsOfEveryTask) {
 
 TEST_F(Explain, ListAloneNamesTheLists) {
   const Outcome lists = done({"list"});
-  for (const Json& one : done({"list", "--json"}).json().at("lists").items()) {
+  const Json described = done({"list", "--json"}).json();
+  for (const Json& one : described.at("lists").items()) {
     EXPECT_TRUE(holds(lists.out, one.at("summary").string())) << lists.out;
     EXPECT_GT(done({"list", one.at("name").string()}).out.size(), 100u);
   }
