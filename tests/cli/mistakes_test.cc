@@ -221,7 +221,7 @@ const std::vector<Mistake> kMeant = {
     {"ImportOfNoFolder", "import ./b", 1, "no such folder or file|config.json"},
     {"ImportWithoutOut", "import a", 2, "headlab import a --out runs/a-imported"},
     {"OneArm", "compare a", 2, "headlab compare a group/one"},
-    {"OneArmWithAMeasure", "compare a --measure lift", 2, "headlab compare a group/one"},
+    {"OneArmWithAMeasure", "compare a --measure accuracy", 2, "headlab compare a group/one"},
 };
 INSTANTIATE_TEST_SUITE_P(Meant, Mistakes, testing::ValuesIn(kMeant), name_of_mistake);
 

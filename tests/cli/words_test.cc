@@ -107,7 +107,7 @@ TEST_F(Talk, NamesOfOtherProgramsAreAnsweredWithOwnNames) {
       {{"-v"}, "'--version'"},
       {{"version"}, "'--version'"},
       {{"train", "relations"}, "--task relations?"},
-      {{"train", "relation"}, "for example: "}};
+      {{"train", "relation"}, "hint: headlab train --task"}};
   for (const auto& [words, ours] : others) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 2) << words[0];

@@ -121,7 +121,7 @@ std::string name_on_hub(const std::string& path) {
                         name[0] != '/' && name.back() != '/';
   const fs::path folder = fs::path(name).parent_path();
   std::error_code ignored;
-  const bool is_local = !folder.empty() && fs::exists(folder, ignored);
+  const bool is_local = address == path.npos && !folder.empty() && fs::exists(folder, ignored);
   const bool is_file =
       std::ranges::find(kFiles, fs::path(name).extension().string()) != std::end(kFiles);
   return is_plain && !is_local && !is_file && std::ranges::count(name, '/') < 2 ? name : "";
