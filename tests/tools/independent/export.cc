@@ -117,7 +117,7 @@ Json explained(const Run& run, const Activations& activations, const Batch& batc
 
 /// Returns the scores of heads with their conclusions. The rows of `classes` repeat `divisions`.
 Json scored_heads(const Run& run, Index examples) {
-  Json said = result_of(score_heads(run.model, *run.task, {.examples = examples})).about;
+  Json said = to_json(result_of(score_heads(run.model, *run.task, {.examples = examples})));
   std::erase_if(said.members(), [](const Json::Member& one) { return one.first == "classes"; });
   return said;
 }
