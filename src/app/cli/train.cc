@@ -378,27 +378,6 @@ Output resume(Invocation& call) {
 
 }  // namespace
 
-Flags flags_of(RunConfig& config) {
-  Flags flags = user_settings_of(config);
-  flags.group_at("what", "task");
-  flags.group_at("model", "layers");
-  flags.group_at("training", "steps");
-  std::vector<std::string> with_momentum = {"sgd"};
-  for (const OptimizerEntry& optimizer : own_optimizers()) {
-    with_momentum.push_back(optimizer.name);  // it may look at any setting
-  }
-  flags.needs({"momentum"}, {has_value("optimizer", with_momentum)});
-  flags.excludes({"beta1", "beta2", "eps"}, {has_value("optimizer", {"sgd"})});
-  flags.excludes({"min_lr"}, {has_value("schedule", {"constant"})});
-  for_models(flags);
-  return flags;
-}
-
-void for_models(Flags& settings) {
-  settings.excludes({"activation"}, {has_value("d_ff", {"0"})});
-  settings.needs({"rotary_base"}, {has_value("positions", {"rotary"})});
-}
-
 Output train(Invocation& call) {
   return call.given("resume") && !call.wants_help() ? resume(call) : train_new_run(call);
 }

@@ -1,7 +1,9 @@
-// The short help of `train` and `sweep`: a row for each flag, with advice of at most 60 characters.
-// A test holds that each row names a flag, and the length of the advice.
-// Read next: train.cc, sweep.cc.
+// Flags of a run: which settings need others, and the short help of `train` and `sweep`, a row for
+// each flag with advice of at most 60 characters. A test holds that each row names a flag, and the
+// length of the advice. Read next: train.cc, sweep.cc.
 #include "app/cli/usual_flags.h"
+
+#include "app/cli/commands.h"
 
 namespace headlab::cli {
 namespace {
@@ -51,6 +53,27 @@ std::vector<Flags::Usual> usual_flags_of_sweep() {
   usual.push_back({"jobs", "1 if a trial is large enough for all threads"});
   usual.push_back({"out", "the same folder again trains only what is missing"});
   return usual;
+}
+
+Flags flags_of(RunConfig& config) {
+  Flags flags = user_settings_of(config);
+  flags.group_at("what", "task");
+  flags.group_at("model", "layers");
+  flags.group_at("training", "steps");
+  std::vector<std::string> with_momentum = {"sgd"};
+  for (const OptimizerEntry& optimizer : own_optimizers()) {
+    with_momentum.push_back(optimizer.name);  // it may look at any setting
+  }
+  flags.needs({"momentum"}, {has_value("optimizer", with_momentum)});
+  flags.excludes({"beta1", "beta2", "eps"}, {has_value("optimizer", {"sgd"})});
+  flags.excludes({"min_lr"}, {has_value("schedule", {"constant"})});
+  for_models(flags);
+  return flags;
+}
+
+void for_models(Flags& settings) {
+  settings.excludes({"activation"}, {has_value("d_ff", {"0"})});
+  settings.needs({"rotary_base"}, {has_value("positions", {"rotary"})});
 }
 
 }  // namespace headlab::cli

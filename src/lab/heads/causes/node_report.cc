@@ -1,5 +1,5 @@
-// Tables of node patching. Estimates are compared with the true effects by kind of node, because
-// they are good for some kinds and bad for others.
+// Tables of node patching, in both directions. Estimates are compared with the true effects by kind
+// of node, because they are good for some kinds and bad for others.
 // Read next: node_patching.cc.
 #include <algorithm>
 

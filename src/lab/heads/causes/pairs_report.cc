@@ -1,5 +1,5 @@
 // Tables of pairs of heads: a row for each pair, and a row for each pair and relation that one of
-// its heads owns. Redundant pairs come first.
+// its heads owns. Redundant pairs come first, then those in which one head compensates.
 // Read next: pairs.cc.
 #include "headlab/lab/heads/causes/pairs.h"
 
