@@ -48,12 +48,13 @@ std::string sequences(const Held& held) {
   return lines;
 }
 
-/// Commands on a run, RUN; a refusal with a sentence is no number.
+/// Commands on a run, RUN; a refusal with a sentence is no number. `pattern` is not among them: it
+/// shows the weights of one sequence, which are no means.
 constexpr std::string_view kCommands =
     "eval RUN|eval RUN --by position|eval RUN --by answer|heads RUN --all --examples 20|"
     "heads RUN --examples 20|history RUN|ablate RUN|ablate RUN --pairs|ablate RUN --truth-edges|"
     "rollout RUN|edges RUN|lens RUN|attribute RUN|patch RUN|circuits RUN|"
-    "curve RUN --methods random|cost|runs .|pattern RUN 0.0|pattern RUN --grid --examples 20";
+    "curve RUN --methods random|cost|runs .";
 
 /// A column that a reader takes for a mean or a share, but that names no count, and why it needs
 /// none.
@@ -63,6 +64,8 @@ struct Countless {
 
 constexpr Countless kCountless[] = {
     {"circuits", "matches", "over the tokens of the vocabulary, which has one at least"},
+    {"circuits", "p_holm", "a share of random matrices, of which ten at least are drawn"},
+    {"heads", "mass_any_head", "over the scored queries of a relation, and null without one"},
     {"circuits", "copies", "over the same tokens; null where answers are no tokens"},
     {"cost", "share", "of operations, of which each part of attention has some"},
     {"curve", "regret", "over the sizes of the curve, which has one at least; else null"},

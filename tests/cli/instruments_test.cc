@@ -38,7 +38,7 @@ TEST_F(Instruments, EvalShowsGroupsOfTargetsAndSingleOnes) {
   EXPECT_FALSE(by.at("positions").items().empty());
   EXPECT_FALSE(done(typed("eval a --by answer --json")).json().at("answers").items().empty());
   const std::string csv = done(typed("eval a --examples 4 --csv --table targets")).out;
-  expect_parts(csv, {"example,position,name,answer,predicted,right,loss\n0,", "\n3,"});
+  expect_parts(csv, {"example,position,token,name,answer,predicted,right,loss\n0,", "\n3,"});
   const std::string summary = done(typed("eval a --csv")).out;
   EXPECT_TRUE(summary.starts_with("name,loss,accuracy,count\n")) << summary;
   EXPECT_EQ(run(typed("eval a --early 3")).status, 2);
@@ -84,8 +84,8 @@ TEST_F(Instruments, TakeHeldOutExamplesInTheOrderOfTheFile) {
   expect_parts(file("l.npz"), {"losses.npy", "'<f4'"});
   expect_parts(file("g.npz"), {"logits.npy"});
   expect_parts(file("m.npz"), {"mass.npy"});
-  expect_parts(file("p.npz"), {"patterns.npy", "'shape': (2, 5, 5, )"});
-  expect_parts(file("z.npz"), {"z.npy", "'shape': (2, 5, 4, )"});
+  expect_parts(file("p.npz"), {"patterns.npy", "'shape': (4, 5, 5, )"});
+  expect_parts(file("z.npz"), {"z.npy", "'shape': (4, 5, 4, )"});
   for (const char* name : {"l.npz", "g.npz", "m.npz"}) {
     EXPECT_EQ(whole_in(name, "lines"), (Numbers{2, 3, 4, 5, 6, 7, 8})) << name;
     EXPECT_EQ(whole_in(name, "lengths"), (Numbers{2, 3, 4, 5, 6, 7, 8})) << name;
@@ -94,7 +94,7 @@ TEST_F(Instruments, TakeHeldOutExamplesInTheOrderOfTheFile) {
   EXPECT_EQ(whole_in("a.npz", "lines"), (Numbers{5, 6}));
   for (const char* name : {"p.npz", "z.npz"}) {
     EXPECT_EQ(whole_in(name, "lines"), (Numbers{5})) << name;
-    EXPECT_EQ(whole_in(name, "heads"), (Numbers{0, 0, 0, 1})) << name;
+    EXPECT_EQ(whole_in(name, "heads"), (Numbers{0, 0, 0, 1, 1, 0, 1, 1})) << name;
   }
 }
 

@@ -13,7 +13,7 @@ TEST_F(Patterns, UnknownFlagWithTheNameOfACommandNamesTheCommand) {
   const std::map<std::string, std::string> commands = {{"heads a --pattern 0.2", "pattern RUN"},
                                                        {"heads a --pattern=0.2", "pattern RUN"},
                                                        {"train --history", "history RUN"},
-                                                       {"prune a --page", "page"}};
+                                                       {"prune a --page", "page RUN"}};
   for (const auto& [typed_line, command] : commands) {
     const Outcome outcome = run(typed(typed_line));
     EXPECT_EQ(outcome.status, 2) << typed_line;

@@ -19,13 +19,13 @@ TEST_F(Typed, ProgramBeginsTheCommandsOfResultsHelpAndHints) {
   const Outcome eval = typed_as(program, {"eval", "a"});
   EXPECT_TRUE(holds(eval.out, "command: build/headlab eval a\n")) << eval.out;
   expect_parts(typed_as(program, {"eval"}).err,
-               {"hint: for example: build/headlab eval runs/full"});
+               {"hint: build/headlab eval runs/full"});
   expect_parts(typed_as(program, {"eval", "--help"}).out,
                {"example: build/headlab eval", "usage: build/headlab eval RUN",
                 "(build/headlab --help)"});
   expect_parts(typed_as(program, {}).out, {"(build/headlab COMMAND --help", "build/headlab start"});
   expect_parts(typed_as(program, {"heads", "a", "--pattern"}).err,
-               {"hint: use: build/headlab pattern RUN"});
+               {"hint: build/headlab pattern RUN"});
   const Outcome train = typed_as(program, tiny({"--out", "b"}));
   EXPECT_TRUE(again_of(train.out).starts_with("build/headlab train --out b")) << train.out;
   const Outcome folder_with_spaces = typed_as("./my build/headlab", {"eval", "a"});

@@ -118,14 +118,15 @@ TEST(ActivationArrays, OfAnEncoderArePaddedByTheSource) {
   batch.source_lengths = {1, static_cast<std::int32_t>(batch.source_length)};
   const std::vector<NamedArray> arrays = activation_arrays(random_model(config), batch);
   for (const char* name : {"encoder.stream.0", "encoder.blocks.0.mlp", "encoder.blocks.0.attn.q",
-                           "blocks.0.cross_attn.k", "blocks.0.cross_attn.v"}) {
+                           "decoder.blocks.0.cross_attn.k", "decoder.blocks.0.cross_attn.v"}) {
     expect_blank_padding(array_named(arrays, name), 1, batch.source_lengths);
   }
-  for (const char* name :
-       {"stream.1", "blocks.0.mlp", "blocks.0.cross_attn.q", "blocks.0.attn.k"}) {
+  for (const char* name : {"stream.1", "decoder.blocks.0.mlp", "decoder.blocks.0.cross_attn.q",
+                           "decoder.blocks.0.attn.k"}) {
     expect_blank_padding(array_named(arrays, name), 1, batch.lengths);
   }
-  expect_blank_padding(array_named(arrays, "blocks.0.cross_attn.pattern"), 2, batch.lengths);
+  expect_blank_padding(array_named(arrays, "decoder.blocks.0.cross_attn.pattern"), 2,
+                       batch.lengths);
 }
 
 TEST(ActivationArrays, NameTheStreamsOfTheEncoder) {
