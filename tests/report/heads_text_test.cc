@@ -130,6 +130,8 @@ TEST(HeadsText, ReportsHeadsThatImplementARelationInPart) {
   report.heads[0].relations[1].p_holm = 0.005, report.heads[0].relations[1].lift = 0.1;
   EXPECT_NE(line_with(shown(report), {"relation1", "one head, in part"}), "");
   report.heads[1].relations[1].p_holm = 0.005, report.heads[1].relations[1].lift = 0.05;
+  EXPECT_NE(line_with(shown(report), {"relation1", "one head, in part"}), "") << "too little";
+  report.heads[1].relations[1].lift = 0.1;
   EXPECT_NE(line_with(shown(report), {"relation1", "2 heads, each in part"}), "");
 }
 

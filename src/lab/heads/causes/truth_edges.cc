@@ -92,6 +92,18 @@ void add_true_keys(const GroundTruth& truth, Index first, std::vector<TestedQuer
   }
 }
 
+/// Masks the ground-truth edges of the queries in these heads.
+void hide_truth(const std::vector<CachedHead>& heads, std::vector<TestedQuery>& queries,
+                MaskedEdges& truth) {
+  for (TestedQuery& query : queries) {
+    for (const CachedHead& head : heads) {
+      for (const std::int32_t key : query.at.keys) {
+        query.mass += truth.hide(truth.edge(head, query.at, key));
+      }
+    }
+  }
+}
+
 /// Draws random edges of these heads at a query, none to one of its true keys, with at least
 /// the weight of its ground-truth edges.
 Edges random_edges(const MaskedEdges& edges, const std::vector<CachedHead>& heads, Index keys,
@@ -136,7 +148,9 @@ std::string EdgeTest::conclusion() const {
 /// Sums of one test while it runs over parts of the examples.
 struct EdgeExperiment::Trial {
   std::size_t relation;
-  bool is_alone;   // whether its targets are named after it
+  /// Relations of its kind whose ground-truth keys its targets may depend on: itself, if these
+  /// targets are named after it, otherwise all.
+  std::vector<std::size_t> kept_relations;
   Batch examples;  // with only the targets of the relation
   std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
@@ -174,13 +188,23 @@ void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
   }
 }
 
+std::vector<std::size_t> EdgeExperiment::relations_of_targets(std::size_t relation,
+                                                              bool own) const {
+  const bool is_alone = own && has_own_target(task_, relations_[relation].name);
+  std::vector<std::size_t> kept;
+  for (std::size_t r = 0; r < relations_.size(); ++r) {
+    const bool is_of_kind = relations_[r].kind == relations_[relation].kind;
+    if (is_of_kind && (r == relation || !is_alone)) kept.push_back(r);
+  }
+  return kept;
+}
+
 EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const {
   const NoGrad no_grad;
   require(relation < relations_.size(), "cannot test ground-truth edges: the task has ",
           relations_.size(), " relations");
   const RelationTargets asked = targets_of(task_, example_, relation);
-  const bool is_alone = asked.own && has_own_target(task_, relations_[relation].name);
-  Trial trial{relation, is_alone, asked.examples};
+  Trial trial{relation, relations_of_targets(relation, asked.own), asked.examples};
   choose_heads(heads, trial);
   const std::vector<double> targets = targets_by_example(trial.examples);
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
@@ -212,19 +236,11 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   std::vector<TestedQuery> queries =
       tested_queries(example_.truth[trial.relation], first, first + part.size);
   // The control of one relation must not break another whose keys these targets may depend on.
-  for (std::size_t r = 0; r < relations_.size(); ++r) {
-    const bool is_of_kind = relations_[r].kind == relations_[trial.relation].kind;
-    const bool is_asked = r == trial.relation || !trial.is_alone;
-    if (is_of_kind && is_asked) add_true_keys(example_.truth[r], first, queries);
+  for (const std::size_t r : trial.kept_relations) {
+    add_true_keys(example_.truth[r], first, queries);
   }
   MaskedEdges truth(whole.cache());
-  for (TestedQuery& query : queries) {
-    for (const CachedHead& head : trial.heads) {
-      for (const std::int32_t key : query.at.keys) {
-        query.mass += truth.hide(truth.edge(head, query.at, key));
-      }
-    }
-  }
+  hide_truth(trial.heads, queries, truth);
   add_without(truth, 1, trial.truth);
   trial.mass += truth.mass();
   trial.queries += std::ssize(queries);

@@ -157,7 +157,7 @@ std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r)
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const HeadScores& head = report.heads[h];
     if (head.relations[r].lift >= least && head.chosen_on[r].lift >= least &&
-        head.relations[r].p < kOwnerP) {
+        head.relations[r].p_permuted < kOwnerP) {
       heads.push_back(h);
     }
   }

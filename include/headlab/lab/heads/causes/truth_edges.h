@@ -81,6 +81,9 @@ class EdgeExperiment {
 
  private:
   struct Trial;
+  /// Returns the relations whose ground-truth keys the targets of a relation may depend on. `own`:
+  /// whether these are targets of the relation alone.
+  std::vector<std::size_t> relations_of_targets(std::size_t relation, bool own) const;
   void choose_heads(const HeadSet& heads, Trial& trial) const;
   void add_part(const Batch& part, Index first, Trial& trial) const;
 
