@@ -147,8 +147,8 @@ TEST(Conclusion, ReportsDistributedRelations) {
   const Json report = Json::parse(
       R"({"relations":[{"name":"larger","owner":[0,0]},{"name":"same","owner":null},
                        {"name":"a","owner":[0,0]}],
-          "heads":[{"layer":0,"head":0,"scores":{"a":{"lift":0.5,"p":0.001,"p_holm":0.001}}},
-                   {"layer":0,"head":1,"scores":{"a":{"lift":0.5,"p":0.02,"p_holm":0.02}}}],
+          "heads":[{"layer":0,"head":0,"scores":{"a":{"lift":0.5,"owns":true}}},
+                   {"layer":0,"head":1,"scores":{"a":{"lift":0.5,"owns":false}}}],
           "divisions":[{"relation":"larger","sentence":"0.0 and 0.1 share `larger`: all alike"}]})",
       "heads.json");
   const std::string said = conclusion_with("heads", report);
