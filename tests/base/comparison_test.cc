@@ -231,6 +231,7 @@ TEST(Calibration, HoldsForTheWorstAgainstTheBestOfSeveral) {
   EXPECT_GT(naive, 100) << "looking for the best first misleads who does not correct for it";
 }
 
+/// Six seeds, the fewest that can be significant, have a power of 0.66 at an effect of 1.5.
 TEST(SeedsToTell, TellInEightOfTenCases) {
   for (const double effect : {0.9, 1.2, 1.5, 2.0}) {
     const std::int64_t seeds = seeds_to_tell(effect);
