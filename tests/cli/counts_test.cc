@@ -66,7 +66,6 @@ struct Countless {
 constexpr Countless kCountless[] = {
     {"circuits", "matches", "over the tokens of the vocabulary, which has one at least"},
     {"circuits", "p_holm", "a share of random matrices, of which ten at least are drawn"},
-    {"heads", "mass_any_head", "over the scored queries of a relation, and null without one"},
     {"circuits", "copies", "over the same tokens; null where answers are no tokens"},
     {"cost", "share", "of operations, of which each part of attention has some"},
     {"runs", "accuracy", "copied from the log, which has null over nothing"},

@@ -159,7 +159,8 @@ TEST(GridFigure, NamesNoOwnerWhereThereIsNone) {
 TEST(GridText, ShowsTheSame) {
   const Pruned pruned;
   const std::string shown = grid_text(pruned.config, pruned.patterns, pruned.report);
-  EXPECT_NE(shown.find("\n0.0 back1* 1.00  0.1              0.2 removed\n"), std::string::npos)
+  EXPECT_NE(shown.find("\n0.0 back1* 1.00     0.1                 0.2 removed\nb ██ "),
+            std::string::npos)
       << shown;
 }
 
