@@ -1,4 +1,6 @@
-// Measuring what a page shows and a run lacks. Read next: page.cc, measure.cc.
+// Measuring what a page shows and a run lacks. The results are stored in the run, as the command
+// that computes them would store them.
+// Read next: page.cc, measure.cc.
 #pragma once
 
 #include <optional>

@@ -44,6 +44,14 @@ std::int32_t stop_token(const Task& task, const std::string& name) {
                    "name a single token");
 }
 
+/// Returns a note if the task has no answer at some positions; "" otherwise.
+std::string note_on(const Task& task) {
+  const Batch held_out = held_out_examples(task, 1).batch;
+  const Index positions = held_out.length * held_out.targets_per_position;
+  if (held_out.target_count() == positions) return "";
+  return "note: this task answers only some positions; tokens at other positions mean nothing";
+}
+
 }  // namespace
 
 Output sample(Invocation& call) {
@@ -70,14 +78,9 @@ Output sample(Invocation& call) {
   if (!flags.stop.empty()) options.stop = stop_token(*run.task, flags.stop);
   options.key = streams::seeded(flags.seed).fold("sample");
   const std::string out = run.task->decode(generate(run.model, begin, options));
-  const Batch held_out = held_out_examples(*run.task, 1).batch;
-  const bool everywhere =
-      held_out.target_count() == held_out.length * held_out.targets_per_position;
   Output output{.json = stamped({{"text", out}, {"seed", flags.seed}, {"command", call.again()}}),
                 .text = out + "\n",
-                .note = everywhere ? ""
-                                   : "note: this task answers only some positions; tokens at "
-                                     "others means nothing",
+                .note = note_on(*run.task),
                 .quotes_data = true};
   if (config.has_source()) {
     const std::string source = run.task->decode(options.source);
