@@ -44,9 +44,9 @@ TEST_F(AttentionFunctions, FilesOfSoftmaxDoNotNameIt) {
 
 TEST_F(AttentionFunctions, HeadsShowsTheSumOfRowsWhereItIsNotOne) {
   train("--attention-function sigmoid", "other");
-  EXPECT_TRUE(holds(done(typed("heads other --examples 32")).out, "row_sum"));
+  EXPECT_TRUE(holds(done(typed("heads other --scores --examples 32")).out, "row_sum"));
   train("", "plain");
-  EXPECT_FALSE(holds(done(typed("heads plain --examples 32")).out, "row_sum"));
+  EXPECT_FALSE(holds(done(typed("heads plain --scores --examples 32")).out, "row_sum"));
 }
 
 TEST_F(AttentionFunctions, ExplainRefusesAndCircuitsNotesOtherFunctions) {

@@ -67,7 +67,7 @@ TEST_F(Splits, ChoosesTheKindOfClassOnTheOtherHalf) {
   Transformer halves = model(kSame);
   blind(halves, 0, kLength), blind(halves, 1, kLength + 1);
   Index not_best = 0;
-  for (Index examples = 60; examples < 400; examples += 20) {
+  for (Index examples = 100; examples < 440; examples += 20) {
     const HeadsReport report =
         score_heads(halves, *task_,
                     {.examples = examples, .without_truth = false, .patterns_only = true});

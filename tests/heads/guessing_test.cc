@@ -61,7 +61,7 @@ TEST(Guessing, RefusesAnOwnerOfAModelThatDoesNotPredict) {
   EXPECT_TRUE(report.best_score(0).looks_like_owner());
   EXPECT_FALSE(report.relations[0].owned);
   EXPECT_EQ(report.specialization, 0);
-  const Json relation = first_relation(to_json(result_of(report)));
+  const Json relation = first_relation(to_json(report));
   EXPECT_EQ(relation.at("verdict"), Json(kAtGuessing));
   EXPECT_EQ(relation.at("guard"), Json("guessing"));
   EXPECT_TRUE(relation.at("owner").is_null());
@@ -76,7 +76,7 @@ TEST(Guessing, KeepsTheOwnersOfAModelThatPredicts) {
   EXPECT_TRUE(report.relations[1].owned);
   EXPECT_FALSE(report.relations[1].guessing->own) << "the answers of `previous` stand elsewhere";
   const Result found = result_of(report);
-  EXPECT_EQ(first_relation(to_json(found)).at("guard"), Json(""));
+  EXPECT_EQ(first_relation(to_json(report)).at("guard"), Json(""));
   EXPECT_NE(found.table("relations").note.find("judged on all answers of the model"),
             std::string::npos);
 }

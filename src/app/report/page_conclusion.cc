@@ -217,7 +217,7 @@ std::string static_html(const Json& run, const Json& task, const RunStudy& study
   if (heads == nullptr) return html;
   const std::vector<Table> tables = result_of(*heads).tables;
   const auto found = std::ranges::find(tables, "relations", &Table::name);
-  if (found == tables.end()) return html;  // a task without relations
+  if (found == tables.end() || found->rows.empty()) return html;  // a task without relations
   Table best = *found;
   best.title = "The best head for each relation, on held-out examples";
   return html + "<div id=\"scores-table\">" + html_of(best) + "</div>\n";
