@@ -256,7 +256,7 @@ TEST_F(SweepCommand, IsComparedGroupByGroupAndMethodByMethod) {
       done({"compare", "s/heads=4:greedy@2", "s/heads=4:random@2", "--csv", "--table", "seeds"})
           .out;
   EXPECT_TRUE(csv.starts_with("arm,role,seed,loss\ns/heads=4:greedy@2,,0,")) << csv;
-  EXPECT_EQ(run({"compare", "s/heads=4"}).status, 1);
+  EXPECT_EQ(run({"compare", "s/heads=4"}).status, 2);
   EXPECT_EQ(run({"compare", "s", "--measure", "los"}).status, 2);
 }
 

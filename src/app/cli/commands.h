@@ -56,6 +56,9 @@ Output store_result(const Invocation& call, const Run& run, const Result& found,
                     const std::string& words, const std::string& name);
 /// Writes a file that the call names. Error if it belongs to a run and another command made it.
 void write_out(const Invocation& call, const std::filesystem::path& file, std::string_view bytes);
+/// Throws an Error before any work if `write_out` could not write this file: its folder is missing,
+/// or another command made it.
+void check_out(const Invocation& call, const std::filesystem::path& file);
 /// Throws a UsageError unless a file that is given ends with .npy or .npz.
 void require_array(const std::string& flag, const std::string& file);
 /// Writes an array for NumPy; to NAME.npz with the arrays that join it with others: those of its

@@ -146,6 +146,7 @@ Output page(Invocation& call) {
   }
   const std::string otherwise = default_file(call, flags);
   if (flags.out.empty()) flags.out = otherwise;
+  if (call.given("out") && !flags.check) check_out(call, flags.out);
   const std::vector<Measured> measured = measured_for(call, flags);
   Json measured_json = Json::array();
   std::string lines;

@@ -139,6 +139,13 @@ Output store_result(const Invocation& call, const Run& run, const Result& found,
   return store_result(call, run, output_of(found, "\n" + words), name);
 }
 
+void check_out(const Invocation& call, const fs::path& file) {
+  require_own(call, file, false);
+  const fs::path folder = file.parent_path();
+  require(folder.empty() || fs::is_directory(folder), "cannot write ", file.string(),
+          ": there is no folder ", folder.string());
+}
+
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
   require_own(call, file, bytes.starts_with('{'));
   const Links links = links_of(file);
