@@ -27,9 +27,9 @@ TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfAttentionLayersAndTwoRows) {
   go_to("#view=first");
   for (const char* part :
        {"Encoder layer 0", "Decoder layer 0", "Cross-attention of decoder layer 0"})
-    EXPECT_TRUE(there(std::string("#maps .map[title='") + part + "']")) << part;
+    EXPECT_TRUE(there(std::string("#maps .map-cell[title='") + part + "']")) << part;
   const std::string cross =
-      tab().text("document.querySelector(\"#maps .map[title^='Cross']\").dataset.head");
+      tab().text("document.querySelector(\"#maps .map-cell[title^='Cross'] .map\").dataset.head");
   go_to("#view=head&h=" + cross);
   EXPECT_FALSE(table("pattern").empty());
   go_to("#view=bench");
@@ -42,9 +42,10 @@ TEST_F(Cases, ARunWithoutAnalysisNamesTheCommandsThatItLacks) {
   study.train("relations", "a", {"--steps", "3", "--d-model", "16", "--heads", "2"});
   open_all_views(study.page("a"));
   open(study.page("a", {"--no-measure"}));
-  EXPECT_TRUE(shows("#view", "headlab heads a")) << words("#view");
   EXPECT_TRUE(shows("#headline", "not trained yet")) << words("#headline");
   EXPECT_FALSE(there(".map.own"));
+  go_to("#view=results");
+  EXPECT_TRUE(shows("#view", "headlab heads a")) << words("#view");
 }
 
 TEST_F(Cases, AModelWithoutLayersHasAPage) {

@@ -46,11 +46,17 @@ TEST(PruneTiming, RefusesABatchThatTheExamplesDoNotFill) {
 }
 
 TEST(PruneTiming, WritesTheKeysThatOtherProgramsRead) {
-  Table table = timing_table();
-  table.rows = {{4, 3, 3.5, 2, 1, 0.5, 0.5, 0.25, 0.01}};
+  const std::vector<TimedBatch> batches = {{.batch = 4,
+                                            .full_ms = 4,
+                                            .masked_ms = 3.5,
+                                            .removed_ms = 3,
+                                            .repeated_ms = 5,
+                                            .attention_full_ms = 1,
+                                            .attention_removed_ms = 0.5}};
+  const Table table = timing_table(batches);
   EXPECT_EQ(to_json(Result{.tables = {table}}).at("timing").items()[0].dump(),
-            R"({"batch":4,"full_ms":3,"masked_ms":3.5,"removed_ms":2,"attention_full_ms":1,)"
-            R"("attention_removed_ms":0.5,"attention_saved":0.5,"saved":0.25,"noise":0.01})");
+            R"({"batch":4,"full_ms":4,"masked_ms":3.5,"removed_ms":3,"attention_full_ms":1,)"
+            R"("attention_removed_ms":0.5,"attention_saved":0.5,"saved":0.25,"noise":0.25})");
 }
 
 }  // namespace
