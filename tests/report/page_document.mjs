@@ -203,7 +203,7 @@ const documentListeners = {};
 
 /// The elements of page.html that the scripts ask for.
 const OWN = ['run', 'check', 'tools', 'link', 'theme', 'keys', 'static', 'lessons', 'app', 'views',
-  'controls', 'banner', 'notices', 'view', 'readout', 'meaning', 'skip'];
+  'controls', 'banner', 'notices', 'view', 'readout', 'meaning', 'skip', 'help'];
 
 function makeGlobals(hash) {
   const body = new Element('body'), root = new Element('html');
