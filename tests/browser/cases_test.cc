@@ -40,12 +40,12 @@ TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfAttentionLayersAndTwoRows) {
 
 TEST_F(Cases, ARunWithoutAnalysisNamesTheCommandsThatItLacks) {
   study.train("relations", "a", {"--steps", "3", "--d-model", "16", "--heads", "2"});
-  open_all_views(study.page("a"));
   open(study.page("a", {"--no-measure"}));
   EXPECT_TRUE(shows("#headline", "not trained yet")) << words("#headline");
   EXPECT_FALSE(there(".map.own"));
   go_to("#view=results");
   EXPECT_TRUE(shows("#view", "headlab heads a")) << words("#view");
+  open_all_views(study.page("a"));
 }
 
 TEST_F(Cases, AModelWithoutLayersHasAPage) {

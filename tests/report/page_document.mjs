@@ -228,6 +228,7 @@ function makeGlobals(hash) {
   for (const id of OWN) {
     const element = new Element('div');
     element.setAttribute('id', id);
+    element.hidden = id === 'help';
     body.append(element);
   }
 }

@@ -132,9 +132,7 @@ std::vector<Stop> stops_of(const Tour& tour) {
 RunConfig config_of_tour(const Tour& tour) {
   RunConfig config = recommended_config(tour.task());
   config.task = tour.task();
-  Settings settings = settings_of(config.model);
-  settings.add(settings_of(config.train));
-  settings.set_all_text(tour.settings());
+  settings_of(config).set_all_text(tour.settings());
   fit_heads(config.model);
   fit_to_task(config);
   return config;
