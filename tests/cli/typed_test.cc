@@ -18,8 +18,7 @@ TEST_F(Typed, ProgramBeginsTheCommandsOfResultsHelpAndHints) {
   const std::string program = "build/headlab";
   const Outcome eval = typed_as(program, {"eval", "a"});
   EXPECT_TRUE(holds(eval.out, "command: build/headlab eval a\n")) << eval.out;
-  expect_parts(typed_as(program, {"eval"}).err,
-               {"hint: build/headlab eval runs/full"});
+  expect_parts(typed_as(program, {"eval"}).err, {"hint: build/headlab eval runs/full"});
   expect_parts(typed_as(program, {"eval", "--help"}).out,
                {"example: build/headlab eval", "usage: build/headlab eval RUN",
                 "(build/headlab --help)"});

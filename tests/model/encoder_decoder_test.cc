@@ -1,5 +1,5 @@
-// The encoder-decoder: who sees what, names, captures, interventions where queries and keys differ in
-// number. Read next: with_heads_test.cc, golden_test.cc.
+// The encoder-decoder: who sees what, names, captures, interventions where queries and keys differ
+// in number. Read next: with_heads_test.cc, golden_test.cc.
 #include "headlab/core/model/checkpoint.h"
 #include "headlab/core/model/initial.h"
 #include "headlab/core/ops/ops.h"

@@ -198,8 +198,7 @@ inline std::vector<bool> near_changes(const std::vector<Edit>& edits) {
 /// Empty if the texts are the same.
 inline std::string unified_diff(std::string_view first, std::string_view second) {
   using namespace text_diff;
-  const std::vector<Edit> edits =
-      edits_between(lines_of_text(first), lines_of_text(second));
+  const std::vector<Edit> edits = edits_between(lines_of_text(first), lines_of_text(second));
   const std::vector<bool> near = near_changes(edits);
   const std::vector<std::size_t> differences = differences_of(edits);
   std::string shown;

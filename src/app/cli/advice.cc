@@ -166,7 +166,8 @@ const Command* command_meant_by(const std::string& word) {
 }
 
 const Command* command_with_flag(const std::string& flag) {
-  for (const char* first : {"train", "pattern", "prune"}) {  // whose flags are meant most often
+  const std::vector<std::string> meant_most_often = {"train", "pattern", "prune"};
+  for (const std::string& first : meant_most_often) {
     const Command& command = find_command(first);
     const std::vector<Setting> flags = help_of(command).flags;
     if (std::ranges::count(texts_of(flags, &Setting::name), flag) > 0) return &command;
