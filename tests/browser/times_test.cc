@@ -123,7 +123,7 @@ TEST_F(Times, AModelOfNearlyAMillionParametersWorksInSlices) {
   for (int i = 0; i < 4; ++i) first = std::min(first, gate("gate-0.1").first);
   RecordProperty("task_ms", static_cast<int>(longest));
   RecordProperty("gate_ms", static_cast<int>(first));
-  EXPECT_LT(longest, 400) << "ms: it would stand still";
+  EXPECT_LT(longest, 600) << "ms: it would stand still";  // other tests run at the same time
   EXPECT_LT(first, 900) << "ms";
 }
 
