@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <ranges>
 #include <utility>
@@ -81,6 +82,10 @@ class Fields {
 
 /// Returns the indices 0 to count - 1, the rows of a table whose cells are at an index of several
 /// lists.
-inline auto indices(std::size_t count) { return std::views::iota(std::size_t{0}, count); }
+inline std::vector<std::size_t> indices(std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
 
 }  // namespace headlab
