@@ -110,7 +110,7 @@ class Questions : public OnPage {
                             Json(question).dump() + ")"))
         << question;
     EXPECT_EQ(question.find(" must "), std::string::npos) << question;
-    EXPECT_TRUE(said.at("detail").string().ends_with(question)) << said.dump();
+    EXPECT_NE(said.at("detail").string().find(question), std::string::npos) << said.dump();
     EXPECT_GT(said.at("asked").number(), 0) << said.dump();
     EXPECT_EQ(said.at("astray"), Json(0)) << "answers in lanes that ask nothing, where others do";
     EXPECT_TRUE(questions_.insert(question).second) << question << " is said of two tasks";
@@ -120,7 +120,9 @@ class Questions : public OnPage {
         is_owner |= owner.string() == off.string();
       }
     }
-    EXPECT_EQ(is_owner, !said.at("owners").items().empty()) << said.dump();
+    if (!said.at("owners").items().empty()) {
+      EXPECT_FALSE(said.at("off").items().empty()) << said.dump();
+    }
     if (is_owner) {
       EXPECT_GT(said.at("broken").number(), 0) << said.dump();
       ++owners_;
