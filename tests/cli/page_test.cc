@@ -86,7 +86,7 @@ TEST_F(Pages, SmallModelsKeepScoresAndWeightsOfTheirTraining) {
   EXPECT_EQ(loss("a"), loss("b")) << "not a bit of the training changes";
 }
 
-/// What takes long is left out by its sizes, and its command is named.
+/// Analyses that take long are left out by their sizes, and their commands are named.
 TEST_F(Pages, LeaveOutWhatTakesLong) {
   done(tiny({"--out", "a", "--heads", "8", "--layers", "8", "--d-model", "128", "--steps", "1"}));
   const Outcome page = done({"page", "a"});

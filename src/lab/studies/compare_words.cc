@@ -1,4 +1,4 @@
-// What is concluded about one arm of a comparison. Failing seeds are counted first, and other
+// Conclusion about one arm of a comparison. Failing seeds are counted first, and other
 // conditions that differ between the arms are named. A guard that refuses a conclusion is reported
 // by name. Read next: compare.cc.
 #include "lab/studies/compare_words.h"

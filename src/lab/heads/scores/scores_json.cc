@@ -1,4 +1,4 @@
-// What heads.json has besides its tables: facts of the report, the shared relations with all their
+// Parts of heads.json next to its tables: facts of the report, the shared relations with all their
 // classes, and the distances of patterns.
 // Read next: scores_tables.cc, which writes the scores.
 #include "headlab/core/base/error.h"

@@ -13,7 +13,7 @@ namespace headlab {
 /// Returns every head with its scores. Scores on relations are hidden unless `relations_fit` on a
 /// screen.
 Table heads_table(const HeadsReport& report, const HeadsShown& shown, bool relations_fit);
-/// What is concluded about a relation, and the guard that refused to conclude more ("": none).
+/// Conclusion about a relation, and the guard that refused to conclude more ("": none).
 struct RelationConclusion {
   std::string text, guard;
 };

@@ -17,7 +17,7 @@ export function onCounted(act) {
 
 const keyOf = (off, step) => JSON.stringify([app.state.run, step, [...off].sort()]);
 
-/// What the program counted with all heads after training; null of other sets.
+/// Counts of the program with all heads after training; null of other sets.
 function knownCount(off, step) {
   const {evaluation} = run().facts;
   if (off.length || step != null || !evaluation) return null;

@@ -27,7 +27,7 @@ function slotOf(name) {
   return slot < 0 && targets.length === 1 ? 0 : slot;
 }
 
-/// What a token is called: a letter if every token is one character.
+/// Name for a token: a letter if every token is one character.
 export const unitOf = () => (task().tokens.every((token) => [...token].length === 1)
   ? 'letter' : 'token');
 

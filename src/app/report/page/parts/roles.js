@@ -14,7 +14,7 @@ import {
 const kShared = 0.15;
 const kPart = 0.35;
 
-/// What a relation is without a head: {main: the owner, or the heads that share it, others: heads
+/// Heads of a relation: {main: the owner, or the heads that share it, others: heads
 /// that attend to its keys too, kind: owner, split, shared, none, untested or unknown, source:
 /// program, page or tracked, by: of each head its mass, baseline and lift}.
 const noHeads = (kind, source) => ({main: [], others: [], kind, source, by: new Map()});

@@ -15,7 +15,7 @@ import {isWide, lanesBoard} from './first_lanes.js';
 import {headMaps} from './first_maps.js';
 import {stepRows, stepStrip, toStep} from './first_steps.js';
 
-/// What the main button does: back from an earlier step, ablate what the reader selected, or take
+/// Action of the main button: back from an earlier step, ablate what the reader selected, or take
 /// the next step.
 function mainAct() {
   const rows = stepRows();

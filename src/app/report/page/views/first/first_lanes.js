@@ -133,7 +133,7 @@ function laneSvg(one, size, height, arcs) {
     (one.r >= 0 ? keys : keys.slice(0, 1)).map((key) => discOf(one, key, box)));
 }
 
-/// What a question asks for, in a line; of `same class` the letters of the query's class.
+/// Meaning of a question, in a line; of `same class` the letters of the query's class.
 function meaningOf(one) {
   const {name, spec = '', tokens} = task();
   if (one.r < 0) return '';
@@ -323,7 +323,7 @@ function exampleName() {
 /// The first layer whose keys are the source.
 const sourceLayer = () => run().attentionLayers.findIndex(({kind}) => kind !== 'self');
 
-/// What the signs of the board mean.
+/// Legend of the signs of the board.
 function boardLegend() {
   const {asked = 0, right = 0, known} = answerCounts() || {};
   const isOff = brokenPositions().size > 0;

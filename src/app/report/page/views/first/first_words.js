@@ -159,7 +159,7 @@ export const HEADLINES = [
 
 // ---- the line below the headline -------------------------------------------------------------
 
-/// What breaks in the example: at the query if there are several targets.
+/// Answers that break in the example: at the query if there are several targets.
 function exampleWords({answers, several}) {
   if (!answers?.asked) return '';
   const {asked, right, broken} = answers;
