@@ -100,7 +100,8 @@ function survivesPicture(x) {
   const wide = Math.min(26, WIDTH / points.length);
   return picture(points.map(({kept, heads}, i) => {
     const isKept = heads.some((h) => idOfPair(h) === x.at);
-    const look = `${isKept ? 'fill' : 'hollow'}${kept === set.length ? ' enough' : ''}`;
+    const shade = isKept ? 'fill' : 'hollow';
+    const look = kept === set.length ? `${shade} enough` : shade;
     return [
       svgNode('rect', {class: look, x: i * wide + 2, y: 4, rx: 2,
         width: Math.max(1, wide - 5), height: 26}),

@@ -83,7 +83,8 @@ function workWords({owners, share}) {
   const one = owners.length === 1;
   if (share == null || share < 0.9) return one ? 'has a question of its own'
     : 'have a question of their own';
-  return `${one ? 'does' : 'do'} ${share >= 0.995 ? '' : 'most of '}the work`;
+  const verb = one ? 'does' : 'do';
+  return share >= 0.995 ? `${verb} the work` : `${verb} most of the work`;
 }
 
 /// The number of heads that find the keys of the only question.
