@@ -16,54 +16,79 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Without hyphens and in small letters, as words are compared.
-constexpr OtherNames kOtherNames[] = {
-    {"start", "tour|demo|tutorial|intro|introduction|begin|hello|quickstart|quick|init|guide|try"},
+const std::vector<OtherNames> kOtherNames = {
+    {"start",
+     {"tour", "demo", "tutorial", "intro", "introduction", "begin", "hello", "quickstart", "quick",
+      "init", "guide", "try"}},
     {"train",
-     "fit|learn|teach|finetune|pretrain|retrain|resume|continue|optimize|optimise|training|new|"
-     "create|make|build|run|go|execute|finetuning"},
+     {"fit", "learn", "teach", "finetune", "pretrain", "retrain", "resume", "continue", "optimize",
+      "optimise", "training", "new", "create", "make", "build", "run", "go", "execute",
+      "finetuning"}},
     {"eval",
-     "evaluate|evaluation|test|validate|validation|score|accuracy|loss|check|measure|metric|"
-     "metrics|verify|assess|perplexity"},
+     {"evaluate", "evaluation", "test", "validate", "validation", "score", "accuracy", "loss",
+      "check", "measure", "metric", "metrics", "verify", "assess", "perplexity"}},
     {"sample",
-     "generate|generation|predict|prediction|infer|inference|complete|write|chat|talk|prompt|ask|"
-     "decode|answer|translate"},
-    {"sweep", "grid|search|gridsearch|tune|scan|hyperparameters|experiment|experiments|vary|study"},
+     {"generate", "generation", "predict", "prediction", "infer", "inference", "complete", "write",
+      "chat", "talk", "prompt", "ask", "decode", "answer", "translate"}},
+    {"sweep",
+     {"grid", "search", "gridsearch", "tune", "scan", "hyperparameters", "experiment",
+      "experiments", "vary", "study"}},
     {"compare",
-     "diff|difference|versus|vs|contrast|ttest|significance|statistics|stats|comparison|"
-     "correlate"},
-    {"runs", "ls|dir|status|info|models|folder|overview|summary|summarize|summarise|find|listruns"},
-    {"import", "load|download|read|get|fetch|pull|huggingface|hf"},
-    {"export", "save|dump|convert|store"},
-    {"bench", "benchmark|speed|time|timing|profile|perf|performance|throughput|latency"},
-    {"show", "example|examples|task|data|dataset|datasets|print|cat|preview|describe"},
+     {"diff", "difference", "versus", "vs", "contrast", "ttest", "significance", "statistics",
+      "stats", "comparison", "correlate"}},
+    {"runs",
+     {"ls", "dir", "status", "info", "models", "folder", "overview", "summary", "summarize",
+      "summarise", "find", "listruns"}},
+    {"import", {"load", "download", "read", "get", "fetch", "pull", "huggingface", "hf"}},
+    {"export", {"save", "dump", "convert", "store"}},
+    {"bench",
+     {"benchmark", "speed", "time", "timing", "profile", "perf", "performance", "throughput",
+      "latency"}},
+    {"show",
+     {"example", "examples", "task", "data", "dataset", "datasets", "print", "cat", "preview",
+      "describe"}},
     {"heads",
-     "head|roles|role|owner|owners|specialisation|specialization|analyse|analyze|analysis|inspect|"
-     "interpret|examine|rank|detect|identify|discover"},
+     {"head", "roles", "role", "owner", "owners", "specialisation", "specialization", "analyse",
+      "analyze", "analysis", "inspect", "interpret", "examine", "rank", "detect", "identify",
+      "discover"}},
     {"pattern",
-     "patterns|attention|weights|map|maps|heatmap|attend|matrix|matrices|attn|attentions|"
-     "highlight"},
-    {"history", "log|logs|timeline|emergence|progress|track|evolution|learningcurve|watch|monitor"},
-    {"page",
-     "plot|visualize|visualise|visualization|visualisation|viz|vis|view|draw|graph|chart|figure|"
-     "picture|image|render|html|report|dashboard|open|display|serve|ui|gui|web|browser|browse|"
-     "webpage|website|publish|share|see|look|playground|explore|interact|interactive|animate"},
+     {"patterns", "attention", "weights", "map", "maps", "heatmap", "attend", "matrix", "matrices",
+      "attn", "attentions", "highlight"}},
+    {"history",
+     {"log", "logs", "timeline", "emergence", "progress", "track", "evolution", "learningcurve",
+      "watch", "monitor"}},
+    {"page", {"plot",        "visualize", "visualise",  "visualization", "visualisation",
+              "viz",         "vis",       "view",       "draw",          "graph",
+              "chart",       "figure",    "picture",    "image",         "render",
+              "html",        "report",    "dashboard",  "open",          "display",
+              "serve",       "ui",        "gui",        "web",           "browser",
+              "browse",      "webpage",   "website",    "publish",       "share",
+              "see",         "look",      "playground", "explore",       "interact",
+              "interactive", "animate"}},
     {"explain",
-     "define|definition|meaning|glossary|doc|docs|man|manual|what|why|how|term|terms|lesson|"
-     "lessons"},
-    {"list", "options|available"},
-    {"completion", "autocomplete|completions|tab"},
-    {"cost", "flops|memory|size|params|parameters|count|compute|complexity|estimate"},
+     {"define", "definition", "meaning", "glossary", "doc", "docs", "man", "manual", "what", "why",
+      "how", "term", "terms", "lesson", "lessons"}},
+    {"list", {"options", "available"}},
+    {"completion", {"autocomplete", "completions", "tab"}},
+    {"cost",
+     {"flops", "memory", "size", "params", "parameters", "count", "compute", "complexity",
+      "estimate"}},
     {"ablate",
-     "ablation|knockout|silence|zero|disable|mask|lesion|intervene|intervention|turnoff|switchoff|"
-     "mute|suppress|kill|erase"},
-    {"circuits", "circuit|qk|ov|composition"},
-    {"patch", "patching|activationpatching|trace|tracing|causaltracing|causal|swap|restore"},
-    {"attribute", "attribution|dla|saliency|importance|contribution|contributions|blame"},
-    {"lens", "logitlens|probe"},
-    {"rollout", "flow|attentionrollout|attentionflow"},
-    {"edges", "edge"},
-    {"prune", "remove|rm|delete|compress|shrink|cut|trim|reduce|drop|pruning|thin|slim|sparsify"},
-    {"curve", "pareto|tradeoff|subset|subsets|bestsubset|pruningcurve"},
+     {"ablation", "knockout", "silence", "zero", "disable", "mask", "lesion", "intervene",
+      "intervention", "turnoff", "switchoff", "mute", "suppress", "kill", "erase"}},
+    {"circuits", {"circuit", "qk", "ov", "composition"}},
+    {"patch",
+     {"patching", "activationpatching", "trace", "tracing", "causaltracing", "causal", "swap",
+      "restore"}},
+    {"attribute",
+     {"attribution", "dla", "saliency", "importance", "contribution", "contributions", "blame"}},
+    {"lens", {"logitlens", "probe"}},
+    {"rollout", {"flow", "attentionrollout", "attentionflow"}},
+    {"edges", {"edge"}},
+    {"prune",
+     {"remove", "rm", "delete", "compress", "shrink", "cut", "trim", "reduce", "drop", "pruning",
+      "thin", "slim", "sparsify"}},
+    {"curve", {"pareto", "tradeoff", "subset", "subsets", "bestsubset", "pruningcurve"}},
 };
 
 /// Returns a word in small letters without hyphens.
@@ -160,7 +185,7 @@ std::span<const OtherNames> other_names() { return kOtherNames; }
 const Command* command_meant_by(const std::string& word) {
   const std::string plain = without_hyphens(word);
   for (const OtherNames& row : kOtherNames) {
-    if (std::ranges::count(split(row.words, '|'), plain) > 0) return &find_command(row.command);
+    if (std::ranges::count(row.words, plain) > 0) return &find_command(row.command);
   }
   return nullptr;
 }

@@ -14,9 +14,10 @@
 
 namespace headlab::cli {
 
-/// Words that people use for a command, joined by |.
+/// Words that people use for a command.
 struct OtherNames {
-  const char *command, *words;
+  std::string command;
+  std::vector<std::string> words;
 };
 std::span<const OtherNames> other_names();
 

@@ -11,17 +11,20 @@
 namespace headlab::cli {
 namespace {
 
-/// Flags of other programs, for commands with the setting `beside`.
-constexpr struct {
-  const char *flags, *beside, *instead;
-} kElsewhere[] = {{"--epochs", "steps", "did you mean '--steps'?"},
-                  {"--batch-size", "batch", "did you mean '--batch'?"},
-                  {"--learning-rate", "lr", "did you mean '--lr'?"},
-                  {"--output|-o", "out", "did you mean '--out'?"},
-                  {"--shard", "jobs",
-                   "the same command, given to several processes, shares the work"},
-                  {"--prune|--keep|--finetune|--from-scratch|--gate-steps", "collect",
-                   "the runs of a sweep are pruned by `headlab curve SWEEP/GROUP`"}};
+/// Flags of other programs or commands, and what to do instead in a command with this setting.
+struct FlagElsewhere {
+  std::vector<std::string> flags;
+  std::string setting, instead;
+};
+const std::vector<FlagElsewhere> kElsewhere = {
+    {{"--epochs"}, "steps", "did you mean '--steps'?"},
+    {{"--batch-size"}, "batch", "did you mean '--batch'?"},
+    {{"--learning-rate"}, "lr", "did you mean '--lr'?"},
+    {{"--output", "-o"}, "out", "did you mean '--out'?"},
+    {{"--shard"}, "jobs", "the same command, given to several processes, shares the work"},
+    {{"--prune", "--keep", "--finetune", "--from-scratch", "--gate-steps"},
+     "collect",
+     "the runs of a sweep are pruned by `headlab curve SWEEP/GROUP`"}};
 
 }  // namespace
 
@@ -100,9 +103,10 @@ static std::optional<UsageError> flag_of_another(const std::string& flag,
 
 UsageError Invocation::unknown_flag(const std::string& flag) const {
   if (const std::optional<UsageError> moved = flag_that_is_a_command(flag)) return *moved;
-  for (const auto& [flags, beside, instead] : kElsewhere) {
-    if (std::ranges::count(split(flags, '|'), flag) > 0 && settings_.find(beside) != nullptr) {
-      return UsageError(text("unknown flag '", flag, "'; ", instead), example());
+  for (const FlagElsewhere& row : kElsewhere) {
+    const bool is_named = std::ranges::count(row.flags, flag) > 0;
+    if (is_named && settings_.find(row.setting) != nullptr) {
+      return UsageError(text("unknown flag '", flag, "'; ", row.instead), example());
     }
   }
   const std::string setting = flag.starts_with("--") ? flag.substr(2) : "";
