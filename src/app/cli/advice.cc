@@ -212,9 +212,7 @@ std::string call_of(const Command& command) {
 
 std::string call_for_word(const std::string& word) {
   if (is_run(word)) return text(program_call(), " page ", shell_word(word));
-  std::string lists = find_command("list").positionals;
-  std::erase_if(lists, [](char c) { return c == '[' || c == ']'; });
-  const bool is_list = std::ranges::count(split(lists, '|'), word) > 0;
+  const bool is_list = std::ranges::count(list_names(), word) > 0;
   if (is_list) return text(program_call(), " list ", word);
   const std::string task = word.substr(0, word.find(':'));
   const bool is_task = std::ranges::count(texts_of(task_table(), &TaskEntry::name), task) > 0;

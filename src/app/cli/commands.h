@@ -33,6 +33,9 @@ std::vector<std::string> table_names(const Command& command);
 bool has_tables(const Command& command);
 /// Adds the commands of another program, in place of those added before.
 void set_own_commands(const std::vector<Command>& own);
+/// Returns the lists that `headlab list` prints.
+std::vector<std::string> list_names();
+
 /// Return the texts of `headlab --help` and of a command's help.
 std::string program_help();
 /// Returns the same with all commands.

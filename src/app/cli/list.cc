@@ -160,11 +160,13 @@ Result list_shape() {
   return shape;
 }
 
+std::vector<std::string> list_names() { return texts_of(kLists, &ListKind::name); }
+
 Output list(Invocation& call) {
   call.read({});
   if (call.positionals().empty()) return list_lists();
   const std::string& what = call.positionals()[0];
-  require_known("list", what, texts_of(kLists, &ListKind::name));
+  require_known("list", what, list_names());
   if (what == "verdicts") return list_conclusions();
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;
