@@ -302,6 +302,24 @@ TEST_F(Arms, AreGroupsOfASweepAndRuns) {
                {"two of its runs have seed 4"});
 }
 
+TEST_F(Arms, NameEachValueOfASettingThatDiffersAmongTheirRuns) {
+  RunConfig config = tiny_config();
+  std::string name;
+  for (const Index steps : {1000, 100}) {  // one is the beginning of the other
+    config.train.steps = steps;
+    config.train.seed = steps;
+    const fs::path run = folder_ / text("steps", steps);
+    create_run(run, config);
+    write_file(run / "cell.json",
+               R"({"loss":1,"accuracy":0.5,"parameters":1,"keys":2,"roles":[]})");
+    name += text(name.empty() ? "" : "+", run.string());
+  }
+  const Arm arm = arms_of(name, find_measure("loss")).at(0);
+  const auto steps = std::ranges::find(arm.conditions, "steps", &ArmCondition::name);
+  ASSERT_NE(steps, arm.conditions.end());
+  EXPECT_EQ(steps->value, "100 and 1000");
+}
+
 TEST_F(Arms, NameSeedsThatAreNotFinished) {
   fs::remove(sweep_ / "heads=2,seed=9" / "cell.json");
   const Measure& loss = find_measure("loss");

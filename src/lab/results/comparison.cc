@@ -246,9 +246,14 @@ double least_effect(std::int64_t seeds, double alpha) {
   double high = 16;
   while (high - low > 0.01) {
     const double middle = (low + high) / 2;
-    (has_power(seeds, middle, alpha) ? high : low) = middle;
+    if (has_power(seeds, middle, alpha)) {
+      high = middle;
+    } else {
+      low = middle;
+    }
   }
-  return found->second = high;
+  found->second = high;
+  return high;
 }
 
 }  // namespace

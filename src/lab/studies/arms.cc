@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
@@ -222,16 +223,23 @@ std::vector<ArmCondition> conditions_of(const fs::path& run, const std::optional
   return conditions;
 }
 
-/// Adds the conditions of one run to those of the arm: values that differ are joined.
-void add_conditions(std::vector<ArmCondition>& all, const std::vector<ArmCondition>& more) {
-  for (const ArmCondition& one : more) {
-    const auto known = std::ranges::find(all, one.name, &ArmCondition::name);
-    if (known == all.end()) {
-      all.push_back(one);
-    } else if (known->value != one.value && known->value.find(one.value) == std::string::npos) {
-      known->value += " and " + one.value;
+/// Returns the conditions of an arm: the values of its runs that differ are joined.
+std::vector<ArmCondition> conditions_of(const std::vector<fs::path>& runs,
+                                        const std::optional<Pruned>& pruned,
+                                        const Measure& measure) {
+  std::vector<ArmCondition> all;
+  std::map<std::string, std::set<std::string>> values;
+  for (const fs::path& run : runs) {
+    for (const ArmCondition& one : conditions_of(run, pruned, measure)) {
+      if (!values.contains(one.name)) all.push_back(one);
+      values[one.name].insert(one.value);
     }
   }
+  for (ArmCondition& one : all) {
+    const std::set<std::string>& found = values[one.name];
+    one.value = join({found.begin(), found.end()}, " and ");
+  }
+  return all;
 }
 
 void require_new_seed(bool is_new, const std::string& name, std::int64_t seed) {
@@ -246,13 +254,13 @@ Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
     const std::int64_t seed = read_config(run).train.seed;
     require_new_seed(values.emplace(seed, measure.of(run, pruned)).second, name, seed);
     if (!pruned && measure.by == share_difference) arm.targets = targets_of(run);
-    add_conditions(arm.conditions, conditions_of(run, pruned, measure));
     if (!measure.can_fail) continue;
     const double accuracy = pruned ? left_by(*pruned, run).accuracy : reached_by(run).accuracy;
     const bool at_guessing = is_at_guessing(run, pruned);
     if (at_guessing) arm.at_guessing.push_back(seed);
     if (seed_fails(read_config(run).task, accuracy, at_guessing)) arm.failed.push_back(seed);
   }
+  arm.conditions = conditions_of(runs, pruned, measure);
   for (const auto& [seed, value] : values) {
     if (!value) {
       arm.without.push_back(seed);
@@ -268,11 +276,10 @@ Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
 std::vector<Arm> arms_by_role(const std::string& name, const std::vector<fs::path>& runs,
                               const std::optional<Pruned>& pruned, const Measure& measure) {
   std::map<std::int64_t, std::vector<Emergence>> by_seed;
-  std::vector<ArmCondition> conditions;
+  const std::vector<ArmCondition> conditions = conditions_of(runs, pruned, measure);
   for (const fs::path& run : runs) {
     const std::int64_t seed = read_config(run).train.seed;
     require_new_seed(by_seed.emplace(seed, measure.by_role(run, pruned)).second, name, seed);
-    add_conditions(conditions, conditions_of(run, pruned, measure));
   }
   std::vector<Arm> arms;
   for (const auto& [seed, roles] : by_seed) {
