@@ -2,6 +2,7 @@
 // compare_calibration_test.cc, how often the words are wrong.
 #include "headlab/lab/studies/compare.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headlab/core/base/files.h"
