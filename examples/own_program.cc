@@ -64,4 +64,4 @@ int main(int count, char** values) {
             .scores = first}}});
 }
 // prints:
-// successor, a task: what followed this token last time
+// successor: what followed this token last time (a task)

@@ -1241,8 +1241,10 @@ def compare_circuits(model, said):
         compare("circuits: strength", np.linalg.norm(written @ read) / norms, one["strength"], 1e-5)
 
 
-    z = np.array([one["z"] for one in said["compositions"]], float)
-    p = np.maximum(1e-6, [math.erfc(x / math.sqrt(2)) / 2 for x in z])
+    # p counts the pair itself among its random compositions.
+    draws = said["draws"]
+    as_strong = draws * (1 - np.array([one["percentile"] for one in said["compositions"]]) / 100)
+    p = (1 + as_strong) / (1 + draws)
     mark([one["z"] for one in said["compositions"]])
     order, largest = np.argsort(p, kind="stable"), 0.0
     for i, place in enumerate(order):
@@ -1769,6 +1771,19 @@ def compare_statistics(said):
         compare("Holm", reached, said["holm"][i], 1e-9)
 
 
+def compare_used(method, within, sizes):
+    """The least size whose loss is near that of all heads. Sizes that were left out bound it."""
+    mark(method["guard"])
+    if method["guard"] == "guessing":
+        compare("heads used", math.nan, method["used"], 0)
+        return
+    least = max([size + 1 for size in sizes if within and size < within[0]], default=0)
+    if within and least < within[0]:
+        compare("bounds of heads used", [least, within[0]], method["used_bounds"], 0)
+    else:
+        compare("heads used", within[0] if within else math.nan, method["used"], 0)
+
+
 def compare_curve(model, held_out, choosing, said):
     everything = set(model.heads)
     curve = said["curve"]
@@ -1804,7 +1819,7 @@ def compare_curve(model, held_out, choosing, said):
                 method["rank_correlation"], 1e-9)
         within = [p["kept"] for p in points if p["loss"] <= curve["full"]["loss"] + 0.01 * (
             curve["none"]["loss"] - curve["full"]["loss"])]
-        compare("heads used", within[0] if within else math.nan, method["used"], 0)
+        compare_used(method, within, sizes)
         for point in points:
             mark(point["heads"])
             kept = {tuple(head) for head in point["heads"]}
