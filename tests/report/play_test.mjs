@@ -55,7 +55,7 @@ for (let w = 0; w < 4; ++w) {
 const {user, system} = process.cpuUsage(start);
 const [, bytes] = windows.sort((one, other) => one - other);
 const rate = 1000 / ((user + system) / 1e6);
-expect(rate >= 80, `${rate} steps in a second of CPU time`);
+expect(rate >= 30, `${rate} steps in a second of CPU time`);
 expect(bytes < 4000, `${bytes} bytes allocated in a step`);
 
 // ---- gradients of all parameters, in double ---------------------------------------------------
