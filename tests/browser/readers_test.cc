@@ -182,7 +182,7 @@ TEST_F(Readers, WithoutScriptsSeeConclusionMapsAndScores) {
   EXPECT_FALSE(tab().holds("document.getElementById('static').hidden"));
   EXPECT_TRUE(tab().holds("document.getElementById('app').hidden"));
   EXPECT_TRUE(shows("#conclusion", "4 heads")) << words("#conclusion");
-  EXPECT_TRUE(shows("#conclusion", "has to look at the token 1 back")) << "what is asked";
+  EXPECT_TRUE(shows("#conclusion", "the model names the token 1 back")) << "what is asked";
   EXPECT_TRUE(shows("h1", "full"));
   EXPECT_TRUE(there("#scores-table tbody tr"));
   EXPECT_TRUE(shows("#static pre", "0.3") && shows("#static pre", "█")) << words("#static pre");

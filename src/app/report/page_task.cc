@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/report/page_parts.h"
+#include "app/report/task_words.h"
 #include "headlab/core/train/streams.h"
 
 namespace headlab {
@@ -98,7 +99,8 @@ Json task_facts(const Task& task) {
                     {"features", shape.features},
                     {"tokens", token_texts(task)},
                     {"target_names", task.target_names()},
-                    {"relations", task.relations()},
+                    {"relations", spoken_relations(task)},
+                    {"question", question_of(task)},
                     {"control", task.is_control()},
                     {"needed", task.needed_heads() > 0 ? Json(task.needed_heads()) : Json()}});
   const std::vector<std::string> answers = answer_texts(task);

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "app/report/page_html.h"
+#include "app/report/task_words.h"
 #include "headlab/app/report/page.h"
 #include "headlab/core/base/text.h"
 #include "headlab/core/tasks/table.h"
@@ -81,12 +82,12 @@ class PlayedTask {
                               {"causal", shape().architecture == Architecture::decoder},
                               {"digits", letters_}});
     if (!header.answers.empty()) json["answers"] = header.answers;
-    Json& relations = json["relations"] = Json::array();
+    json["question"] = question_of(*task_);
+    Json relations = spoken_relations(*task_);
     for (std::size_t r = 0; r < relations_.size(); ++r) {
-      Json relation = to_json(relations_[r]);
-      relation["fixed"] = fixed_[r] ? Json(*fixed_[r]) : Json();
-      relations.push_back(std::move(relation));
+      relations.items()[r]["fixed"] = fixed_[r] ? Json(*fixed_[r]) : Json();
     }
+    json["relations"] = std::move(relations);
     Json& targets = json["targets"] = Json::array();
     const std::vector<std::string> names = task_->target_names();
     for (Index k = 0; k < std::ssize(names); ++k) {

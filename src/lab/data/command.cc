@@ -347,6 +347,11 @@ AllowedCommands::AllowedCommands(const std::vector<std::string>& specs) : before
 
 AllowedCommands::~AllowedCommands() { allowed() = before_; }
 
+const Header* header_of_command(const Task& task) {
+  const auto* from_command = dynamic_cast<const TaskOf<FromCommand>*>(&task);
+  return from_command == nullptr ? nullptr : &from_command->definition().header;
+}
+
 TaskEntry command_task() {
   TaskEntry entry{"command",
                   "your own sequences and truth, from a program that prints lines of JSON",

@@ -169,6 +169,11 @@ std::string advice_of(std::string_view parameters) {
 
 }  // namespace
 
+const Header* header_in_file(const Task& task) {
+  const auto* from_file = dynamic_cast<const TaskOf<FromFile>*>(&task);
+  return from_file == nullptr ? nullptr : &from_file->definition().header;
+}
+
 FilePlaces places_in_file(const Task& task, Split split, std::int64_t first, std::int64_t count) {
   const auto* from_file = dynamic_cast<const TaskOf<FromFile>*>(&task);
   if (from_file == nullptr) return {};

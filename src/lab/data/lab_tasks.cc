@@ -9,6 +9,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/results/statistics.h"
+#include "lab/data/sequences.h"
 
 namespace headlab {
 
@@ -48,6 +49,12 @@ std::vector<TaskEntry> lab_tasks() {
 bool add_lab_tasks() {
   more_tasks() = lab_tasks;
   return true;
+}
+
+std::string description_of(const Task& task) {
+  const Header* in_file = header_in_file(task);
+  const Header* header = in_file != nullptr ? in_file : header_of_command(task);
+  return header == nullptr ? "" : header->description;
 }
 
 std::string learned_text(const Learned& learned) {

@@ -154,6 +154,10 @@ Architecture architecture_named(const std::string& name);
 /// Returns the texts of outputs: the header's answers, or its vocabulary.
 const std::vector<std::string>& answers_of(const Header& header);
 
+/// Returns the header of a task `file` or `command`; nullptr for other tasks.
+const Header* header_in_file(const Task& task);
+const Header* header_of_command(const Task& task);
+
 /// Returns the maximum number of milliseconds without output of a program of the task `command`.
 int& command_patience();
 

@@ -16,6 +16,10 @@ namespace headlab {
 /// share (Wilson); "" if nothing is known.
 std::string learned_text(const Learned& learned);
 
+/// Returns the description in the header of the user's own sequences (tasks `file` and `command`);
+/// "" if there is none.
+std::string description_of(const Task& task);
+
 /// Allows the task `command` to start this program, because the user has named it.
 void allow_command(const std::string& command);
 /// Allows tasks, for its lifetime, to start the programs that these specs ("command:PROGRAM") name,

@@ -8,7 +8,7 @@ import {
 } from '../state/state.js';
 import {costOf, partnerOf} from './heads.js';
 import {rolesAt} from './roles.js';
-import {questionOfTask, spokenName} from './task_words.js';
+import {spokenName} from './task_words.js';
 
 /// The most lanes that fit on the first screen.
 const MOST_LANES = 5;
@@ -16,7 +16,7 @@ const MOST_LANES = 5;
 /// The name of a relation of this run's task.
 export const spoken = (name) => spokenName(name, task());
 /// The question of this run's task.
-export const questionSentence = () => questionOfTask(task());
+export const questionSentence = () => task().question;
 
 /// The target that a relation answers; -1 if there are several and none has its name. Stored
 /// patterns answer nothing: their one target is the lane of the chosen head.

@@ -1,6 +1,6 @@
 // The words of the playground: names of questions and heads, and the headline, which is the result
 // of the last action or the last event.
-import {questionOfTask, spokenName} from '../parts/task_words.js';
+import {spokenName} from '../parts/task_words.js';
 import {currentTask, knobs, view} from './play_state.js';
 
 /// More about the tasks that the page knows: a title, the question, names and colours of relations.
@@ -35,18 +35,15 @@ function aboutTask(task) {
   const usual = {relations: 4, induction: 2, sort: 1, english: 4}[task.name];
   return task.relations.length === usual ? about : {};
 }
-const asWords = (task) => ({
-  name: task.name, relations: task.relations, target_names: task.targets.map(({name}) => name),
-});
 export const titleOfTask = (task) => aboutTask(task).title ?? `Task ${task.spec}`;
-export const askedOfTask = (task) => aboutTask(task).ask ?? questionOfTask(asWords(task));
+export const askedOfTask = (task) => aboutTask(task).ask ?? task.question;
 export const colorOf = (i) => {
   const color = aboutTask(currentTask()).colors?.[i] ?? i;
   return color < MOST_COLORS ? color : 'none';
 };
 export const roleOfQuestion = (i) => (colorOf(i) === 'none' ? 'none' : `q${colorOf(i)}`);
 export const nameOfQuestion = (i, task = currentTask()) =>
-  aboutTask(task).names?.[i] ?? spokenName(task.relations[i].name, asWords(task));
+  aboutTask(task).names?.[i] ?? spokenName(task.relations[i].name, task);
 export const nameOfHead = (lab, x) => `${Math.floor(x / lab.headsInLayer)}.${x % lab.headsInLayer}`;
 
 /// 98%, or 99.9% where rounding would say 100%.

@@ -6,8 +6,8 @@ import {
   aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,
 } from '../../draw/ui.js';
 import {
-  app, chosen, example, go, headsOf, isLive, noModel, onlyGate, onlyHeads, ownedBy, prunedRuns,
-  relation, run, task, trace,
+  app, chosen, example, go, headsOf, isLive, noModel, onlyGate, onlyHeads, prunedRuns, relation,
+  run, task, trace,
 } from '../../state/state.js';
 import {attentionLayerName, costOf, lossWithout, signed} from '../../parts/heads.js';
 import {chosenPicture, lockShown, lockedCell, patternCommand} from '../../parts/pattern.js';
@@ -15,6 +15,7 @@ import {
   answersAt, dial, hidesCells, logitsAt, measure, oracleHint, showMeasured,
 } from '../../parts/measure.js';
 import {curvePicture, methodNow, methodsOf} from '../../parts/curve.js';
+import {questionSentence, roleOfHead, spoken} from '../../parts/questions.js';
 
 // ---- gates -----------------------------------------------------------------------------------
 
@@ -29,8 +30,9 @@ function costNow(x) {
   return {cost: off - on, more: off - on > 0.01 + 2 * Math.max(0, alone)};
 }
 
-function gateOf(x, layer) {
+function gateOf(x) {
   const {at} = x;
+  const {question, mark, color} = roleOfHead(x);
   const set = (v) => {
     const gates = {...app.state.gates, [at]: v};
     if (v === 1) delete gates[at];
@@ -57,7 +59,7 @@ function gateOf(x, layer) {
     chip.classList.toggle('more', more);
   });
   return el('div', {class: 'gate'}, el('label', null, box, ` ${at}`), slider, out, chip,
-    el('span', {class: 'muted small'}, ownedBy({m: layer.index, place: x.place}).join(', ')));
+    el('span', {class: `small c${color}`}, question ? `${mark} ${spoken(question.name)}` : ''));
 }
 
 /// A gate for each head, layer by layer.
@@ -65,7 +67,7 @@ const faders = () => el('div', null,
     run().attentionLayers.filter((layer) => layer.heads.length).map((layer) =>
       el('fieldset', {class: 'gates'},
         el('legend', {class: 'small muted'}, attentionLayerName(layer)),
-        headsOf().filter((x) => x.m === layer.index).map((x) => gateOf(x, layer)))),
+        headsOf().filter((x) => x.m === layer.index).map((x) => gateOf(x)))),
   );
 
 // ---- sets ------------------------------------------------------------------------------------
@@ -195,7 +197,7 @@ function answers() {
   const t = Math.min(app.state.q ?? example().length - 1, example().length - 1);
   const mark = (ok) => (ok ? '✓' : '✗');
   const rows = answersAt(t).map(({name, right, ok, likeliest}) => [
-    name, right ?? '–', right === null ? '' : mark(ok),
+    spoken(name), right ?? '–', right === null ? '' : mark(ok),
     likeliest.map(([words, share]) => `${words} ${share.toFixed(3)}`).join('  '),
   ]);
   if (!rows.length) return [];
@@ -229,7 +231,7 @@ export const benchView = {
     if (!isLive()) return main.append(noModel());
     const heads = headsOf().length > 0;
     main.append(
-      el('p', null, 'This is the trained model itself: move a gate, hide an edge, ' +
+      el('p', null, `${questionSentence()} This is the trained model: move a gate, hide an edge, ` +
         `${example().vectors ? '' : 'type tokens, '}and everything after it is computed again.`),
       dial({again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`}),
       el('div', {class: 'columns'},
