@@ -121,6 +121,20 @@ TEST_F(Tracking, SplitBeginsAtTheFirstStepOfTheLastSplit) {
   EXPECT_EQ(written(folder_ / "run", {0.5}).parted, -1);  // logs without divisions
 }
 
+TEST_F(Tracking, NoteTellsRelationsWithoutAHeadFromThoseNotScored) {
+  std::ofstream log(folder_ / "run" / "heads.jsonl");
+  log << R"({"step":10,"attention":["a"],"best":{"found":[0,0],"missed":[0,0],"unscored":[0,0]},)"
+      << R"("heads":[{"layer":0,"head":0,"lift":{"found":0.9,"missed":0.1,"unscored":null}}]})"
+      << "\n";
+  log.close();
+  const Result result = result_of(read_heads_history(open_run(folder_ / "run")));
+  EXPECT_EQ(result.table("relations").note,
+            "step by step: --csv --table lifts\n"
+            "no head has a role at the last step (lift below 0.3): missed\n"
+            "not scored: no query asks for the keys, or every sequence has the same keys: "
+            "unscored");
+}
+
 TEST_F(Tracking, RoleAbsentAtTheEndDoesNotEmerge) {
   EXPECT_EQ(written(folder_ / "run", {0.2, 0.9, 0.29}).emergence_step, -1);
   EXPECT_EQ(written(folder_ / "run", {0.2, NAN}).emergence_step, -1);

@@ -179,6 +179,15 @@ TEST(HistoryFigure, EmergenceLabelsDoNotOverlap) {
   expect_drawn(picture, "report/figure_history");
 }
 
+TEST(HistoryFigure, TellsRelationsWithoutAHeadFromThoseNotScored) {
+  HeadsHistory history;
+  history.steps = {50, 60};
+  history.relations = {{"same", {0, 3}, {0.1, 0.2}, -1}};
+  EXPECT_TRUE(history_figure(history).sentence.starts_with("No role emerges: no head has a lift"));
+  history.relations[0].lifts = {NAN, NAN};
+  EXPECT_EQ(history_figure(history).sentence, "No relation could be scored.");
+}
+
 TEST(DivisionsFigure, MirrorsTheMassOfTwoHeads) {
   HeadsReport report{.heads = {{{0, 0}}, {{0, 1}}}, .relations = {{.relation = {"larger", ""}}}};
   EXPECT_THROW(divisions_figure(report), Error);

@@ -101,7 +101,7 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
 /// Values of a relation in several runs.
 struct RelationInRuns {
   std::string name;
-  std::vector<double> lifts{}, owned{};  // by run
+  std::vector<double> lifts{}, owned{};  // in the runs in which the relation can be tested
   std::vector<Division> divisions{};     // in the runs in which heads share the relation
 
   Interval lift() const { return within(t_interval(lifts), -HUGE_VAL, 1); }
@@ -129,12 +129,27 @@ struct RelationInRuns {
   }
 };
 
+/// Returns a note on the relations that no run can test; "" if there are none.
+std::string untested_note(const std::vector<RelationInRuns>& relations) {
+  std::vector<std::string> names;
+  for (const RelationInRuns& one : relations) {
+    if (one.lifts.empty()) names.push_back(one.name);
+  }
+  if (names.empty()) return "";
+  return text("not tested, because fewer than ", kFewestExamples,
+              " examples ask for the keys or every sequence has the same keys: ",
+              join(names, ", "));
+}
+
 Table table_over_runs(const std::vector<RelationInRuns>& relations) {
   using Row = RelationInRuns;
   Fields<Row> fields;
   fields.add(Column("relation", "relation", "the keys to attend to").no_legend(), &Row::name);
+  fields.add(Column("tested", "tested",
+                    "runs in which it can be tested; the other columns are about these"),
+             [](const Row& row) { return std::ssize(row.lifts); });
   fields.add(
-      Column("owned", "owned", "share of the runs in which a head owns it").fixed(2).no_legend(),
+      Column("owned", "owned", "share of these runs in which a head owns it").fixed(2).no_legend(),
       [](const Row& row) { return t_interval(row.owned).mean; });
   fields.add(Column("lift", "lift", "lift of the best head, mean over runs").fixed(3).no_legend(),
              [](const Row& row) { return row.lift().mean; });
@@ -151,16 +166,17 @@ Table table_over_runs(const std::vector<RelationInRuns>& relations) {
                     "same parts, 0 by chance; mean over pairs of runs")
                  .fixed(2),
              &Row::mean_agreement);
-  return fields.table({.name = "relations"}, relations);
+  return fields.table({.name = "relations", .note = untested_note(relations)}, relations);
 }
 
 std::vector<std::string> relation_names(const HeadsReport& report) {
   return texts_of(report.relations, [](const RelationWinner& one) { return one.relation.name; });
 }
 
-/// Adds the values of a run.
+/// Adds the values of a run for the relations that can be tested in it.
 void add_run(const HeadsReport& report, std::vector<RelationInRuns>& relations) {
   for (const std::size_t r : indices(relations.size())) {
+    if (!report.is_judged(r)) continue;
     relations[r].lifts.push_back(report.best_score(r).lift);
     relations[r].owned.push_back(report.relations[r].owned ? 1 : 0);
     if (const Division* one = report.division_of(r)) relations[r].divisions.push_back(*one);

@@ -194,6 +194,18 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation, do
   return picture;
 }
 
+/// Returns the sentence below the lifts over training.
+static std::string emergence_sentence(const HeadsHistory& history,
+                                      const std::vector<std::string>& emergences) {
+  const auto is_scored = [](const RelationHistory& one) { return std::isfinite(one.lifts.back()); };
+  if (std::ranges::none_of(history.relations, is_scored)) return "No relation could be scored.";
+  if (emergences.empty()) return "No role emerges: no head has a lift of 0.3 at the last step.";
+  return text(
+      "Lift of the best head of each relation over training; Emergence steps (dashed "
+      "lines): ",
+      join(emergences, ", "), ".");
+}
+
 Picture history_figure(const HeadsHistory& history, double width) {
   Plot plot{.x = {.label = "step", .logarithmic = true}, .y = {.label = "lift", .high = 1.05}};
   std::vector<std::string> emergences;
@@ -213,12 +225,7 @@ Picture history_figure(const HeadsHistory& history, double width) {
     emergences.push_back(text(relation.name, " at step ", relation.emergence_step));
   }
   std::ranges::sort(plot.across, {}, &Across::x);
-  return plotted("When each role emerges",
-                 emergences.empty() ? "No role emerges."
-                                    : text("Lift of the best head of each relation over training; "
-                                           "Emergence steps (dashed lines): ",
-                                           join(emergences, ", "), "."),
-                 {plot}, width);
+  return plotted("When each role emerges", emergence_sentence(history, emergences), {plot}, width);
 }
 
 Picture curve_figure(const CurveOverRuns& curve, double width) {

@@ -4,9 +4,12 @@
 #include "headlab/lab/heads/scores/tracking.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
@@ -136,6 +139,27 @@ HeadsHistory read_heads_history(const Run& run) {
   return history;
 }
 
+/// Returns a line on the relations for which `is_meant` holds; "" if there are none.
+template <class IsMeant>
+static std::string line_on(const char* what, const HeadsHistory& history, const IsMeant& is_meant) {
+  std::vector<std::string> names;
+  for (const RelationHistory& one : history.relations) {
+    if (is_meant(one)) names.push_back(one.name);
+  }
+  return names.empty() ? "" : text("\n", what, ": ", join(names, ", "));
+}
+
+/// Returns why relations have no emergence step: no head has a role, or no head was scored.
+static std::string reasons_text(const HeadsHistory& history) {
+  const auto is_scored = [](const RelationHistory& one) { return std::isfinite(one.lifts.back()); };
+  const auto has_no_role = [&](const RelationHistory& one) {
+    return is_scored(one) && one.emergence_step < 0;
+  };
+  return line_on("no head has a role at the last step (lift below 0.3)", history, has_no_role) +
+         line_on("not scored: no query asks for the keys, or every sequence has the same keys",
+                 history, std::not_fn(is_scored));
+}
+
 /// Returns a step, null if it never came.
 static Json step_or_null(Index step) { return step < 0 ? Json() : Json(step); }
 
@@ -160,7 +184,8 @@ static Table emergences_table(const HeadsHistory& history) {
                  .of(CellKind::sparkline)
                  .no_legend(),
              &Row::lifts);
-  return fields.table({.name = "relations", .note = "step by step: --csv --table lifts"},
+  return fields.table({.name = "relations",
+                       .note = "step by step: --csv --table lifts" + reasons_text(history)},
                       history.relations);
 }
 
