@@ -23,7 +23,7 @@ const BROWSER = new Set(
     'Number Object Promise RegExp Set String URL Uint16Array Uint32Array Uint8Array WeakMap atob ' +
     'clearInterval clearTimeout decodeURIComponent document encodeURIComponent getComputedStyle ' +
     'history location matchMedia navigator parseInt performance queueMicrotask requestAnimationFrame ' +
-    'setInterval ' +
+    'setInterval DOMParser ' +
     'setTimeout structuredClone TextEncoder undefined window').split(' '),
 );
 const problems = [];

@@ -9,6 +9,7 @@ import {
   button, byId, choice, code, dynamic, el, figures, forgetColors, link, meanings, note, refresh,
   save, saved, say, startOver, tableOf,
 } from './draw/ui.js';
+import {drawFiguresForPaper} from './draw/paper.js';
 import {defaultState, formatHash, parseHash} from './state/address.js';
 import {
   app, chosen, exampleCount, exampleIndex, go, hasMoved, headsOf, isShown, isStored,
@@ -353,6 +354,7 @@ function drawForPaper(begins) {
   document.documentElement.dataset.theme = begins ? 'light' : app.state.theme;
   forgetColors();
   refresh();
+  drawFiguresForPaper(begins);
 }
 
 export async function start() {
