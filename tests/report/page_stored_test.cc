@@ -36,7 +36,9 @@ TEST_F(StoredPages, SayWhichHeadOwnsARelation) {
 TEST_F(StoredPages, NeedNoGroundTruth) {
   expect_said(page_of(40, false),
               {says("#view=first", "headline", {"4 heads."}),
-               says("#view=first", "detail", {"Attention patterns of a model from an array"}),
+               says("#view=first", "detail",
+                    {"Attention patterns of a model from an array", "stored in 8 bits"}),
+               says("#view=first&q=5", "all-heads", {"All heads at", "column for each layer"}),
                says("#view=head&h=0.0", "view", {"Known patterns"},
                     {"Compared with the baseline"})});
 }

@@ -73,7 +73,16 @@ class StoredPageMaker {
     return kind_of(attention_layers[0].attention->function).normalises;
   }
 
-  Json run(PageBlocks& blocks) const {
+  using Weights = std::vector<std::vector<Scalar>>;  // by attention layer
+
+  static bool are_shares(const Weights& weights) {
+    const auto is_share = [](Scalar value) { return 0 <= value && value <= 1; };
+    return std::ranges::all_of(weights, [&](const auto& layer) {
+      return std::ranges::all_of(layer, is_share);
+    });
+  }
+
+  Json run(const Weights& weights, PageBlocks& blocks) const {
     const Json nothing;
     Json facts = Json::object({{"name", about_.name},
                                {"config", Json::object({{"normalises", normalises()}})},
@@ -90,19 +99,23 @@ class StoredPageMaker {
                                {"losses", Json::object({})},
                                {"figures", Json::object({})},
                                {"files", Json::array()}});
-    facts["patterns"] =
-        patterns_facts(study_, patterns_on(patterns_.model(), batch_of(shown_)), shown_, blocks);
+    facts["patterns"] = patterns_facts(study_, weights, shown_, blocks);
     facts["thumbnails"] = thumbnails_facts(study_, blocks);
     facts["reports"] = Json::object({{"heads", about_.heads}});
     facts["conclusion"] = conclusion_of(facts);
     return facts;
   }
 
-  Json task(PageBlocks& blocks) const {
+  /// Returns the task; `in_bytes` says whether each weight takes a byte (PageBlocks::shares).
+  Json task(bool in_bytes, PageBlocks& blocks) const {
     Example example = patterns_.task().make({}, shown_, Split::validation);
     example.batch.vectors.clear();  // the numbers of the examples, which a page has as their order
     example.batch.features = 0;
     Json task = task_facts(patterns_.task());
+    if (in_bytes) {
+      task["question"] = task.at("question").string() +
+                         " Weights are stored in 8 bits, with errors of at most 0.004.";
+    }
     task["target_names"] = std::vector<std::string>{"attention"};  // a lane for the chosen head
     const Json set = set_facts(patterns_.task(), example, blocks);
     task["sets"] = Json::object({{"held_out", set}, {"scored", set}});
@@ -114,8 +127,9 @@ class StoredPageMaker {
     PageBlocks blocks;
     Json facts = common_facts(about_.name, options_);
     facts["stored"] = true;
-    facts["tasks"] = Json::Array{task(blocks)};
-    facts["runs"] = Json::Array{run(blocks)};
+    const Weights weights = patterns_on(patterns_.model(), batch_of(shown_));
+    facts["tasks"] = Json::Array{task(are_shares(weights), blocks)};
+    facts["runs"] = Json::Array{run(weights, blocks)};
     facts["left_out"] = left_out();
     page.html = html_page(
         {{"title", html_text(about_.name)},

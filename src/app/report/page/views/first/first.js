@@ -3,12 +3,15 @@
 // fits 1280 x 800. On a small screen the drawer opens below the row of the tapped head.
 // Read next: first_lanes.js, first_maps.js, first_drawer.js, first_steps.js.
 import {button, el, live, note} from '../../draw/ui.js';
-import {app, chosen, go, headsOf, isLive, lacking, noModel, trace} from '../../state/state.js';
+import {
+  app, chosen, go, headsOf, isLive, isStored, lacking, noModel, trace,
+} from '../../state/state.js';
 import {onCounted} from '../../parts/counts.js';
 import {ablate, isAblated} from '../../parts/questions.js';
 import {cardClass, cardNodes} from '../../parts/head_card.js';
 import {isUntrained} from '../../parts/head_words.js';
 import {openHelp} from '../../parts/help.js';
+import {allHeadsFigure} from './first_all.js';
 import {openTelling} from './first_state.js';
 import {DETAILS, HEADLINES, factsOfScreen, sentenceOfRows} from './first_words.js';
 import {isWide, lanesBoard} from './first_lanes.js';
@@ -111,6 +114,7 @@ function fill(main) {
   const strip = stepStrip();
   const halves = el('div', {class: 'halves'}, board.node, board.loss, maps.node);
   main.append(hero.node, halves, drawer.node, strip.node);
+  if (isStored()) main.append(allHeadsFigure());
   const update = () => {
     halves.classList.toggle('wide', isWide());
     hero.update();
