@@ -242,6 +242,8 @@ TEST_F(Lessons, ExercisesTakeRightAnswersAndRefuseWrongOnes) {
   expect_wrong(4, ".1811 .1811 .0893 .3673 .1811");
   expect_right(4, ".1811 .1811 .3673 .0893 .1811");
   expect_wrong(5, ".9941 .9600"), expect_right(5, ".9600 and .9941");
+  expect_right(5, "0.96 0.99"), expect_right(5, "0.960 0.994"), expect_wrong(5, "1 1");
+  EXPECT_TRUE(said(5).ends_with("Enter 2 decimals or more.")) << said(5);
   expect_wrong(6, ".6103 .1323 .0151 .0051"), expect_right(6, ".610 -.132 .015 .005");
   EXPECT_FALSE(there("#exercise-7")) << "no run, no exercise on it";
   click("#exercise-1-hint");

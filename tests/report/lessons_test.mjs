@@ -130,8 +130,10 @@ same('row of sat', SOLUTIONS.rowOfSat(five), [.1811, .1811, .3673, .0893, .1811]
 same('even rows', SOLUTIONS.evenRows(five), [9], 9);
 same('same columns', SOLUTIONS.sameColumns(five), [0], 9);
 same('mixed', SOLUTIONS.mixedRow(five), [.6103, -.1323, .0151, .0051], 4);
-expect(answersMatch(numbersIn('.1811 .1811 .3673 .0893 .1811'), SOLUTIONS.rowOfSat(five), 4), 'a right answer is accepted');
-expect(!answersMatch(numbersIn('.1811 .1811 .3674 .0893 .1811'), SOLUTIONS.rowOfSat(five), 4), 'a wrong digit is refused');
+for (const answer of ['.1811 .1811 .3673 .0893 .1811', '0.18, 0.181 0.37 0.09 0.2'])
+  expect(answersMatch(answer, SOLUTIONS.rowOfSat(five)), `${answer} is accepted`);
+for (const answer of ['.1811 .1811 .3674 .0893 .1811', '.18 .18 .36 .09 .18', '.18 .18 .37 .09'])
+  expect(!answersMatch(answer, SOLUTIONS.rowOfSat(five)), `${answer} is refused`);
 expect(numbersIn('−0.5, 2,362,368; .96 and 1e-3').join() === '-0.5,2362368,0.96,0.001', 'numbers are read as they are written');
 const subsets = {heads: [[0, 0], [0, 1], [0, 2]], losses: [9, 5, 5, 2, 4, 1.5, 2.5, 1]};
 expect(shuffled([1, 2, 3, 4], () => 0).join() === '2,3,4,1', 'the same things in another order');

@@ -28,27 +28,43 @@ export const SOLUTIONS = {
   parameters: () => [attentionSizes({d: 768, H: 12}).total],
 };
 
-/// Numbers in a text, whatever parts them; a comma between three digits groups, before a space
-/// parts.
-export function numbersIn(words) {
+/// Numbers in a text as they are written, whatever parts them; a comma between three digits groups,
+/// before a space parts.
+function numeralsIn(words) {
   const plain = words.replace(/[−–]/g, '-').replace(/(\d),(?=\d{3}\b)/g, '$1');
-  return (plain.match(/-?(\d+\.?\d*|\.\d+)(e-?\d+)?/gi) || []).map(Number);
+  return plain.match(/-?(\d+\.?\d*|\.\d+)(e-?\d+)?/gi) || [];
+}
+export const numbersIn = (words) => numeralsIn(words).map(Number);
+
+/// The decimals that a numeral is written with: 2 of "0.96", 3 of "1e-3".
+function decimalsOf(numeral) {
+  const [digitsOf, power = 0] = numeral.toLowerCase().split('e');
+  const [, decimals = ''] = digitsOf.split('.');
+  return decimals.length - Number(power);
 }
 
-/// Whether the numbers are the wanted ones, to half a unit of the last digit.
-export const answersMatch = (given, wanted, places) => given.length === wanted.length &&
-  given.every((v, i) => Math.abs(v - wanted[i]) <= 0.5001 * 10 ** -places);
+/// Whether the numbers in a text are the wanted ones, each to half a unit of its own last digit.
+export const answersMatch = (words, wanted) => {
+  const given = numeralsIn(words);
+  return given.length === wanted.length && given.every((numeral, i) =>
+    Math.abs(Number(numeral) - wanted[i]) <= 0.5001 * 10 ** -decimalsOf(numeral));
+};
 const namesIn = (words) => words.match(/\d+\.\d+/g) || [];
 
-/// An exercise whose answer is numbers.
-const numeric = (places, wanted, hint, more = '') => ({
+/// An exercise whose answer is numbers, each with so many decimals or more; a number that is exact
+/// without them needs none.
+const numeric = (decimals, wanted, hint, more = '') => ({
   hint,
   check(words) {
     const asked = wanted(exerciseWorld());
-    const given = numbersIn(words);
-    if (answersMatch(given, asked, places)) return {right: true, words: more};
-    const complete = given.length === asked.length;
-    return {right: false, words: complete ? '' : `Enter ${asked.length} numbers.`};
+    const given = numeralsIn(words);
+    if (given.length !== asked.length)
+      return {right: false, words: `Enter ${asked.length} numbers.`};
+    const isCoarse = given.some((one, i) => decimalsOf(one) < decimals &&
+      Math.abs(asked[i] - Number(one)) > 1e-9);
+    if (isCoarse) return {right: false, words: `Enter ${decimals} decimals or more.`};
+    const right = answersMatch(words, asked);
+    return {right, words: right ? more : ''};
   },
 });
 
@@ -60,16 +76,16 @@ const BY_HAND = [
   numeric(0, SOLUTIONS.evenRows,
     'If a query is 0, all its scores are 0. Count the zeros in q.',
     'Every zero of q gives a uniform row.'),
-  numeric(4, SOLUTIONS.sameColumns,
+  numeric(2, SOLUTIONS.sameColumns,
     'The same q and k give the same weights.',
     'Two heads with the same columns are one head, written twice.'),
-  numeric(4, SOLUTIONS.rowOfSat,
+  numeric(2, SOLUTIONS.rowOfSat,
     'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
     '“sat” attends most to itself, and equally to all keys with a product of 1.'),
-  numeric(4, SOLUTIONS.ablation,
+  numeric(2, SOLUTIONS.ablation,
     'The output changes by what the head wrote: take the length of all its outputs together.',
     'An orthogonal W_O changes neither number.'),
-  numeric(3, SOLUTIONS.mixedRow,
+  numeric(2, SOLUTIONS.mixedRow,
     'The concatenated row of “The” is .2491 .3763 .2289 .3663. Take half of its sums and ' +
       'differences.',
     'Every number now depends on both heads.')];
