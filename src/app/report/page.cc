@@ -199,17 +199,26 @@ class PageMaker {
     return facts;
   }
 
+  /// Returns what a page shows without scripts: of a sweep its conclusions, then the run with which
+  /// it opens.
+  std::string static_part(const Json& facts) const {
+    const std::size_t shown = sweep_ ? opening_run(*sweep_) : 0;
+    const Json& run = facts.at("runs").items()[shown];
+    const Json& task = facts.at("tasks").items()[run.at("task").integer()];
+    const std::string of_run = static_html(run, task, runs_[shown].study);
+    if (!sweep_) return of_run;
+    const std::string name = html_text(run.at("name").string());
+    return text(static_html(*sweep_), "<h2>The run ", name, "</h2>\n", of_run);
+  }
+
   Page made() const {
     Page page;
     PageBlocks blocks;
     const Json all = facts(blocks);
-    const Json* first = textbook_ ? nullptr : &all.at("runs").items()[0];
-    const auto task = [&] { return all.at("tasks").items()[first->at("task").integer()]; };
-    page.html =
-        html_page({{"title", html_text(all.at("title").string())},
-                   {"static", first != nullptr ? static_html(*first, task(), runs_[0].study) : ""},
-                   {"lessons", lessons_html()},
-                   {"data", data_html(all, blocks, page)}});
+    page.html = html_page({{"title", html_text(all.at("title").string())},
+                           {"static", textbook_ ? "" : static_part(all)},
+                           {"lessons", lessons_html()},
+                           {"data", data_html(all, blocks, page)}});
     page.left_out = left_out();
     for (const StudiedRun& one : runs_) {
       std::ranges::move(sources_of(one), std::back_inserter(page.sources));

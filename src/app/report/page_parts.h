@@ -78,6 +78,11 @@ PageSweep read_sweep(const std::filesystem::path& folder, bool maps);
 /// Returns the sweep: its report and the list of its trials, with maps of their heads if the plan
 /// has them.
 Json sweep_facts(const PageSweep& sweep, const PagePlan& plan, PageBlocks& blocks);
+/// Returns the index of the run with which the page of a sweep opens: the fewest heads that are
+/// enough, else the best group of the first family.
+std::size_t opening_run(const PageSweep& sweep);
+/// Returns the conclusions on a sweep and the table of its groups, for a page without scripts.
+std::string static_html(const PageSweep& sweep);
 
 /// Returns the conclusions on the run: a few sentences cut into pieces: {"text", "head",
 /// "relation", "view"}.

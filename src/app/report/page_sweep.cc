@@ -6,8 +6,11 @@
 
 #include "app/report/page_parts.h"
 #include "headlab/app/report/figures.h"
+#include "headlab/app/report/result_text.h"
 #include "headlab/core/base/files.h"
+#include "headlab/core/base/text.h"
 #include "headlab/lab/results/stored_json.h"
+#include "headlab/lab/results/words.h"
 #include "headlab/lab/studies/sweep.h"
 
 namespace headlab {
@@ -105,6 +108,41 @@ PageSweep read_sweep(const std::filesystem::path& folder, bool maps) {
                 "finish it: repeat its `headlab sweep` command");
   }
   return sweep;
+}
+
+std::size_t opening_run(const PageSweep& sweep) {
+  const Json* comparisons = sweep.facts.find("comparisons");
+  if (comparisons == nullptr || comparisons->items().empty()) return 0;
+  const Json& first = comparisons->items()[0];
+  const std::string& opening = first.at(first.at("enough").is_null() ? "best" : "enough").string();
+  for (const PageTrial& trial : sweep.trials) {
+    if (trial.group == opening && trial.run) return *trial.run;
+  }
+  return 0;
+}
+
+/// Returns the conclusion on a family and its knee, the number of heads that is used.
+static std::string conclusion_text(const Json& comparison, bool several) {
+  const Json& enough = comparison.at("enough");
+  return text(several ? comparison.at("family").string() + ": " : "",
+              comparison.at("verdict").string(), " ", comparison.at("reason").string(),
+              enough.is_null() ? " Used: not decided. " : text(" Used: ", enough.string(), ". "));
+}
+
+std::string static_html(const PageSweep& sweep) {
+  const Result result = result_of(sweep.facts);
+  std::string said;
+  if (const Json* comparisons = sweep.facts.find("comparisons")) {
+    const bool several = comparisons->items().size() > 1;
+    for (const Json& one : comparisons->items()) said += conclusion_text(one, several);
+  }
+  std::string html;
+  if (!said.empty()) html = "<p id=\"sweep-conclusion\">" + html_text(said) + "</p>\n";
+  const auto groups = std::ranges::find(result.tables, "groups", &Table::name);
+  if (groups == result.tables.end()) return html;
+  Table shown = *groups;
+  shown.title = "Means over seeds";
+  return html + "<div id=\"sweep-table\">" + html_of(shown) + "</div>\n";
 }
 
 Json sweep_facts(const PageSweep& sweep, const PagePlan& plan, PageBlocks& blocks) {
