@@ -63,7 +63,7 @@ TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {
       mark("pattern", row, 0);
       std::vector<int> right;
       for (int column = 0; column < 16; ++column, tab().press("ArrowRight"))
-        if (readout().find("right key of back3") != std::string::npos) right.push_back(column);
+        if (readout().find("right key of 3 back") != std::string::npos) right.push_back(column);
       EXPECT_EQ(Json(right), cells.at("keys").items()[row]) << row;
     }
   }

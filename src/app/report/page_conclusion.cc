@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/report/page_parts.h"
+#include "app/report/task_words.h"
 #include "headlab/app/report/heatmap.h"
 #include "headlab/app/report/result_text.h"
 #include "headlab/core/base/text.h"
@@ -21,14 +22,17 @@ class Conclusion {
   Json take() {
     say_what_it_is();
     if (run_.at("reports").find("heads") == nullptr) {
-      say(text("Which head does what has not been scored: headlab heads ",
-               shell_word(run_.at("name").string()), " scores it. "));
+      say_unmeasured("Which head does what is not scored yet", "heads");
     }
     from("heads", [&](const Json& heads) {
       say_owners(heads);
-      say_untested(heads);
+      say_not_tested(heads, "Not tested, because every sequence has the same keys: ", is_untested);
+      say_not_tested(heads, "Not tested, because too few examples ask for the keys: ", is_too_few);
     });
     from("curve", [&](const Json& curve) { say_what_can_go(curve); });
+    if (is_model() && run_.at("reports").find("curve") == nullptr) {
+      say_unmeasured("How many heads are enough is not measured yet", "curve");
+    }
     from("prune", [&](const Json& prune) { say_what_went(prune); });
     return std::move(pieces_);
   }
@@ -38,6 +42,14 @@ class Conclusion {
     Json piece = Json::object({{"text", words}});
     for (const auto& [name, value] : about) piece[name] = value;
     pieces_.push_back(std::move(piece));
+  }
+
+  /// Returns the name of a relation for a reader.
+  std::string spoken(const std::string& name) const {
+    const Json* config = run_.find("config");
+    const Json* task = config != nullptr ? config->find("task") : nullptr;
+    const std::string spec = task != nullptr ? task->string() : "";
+    return spoken_name(name, spec.substr(0, spec.find(':')));
   }
 
   /// Returns the facts of a report. Error that names a missing part.
@@ -92,13 +104,34 @@ class Conclusion {
     return found == divisions->items().end() ? nullptr : &found->at("sentence");
   }
 
+  /// Returns whether the run has heads that can be removed, unlike patterns from an array.
+  bool is_model() const {
+    const Json::Array& layers = run_.at("attention_layers").items();
+    return !run_.at("evaluation").is_null() && std::ranges::any_of(layers, [](const Json& layer) {
+      return !layer.at("heads").items().empty();
+    });
+  }
+
+  /// Adds a sentence on what is not known yet, with the command that finds it out.
+  void say_unmeasured(const char* what, const char* command) {
+    say(text(what, ": headlab ", command, " ", shell_word(run_.at("name").string()),
+             " finds it out. "));
+  }
+
+  /// Returns whether fewer examples than an owner needs ask for the keys of a relation.
+  static bool is_too_few(const Json& relation) {
+    const Json* best = relation.find("best");
+    const Json* examples = best != nullptr && best->is_object() ? best->find("examples") : nullptr;
+    return examples != nullptr && examples->integer() < kFewestExamples;
+  }
+
   /// Returns whether the report says that no head can be tested on a relation.
   static bool is_untested(const Json& relation) {
     const Json* untested = relation.find("untested");
     return untested != nullptr && untested->boolean();
   }
 
-  /// Adds "3 of them do the work: 0.0 owns back3; 0.4 owns same (0.2 too)", then shared relations
+  /// Adds "3 of them do the work: 0.0 owns 3 back; 0.4 owns same (0.2 too)", then shared relations
   /// and those without a head.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
@@ -110,7 +143,7 @@ class Conclusion {
     std::size_t count = 0;
     for (const Json& relation : heads.at("relations").items()) {
       const std::string name = relation.at("name").string();
-      if (is_untested(relation)) continue;
+      if (is_untested(relation) || is_too_few(relation)) continue;
       const std::vector<std::string> who = doers(heads, name);
       if (const Json* sentence = shared(heads, relation.at("name"))) {
         say(text(count++ == 0 ? "" : "; ", sentence->string()),
@@ -119,11 +152,11 @@ class Conclusion {
         continue;
       }
       if (relation.at("owner").is_null() || who.empty()) {
-        missing.push_back(name);
+        missing.push_back(spoken(name));
         continue;
       }
       const std::vector<std::string> others(who.begin() + 1, who.end());
-      say(text(count++ == 0 ? "" : "; ", who[0], " owns ", name,
+      say(text(count++ == 0 ? "" : "; ", who[0], " owns ", spoken(name),
                others.empty() ? "" : text(" (", join(others, ", "), " too)")),
           {{"head", who[0]}, {"relation", name}});
     }
@@ -134,13 +167,13 @@ class Conclusion {
     }
   }
 
-  void say_untested(const Json& heads) {
+  /// Adds a sentence on the relations that cannot be tested for this reason.
+  void say_not_tested(const Json& heads, const char* why, bool (*is_meant)(const Json&)) {
     std::vector<std::string> untested;
     for (const Json& relation : heads.at("relations").items()) {
-      if (is_untested(relation)) untested.push_back(relation.at("name").string());
+      if (is_meant(relation)) untested.push_back(spoken(relation.at("name").string()));
     }
-    if (untested.empty()) return;
-    say(text("Not tested, because every sequence has the same keys: ", join(untested, ", "), ". "));
+    if (!untested.empty()) say(text(why, join(untested, ", "), ". "));
   }
 
   /// Adds the smallest number of heads of the best method that keeps most of the loss, and the
@@ -205,13 +238,9 @@ static std::string maps_html(const Json& run, const RunStudy& study) {
 }
 
 std::string static_html(const Json& run, const Json& task, const RunStudy& study) {
-  const std::vector<std::string> asked =
-      texts_of(task.at("relations").items(),
-               [](const Json& relation) { return relation.at("description").string(); });
-  std::string html = "<p id=\"conclusion\">";
+  std::string html = text("<p id=\"conclusion\">", html_text(task.at("question").string()), " ");
   for (const Json& piece : run.at("conclusion").items())
     html += html_text(piece.at("text").string());
-  if (!asked.empty()) html += html_text("A query has to look at " + join(asked, ", ") + ".");
   html += "</p>\n" + maps_html(run, study);
   const Json* heads = run.at("reports").find("heads");
   if (heads == nullptr) return html;

@@ -18,7 +18,8 @@ Json common_facts(const std::string& title, const PageOptions& options) {
       stamped({{"page", 1}, {"command", options.command}, {"title", title}, {"tolerance", 1e-5}});
   facts["lessons"] = lessons_json();
   facts["typical"] = std::vector<std::string>(kTypicalMethods.begin(), kTypicalMethods.end());
-  facts["owner"] = Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}});
+  facts["owner"] =
+      Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}, {"examples", kFewestExamples}});
   return facts;
 }
 

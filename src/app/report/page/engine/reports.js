@@ -25,12 +25,13 @@ export function ownerOf(run, relation) {
   return {m, place: run.attentionLayers[m].placeOf(head), original: head};
 }
 
-/// Whether heads.json says that no head can be tested on a relation, because every sequence has the
-/// same keys.
-export function isUntested(run, relation) {
+/// Why heads.json says that no head can be tested on a relation: 'keys', every sequence has the
+/// same; 'few', fewer than `fewest` examples ask for them; '' if heads were tested.
+export function untestedBecause(run, relation, fewest) {
   const name = run.task.relations[relation]?.name;
   const row = run.reports.heads?.relations.find((entry) => entry.name === name);
-  return Boolean(row?.untested);
+  if (row?.untested) return 'keys';
+  return row?.best?.examples < fewest ? 'few' : '';
 }
 
 /// All sets of heads of a run with their losses, or null: {heads: [[m, head]], losses[bits of

@@ -9,6 +9,7 @@ import {
   app, example, exampleIndex, go, headsOf, isLive, memo, ownedBy, run, task, usable, where,
 } from '../state/state.js';
 import {patternOf} from '../parts/pattern.js';
+import {spoken} from '../parts/questions.js';
 import {headCount} from '../parts/sweep_words.js';
 import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
@@ -151,7 +152,8 @@ const familyOf = () => app.page.runs.map((r) => ({r, heads: headsOf(r)})).filter
 const familyPatterns = memo(where, () =>
   familyOf().map(({r, heads}) => {
     const pass = forwardPass(r.model, example(), {});
-    const maps = heads.map((x) => ({...x, ...patternOf(pass, x.m, x.place), owns: ownedBy(x, r)}));
+    const maps = heads.map((x) =>
+      ({...x, ...patternOf(pass, x.m, x.place), owns: ownedBy(x, r).map(spoken)}));
     return {r, maps};
   }),
 );
@@ -177,11 +179,11 @@ function familyPicture(width) {
     maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, owns(map)]));
   return {
     name: 'family', title: `${family.length} trained models on example ${exampleIndex()}`,
-    sentence: 'Below each head: the relations that it owns, or ★ if there is no room. ' +
+    sentence: 'Below each head: the questions that it owns, or ★ if there is no room. ' +
       `Relations that are owned, of ${task().relations.length}: ${counts} heads.`,
     width, height: 4 + family.length * (side + foot),
     items: family.flatMap((x, i) => familyRow(x, (h) => box(i, h))),
-    table: () => ({head: ['heads', 'loss', 'head', 'owns'], rows: cells}),
+    table: () => ({head: ['heads', 'loss', 'head', 'owner of'], rows: cells}),
     marks: {
       rows: family.length, cols: (i) => family[i].maps.length, box, find,
       text: (i, h) =>
@@ -219,7 +221,7 @@ function answer() {
     return 'As many heads as there are tokens to which one query must attend for different ' +
       'reasons.';
   return `${needed}: a query of this task must attend to ${relations.length} tokens for ` +
-    `different reasons (${relations.map((r) => r.name).join(', ')}), and ${share}. ` +
+    `different reasons (${relations.map((r) => spoken(r.name)).join(', ')}), and ${share}. ` +
     'More heads at the same width are narrower and only repeat each other.';
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../state/state.js';
 import {costOf} from '../parts/heads.js';
 import {chosenPicture, patternCommand, patternOf} from '../parts/pattern.js';
+import {spoken} from '../parts/questions.js';
 import {
   controlExperiment, distancesFromKnown, likeOf, patternsOf, simulated,
 } from '../engine/worked_example.js';
@@ -104,7 +105,7 @@ export const patternsLesson = {
 
 /// The mark of a relation in the table of a head's scores.
 function truthMark(owns, best) {
-  if (owns) return '★ owns it';
+  if (owns) return '★ the owner';
   return best ? 'best of this head' : '';
 }
 
@@ -123,14 +124,14 @@ function truthTable(head) {
   const best = rows.reduce((a, b) => (b.score.lift > a.score.lift ? b : a));
   const guess = lab('guess', -1);
   const cost = costOf([head]);
-  const role = best.owns ? best.name : 'none of these';
+  const role = best.owns ? spoken(best.name) : 'none of these';
   const nothing = guess >= task().relations.length;
   const right = nothing ? !best.owns : best.owns && guess === best.i;
   return [
     tableOf(`Head ${head.at} against the truth`,
       ['relation', 'mass', 'baseline', 'lift', 'p', ''],
       rows.map(({name, score: s, owns}) => [
-        name, ...[s.mass, s.baseline, s.lift, s.p].map((v) => fixed(v, 3)),
+        spoken(name), ...[s.mass, s.baseline, s.lift, s.p].map((v) => fixed(v, 3)),
         truthMark(owns, name === best.name)])),
     el('p', {id: 'truth-conclusion'},
       el('b', null, `Head ${head.at} does ${role}. `),
@@ -156,14 +157,14 @@ function trainedControlPicture(width, control) {
   const {owner} = app.page.facts;
   const first = firstHeads(control);
   const words = ({name, at, lift, p, owner}) =>
-    `On ${name} head ${at} is first, with a lift of ${fixed(lift, 3)} (p = ${fixed(p, 3)}); ` +
-      `${owner} owns it.`;
+    `On ${spoken(name)} head ${at} is first, with a lift of ${fixed(lift, 3)} ` +
+      `(p = ${fixed(p, 3)}); ${owner} is its owner.`;
   return bars({
     width: Math.min(width, 560), unit: 'lift',
     tickName: `an owner has at least ${owner.lift}, and p < ${owner.p}`,
     low: -0.5, high: 0.5,
     rows: first.flatMap(({name, at}) => control.scores.heads.map((h) => ({
-      name: `${idOf(h)} ${name}`, value: h.scores[name].lift, tick: owner.lift,
+      name: `${idOf(h)} ${spoken(name)}`, value: h.scores[name].lift, tick: owner.lift,
       strong: at === idOf(h),
     }))),
     about: {
@@ -201,7 +202,7 @@ const headToGuess = () => choice('guess-head', 'Head', headsOf().map((x) => [x.a
     (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}), () => chosen()?.at);
 
 function guessNodes() {
-  const names = task().relations.map((r, i) => [i, r.name]);
+  const names = task().relations.map((r, i) => [i, spoken(r.name)]);
   const options = [[-1, '…'], ...names, [names.length, 'none of these']];
   return el('div', {class: 'columns'},
     figure((width) => chosenPicture(width, {rel: lab('open') ? relation() : -1}),

@@ -9,6 +9,7 @@ import {
   app, chosen, example, gateArray, headsOf, isLive, isSlow, model, relation, run, task, trace,
   working,
 } from '../state/state.js';
+import {spoken} from './questions.js';
 
 /// The last measurement: of which gates, its number, its run and its result, which stays until the
 /// next has one (`waiting`); the result of the model as it is (`whole`).
@@ -127,7 +128,8 @@ function programOfEdges() {
     !whole?.result.relations[rel])
     return null;
   const ours = result.relations[rel].loss - whole.result.relations[rel].loss;
-  return {ours, theirs: test.truth.change, from: 'truth_edges.json', what: `rise on ${name}`};
+  const what = `rise on ${spoken(name)}`;
+  return {ours, theirs: test.truth.change, from: 'truth_edges.json', what};
 }
 
 /// The program's result for the present gates and edges: {ours, theirs, from, what}, or null.
@@ -203,9 +205,9 @@ export function oracleHint() {
 /// Each target of the task by itself, and, where relations are no targets, the answers at which a
 /// relation has a right key: [{name, loss, accuracy, count}].
 const partsOf = ({targets = [], relations = [], count}) => [
-  ...targets,
+  ...targets.map((t) => ({...t, name: spoken(t.name)})),
   ...relations.filter((r) => r.count < count && !targets.some((t) => t.name === r.name))
-    .map((r) => ({...r, name: `where ${r.name} has a key`})),
+    .map((r) => ({...r, name: `where ${spoken(r.name)} has a key`})),
 ];
 
 function relationBars(width) {

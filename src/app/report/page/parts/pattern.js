@@ -8,6 +8,7 @@ import {note, quoted, visible} from '../draw/ui.js';
 import {
   app, chosen, example, exampleIndex, go, isStored, noPattern, run, task, trace,
 } from '../state/state.js';
+import {spokenName} from './task_words.js';
 
 const tokenTexts = (tokens) => Array.from(tokens, (v) => visible(task().tokens[v] ?? String(v)));
 
@@ -127,7 +128,7 @@ function cut(map, [r0, r1, c0, c1]) {
 }
 
 const rightKeyWords = (rel, hit) =>
-  ` · right key of ${task().relations[rel].name}, ${hit ? 'found' : 'missed'}`;
+  ` · right key of ${spokenName(task().relations[rel].name, task())}, ${hit ? 'found' : 'missed'}`;
 
 /// options: head, rel (the relation whose truth is drawn), title; values for a map that is no
 /// pattern of this pass; lock (the head whose locked row is marked); say(query, key).
@@ -209,8 +210,9 @@ function patternSentence({map, truth, rel, left, outside, queries, keys, locked}
   const scored = truth ? truth.filter((one) => one.keys.length) : [];
   const found = scored.filter((one) => one.hit).length;
   const others = found < scored.length ? ', the others missed (dashed)' : '';
+  const relationName = truth && spokenName(task().relations[rel].name, task());
   const foundWords = truth
-    ? ` ${task().relations[rel].name}: ${found} of ${scored.length} right keys found (outlined)` +
+    ? ` ${relationName}: ${found} of ${scored.length} right keys found (outlined)` +
       `${others}; bars: attention elsewhere; (brackets): nothing is asked.`
     : '';
   const barWords = barSentence({left, outside, truth});

@@ -4,7 +4,7 @@
 import {keysSeen} from '../engine/model.js';
 import {range} from '../engine/numbers.js';
 import {forwardPass} from '../engine/pass.js';
-import {idOfPair, isUntested} from '../engine/reports.js';
+import {idOfPair, untestedBecause} from '../engine/reports.js';
 import {
   app, exampleCount, headsOf, isLive, run, scoresOf, task,
 } from '../state/state.js';
@@ -15,8 +15,8 @@ const kShared = 0.15;
 const kPart = 0.35;
 
 /// Heads of a relation: {main: the owner, or the heads that share it, others: heads
-/// that attend to its keys too, kind: owner, split, shared, none, untested or unknown, source:
-/// program, page or tracked, by: of each head its mass, baseline and lift}.
+/// that attend to its keys too, kind: owner, split, shared, none, untested or unknown, because: why
+/// it is untested, source: program, page or tracked, by: of each head its mass, baseline and lift}.
 const noHeads = (kind, source) => ({main: [], others: [], kind, source, by: new Map()});
 
 // ---- by the program --------------------------------------------------------------------------
@@ -38,9 +38,10 @@ function byProgram({name}, r) {
   if (sharing.length > 1)
     return {main: sharing, others: roles.also, kind: division.by ? 'split' : 'shared', source, by,
       division};
-  const kind = isUntested(run(), r) ? 'untested' : 'none';
+  const because = untestedBecause(run(), r, app.page.facts.owner.examples);
+  const kind = because ? 'untested' : 'none';
   const main = [...roles.owner, ...sharing];
-  return {main, others: roles.also, kind: main.length ? 'owner' : kind, source, by};
+  return {main, others: roles.also, kind: main.length ? 'owner' : kind, source, by, because};
 }
 
 // ---- measured here ---------------------------------------------------------------------------

@@ -1,12 +1,11 @@
 // The sentences of the first screen as rows: {name, when, text}. The first row whose condition
 // holds is shown. Conditions and texts read one object of facts, so that a test can compute the
 // same facts from the files of a run. Read next: first_steps.js.
-import {isUntested} from '../../engine/reports.js';
 import {digits} from '../../draw/charts.js';
 import {visible} from '../../draw/ui.js';
-import {app, example, headsOf, isLive, isStored, run, task} from '../../state/state.js';
+import {app, example, headsOf, isLive, isStored, task} from '../../state/state.js';
 import {percent} from '../../parts/heads.js';
-import {listed} from '../../parts/task_words.js';
+import {UNTESTED, listed} from '../../parts/task_words.js';
 import {countsNow, countsWithout, guessShare} from '../../parts/counts.js';
 import {isGuessing, isUntrained} from '../../parts/head_words.js';
 import {
@@ -45,9 +44,8 @@ export function factsOfScreen() {
   const off = headsOf().filter(isAblated).map((x) => x.at);
   return {
     heads: headsOf().length, owners, off, step, live: isLive(), asked, fed,
-    scored: Boolean(run().reports.heads), tooFew: isStored() && run().reports.heads.examples < 20,
     control: task().control,
-    untested: asked.length > 0 && asked.every(({r}) => isUntested(run(), r)),
+    untested: asked.length > 0 && asked.every(({role}) => role.kind === 'untested'),
     unknown: asked.every(({role}) => role.kind === 'unknown'),
     shared: asked.find(({main}) => main.length > 1),
     share: off.length || step != null ? null : ownersShare(owners, base.accuracy),
@@ -69,6 +67,7 @@ const isUnknown = (f) => f.answers && !f.answers.known;
 const isAll = (f) => f.off.length === f.heads;
 const losses = (f) => f.base.accuracy - f.now.accuracy;
 const names = (asked) => listed(asked.map(({name}) => `“${spoken(name)}”`));
+const unfound = ({asked}) => asked.filter(({role}) => role.kind === 'none');
 
 function foundWords({asked}) {
   const found = asked.filter(({main}) => main.length).length;
@@ -120,9 +119,9 @@ export const HEADLINES = [
       `${f.asked.length ? `; ${foundWords(f)}` : ''}.`},
   {name: 'control', when: (f) => f.control && !f.owners.length,
     text: (f) => `${headsWords(f.heads)}; a control task: there is nothing to find.`},
-  {name: 'not-tested', when: (f) => f.untested && f.scored,
-    text: (f) => `${headsWords(f.heads)}, which cannot be tested: every sequence has the same ` +
-      'keys.'},
+  {name: 'not-tested', when: (f) => f.untested,
+    text: (f) => `${headsWords(f.heads)}, which cannot be tested: ` +
+      `${UNTESTED[f.asked[0].role.because]}.`},
   {name: 'untrained', when: (f) => f.untrained,
     text: (f) => `${headsWords(f.heads)}, not trained yet: ${percent(f.base.accuracy)} right is ` +
       'guessing.'},
@@ -130,12 +129,10 @@ export const HEADLINES = [
     text: (f) => `${headsWords(f.heads)}, ${percent(f.base.accuracy)} right. Which ` +
       `${f.heads === 1 ? 'work does it' : 'do the work'}? Try to break it.`},
   {name: 'plain', when: (f) => !f.asked.length, text: (f) => `${headsWords(f.heads)}.`},
-  {name: 'too-few', when: (f) => f.tooFew,
-    text: (f) => `${headsWords(f.heads)}; too few examples to test which head answers a question.`},
   {name: 'not-scored', when: (f) => f.unknown,
     text: (f) => `${headsWords(f.heads)}; which of them answer a question is not scored yet.`},
   {name: 'nobody', when: (f) => !f.owners.length,
-    text: (f) => `${headsWords(f.heads)}; no head finds ${names(f.asked)} alone.${tryIt(f)}`},
+    text: (f) => `${headsWords(f.heads)}; no head finds ${names(unfound(f))} alone.${tryIt(f)}`},
   {name: 'all-share', when: (f) => f.shared?.main.length === f.heads && f.asked.length === 1,
     text: (f) => `${f.heads} heads share one question.${tryIt(f)}`},
   {name: 'share', when: (f) => f.shared && f.asked.length === 1,
@@ -195,7 +192,13 @@ function sharedWords({main, role: {kind, division}}, unit) {
 const rightWords = ({base}) => (base.accuracy == null ? ''
   : `${percent(base.accuracy)} of all answers are right.`);
 
+/// What to do if the keys of a question cannot be tested because they never change.
+const FIXED_KEYS = 'If the position of the query decides the keys, write "positional": true for ' +
+  'the relation in the header.';
+
 export const DETAILS = [
+  {name: 'fixed-keys', when: (f) => f.untested && f.asked[0].role.because === 'keys' && isStart(f),
+    text: (f) => `${f.question} ${FIXED_KEYS}`},
   {name: 'not-live', when: (f) => !f.live && f.step == null, text: (f) => f.question},
   {name: 'ablated', when: (f) => f.off.length,
     text: (f) => f.why + exampleWords(f) + lossChange(f) + countedWords(f.now)},

@@ -139,7 +139,7 @@ function writesNode(x) {
     const order = range(outputs).sort((a, b) => logits[b] - logits[a]);
     const words = (list) =>
       list.map((v) => `${quoted(answers[v])} ${digits(logits[v], 3)}`).join('  ');
-    return [name, words(order.slice(0, 3)), words(order.slice(-3).reverse())];
+    return [spoken(name), words(order.slice(0, 3)), words(order.slice(-3).reverse())];
   });
   return [from, tableOf('Logits raised and lowered directly, with the last norm held fixed',
     ['question', 'raises most', 'lowers most'], rows)];

@@ -6,6 +6,7 @@ import {digits, label, line, shortened, tableNumber} from '../../draw/charts.js'
 import {note, quoted} from '../../draw/ui.js';
 import {headsOf, relation, task, trace} from '../../state/state.js';
 import {logitsAt} from '../../parts/measure.js';
+import {spoken} from '../../parts/questions.js';
 import {lockedCell, patternOf, rowOf, tokensOf} from '../../parts/pattern.js';
 
 /// The answer that the locked query gives, and what each head of an attention layer has to do with
@@ -23,7 +24,7 @@ function flowsOf(x, t) {
     return {y, weights: rowOf(patternOf(trace(), y.m, y.place), t), adds};
   });
   return flows.some(({adds}) => adds == null) ? null
-    : {name: names[k], answer: quoted(answers[said]), flows};
+    : {name: spoken(names[k]), answer: quoted(answers[said]), flows};
 }
 
 /// Lines as thick as attention from tokens to heads, and as what heads add from there to the
