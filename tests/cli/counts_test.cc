@@ -48,14 +48,15 @@ std::string sequences(const Held& held) {
   return lines;
 }
 
-/// Commands on a run, RUN; a refusal with a sentence is no number. `pattern` is not among them: it
-/// shows the weights of one sequence, which are no means. The JSON of `curve` describes no tables:
-/// tests/tools/independent computes its shares.
+/// Commands on a run, RUN; a refusal with a sentence is no number. The JSON of `curve` describes a
+/// table only if --table names it.
 constexpr std::string_view kCommands =
     "eval RUN|eval RUN --by position|eval RUN --by answer|heads RUN --all --examples 20|"
     "heads RUN --examples 20|history RUN|ablate RUN|ablate RUN --pairs|ablate RUN --truth-edges|"
     "rollout RUN|edges RUN|lens RUN|attribute RUN|patch RUN|circuits RUN|"
-    "curve RUN --methods random|cost|runs .";
+    "curve RUN --methods random --table points|curve RUN --methods random --table methods|"
+    "curve RUN --methods random,exhaustive --table choices|"
+    "curve RUN --methods random --table losses|pattern RUN|pattern RUN 0.0|cost|runs .";
 
 /// A column that a reader takes for a mean or a share, but that names no count, and why it needs
 /// none.

@@ -147,6 +147,7 @@ void score_against_owners(CurvePoint& point, const Json& owners) {
   const auto share = [](std::size_t part, std::size_t all) {
     return Mean(static_cast<double>(part), static_cast<Index>(all)).or_nan();
   };
+  point.owned = std::ssize(owners.members());
   point.recall = share(recalled, owners.members().size());
   point.precision = share(point.heads.size() - unmatched.size(), point.heads.size());
 }
@@ -161,6 +162,7 @@ void add_regrets(Curve& curve) {
       regret.add(method.points[i].pruned.loss - best->points[i].pruned.loss);
     }
     method.regret = regret.value();
+    method.sizes = regret.count();
   }
 }
 

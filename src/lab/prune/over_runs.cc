@@ -112,6 +112,8 @@ Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::
 const Column kMethod = Column("method", "method", "how heads are chosen").no_legend();
 const Column kKept = Column("kept", "heads kept", "number of heads kept").no_legend();
 
+const Column kRuns = Column("runs", "runs", "number of runs averaged").hidden();
+
 /// Returns the tables of each run's curve: its methods and their points.
 std::vector<Table> tables_by_run(std::span<const Curve> curves,
                                  const std::vector<std::string>& runs) {
@@ -130,9 +132,11 @@ Table choices_table() {
       {kMethod,
        {"area", "area",
         "area under the curve of loss against the share of heads kept: lower is better"},
-       {"regret", "regret",
-        "mean loss minus that of the best subset of the same size, on the examples used to choose: "
-        "0 is best"},
+       Column("regret", "regret",
+              "mean loss minus that of the best subset of the same size, on the examples used to "
+              "choose: 0 is best")
+           .mean_over("sizes"),
+       Column("sizes", "sizes", "number of sizes over which regret is a mean").hidden(),
        Column("rank_correlation", "rank corr",
               "Spearman correlation between how long a head is kept and the cost of ablating it")
            .fixed(2),
@@ -149,22 +153,25 @@ Table choices_table() {
 }
 
 Table points_table() {
-  return {
-      .name = "losses",
-      .columns =
-          {kMethod,
-           kKept,
-           {"loss", "loss", "after removal, on held-out examples"},
-           {"accuracy", "accuracy", "after removal"},
-           {"choosing_loss", "loss where chosen", "loss on the examples used to choose heads"},
-           {"finetuned.loss", "fine-tuned", "loss after fine-tuning the heads kept"},
-           {"from_scratch.loss", "from scratch",
-            "loss of a new model with as many heads in each layer, trained for as many steps"},
-           Column("recall", "owners kept", "share of owned relations that still have an owner")
-               .fixed(2),
-           Column("precision", "with a role", "share of heads kept that own a relation").fixed(2),
-           Column("heads", "heads", "the heads kept").of(CellKind::heads)},
-      .inner = "points"};
+  return {.name = "losses",
+          .columns =
+              {kMethod,
+               kKept,
+               {"loss", "loss", "after removal, on held-out examples"},
+               {"accuracy", "accuracy", "after removal"},
+               {"choosing_loss", "loss where chosen", "loss on the examples used to choose heads"},
+               {"finetuned.loss", "fine-tuned", "loss after fine-tuning the heads kept"},
+               {"from_scratch.loss", "from scratch",
+                "loss of a new model with as many heads in each layer, trained for as many steps"},
+               Column("recall", "owners kept", "share of owned relations that still have an owner")
+                   .fixed(2)
+                   .mean_over("owned"),
+               Column("owned", "owned", "number of relations with an owner").hidden(),
+               Column("precision", "with a role", "share of heads kept that own a relation")
+                   .fixed(2)
+                   .mean_over("kept"),
+               Column("heads", "heads", "the heads kept").of(CellKind::heads)},
+          .inner = "points"};
 }
 
 Result result_of(const Curve& curve) {
@@ -188,6 +195,7 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
     const MethodCurve& first = curves[0].methods[m];
     MethodOverRuns& method = all.methods.emplace_back();
     method.method = first.method;
+    method.runs = std::ssize(curves);
     method.steps = first.steps;
     for (std::size_t p = 0; p < first.points.size(); ++p) {
       method.points.push_back(point_over(curves, m, p));
@@ -227,6 +235,7 @@ Json to_json(const PointOverRuns& point) {
 
 Json to_json(const MethodOverRuns& method) {
   return Json::object({{"method", method.method},
+                       {"runs", method.runs},
                        {"area", method.area},
                        {"regret", method.regret},
                        {"used", method.used},
@@ -242,7 +251,7 @@ Json to_json(const CurveOverRuns& curve) {
 
 /// Returns the columns of points over runs, with their format in text.
 static Table points_over_runs(bool several) {
-  Table points{.name = "methods", .columns = {kMethod, kKept}, .inner = "points"};
+  Table points{.name = "methods", .columns = {kMethod, kKept, kRuns}, .inner = "points"};
   const std::pair<const char*, const char*> losses[] = {
       {"loss", "loss after removal"},
       {"finetuned", "loss after fine-tuning"},
@@ -250,7 +259,7 @@ static Table points_over_runs(bool several) {
        "loss of a new model with as many heads in each layer, trained on the same schedule"},
       {"unpruned", "loss of the unpruned model, trained further on the same schedule"}};
   for (const auto& [key, title] : losses) {
-    points.columns.push_back(interval_column(key, title).no_legend());
+    points.columns.push_back(interval_column(key, title).mean_over("runs").no_legend());
     points.grids.push_back({title, "method", "kept", points.columns.back().key});
   }
   const std::pair<const char*, const char*> ratios[] = {
@@ -269,18 +278,20 @@ static Table points_over_runs(bool several) {
 }
 
 static Table methods_over_runs() {
-  return {
-      .name = "methods",
-      .columns = {
-          kMethod,
-          interval_column(
-              "area", "area",
-              "area under the curve of loss against the share of heads kept: lower is better"),
-          interval_column("regret", "regret",
-                          "mean loss minus that of the best subset of the same size: 0 is best"),
-          {"used", "used", text("in each run, ", kUsedHeads)},
-          {"needed", "needed", text("in each run, ", kNeededHeads)},
-          Column("steps", "steps", "training steps").shown_as(Form::grouped)}};
+  return {.name = "methods",
+          .columns = {
+              kMethod,
+              interval_column(
+                  "area", "area",
+                  "area under the curve of loss against the share of heads kept: lower is better")
+                  .mean_over("runs"),
+              interval_column("regret", "regret",
+                              "mean loss minus that of the best subset of the same size: 0 is best")
+                  .mean_over("runs"),
+              kRuns,
+              {"used", "used", text("in each run, ", kUsedHeads)},
+              {"needed", "needed", text("in each run, ", kNeededHeads)},
+              Column("steps", "steps", "training steps").shown_as(Form::grouped)}};
 }
 
 /// Returns the schedule of each arm, a line for each different one; "" if nothing was trained.

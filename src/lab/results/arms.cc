@@ -69,12 +69,13 @@ Json to_json(const Compared& logs) {
 
 std::vector<Column> ratio_columns(const std::string& key, const std::string& title) {
   return {
-      interval_column(key + ".ratio", title).no_legend(),
+      interval_column(key + ".ratio", title).mean_over(key + ".seeds").no_legend(),
       Column(key + ".wins", "wins", "seeds in which the loss is lower").no_legend(),
       Column(key + ".seeds", "of", "seeds").no_legend(),
       Column(key + ".effect_size", "effect",
              "mean of the logarithms of the ratio / their standard deviation: .8 and more is large")
           .fixed(2)
+          .mean_over(key + ".seeds")
           .no_legend(),
       Column(key + ".p", "p", "p-value of the sign-flip test over seeds, exact").no_legend(),
       Column(key + ".p_holm", "Holm's p", "p after Holm's correction for all comparisons")

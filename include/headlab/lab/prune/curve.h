@@ -29,6 +29,7 @@ struct CurvePoint {
   /// that it shows too is not due to pruning. Empty if no training follows that of the run.
   std::optional<Judged> unpruned{};
   double recall = 0;  // share of the relations with an owner that still have one; NaN without any
+  std::optional<Index> owned{};  // number of relations with an owner; missing in older curves
   /// Share of the kept heads that can be matched with a relation of their own: each relation in
   /// turn takes the first of its owners that no earlier relation has taken. NaN if no head is kept.
   double precision = 0;
@@ -36,7 +37,8 @@ struct CurvePoint {
   void members(auto&& f) {
     pruned.members(f);
     f("kept", kept), f("heads", heads), f("choosing_loss", chosen_on), f("recall", recall);
-    f("precision", precision), f("finetuned", finetuned), f("from_scratch", from_scratch);
+    f("owned", owned), f("precision", precision), f("finetuned", finetuned),
+        f("from_scratch", from_scratch);
     f("unpruned", unpruned);
   }
 };
@@ -49,6 +51,7 @@ struct MethodCurve {
   /// Mean over sizes of the loss minus that of the exhaustive choice, both held out. That choice is
   /// the best on the choosing examples; if another is better on held-out ones, this is below 0.
   std::optional<double> regret{};
+  std::optional<Index> sizes{};  // number of sizes over which `regret` is a mean
   double rank_correlation =
       0;  // Spearman correlation between the order of removal and zero-ablation
   std::optional<Index> used{};    // heads used, see used_heads
@@ -66,7 +69,7 @@ struct MethodCurve {
   double seconds = 0;
 
   void members(auto&& f) {
-    f("method", method), f("area", area), f("regret", regret);
+    f("method", method), f("area", area), f("regret", regret), f("sizes", sizes);
     f("rank_correlation", rank_correlation), f("used", used), f("needed", needed),
         f("used_bounds", used_bounds), f("needed_bounds", needed_bounds), f("guard", guard),
         f("steps", steps), f("schedule", schedule);
@@ -186,6 +189,7 @@ Json to_json(const PointOverRuns& point);
 
 struct MethodOverRuns {
   std::string method;
+  Index runs = 0;  // over which its means are taken
   std::vector<PointOverRuns> points;
   Interval area{};
   std::optional<Interval> regret{};
