@@ -226,7 +226,7 @@ class Run:
 
     def losses(self, **settings):
         """The loss of each held-out target, with the token at its position: a row for each."""
-        return table("eval", self.path, table="targets", **settings)
+        return table("eval", self.path, table="single_targets", **settings)
 
     def logits(self, tokens=None, **settings):
         """Logits [examples, positions, targets, outputs] of held-out examples, or, for one input of

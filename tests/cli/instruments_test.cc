@@ -37,7 +37,7 @@ TEST_F(Instruments, EvalShowsGroupsOfTargetsAndSingleOnes) {
   EXPECT_EQ(by.at("in_context").at("late"), Json(4));
   EXPECT_FALSE(by.at("positions").items().empty());
   EXPECT_FALSE(done(typed("eval a --by answer --json")).json().at("answers").items().empty());
-  const std::string csv = done(typed("eval a --examples 4 --csv --table targets")).out;
+  const std::string csv = done(typed("eval a --examples 4 --csv --table single_targets")).out;
   expect_parts(csv, {"example,position,token,name,answer,predicted,right,loss\n0,", "\n3,"});
   const std::string summary = done(typed("eval a --csv")).out;
   EXPECT_TRUE(summary.starts_with("name,loss,accuracy,count\n")) << summary;
@@ -66,7 +66,7 @@ TEST_F(Instruments, TakeHeldOutExamplesInTheOrderOfTheFile) {
   done(
       typed("train --task file:train=train.jsonl,held_out=held.jsonl,test=held.jsonl --heads 2 "
             "--d-model 8 --steps 3 --batch 4 --out r"));
-  const std::string csv = done(typed("eval r --csv --table targets")).out;
+  const std::string csv = done(typed("eval r --csv --table single_targets")).out;
   for (int i = 0; i < 7; ++i) {
     std::ptrdiff_t rows = 0;
     for (const std::string_view line : split(csv, '\n')) rows += line.starts_with(text(i, ","));
@@ -170,7 +170,7 @@ TEST_F(Instruments, PatchTakesOwnInputsAndPaths) {
 
 TEST_F(Instruments, AttributeListsSingleExamples) {
   done(tiny({"--out", "a"}));
-  const std::string csv = done(typed("attribute a --examples 4 --csv --table examples")).out;
+  const std::string csv = done(typed("attribute a --examples 4 --csv --table single_examples")).out;
   expect_parts(csv, {"example,position,target,answer,part,share\n0,", ",embedding,"});
   EXPECT_EQ(kept("a/attribution.json").find("examples")->is_number(), true);
 }

@@ -225,7 +225,7 @@ TEST_F(Tables, ArePatternsOfOnesOwnInput) {
   const std::string shown = done({"pattern", "a", "0.1", "--input", "a b"}).out;
   EXPECT_TRUE(holds(shown, "your input")) << shown;
   EXPECT_TRUE(holds(shown, "ground truth: ")) << "the truth of these tokens: " << shown;
-  done({"pattern", "a", "all", "--input", "a b", "--csv", "--table", "weights 0.1"});
+  done({"pattern", "a", "all", "--input", "a b", "--csv", "--table", "attention_weights.0.1"});
   done({"pattern", "a", "all", "--input", "a b a c", "--npy", "all.npy"});
   EXPECT_TRUE(holds(file("all.npy"), "'shape': (4, 4, 4, )"));
   done({"pattern", "a", "all", "--input", "a b a c", "--z", "z.npy"});

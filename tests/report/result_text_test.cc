@@ -43,8 +43,8 @@ TEST(Results, HaveTheColumnsOfTheGoldenFile) {
 TEST(Results, NameTheTablesOfTheirCommand) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(tables_of("ablate"), (Names{"heads", "set", "pairs", "relations"}));
-  EXPECT_EQ(tables_of("attribute"), (Names{"parts", "examples"})) << "one is in no file";
-  EXPECT_EQ(tables_of("eval"), (Names{"summary", "positions", "answers", "targets"}));
+  EXPECT_EQ(tables_of("attribute"), (Names{"parts", "single_examples"})) << "one is in no file";
+  EXPECT_EQ(tables_of("eval"), (Names{"targets", "positions", "answers", "single_targets"}));
   EXPECT_EQ(tables_of("train"), Names());
 }
 

@@ -35,11 +35,10 @@ std::string without_number(const std::string& name) {
 }
 
 /// Returns whether `name` is one of these tables or a part of one: a column of lists makes the
-/// table NAME.COLUMN, and each of several heads NAME HEAD or NAME.NUMBER.
+/// table NAME.COLUMN, and each of several heads NAME.LAYER.HEAD or NAME.NUMBER.
 bool names_table(const std::string& name, const std::vector<std::string>& tables) {
   return std::ranges::any_of(tables, [&](const std::string& table) {
-    const char next = name.size() > table.size() ? name[table.size()] : '\0';
-    const bool is_part = name.starts_with(table) && (next == '.' || next == ' ');
+    const bool is_part = name.starts_with(table + ".");
     return is_part || without_number(name) == without_number(table);
   });
 }

@@ -44,6 +44,9 @@ HelpWanted help_of(const Command& command);
 
 /// Returns a result with text after its tables.
 Output output_of(const Result& result, const std::string& words = "");
+/// Adds a key to the JSON of a result. Error if a table has this name, because its rows would be
+/// lost.
+void add_fact(Output& output, const std::string& key, Json value);
 /// Returns a result that ends with the command that reproduces it.
 Output reproducible(const Invocation& call, Output output);
 Output reproducible(const Invocation& call, const Result& result, const std::string& words = "");

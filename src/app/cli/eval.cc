@@ -92,14 +92,6 @@ std::string add_groups(const Invocation& call, Result& found, const Run& run,
               score->early, ", over ", score->examples, " examples\n");
 }
 
-/// Moves the summary by target out of the way: --table targets shows single targets.
-void name_tables(const Invocation& call, const Run& run, const AnsweredTargets& answered,
-                 Output& output) {
-  output.tables[0].name = "summary";
-  if (call.value("table") != "targets") return;
-  output.tables.push_back(single_target_table(*run.task, answered.targets));
-}
-
 EvaluateOptions options_of(const Run& run, const EvalFlags& flags) {
   std::vector<HeadId> kept = all_heads(run.model);
   for (const HeadId& head : parse_heads("--without", flags.without, run.model)) {
@@ -110,11 +102,14 @@ EvaluateOptions options_of(const Run& run, const EvalFlags& flags) {
           .interventions = gates_for(run.model, kept)};
 }
 
+/// Returns whether --table names single targets, a large table that JSON has only then.
+bool wants_single_targets(const Invocation& call) { return call.value("table") == kSingleTargets; }
+
 /// Returns the answers to single targets if the result shows or writes them; else none.
 AnsweredTargets answered_if_asked(const Invocation& call, const Run& run, const EvalFlags& flags,
                                   const EvaluateOptions& options) {
   const bool writes_logits = !flags.logits.empty();
-  const bool shows = flags.by != TargetGroups::target || call.value("table") == "targets";
+  const bool shows = flags.by != TargetGroups::target || wants_single_targets(call);
   if (!shows && !writes_logits) return {};
   return answer_targets(run.model, *run.task, options, writes_logits);
 }
@@ -147,7 +142,9 @@ Output eval(Invocation& call) {
   const std::string examples = examples_text(*run.task, judged, options.split);
   const std::string shown = overfitting.empty() ? "" : wrapped(overfitting, "", text_width());
   Output output = reproducible(call, found, text(bits, score, "\n", examples, "\n", shown));
-  name_tables(call, run, answered, output);
+  if (wants_single_targets(call)) {
+    output.tables.push_back(single_target_table(*run.task, answered.targets));
+  }
   return output;
 }
 

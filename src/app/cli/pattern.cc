@@ -92,7 +92,7 @@ const TruthCells* marked_truth(const HeadPattern& pattern, const std::string& re
 
 /// Returns the weights of one head, a row for each query.
 Table weights_table(const HeadPattern& pattern) {
-  Table table{"weights", {{"query", "query"}}};
+  Table table{"attention_weights", {{"query", "query"}}};
   const std::size_t keys = pattern.keys.size();
   for (std::size_t k = 0; k < keys; ++k) {
     table.columns.push_back(element_column("weights", k, pattern.keys[k]));
@@ -186,7 +186,7 @@ Result result_of(const Run& run, const std::vector<HeadPattern>& patterns, bool 
   }
   for (const HeadPattern& pattern : patterns) {
     Table table = weights_table(pattern);
-    if (!is_one) table.name += " " + head_text(pattern.head);
+    if (!is_one) table.name += "." + head_text(pattern.head);
     found.tables.push_back(std::move(table));
   }
   return found;

@@ -12,8 +12,17 @@ Output output_of(const Result& result, const std::string& words) {
   return {.json = to_json(result), .text = shown + words, .tables = result.tables};
 }
 
+void add_fact(Output& output, const std::string& key, Json value) {
+  const auto has_name = [&](const Table& table) {
+    return table.name == key || table.name.starts_with(key + ".");
+  };
+  require(std::ranges::none_of(output.tables, has_name), "cannot write the result: the key ", key,
+          " is also the name of a table");
+  output.json[key] = std::move(value);
+}
+
 Output reproducible(const Invocation& call, Output output) {
-  output.json["command"] = call.again();
+  add_fact(output, "command", call.again());
   output.text += "command: " + call.again() + "\n";
   return output;
 }

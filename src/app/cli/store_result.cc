@@ -115,10 +115,10 @@ Output store_result(const Invocation& call, const Run& run, Output found, const 
   const fs::path file = out.empty() ? result_file(run, name) : fs::path(out);
   const bool keeps = call.keeps_results && (!out.empty() || !name.empty());
   const auto lock = keeps ? lock_of(file) : nullptr;
-  found.json["options"] = deciding_settings(call);
-  found.json["step"] = run.step < 0 ? Json() : Json(run.step);
-  found.json["weights"] = weights_hash(run.model);
-  found.json["run"] = identity_of(run.config);
+  add_fact(found, "options", deciding_settings(call));
+  add_fact(found, "step", run.step < 0 ? Json() : Json(run.step));
+  add_fact(found, "weights", weights_hash(run.model));
+  add_fact(found, "run", identity_of(run.config));
   Output output = reproducible(call, std::move(found));
   if (!keeps) return output;
   try {

@@ -48,7 +48,6 @@ Result profile_shape() { return {.tables = {profile_table({})}}; }
 Result eval_shape() {
   const std::unique_ptr<Task> task = make_task("relations");
   Result shape{.tables = {target_table({})}};
-  shape.tables[0].name = "summary";
   shape.tables.push_back(grouped_table(*task, {}, TargetGroups::position));
   shape.tables.push_back(grouped_table(*task, {}, TargetGroups::answer));
   shape.tables.push_back(single_target_table(*task, {}));

@@ -118,7 +118,7 @@ Table single_target_table(const Task& task, const std::vector<SingleTarget>& tar
   fields.add(Column("right", "right", "whether they are the same").no_legend(),
              [](const Row& row) { return row.target == row.predicted; });
   fields.add(Column("loss", "loss", "loss of this target, in nats").no_legend(), &Row::loss);
-  return fields.table({.name = "targets"}, targets);
+  return fields.table({.name = kSingleTargets}, targets);
 }
 
 /// Returns the means of the targets in each group, in the order of the groups.

@@ -34,7 +34,9 @@ struct AnsweredTargets {
 AnsweredTargets answer_targets(const Model& model, const Task& task, const EvaluateOptions& options,
                                bool logits = false);
 
-/// Returns the table "targets": a row for each target.
+/// Name of the table of single targets; "targets" has the means of `evaluate`.
+inline constexpr const char* kSingleTargets = "single_targets";
+/// Returns that table: a row for each target.
 Table single_target_table(const Task& task, const std::vector<SingleTarget>& targets);
 
 /// Ways to group targets; "target" is the table of `evaluate`.

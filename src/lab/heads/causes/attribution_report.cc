@@ -81,7 +81,7 @@ Table attributed_table(const std::vector<AttributedPart>& rows) {
   fields.add(Column("share", "share", "added to the right answer's logit above the mean logit")
                  .no_legend(),
              &Row::share);
-  return fields.table({.name = "examples"}, rows);
+  return fields.table({.name = "single_examples"}, rows);
 }
 
 }  // namespace

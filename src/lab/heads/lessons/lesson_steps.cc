@@ -274,6 +274,7 @@ std::vector<Table> worked_example_tables(const ShownHeads& shown, const Matrix& 
         key_table(shown,
                   Column("average", "average", "weights averaged over heads, by key").no_legend(),
                   average_weights(shown.heads), 4));
+    tables.back().name = "average_weights";
     tables.back().title = "weights averaged over heads: the average hides what each head does";
   }
   tables.push_back(mixing_table(shown, W_O));
