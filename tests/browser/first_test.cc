@@ -53,6 +53,21 @@ class FirstScreen : public OnPage {
   }
 };
 
+/// The demo measures by hand what the page of README's commands measures itself, and more.
+TEST_F(FirstScreen, IsTheSameWhoeverMeasured) {
+  study.train("relations", "plain",
+              {"--heads", "4", "--d-model", "32", "--steps", "300", "--batch", "32", "--lr", "3e-3",
+               "--track-heads", "30", "--keep-weights", "6", "--eval-every", "30"});
+  const fs::path plain = study.page("plain");
+  const auto said = [&](const fs::path& page) {
+    open(page);
+    std::string all;
+    for (const char* part : {"#headline", "#detail", "#maps", ".steps"}) all += words(part) + "\n";
+    return all;
+  };
+  EXPECT_EQ(said(plain), said(full));
+}
+
 TEST_F(FirstScreen, FitsWithoutScrollingAndSaysWhatThereIsToSee) {
   tab().resize(1280, 800);
   open(full);

@@ -28,9 +28,12 @@ TEST_F(Pages, MeasureWhatIsMissingAndStoreIt) {
   done(tiny({"--out", "a"}));
   done(tiny({"--out", "b"}));
   const Json measured = done({"page", "a", "--json"}).json().at("measured");
-  ASSERT_EQ(measured.items().size(), 3u);
-  const Words commands[] = {{"heads", "b"}, {"ablate", "b"}, {"curve", "b", "--methods", "greedy"}};
-  for (std::size_t i = 0; i < 3; ++i) {
+  const Words commands[] = {{"heads", "b"},
+                            {"ablate", "b"},
+                            {"curve", "b", "--methods", "greedy"},
+                            {"ablate", "b", "--pairs"}};
+  ASSERT_EQ(measured.items().size(), std::size(commands));
+  for (std::size_t i = 0; i < std::size(commands); ++i) {
     done(commands[i]);
     const std::string name = measured.items()[i].at("file").string();
     const Json by_page = Json::parse(file("a/" + name));
@@ -42,7 +45,7 @@ TEST_F(Pages, MeasureWhatIsMissingAndStoreIt) {
   }
   EXPECT_TRUE(done({"page", "a", "--json"}).json().at("measured").items().empty()) << "once";
   done({"train", "--resume", "a", "--steps", "40"});
-  EXPECT_EQ(done({"page", "a", "--json"}).json().at("measured").items().size(), 3u)
+  EXPECT_EQ(done({"page", "a", "--json"}).json().at("measured").items().size(), 4u)
       << "results of earlier weights are missing too";
 }
 
@@ -51,7 +54,7 @@ TEST_F(Pages, HoldResultsThatCannotBeKept) {
   const auto before = contents(folder.path() / "a");
   const RunLock lock = lock_run(folder.path() / "a");
   const Json json = done({"page", "a", "--json", "--out", "page.html"}).json();
-  ASSERT_EQ(json.at("measured").items().size(), 3u);
+  ASSERT_EQ(json.at("measured").items().size(), 4u);
   for (const Json& one : json.at("measured").items()) {
     EXPECT_TRUE(holds(one.at("said").string(), "not kept: another process is writing the run"));
   }
@@ -60,7 +63,7 @@ TEST_F(Pages, HoldResultsThatCannotBeKept) {
   for (const Json& sentence : json.at("left_out").items()) {
     noted += holds(sentence.string(), "Measured for this page, and not kept in a");
   }
-  EXPECT_EQ(noted, 3u);
+  EXPECT_EQ(noted, 4u);
   for (const Json& source : json.at("files").items()) {
     if (source.at("file").string() == "heads.json") {
       EXPECT_TRUE(source.at("present").boolean());

@@ -23,6 +23,7 @@ struct Measurement {
   std::vector<std::string> words;  // before it
   /// Returns the number of passes over one sequence for a model of H heads.
   double (*passes)(double H);
+  double least_heads = 1;
 };
 
 const std::vector<Measurement>& measurements() {
@@ -41,7 +42,13 @@ const std::vector<Measurement>& measurements() {
        "the order in which heads can be removed",
        {"--methods", "greedy"},
        {"curve"},
-       [](double H) { return (H + 1) * (H + 2) / 2 * double(PruneSettings().examples); }}};
+       [](double H) { return (H + 1) * (H + 2) / 2 * double(PruneSettings().examples); }},
+      {"interactions.json",
+       "the loss without each pair of heads",
+       {"--pairs"},
+       {"ablate"},
+       [](double H) { return (H * (H - 1) / 2 + H + 1) * double(kPairedExamples); },
+       2}};
   return all;
 }
 
@@ -108,10 +115,9 @@ std::vector<Measured> measure_missing(const std::vector<std::string>& runs) {
     if (!is_there(named_run(name).path / "config.json")) continue;  // a sweep, or no run
     const Run run = open_run(name);
     const auto heads = static_cast<double>(all_heads(run.model).size());
-    if (heads == 0) continue;
     double left = kMostOperations;
     for (const Measurement& row : measurements()) {
-      if (!is_missing(run, row.file)) continue;
+      if (heads < row.least_heads || !is_missing(run, row.file)) continue;
       const double operations = row.passes(heads) * operations_of_pass(run);
       if (operations > left) {
         Measured& one = all.emplace_back(Measured{.run = name_of(run), .file = row.file});

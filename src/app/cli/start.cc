@@ -117,12 +117,10 @@ std::vector<Stop> stops_of(const Tour& tour) {
                      best_heads(),
                      [=] { return about_heads(tour.pruned); }});
   }
-  std::vector<std::string> page = {"page", full, pruned};
-  if (tour.thorough) page.insert(page.end(), {"--budget", "1.6"});
   stops.push_back(
       {"Put it all into one page, which runs the model in your browser: click a head to "
        "switch it off.",
-       page,
+       {"page", full, pruned},
        {},
        [=] { return about_page(tour); }});
   return stops;

@@ -69,7 +69,7 @@ const Plan& plan_of(const std::string& name) {
       {"relations",
        "relations:length=12",
        "heads=8 d_model=64 steps=600 batch=32 track_heads=64 keep_weights=20",
-       "heads=8 track_heads=20 eval_every=20 keep_weights=30",
+       "heads=8 track_heads=64 keep_weights=20",
        "The task: the model reads letters. At each letter it says which letter came just before, "
        "which came three and five letters before, and which was the last one of the same class "
        "(every fourth letter of the alphabet: a, e, i and m are one class).",
@@ -83,7 +83,7 @@ const Plan& plan_of(const std::string& name) {
       {"english",
        "english",
        "heads=4 steps=600 track_heads=64 keep_weights=20",
-       "heads=4 track_heads=20 eval_every=20 keep_weights=30",
+       "heads=4 track_heads=64 keep_weights=20",
        "The task: the model reads a sentence and says its next word. \"now the dogs near our "
        "king\" goes on with \"are\": it is the dogs that count, not the king.",
        {{"position", "position"},
