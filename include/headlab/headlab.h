@@ -41,6 +41,7 @@
 #include "headlab/lab/runs/run.h"
 #include "headlab/lab/runs/run_config.h"
 #include "headlab/lab/runs/single_targets.h"
+#include "headlab/lab/runs/task_fit.h"
 
 // heads: analysis of attention heads.
 #include "headlab/lab/heads/causes/analyses.h"

@@ -12,6 +12,7 @@ struct AblateFlags {
   bool pairs = false, truth_edges = false;
   Index examples = kPairedExamples;
   std::int64_t seed = 0;
+  TaskFlag task;
 
   Flags settings() {
     Flags s;
@@ -20,6 +21,7 @@ struct AblateFlags {
     s.string("head", heads, "ablate only these, together", "LAYER.HEAD[,...]");
     s.boolean("pairs", pairs, "ablate pairs of heads too");
     s.boolean("truth_edges", truth_edges, "mask the ground-truth edges, and random ones");
+    task.add_to(s);
     s.group("how");
     s.integer("examples", examples, 30, 1 << 24,
               "held-out examples; up to 8192 if the default is too few");
@@ -71,14 +73,14 @@ Output ablate(Invocation& call) {
   call.read(flags.settings(), call.out_setting());
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
-  const Run run = open_run(call.positionals()[0]);
+  const Run run = flags.task.open(call.positionals()[0]);
   const Result found = judged(run, flags, options);
   std::string words = flags.truth_edges ? "" : flags.kind + "-ablation, ";
   if (const Json* rate = found.about.find("sets_per_s")) {
     words += fixed(rate->number(), 0) + " head sets per second\n";
   }
-  words += text(examples_text(*run.task, found.about.at("examples").integer()), "; seed ",
-                flags.seed, "\n");
+  words +=
+      text(examples_text(run, found.about.at("examples").integer()), "; seed ", flags.seed, "\n");
   return store_result(call, run, found, words, file_of(flags));
 }
 

@@ -12,13 +12,14 @@ Output analysis(Invocation& call) {
   const Analysis& row =
       *std::ranges::find(analyses(), std::string(call.command().name), &Analysis::name);
   Index examples = row.examples;
-  Settings settings;
+  TaskFlag task;
+  Flags settings;
   settings.integer("examples", examples, 2, 1 << 24, "held-out examples");
+  if (row.takes_task) task.add_to(settings);
   call.read(settings, call.out_setting());
-  const Run run = open_run(call.positionals()[0]);
+  const Run run = task.open(call.positionals()[0]);
   const Result found = row.find(run, examples);
-  const std::string judged =
-      examples_text(*run.task, at_most_different(*run.task, examples)) + "\n";
+  const std::string judged = examples_text(run, at_most_different(*run.task, examples)) + "\n";
   const bool wants_single =
       row.single_shape != nullptr && call.value("table") == row.single_shape().tables[0].name;
   if (!wants_single) return store_result(call, run, found, judged, row.file);

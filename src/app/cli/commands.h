@@ -56,7 +56,8 @@ Output reproducible(const Invocation& call, Json json, std::vector<Table> tables
                     const std::string& after, const std::string& before = "");
 /// Returns the result for a run and stores it as the file `name` in the run's folder, or at the
 /// path of --out, with the settings, the step and a hash of the weights that it describes. If the
-/// folder cannot be written, a note reports it.
+/// folder cannot be written, a note reports it. The result of another task than the run's own is
+/// stored only at the path of --out.
 Output store_result(const Invocation& call, const Run& run, Output found, const std::string& name);
 Output store_result(const Invocation& call, const Run& run, const Result& found,
                     const std::string& words, const std::string& name);
@@ -77,9 +78,9 @@ void keep_as(const std::filesystem::path& file, Output& output);
 /// Returns the shell comment after a command that recreates a folder.
 std::string replaced_text(const std::filesystem::path& folder);
 
-/// Returns "512 held-out examples, the same in every call", and facts about a task with finite
-/// data.
-std::string examples_text(const Task& task, Index examples, Split split = Split::validation);
+/// Returns "512 held-out examples, the same in every call", facts about a task with finite data,
+/// and a line that names another task than the run's own.
+std::string examples_text(const Run& run, Index examples, Split split = Split::validation);
 
 /// Returns the program with its version and its build, on one line.
 std::string program_text();
@@ -223,6 +224,16 @@ struct PictureFlags {
   /// Returns the width for figures in units, 0 if none was given. UsageError for an invalid width,
   /// or one without a file to write.
   double units() const;
+};
+
+/// The flag --task of commands that analyse a run: another length or other data.
+struct TaskFlag {
+  std::string spec;  // "": the run's own task
+
+  void add_to(Flags& settings);
+  /// Opens a run with this task. UsageError for an unknown task or parameter; errors of open_run
+  /// and use_task.
+  Run open(const std::string& name) const;
 };
 
 /// Flags that name the files of patterns of any model, for commands that otherwise read a run.

@@ -18,12 +18,14 @@ struct EvalFlags {
   bool best = false;
   TargetGroups by = TargetGroups::target;
   std::string npy, logits, without;
+  TaskFlag task;
 
   Flags settings() {
     Flags s;
     s.string("without", without, "ablate these heads", "LAYER.HEAD[,...]");
     s.integer("examples", examples, 1, 1 << 24, "held-out sequences");
     s.boolean("best", best, "use the parameters with the lowest held-out loss");
+    task.add_to(s);
     s.choice("by", by, {"target", "position", "answer"}, "groups whose losses are shown");
     s.integer("early", early, 0, 1 << 24, "a position of the in-context score, from 0");
     s.integer("late", late, 0, 1 << 24, "the other position of the in-context score");
@@ -123,7 +125,7 @@ Output eval(Invocation& call) {
   require_array("--logits", flags.logits);
   const std::string name = call.positionals()[0];
   const bool adds_best = flags.best && !named_run(name).best;
-  const Run run = open_run(adds_best ? name + "@best" : name);
+  const Run run = flags.task.open(adds_best ? name + "@best" : name);
   const EvaluateOptions options = options_of(run, flags);
   const Evaluation held_out = evaluate(run.model, *run.task, options);
   const AnsweredTargets answered = answered_if_asked(call, run, flags, options);
@@ -139,7 +141,7 @@ Output eval(Invocation& call) {
   const std::string bits = add_bits(found.about, run, held_out);
   const std::string overfitting = run.best ? "" : overfitting_text(run);
   if (!overfitting.empty()) found.about["overfitting"] = overfitting;
-  const std::string examples = examples_text(*run.task, judged, options.split);
+  const std::string examples = examples_text(run, judged, options.split);
   const std::string shown = overfitting.empty() ? "" : wrapped(overfitting, "", text_width());
   Output output = reproducible(call, found, text(bits, score, "\n", examples, "\n", shown));
   if (wants_single_targets(call)) {
@@ -149,7 +151,7 @@ Output eval(Invocation& call) {
 }
 
 std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {
-  if (std::string_view(find_task(run.config.task).name) != "text") return "";
+  if (std::string_view(find_task(run.task->spec()).name) != "text") return "";
   const double bits = held_out.loss / std::numbers::ln2, perplexity = std::exp(held_out.loss);
   json["bits_per_character"] = bits;
   json["perplexity"] = perplexity;

@@ -22,6 +22,7 @@ struct HeadsFlags {
   std::string npy;
   PictureFlags picture;
   StoredPatternFlags stored;
+  TaskFlag task;
 
   Flags settings() {
     Flags s;
@@ -35,11 +36,13 @@ struct HeadsFlags {
     s.boolean("all", shown.all, "show every head, and all that is hidden by default");
     s.boolean("explain", explain, "explain the columns, one a line");
     s.mark_display({"scores", "map", "all", "explain"});
+    task.add_to(s);
     s.group("output");
     s.string("npy", npy, "attention mass [relations, heads, examples] (NumPy)", "FILE");
     picture.add_to(s);
     stored.add_to(s);
     s.excludes({"scores", "map", "all", "explain", "npy", "svg"}, {several_arguments()});
+    s.excludes({"task"}, {flag_given("patterns")});
     return s;
   }
 };
@@ -75,7 +78,7 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   options.rises = true;
   std::optional<Transformer> untrained;
   const bool is_known = run.config.imported.empty() && run.config.from.empty();
-  if (is_known) untrained.emplace(initial_model(run.config));
+  if (is_known) untrained.emplace(with_length(initial_model(run.config), run.task->shape()));
   if (untrained) options.untrained = &*untrained;
   std::optional<Steps> both;  // the scores, and the masses of --npy
   if (!flags.npy.empty()) both.emplace(2);
@@ -89,7 +92,7 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   Output shown = scores_output(report, flags.shown, flags.explain);
   call.check_table(shown.tables);
   shown.json = to_json(found);
-  shown.text += text("\n", examples_text(*run.task, report.examples), "\n");
+  shown.text += text("\n", examples_text(run, report.examples), "\n");
   if (const std::string one = overfitting_text(run); !one.empty()) {
     shown.json["overfitting"] = one;
     shown.text += wrapped(one, "", text_width());
@@ -190,7 +193,7 @@ Output show_runs(const Invocation& call, const HeadsFlags& flags) {
   std::vector<RelationInRuns> relations;
   Steps steps(std::ssize(call.positionals()));
   for (const std::string& path : call.positionals()) {
-    const Run run = open_run(path);
+    const Run run = flags.task.open(path);
     const HeadsReport report = score_heads(run.model, *run.task, flags.options);
     const std::vector<std::string> names = relation_names(report);
     if (reports.items().empty()) {
@@ -221,7 +224,7 @@ Output heads(Invocation& call) {
     throw UsageError("missing argument RUN", call.example());
   }
   if (call.positionals().size() > 1) return show_runs(call, flags);
-  Run run = open_run(call.positionals()[0]);
+  Run run = flags.task.open(call.positionals()[0]);
   return show_scores(call, run, flags);
 }
 

@@ -33,6 +33,7 @@ struct PatternFlags {
   bool grid = false;
   Index example = 0;
   Index examples = 0;
+  TaskFlag task;
   PictureFlags picture;
 
   bool is_one_head() const { return head != "all"; }
@@ -44,6 +45,7 @@ struct PatternFlags {
     s.string("head", head, "head to show (same as the second argument)", "LAYER.HEAD|all");
     s.integer("example", example, 0, 65535, "held-out example to show");
     s.string("input", input, "your own input: tokens, or the characters of a text");
+    task.add_to(s);
     s.group("how");
     s.boolean("grid", grid, "small patterns of all heads, with the relations that they own");
     s.string("relation", relation, "relation to mark; the best-fitting one if empty", "NAME");
@@ -246,14 +248,14 @@ Result pattern_shape() { return {.tables = {weights_table({})}}; }
 Output pattern(Invocation& call) {
   PatternFlags flags;
   read_flags(call, flags);
-  const Run run = open_run(call.positionals()[0]);
+  const Run run = flags.task.open(call.positionals()[0]);
   const std::vector<HeadPattern> patterns = patterns_on(run, flags);
   require(!patterns.empty(), "cannot show a pattern: the model has no head");
   std::optional<HeadsReport> report;
   if (flags.needs_scores()) report = report_for_grid(run, flags);
   std::string shown;
   if (flags.grid) {
-    shown = grid_text(run.config.model, patterns, *report) + "\n";
+    shown = grid_text(run.model.config(), patterns, *report) + "\n";
   } else {
     for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
   }
@@ -265,7 +267,7 @@ Output pattern(Invocation& call) {
                    .quotes_data = true,
                    .tables = found.tables};
   return with_picture(call, flags.picture, store_result(call, run, all, ""), [&](double units) {
-    if (report) return grid_figure(run.config.model, patterns, *report, units);
+    if (report) return grid_figure(run.model.config(), patterns, *report, units);
     return pattern_figure(patterns[0], flags.relation, units);
   });
 }

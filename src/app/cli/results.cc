@@ -43,7 +43,8 @@ Output reproducible(const Invocation& call, Json json, std::vector<Table> tables
                                    .tables = std::move(tables)});
 }
 
-std::string examples_text(const Task& task, Index examples, Split split) {
+std::string examples_text(const Run& run, Index examples, Split split) {
+  const Task& task = *run.task;
   const Index different = task.different(split);
   const std::string about = task.about_data();
   std::string said = text(examples, " held-out examples, the same in every call");
@@ -52,6 +53,7 @@ std::string examples_text(const Task& task, Index examples, Split split) {
     said += text(" (", share, different, " different ones)");
   }
   if (!about.empty()) said += "\ndata: " + about;
+  if (!run.other_task.empty()) said += text("\ntask: ", run.other_task, ", not the run's own");
   return said;
 }
 

@@ -109,13 +109,31 @@ static Error unwritten_because(const Invocation& call, const Run& run, const Err
                                            : "make the run's folder writable");
 }
 
+/// Throws an Error if a file is that of the result for the run's own task.
+static void require_not_of_run(const Run& run, const fs::path& file, const std::string& name) {
+  std::error_code ignored;
+  const fs::path own = fs::weakly_canonical(result_file(run, name), ignored);
+  if (name.empty() || fs::weakly_canonical(file, ignored) != own) return;
+  throw Error(text("cannot write --out ", file.string(),
+                   ": this file is for the result of the run's own task"),
+              "pass another file to --out");
+}
+
 /// Stores a result. Several commands may do so at once: each waits for the one before it.
 Output store_result(const Invocation& call, const Run& run, Output found, const std::string& name) {
   const std::string out = call.value("out");
   const fs::path file = out.empty() ? result_file(run, name) : fs::path(out);
-  const bool keeps = call.keeps_results && (!out.empty() || !name.empty());
+  const bool is_other = !run.other_task.empty();
+  if (is_other && !out.empty()) require_not_of_run(run, file, name);
+  const bool has_file = !out.empty() || (!name.empty() && !is_other);
+  const bool keeps = call.keeps_results && has_file;
   const auto lock = keeps ? lock_of(file) : nullptr;
-  add_fact(found, "options", deciding_settings(call));
+  Json options = deciding_settings(call);
+  if (is_other) options["task"] = run.other_task;
+  if (is_other && !has_file) {
+    found.note = "note: the result of another task is kept only with --out FILE";
+  }
+  add_fact(found, "options", std::move(options));
   add_fact(found, "step", run.step < 0 ? Json() : Json(run.step));
   add_fact(found, "weights", weights_hash(run.model));
   add_fact(found, "run", identity_of(run.config));

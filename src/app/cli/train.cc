@@ -24,7 +24,7 @@ struct TrainFlags {
     s.boolean("profile", profile, "show the time of every op, forward and backward");
     s.group("what");
     s.string("resume", resume, "continue this run, bit for bit", "DIR");
-    s.string("from", from, "begin with the weights of a run of the same vocabulary", "RUN");
+    s.string("from", from, "begin with the weights of RUN; same vocabulary and targets", "RUN");
     s.string("config", config, "config.json to start from; flags override it", "FILE");
     s.usual = usual_flags_of_train();
     return s;

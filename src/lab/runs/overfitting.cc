@@ -31,6 +31,7 @@ std::optional<Overfitting> overfitting_of(const Run& run) {
 }
 
 std::string overfitting_text(const Run& run) {
+  if (!run.other_task.empty()) return "";  // the logs describe the run's own task
   const std::optional<Overfitting> found = overfitting_of(run);
   if (!found) return "";
   const std::string best =

@@ -11,6 +11,7 @@
 #include "headlab/lab/data/data_files.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/results/words.h"
+#include "headlab/lab/runs/task_fit.h"
 #include "lab/data/language.h"
 #include "lab/runs/best_weights.h"
 #include "lab/runs/early_stop.h"
@@ -106,31 +107,6 @@ void write_folder(Run& run, Existing existing, const RunFiles& files,
   run.path = path;
 }
 
-/// Returns "a decoder", "an encoder" or "an encoder-decoder".
-const char* kind_text(const TaskShape& shape) {
-  constexpr const char* kTexts[] = {"a decoder", "an encoder", "an encoder-decoder"};
-  return kTexts[static_cast<std::size_t>(shape.architecture)];
-}
-
-/// Throws an Error unless the model reads what the task gives.
-void require_serves(const Transformer& model, const RunConfig& config) {
-  const TaskShape &has = model.config().shape(), &wants = config.model.shape();
-  if (has.serves(wants)) return;
-  const std::string rule =
-      "architecture, vocab, features, targets and answers must be the task's, and no sequence "
-      "longer";
-  if (has.architecture != wants.architecture || has.answers != wants.answers) {
-    throw Error(text("cannot use the model with the task ", config.task, ": it is ", kind_text(has),
-                     " with ", has.outputs(), " outputs, the task is for ", kind_text(wants),
-                     " with ", wants.outputs(), "; ", rule),
-                "give the task of the model, such as --task file:train=FILE, whose header may "
-                "name \"architecture\" and \"answers\"");
-  }
-  throw Error(text("cannot use the model with the task ", config.task, ": it has vocab ", has.vocab,
-                   ", length ", has.length, " and targets ", has.targets, ", the task ",
-                   wants.vocab, ", ", wants.length, " and ", wants.targets, "; ", rule));
-}
-
 /// Writes a run that exists only in memory, and returns it.
 Run written(Run run, Existing existing, const RunFiles& files = {}) {
   const Trainer trainer(run.model, *run.task, run.config.train);
@@ -187,7 +163,7 @@ Run create_run(const fs::path& path, RunConfig config, Existing existing) {
 Run create_run(const fs::path& path, RunConfig config, const Transformer& model, Existing existing,
                const RunFiles& files) {
   std::unique_ptr<Task> task = fit_to_task(config);
-  require_serves(model, config);
+  require_serves(model.shape(), config);
   config.model = model.config();
   config.validate();
   return written({path, std::move(config), std::move(task), model.clone()}, existing, files);
@@ -195,19 +171,11 @@ Run create_run(const fs::path& path, RunConfig config, const Transformer& model,
 
 Run import_run(const fs::path& path, RunConfig config, Transformer model, Existing existing) {
   std::unique_ptr<Task> task = fit_to_task(config);
-  require_serves(model, config);
+  require_serves(model.shape(), config);
   config.model = model.config();
   Run run{path, std::move(config), std::move(task), std::move(model), {}, -1};
   write_folder(run, existing, {}, [&] { save_model(run); });
   return run;
-}
-
-Transformer model_from(const Run& source, RunConfig& config) {
-  require_serves(source.model, config);
-  config.model = source.model.config();
-  config.from = name_of(source);
-  config.from_weights = weights_hash(source.model);
-  return source.model.clone();
 }
 
 void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files) {

@@ -133,9 +133,18 @@ class Runs(InAFolder):
 
     @unittest.skipIf(headlab.numpy is None, "needs NumPy")
     def test_logits_give_the_losses(self):
+        self.check_losses(self.run_)
+
+    @unittest.skipIf(headlab.numpy is None, "needs NumPy")
+    def test_logits_of_another_length_give_its_losses(self):
+        run = headlab.train(task="relations", out="runs/rotary", positions="rotary", **SHORT)
+        self.assertEqual(run.logits(task="relations:length=20", examples=2).shape[1], 20)
+        self.check_losses(run, task="relations:length=20")
+
+    def check_losses(self, run, **settings):
         numpy = headlab.numpy
-        logits = self.run_.logits(examples=4)
-        for row in headlab.rows(self.run_.losses(examples=4)):
+        logits = run.logits(examples=4, **settings)
+        for row in headlab.rows(run.losses(examples=4, **settings)):
             found = logits[row["example"], row["position"]]  # [targets, outputs]
             log_p = found - numpy.log(numpy.exp(found).sum(-1, keepdims=True))
             letters = "abcdefghijklmnop"

@@ -32,7 +32,8 @@ struct Run {
   RunLock lock{};                       // held from the first write on
   Index step = 0;                       // step of these parameters; -1 if no state records it
   std::map<std::string, Index> lost{};  // lines that are missing from a log (metrics.jsonl ...)
-  bool best = false;  // whether these are the weights with the lowest held-out loss
+  bool best = false;         // whether these are the weights with the lowest held-out loss
+  std::string other_task{};  // spec of `task` if it is not the run's own (task_fit.h)
 };
 
 /// The folder of a run as named on a command line, and whether RUN@best asks for its best weights.
@@ -135,8 +136,8 @@ using RunFiles = std::vector<std::pair<std::string, Json>>;
 Run create_run(const std::filesystem::path& path, RunConfig config, const Transformer& model,
                Existing existing = Existing::refuse, const RunFiles& files = {});
 /// Returns a copy of the weights of `source` as the beginning of another training, and sets
-/// config.model, config.from and config.from_weights. `config` must be fitted to its task. Error if
-/// the task requires a model of another shape.
+/// config.model, config.from and config.from_weights. `config` must be fitted to its task, whose
+/// sequences may be longer. Errors: those of require_serves and with_length (task_fit.h).
 Transformer model_from(const Run& source, RunConfig& config);
 /// Writes a run assembled in memory to run.path, with the state of its trainer. Errors: RunBusy,
 /// those of check_run_folder.

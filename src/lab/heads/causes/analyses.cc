@@ -57,7 +57,7 @@ const std::vector<Analysis>& analyses() {
       {"edges", "edges.json", "which scores of edges (query, key) rank the ground truth first", 32,
        edges, shape_of<EdgeAreaReport>},
       {"transfer", "transfer.json", "which heads kept their role after `train --from`", 512,
-       transfer, shape_of<TransferReport>},
+       transfer, shape_of<TransferReport>, nullptr, nullptr, false},
   };
   return all;
 }

@@ -22,6 +22,7 @@ struct Analysis {
   /// A large table that is computed only if --table names it, and that is in no file.
   Table (*find_single)(const Run& run, Index examples) = nullptr;
   Result (*single_shape)() = nullptr;  // that table without rows
+  bool takes_task = true;              // whether it is defined on another task than the run's own
 };
 const std::vector<Analysis>& analyses();
 
