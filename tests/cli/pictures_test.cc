@@ -56,10 +56,22 @@ TEST_F(Pictures, NeedToKnowOfWhat) {
                              Words{"pattern", "a", "--grid", "--svg", "p.svg", "--width", "84"},
                              Words{"pattern", "a", "--grid", "--svg", "p.svg", "--width", "9mm"}})
     EXPECT_EQ(run(words).status, 2) << words.back();
-  const Outcome undivided = run({"heads", "a", "--svg", "p.svg"});
-  EXPECT_EQ(undivided.status, 1);
-  expect_sentence(undivided.err, {"headlab pattern RUN", "headlab history RUN"});
-  EXPECT_FALSE(fs::exists(folder.path() / "p.svg"));
+}
+
+TEST_F(Pictures, HeadsByRelationsAreDrawnForEveryRun) {
+  const Outcome outcome = done({"heads", "a", "--svg", "heads.svg", "--width", "84mm"});
+  expect_parts(outcome.out, {"caption: Heads by relations. Lift of 4 heads on 4 relations"});
+  expect_parts(file("heads.svg"), {"width=\"84mm\"", "back5", "lift 0"});
+}
+
+TEST_F(Pictures, AblationShowsTheCostOfEachHead) {
+  const Outcome outcome =
+      done({"ablate", "a", "--examples", "32", "--svg", "costs.svg", "--width", "84mm"});
+  expect_parts(outcome.out, {"picture: costs.svg", "caption: Cost of each head"});
+  expect_parts(file("costs.svg"), {"ablated head", "zero-ablation", "0.3"});
+  for (const char* flag : {"--pairs", "--truth-edges"}) {
+    expect_refused(run({"ablate", "a", flag, "--svg", "p.svg"}), 2, {"--svg", flag});
+  }
 }
 
 TEST_F(Pictures, AreRefusedUnderTheNameOfAnotherFormat) {

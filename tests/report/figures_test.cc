@@ -5,64 +5,18 @@
 #include <algorithm>
 
 #include "headlab/core/tasks/table.h"
+#include "report/drawn.h"
+#include "support/errors.h"
 #include "support/golden_text.h"
 #include "support/hand_built.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
 
-template <class Kind>
-std::vector<Kind> all_of(const Picture& picture) {
-  std::vector<Kind> found;
-  for (const Item& item : picture.items)
-    if (const Kind* one = std::get_if<Kind>(&item)) found.push_back(*one);
-  return found;
-}
-
-std::string words_of(const Picture& picture) {
-  std::string words;
-  for (const TextItem& item : all_of<TextItem>(picture)) words += item.text + "\n";
-  return words;
-}
-
-bool says(const Picture& picture, const std::string& words) {
-  return words_of(picture).find(words) != std::string::npos ||
-         picture.sentence.find(words) != std::string::npos;
-}
-
-/// Lines of more than 4,000 bytes are long lists of cells: their first and last 200 bytes.
-std::string without_long_lines(const std::string& drawn) {
-  std::vector<std::string> lines;
-  for (const std::string_view line : split(drawn, '\n')) {
-    if (line.size() <= 4000) {
-      lines.emplace_back(line);
-      continue;
-    }
-    lines.emplace_back(line.substr(0, 200));
-    lines.push_back(text("... ", line.size(), " bytes in all ..."));
-    lines.emplace_back(line.substr(line.size() - 200));
-  }
-  return join(lines, "\n");
-}
-
-/// Everything lies inside the picture, whose SVG is that of the golden file.
-void expect_drawn(const Picture& picture, const std::string& golden) {
-  expect_golden(golden + ".svg", without_long_lines(svg(picture, "")));
-  const auto inside = [&](const Point& p) {
-    EXPECT_GE(p.x, -1e-9);
-    EXPECT_LE(p.x, picture.width + 1e-9);
-    EXPECT_GE(p.y, -1e-9);
-    EXPECT_LE(p.y, picture.height + 1e-9);
-  };
-  for (const TextItem& item : all_of<TextItem>(picture)) inside(item.at);
-  for (const LineItem& item : all_of<LineItem>(picture))
-    for (const Point& point : item.points) inside(point);
-  for (const DotItem& item : all_of<DotItem>(picture)) inside(item.at);
-  for (const MapItem& item : all_of<MapItem>(picture)) {
-    inside({item.box.x, item.box.y});
-    inside({item.box.x + item.box.w, item.box.y + item.box.h});
-  }
-}
+using drawn::all_of;
+using drawn::expect_drawn;
+using drawn::says;
+using drawn::words_of;
 
 HeadPattern a_pattern() {
   HeadPattern pattern{.head = {0, 2},
@@ -124,6 +78,7 @@ TEST(PatternFigure, ShadesSmallWeightsByTheirRoot) {
   EXPECT_FLOAT_EQ(shades[n * n - 1], 1);
   EXPECT_FLOAT_EQ(shades[n * n - 2], 0.2f);
   EXPECT_TRUE(says(picture, "0.25, by the root")) << words_of(picture);
+  EXPECT_TRUE(says(picture, "square root of attention")) << words_of(picture);
 }
 
 /// Two heads of which one looks one back; the third was removed.

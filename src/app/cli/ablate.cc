@@ -13,6 +13,7 @@ struct AblateFlags {
   Index examples = kPairedExamples;
   std::int64_t seed = 0;
   TaskFlag task;
+  PictureFlags picture;
 
   Flags settings() {
     Flags s;
@@ -26,15 +27,19 @@ struct AblateFlags {
     s.integer("examples", examples, 30, 1 << 24,
               "held-out examples; up to 8192 if the default is too few");
     s.integer("seed", seed, 0, kMostExact, "random seed for examples and edges");
-    s.excludes({"kind", "pairs", "head"}, {flag_given("truth_edges")});
-    s.excludes({"head"}, {flag_given("pairs")});
+    picture.add_to(s);
+    s.excludes({"kind", "pairs", "head", "svg"}, {flag_given("truth_edges")});
+    s.excludes({"head", "svg"}, {flag_given("pairs")});
+    s.excludes({"svg"}, {flag_given("head")});
     s.needs({"seed"}, {flag_given("truth_edges"), has_value("kind", {"resample"})});
     return s;
   }
 };
 
-/// Returns the result of the experiment that the flags choose.
-Result judged(const Run& run, const AblateFlags& flags, const AblationOptions& options) {
+/// Returns the result of the experiment that the flags choose; `single` receives the report of
+/// single heads.
+Result judged(const Run& run, const AblateFlags& flags, const AblationOptions& options,
+              AblationReport& single) {
   const HeadSet set = parse_heads("--head", flags.heads, run.model);
   const auto until_carried = [&](const auto& judge) {
     return result_of(judge_until_carried(*run.task, flags.examples, judge));
@@ -52,8 +57,10 @@ Result judged(const Run& run, const AblateFlags& flags, const AblationOptions& o
     return held_out_examples(*run.task, examples).batch;
   };
   if (set.empty()) {
-    return until_carried(
-        [&](Index examples) { return ablate_heads(run.model, batch_of(examples), options); });
+    single = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
+      return ablate_heads(run.model, batch_of(examples), options);
+    });
+    return result_of(single);
   }
   return until_carried(
       [&](Index examples) { return ablate_set(run.model, batch_of(examples), set, options); });
@@ -73,15 +80,18 @@ Output ablate(Invocation& call) {
   call.read(flags.settings(), call.out_setting());
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
+  flags.picture.units();
   const Run run = flags.task.open(call.positionals()[0]);
-  const Result found = judged(run, flags, options);
+  AblationReport single;
+  const Result found = judged(run, flags, options, single);
   std::string words = flags.truth_edges ? "" : flags.kind + "-ablation, ";
   if (const Json* rate = found.about.find("sets_per_s")) {
     words += fixed(rate->number(), 0) + " head sets per second\n";
   }
   words +=
       text(examples_text(run, found.about.at("examples").integer()), "; seed ", flags.seed, "\n");
-  return store_result(call, run, found, words, file_of(flags));
+  return with_picture(call, flags.picture, store_result(call, run, found, words, file_of(flags)),
+                      [&](double units) { return ablation_figure(single, units); });
 }
 
 }  // namespace headlab::cli

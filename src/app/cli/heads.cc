@@ -70,7 +70,7 @@ Output show_stored(const Invocation& call, const HeadsFlags& flags) {
   if (!flags.picture.wanted()) return shown;
   const HeadsReport report = score_heads(patterns, flags.options);
   return with_picture(call, flags.picture, std::move(shown),
-                      [&](double units) { return divisions_figure(report, units); });
+                      [&](double units) { return heads_figure(report, units); });
 }
 
 Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
@@ -98,7 +98,7 @@ Output show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
     shown.text += wrapped(one, "", text_width());
   }
   return with_picture(call, flags.picture, store_result(call, run, std::move(shown), "heads.json"),
-                      [&](double units) { return divisions_figure(report, units); });
+                      [&](double units) { return heads_figure(report, units); });
 }
 
 /// Values of a relation in several runs.

@@ -37,7 +37,7 @@ void name_columns(Picture& picture, const MatrixChart& matrix, const MatrixPlace
   for (Index c = 0; c < std::ssize(matrix.columns); c += name_step(at.width)) {
     const Point place = {at.left + (double(c) + .5) * at.width, at.top - 8};
     TextItem name{.at = place, .text = std::to_string(c), .anchor = Anchor::middle};
-    if (named) name.text = shortened(matrix.columns[c], rotated ? 90 : at.width + 8);
+    if (named) name.text = shortened(matrix.columns[c], rotated ? matrix.name_room : at.width + 8);
     if (named && rotated) {
       name.turn = -90;
       name.anchor = Anchor::start;
@@ -124,7 +124,8 @@ ShadedWeights shaded(std::vector<Scalar> weights, Index rows, Index columns) {
   return {std::move(weights), significant(top), true};
 }
 
-void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root) {
+void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root,
+                const std::string& value) {
   constexpr double kWide = 96;
   constexpr double kHigh = 8;
   constexpr double kWords = 50;
@@ -139,7 +140,7 @@ void draw_scale(Picture& picture, const Point& at, const std::string& top, bool 
     picture.items.push_back(
         TextItem{.at = {x, at.y + 9}, .text = words, .anchor = anchor, .fill = "muted"});
   };
-  add(at.x + kWords - 5, "weight 0", Anchor::end);
+  add(at.x + kWords - 5, value + " 0", Anchor::end);
   add(at.x + kWords + kWide + 5, root ? top + ", by the root" : top, Anchor::start);
 }
 
@@ -150,7 +151,7 @@ MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
   at.left = widest(matrix.rows, std::min(150.0, matrix.width * .3)) + 12 +
             (matrix.row_on.empty() ? 0 : text_width("()"));
   const double room = (matrix.width - at.left - 8) / double(std::max<Index>(columns, 1));
-  at.width = at.height = std::min(40.0, room);
+  at.width = at.height = std::min(matrix.side, room);
   const bool rotated = std::ranges::any_of(matrix.columns, [&](const std::string& name) {
     return text_width(name) > at.width - 2;
   });
@@ -161,11 +162,13 @@ MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
   if (!matrix.axes.empty()) {
     at.top += draw_words(picture, {8, at.top + 4}, matrix.axes, picture.width - 8) + 4;
   }
-  at.top += (rotated && named ? widest(matrix.columns, 90) : 14) + 6;
+  at.top += (rotated && named ? widest(matrix.columns, matrix.name_room) : 14) + 6;
   const Box all = {at.left, at.top, at.width * double(columns), at.height * double(rows)};
-  ShadedWeights map = shaded(matrix.values, rows, columns);
+  const bool is_weight = matrix.value == "weight";
+  ShadedWeights map =
+      is_weight ? shaded(matrix.values, rows, columns) : ShadedWeights{matrix.values};
   picture.items.push_back(MapItem{all, rows, columns, std::move(map.values)});
-  draw_scale(picture, {at.left, 0}, map.top, map.root);
+  draw_scale(picture, {at.left, 0}, map.top, map.root, matrix.value);
   picture.items.push_back(
       RectItem{{all.x - .5, all.y - .5, all.w + 1, all.h + 1}, {.stroke = "edge"}});
   name_columns(picture, matrix, at, rotated);

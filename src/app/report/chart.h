@@ -28,11 +28,14 @@ std::vector<double> log_ticks(double low, double high);
 
 /// Matrix with a value for each row and column.
 struct MatrixChart {
-  std::vector<std::string> rows, columns;  // their names
-  std::vector<Scalar> values;
-  double width = 640;          // maximum width of the whole picture
-  std::string axes{};          // the meaning of rows and columns
-  std::vector<bool> row_on{};  // rows with a query; the names of others are in brackets
+  std::vector<std::string> rows{}, columns{};  // their names
+  std::vector<Scalar> values{};
+  double width = 640;            // maximum width of the whole picture
+  std::string axes{};            // the meaning of rows and columns
+  std::vector<bool> row_on{};    // rows with a query; the names of others are in brackets
+  std::string value = "weight";  // the meaning of the values
+  double side = 40;              // largest side of a cell
+  double name_room = 90;         // longest name of a column
 };
 
 /// Returns "(a)", "(b)" ...
@@ -54,8 +57,9 @@ struct ShadedWeights {
   bool root = false;
 };
 ShadedWeights shaded(std::vector<Scalar> weights, Index rows, Index columns);
-/// Adds the legend of the colours of a map, 18 units high.
-void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root);
+/// Adds the legend of the colours of a map of values, 18 units high.
+void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root,
+                const std::string& value = "weight");
 /// Adds a matrix with its scale, and sets the picture's size.
 MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix);
 

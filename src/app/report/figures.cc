@@ -189,6 +189,9 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation, do
     picture.sentence +=
         text(" Mean weight on the truth of ", truth->relation, ": ", fixed(truth->mass, 3), ".");
   }
+  const bool is_root =
+      shaded(pattern.weights, std::ssize(matrix.rows), std::ssize(matrix.columns)).root;
+  if (is_root) matrix.axes += "; shades: square root of attention";
   const MatrixPlaces places = draw_matrix(picture, matrix);
   if (truth != nullptr) outline_truth(picture, places, pattern, *truth);
   return picture;

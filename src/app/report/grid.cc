@@ -94,6 +94,14 @@ std::string owners_sentence(const HeadsReport& report, std::span<const HeadRole>
               ".");
 }
 
+/// Returns the lines below the grid.
+std::vector<std::string> grid_legend(bool is_root, bool has_relations) {
+  std::vector<std::string> lines;
+  if (is_root) lines.emplace_back("shades: square root of attention, up to the largest of a map");
+  if (has_relations) lines.emplace_back(kGridLegend);
+  return lines;
+}
+
 std::string caption_of(const GridCell& cell) {
   if (cell.pattern == nullptr) return cell.name + " removed";
   if (cell.role == nullptr || !cell.role->owned) return cell.name;
@@ -151,8 +159,8 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
   const bool root = !patterns.empty() && cell_map(patterns[0]).root;
   draw_scale(picture, {4, y}, root ? "its largest" : "1", root);
   y += 20;
-  if (!report.relations.empty()) {
-    y += draw_words(picture, {4, y + 8}, kGridLegend, picture.width - 8);
+  for (const std::string& words : grid_legend(root, !report.relations.empty())) {
+    y += draw_words(picture, {4, y + 8}, words, picture.width - 8);
   }
   picture.height = y + 6;
   return picture;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "app/report/chart.h"
@@ -164,6 +165,12 @@ std::string tick_text(double value) {
                                                              : significant(value);
 }
 
+/// Returns the width for each name below an axis; ticks with an empty name need none.
+double room_of_names(const std::vector<std::string>& names, double width) {
+  const auto named = std::ranges::count_if(names, std::not_fn(&std::string::empty));
+  return width / static_cast<double>(std::max<Index>(1, named)) - 6;
+}
+
 void draw_axes(Picture& picture, const Plot& plot, const PlotPlaces& places) {
   const auto [left, top, w, h] = places.frame;
   const auto add = [&](Point at, std::string label, Anchor anchor, int turn = 0) {
@@ -186,7 +193,7 @@ void draw_axes(Picture& picture, const Plot& plot, const PlotPlaces& places) {
     if (!plot.x.names.empty()) break;
     add({places.x.at(value), top + h + 13}, tick_text(value), Anchor::middle);
   }
-  const double room = w / static_cast<double>(std::max<std::size_t>(1, plot.x.names.size())) - 6;
+  const double room = room_of_names(plot.x.names, w);
   for (std::size_t i = 0; i < plot.x.names.size(); ++i) {
     const std::string name = shortened(plot.x.names[i], room);
     add({places.x.at(plot.x.ticks[i]), top + h + 13}, name, Anchor::middle);

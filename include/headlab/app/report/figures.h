@@ -11,6 +11,7 @@
 
 #include "headlab/app/report/heatmap.h"
 #include "headlab/app/report/picture.h"
+#include "headlab/lab/heads/causes/ablation.h"
 #include "headlab/lab/heads/lessons/lessons.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/heads/scores/scores.h"
@@ -50,6 +51,14 @@ std::string grid_text(const TransformerConfig& config, std::span<const HeadPatte
 /// Draws how heads split relations: for each class of a known split, the mass of the first head to
 /// the left of its name and of the others to the right. Error if no classes split any relation.
 Picture divisions_figure(const HeadsReport& report, double width = 0);
+
+/// Draws heads by relations: the lift of each as a colour from 0 (chance level) to 1, with its
+/// number if there is room, and a star for owners. If classes of tokens split a relation over
+/// heads, a second panel is divisions_figure. Error if the report has no heads or no relations.
+Picture heads_figure(const HeadsReport& report, double width = 0);
+
+/// Draws the cost of each ablated head: the change of the loss with its interval.
+Picture ablation_figure(const AblationReport& report, double width = 0);
 
 /// Draws the lift of each relation over a training, and the emergence step of its role.
 Picture history_figure(const HeadsHistory& history, double width = 0);
