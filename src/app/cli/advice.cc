@@ -267,9 +267,9 @@ std::vector<std::int32_t> typed_tokens(const Task& task, const std::string& flag
     return task.encode(words);
   } catch (const Error& error) {
     const std::string spaced = with_spaces(words);
-    if (!is_encoded(task, spaced)) throw;
-    throw UsageError(text("cannot use ", flag, " ", shell_word(words), ": ", error.what()),
-                     text("put spaces between tokens: ", flag, " ", shell_word(spaced)));
+    const std::string said = text("cannot use ", flag, " ", shell_word(words), ": ", error.what());
+    if (!is_encoded(task, spaced)) throw Error(said, error.hint());
+    throw UsageError(said, text("put spaces between tokens: ", flag, " ", shell_word(spaced)));
   }
 }
 

@@ -236,6 +236,18 @@ struct TaskFlag {
   Run open(const std::string& name) const;
 };
 
+/// The flags of one prompt with named answers: --input, --answer, --against, --position, --target.
+struct PromptFlags {
+  std::string input;  // "": held-out examples
+  AnswerWords words;
+
+  void add_to(Flags& settings);
+  bool wanted() const { return !input.empty(); }
+};
+/// Returns a user's own input, the value of `flag`, as an example of the run's task. Errors that
+/// name the flag: an encoder-decoder; no token; an unknown token.
+Example typed_example(const Run& run, const std::string& flag, const std::string& words);
+
 /// Flags that name the files of patterns of any model, for commands that otherwise read a run.
 struct StoredPatternFlags {
   StoredPatternFiles files;

@@ -2,7 +2,6 @@
 // grid, on a held-out example of those that `heads` scores or on the user's own input; or writes
 // the activations of the whole model as arrays for NumPy. Read next:
 // lab/heads/scores/activations.h, report/grid.cc.
-#include "app/cli/advice.h"
 #include "app/cli/commands.h"
 #include "headlab/lab/results/stored_json.h"
 #include "lab/heads/scores/named_arrays.h"
@@ -63,24 +62,15 @@ struct PatternFlags {
   }
 };
 
-/// Returns the user's own input as an example of the task.
-Example own_example(const Run& run, const std::string& input) {
-  require(!run.model.config().has_source(),
-          "cannot use --input: an encoder-decoder reads two inputs, not one");
-  const std::vector<std::int32_t> tokens = typed_tokens(*run.task, "--input", input);
-  require(!tokens.empty(), "cannot use --input: it has no token");
-  return run.task->example_of(tokens);
-}
-
 /// Returns the patterns of one head or of all, on a held-out example or on the user's own input.
 std::vector<HeadPattern> patterns_on(const Run& run, const PatternFlags& flags) {
   if (flags.is_one_head()) {
     const HeadId head = parse_head("HEAD", flags.head, &run.model);
     if (flags.input.empty()) return {pattern_of(run.model, *run.task, head, flags.example)};
-    return {pattern_of(run.model, *run.task, head, own_example(run, flags.input))};
+    return {pattern_of(run.model, *run.task, head, typed_example(run, "--input", flags.input))};
   }
   if (flags.input.empty()) return patterns_of(run.model, *run.task, flags.example);
-  return patterns_of(run.model, *run.task, own_example(run, flags.input));
+  return patterns_of(run.model, *run.task, typed_example(run, "--input", flags.input));
 }
 
 /// Returns the ground truth to mark; nullptr if there is none. UsageError for a relation that does
@@ -124,7 +114,7 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Patte
 
 /// Returns the arrays that name the example or the input of the flags.
 std::vector<NamedArray> shown_arrays(const Run& run, const PatternFlags& flags) {
-  if (!flags.input.empty()) return token_arrays(own_example(run, flags.input).batch);
+  if (!flags.input.empty()) return token_arrays(typed_example(run, "--input", flags.input).batch);
   return example_arrays(*run.task, Split::validation, flags.example, flags.example + 1);
 }
 
@@ -162,7 +152,7 @@ void write_activations(const Invocation& call, const Run& run, const PatternFlag
   Batch batch;
   FilePlaces places;
   if (!flags.input.empty()) {
-    batch = own_example(run, flags.input).batch;
+    batch = typed_example(run, "--input", flags.input).batch;
   } else {
     const Index count = std::max<Index>(flags.examples, 1);
     const Index end = flags.example + count;

@@ -23,6 +23,10 @@ Table attribute_examples(const Run& run, Index examples) {
   return attributed_examples(run.model, *run.task, examples);
 }
 
+Result attribute_prompt(const Run& run, const Batch& prompt, const NamedAnswer& asked) {
+  return result_of(attribute_logits(run.model, prompt, asked));
+}
+
 Result edges(const Run& run, Index examples) {
   return result_of(find_edge_areas(run.model, *run.task, examples));
 }
@@ -33,6 +37,17 @@ Result rollout(const Run& run, Index examples) {
 
 Result lens(const Run& run, Index examples) {
   return result_of(read_lens(run.model, *run.task, examples));
+}
+
+Result lens_prompt(const Run& run, const Batch& prompt, const NamedAnswer& asked) {
+  return result_of(read_lens(run.model, *run.task, prompt, asked));
+}
+
+/// The tables of held-out examples, and that of a prompt.
+Result lens_shape() {
+  Result shape = result_of(LensReport());
+  shape.tables.push_back(result_of(PromptLens()).tables[0]);
+  return shape;
 }
 
 Result transfer(const Run& run, Index examples) { return result_of(find_transfer(run, examples)); }
@@ -49,15 +64,16 @@ const std::vector<Analysis>& analyses() {
       {"attribute", "attribution.json",
        "direct logit attribution: what each part adds to the logit", 512, attribute,
        [] { return result_of(AttributionReport{.targets = {"TARGET"}, .logits = {0}}); },
-       attribute_examples, [] { return Result{.tables = {attributed_examples_shape()}}; }},
+       attribute_examples, [] { return Result{.tables = {attributed_examples_shape()}}; },
+       attribute_prompt},
       {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,
-       lens, shape_of<LensReport>},
+       lens, lens_shape, nullptr, nullptr, lens_prompt},
       {"rollout", "rollout.json", "attention over all layers in one map (rollout)", 32, rollout,
        shape_of<RolloutReport>},
       {"edges", "edges.json", "which scores of edges (query, key) rank the ground truth first", 32,
        edges, shape_of<EdgeAreaReport>},
       {"transfer", "transfer.json", "which heads kept their role after `train --from`", 512,
-       transfer, shape_of<TransferReport>, nullptr, nullptr, false},
+       transfer, shape_of<TransferReport>, nullptr, nullptr, nullptr, false},
   };
   return all;
 }

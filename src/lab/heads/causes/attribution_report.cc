@@ -138,6 +138,12 @@ Table attributed_examples(const Transformer& model, const Task& task, Index exam
 
 Table attributed_examples_shape() { return attributed_table({}); }
 
+static std::string title_of(const AttributionReport& report) {
+  if (!report.quantity.empty()) return "what each part adds to the " + report.quantity;
+  return "what each part adds to the right answer's logit above the mean logit: mean, in logits, "
+         "by target, with 95% intervals over examples";
+}
+
 Result result_of(const AttributionReport& report) {
   Fields<std::size_t> fields;  // a row is the index of a part
   fields.add({"name", "part", "the embedding, a head, a bias or a feed-forward network"},
@@ -159,10 +165,7 @@ Result result_of(const AttributionReport& report) {
     fields.add(element_column("counts", k, "targets", "number of targets").hidden(),
                [&report, k](std::size_t) { return report.counts[k]; });
   }
-  Table table{.name = "parts",
-              .title =
-                  "what each part adds to the right answer's logit above the mean logit: mean, in "
-                  "logits, by target, with 95% intervals over examples"};
+  Table table{.name = "parts", .title = title_of(report)};
   if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");
   return {.about = stamped({{"attention", report.attention},
                             {"examples", report.examples},

@@ -126,7 +126,6 @@ class Patching {
   Tensor pass_with_sender(const HeadId& from, ActivationCache& activations) const;
   void estimate_heads(const std::vector<Tensor>& gradients, std::vector<PatchedNode>& nodes) const;
   void estimate_rest(const ActivationCache& activations, std::vector<PatchedNode>& nodes) const;
-  Tensor gradient_of_difference(const Tensor& logits) const;
 
   const Transformer& model_;
   std::vector<AttentionLayer> attention_layers_;
@@ -249,17 +248,6 @@ void Patching::estimate_rest(const ActivationCache& activations,
   }
 }
 
-/// Returns dM/dlogits: M is the mean logit difference.
-Tensor Patching::gradient_of_difference(const Tensor& logits) const {
-  const Tensor direction = Tensor::zeros(logits.shape());
-  const auto share = static_cast<Scalar>(1 / static_cast<double>(contrasts_.size()));
-  for (const Contrast& one : contrasts_) {
-    direction.data()[one.row * outputs() + one.clean] += share;
-    direction.data()[one.row * outputs() + one.corrupted] -= share;
-  }
-  return direction;
-}
-
 void Patching::estimate(std::vector<PatchedNode>& nodes) const {
   const Transformer copy = model_.clone();  // its parameters get gradients
   ActivationCache activations;
@@ -272,7 +260,7 @@ void Patching::estimate(std::vector<PatchedNode>& nodes) const {
   for (ActivationCache::Written& part : activations.written) {
     if (part.name.ends_with(".mlp")) part.x.retain_grad();
   }
-  backward(logits, gradient_of_difference(logits));
+  backward(logits, gradient_of_mean(logits, outputs(), contrasts_));
   std::vector<Tensor> gradients;
   for (const AttentionActivations& layer : activations.attention) {
     gradients.push_back(layer.z.defined() ? layer.z.grad() : Tensor());
@@ -332,15 +320,21 @@ const char* name_of(PatchNode node) {
 
 PatchDirection patch_nodes(const Transformer& model, const Batch& clean, const Batch& corrupted,
                            bool restores, bool paths) {
-  const std::vector<Contrast> contrasts = contrasts_of(clean, corrupted);
-  const Patching patching(model, restores ? corrupted : clean, restores ? clean : corrupted,
-                          contrasts);
+  return patch_nodes(model, PatchPairs{clean, corrupted}, restores, paths);
+}
+
+PatchDirection patch_nodes(const Transformer& model, const PatchPairs& pairs, bool restores,
+                           bool paths) {
+  const Batch& base = restores ? pairs.corrupted : pairs.clean;
+  const Batch& donor = restores ? pairs.clean : pairs.corrupted;
+  const Patching patching(model, base, donor, contrasts_of(pairs));
   PatchDirection direction{.name = restores ? "restore" : "break",
                            .base = patching.base(),
                            .donor = patching.donor(),
-                           .pairs = clean.size};
+                           .pairs = pairs.clean.size,
+                           .quantity = pairs.quantity()};
   require(direction.base != direction.donor,
-          "cannot patch: the model answers the clean and the corrupted inputs alike");
+          "cannot patch: the model gives the clean and the corrupted inputs the same answers");
   {
     const NoGrad no_grad;
     patching.add_heads(direction.nodes);

@@ -53,6 +53,11 @@ void add_kind(Fields<Row>& fields) {
              [](const Row& row) { return name_of(row.kind); });
 }
 
+/// Returns the name of the quantity that the effects are shares of.
+std::string quantity_of(const std::vector<PatchDirection>& directions) {
+  return directions.empty() ? "logit difference" : directions[0].quantity;
+}
+
 Table nodes_table(const std::vector<PatchDirection>& directions) {
   using Row = DirectedNode;
   Fields<Row> fields;
@@ -66,8 +71,8 @@ Table nodes_table(const std::vector<PatchDirection>& directions) {
       Column("position", "position", "position in the sequence, for a residual stream").no_legend(),
       [](const Row& row) { return row.position < 0 ? Json() : Json(row.position); });
   fields.add(interval_column("effect", "effect",
-                             "share of the logit difference that patching this node changes, "
-                             "with its 95% interval")
+                             text("share of the ", quantity_of(directions),
+                                  " that patching this node changes, with its 95% interval"))
                  .fixed(3)
                  .mean_over("pairs"),
              &Row::effect);
@@ -125,7 +130,8 @@ Table paths_table(const std::vector<PatchDirection>& directions) {
   fields.add(Column("to", "to", "the head that reads").of(CellKind::head).no_legend(), &Row::to);
   fields.add({"by", "by", "queries (q), keys (k), values (v), or the logits"}, &Row::by);
   fields.add(interval_column("effect", "effect",
-                             "share of the logit difference that this path alone changes")
+                             text("share of the ", quantity_of(directions),
+                                  " that this path alone changes"))
                  .fixed(3)
                  .mean_over("pairs"),
              &Row::effect);
@@ -149,10 +155,14 @@ std::vector<Table> node_tables(const std::vector<PatchDirection>& directions) {
 
 Result patch_result(const Transformer& model, const Batch& clean, const Batch& corrupted,
                     bool paths) {
-  Result found = result_of(patch_activations(model, clean, corrupted));
+  return patch_result(model, PatchPairs{clean, corrupted}, paths);
+}
+
+Result patch_result(const Transformer& model, const PatchPairs& pairs, bool paths) {
+  Result found = result_of(patch_activations(model, pairs));
   std::vector<PatchDirection> directions;
   for (const bool restores : {true, false}) {
-    directions.push_back(patch_nodes(model, clean, corrupted, restores, paths));
+    directions.push_back(patch_nodes(model, pairs, restores, paths));
   }
   for (Table& table : node_tables(directions)) found.tables.push_back(std::move(table));
   return found;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "headlab/core/base/error.h"
-#include "headlab/core/tensor/tape.h"
 #include "headlab/core/train/evaluate.h"
 #include "headlab/lab/heads/causes/node_patching.h"
 
@@ -70,34 +69,37 @@ Batch rows_at(const Batch& batch, std::span<const Index> rows) {
   return chosen;
 }
 
-/// Sets the target of the last position to the model's answer for each of the K targets; returns
-/// these answers as text.
-std::string answer_last(const Transformer& model, const Task& task, Batch& batch) {
-  const NoGrad no_grad;
-  const Tensor logits = model.forward(batch);
-  const Index outputs = model.config().outputs();
-  const Index last = batch.length_of(0) - 1;
-  std::vector<std::string> answers;
-  for (Index k = 0; k < batch.targets_per_position; ++k) {
-    const Scalar* x = logits.data() + (last * batch.targets_per_position + k) * outputs;
-    const auto answer = static_cast<std::int32_t>(std::max_element(x, x + outputs) - x);
-    batch.target(0, last, k) = answer;
-    answers.push_back(task.answer_text(answer));
-  }
-  return join(answers, " ");
+/// Returns the batch of a user's input.
+Batch batch_of(const Task& task, const std::string& words) {
+  const std::vector<std::int32_t> tokens = task.encode(words);
+  require(!tokens.empty(), "cannot patch: the input has no token");
+  return task.example_of(tokens).batch;
 }
 
-/// Gives both inputs the model's own answers at the last position.
-void use_answers_of(const Transformer& model, const Task& task, PatchPairs& pair) {
-  for (Batch* batch : {&pair.clean, &pair.corrupted}) std::ranges::fill(batch->targets, -1);
-  const std::string clean = answer_last(model, task, pair.clean);
-  const std::string corrupted = answer_last(model, task, pair.corrupted);
+/// Measures the quantity that the words name.
+void use_named_answer(const Transformer& model, const Task& task, const AnswerWords& words,
+                      PatchPairs& pair) {
+  const NamedAnswer asked = find_answer(model, task, pair.clean, words);
+  pair.contrasts = {asked.contrast(pair.clean.targets_per_position)};
+  pair.said = text("your inputs; the quantity is the ", asked.said);
+}
+
+/// Measures the first choice of the model for the clean input less that for the corrupted one.
+void use_first_choices(const Transformer& model, const Task& task, const AnswerWords& words,
+                       PatchPairs& pair) {
+  NamedAnswer asked = find_answer(model, task, pair.clean, words);
+  asked.against = first_choice(model, pair.corrupted, asked.position, asked.target);
+  const std::string clean = task.answer_text(asked.answer);
+  const std::string corrupted = task.answer_text(asked.against);
+  const std::string place =
+      words.position < 0 ? "the last position" : text("position ", asked.position);
   if (clean == corrupted) {
-    throw Error(text("cannot patch: the model answers ", clean, " to both inputs at the last ",
-                     "position: there is nothing to restore"),
-                "give inputs to which it answers differently");
+    throw Error(text("cannot patch: the model answers ", clean, " to both inputs at ", place,
+                     ": there is nothing to restore"),
+                "give inputs to which it answers differently, or name `answer` and `against`");
   }
-  pair.said = text("your inputs; the answers are the model's own at the last position: ", clean,
+  pair.contrasts = {asked.contrast(pair.clean.targets_per_position)};
+  pair.said = text("your inputs; the answers are the model's own at ", place, ": ", clean,
                    " (clean) and ", corrupted, " (corrupted)");
 }
 
@@ -114,7 +116,7 @@ PatchPairs held_out_pairs(const Task& task, Index examples) {
   const std::vector<Index> partners = partners_of(all, n);
   Index moved = 0;
   for (Index i = 0; i < n; ++i) moved += partners[i] != n + i;
-  PatchPairs pairs{all.rows(0, n), rows_at(all, partners), ""};
+  PatchPairs pairs{all.rows(0, n), rows_at(all, partners)};
   pairs.said = text("pairs: held-out example I (clean) and I + ", n, " (corrupted)");
   if (moved > 0) {
     pairs.said += text("; for ", moved, " of ", n, " another of ", n, " to ", 2 * n - 1,
@@ -124,23 +126,23 @@ PatchPairs held_out_pairs(const Task& task, Index examples) {
 }
 
 PatchPairs own_pair(const Transformer& model, const Task& task, const std::string& input,
-                    const std::string& corrupted) {
+                    const std::string& corrupted, const AnswerWords& words) {
   require(!model.config().has_source(),
           "cannot patch: an encoder-decoder reads two inputs, not one");
-  PatchPairs pair{.clean = {}, .corrupted = {}, .said = "your inputs"};
-  for (const auto& [words, batch] :
-       {std::pair(&input, &pair.clean), std::pair(&corrupted, &pair.corrupted)}) {
-    const std::vector<std::int32_t> tokens = task.encode(*words);
-    require(!tokens.empty(), "cannot patch: the input has no token");
-    *batch = task.example_of(tokens).batch;
-  }
+  PatchPairs pair{.clean = batch_of(task, input), .corrupted = batch_of(task, corrupted)};
   if (pair.clean.length != pair.corrupted.length) {
     throw Error(text("cannot patch: the clean input has ", pair.clean.length,
                      " tokens and the corrupted one ", pair.corrupted.length),
                 "give two inputs of the same length");
   }
   const bool has_targets = pair.clean.target_count() > 0 && pair.corrupted.target_count() > 0;
-  if (!has_targets) use_answers_of(model, task, pair);
+  if (!words.answer.empty()) {
+    use_named_answer(model, task, words, pair);
+  } else if (has_targets && words.position < 0 && words.target.empty()) {
+    pair.said = "your inputs; the answers are those of the task, at all positions";
+  } else {
+    use_first_choices(model, task, words, pair);
+  }
   return pair;
 }
 

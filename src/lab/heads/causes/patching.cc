@@ -39,20 +39,26 @@ Tensor put_position(const Tensor& stream, const Tensor& other, Index t) {
 
 PatchReport patch_activations(const Transformer& model, const Batch& clean,
                               const Batch& corrupted) {
+  return patch_activations(model, PatchPairs{clean, corrupted});
+}
+
+PatchReport patch_activations(const Transformer& model, const PatchPairs& pairs) {
   const NoGrad no_grad;
-  const std::vector<Contrast> contrasts = contrasts_of(clean, corrupted);
-  const Activations from(model, clean, false), into(model, corrupted, false);
+  const Batch& corrupted = pairs.corrupted;
+  const std::vector<Contrast> contrasts = contrasts_of(pairs);
+  const Activations from(model, pairs.clean, false), into(model, corrupted, false);
   const Index outputs = model.config().outputs();
   PatchReport report{.attention = attention_layer_names(model),
-                     .pairs = clean.size,
+                     .pairs = corrupted.size,
                      .targets = std::ssize(contrasts),
                      .clean = mean_difference(from.logits(), outputs, contrasts),
-                     .corrupted = mean_difference(into.logits(), outputs, contrasts)};
+                     .corrupted = mean_difference(into.logits(), outputs, contrasts),
+                     .quantity = pairs.quantity()};
   require(report.clean != report.corrupted,
           "cannot patch: the model gives the clean and the corrupted inputs the same answers");
   const auto numbers = model.head_numbers();
   const std::vector<HeadId> heads = all_heads(model);
-  Steps steps(std::ssize(heads) + std::ssize(from.cache().residual) * clean.length);
+  Steps steps(std::ssize(heads) + std::ssize(from.cache().residual) * corrupted.length);
   const auto restored = [&](const ModelHooks& hooks) {
     steps.done();
     const double patched = mean_difference(model.forward(corrupted, {}, hooks), outputs, contrasts);
@@ -81,7 +87,7 @@ Result result_of(const PatchReport& report) {
   Fields<Head> fields;
   fields.add(kHeadColumn, &Head::head);
   fields.add(Column("restored", "restored",
-                    "share of the logit difference that patching this head restores")
+                    text("share of the ", report.quantity, " that patching this head restores"))
                  .percent(1)
                  .mean_over("pairs"),
              &Head::restored);
@@ -89,7 +95,7 @@ Result result_of(const PatchReport& report) {
              [&](const Head&) { return report.pairs; });
   const Table table{.name = "heads",
                     .note = text(report.pairs, " pairs of examples, ", report.targets,
-                                 " targets that differ; mean logit difference: clean ",
+                                 " targets that differ; mean ", report.quantity, ": clean ",
                                  report.clean, ", corrupted ", report.corrupted)};
   return {.about = stamped({{"attention", report.attention},
                             {"pairs", report.pairs},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/lab/heads/causes/named_answer.h"
 #include "headlab/lab/results/table.h"
 #include "headlab/lab/runs/run.h"
 
@@ -22,7 +23,9 @@ struct Analysis {
   /// A large table that is computed only if --table names it, and that is in no file.
   Table (*find_single)(const Run& run, Index examples) = nullptr;
   Result (*single_shape)() = nullptr;  // that table without rows
-  bool takes_task = true;              // whether it is defined on another task than the run's own
+  /// The analysis of one prompt; null if it needs held-out examples.
+  Result (*of_prompt)(const Run& run, const Batch& prompt, const NamedAnswer& asked) = nullptr;
+  bool takes_task = true;  // whether it is defined on another task than the run's own
 };
 const std::vector<Analysis>& analyses();
 

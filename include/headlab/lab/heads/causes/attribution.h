@@ -10,6 +10,7 @@
 
 #include "headlab/core/tasks/task.h"
 #include "headlab/lab/heads/causes/interventions.h"
+#include "headlab/lab/heads/causes/named_answer.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {
@@ -45,6 +46,7 @@ struct AttributionReport {
   std::vector<double> logits{};  // [targets]: the sum of the shares
   std::vector<Index> counts{};   // [targets]: number of targets; without any, the rest is NaN
   Index examples = 0;
+  std::string quantity{};  // of a prompt; "": the logit of the right answer above the mean logit
 };
 Result result_of(const AttributionReport& report);
 
@@ -52,6 +54,13 @@ Result result_of(const AttributionReport& report);
 /// held-out examples.
 AttributionReport attribute_logits(const Transformer& model, const Task& task,
                                    Index examples = 512);
+
+/// Returns the contributions to the quantity of a prompt of one sequence. Contributions to a logit
+/// difference are the differences of the contributions to the two logits. Those to a
+/// log-probability are the contributions to the answer's logit above the mean logit, and one part
+/// "softmax", -log(sum over outputs v of exp(logit(v) - mean logit)).
+AttributionReport attribute_logits(const Transformer& model, const Batch& prompt,
+                                   const NamedAnswer& asked);
 
 /// Returns the table "examples" with the contribution of each part at each single target: example,
 /// position, target, right answer, part, share.

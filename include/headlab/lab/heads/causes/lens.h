@@ -9,6 +9,7 @@
 
 #include "headlab/core/base/mean.h"
 #include "headlab/core/tasks/task.h"
+#include "headlab/lab/heads/causes/named_answer.h"
 #include "headlab/lab/heads/causes/paired.h"
 #include "headlab/lab/results/table.h"
 
@@ -59,5 +60,23 @@ Tensor lens_logits(const Transformer& model, const Tensor& stream);
 
 /// Reads every stream on held-out examples of the task.
 LensReport read_lens(const Transformer& model, const Task& task, Index examples = 512);
+
+/// The quantity of a prompt at one place in the stream.
+struct PromptPlace {
+  std::string name;
+  double value = 0;   // of the quantity, in nats
+  double change = 0;  // by this sublayer; NaN for the embedding
+  Index rank = 1;     // 1 + number of outputs with a larger logit than the answer's
+  std::string first;  // the answer with the largest logit
+};
+struct PromptLens {
+  std::string said;  // the quantity
+  std::vector<PromptPlace> places{};
+};
+Result result_of(const PromptLens& report);
+
+/// Reads every stream on a prompt of one sequence.
+PromptLens read_lens(const Transformer& model, const Task& task, const Batch& prompt,
+                     const NamedAnswer& asked);
 
 }  // namespace headlab

@@ -12,6 +12,8 @@
 #include "headlab/core/model/batch.h"
 #include "headlab/core/tasks/task.h"
 #include "headlab/lab/heads/causes/interventions.h"
+#include "headlab/lab/heads/causes/named_answer.h"
+#include "headlab/lab/heads/causes/patching.h"
 #include "headlab/lab/results/statistics.h"
 #include "headlab/lab/results/table.h"
 
@@ -47,8 +49,9 @@ struct PatchedPath {
 
 struct PatchDirection {
   std::string name{};          // "restore" or "break"
-  double base = 0, donor = 0;  // mean logit differences
+  double base = 0, donor = 0;  // mean quantities: logit differences, or log-probabilities
   Index pairs = 0;             // number of pairs of sequences, over which effects are means
+  std::string quantity{};      // "logit difference" or "log-probability"
   std::vector<PatchedNode> nodes{};
   std::vector<PatchedPath> paths{};
 };
@@ -61,23 +64,23 @@ PatchDirection patch_nodes(const Transformer& model, const Batch& clean, const B
 /// Returns the tables "nodes", "estimates" (correlation of estimates with effects by kind) and
 /// "paths".
 std::vector<Table> node_tables(const std::vector<PatchDirection>& directions);
+/// Returns the same for quantities that are already chosen.
+PatchDirection patch_nodes(const Transformer& model, const PatchPairs& pairs, bool restores,
+                           bool paths = false);
 /// Returns the result of `patch`: heads and streams (patching.h), and all nodes in both directions.
 Result patch_result(const Transformer& model, const Batch& clean, const Batch& corrupted,
                     bool paths = false);
+Result patch_result(const Transformer& model, const PatchPairs& pairs, bool paths = false);
 
-/// Pairs of sequences to patch: sequence i of `clean` belongs to sequence i of `corrupted`.
-struct PatchPairs {
-  Batch clean, corrupted;
-  std::string said;  // which pairs these are, as a line for the reader
-};
 /// Returns `examples` >= 1 pairs of held-out examples, or half of the different ones: example i
 /// with i + n, or with the next one not yet taken that asks for other answers. So a file whose
 /// sequences repeat in some period gives pairs that differ. Error for fewer than two examples.
 PatchPairs held_out_pairs(const Task& task, Index examples);
-/// Returns the pair of two inputs of the user. If their targets do not follow from the tokens, they
-/// are the model's own answers at the last position. Errors: an encoder-decoder; inputs of
-/// different lengths; answers of the model that are the same.
+/// Returns the pair of two inputs of the user, with the quantity that the words name. Without
+/// words it is the difference of the targets where they follow from the tokens, or else of the
+/// model's first choices for both inputs at the last position. Errors: an encoder-decoder; inputs
+/// of different lengths; first choices that are the same; those of find_answer.
 PatchPairs own_pair(const Transformer& model, const Task& task, const std::string& input,
-                    const std::string& corrupted);
+                    const std::string& corrupted, const AnswerWords& words = {});
 
 }  // namespace headlab

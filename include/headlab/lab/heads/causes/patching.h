@@ -8,9 +8,21 @@
 #include <vector>
 
 #include "headlab/lab/heads/causes/interventions.h"
+#include "headlab/lab/heads/causes/named_answer.h"
 #include "headlab/lab/results/table.h"
 
 namespace headlab {
+
+/// Pairs of sequences to patch: sequence i of `clean` belongs to sequence i of `corrupted`.
+struct PatchPairs {
+  Batch clean, corrupted;
+  std::string said{};  // which pairs and which quantity these are, as a line for the reader
+  /// The measured quantities; empty: the logit differences of all targets that differ.
+  std::vector<Contrast> contrasts{};
+
+  /// Returns "logit difference" or "log-probability".
+  const char* quantity() const;
+};
 
 struct PatchReport {
   struct Head {
@@ -20,8 +32,10 @@ struct PatchReport {
   std::vector<std::string> attention;
   Index pairs = 0;    // pairs of a clean and a corrupted sequence
   Index targets = 0;  // positions at which both have a target and these differ
-  double clean = 0;   // mean over the targets of logit(clean target) - logit(corrupted target)
+  double clean = 0;   // mean over the targets of logit(clean target) - logit(corrupted target), or
+                      // the mean of other quantities of the pairs
   double corrupted = 0;
+  std::string quantity = "logit difference";
   std::vector<Head> heads{};  // one head's z patched at all positions
   /// Restored share by residual stream, in the order of ActivationCache::residual, and position.
   std::vector<std::vector<double>> residual{};
@@ -34,5 +48,7 @@ Result result_of(const PatchReport& report);
 /// i of the other. Errors: batches of different shapes; no target that differs; inputs for which
 /// the model has the same mean logit difference.
 PatchReport patch_activations(const Transformer& model, const Batch& clean, const Batch& corrupted);
+/// Returns the same for the quantities of the pairs.
+PatchReport patch_activations(const Transformer& model, const PatchPairs& pairs);
 
 }  // namespace headlab
