@@ -17,7 +17,7 @@ static Output analysis_of_prompt(const Invocation& call, const Analysis& row, co
   call.check_table(found.tables);
   Output output = output_of(found, "\n");
   output.text = text("your input; the quantity is the ", asked.said, "\n\n", output.text);
-  output.json["quantity"] = asked.said;
+  add_fact(output, "quantity", asked.said);
   return store_result(call, run, std::move(output), "");
 }
 

@@ -53,7 +53,7 @@ Output patch(Invocation& call) {
   call.check_table(found.tables);
   Output output = output_of(found, "\n");
   output.text = text(pairs.said, "\n\n", output.text);
-  output.json["quantity"] = pairs.said;
+  add_fact(output, "quantity", pairs.said);
   return store_result(call, run, std::move(output), "patching.json");
 }
 

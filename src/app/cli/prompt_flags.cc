@@ -1,4 +1,5 @@
-// The flags of one prompt with named answers, which patching, attribution and the lens share.
+// The flags of one prompt with named answers, which patching, attribution and the lens share, and
+// the tokens of a user's own input.
 // Read next: lab/heads/causes/named_answer.h.
 #include "app/cli/advice.h"
 #include "app/cli/commands.h"

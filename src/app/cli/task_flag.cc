@@ -1,4 +1,5 @@
-// The flag --task of analyses: another length or other data than those of the run.
+// The flag --task of analyses: another length or other data than those of the run. Parameters that
+// it does not name are those of the run's own task.
 // Read next: lab/runs/task_fit.h.
 #include "app/cli/commands.h"
 
