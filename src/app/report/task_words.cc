@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/data/lab_tasks.h"
 #include "headlab/lab/results/words.h"
