@@ -35,6 +35,27 @@ TEST(Readme, DocumentsNameExistingFiles) {
   }
 }
 
+/// What a caption tells to press, in bold, is a text of the page.
+TEST(Readme, CaptionsOfPagesNameTheirButtons) {
+  const std::string readme = read_text("README.md");
+  std::string page;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(kProject / "src/app/report/page")) {
+    if (file.path().extension() == ".js") page += read_text(file.path());
+  }
+  static const std::regex button("\\*\\*([^*]+)\\*\\*");
+  for (const char* picture : {"pictures/page.png)", "pictures/playground.png)"}) {
+    const std::size_t begin = readme.find("\n*", readme.find(picture));
+    const std::string caption = readme.substr(begin, readme.find("*\n", begin + 2) - begin);
+    std::size_t buttons = 0;
+    for (std::sregex_iterator at(caption.begin(), caption.end(), button), end; at != end; ++at) {
+      EXPECT_TRUE(contains(page, "'" + (*at)[1].str() + "'")) << (*at)[1] << " of " << picture;
+      ++buttons;
+    }
+    EXPECT_GT(buttons, 0u) << picture;
+  }
+}
+
 /// The lines of each part of examples/nano.cc, from its heading "// ---- 2. ..." to the next.
 std::map<std::string, int> parts_of_nano() {
   std::map<std::string, int> lines;
