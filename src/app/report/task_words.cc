@@ -1,4 +1,5 @@
-// The question of each task. Relations describe the tasks without a row.
+// The question of each task, as the page asks it above an example. A task without a row is described
+// by its relations, or by the sentence of its file.
 // Read next: page_task.cc, which stores it in a page.
 #include "app/report/task_words.h"
 

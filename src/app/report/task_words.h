@@ -1,5 +1,6 @@
 // Words for a task and its relations, the same on the page, on the page without scripts and in the
-// playground. Private to this layer. Read next: task_words.cc, the question of each task.
+// playground. Private to this layer.
+// Read next: task_words.cc, the question of each task.
 #pragma once
 
 #include <string>
