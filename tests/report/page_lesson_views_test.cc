@@ -68,11 +68,12 @@ TEST_F(LessonViews, ControlsAreOfferedOnlyIfTheyWereTrained) {
   const Json sweep = Json::object(
       {{"groups", Json::array()},
        {"controls", Json::object({{"tasks", Json::Array{control}}, {"command", "c"}})}});
-  expect_said(page, {says(kTrue, "lab-control", {"nothing at lab-control"}),
-                     with_facts(says(kTrue, "lab-control",
-                                     {"trained on memoryless", "heads drawn at random"}),
-                                "sweep", sweep),
-                     says(kTrue, "control", {"On memory head 0.0 is first", "no head owns it"})});
+  expect_said(page,
+              {says(kTrue, "lab-control", {"nothing at lab-control"}),
+               with_facts(says(kTrue, "lab-control",
+                               {"trained on memoryless", "heads drawn at random"}),
+                          "sweep", sweep),
+               says(kTrue, "control", {"On memory head 0.0 is first", "no head is its owner"})});
 }
 
 TEST_F(LessonViews, FamilyShowsModelsOfOneToSixteenHeads) {

@@ -1,6 +1,6 @@
-// The question of each task, as the page asks it above an example. A task without a row is described
-// by its relations, or by the sentence of its file.
-// Read next: page_task.cc, which stores it in a page.
+// The question of each task, as the page asks it above an example. A task without a row is
+// described by its relations, or by the sentence of its file. Read next: page_task.cc, which stores
+// it in a page.
 #include "app/report/task_words.h"
 
 #include <algorithm>
