@@ -149,10 +149,12 @@ TEST(Conclusion, ReportsDistributedRelations) {
                        {"name":"a","owner":[0,0]}],
           "heads":[{"layer":0,"head":0,"scores":{"a":{"lift":0.5,"owns":true}}},
                    {"layer":0,"head":1,"scores":{"a":{"lift":0.5,"owns":false}}}],
-          "divisions":[{"relation":"larger","sentence":"0.0 and 0.1 share `larger`: all alike"}]})",
+          "divisions":[{"relation":"larger","heads":[[0,0],[0,1]],"by":"position","explained":0.5,
+                        "together":0.75}]})",
       "heads.json");
   const std::string said = conclusion_with("heads", report);
-  EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike; 0.0 owns a. No head owns same."),
+  EXPECT_NE(said.find("0.0, 0.1 share larger, by position (0.50 of it), together 0.75; 0.0 owns a. "
+                      "No head owns same."),
             said.npos)
       << said;
   EXPECT_EQ(said.find("does larger"), said.npos) << said;

@@ -220,8 +220,10 @@ function answer() {
   if (!needed)
     return 'As many heads as there are tokens to which one query must attend for different ' +
       'reasons.';
-  return `${needed}: a query of this task must attend to ${relations.length} tokens for ` +
-    `different reasons (${relations.map((r) => spoken(r.name)).join(', ')}), and ${share}. ` +
+  const names = relations.map((r) => spoken(r.name)).join(', ');
+  const tokens = relations.length === 1 ? `1 token (${names})`
+    : `${relations.length} tokens for different reasons (${names})`;
+  return `${needed}: a query of this task must attend to ${tokens}, and ${share}. ` +
     'More heads at the same width are narrower and only repeat each other.';
 }
 
