@@ -125,8 +125,28 @@ void note_settings(const std::vector<SweepTrial>& trials) {
   }
 }
 
+/// Returns the number of comparisons of settings other than the heads: groups that differ only in
+/// one of them are compared with the best of these.
+std::size_t comparisons_of_settings(const std::vector<SweepTrial>& trials) {
+  std::map<std::string, std::set<std::string>> groups;  // by the setting and all other settings
+  for (const SweepTrial& trial : trials) {
+    for (const auto& one : trial.settings) {
+      if (one.first == "heads" || one.first == "task") continue;
+      std::string shared = one.first;
+      for (const auto& other : trial.settings) {
+        if (other.first != one.first) shared += text(",", other.first, "=", other.second);
+      }
+      groups[shared].insert(trial.group);
+    }
+  }
+  std::size_t comparisons = 0;
+  for (const auto& [shared, members] : groups) comparisons += members.size() - 1;
+  return comparisons;
+}
+
 /// Returns the differences that this many seeds can detect, before training. The loss of each group
-/// of a family is compared with that of its best group.
+/// of a family is compared with that of its best group. Numbers of heads and other settings have
+/// corrections of their own, so the larger number of comparisons decides.
 std::string plan_of(const std::vector<SweepTrial>& trials) {
   std::map<std::string, std::set<std::string>> groups;  // by family
   std::map<std::string, std::size_t> seeds;             // by group
@@ -138,7 +158,7 @@ std::string plan_of(const std::vector<SweepTrial>& trials) {
   for (const auto& [family, members] : groups) comparisons += members.size() - 1;
   std::size_t fewest = trials.size();
   for (const auto& [group, count] : seeds) fewest = std::min(fewest, count);
-  return seeds_plan(fewest, comparisons);
+  return seeds_plan(fewest, std::max(comparisons, comparisons_of_settings(trials)));
 }
 
 /// Returns the missing trials and the reasons of those that failed.

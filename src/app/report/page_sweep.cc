@@ -136,6 +136,11 @@ std::string static_html(const PageSweep& sweep) {
     const bool several = comparisons->items().size() > 1;
     for (const Json& one : comparisons->items()) said += conclusion_text(one, several);
   }
+  if (const Json* settings = sweep.facts.find("settings")) {
+    for (const Json& one : settings->items()) {
+      said += text(one.at("verdict").string(), " ", one.at("reason").string(), " ");
+    }
+  }
   std::string html;
   if (!said.empty()) html = "<p id=\"sweep-conclusion\">" + html_text(said) + "</p>\n";
   const auto groups = std::ranges::find(result.tables, "groups", &Table::name);

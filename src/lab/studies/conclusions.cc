@@ -36,6 +36,8 @@ constexpr const char* kHolmArms =
 constexpr const char* kHolmFamilies =
     "Holm, over the differences of all groups of all families of the sweep; the equalities of "
     "accuracy have a correction of their own";
+constexpr const char* kHolmSettings =
+    "Holm, over the differences of all settings of the sweep other than the heads";
 constexpr const char* kMeanOfSeeds = "the mean over seeds: of logarithms for losses and steps";
 
 using Guards = std::vector<std::string>;
@@ -269,6 +271,21 @@ Words of_numbers_of_heads() {
       used("needed", kNeededHeads)};
 }
 
+/// Words for settings of a sweep other than the number of heads.
+Words of_settings() {
+  const Guards guards = {kGuessingGuard, kSeedsGuard};
+  const Tested loss{kFlips, kHolmSettings, kMeanOfSeeds, guards};
+  const Tested mean{kNone, kNone, kMeanOfSeeds, guards};
+  return {loss("has a lower loss than",
+               "the value with the lowest geometric mean has a lower loss than these, in most "
+               "seeds and by the test (p below 0.05); if seeds fail, the test counts seeds"),
+          loss("no difference from", "p after correction is 0.05 or more for these values"),
+          loss("best value is not decided by",
+               "no value has a significantly higher loss than the best"),
+          mean("no value of,beats guessing",
+               "half of the models with the value of the lowest loss, or more, are at guessing")};
+}
+
 }  // namespace
 
 std::string ConclusionWord::explanation() const {
@@ -279,7 +296,7 @@ std::string ConclusionWord::explanation() const {
 std::vector<ConclusionWord> conclusion_words() {
   Words all;
   for (const auto& words : {of_roles, of_missing_roles, of_causes, of_changes, of_comparisons,
-                            of_seeds, of_numbers_of_heads}) {
+                            of_seeds, of_numbers_of_heads, of_settings}) {
     const Words more = words();
     all.insert(all.end(), more.begin(), more.end());
   }

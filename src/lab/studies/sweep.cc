@@ -48,6 +48,12 @@ std::string name_of(const std::vector<Value>& values, const std::set<std::string
   return folder_name(parts.empty() ? "all" : join(parts, ","));
 }
 
+/// Returns the values of the settings in `shown`.
+std::vector<Value> values_of(std::vector<Value> values, const std::set<std::string>& shown) {
+  std::erase_if(values, [&](const Value& one) { return !shown.contains(one.first); });
+  return values;
+}
+
 /// Returns the config of a run, or else the task's recommendation, with these values.
 RunConfig config_of(const std::vector<Value>& values, const fs::path& run) {
   const auto task = std::ranges::find(values, "task", &Value::first);
@@ -249,7 +255,7 @@ std::vector<SweepTrial> sweep_trials(const std::vector<SweepAxis>& given, const 
   bool kept = false;   // it is that of a run in the folder
   for (const std::vector<Value>& values : combinations(grid)) {
     SweepTrial trial{name_of(values, of_cell), name_of(values, of_group),
-                     name_of(values, of_family), of_seeds};
+                     name_of(values, of_family), of_seeds, values_of(values, of_group)};
     const std::vector<Value> but_seed(values.begin(), values.end() - 1);
     in_context("cannot sweep: trial " + trial.name, [&] {
       const bool other = trials.empty() || but_seed != group;

@@ -58,6 +58,7 @@ SweepGroup group_of(const std::vector<const SweepTrial*>& trials, const Results&
   group.name = trials[0]->group;
   group.family = trials[0]->family;
   group.config = trials[0]->config;
+  group.settings = trials[0]->settings;
   for (const SweepTrial* trial : trials) group.seeds.push_back(trial->config.train.seed);
   group.losses = mapped(results, &TrialResult::loss);
   group.loss = geometric_interval(group.losses);
@@ -115,6 +116,7 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
     }
   }
   compare_groups(report);
+  compare_settings(report);
   return report;
 }
 
@@ -168,6 +170,52 @@ static Table comparisons_of(const SweepReport& report) {
                                  {"guard", c.guard}}));
   }
   return table_of(Json::object({{"comparisons", rows}}), comparisons_columns());
+}
+
+static Table settings_columns() {
+  Table table{"settings",
+              {{"setting", "setting", "the only setting in which these groups differ"},
+               Column("family", "trials", "the settings that they share").no_legend(),
+               {"best", "best", "the group with the lowest mean loss"},
+               {"next", "next", "the group with the next lowest"}}};
+  table.append(ratio_columns("loss", "loss of the next"));
+  Column& ratio = table.column("loss.ratio");
+  ratio.meaning = "loss of the next, times that of the best";
+  ratio.in_legend = true;
+  Column& corrected = table.column("loss.p_holm");
+  corrected.meaning =
+      "two-sided, by flipping signs of seeds (if seeds fail, by counting seeds), for the best "
+      "picked from all groups; Holm's correction covers all comparisons of this table";
+  corrected.in_legend = true;
+  for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
+    table.column(text("loss.", key)).form = Form::hidden;
+  }
+  table.append({Column("equal_parameters", "equal parameters").hidden(),
+                Column("verdict", "conclusion over seeds").no_legend(),
+                Column("reason", "reason").hidden(), Column("guard", "guard").hidden()});
+  return table;
+}
+
+static Table settings_of_groups(const SweepReport& report) {
+  const auto name = [&](std::size_t group) { return report.groups[group].name; };
+  Json rows = Json::array();
+  std::string reasons;
+  for (const SettingComparison& c : report.settings) {
+    rows.push_back(Json::object({{"setting", c.setting},
+                                 {"family", c.family},
+                                 {"best", name(c.best)},
+                                 {"next", name(c.next)},
+                                 {"loss", c.loss},
+                                 {"equal_parameters", c.equal_parameters},
+                                 {"verdict", c.conclusion},
+                                 {"reason", c.reason},
+                                 {"guard", c.guard}}));
+    const std::string shared = c.family == "all" ? "" : ", " + c.family;
+    reasons += text(c.setting, shared, ": ", c.reason, "\n");
+  }
+  Table table = table_of(Json::object({{"settings", rows}}), settings_columns());
+  table.note = reasons;
+  return table;
 }
 
 /// Returns a row for each trial, and one for each relation of a group.
@@ -234,6 +282,9 @@ Result result_of(const SweepReport& report) {
       reasons += (report.comparisons.size() > 1 ? c.family + ": " : "") + c.reason + "\n";
     }
     if (seeds > 0) found.tables.back().note = reasons + chance_text(seeds);
+  }
+  if (!report.settings.empty() || report.groups.empty()) {
+    found.tables.push_back(settings_of_groups(report));
   }
   return found;
 }

@@ -8,21 +8,26 @@
 #include "lab/studies/sweep_comparison.h"
 
 namespace headlab {
-namespace {
 
-std::string heads_text(Index heads) { return heads == 1 ? "1 head" : text(heads, " heads"); }
+std::string seed_count_text(Index seeds) { return seeds == 1 ? "1 seed" : text(seeds, " seeds"); }
 
-std::string seeds_text(Index seeds) { return seeds == 1 ? "1 seed" : text(seeds, " seeds"); }
-
-/// Returns whether no difference between these seeds can be significant.
 bool has_too_few_seeds(const SweepFacts& f) {
   const double least = least_p(static_cast<std::size_t>(f.loss.seeds()));
   return least * static_cast<double>(f.tests) >= 0.05;
 }
 
-bool has_failures(const SweepFacts& f) { return f.one_failed + f.best_failed > 0; }
+std::string least_p_text(const SweepFacts& f) {
+  const double least =
+      least_p(static_cast<std::size_t>(f.loss.seeds())) * static_cast<double>(f.tests);
+  return text("; p cannot fall below ", significant(std::min(1.0, least)), " in ", f.tests,
+              f.tests == 1 ? " comparison." : " comparisons.");
+}
 
-/// Returns " (50 to 376)", or the range of single seeds if they are too few for an interval.
+std::string corrected_text(const SweepFacts& f) {
+  return text(" p = ", significant(f.loss.test.corrected), " after correction for ", f.tests,
+              f.tests == 1 ? " comparison." : " comparisons.");
+}
+
 std::string ends_text(const SweepFacts& f) {
   const Interval ratio = exp_of(f.loss.difference.difference);
   if (std::isnan(ratio.low)) return "";
@@ -31,31 +36,36 @@ std::string ends_text(const SweepFacts& f) {
                             : text(" (95% interval ", ends, ")");
 }
 
+Index seeds_needed(const SweepFacts& f) {
+  if (has_too_few_seeds(f)) return static_cast<Index>(seeds_for(f.tests));
+  return seeds_to_tell(f.loss.difference.effect, 0.05 / static_cast<double>(f.tests));
+}
+
+namespace {
+
+std::string heads_text(Index heads) { return heads == 1 ? "1 head" : text(heads, " heads"); }
+
+bool has_failures(const SweepFacts& f) { return f.one_failed + f.best_failed > 0; }
+
 /// Returns the size of the difference and the number of seeds that show it.
 std::string effect_text(const SweepFacts& f) {
   const double ratio = exp_of(f.loss.difference.difference).mean;
   return text("with ", heads_text(f.one), " the loss is ", significant(ratio), " times that with ",
               heads_text(f.best), ends_text(f), ", higher in ", f.higher, " of ",
-              seeds_text(f.loss.seeds()));
+              seed_count_text(f.loss.seeds()));
 }
 
 /// Returns the counts of failing seeds; where neither fails, the ratio follows without a test,
 /// because that choice is made after the outcome.
 std::string failures_text(const SweepFacts& f) {
   const Index seeds = f.loss.seeds();
-  std::string said = text("with ", heads_text(f.one), " ", f.one_failed, " of ", seeds_text(seeds),
-                          " fail, with ", heads_text(f.best), " ", f.best_failed,
-                          "; the loss is higher in ", f.higher, " of ", seeds);
+  std::string said = text("with ", heads_text(f.one), " ", f.one_failed, " of ",
+                          seed_count_text(seeds), " fail, with ", heads_text(f.best), " ",
+                          f.best_failed, "; the loss is higher in ", f.higher, " of ", seeds);
   if (f.where_both_succeed) {
     said += text("; where both succeed, ", significant(*f.where_both_succeed), " times");
   }
   return said;
-}
-
-/// Returns the number of seeds that would decide: that of the test, or of the observed effect.
-Index seeds_needed(const SweepFacts& f) {
-  if (has_too_few_seeds(f)) return static_cast<Index>(seeds_for(f.tests));
-  return seeds_to_tell(f.loss.difference.effect, 0.05 / static_cast<double>(f.tests));
 }
 
 std::string capitalised(std::string said) {
@@ -68,7 +78,7 @@ std::string capitalised(std::string said) {
 std::string undecided_text(const SweepFacts& f) {
   const Index needed = seeds_needed(f);
   std::string said =
-      text("How many heads are enough is not decided by ", seeds_text(f.loss.seeds()));
+      text("How many heads are enough is not decided by ", seed_count_text(f.loss.seeds()));
   if (needed > f.loss.seeds()) said += text("; the test needs ", needed);
   return said + ".";
 }
@@ -130,7 +140,7 @@ const SweepSentence kReasons[] = {
     {[](const SweepFacts& f) { return f.best == f.one; },
      [](const SweepFacts& f) {
        return text("No group with more heads has a lower mean loss over ",
-                   seeds_text(f.loss.seeds()), ".");
+                   seed_count_text(f.loss.seeds()), ".");
      }},
     {has_failures, [](const SweepFacts& f) { return capitalised(failures_text(f)) + "."; }},
     {[](const SweepFacts& f) { return f.enough && f.enough != f.best; },
@@ -139,13 +149,7 @@ const SweepSentence kReasons[] = {
                    ", which have the lowest loss: ", effect_text(f), ".");
      }},
     {has_too_few_seeds,
-     [](const SweepFacts& f) {
-       const double least =
-           least_p(static_cast<std::size_t>(f.loss.seeds())) * static_cast<double>(f.tests);
-       return text(capitalised(effect_text(f)), "; p cannot fall below ",
-                   significant(std::min(1.0, least)), " in ", f.tests,
-                   f.tests == 1 ? " comparison." : " comparisons.");
-     }},
+     [](const SweepFacts& f) { return capitalised(effect_text(f)) + least_p_text(f); }},
     {[](const SweepFacts&) { return true; },
      [](const SweepFacts& f) { return capitalised(effect_text(f)) + "."; }}};
 
@@ -158,8 +162,7 @@ std::string first_of(const SweepSentence (&rows)[N], const SweepFacts& facts) {
 /// Returns the p of the difference, unless one head is the best or no seeds could decide.
 std::string p_text(const SweepFacts& f) {
   if (f.best == f.one || has_too_few_seeds(f)) return "";
-  return text(" p = ", significant(f.loss.test.corrected), " after correction for ", f.tests,
-              f.tests == 1 ? " comparison." : " comparisons.");
+  return corrected_text(f);
 }
 
 }  // namespace

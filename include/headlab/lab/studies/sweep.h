@@ -33,6 +33,8 @@ struct SweepTrial {
   std::string
       family;  // without the heads too, "layers=2", or "all": groups of one family are compared
   RunConfig config;
+  /// Settings of the group with their values as given: {"layers", "2"}, {"heads", "4"}.
+  std::vector<std::pair<std::string, std::string>> settings{};
 };
 
 /// Returns the values of a list on a command line, "1,2,4". In a list of tasks, a part that gives a
@@ -140,7 +142,8 @@ struct SweepRoles {
 /// Trials that differ only in the seed.
 struct SweepGroup {
   std::string name, family;
-  RunConfig config;  // settings of its first seed
+  RunConfig config;                                             // settings of its first seed
+  std::vector<std::pair<std::string, std::string>> settings{};  // as in SweepTrial
   std::vector<std::int64_t> seeds;
   /// Seeds that fail: see seed_fails().
   std::vector<std::int64_t> failed{};
@@ -195,11 +198,28 @@ struct SweepComparison {
   std::string guard{};                 // name of the guard that refused a conclusion, or ""
 };
 
+/// Comparison of groups that differ only in one setting other than the heads, such as layers,
+/// d_head or norm: the group with the lowest mean loss with each of the others.
+struct SettingComparison {
+  std::string setting;   // "layers"
+  std::string family;    // the settings that the groups share, "heads=4", or "all"
+  std::size_t best = 0;  // index of the group with the lowest mean loss
+  std::size_t next = 0;  // of the one with the next lowest
+  /// Groups whose loss is higher than that of the best: p_of_picked below 0.05 after Holm's
+  /// correction over all these comparisons of the sweep, and higher in most seeds.
+  std::vector<std::size_t> higher{};
+  Compared loss{};  // log(loss of the next / loss of the best)
+  bool equal_parameters = true;
+  std::string conclusion{}, reason{};  // sentences
+  std::string guard{};                 // name of the guard that refused a conclusion, or ""
+};
+
 struct SweepReport {
   std::vector<SweepGroup> groups;            // groups of finished trials
   std::vector<SweepComparison> comparisons;  // families that have a group with one head and another
-  std::vector<std::string> missing;          // unfinished trials
-  std::vector<JobFailure> failed{};          // the failed ones among these
+  std::vector<SettingComparison> settings{};  // families that differ in one other setting
+  std::vector<std::string> missing;           // unfinished trials
+  std::vector<JobFailure> failed{};           // the failed ones among these
   std::size_t trials = 0;
 };
 Result result_of(const SweepReport& report);

@@ -36,9 +36,16 @@ function lowestOf(family) {
   return groupsOf(family).reduce((a, b) => (mean(b) < mean(a) ? b : a));
 }
 
-/// Without a comparison of numbers of heads: the group with the lowest loss.
+/// The comparisons of other settings, such as layers or norm. They are about all groups, so they are
+/// shown where no family has a comparison of numbers of heads.
+const settingsOf = () => (comparisonsOf().length ? [] : sweepOf().settings ?? []);
+
+/// Without a comparison of numbers of heads: the conclusions about other settings, or else the group
+/// with the lowest loss.
 function lowestWords(family) {
   const groups = groupsOf(family);
+  const verdicts = settingsOf().map((c) => c.verdict);
+  if (verdicts.length) return verdicts.join(' ');
   if (groups.length === 1) return `One group of ${seedWords(groups[0].seeds.length)}.`;
   return `${groups.length} groups; ${lowestOf(family).name} has the lowest mean loss.`;
 }
@@ -51,7 +58,8 @@ export function conclusionOfSweep(family) {
   return familyWords(family) + (c ? c.verdict : lowestWords(family));
 }
 
-export const reasonOfSweep = (family) => comparisonOf(family)?.reason ?? '';
+export const reasonOfSweep = (family) =>
+  comparisonOf(family)?.reason ?? settingsOf().map((c) => c.reason).join(' ');
 
 /// The group of a family with which it opens: the one that is enough, else the best.
 export function openingGroup(family = familiesOf()[0]) {
