@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "headlab/core/base/text.h"
 #include "headlab/core/tasks/table.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "support/hand_built.h"
@@ -235,6 +236,11 @@ TEST(P, PerfectHeadGetsSmallestPossibleP) {
       EXPECT_EQ(report.heads[r].relations[r].p_holm, 2 * least);
       EXPECT_TRUE(report.relations[r].owned);
     }
+    const Result result = result_of(report);
+    const Column p = result.table("relations").column("best.p_holm");
+    const double least = 2.0 / static_cast<double>(std::max<Index>(200, permutations) + 1);
+    EXPECT_EQ(p.floors, std::vector<double>{least});
+    EXPECT_NE(p.meaning.find(text("allows ", significant(least))), p.meaning.npos) << p.meaning;
     EXPECT_EQ(report.heads[2].relations[0].p, 1);  // some head does better on any ground truth
   }
 }

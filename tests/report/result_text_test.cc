@@ -65,6 +65,22 @@ TEST(ResultText, ShowsEachCellByItsColumn) {
             " 1.0  +0.3333 (+0 to +0.5)      -  -                      7  a, \"b\"\n");
 }
 
+/// 0.009975 is 4 / 401, the smallest p of four relations and 400 permutations.
+TEST(ResultText, ShowsThePAtItsFloorAsABoundAndItsNumberInCsv) {
+  Table table{"t",
+              {{"name", "name"}, Column("p", "p").shown_as(Form::p_value)},
+              {{"floor", 4.0 / 401}, {"other", 4.0 / 402}, {"large", .25}, {"tiny", 1e-7}}};
+  table.columns[1].floors = {4.0 / 401, .25};
+  const Json json = to_json(Result{.tables = {table}});
+  for (const Table& one : {table, result_of(Json(json)).table("t")}) {
+    EXPECT_EQ(text_of(one, 80),
+              "name         p\n-----  -------\nfloor   < 0.01\nother  0.00995\n"
+              "large     0.25\ntiny    < 1e-6\n");
+    EXPECT_TRUE(csv_of(one).starts_with("name,p\nfloor,0.00997506")) << csv_of(one);
+  }
+  EXPECT_EQ(json.at("t").items()[0].at("p"), Json(4.0 / 401));
+}
+
 TEST(ResultText, WideTablesAreSplitIntoBlocks) {
   const std::string shown = text_of(example(), 40);
   EXPECT_TRUE(shown.starts_with("head  change                share\n")) << shown;

@@ -327,7 +327,7 @@ expect(page.ticks(0, 1).length === 6, 'ticks are round');
 expect(page.digits(0.00045372) === '0.0004537' && page.digits(NaN) === '–', 'four digits');
 
 // ---- cells of results, by what their columns say
-const row = {head: [0, 2], all: [[0, 1], [1, 0]], p: 1e-9, share: 0.125, n: 12345, rise: {at: 0.5, low: 0.25, high: 0.75}, half: 0.25, owned: true};
+const row = {head: [0, 2], all: [[0, 1], [1, 0]], p: 1e-9, least: 0.009975, share: 0.125, n: 12345, rise: {at: 0.5, low: 0.25, high: 0.75}, half: 0.25, owned: true};
 const rise = ['rise.at', 'rise.low', 'rise.high'];
 for (const [column, words, low] of [
   [{paths: ['head'], cell: 'head', form: 'automatic'}, '0.2'],
@@ -335,6 +335,8 @@ for (const [column, words, low] of [
   [{paths: ['none.layer', 'none.head'], cell: 'head', form: 'automatic'}, '–'],
   [{paths: ['all'], cell: 'heads', form: 'automatic'}, '0.1 1.0'],
   [{paths: ['p'], cell: 'plain', form: 'p_value'}, '<\u00a01e−6'],
+  [{paths: ['least'], cell: 'plain', form: 'p_value'}, '0.009975'],
+  [{paths: ['least'], cell: 'plain', form: 'p_value', floors: [0.25, 0.009975]}, '<\u00a00.01'],
   [{paths: ['share'], cell: 'plain', form: 'percent', digits: 1}, '12.5 %'],
   [{paths: ['share'], cell: 'plain', form: 'fixed', digits: 2}, '0.13'],
   [{paths: ['share'], cell: 'plain', form: 'signed'}, '+0.125'],

@@ -20,6 +20,17 @@ std::string automatic_text(double x) {
   return is_whole ? number_text(x) : significant(x);
 }
 
+/// Returns a p-value as text. The smallest that the number of draws allows is only a bound, shown
+/// as the next customary level above it; it stays a number above the largest of these levels.
+std::string p_shown(const Column& column, double p) {
+  if (p <= kLeastP) return "< 1e-6";
+  const bool is_floor = std::ranges::count(column.floors, p) > 0;
+  for (const double level : {1e-5, 1e-4, 0.001, 0.01, 0.05}) {
+    if (is_floor && p < level) return "< " + significant(level);
+  }
+  return significant(p);
+}
+
 std::string number_shown(const Column& column, double x) {
   switch (column.form) {
     case Form::fixed:
@@ -31,7 +42,7 @@ std::string number_shown(const Column& column, double x) {
     case Form::grouped:
       return grouped(static_cast<std::int64_t>(x));
     case Form::p_value:
-      return x > kLeastP ? significant(x) : "< 1e-6";
+      return p_shown(column, x);
     case Form::automatic:
     case Form::hidden:
       break;

@@ -125,6 +125,9 @@ Json to_json(const Column& column) {
   if (!column.over.empty()) {
     json["over"] = column.over;
   }
+  if (!column.floors.empty()) {
+    json["floors"] = column.floors;
+  }
   return json;
 }
 
@@ -143,6 +146,9 @@ Column column_of(const Json& description) {
   }
   if (const Json* over = description.find("over")) {
     column.over = over->string();
+  }
+  if (const Json* floors = description.find("floors")) {
+    column.floors = read_as<std::vector<double>>(*floors);
   }
   return column;
 }

@@ -29,7 +29,7 @@ enum class Form {
   percent,        // a share times 100, with `digits` decimals
   signed_number,  // as automatic, with a sign: +0.5
   grouped,        // 12,345
-  p_value,        // as automatic; "< 1e-6" for kLeastP and below
+  p_value,        // as automatic; "< 1e-6" for kLeastP and below, "< 0.01" for a floor
   hidden          // not shown: the column is in JSON and CSV only
 };
 
@@ -54,6 +54,9 @@ struct Column {
   /// For a mean: the key of the column with the number of values that it averages. Where that is 0,
   /// nothing was measured and the cell is blank.
   std::string over{};
+  /// For Form::p_value: the p-values that are the smallest that the number of draws allows. Text
+  /// shows them as a bound, "< 0.01"; JSON and CSV have the number.
+  std::vector<double> floors{};
 
   Column() = default;
   /// Creates a plain column whose value is at the path `key`.
@@ -89,7 +92,7 @@ Column element_column(const std::string& array, std::size_t place, const std::st
 const char* name_of(CellKind cell);
 const char* name_of(Form form);
 /// Converts to JSON: key, paths, title, meaning, cell, form, digits, legend, csv unless it is the
-/// key, and over for a mean.
+/// key, over for a mean, and floors if there are any.
 Json to_json(const Column& column);
 Column column_of(const Json& description);
 

@@ -10,6 +10,7 @@
 #include "headlab/core/base/mean.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/fields.h"
 #include "lab/heads/scores/scores_tables.h"
 
 namespace headlab {
@@ -107,25 +108,30 @@ bool is_at_floor(const HeadsReport& report, std::size_t r, Index judged) {
   return is_floor && report.best_score(r).p == p;
 }
 
-/// Returns a note on the relations whose p is the smallest that the permutations allow; "" if there
-/// are none.
-std::string floor_note(const HeadsReport& report, bool all) {
-  std::vector<std::string> names;
-  double largest = 0;
+/// Returns the relations whose p is the smallest that the permutations allow.
+std::vector<std::size_t> relations_at_floor(const HeadsReport& report) {
   Index judged = 0;
-  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+  for (const std::size_t r : indices(report.relations.size())) {
     judged += report.best_score(r).enough() ? 1 : 0;
   }
-  for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    if (!is_at_floor(report, r, judged)) continue;
-    names.push_back(report.relations[r].relation.name);
-    largest = std::max(largest, report.best_score(r).p_holm);
+  std::vector<std::size_t> found;
+  for (const std::size_t r : indices(report.relations.size())) {
+    if (is_at_floor(report, r, judged)) found.push_back(r);
   }
-  return note_on(
-      text("no permutation reaches these heads; the smallest p that their number allows is ",
-           significant(largest), ", so read it as < ",
-           largest <= kOwnerP ? "0.01" : significant(largest)),
-      names, all || names.size() <= kManyRelations);
+  return found;
+}
+
+/// Marks the p-values that are the smallest that the permutations allow, and states these.
+void mark_floors(const HeadsReport& report, Column& p) {
+  for (const std::size_t r : relations_at_floor(report)) {
+    const double floor = report.best_score(r).p_holm;
+    if (std::ranges::count(p.floors, floor) == 0) p.floors.push_back(floor);
+  }
+  std::ranges::sort(p.floors);
+  if (p.floors.empty()) return;
+  const auto shown = [](double floor) { return significant(floor); };
+  p.meaning += text("; the number of permutations allows ", join(texts_of(p.floors, shown), " or "),
+                    " at least");
 }
 
 /// Returns the relations with a head that have no targets of their own.
@@ -165,8 +171,7 @@ std::string notes_on(const HeadsReport& report, bool all) {
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
     return note_on(what, names, all || names.size() <= kManyRelations);
   };
-  return note(kFixedKeysNote, fixed_keys) + floor_note(report, all) +
-         note(kAllAnswersNote, judged_on_all_answers(report)) +
+  return note(kFixedKeysNote, fixed_keys) + note(kAllAnswersNote, judged_on_all_answers(report)) +
          note(text("p cannot become small if only few of ", report.permutations,
                    " permutations of the ground truth differ"),
               few_exchanges) +
@@ -205,6 +210,7 @@ Result result_of(const HeadsReport& report, const HeadsShown& shown) {
   found.tables = {heads_table(report, shown, relations_fit)};
   found.tables[0].shown = shown.scores || shown.map || shown.all || report.relations.empty();
   Table& relations = found.tables.emplace_back(relations_table(report, conclusions, shown));
+  mark_floors(report, relations.column("best.p_holm"));
   relations.shown = !report.relations.empty() || report.heads.empty();
   if (!relations_fit && !shown.all) {
     show_best(relations, report);

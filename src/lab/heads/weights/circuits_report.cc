@@ -90,11 +90,17 @@ static Table compositions_table(const CircuitsReport& report) {
                          " before the correction"))
                  .shown_as(Form::p_value),
              &Row::p_holm);
-  return fields.table({.name = "compositions",
-                       .title = "strongest compositions of two heads",
-                       .most = 10,
-                       .by = "strength"},
-                      report.compositions);
+  Table table = fields.table({.name = "compositions",
+                              .title = "strongest compositions of two heads",
+                              .most = 10,
+                              .by = "strength"},
+                             report.compositions);
+  std::vector<double>& floors = table.column("p_holm").floors;
+  for (const Composition& one : report.compositions) {
+    const bool is_least = one.p * static_cast<double>(1 + report.options.draws) < 1.5;
+    if (is_least && std::ranges::count(floors, one.p_holm) == 0) floors.push_back(one.p_holm);
+  }
+  return table;
 }
 
 Result result_of(const CircuitsReport& report) {

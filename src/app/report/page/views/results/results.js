@@ -28,6 +28,15 @@ const withSign = (number, words) => (number > 0 ? `+${words}` : words);
 const fixedDigits = (number, decimals) => (Math.abs(number) < 1e6
   ? number.toFixed(decimals).replace(/^-(?=[0.]+$)/, '').replace('-', '−') : digits(number));
 
+/// A p-value as text. The smallest that the number of draws allows (column.floors) is a bound,
+/// shown as the next customary level above it.
+function pText(number, {floors = []}) {
+  if (number <= 1e-6) return '<\u00a01e−6';
+  const levels = floors.includes(number) ? [1e-5, 1e-4, 0.001, 0.01, 0.05] : [];
+  const level = levels.find((one) => number < one);
+  return level ? `<\u00a0${digits(level)}` : digits(number);
+}
+
 /// Number formats, by the form of the column (lab/results/table.h). Rounding errors of signed
 /// numbers are shown as 0.
 const FORMS = {
@@ -36,7 +45,7 @@ const FORMS = {
   percent: (number, column) => `${fixedDigits(100 * number, column.digits)} %`,
   signed: (number) => (Math.abs(number) < 1e-7 ? '0' : withSign(number, digits(number))),
   grouped: (number) => grouped(number),
-  p_value: (number) => (number <= 1e-6 ? '<\u00a01e−6' : digits(number)),
+  p_value: (number, column) => pText(number, column),
   hidden: (number) => digits(number),
 };
 
