@@ -173,14 +173,18 @@ function familyPicture(width) {
     return i >= 0 && h >= 0 && family[i]?.maps[h] ? [i, h] : null;
   };
   const owned = ({maps}) => new Set(maps.flatMap((map) => map.owns)).size;
-  const counts = family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ');
+  const isScored = ({r}) => Boolean(r.reports.heads);
+  const counts = family.filter(isScored).map((x) => `${owned(x)} with ${x.maps.length}`);
+  const unscored = family.length - counts.length;
+  const notYet = unscored ? ` Not scored yet: ${unscored} of ${family.length} models.` : '';
   const owns = (map) => map.owns.join(' ') || 'nothing';
   const cells = family.flatMap(({r, maps}) =>
     maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, owns(map)]));
   return {
     name: 'family', title: `${family.length} trained models on example ${exampleIndex()}`,
     sentence: 'Below each head: the questions that it owns, or ★ if there is no room. ' +
-      `Relations that are owned, of ${task().relations.length}: ${counts} heads.`,
+      `Relations that are owned, of ${task().relations.length}: ${counts.join(', ') || 0} heads.` +
+      notYet,
     width, height: 4 + family.length * (side + foot),
     items: family.flatMap((x, i) => familyRow(x, (h) => box(i, h))),
     table: () => ({head: ['heads', 'loss', 'head', 'owner of'], rows: cells}),
