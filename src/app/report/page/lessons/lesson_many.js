@@ -242,7 +242,7 @@ export const manyLesson = {
     main.append(
       controlRow(labChoice('heads', 'Heads', choices.map((H) => [H, String(H)]), world.heads)),
       dynamic('div', {id: 'split'}, () => splitTable(world)));
-    if (trainedDiversity().length)
+    if (trainedDiversity().some(({heads}) => heads > 1))
       main.append(figure(diversityPicture, {id: 'diversity', most: 600}));
     if (familyOf().length > 1)
       main.append(
