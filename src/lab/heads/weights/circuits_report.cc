@@ -1,6 +1,8 @@
 // Circuits as tables: heads, compositions and skip-trigrams.
 // Read next: circuits.cc, which computes them.
 // Names of tokens are those of the task, if the report has them; otherwise their numbers.
+#include <algorithm>
+
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/weights/circuits.h"
 #include "headlab/lab/results/fields.h"
@@ -62,6 +64,16 @@ static Table circuits_table(const CircuitsReport& report) {
   return fields.table({.name = "heads"}, report.heads);
 }
 
+/// Returns the corrected p of the compositions that no random one reaches.
+static std::vector<double> floors_of(const CircuitsReport& report) {
+  std::vector<double> floors;
+  for (const Composition& one : report.compositions) {
+    const bool is_least = one.p * static_cast<double>(1 + report.options.draws) < 1.5;
+    if (is_least && std::ranges::count(floors, one.p_holm) == 0) floors.push_back(one.p_holm);
+  }
+  return floors;
+}
+
 static Table compositions_table(const CircuitsReport& report) {
   using Row = Composition;
   Fields<Row> fields;
@@ -95,11 +107,7 @@ static Table compositions_table(const CircuitsReport& report) {
                               .most = 10,
                               .by = "strength"},
                              report.compositions);
-  std::vector<double>& floors = table.column("p_holm").floors;
-  for (const Composition& one : report.compositions) {
-    const bool is_least = one.p * static_cast<double>(1 + report.options.draws) < 1.5;
-    if (is_least && std::ranges::count(floors, one.p_holm) == 0) floors.push_back(one.p_holm);
-  }
+  table.column("p_holm").floors = floors_of(report);
   return table;
 }
 
