@@ -1,6 +1,10 @@
 // Words for tasks and relations: of the user's own sequences those in the header of their file.
 #include "app/report/task_words.h"
 
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
 #include "headlab/core/base/files.h"
 #include "headlab/core/tasks/table.h"
 #include "support/folders.h"
@@ -8,7 +12,7 @@
 namespace headlab { namespace {
 
 /// Returns the question of a file with this beginning of its header.
-std::string question_of_file(const fs::path& file, const std::string& description) {
+std::string question_of_file(const std::filesystem::path& file, const std::string& description) {
   std::string lines = R"({"header":{)" + description +
                       R"("vocabulary":["a","b","c","d","e"],"targets":["answer"],"relations":)"
                       R"([{"name":"next_larger"},{"name":"first","description":"token 0"}]}})"
@@ -28,7 +32,7 @@ std::string question_of_file(const fs::path& file, const std::string& descriptio
 
 TEST(TaskWords, QuestionOfAFileIsTheDescriptionInItsHeader) {
   const TemporaryFolder folder;
-  const fs::path file = folder / "own.jsonl";
+  const std::filesystem::path file = folder / "own.jsonl";
   EXPECT_EQ(question_of_file(file, R"("description":"sorted list.",)"),
             "Sorted list. To answer, attend to: next_larger and token 0.");
   EXPECT_EQ(question_of_file(file, ""),

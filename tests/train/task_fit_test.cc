@@ -5,6 +5,7 @@
 
 #include "headlab/core/model/initial.h"
 #include "headlab/core/tensor/tape.h"
+#include "headlab/core/train/streams.h"
 #include "support/errors.h"
 
 namespace headlab { namespace {

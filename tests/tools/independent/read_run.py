@@ -749,6 +749,7 @@ def compare_heads(model, batch, given, said):
         compare_distances(model, judge, place, heads, i, said["heads"]["distances"])
     compare_permutations(judge, found, heads, relations, said["heads"]["permutations"])
     compare_winners(found, heads, relations)
+    compare_floors(said["heads"])
     judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10
               and not r["untested"]]
     if judged:
@@ -812,6 +813,16 @@ def compare_permutations(judge, found, heads, relations, permutations):
             spread = math.sqrt(both * (1 - both) * (1 / draws + 1 / permutations))
             compare("p beyond chance", max(0, abs(ours - theirs) - 5 * spread - 0.01), 0, 0)
             mark(theirs)
+
+
+def compare_floors(said):
+    """The smallest p that permutations allow, which a table shows as a bound, is a p of a relation."""
+    told = [float(relation["best"]["p_holm"]) for relation in said["relations"]
+            if relation["best"] and relation["best"]["p_holm"] is not None]
+    for table in said["tables"]:
+        for column in table["columns"]:
+            for floor in column.get("floors", []):
+                compare("floor of p", min(told, key=lambda p: abs(p - floor)), floor, 0)
 
 
 def compare_winners(found, heads, relations):
@@ -1814,6 +1825,7 @@ def compare_curve(model, held_out, choosing, said):
         if "exhaustive" in by_method:
             best = np.array([point["loss"] for point in by_method["exhaustive"]], float)
             compare("regret", (losses - best).mean(), method["regret"], 1e-9)
+            compare("sizes of the regret", len(losses), method["sizes"], 0)
         stays = [sum(list(head) in point["heads"] for point in points) for head in model.heads]
         compare("rank correlation", spearman(stays, curve["ablation"]),
                 method["rank_correlation"], 1e-9)
@@ -1842,6 +1854,7 @@ def compare_owners(owners, kept, point):
         matched |= set([head for head in of if head in kept and head not in matched][:1])
     having = sum(any(head in kept for head in of) for of in heads)
     compare("recall", having / len(heads) if heads else None, point["recall"], 1e-9)
+    compare("relations with an owner", len(heads), point["owned"], 0)
     compare("precision", len(matched) / len(kept) if kept else None, point["precision"], 1e-9)
 
 

@@ -176,15 +176,16 @@ function familyPicture(width) {
   const isScored = ({r}) => Boolean(r.reports.heads);
   const counts = family.filter(isScored).map((x) => `${owned(x)} with ${x.maps.length}`);
   const unscored = family.length - counts.length;
+  const found = counts.length
+    ? ` Relations that are owned, of ${task().relations.length}: ${counts.join(', ')} heads.` : '';
   const notYet = unscored ? ` Not scored yet: ${unscored} of ${family.length} models.` : '';
   const owns = (map) => map.owns.join(' ') || 'nothing';
   const cells = family.flatMap(({r, maps}) =>
     maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, owns(map)]));
   return {
     name: 'family', title: `${family.length} trained models on example ${exampleIndex()}`,
-    sentence: 'Below each head: the questions that it owns, or ★ if there is no room. ' +
-      `Relations that are owned, of ${task().relations.length}: ${counts.join(', ') || 0} heads.` +
-      notYet,
+    sentence: `Below each head: the questions that it owns, or ★ if there is no room.${found}${
+      notYet}`,
     width, height: 4 + family.length * (side + foot),
     items: family.flatMap((x, i) => familyRow(x, (h) => box(i, h))),
     table: () => ({head: ['heads', 'loss', 'head', 'owner of'], rows: cells}),

@@ -36,12 +36,12 @@ function lowestOf(family) {
   return groupsOf(family).reduce((a, b) => (mean(b) < mean(a) ? b : a));
 }
 
-/// The comparisons of other settings, such as layers or norm. They are about all groups, so they are
-/// shown where no family has a comparison of numbers of heads.
+/// The comparisons of other settings, such as layers or norm. They are about all groups, so they
+/// are shown where no family has a comparison of numbers of heads.
 const settingsOf = () => (comparisonsOf().length ? [] : sweepOf().settings ?? []);
 
-/// Without a comparison of numbers of heads: the conclusions about other settings, or else the group
-/// with the lowest loss.
+/// Without a comparison of numbers of heads: the conclusions about other settings, or else the
+/// group with the lowest loss.
 function lowestWords(family) {
   const groups = groupsOf(family);
   const verdicts = settingsOf().map((c) => c.verdict);
