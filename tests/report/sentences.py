@@ -240,9 +240,23 @@ def check_ratio(groups, comparison, words, problems):
         problems.append(f"{words}: no ratio")
 
 
-def family_of(name):
-    """The name of a group without its number of heads."""
-    return ",".join(part for part in name.split(",") if not part.startswith("heads="))
+def family_of(name, setting="heads"):
+    """The name of a group without one setting, such as its number of heads."""
+    return ",".join(part for part in name.split(",") if not part.startswith(setting + "="))
+
+
+def check_setting(groups, one, said, problems):
+    """A conclusion about another setting: both groups that are compared, and the ratio of their losses."""
+    members = [g for g in groups.values() if family_of(g["name"], one["setting"]) == one["family"]]
+    best, following = sorted(members, key=mean_loss)[:2]
+    if [best["name"], following["name"]] != [one["best"], one["next"]]:
+        problems.append(f"{one}: {best['name']} is best, then {following['name']}")
+    if one["verdict"] not in said["headline"] or one["reason"] not in said["detail"]:
+        problems.append(f"{said} is not what the sweep concludes: {one}")
+    ratio = mean_loss(following) / mean_loss(best)
+    words = re.search(r"the loss is ([\d.e]+) times that with", one["reason"])
+    if not words or abs(float(words[1]) - ratio) > 0.006 * ratio:
+        problems.append(f"{one['reason']}: the ratio is {ratio}")
 
 
 def check_sweep(sweep, said, problems):
@@ -256,8 +270,12 @@ def check_sweep(sweep, said, problems):
     lowest = min(groups.values(), key=mean_loss)["name"]
     comparisons = sweep.get("comparisons") or []
     comparison = next((c for c in comparisons if c["best"] in groups), None)
+    settings = [] if comparisons else sweep.get("settings") or []
+    for one in settings:
+        check_setting(every, one, said, problems)
     if not comparison:
-        if lowest not in said["headline"] or said["opens"] != lowest:
+        is_named = bool(settings) or lowest in said["headline"]
+        if not is_named or said["opens"] != lowest:
             problems.append(f"{said}: {lowest} has the lowest loss")
         return
     if comparison["best"] != lowest:
