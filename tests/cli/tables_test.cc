@@ -350,7 +350,8 @@ TEST_F(Tables, HaveARowForEachAnalysis) {
     done({one.name, "b", "--examples", "16"});
     const Result shape = one.shape();
     const std::vector<std::string> described = mapped(shape.tables, &Table::name);
-    for (const Json& table : kept("b/" + one.file).at("tables").items()) {
+    const Json stored = kept("b/" + one.file);
+    for (const Json& table : stored.at("tables").items()) {
       EXPECT_EQ(std::ranges::count(described, table.at("name").string()), 1) << one.name;
     }
     EXPECT_TRUE(holds(help, "\n  " + one.name)) << help;
