@@ -18,7 +18,7 @@ two = [run for task in study.pick(("induction", "recall"), ("recall",)) for run 
 def margins(run, *flags):
     """The mean logit of the right answers above the mean logit, by target."""
     path = study.path("logits.npy")
-    table = study.text("eval", run, "--examples", EXAMPLES, "--csv", "--table", "targets",
+    table = study.text("eval", run, "--examples", EXAMPLES, "--csv", "--table", "single_targets",
                        "--logits", path, *flags)
     logits, shape = read_npy(path)  # [examples, positions, targets, outputs]
     names = [target["name"] for target in study.headlab("eval", run, "--examples", 2)["targets"]]
