@@ -749,7 +749,9 @@ def compare_heads(model, batch, given, said):
         compare_distances(model, judge, place, heads, i, said["heads"]["distances"])
     compare_permutations(judge, found, heads, relations, said["heads"]["permutations"])
     compare_winners(found, heads, relations)
-    compare_floors(said["heads"])
+    best = [relation["best"] for relation in said["heads"]["relations"] if relation["best"]]
+    compare_floors([float(one["p_holm"]) for one in best if one["p_holm"] is not None],
+                   said["heads"]["tables"])
     judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10
               and not r["untested"]]
     if judged:
@@ -815,11 +817,9 @@ def compare_permutations(judge, found, heads, relations, permutations):
             mark(theirs)
 
 
-def compare_floors(said):
-    """The smallest p that permutations allow, which a table shows as a bound, is a p of a relation."""
-    told = [float(relation["best"]["p_holm"]) for relation in said["relations"]
-            if relation["best"] and relation["best"]["p_holm"] is not None]
-    for table in said["tables"]:
+def compare_floors(told, tables):
+    """The smallest p that the draws allow, which a table shows as a bound, is one of its p."""
+    for table in tables:
         for column in table["columns"]:
             for floor in column.get("floors", []):
                 compare("floor of p", min(told, key=lambda p: abs(p - floor)), floor, 0)
@@ -1261,6 +1261,7 @@ def compare_circuits(model, said):
     for i, place in enumerate(order):
         largest = max(largest, min(1.0, p[place] * (len(p) - i)))
         compare("circuits: corrected p", largest, said["compositions"][place]["p_holm"], 1e-5)
+    compare_floors([float(one["p_holm"]) for one in said["compositions"]], said["tables"])
     for one in said["trigrams"]:
         compare_trigram(model, one, E, W_U)
 
