@@ -1,4 +1,4 @@
-// What the open view of a page says in sentences with a number: [sentence]. Evaluated in the page by
+// Sentences with a number that the open view of a page says: [sentence]. Evaluated in the page by
 // sentences_test.cc.
 (() => {
   const isShown = (node) => node.getClientRects().length > 0;

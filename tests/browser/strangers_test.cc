@@ -34,7 +34,7 @@ class TenQuestions : public OnPage {
     std::cout << question << " " << clicks << " clicks: " << answer << "\n";
     clicks = 0;
   }
-  /// What the first screen answers: where a head looks, its need, and whether it is chance.
+  /// Questions that the first screen answers: where a head looks, its need, whether it is chance.
   void ask_the_card() {
     const std::string head = tab().text("headsOf()[0].at");
     click_on("[id='map-" + head + "']");
@@ -58,7 +58,7 @@ class TenQuestions : public OnPage {
     click_on("#reset");
     clicks = 0;
   }
-  /// What the lessons answer.
+  /// Questions that the lessons answer.
   void ask_the_lessons() {
     click_on("#view-learn");
     choose("lab-heads", "4");

@@ -192,7 +192,7 @@ function sharedWords({main, role: {kind, division}}, unit) {
 const rightWords = ({base}) => (base.accuracy == null ? ''
   : `${percent(base.accuracy)} of all answers are right.`);
 
-/// What to do if the keys of a question cannot be tested because they never change.
+/// Advice for a question whose keys cannot be tested because they never change.
 const FIXED_KEYS = 'If the position of the query decides the keys, write "positional": true for ' +
   'the relation in the header.';
 
