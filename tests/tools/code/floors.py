@@ -3,9 +3,10 @@
 #
 #     cmake --build build --target yardstick && tests/tools/code/floors.py build/yardstick
 #
-# The linear maps of `char` must reach .5 on one thread, steps of `toy` and `char` .25, in the best of
-# up to eight runs: a busy machine lets several fail, a loss of two times all of them. These floors lie
-# far under what a quiet machine shows (tests/tools/yardstick/README.md).
+# The linear maps of `char` must reach .35 on one thread, steps of `toy` and `char` .22, in the best of
+# up to eight runs: a busy machine lets several fail, a loss of two times all of them, for best runs
+# show .48 to .68 and .41 to .46 (2 processors of an Intel Cascade Lake that others share; the peak
+# itself differs by a sixth between runs). Quiet machines: tests/tools/yardstick/README.md.
 import json
 import os
 import subprocess
@@ -51,9 +52,9 @@ def holds(name, floor, measure):
 def main():
     program = sys.argv[1]
     held = [
-        holds("product", 0.5, lambda: products(program)),
-        holds("step", 0.25, lambda: step(program, "toy")),
-        holds("step", 0.25, lambda: step(program, "char")),
+        holds("product", 0.35, lambda: products(program)),
+        holds("step", 0.22, lambda: step(program, "toy")),
+        holds("step", 0.22, lambda: step(program, "char")),
     ]
     sys.exit(0 if all(held) else "too slow: see above")
 
