@@ -90,7 +90,7 @@ expect 'on the first: mean weight' "$program" sinks "$run"
 expect 'layer,head,first' "$program" sinks "$run" --csv
 expect 'head & on the first' "$program" sinks "$run" --latex
 expect 'sinks.json' "$program" list files
-expect 'a column of sinks: mean weight' "$program" explain on the first
+expect 'mean weight on the first token (a column of sinks)' "$program" explain on the first
 "$program" page "$run" >/dev/null
 expect '"sinks":{' cat "$run/report.html"
 browser=${HEADLAB_CHROMIUM:-$(command -v chromium-headless-shell || true)}
@@ -107,15 +107,15 @@ expect 'broken rules of the page: []' echo "broken rules of the page: [$problems
 expect '"last"' "$program" heads "$run" --scores --json
 small=(--task relations --layers 2 --heads 2 --d-model 16 --steps 20)
 expect 'magnitude' "$program" train --help all
-expect 'a kind of norm: x / mean(|x|) w' "$program" explain magnitude
+expect 'magnitude: x / mean(|x|) w (a kind of norm)' "$program" explain magnitude
 expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
 expect accuracy "$program" train "${small[@]}" --positions binary --out binary
-expect 'an optimizer: w -= lr (sign(m)' "$program" explain sign
+expect 'sign: w -= lr (sign(m) + decay w)' "$program" explain sign
 expect accuracy "$program" train "${small[@]}" --optimizer sign --out sign
 expect '[  PASSED  ] 1 test' build/test_model_f64 --gtest_filter='KindGradients.*'
-expect 'an attention function: max(0, score)^2' "$program" explain squared_relu
+expect 'max(0, score)^2 (an attention function)' "$program" explain squared_relu
 expect accuracy "$program" train "${small[@]}" --attention-function squared_relu --out squared
-expect row_sum "$program" heads squared
+expect row_sum "$program" heads squared --all
 expect '"kept"' "$program" prune squared --keep 2 --out fewer --json
 expect 'x + mlp(norm(x)), then x +' "$program" explain network_first
 expect accuracy "$program" train "${small[@]}" --d-ff 16 --norm-place network_first --out wired
