@@ -120,25 +120,33 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   return report;
 }
 
+/// Appends the columns of a comparison of losses, of which ratio and corrected p are shown: `other`
+/// is the group beside the best, `corrected` says what Holm's correction covers.
+static void append_losses(Table& table, const std::string& other, const std::string& ratio_meaning,
+                          const std::string& corrected) {
+  table.append(ratio_columns("loss", text("loss of the ", other)));
+  Column& ratio = table.column("loss.ratio");
+  ratio.meaning = ratio_meaning;
+  ratio.in_legend = true;
+  Column& p = table.column("loss.p_holm");
+  p.meaning = text(
+      "two-sided, by flipping signs of seeds (if seeds fail, by counting seeds), for the best "
+      "picked from all groups; Holm's correction covers ",
+      corrected);
+  p.in_legend = true;
+  for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
+    table.column(text("loss.", key)).form = Form::hidden;
+  }
+}
+
 static Table comparisons_columns() {
   Table table{"comparisons",
               {Column("family", "trials", "groups that differ in heads alone").no_legend(),
                Column("one", "fewest", "the group with the fewest heads").hidden(),
                {"best", "best", "the group with the lowest mean loss"}}};
-  table.append(ratio_columns("loss", "loss of the fewest"));
-  Column& ratio = table.column("loss.ratio");
-  ratio.meaning = "loss with the fewest heads, times that of the best";
-  ratio.in_legend = true;
-  Column& corrected = table.column("loss.p_holm");
-  corrected.meaning =
-      "two-sided, by flipping signs of seeds (if seeds fail, by counting seeds), for the best "
-      "picked from all groups; Holm's correction covers the differences of all groups and "
-      "families, "
-      "one comparison for each group with fewer heads than the best";
-  corrected.in_legend = true;
-  for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
-    table.column(text("loss.", key)).form = Form::hidden;
-  }
+  append_losses(table, "fewest", "loss with the fewest heads, times that of the best",
+                "the differences of all groups and families, one comparison for each group with "
+                "fewer heads than the best");
   table.append(
       {Column("accuracy_gain", "accuracy",
               "accuracy of the best number of heads minus that of the fewest")
@@ -178,18 +186,8 @@ static Table settings_columns() {
                Column("family", "trials", "the settings that they share").no_legend(),
                {"best", "best", "the group with the lowest mean loss"},
                {"next", "next", "the group with the next lowest"}}};
-  table.append(ratio_columns("loss", "loss of the next"));
-  Column& ratio = table.column("loss.ratio");
-  ratio.meaning = "loss of the next, times that of the best";
-  ratio.in_legend = true;
-  Column& corrected = table.column("loss.p_holm");
-  corrected.meaning =
-      "two-sided, by flipping signs of seeds (if seeds fail, by counting seeds), for the best "
-      "picked from all groups; Holm's correction covers all comparisons of this table";
-  corrected.in_legend = true;
-  for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
-    table.column(text("loss.", key)).form = Form::hidden;
-  }
+  append_losses(table, "next", "loss of the next, times that of the best",
+                "all comparisons of this table");
   table.append({Column("equal_parameters", "equal parameters").hidden(),
                 Column("verdict", "conclusion over seeds").no_legend(),
                 Column("reason", "reason").hidden(), Column("guard", "guard").hidden()});
