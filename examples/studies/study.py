@@ -67,12 +67,21 @@ class Study:
 
     def text(self, *arguments):
         """Runs a command and returns what it prints."""
+        done = self.run(*arguments)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(done.args)}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def refusal(self, *arguments):
+        """Runs a command and returns the reason why the program refuses it; None if it does not."""
+        done = self.run(*arguments, "--json")
+        return json.loads(done.stdout)["error"] if done.returncode != 0 else None
+
+    def run(self, *arguments):
+        """Runs a command, whether it fails or not."""
         command = [self.program, *map(str, arguments), "--quiet"]
         environment = {"HEADLAB_COMMAND": self.command, **os.environ}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-        return done.stdout
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
 
     def train(self, name, *flags):
         """Trains every seed of a sweep that is not there yet, and returns the folders by group."""
