@@ -31,14 +31,14 @@ std::vector<std::string> legend_of(const Table& table) {
   return parts;
 }
 
-/// Returns each line of `words`, folded.
-std::string folded(const std::string& words, std::size_t width) {
+/// Returns each line of `words`, folded; each line after the first begins with `indent`.
+std::string folded(const std::string& words, std::size_t width, const std::string& indent = "") {
   if (words.empty()) {
     return "";
   }
   std::string out;
   for (const std::string_view line : split(words, '\n')) {
-    out += wrapped(std::string(line), "", width);
+    out += wrapped(std::string(line), indent, width);
   }
   return out;
 }
@@ -47,7 +47,7 @@ std::string legend_text(const Table& table, Legend legend, std::size_t width) {
   if (legend == Legend::none) {
     return "";
   }
-  return folded(join(legend_of(table), legend == Legend::lines ? "\n" : "; "), width);
+  return folded(join(legend_of(table), "\n"), width, "  ");
 }
 
 std::string figure_text(const Figure& figure, const HeatmapOptions& options) {

@@ -10,11 +10,11 @@
 
 namespace headlab {
 
-/// Form of the meanings of columns below a table: a paragraph, one column a line, or none.
-enum class Legend { paragraph, lines, none };
+/// Whether the meanings of columns follow a table, one column a line.
+enum class Legend { lines, none };
 /// Returns a result's tables with their notes and the meanings of their columns, then its figures.
 std::string text_of(const Result& result, const HeatmapOptions& options = {.width = 80},
-                    Legend legend = Legend::paragraph);
+                    Legend legend = Legend::lines);
 /// Returns a table in lines of at most `width` columns. Columns that do not fit are placed in
 /// blocks one below another, each starting with the columns that name a row, and long words of a
 /// last column are folded.
