@@ -111,11 +111,22 @@ TEST(HeadsText, CountsNoSharedRelationAsOneOfItsOwn) {
   const std::string said = result_of(report).tables[1].note;
   EXPECT_NE(said.find("2 of 4 relations have an owner, 1 of them"), said.npos) << said;
   EXPECT_EQ(said.find("of their own"), std::string::npos) << said;
-  EXPECT_NE(
-      said.find(
-          "ablating 0.3 costs 3.00 nats at the classes to which it attends most, 0.25 elsewhere"),
-      said.npos)
+  EXPECT_NE(line_with(said, {"without 0.3: loss +3 nats where it attends most, +0.25 nats"}), "")
       << said;
+}
+
+TEST(HeadsText, NamesOneCostOfAHeadThatAttendsMostInNoClass) {
+  HeadsReport report = report_of(2);
+  report.divisions = {
+      {.relation = 1,
+       .heads = {0, 1},
+       .spread = 0.4,
+       .kinds = {{"position", 0.81, 0.005}},
+       .classes = {{"4", 30, {0.9, 0.1}, {2, 0.25}}, {"5", 10, {1, 0}, {4, 0.25}}}}};
+  const std::string said = result_of(report).tables[1].note;
+  EXPECT_NE(line_with(said, {"without 0.1: loss +2.5 nats"}), "") << said;
+  EXPECT_EQ(line_with(said, {"without 0.1: loss +2.5 nats where"}), "") << said;
+  EXPECT_EQ(line_with(said, {"without 0.3: loss +0.25 nats"}), "without 0.3: loss +0.25 nats");
 }
 
 TEST(HeadsText, SaysWhereTheBestHeadIsWorseThanChance) {

@@ -11,6 +11,7 @@
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/results/fields.h"
+#include "headlab/lab/results/words.h"
 #include "lab/heads/scores/scores_tables.h"
 
 namespace headlab {
@@ -61,7 +62,17 @@ std::string conclusion(const HeadsReport& report, std::size_t r) {
   return in_part == 1 ? "one head, in part" : text(in_part, " heads, each in part");
 }
 
-/// Returns the cost of ablating each head on its own classes and on others, if it was computed.
+/// Returns "+0.69 nats where it attends most, +0.27 elsewhere", or one number for a head that
+/// attends most in no class, or in all of them.
+std::string rises_text(const Mean& most, const Mean& others) {
+  const auto nats = [](const Mean& rise) { return signed_text(rise.or_nan()) + " nats"; };
+  if (most.count() == 0) return nats(others);
+  if (others.count() == 0) return nats(most);
+  return text(nats(most), " where it attends most, ", nats(others), " elsewhere");
+}
+
+/// Returns a line for each head: the cost of ablating it on its own classes and on others. Returns
+/// "" if it was not computed.
 std::string rises_of(const HeadsReport& report, const Division& division) {
   std::string said;
   for (std::size_t h = 0; h < division.heads.size() && !division.by().empty(); ++h) {
@@ -71,18 +82,17 @@ std::string rises_of(const HeadsReport& report, const Division& division) {
       const bool most = one.mass[h] == std::ranges::max(one.mass);
       rises[most].add(Mean(one.rise[h] * static_cast<double>(one.queries), one.queries));
     }
-    const auto mean = [&](bool most) { return fixed(rises[most].or_nan(), 2); };
-    said += text("; ablating ", head_text(report.heads[division.heads[h]]), " costs ", mean(true),
-                 " nats at the classes to which it attends most, ", mean(false), " elsewhere");
+    const std::string name = head_text(report.heads[division.heads[h]]);
+    said += text("without ", name, ": loss ", rises_text(rises[true], rises[false]), "\n");
   }
   return said;
 }
 
-/// Returns a sentence for each relation that several heads share.
+/// Returns a sentence for each relation that several heads share, with the costs of these heads.
 std::string divisions_text(const HeadsReport& report) {
   std::string shared;
   for (const Division& division : report.divisions) {
-    shared += report.sentence(division) + rises_of(report, division) + "\n";
+    shared += report.sentence(division) + "\n" + rises_of(report, division);
   }
   return shared;
 }
