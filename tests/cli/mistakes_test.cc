@@ -92,6 +92,7 @@ const std::vector<Mistake> kWords = {
     {"ResumeUntied", "train --resume a --no-tied", 2, "--no-tied cannot be combined with --resume"},
     {"ResumeWithNoNetwork", "train --resume a --activation relu", 2, "--activation|with --resume"},
     {"ResumeElsewhere", "train --resume=a --out b", 2, "--out cannot be combined with --resume"},
+    {"ResumeNothing", "train --out b --resume", 2, "headlab train --from RUN --out b"},
     {"ResumeToThePast", "train --resume a --steps 3", 2, "has done 30"},
 };
 INSTANTIATE_TEST_SUITE_P(Words, Mistakes, testing::ValuesIn(kWords), name_of_mistake);

@@ -303,7 +303,8 @@ std::string again_of(const Run& run) {
 std::string command_of_new_run(const Invocation& call, const std::string& refused) {
   RunConfig config;
   const std::vector<std::string> of_model = settings_of(config.model).names();
-  const std::string run = call.value("resume");
+  const std::string given = call.value("resume");
+  const std::string run = given.empty() ? "RUN" : given;
   const std::string flags = call.flags_again({"resume"});
   const std::string setting = refused.starts_with("no_") ? refused.substr(3) : refused;
   const bool changes_model = std::ranges::count(of_model, setting) > 0;
