@@ -29,8 +29,9 @@ TEST_F(Start, SentencesSayWhatTheFilesOfTheRunHold) {
   const std::vector<std::string_view> log = split(metrics, '\n');
   const Json trained = Json::parse(log[log.size() - 2]);
   EXPECT_GE(trained.at("accuracy").number(), 0.99);
-  expect_parts(after(tour, 2), {"has learned the task: ", percent(trained.at("accuracy").number()),
-                                "loss of " + significant(trained.at("loss").number()) + " nats"});
+  expect_parts(after(tour, 2),
+               {"has learned the task: ", percent(trained.at("accuracy").number()),
+                "the loss is " + significant(trained.at("loss").number()) + " nats"});
 
   std::vector<std::string> owners;
   const Json scores = kept("runs/start/heads.json");
@@ -50,7 +51,7 @@ TEST_F(Start, SentencesSayWhatTheFilesOfTheRunHold) {
     costliest = text(head.at("layer").integer(), ".", head.at("head").integer());
   }
   expect_parts(after(tour, 4),
-               {"costliest head is " + costliest + ":", "by " + significant(most) + " nats"});
+               {"Head " + costliest + " costs most:", "by " + significant(most) + " nats"});
   for (const Json& head : ablation.at("heads").items()) {
     const std::string name = text(head.at("layer").integer(), ".", head.at("head").integer());
     const std::string cheap = after(tour, 4).substr(after(tour, 4).find("1% of that"));
@@ -65,8 +66,8 @@ TEST_F(Start, SentencesSayWhatTheFilesOfTheRunHold) {
   }
   const Json &before = pruned.at("before"), &then = pruned.at("after");
   EXPECT_GE(then.at("accuracy").number(), 0.99);
-  expect_parts(after(tour, 5), {text("The ", pruned.at("kept").items().size(), " heads left"),
-                                text(among, " of ", owners.size(), " owners"),
+  expect_parts(after(tour, 5), {text("These ", pruned.at("kept").items().size(), " heads are left"),
+                                text(among, " of the ", owners.size(), " owners"),
                                 significant(before.at("loss").number()) + " to " +
                                     significant(then.at("loss").number()),
                                 percent(before.at("accuracy").number()) + " to " +

@@ -60,20 +60,20 @@ std::vector<Stop> stops_about_heads(const Tour& tour) {
        {"positions", tour.plan.positions},
        [] {
          return std::string(
-             "A transformer answers by looking back at earlier tokens, and an attention head "
-             "decides where to look. This task says where each answer is to be found, so every "
-             "head can be checked.");
+             "A transformer answers by looking back at earlier tokens. An attention head decides "
+             "where to look. This task says where each answer is, so you can check every head.");
        }},
       {"Train a small model, with one layer of heads.",
        training_words(tour),
        {"targets",
         {{"name", "question"}, {"loss", "loss"}, Column("accuracy", "right answers").percent(1)}},
        [=] { return about_training(tour); }},
-      {"Look where each head looks: which head looks at the right place for which question?",
+      {"For each question, find the head that looks at the right place.",
        {"heads", full},
        best_heads(),
        [=] { return about_heads(tour.full); }},
-      {"Looking is not proof that a head matters. Switch each head off, and measure the loss.",
+      {"A head may look at the right place and still not be needed. Switch off one head at a time, "
+       "and measure the loss.",
        {"ablate", full},
        {"heads",
         {kHeadColumn,
@@ -112,14 +112,14 @@ std::vector<Stop> stops_of(const Tour& tour) {
                      Column("accuracy", "right answers").percent(1)}},
                    [=] { return about_pruning(tour); }});
   if (tour.thorough) {
-    stops.push_back({"Look again: where do the heads look that are left?",
+    stops.push_back({"For each question, find the head again among those that are left.",
                      {"heads", pruned},
                      best_heads(),
                      [=] { return about_heads(tour.pruned); }});
   }
   stops.push_back(
-      {"Put it all into one page, which runs the model in your browser: click a head to "
-       "switch it off.",
+      {"Put it all into one page, which runs the model in your browser. To switch a "
+       "head off, click it, then Ablate.",
        {"page", full, pruned},
        {},
        [=] { return about_page(tour); }});

@@ -72,7 +72,8 @@ const Plan& plan_of(const std::string& name) {
        "heads=8 track_heads=64 keep_weights=20",
        "The task: the model reads letters. At each letter it says which letter came just before, "
        "which came three and five letters before, and which was the last one of the same class "
-       "(every fourth letter of the alphabet: a, e, i and m are one class).",
+       "(every fourth letter of the alphabet: a, e, i and m are one class). Later tables call "
+       "these questions back1, back3, back5 and same.",
        {{"token", "letter"},
         element_column("targets", 0, "1 before"),
         element_column("targets", 1, "3 before"),
@@ -108,19 +109,21 @@ std::string about_training(const Tour& tour) {
   const double accuracy = number_or_nan(last, "accuracy");
   const std::string learned = accuracy >= 0.99 ? "The model has learned the task: "
                                                : "The model has not learned the task yet: ";
-  return learned + percent(accuracy) + " of the held-out targets are right, at a loss of " +
+  return learned + percent(accuracy) +
+         " of its answers on new examples are right, and the loss is " +
          significant(number_or_nan(last, "loss")) +
          " nats. Neither number shows which head does what.";
 }
 
 std::string about_heads(const std::filesystem::path& run) {
   const Owners owners = owners_in(run);
-  std::string said = "Owners are the heads that find their keys far better than chance. ";
+  std::string said =
+      "The owner of a question is the head that looks at the right place far more than by chance. ";
   said += owners.roles.empty() ? "There is none here." : "Here: " + join(owners.roles, ", ") + ".";
   if (owners.heads.size() < owners.roles.size()) {
     const Index heads = std::ssize(owners.heads);
     said += text(" ", heads_text(heads), heads == 1 ? " owns " : " own ", owners.roles.size(),
-                 " questions: a head may serve several, if no query asks two at once.");
+                 " questions: a head may own several, if they are never asked at the same token.");
   }
   if (!owners.missing.empty()) said += " No head owns " + join(owners.missing, ", ") + ".";
   return said;
@@ -143,8 +146,9 @@ std::string about_ablation(const Tour& tour) {
     rest = text(heads_text(std::ssize(cheap)), costs, " less than 1% of that: ", join(cheap, ", "),
                 ".");
   }
-  return text("The costliest head is ", name_of_head(most.at("layer"), most.at("head")),
-              ": without it the loss changes by ", significant(change(most)), " nats. ", rest);
+  return text("Head ", name_of_head(most.at("layer"), most.at("head")),
+              " costs most: without it the loss changes by ", significant(change(most)), " nats. ",
+              rest);
 }
 
 std::string about_pruning(const Tour& tour) {
@@ -159,10 +163,10 @@ std::string about_pruning(const Tour& tour) {
            shown(found.at("after").at(key).number());
   };
   const auto nats = [](double loss) { return significant(loss); };
-  return text("The ", kept.size(), " heads left are ", join(kept, ", "), "; ", owners_kept, " of ",
-              owners.heads.size(), " owners are among them. The loss goes from ",
-              change("loss", nats), ", the accuracy from ", change("accuracy", percent),
-              ". The pruned model is a run: every command reads it.");
+  return text("These ", kept.size(), " heads are left: ", join(kept, ", "), ". Among them are ",
+              owners_kept, " of the ", owners.heads.size(), " owners. The loss goes from ",
+              change("loss", nats), ", and the accuracy from ", change("accuracy", percent),
+              ". The pruned model is a run like any other: every command takes it.");
 }
 
 std::string about_page(const Tour& tour) {
