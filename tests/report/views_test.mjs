@@ -11,6 +11,8 @@ import * as address from '../../src/app/report/page/state/address.js';
 import {randomEdges} from '../../src/app/report/page/engine/edges.js';
 import {pca} from '../../src/app/report/page/engine/numbers.js';
 import {truthOf} from '../../src/app/report/page/engine/page_data.js';
+import {app} from '../../src/app/report/page/state/state.js';
+import {conclusionOfSweep, reasonOfSweep} from '../../src/app/report/page/parts/sweep_words.js';
 import {cellOf} from '../../src/app/report/page/views/results/results.js';
 import {recorder} from './page_document.mjs';
 
@@ -347,6 +349,39 @@ for (const [column, words, low] of [
 ]) {
   const cell = cellOf(row, {key: 'key', ...column});
   expect(cell.words === words && cell.low === low, `a cell by its column: ${cell.words}, not ${words}`);
+}
+
+// ---- the sentence of a sweep that compares other settings than numbers of heads
+const LAYERS = {verdict: '2 layers have a lower loss than 1.', reason: 'With 1 the loss is 3 times.'};
+const NORM = {verdict: 'No norm is better.', reason: 'The intervals overlap.'};
+const groupOf = (name, mean, family) => ({name, family, seeds: [1, 2], loss: {mean}, model: {}});
+const saidOfSweep = (sweep, family = '') => {
+  app.page = {facts: {sweep}};
+  return [conclusionOfSweep(family), reasonOfSweep(family)].join(' | ');
+};
+const bySettings = [groupOf('layers=1', 3), groupOf('layers=2', 1)];
+const perHeads = [groupOf('2 heads', 3, 'a'), groupOf('4 heads', 1, 'a')];
+const heads = {family: 'a', verdict: '4 heads are enough.', reason: 'Fewer lose more.', best: '4 heads'};
+for (const [sweep, words, family] of [
+  [{groups: bySettings, settings: [LAYERS]}, `${LAYERS.verdict} | ${LAYERS.reason}`],
+  [
+    {groups: bySettings, settings: [LAYERS, NORM]},
+    `${LAYERS.verdict} ${NORM.verdict} | ${LAYERS.reason} ${NORM.reason}`,
+  ],
+  [{groups: bySettings, settings: [], comparisons: []}, '2 groups; layers=2 has the lowest mean loss. | '],
+  [{groups: bySettings}, '2 groups; layers=2 has the lowest mean loss. | '],
+  [{groups: bySettings.slice(1), settings: []}, 'One group of 2 seeds. | '],
+  [
+    {groups: perHeads, settings: [LAYERS], comparisons: [heads]},
+    `${heads.verdict} | ${heads.reason}`, 'a',
+  ],
+  [
+    {groups: [...perHeads, groupOf('one', 2, 'b')], settings: [LAYERS], comparisons: [heads]},
+    'b: One group of 2 seeds. | ', 'b',
+  ],
+]) {
+  const said = saidOfSweep(sweep, family);
+  expect(said === words, `the sentence of a sweep: ${said}, not ${words}`);
 }
 
 for (const problem of problems.slice(0, 20)) console.log(problem);
