@@ -46,8 +46,8 @@ void require_shape(const Arrays& arrays, const std::string& name, const Shape& w
 
 /// Throws an Error for an array that nothing reads.
 void require_known_names(const Arrays& arrays) {
-  const std::vector<std::string> plain = {"tokens", "targets",        "lengths",
-                                          "source", "source_lengths", "header"};
+  const std::vector<std::string> plain = {"tokens",         "targets", "lengths",   "source",
+                                          "source_lengths", "header",  "corrupted", "against"};
   for (const auto& [name, array] : arrays) {
     const RelationArray parts = parts_of(name);
     const bool of_relation = (parts.key == "truth" || parts.key == "candidates") &&
@@ -95,6 +95,8 @@ void require_shapes(const Arrays& arrays) {
                 "check the order of its axes: sequences come first, then positions");
   }
   require_shape(arrays, "lengths", {tokens[0]}, "one for each sequence");
+  require_shape(arrays, "corrupted", tokens, "as tokens");
+  require_shape(arrays, "against", targets, "as targets");
   if (!arrays.contains("source")) return;
   const Shape& source = array_of(arrays, "source").shape;
   require(source.size() == 2 && source[0] == tokens[0], "source has the shape ", shape_text(source),
@@ -160,23 +162,36 @@ class ArrayLines {
   /// Returns sequence i in the form of a line.
   Json line(Index i) const {
     Json line = Json::object({{"tokens", row_of("tokens", "lengths", i)},
-                              {"targets", Json::array()},
+                              {"targets", answers_in("targets", i)},
                               {"truth", relations_in("truth", i)},
                               {"candidates", relations_in("candidates", i)}});
     if (arrays_.contains("source")) line["source"] = row_of("source", "source_lengths", i);
-    const WholeNumbers& targets = array_of(arrays_, "targets");
-    const Index at_each = targets.shape.size() == 3 ? targets.shape[2] : 1;
-    const Index first = i * tokens().shape[1];
-    for (Index t = first; t < first + std::ssize(line.at("tokens").items()); ++t) {
-      Json asked = Json::array();
-      for (Index k = t * at_each; k < (t + 1) * at_each; ++k) asked.push_back(target(targets[k]));
-      line["targets"].push_back(std::move(asked));
-    }
+    if (has_corrupted(i)) line["corrupted"] = row_of("corrupted", "lengths", i);
+    if (arrays_.contains("against")) line["against"] = answers_in("against", i);
     return line;
   }
 
  private:
   const WholeNumbers& tokens() const { return array_of(arrays_, "tokens"); }
+
+  bool has_corrupted(Index i) const {
+    const auto found = arrays_.find("corrupted");
+    return found != arrays_.end() && found->second[i * tokens().shape[1]] != kNothingAsked;
+  }
+
+  /// Returns the answers of sequence i at each position, from the array `targets` or `against`.
+  Json answers_in(const std::string& name, Index i) const {
+    const WholeNumbers& answers = array_of(arrays_, name);
+    const Index at_each = answers.shape.size() == 3 ? answers.shape[2] : 1;
+    const Index first = i * tokens().shape[1];
+    Json all = Json::array();
+    for (Index t = first; t < first + length_of("tokens", "lengths", i); ++t) {
+      Json asked = Json::array();
+      for (Index k = t * at_each; k < (t + 1) * at_each; ++k) asked.push_back(target(answers[k]));
+      all.push_back(std::move(asked));
+    }
+    return all;
+  }
 
   Json target(std::int64_t number) const {
     require(number >= 0 || number == kNothingAsked || number == kIgnored, "the target ", number,
@@ -192,12 +207,19 @@ class ArrayLines {
     return array_of(arrays_, in_source ? "source" : "tokens").shape[1];
   }
 
+  /// Returns the length of sequence i, from the array `lengths` if there is one.
+  Index length_of(const std::string& name, const std::string& lengths, Index i) const {
+    const Index positions = array_of(arrays_, name).shape[1];
+    const Index length = arrays_.contains(lengths) ? array_of(arrays_, lengths)[i] : positions;
+    require(length >= 0 && length <= positions, "its length is ", length, " of ", positions);
+    return length;
+  }
+
   /// Returns row i of an array, with the length in the array `lengths` if there is one.
   Json row_of(const std::string& name, const std::string& lengths, Index i) const {
     const WholeNumbers& rows = array_of(arrays_, name);
     const Index positions = rows.shape[1];
-    const Index length = arrays_.contains(lengths) ? array_of(arrays_, lengths)[i] : positions;
-    require(length >= 0 && length <= positions, "its length is ", length, " of ", positions);
+    const Index length = length_of(name, lengths, i);
     Json row = Json::array();
     for (Index t = 0; t < length; ++t) {
       row.push_back(word_of(rows[i * positions + t], header_.vocabulary));

@@ -284,6 +284,8 @@ struct FromCommand : FromElsewhere {
             "` printed an empty line");
     require(shape_of(reader.header()) == shape(), "cannot read examples: the program `", command,
             "` printed a sequence longer than its header says");
+    require(made.corrupted.empty() && made.against.empty(), "cannot read examples: the program `",
+            command, "` printed 'corrupted' or 'against', which only the task 'file' reads");
     for (Index b = 0; b < count; ++b) {
       Sequence sequence{example, b, split, Generator(key.fold(b)), b, with_truth};
       FromElsewhere::write(made, b, sequence);

@@ -121,7 +121,8 @@ struct FromFile : FromElsewhere {
         known += read[0].contains(of_read);
         const bool again =
             !whole[file]
-                 .insert(identity_of({from.tokens[i], from.source[i], from.targets[i]}))
+                 .insert(identity_of({from.tokens[i], from.source[i], from.targets[i],
+                                      from.corrupted[i], from.against[i]}))
                  .second;
         copies += again;
         const bool is_given = split == file;
@@ -186,6 +187,28 @@ FilePlaces places_in_file(const Task& task, Split split, std::int64_t first, std
   return places;
 }
 
+FilePrompts prompts_in_file(const Task& task, Split split, std::int64_t count) {
+  const auto* from_file = dynamic_cast<const TaskOf<FromFile>*>(&task);
+  if (from_file == nullptr) return {};
+  const Sequences& part = from_file->definition().parts[static_cast<std::size_t>(split)];
+  const TaskShape shape = task.shape();
+  FilePrompts prompts;
+  if (!part.corrupted.empty()) prompts.corrupted.resize(static_cast<std::size_t>(count));
+  if (!part.against.empty()) {
+    prompts.against.assign(static_cast<std::size_t>(count * shape.length * shape.targets), -1);
+  }
+  for (Index b = 0; b < count; ++b) {
+    const Numbers corrupted = part.corrupted[b % part.size()];
+    const Numbers against = part.against[b % part.size()];
+    if (!corrupted.empty()) prompts.corrupted[b].assign(corrupted.begin(), corrupted.end());
+    for (std::size_t i = 0; i < against.size(); i += 3) {
+      const Index row = (b * shape.length + against[i]) * shape.targets + against[i + 1];
+      prompts.against[static_cast<std::size_t>(row)] = against[i + 2];
+    }
+  }
+  return prompts;
+}
+
 LinesCheck check_lines(std::string_view lines, const std::string& source) {
   LinesCheck check;
   LineReader reader;
@@ -208,7 +231,7 @@ TaskEntry file_task() {
                               {},
                               {},
                               advice_of,
-                              form_of_lines()});
+                              form_of_lines() + form_of_prompts()});
   entry.endings = {".jsonl", ".json", ".npz"};
   return entry;
 }

@@ -12,6 +12,8 @@
 namespace headlab {
 namespace {
 
+constexpr std::size_t kMostTargets = 64;  // at a position
+
 /// Returns the text of a token that is a text or a whole number.
 std::string word_of(const Json& word) {
   if (word.is_string()) return word.string();
@@ -53,6 +55,8 @@ void Sequences::add(const Sequences& from, Index i) {
   tokens.add(from.tokens[i]);
   source.add(from.source[i]);
   targets.add(from.targets[i]);
+  corrupted.add(from.corrupted[i]);
+  against.add(from.against[i]);
   if (!from.places.empty()) places.push_back(from.places[i]);
 }
 
@@ -126,16 +130,16 @@ std::vector<std::int32_t> LineReader::tokens_of(const Json& words, const char* w
   });
 }
 
-/// Returns position, target index, answer; and so on.
-std::vector<std::int32_t> LineReader::targets_of(const Json& targets, Index length) {
+std::vector<std::int32_t> LineReader::targets_of(const Json& targets, const char* what,
+                                                 std::size_t most, Index length) {
   std::vector<std::int32_t> asked;
   const auto add = [&](std::size_t t, std::size_t k, const Json& word) {
     if (!word.is_null()) asked.insert(asked.end(), {id(t), id(k), answer_of(word)});
     if (k < header_.targets.size()) return;
-    require(!began_ || k < 64, "more than 64 targets at a position");
+    require(k < most, "more than ", most, " targets at a position");
     header_.targets.push_back(k == 0 ? "target" : text("target ", k + 1));
   };
-  return in_context("targets", [&] {
+  return in_context(what, [&] {
     require(std::ssize(targets.items()) <= length, targets.items().size(), " of them for ", length,
             " tokens");
     for (std::size_t t = 0; t < targets.items().size(); ++t) {
@@ -229,7 +233,8 @@ void LineReader::read_for(Architecture architecture) {
 
 /// Tokens, source and targets of a line.
 LineReader::Line LineReader::read_tokens(const Json& json) {
-  const std::vector<std::string> keys = {"tokens", "targets", "truth", "candidates", "source"};
+  const std::vector<std::string> keys = {"tokens", "targets",   "truth",  "candidates",
+                                         "source", "corrupted", "against"};
   for (const auto& member : json.members()) {
     if (!std::ranges::count(keys, member.first)) throw unknown_name("key", member.first, keys);
   }
@@ -242,7 +247,7 @@ LineReader::Line LineReader::read_tokens(const Json& json) {
                   : "a source, where lines before have none");
   Line line{tokens_of(json.at("tokens"), "tokens"), {}, {}};
   if (sourced) line.source = tokens_of(json.at("source"), "source");
-  line.targets = targets_of(json.at("targets"), std::ssize(line.tokens));
+  line.targets = targets_of(json.at("targets"), "targets", kMostTargets, std::ssize(line.tokens));
   return line;
 }
 
@@ -289,6 +294,7 @@ void LineReader::read(const Json& json, Sequences& into) {
   one.tokens.add(line.tokens);
   one.source.add(line.source);
   one.targets.add(line.targets);
+  read_prompt(json, one);
   into.add(one, 0);
 }
 
@@ -348,9 +354,12 @@ void LineReader::finish(std::span<Sequences* const> all) {
   for (Sequences* sequences : all) {
     std::ranges::for_each(sequences->tokens.values(), renumber);
     std::ranges::for_each(sequences->source.values(), renumber);
+    std::ranges::for_each(sequences->corrupted.values(), renumber);
     if (!header_.answers.empty()) continue;
-    auto& asked = sequences->targets.values();
-    for (std::size_t i = 2; i < asked.size(); i += 3) renumber(asked[i]);
+    for (Lists* lists : {&sequences->targets, &sequences->against}) {
+      auto& asked = lists->values();
+      for (std::size_t i = 2; i < asked.size(); i += 3) renumber(asked[i]);
+    }
   }
   header_.vocabulary.clear();
   for (std::int32_t n = 0; n <= std::ranges::max(number_of); ++n) {

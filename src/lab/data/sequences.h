@@ -59,7 +59,9 @@ class Lists {
 /// Sequences in a few long arrays, so that a million of them stay small.
 struct Sequences {
   Lists tokens, source;
-  Lists targets;  // of each sequence: position, which target, answer; and so on
+  Lists targets;    // of each sequence: position, which target, answer; and so on
+  Lists corrupted;  // of each sequence: as many tokens as in `tokens`, or none
+  Lists against;    // of each sequence: another answer for some targets, in the form of `targets`
   std::vector<Lists> truth, candidates;  // by relation: query, number of keys, keys; and so on
   std::vector<std::int32_t> places;      // line in the file, from 1, or index in its arrays, from 0
 
@@ -99,7 +101,15 @@ class LineReader {
   std::int32_t token_of(const Json& word);
   std::int32_t answer_of(const Json& word);
   std::vector<std::int32_t> tokens_of(const Json& words, const char* what);
-  std::vector<std::int32_t> targets_of(const Json& targets, Index length);
+  /// Returns position, target index, answer; and so on. Error, which names the key `what`, for
+  /// more than `most` answers at a position.
+  std::vector<std::int32_t> targets_of(const Json& targets, const char* what, std::size_t most,
+                                       Index length);
+  std::vector<std::int32_t> corrupted_of(const Json& words, std::span<const std::int32_t> tokens);
+  std::vector<std::int32_t> against_of(const Json& answers, std::span<const std::int32_t> targets,
+                                       Index length);
+  /// Adds the `corrupted` tokens and the answers `against` of a line to its sequence.
+  void read_prompt(const Json& line, Sequences& one);
   std::size_t relation_of(const std::string& name);
   std::vector<std::int32_t> truth_of(const Json& queries, const Relation& relation,
                                      const Line& line);
@@ -138,11 +148,14 @@ std::vector<std::string> header_keys();
 
 /// Returns a description of a line and a header, for help.
 std::string form_of_lines();
+/// Returns a description of `corrupted` and `against`, which only lines of a file may have.
+std::string form_of_prompts();
 
 /// Return the header of a task, and a line for sequence b of one of its examples: the input of
 /// LineReader.
 Header header_of(const Task& task);
-std::string line_of(const Header& header, const Example& example, Index b);
+std::string line_of(const Header& header, const Example& example, Index b,
+                    const FilePrompts& prompts = {});
 
 TaskShape shape_of(const Header& header);
 

@@ -19,6 +19,15 @@ Json keys_of(const GroundTruth& truth, Index b, Index length) {
   return queries;
 }
 
+/// Returns the answers at a position, null where there is none: a list, or one alone.
+Json answers_json(const Header& header, std::span<const std::int32_t> answers) {
+  Json at = Json::array();
+  for (const std::int32_t one : answers) {
+    at.push_back(one < 0 ? Json() : Json(answers_of(header)[one]));
+  }
+  return answers.size() == 1 ? at.items()[0] : at;
+}
+
 }  // namespace
 
 Header header_of(const Task& task) {
@@ -50,24 +59,30 @@ Header header_of(const Task& task) {
   return header;
 }
 
-std::string line_of(const Header& header, const Example& example, Index b) {
+std::string line_of(const Header& header, const Example& example, Index b,
+                    const FilePrompts& prompts) {
   const Batch& batch = example.batch;
   const auto word = [&](std::int32_t token) { return Json(header.vocabulary[token]); };
-  const auto answer = [&](std::int32_t target) { return Json(answers_of(header)[target]); };
   Json tokens = Json::array(), targets = Json::array(), truth = Json::object(), source = tokens;
+  Json against = Json::array();
+  const Index K = batch.targets_per_position;
+  const auto answers_at = [&](std::span<const std::int32_t> answers, Index t) {
+    return answers_json(header, answers.subspan((b * batch.length + t) * K, K));
+  };
   for (Index t = 0; t < batch.length_of(b); ++t) {
     tokens.push_back(word(batch.token(b, t)));
-    Json at = Json::array();
-    for (Index k = 0; k < batch.targets_per_position; ++k) {
-      at.push_back(batch.target(b, t, k) < 0 ? Json() : answer(batch.target(b, t, k)));
-    }
-    targets.push_back(batch.targets_per_position == 1 ? at.items()[0] : at);
+    targets.push_back(answers_at(batch.targets, t));
+    if (!prompts.against.empty()) against.push_back(answers_at(prompts.against, t));
   }
   for (Index t = 0; t < batch.source_length_of(b); ++t) {
     source.push_back(word(batch.source_token(b, t)));
   }
   Json json = Json::object({{"tokens", tokens}, {"targets", targets}});
   if (batch.source_length > 0) json["source"] = source;
+  if (!prompts.against.empty()) json["against"] = against;
+  if (!prompts.corrupted.empty() && !prompts.corrupted[b].empty()) {
+    json["corrupted"] = mapped(prompts.corrupted[b], word);
+  }
   const auto add = [&](const char* name, const std::vector<GroundTruth>& of) {
     for (std::size_t r = 0; r < of.size(); ++r) {
       const Relation& relation = header.relations[r];
@@ -84,7 +99,8 @@ std::string lines_of(const Task& task, std::int64_t count, Key key) {
   const Header header = header_of(task);
   const Example example = task.make(key, count, Split::validation);
   std::string lines = Json::object({{"header", header}}).dump() + "\n";
-  for (Index b = 0; b < count; ++b) lines += line_of(header, example, b) + "\n";
+  const FilePrompts prompts = prompts_in_file(task, Split::validation, count);
+  for (Index b = 0; b < count; ++b) lines += line_of(header, example, b, prompts) + "\n";
   return lines;
 }
 
