@@ -171,7 +171,7 @@ TEST_F(Instruments, PatchTakesOwnInputsAndPaths) {
 TEST_F(Instruments, AttributeListsSingleExamples) {
   done(tiny({"--out", "a"}));
   const std::string csv = done(typed("attribute a --examples 4 --csv --table single_examples")).out;
-  expect_parts(csv, {"example,position,target,answer,part,share\n0,", ",embedding,"});
+  expect_parts(csv, {"example,line,position,target,answer,against,part,share\n0,", ",embedding,"});
   EXPECT_EQ(kept("a/attribution.json").find("examples")->is_number(), true);
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cli/program.h"
+#include "lab/results/npy.h"
 
 namespace headlab::cli { namespace {
 
@@ -71,6 +72,107 @@ TEST_F(Prompt, BadInputNamesTheFlagAndTheWord) {
     Words unknown = asked(command, {});
     unknown[3] = "a b z";
     expect_refused(run(unknown), 1, {"--input", "'z'"});
+  }
+}
+
+/// Writes `count` lines of four letters that ask at the end for the first one; with `named` they
+/// name the letter after it, and the same line with that letter.
+std::string letter_lines(int count, bool named) {
+  const std::string letters = "abcdefgh";
+  std::string lines =
+      R"({"header":{"vocabulary":["a","b","c","d","e","f","g","h"],"length":4,"relations":[{"name":"first"}]}})"
+      "\n";
+  for (int i = 0; i < count; ++i) {
+    Json tokens = Json::array();
+    for (int t = 0; t < 4; ++t) tokens.push_back(std::string(1, letters[(i * (3 + t) + t) % 8]));
+    const std::string first = tokens.items()[0].string();
+    const std::string other(1, letters[(first[0] - 'a' + 1) % 8]);
+    Json line = Json::object({{"tokens", tokens}});
+    line["targets"] = Json::Array{Json(), Json(), Json(), first};
+    line["truth"] = Json::object({{"first", Json::object({{"3", Json::Array{0}}})}});
+    if (named) {
+      line["against"] = Json::Array{Json(), Json(), Json(), other};
+      Json::Array corrupted = tokens.items();
+      corrupted[0] = other;
+      line["corrupted"] = corrupted;
+    }
+    lines += line.dump() + "\n";
+  }
+  return lines;
+}
+
+/// Returns the mean logit of the first letter less that of the letter after it, from the logits
+/// [N, 4, 1, 8] that eval writes.
+double mean_of_logits(const FloatArray& logits, const std::vector<std::int64_t>& first) {
+  double sum = 0;
+  for (std::size_t n = 0; n < first.size(); ++n) {
+    const float* x = logits.values.data() + (n * 4 + 3) * 8;
+    sum += double(x[first[n]]) - double(x[(first[n] + 1) % 8]);
+  }
+  return sum / double(first.size());
+}
+
+TEST_F(Prompt, LinesOfAFileAreMeasuredAlikeByAllCommands) {
+  write_file(folder.path() / "train.jsonl", letter_lines(40, false));
+  write_file(folder.path() / "mine.jsonl", letter_lines(32, true));
+  done(
+      typed("train --task file:train=train.jsonl,held_out=train.jsonl,test=train.jsonl --layers 1 "
+            "--heads 2 --d-model 16 --steps 20 --batch 8 --out r"));
+  const auto on_mine = [&](const std::string& command) {
+    return done(with(typed(command), {"--task", "file:held_out=mine.jsonl"}));
+  };
+  const Json eval = on_mine("eval r --logits x.npy --json").json();
+  std::vector<std::int64_t> first;
+  for (int i = 0; i < 32; ++i) first.push_back(i * 3 % 8);
+  const double mean = mean_of_logits(read_npy_floats(file("x.npy")), first);
+  const auto change = [](const Json& row, const char* key) {
+    return row.at(key).at("change").number();
+  };
+  EXPECT_NEAR(change(eval.at("against").items()[0], "difference"), mean, 1e-5);
+  const Json lens = on_mine("lens r --json").json();
+  EXPECT_NEAR(change(lens.at("against").items().back(), "difference"), mean, 1e-5);
+  EXPECT_NEAR(on_mine("attribute r --json").json().at("logits").items()[0].number(), mean, 1e-4);
+  EXPECT_NEAR(on_mine("patch r --json").json().at("clean").number(), mean, 1e-5);
+  const Json edges = on_mine("ablate r --truth-edges --json").json();
+  EXPECT_NEAR(change(edges.at("against").items()[0], "difference"), mean, 1e-5);
+}
+
+TEST_F(Prompt, LinesOfAFileHaveRows) {
+  write_file(folder.path() / "train.jsonl", letter_lines(40, false));
+  write_file(folder.path() / "mine.jsonl", letter_lines(32, true));
+  done(
+      typed("train --task file:train=train.jsonl,held_out=train.jsonl,test=train.jsonl --layers 1 "
+            "--heads 2 --d-model 16 --steps 2 --batch 8 --out r"));
+  const std::pair<std::string, std::size_t> tables[] = {
+      {"eval r --table single_against", 32},
+      {"lens r --table single_against", 2 * 32},
+      {"patch r --examples 9 --table single_pairs", 2 * 9},
+      {"ablate r --truth-edges --table single_against", 2 * 32}};
+  for (const auto& [command, rows] : tables) {
+    const Words words = with(typed(command), {"--task", "file:held_out=mine.jsonl", "--json"});
+    const Json found = done(words).json();
+    const Json& table =
+        found.at(command.find("pairs") == command.npos ? "single_against" : "single_pairs");
+    EXPECT_GE(table.items().size(), rows) << command;
+    EXPECT_EQ(table.items()[0].at("line"), Json(2)) << command;
+    EXPECT_EQ(table.items()[1].at("line"), Json(3)) << command;
+  }
+  expect_refused(run(typed("eval r --table single_against")), 1,
+                 {"no held-out line has the key 'against'"});
+  expect_refused(run(typed("ablate r --table single_against")), 2, {"single_against"});
+}
+
+TEST_F(Prompt, BadLinesNameTheFileTheLineAndTheWord) {
+  write_file(folder.path() / "train.jsonl", letter_lines(40, false));
+  done(
+      typed("train --task file:train=train.jsonl,held_out=train.jsonl,test=train.jsonl --layers 1 "
+            "--heads 1 --d-model 8 --steps 2 --batch 2 --out r"));
+  std::string lines = letter_lines(3, true);
+  lines.replace(lines.rfind("\"against\":[null,null,null,\"") + 27, 1, "z");
+  write_file(folder.path() / "mine.jsonl", lines);
+  for (const std::string command : {"eval", "lens", "attribute", "patch"}) {
+    expect_refused(run({command, "r", "--task", "file:held_out=mine.jsonl"}), 1,
+                   {"mine.jsonl:4", "against: 'z' is not in the vocabulary"});
   }
 }
 

@@ -76,8 +76,8 @@ TEST(Attribution, SingleExamplesHaveTheMeansOfTheReportAndSumToTheirLogits) {
   const Table table = attributed_examples(model, *task, 70);
   std::map<std::pair<std::string, std::string>, std::pair<double, double>> sums;  // by part, target
   for (const Json::Array& row : table.rows) {
-    auto& [sum, count] = sums[{row[4].string(), row[2].string()}];
-    sum += row[5].number();
+    auto& [sum, count] = sums[{row[6].string(), row[3].string()}];
+    sum += row[7].number();
     ++count;
   }
   for (std::size_t p = 0; p < report.parts.size(); ++p) {
@@ -92,11 +92,11 @@ TEST(Attribution, SingleExamplesHaveTheMeansOfTheReportAndSumToTheirLogits) {
   const Batch batch = held_out_examples(*task, 70).batch;
   const Tensor logits = model.forward(batch);
   const Json::Array& first = table.rows[0];
-  const Index row = first[1].integer() * 2 + (first[2].string() == report.targets[0] ? 0 : 1);
+  const Index row = first[2].integer() * 2 + (first[3].string() == report.targets[0] ? 0 : 1);
   double mean = 0;
   double sum = 0;
   for (Index v = 0; v < 6; ++v) mean += static_cast<double>(logits.data()[row * 6 + v]) / 6;
-  for (std::size_t p = 0; p < report.parts.size(); ++p) sum += table.rows[p][5].number();
+  for (std::size_t p = 0; p < report.parts.size(); ++p) sum += table.rows[p][7].number();
   EXPECT_NEAR(sum, static_cast<double>(logits.data()[row * 6 + batch.targets[row]]) - mean, 1e-4);
 }
 

@@ -42,9 +42,11 @@ TEST(Results, HaveTheColumnsOfTheGoldenFile) {
 
 TEST(Results, NameTheTablesOfTheirCommand) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(tables_of("ablate"), (Names{"heads", "set", "pairs", "relations"}));
+  EXPECT_EQ(tables_of("ablate"),
+            (Names{"heads", "set", "pairs", "relations", "against", "single_against"}));
   EXPECT_EQ(tables_of("attribute"), (Names{"parts", "single_examples"})) << "one is in no file";
-  EXPECT_EQ(tables_of("eval"), (Names{"targets", "positions", "answers", "single_targets"}));
+  EXPECT_EQ(tables_of("eval"), (Names{"targets", "positions", "answers", "single_targets",
+                                      "against", "single_against"}));
   EXPECT_EQ(tables_of("train"), Names());
 }
 

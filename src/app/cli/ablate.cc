@@ -36,18 +36,24 @@ struct AblateFlags {
   }
 };
 
-/// Returns the result of the experiment that the flags choose; `single` receives the report of
-/// single heads.
+/// Reports of which the result does not show everything.
+struct AblateReports {
+  AblationReport single{};  // of single heads
+  EdgeReport edges{};
+};
+
+/// Returns the result of the experiment that the flags choose, and fills its report.
 Result judged(const Run& run, const AblateFlags& flags, const AblationOptions& options,
-              AblationReport& single) {
+              AblateReports& reports) {
   const HeadSet set = parse_heads("--head", flags.heads, run.model);
   const auto until_carried = [&](const auto& judge) {
     return result_of(judge_until_carried(*run.task, flags.examples, judge));
   };
   if (flags.truth_edges) {
-    return until_carried([&](Index examples) {
+    reports.edges = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
       return test_truth_edges(run.model, *run.task, {.examples = examples, .seed = flags.seed});
     });
+    return result_of(reports.edges);
   }
   if (flags.pairs) {
     return until_carried(
@@ -57,10 +63,10 @@ Result judged(const Run& run, const AblateFlags& flags, const AblationOptions& o
     return held_out_examples(*run.task, examples).batch;
   };
   if (set.empty()) {
-    single = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
+    reports.single = judge_until_carried(*run.task, flags.examples, [&](Index examples) {
       return ablate_heads(run.model, batch_of(examples), options);
     });
-    return result_of(single);
+    return result_of(reports.single);
   }
   return until_carried(
       [&](Index examples) { return ablate_set(run.model, batch_of(examples), set, options); });
@@ -77,21 +83,25 @@ std::string file_of(const AblateFlags& flags) {
 
 Output ablate(Invocation& call) {
   AblateFlags flags;
-  call.read(flags.settings(), call.out_setting());
+  call.read(flags.settings(), call.out_setting(), kPromptLines);
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
   flags.picture.units();
   const Run run = flags.task.open(call.positionals()[0]);
-  AblationReport single;
-  const Result found = judged(run, flags, options, single);
+  AblateReports reports;
+  const Result found = judged(run, flags, options, reports);
   std::string words = flags.truth_edges ? "" : flags.kind + "-ablation, ";
   if (const Json* rate = found.about.find("sets_per_s")) {
     words += fixed(rate->number(), 0) + " head sets per second\n";
   }
   words +=
       text(examples_text(run, found.about.at("examples").integer()), "; seed ", flags.seed, "\n");
-  return with_picture(call, flags.picture, store_result(call, run, found, words, file_of(flags)),
-                      [&](double units) { return ablation_figure(single, units); });
+  const bool wants_single = flags.truth_edges && call.value("table") == kSingleAgainst;
+  if (!wants_single) call.check_table(found.tables);
+  Output output = store_result(call, run, output_of(found, "\n" + words), file_of(flags));
+  if (wants_single) output.tables.push_back(with_rows(single_edges_against(reports.edges)));
+  return with_picture(call, flags.picture, std::move(output),
+                      [&](double units) { return ablation_figure(reports.single, units); });
 }
 
 }  // namespace headlab::cli

@@ -27,11 +27,12 @@ Output analysis(Invocation& call) {
   Index examples = row.examples;
   TaskFlag task;
   PromptFlags prompt;
+  const bool takes_prompts = row.of_prompt != nullptr;
   Flags settings;
   settings.integer("examples", examples, 2, 1 << 24, "held-out examples");
   if (row.takes_task) task.add_to(settings);
-  if (row.of_prompt != nullptr) prompt.add_to(settings);
-  call.read(settings, call.out_setting());
+  if (takes_prompts) prompt.add_to(settings);
+  call.read(settings, call.out_setting(), takes_prompts ? kPromptLines : "");
   const Run run = task.open(call.positionals()[0]);
   if (prompt.wanted()) return analysis_of_prompt(call, row, run, prompt);
   const Result found = row.find(run, examples);

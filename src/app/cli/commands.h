@@ -236,6 +236,12 @@ struct TaskFlag {
   Run open(const std::string& name) const;
 };
 
+/// Help of commands that measure other answers which lines of a file name.
+inline constexpr const char* kPromptLines = R"(
+many prompts: --task file:held_out=FILE; its lines may name another answer for
+a target (`against`) and corrupted tokens, as `headlab show file` explains
+)";
+
 /// The flags of one prompt with named answers: --input, --answer, --against, --position, --target.
 struct PromptFlags {
   std::string input;  // "": held-out examples

@@ -120,7 +120,7 @@ AnsweredTargets answered_if_asked(const Invocation& call, const Run& run, const 
 
 Output eval(Invocation& call) {
   EvalFlags flags;
-  call.read(flags.settings());
+  call.read(flags.settings(), {}, kPromptLines);
   require_array("--npy", flags.npy);
   require_array("--logits", flags.logits);
   const std::string name = call.positionals()[0];
@@ -136,6 +136,8 @@ Output eval(Invocation& call) {
                                  {"accuracy", held_out.accuracy},
                                  {"examples", judged}}),
                .tables = {target_table(held_out)}};
+  const AgainstReport against = read_against(run.model, *run.task, options);
+  if (!against.means.empty()) found.tables.push_back(against_table(against.means, false));
   const std::string score = add_groups(call, found, run, flags, answered);
   if (const std::string data = run.task->about_data(); !data.empty()) found.about["data"] = data;
   const std::string bits = add_bits(found.about, run, held_out);
@@ -146,6 +148,9 @@ Output eval(Invocation& call) {
   Output output = reproducible(call, found, text(bits, score, "\n", examples, "\n", shown));
   if (wants_single_targets(call)) {
     output.tables.push_back(single_target_table(*run.task, answered.targets));
+  }
+  if (call.value("table") == kSingleAgainst) {
+    output.tables.push_back(with_rows(single_against_table(against.rows, false)));
   }
   return output;
 }

@@ -36,7 +36,7 @@ PatchPairs typed_pair(const Run& run, const PatchFlags& flags) {
 
 Output patch(Invocation& call) {
   PatchFlags flags;
-  call.read(flags.settings(), call.out_setting());
+  call.read(flags.settings(), call.out_setting(), kPromptLines);
   const bool is_own = flags.prompt.wanted();
   if (is_own && flags.corrupted.empty()) {
     throw UsageError("cannot use --input: there is no corrupted input to compare with",
@@ -47,8 +47,12 @@ Output patch(Invocation& call) {
       is_own ? typed_pair(run, flags) : held_out_pairs(*run.task, flags.examples);
   const Result found = patch_result(run.model, pairs, flags.paths);
   if (!is_own) {
-    const std::string judged = text(examples_text(run, 2 * pairs.clean.size), "\n", pairs.said);
-    return store_result(call, run, found, judged + "\n", "patching.json");
+    const std::string judged = text(examples_text(run, pairs.held_out), "\n", pairs.said, "\n");
+    const bool wants_single = call.value("table") == kSinglePairs;
+    if (!wants_single) call.check_table(found.tables);
+    Output output = store_result(call, run, output_of(found, "\n" + judged), "patching.json");
+    if (wants_single) output.tables.push_back(patched_pairs(run.model, *run.task, pairs));
+    return output;
   }
   call.check_table(found.tables);
   Output output = output_of(found, "\n");

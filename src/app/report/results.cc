@@ -14,6 +14,7 @@
 #include "headlab/lab/bench/profile.h"
 #include "headlab/lab/heads/causes/ablation.h"
 #include "headlab/lab/heads/causes/analyses.h"
+#include "headlab/lab/heads/causes/file_prompts.h"
 #include "headlab/lab/heads/causes/node_patching.h"
 #include "headlab/lab/heads/causes/pairs.h"
 #include "headlab/lab/heads/causes/patching.h"
@@ -51,6 +52,8 @@ Result eval_shape() {
   shape.tables.push_back(grouped_table(*task, {}, TargetGroups::position));
   shape.tables.push_back(grouped_table(*task, {}, TargetGroups::answer));
   shape.tables.push_back(single_target_table(*task, {}));
+  shape.tables.push_back(against_table({}, false));
+  shape.tables.push_back(single_against_table({}, false));
   return shape;
 }
 
@@ -94,6 +97,14 @@ Result compare_shape() {
 Result patch_shape() {
   Result shape = result_of(PatchReport());
   for (Table& table : node_tables({})) shape.tables.push_back(std::move(table));
+  shape.tables.push_back(patched_pairs_table({}));
+  return shape;
+}
+
+Result truth_edges_shape() {
+  Result shape = result_of(EdgeReport());
+  shape.tables.push_back(edges_against_table({}));
+  shape.tables.push_back(single_edges_against({}));
   return shape;
 }
 
@@ -202,7 +213,7 @@ const std::vector<ResultEntry> kResults = {
      .command = "ablate",
      .flags = "--truth-edges",
      .meaning = "results of `ablate --truth-edges`: masked ground-truth edges",
-     .shape = shape_of<EdgeReport>,
+     .shape = truth_edges_shape,
      .views = {"bench", "results"},
      .describes_run = true},
     {.file = "circuits.json",

@@ -39,6 +39,11 @@ Result lens(const Run& run, Index examples) {
   return result_of(read_lens(run.model, *run.task, examples));
 }
 
+Table lens_examples(const Run& run, Index examples) {
+  return with_rows(
+      single_against_table(read_lens(run.model, *run.task, examples).against.rows, true));
+}
+
 Result lens_prompt(const Run& run, const Batch& prompt, const NamedAnswer& asked) {
   return result_of(read_lens(run.model, *run.task, prompt, asked));
 }
@@ -46,6 +51,7 @@ Result lens_prompt(const Run& run, const Batch& prompt, const NamedAnswer& asked
 /// The tables of held-out examples, and that of a prompt.
 Result lens_shape() {
   Result shape = result_of(LensReport());
+  shape.tables.push_back(against_table({}, true));
   shape.tables.push_back(result_of(PromptLens()).tables[0]);
   return shape;
 }
@@ -67,7 +73,8 @@ const std::vector<Analysis>& analyses() {
        attribute_examples, [] { return Result{.tables = {attributed_examples_shape()}}; },
        attribute_prompt},
       {"lens", "lens.json", "what the model would answer after each sublayer (logit lens)", 512,
-       lens, lens_shape, nullptr, nullptr, lens_prompt},
+       lens, lens_shape, lens_examples,
+       [] { return Result{.tables = {single_against_table({}, true)}}; }, lens_prompt},
       {"rollout", "rollout.json", "attention over all layers in one map (rollout)", 32, rollout,
        shape_of<RolloutReport>},
       {"edges", "edges.json", "which scores of edges (query, key) rank the ground truth first", 32,

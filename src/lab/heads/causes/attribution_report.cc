@@ -1,13 +1,17 @@
 // Contributions to logits, averaged over the held-out examples of a task. This is a separate file
 // because attribution.cc, which needs no task, is also built and tested in double. Read next:
 // attribution.cc.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "headlab/core/base/mean.h"
 #include "headlab/core/base/text.h"
 #include "headlab/core/train/evaluate.h"
+#include "headlab/lab/data/lab_tasks.h"
 #include "headlab/lab/heads/causes/attribution.h"
+#include "headlab/lab/heads/causes/file_prompts.h"
 #include "headlab/lab/heads/causes/paired.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/results/fields.h"
@@ -60,10 +64,62 @@ class ShareSums {
   std::vector<std::vector<double>> counts_;             // [targets][examples]
 };
 
+/// The examples of a report.
+class AttributedExamples {
+ public:
+  AttributedExamples(const Task& task, Index examples)
+      : own_(held_out_examples(task, examples).batch) {
+    const AgainstTargets named(task, Split::validation, own_);
+    if (named.empty()) return;
+    std::ranges::fill(own_.targets, -1);
+    against_ = own_;
+    for (const Contrast& one : named.contrasts()) {
+      own_.targets[static_cast<std::size_t>(one.row)] = static_cast<std::int32_t>(one.clean);
+      against_->targets[static_cast<std::size_t>(one.row)] =
+          static_cast<std::int32_t>(one.corrupted);
+    }
+  }
+
+  bool has_against() const { return against_.has_value(); }
+  /// Returns the answer that a target is compared with; -1 if there is none.
+  std::int32_t against(Index row) const {
+    return has_against() ? against_->targets[static_cast<std::size_t>(row)] : -1;
+  }
+
+  /// Calls use(part, its contributions, the index of its first example): contributions to the
+  /// targets, less those to the answers that they are compared with.
+  template <class Use>
+  void for_each(const Transformer& model, const Use& use) const {
+    for_parts(own_, kAttributedBatch, [&](const Batch& part, Index first) {
+      if (part.target_count() == 0) return;
+      Attribution found = attribute_logits(model, part);
+      if (has_against()) {
+        subtract(found, attribute_logits(model, against_->rows(first, first + part.size)));
+      }
+      use(part, found, first);
+    });
+  }
+
+ private:
+  static void subtract(Attribution& found, const Attribution& other) {
+    for (std::size_t p = 0; p < found.shares.size(); ++p) {
+      for (std::size_t i = 0; i < found.shares[p].size(); ++i) {
+        found.shares[p][i] -= other.shares[p][i];
+      }
+    }
+  }
+
+  Batch own_;
+  std::optional<Batch> against_{};  // the same, with the answers `against` as targets
+};
+
 /// The contribution of one part to one target of an example.
 struct AttributedPart {
   Index example = 0, position = 0;
-  std::string target, answer, part;
+  std::optional<std::int32_t> line;
+  std::string target, answer;
+  std::optional<std::string> against;
+  std::string part;
   double share = 0;
 };
 
@@ -72,13 +128,20 @@ Table attributed_table(const std::vector<AttributedPart>& rows) {
   Fields<Row> fields;
   fields.add(Column("example", "example", "its index among the held-out ones").no_legend(),
              &Row::example);
+  fields.add(Column("line", "line",
+                    "its line in the task's file, from 1; in a .npz its index, from 0")
+                 .no_legend(),
+             &Row::line);
   fields.add(Column("position", "position", "position of the query, from 0").no_legend(),
              &Row::position);
   fields.add(Column("target", "target", "name of the target").no_legend(), &Row::target);
   fields.add(Column("answer", "answer", "the right output").no_legend(), &Row::answer);
+  fields.add(Column("against", "against", "the output whose share is subtracted").no_legend(),
+             &Row::against);
   fields.add(Column("part", "part", "the embedding, a head, a bias or a network").no_legend(),
              &Row::part);
-  fields.add(Column("share", "share", "added to the right answer's logit above the mean logit")
+  fields.add(Column("share", "share",
+                    "added to the right answer's logit above the mean logit or that of `against`")
                  .no_legend(),
              &Row::share);
   return fields.table({.name = "single_examples"}, rows);
@@ -92,13 +155,12 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
                            .examples = at_most_different(task, examples)};
   const std::size_t K = report.targets.size();
   ShareSums sums(K, report.examples);
-  for_parts(held_out_examples(task, examples).batch, kAttributedBatch,
-            [&](const Batch& part, Index first) {
-              if (part.target_count() == 0) return;
-              const Attribution found = attribute_logits(model, part);
-              report.parts = found.parts;
-              sums.add(found, part, first);
-            });
+  const AttributedExamples attributed(task, examples);
+  if (attributed.has_against()) report.quantity = kAgainstQuantity;
+  attributed.for_each(model, [&](const Batch& part, const Attribution& found, Index first) {
+    report.parts = found.parts;
+    sums.add(found, part, first);
+  });
   report.logits.resize(K);
   for (std::size_t k = 0; k < K; ++k) report.counts.push_back(sums.count(k));
   for (std::size_t p = 0; p < report.parts.size(); ++p) {
@@ -117,31 +179,40 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
 Table attributed_examples(const Transformer& model, const Task& task, Index examples) {
   std::vector<AttributedPart> rows;
   const std::vector<std::string> names = task.target_names();
-  for_parts(held_out_examples(task, examples).batch, kAttributedBatch,
-            [&](const Batch& part, Index first) {
-              if (part.target_count() == 0) return;
-              const Attribution found = attribute_logits(model, part);
-              for (std::size_t i = 0; i < found.rows.size(); ++i) {
-                const Index row = found.rows[i];
-                const Index at = row / part.targets_per_position;
-                const std::string& name =
-                    names[static_cast<std::size_t>(row % part.targets_per_position)];
-                for (std::size_t p = 0; p < found.parts.size(); ++p) {
-                  rows.push_back({first + at / part.length, at % part.length, name,
-                                  task.answer_text(part.targets[row]), found.parts[p],
-                                  found.shares[p][i]});
-                }
-              }
-            });
+  const AttributedExamples attributed(task, examples);
+  const std::vector<std::int32_t> lines =
+      places_in_file(task, Split::validation, 0, at_most_different(task, examples)).of_examples;
+  attributed.for_each(model, [&](const Batch& part, const Attribution& found, Index first) {
+    const Index K = part.targets_per_position;
+    for (std::size_t i = 0; i < found.rows.size(); ++i) {
+      const Index row = found.rows[i];
+      AttributedPart one;
+      one.example = first + row / K / part.length;
+      one.position = row / K % part.length;
+      if (!lines.empty()) one.line = lines[static_cast<std::size_t>(one.example)];
+      one.target = names[static_cast<std::size_t>(row % K)];
+      one.answer = task.answer_text(part.targets[static_cast<std::size_t>(row)]);
+      const std::int32_t against = attributed.against(first * part.length * K + row);
+      if (against >= 0) one.against = task.answer_text(against);
+      for (std::size_t p = 0; p < found.parts.size(); ++p) {
+        one.part = found.parts[p];
+        one.share = found.shares[p][i];
+        rows.push_back(one);
+      }
+    }
+  });
   return attributed_table(rows);
 }
 
 Table attributed_examples_shape() { return attributed_table({}); }
 
 static std::string title_of(const AttributionReport& report) {
-  if (!report.quantity.empty()) return "what each part adds to the " + report.quantity;
-  return "what each part adds to the right answer's logit above the mean logit: mean, in logits, "
-         "by target, with 95% intervals over examples";
+  const bool is_usual = report.quantity.empty();
+  const std::string title =
+      "what each part adds to the " +
+      (is_usual ? "right answer's logit above the mean logit" : report.quantity);
+  if (report.is_prompt) return title;
+  return title + ": mean, in logits, by target, with 95% intervals over examples";
 }
 
 Result result_of(const AttributionReport& report) {

@@ -135,6 +135,15 @@ Tensor lens_logits(const Transformer& model, const Tensor& stream) {
   return model.unembedding().forward(has_norm ? model.final_norm().forward(stream) : stream);
 }
 
+/// Adds the logit differences, by place and target, if lines name other answers.
+static void add_against(const AgainstTargets& against,
+                        const std::vector<std::vector<double>>& differences, LensReport& report) {
+  if (against.empty()) return;
+  for (std::size_t place = 0; place < report.places.size(); ++place) {
+    report.against.add(against, differences[place], report.places[place].name);
+  }
+}
+
 LensReport read_lens(const Transformer& model, const Task& task, Index examples) {
   constexpr Index kBatch = 64;
   const NoGrad no_grad;
@@ -142,6 +151,8 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
   LensReport report{.attention = attention_layer_names(model),
                     .targets = task.target_names(),
                     .examples = all.size};
+  const AgainstTargets against(task, Split::validation, all);
+  std::vector<std::vector<double>> differences;  // by place and target
   std::optional<LensReading> reading;
   for_parts(all, model.shape().at_once(kBatch, all.length), [&](const Batch& part, Index first) {
     ActivationCache activations;
@@ -150,10 +161,13 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
     const std::vector<LensStream> streams = lens_streams(model, activations);
     if (!reading) {
       reading.emplace(streams.size(), all.size);
+      differences.resize(streams.size());
       for (const LensStream& stream : streams) report.places.push_back({stream.name});
     }
     for (std::size_t place = 0; place < streams.size(); ++place) {
-      reading->add(place, lens_logits(model, streams[place].x), part, first);
+      const Tensor logits = lens_logits(model, streams[place].x);
+      reading->add(place, logits, part, first);
+      against.add(logits, part, first, 1, differences[place]);
     }
   });
   const std::vector<double> targets = targets_by_example(all);
@@ -163,6 +177,7 @@ LensReport read_lens(const Transformer& model, const Task& task, Index examples)
     report.places[place].change =
         paired_change(reading->losses(place), reading->losses(place - 1), targets);
   }
+  add_against(against, differences, report);
   report.by_target = reading->cells(false);
   report.by_position = reading->cells(true);
   return report;
@@ -225,9 +240,13 @@ static Table lens_cells_table(const LensReport& report, bool by_position) {
 }
 
 Result result_of(const LensReport& report) {
-  return {.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
-          .tables = {places_table(report), lens_cells_table(report, false),
-                     lens_cells_table(report, true)}};
+  Result found{.about = stamped({{"attention", report.attention}, {"examples", report.examples}}),
+               .tables = {places_table(report), lens_cells_table(report, false),
+                          lens_cells_table(report, true)}};
+  if (!report.against.means.empty()) {
+    found.tables.push_back(against_table(report.against.means, true));
+  }
+  return found;
 }
 
 }  // namespace headlab

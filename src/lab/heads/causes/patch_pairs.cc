@@ -5,6 +5,8 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/train/evaluate.h"
+#include "headlab/lab/data/lab_tasks.h"
+#include "headlab/lab/heads/causes/file_prompts.h"
 #include "headlab/lab/heads/causes/node_patching.h"
 
 namespace headlab {
@@ -103,9 +105,66 @@ void use_first_choices(const Transformer& model, const Task& task, const AnswerW
                    " (clean) and ", corrupted, " (corrupted)");
 }
 
+/// Returns the first `examples` indices of examples with corrupted tokens.
+std::vector<Index> corrupted_examples(const FilePrompts& prompts, Index examples) {
+  std::vector<Index> chosen;
+  for (Index i = 0; i < std::ssize(prompts.corrupted); ++i) {
+    const bool is_corrupted = !prompts.corrupted[static_cast<std::size_t>(i)].empty();
+    if (is_corrupted && std::ssize(chosen) < examples) chosen.push_back(i);
+  }
+  return chosen;
+}
+
+/// Returns the log-probabilities of all targets.
+std::vector<Contrast> log_probabilities(const Batch& examples) {
+  std::vector<Contrast> contrasts;
+  for (std::size_t i = 0; i < examples.targets.size(); ++i) {
+    const std::int32_t target = examples.targets[i];
+    if (target >= 0) contrasts.push_back({static_cast<Index>(i), target, -1});
+  }
+  return contrasts;
+}
+
+/// Returns the pairs of a file whose lines name corrupted tokens.
+PatchPairs corrupted_pairs(const Task& task, const FilePrompts& prompts, Index examples) {
+  PatchPairs pairs;
+  pairs.examples = corrupted_examples(prompts, examples);
+  const Batch all = held_out_examples(task, pairs.examples.back() + 1).batch;
+  pairs.clean = rows_at(all, pairs.examples);
+  pairs.corrupted = pairs.clean;
+  pairs.held_out = pairs.clean.size;
+  for (Index i = 0; i < pairs.held_out; ++i) {
+    const Index example = pairs.examples[static_cast<std::size_t>(i)];
+    const std::vector<std::int32_t>& tokens = prompts.corrupted[static_cast<std::size_t>(example)];
+    std::ranges::copy(tokens, &pairs.corrupted.token(i, 0));
+  }
+  const Index each = all.length * all.targets_per_position;
+  pairs.contrasts = contrasts_against(pairs.clean, rows_at(prompts.against, pairs.examples, each));
+  const bool has_against = !pairs.contrasts.empty();
+  if (!has_against) pairs.contrasts = log_probabilities(pairs.clean);
+  require(!pairs.contrasts.empty(), "cannot patch: the lines with 'corrupted' have no target");
+  pairs.said =
+      text("pairs: ", pairs.held_out, " lines (clean) and their `corrupted` tokens; ",
+           "the quantity is the ", has_against ? kAgainstQuantity : "log-probability of the target",
+           ", at ", pairs.contrasts.size(), " of ", pairs.clean.target_count(), " targets");
+  return pairs;
+}
+
+/// Measures the answers `against` that lines of a file name for the clean examples.
+void use_answers_against(const Task& task, PatchPairs& pairs) {
+  const AgainstTargets named(task, Split::validation, pairs.clean);
+  if (named.empty()) return;
+  pairs.contrasts = named.contrasts();
+  pairs.said += text("; the quantity is the ", kAgainstQuantity, ", at ", pairs.contrasts.size(),
+                     " targets of the clean ones");
+}
+
 }  // namespace
 
 PatchPairs held_out_pairs(const Task& task, Index examples) {
+  const FilePrompts prompts =
+      prompts_in_file(task, Split::validation, task.different(Split::validation));
+  if (!prompts.corrupted.empty()) return corrupted_pairs(task, prompts, examples);
   const Batch all = held_out_examples(task, 2 * examples).batch;
   const Index n = std::min(examples, all.size / 2);
   if (n == 0) {
@@ -122,6 +181,9 @@ PatchPairs held_out_pairs(const Task& task, Index examples) {
     pairs.said += text("; for ", moved, " of ", n, " another of ", n, " to ", 2 * n - 1,
                        ", so that the answers differ");
   }
+  for (Index i = 0; i < n; ++i) pairs.examples.push_back(i);
+  pairs.held_out = 2 * n;
+  use_answers_against(task, pairs);
   return pairs;
 }
 

@@ -8,6 +8,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/progress.h"
 #include "headlab/core/tensor/tape.h"
+#include "headlab/lab/data/lab_tasks.h"
 #include "headlab/lab/heads/scores/activations.h"
 #include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
@@ -35,6 +36,49 @@ Tensor put_position(const Tensor& stream, const Tensor& other, Index t) {
   return patched;
 }
 
+/// Returns the hooks that take one head's z from the clean pass.
+ModelHooks hooks_with_head(const Transformer& model, const Activations& clean, const HeadId& head) {
+  const auto numbers = model.head_numbers();
+  const auto m = static_cast<std::size_t>(head.attention_layer);
+  ModelHooks hooks{.interventions = std::vector<HeadInterventions>(numbers.size())};
+  hooks.interventions[m] =
+      put_head(clean.cache().attention[m].z, std::ssize(numbers[m]), slot_of(model, head));
+  return hooks;
+}
+
+/// The mean quantity of each pair.
+class PairMeans {
+ public:
+  PairMeans(const Batch& batch, Index outputs, std::vector<Contrast> contrasts)
+      : outputs_(outputs),
+        rows_(batch.length * batch.targets_per_position),
+        contrasts_(std::move(contrasts)),
+        counts_(static_cast<std::size_t>(batch.size)) {
+    for (const Contrast& one : contrasts_) ++counts_[static_cast<std::size_t>(one.row / rows_)];
+  }
+
+  bool has_targets(std::size_t pair) const { return counts_[pair] > 0; }
+  std::vector<double> of(const Tensor& logits) const {
+    std::vector<double> means = differences_by_pair(logits, outputs_, rows_, contrasts_);
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] /= counts_[i];
+    return means;
+  }
+
+ private:
+  Index outputs_, rows_;
+  std::vector<Contrast> contrasts_;
+  std::vector<double> counts_;  // of targets, by pair
+};
+
+/// Returns the lines of the clean examples in the task's file; none for other tasks.
+std::vector<std::int32_t> lines_of_pairs(const Task& task, const PatchPairs& pairs) {
+  if (pairs.examples.empty()) return {};
+  const std::vector<std::int32_t> all =
+      places_in_file(task, Split::validation, 0, pairs.examples.back() + 1).of_examples;
+  if (all.empty()) return {};
+  return mapped(pairs.examples, [&](Index i) { return all[static_cast<std::size_t>(i)]; });
+}
+
 }  // namespace
 
 PatchReport patch_activations(const Transformer& model, const Batch& clean,
@@ -53,10 +97,10 @@ PatchReport patch_activations(const Transformer& model, const PatchPairs& pairs)
                      .targets = std::ssize(contrasts),
                      .clean = mean_difference(from.logits(), outputs, contrasts),
                      .corrupted = mean_difference(into.logits(), outputs, contrasts),
-                     .quantity = pairs.quantity()};
+                     .quantity = pairs.quantity(),
+                     .is_named = !pairs.contrasts.empty()};
   require(report.clean != report.corrupted,
           "cannot patch: the model gives the clean and the corrupted inputs the same answers");
-  const auto numbers = model.head_numbers();
   const std::vector<HeadId> heads = all_heads(model);
   Steps steps(std::ssize(heads) + std::ssize(from.cache().residual) * corrupted.length);
   const auto restored = [&](const ModelHooks& hooks) {
@@ -65,11 +109,7 @@ PatchReport patch_activations(const Transformer& model, const PatchPairs& pairs)
     return (patched - report.corrupted) / (report.clean - report.corrupted);
   };
   for (const HeadId& head : heads) {
-    ModelHooks hooks{.interventions = std::vector<HeadInterventions>(numbers.size())};
-    hooks.interventions[head.attention_layer] =
-        put_head(from.cache().attention[head.attention_layer].z,
-                 std::ssize(numbers[head.attention_layer]), slot_of(model, head));
-    report.heads.push_back({head, restored(hooks)});
+    report.heads.push_back({head, restored(hooks_with_head(model, from, head))});
   }
   for (std::size_t slot = 0; slot < from.cache().residual.size(); ++slot) {
     std::vector<double>& row = report.residual.emplace_back();
@@ -80,6 +120,52 @@ PatchReport patch_activations(const Transformer& model, const PatchPairs& pairs)
     }
   }
   return report;
+}
+
+Table patched_pairs(const Transformer& model, const Task& task, const PatchPairs& pairs) {
+  const NoGrad no_grad;
+  const Activations from(model, pairs.clean, false);
+  const PairMeans means(pairs.clean, model.config().outputs(), contrasts_of(pairs));
+  const std::vector<double> clean = means.of(from.logits());
+  const std::vector<double> corrupted = means.of(model.forward(pairs.corrupted));
+  const std::vector<std::int32_t> lines = lines_of_pairs(task, pairs);
+  std::vector<PatchedPair> rows;
+  for (const HeadId& head : all_heads(model)) {
+    const std::vector<double> patched =
+        means.of(model.forward(pairs.corrupted, {}, hooks_with_head(model, from, head)));
+    for (std::size_t i = 0; i < patched.size(); ++i) {
+      if (!means.has_targets(i)) continue;
+      PatchedPair& row = rows.emplace_back();
+      row.example = pairs.examples[i];
+      if (!lines.empty()) row.line = lines[i];
+      row.head = head;
+      row.clean = clean[i];
+      row.corrupted = corrupted[i];
+      row.patched = patched[i];
+    }
+  }
+  return patched_pairs_table(rows);
+}
+
+Table patched_pairs_table(const std::vector<PatchedPair>& rows) {
+  using Row = PatchedPair;
+  Fields<Row> fields;
+  fields.add(
+      Column("example", "example", "index of the clean one among the held-out ones").no_legend(),
+      &Row::example);
+  fields.add(Column("line", "line",
+                    "its line in the task's file, from 1; in a .npz its index, from 0")
+                 .no_legend(),
+             &Row::line);
+  fields.add(Column(kHeadColumn).no_legend(), &Row::head);
+  fields.add(Column("clean", "clean", "quantity of the clean input").no_legend(), &Row::clean);
+  fields.add(Column("corrupted", "corrupted", "quantity of the corrupted input").no_legend(),
+             &Row::corrupted);
+  fields.add(Column("patched", "patched",
+                    "quantity of the corrupted input with the head's output of the clean one")
+                 .no_legend(),
+             &Row::patched);
+  return fields.table({.name = kSinglePairs}, rows);
 }
 
 Result result_of(const PatchReport& report) {
@@ -95,8 +181,9 @@ Result result_of(const PatchReport& report) {
              [&](const Head&) { return report.pairs; });
   const Table table{.name = "heads",
                     .note = text(report.pairs, " pairs of examples, ", report.targets,
-                                 " targets that differ; mean ", report.quantity, ": clean ",
-                                 report.clean, ", corrupted ", report.corrupted)};
+                                 report.is_named ? " targets" : " targets that differ", "; mean ",
+                                 report.quantity, ": clean ", report.clean, ", corrupted ",
+                                 report.corrupted)};
   return {.about = stamped({{"attention", report.attention},
                             {"pairs", report.pairs},
                             {"targets", report.targets},

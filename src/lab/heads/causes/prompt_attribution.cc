@@ -44,7 +44,8 @@ AttributionReport attribute_logits(const Transformer& model, const Batch& prompt
                            .targets = {"share"},
                            .counts = {1},
                            .examples = 1,
-                           .quantity = asked.said};
+                           .quantity = asked.said,
+                           .is_prompt = true};
   std::vector<double> shares = shares_of(model, prompt, asked, asked.answer, report.parts);
   if (asked.against >= 0) {
     const std::vector<double> others = shares_of(model, prompt, asked, asked.against, report.parts);

@@ -2,7 +2,7 @@
 // without its ground-truth key attends to other keys, whereas an ablated head has no output; if
 // not, its output only loses the contribution of that key. All losses are those of the relation's
 // own targets, example by example, so that the intervals are paired. Read next:
-// lab/results/table.h.
+// truth_edges_report.cc.
 #include "headlab/lab/heads/causes/truth_edges.h"
 
 #include <algorithm>
@@ -15,7 +15,6 @@
 #include "headlab/core/train/evaluate.h"
 #include "headlab/core/train/streams.h"
 #include "headlab/lab/heads/scores/activations.h"
-#include "headlab/lab/results/stored_json.h"
 
 namespace headlab {
 
@@ -151,12 +150,14 @@ struct EdgeExperiment::Trial {
   /// Relations of its kind whose ground-truth keys its targets may depend on: itself, if these
   /// targets are named after it, otherwise all.
   std::vector<std::size_t> kept_relations;
-  Batch examples;  // with only the targets of the relation
+  Batch examples;        // with only the targets of the relation
+  AgainstTargets named;  // those of them for which lines name another answer
   std::vector<CachedHead> heads{},
       all{};  // heads that lose ground-truth edges; heads of the relation's kind
-  std::vector<double> whole{}, truth{}, random{};  // losses of the examples
-  double mass = 0, random_mass = 0;                // sums over queries
-  Index queries = 0;                               // their number
+  std::vector<double> whole{}, truth{}, random{};                          // losses of the examples
+  std::vector<double> whole_against{}, truth_against{}, random_against{};  // logit differences
+  double mass = 0, random_mass = 0;                                        // sums over queries
+  Index queries = 0;                                                       // their number
 };
 
 EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
@@ -204,7 +205,8 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   require(relation < relations_.size(), "cannot test ground-truth edges: the task has ",
           relations_.size(), " relations");
   const RelationTargets asked = targets_of(task_, example_, relation);
-  Trial trial{relation, relations_of_targets(relation, asked.own), asked.examples};
+  Trial trial{relation, relations_of_targets(relation, asked.own), asked.examples,
+              AgainstTargets(task_, Split::validation, asked.examples)};
   choose_heads(heads, trial);
   const std::vector<double> targets = targets_by_example(trial.examples);
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
@@ -223,15 +225,31 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   test.truth = paired_change(trial.truth, trial.whole, targets);
   test.random = paired_change(trial.random, trial.whole, targets);
   test.difference = paired_change(trial.truth, trial.random, targets);
+  if (!trial.named.empty()) test.against = against_of(trial);
   return test;
+}
+
+EdgeAgainst EdgeExperiment::against_of(const Trial& trial) {
+  const std::vector<double> none(trial.whole_against.size());
+  EdgeAgainst against;
+  against.whole = trial.named.change(trial.whole_against, none);
+  against.truth = trial.named.change(trial.truth_against, trial.whole_against);
+  against.random = trial.named.change(trial.random_against, trial.whole_against);
+  against.rows = trial.named.rows(trial.whole_against, "");
+  against.masked = trial.truth_against;
+  against.random_masked = trial.random_against;
+  return against;
 }
 
 void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) const {
   const Activations whole(model_, part);
   add_losses(whole.logits(), part, first, 1, trial.whole);
-  const auto add_without = [&](const MaskedEdges& edges, double share, std::vector<double>& sums) {
-    add_losses(model_.forward(part, {}, {.interventions = edges.interventions()}), part, first,
-               share, sums);
+  trial.named.add(whole.logits(), part, first, 1, trial.whole_against);
+  const auto add_without = [&](const MaskedEdges& edges, double share, std::vector<double>& sums,
+                               std::vector<double>& against) {
+    const Tensor logits = model_.forward(part, {}, {.interventions = edges.interventions()});
+    add_losses(logits, part, first, share, sums);
+    trial.named.add(logits, part, first, share, against);
   };
   std::vector<TestedQuery> queries =
       tested_queries(example_.truth[trial.relation], first, first + part.size);
@@ -241,7 +259,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
   }
   MaskedEdges truth(whole.cache());
   hide_truth(trial.heads, queries, truth);
-  add_without(truth, 1, trial.truth);
+  add_without(truth, 1, trial.truth, trial.truth_against);
   trial.mass += truth.mass();
   trial.queries += std::ssize(queries);
   const double share = 1 / static_cast<double>(options_.draws);
@@ -258,7 +276,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
     for (const Edges& edges : drawn) {
       for (const MaskedEdges::Edge& edge : edges) random.hide(edge);
     }
-    add_without(random, share, trial.random);
+    add_without(random, share, trial.random, trial.random_against);
     trial.random_mass += share * random.mass();
   }
 }
@@ -301,92 +319,6 @@ std::vector<PairedChange> EdgeReport::changes() const {
     }
   }
   return all;
-}
-
-namespace {
-
-/// A row of the table: a test, and facts of its relation.
-struct TestRow : EdgeTest {
-  std::string relation;
-  bool has_cost;  // whether masking the edges in all heads costs anything
-};
-
-/// Adds the masked edges, and the cost of masking them.
-void add_truth(Fields<TestRow>& fields) {
-  using Row = TestRow;
-  fields.add(Column("name", "relation", "relation whose ground-truth edges are masked").no_legend(),
-             &Row::relation);
-  fields.add(Column("heads", "head", "heads in which these edges are masked")
-                 .of(CellKind::heads)
-                 .hidden()
-                 .no_legend(),
-             &Row::heads);
-  fields.add(Column("of", "head", "head in which the edges are masked, or all heads").no_legend(),
-             [](const Row& row) {
-               return row.heads.size() == 1 ? head_text(row.heads[0]) : "all";
-             });
-  fields.add(Column("lift", "lift", "attention mass above the baseline: 0 is chance, 1 is perfect")
-                 .fixed(2),
-             &Row::lift);
-  fields.add(
-      Column("mass", "mass", "attention mass of the masked edges").fixed(2).mean_over("queries"),
-      &Row::mass);
-  fields.add_part(change_fields("truth.", "cost",
-                                "rise of the loss on the relation's own targets, nats"),
-                  &Row::truth);
-  fields.add(Column("share", "share", "share of the cost in all heads together")
-                 .percent(1)
-                 .mean_over("truth.examples"),
-             [](const Row& row) { return row.has_cost ? Json(row.share) : Json(); });
-}
-
-/// Adds the cost of masking random edges, and how it compares.
-void add_random(Fields<TestRow>& fields) {
-  using Row = TestRow;
-  fields.add_part(change_fields("random.", "random",
-                                "the cost of masking random edges with the weight in the next "
-                                "column"),
-                  &Row::random);
-  fields.add(Column("random_mass", "its mass", "attention mass of the masked random edges")
-                 .mean_over("queries")
-                 .hidden(),
-             &Row::random_mass);
-  fields.add(Column("random_ratio", "weight",
-                    "attention mass of the random edges relative to the ground-truth edges")
-                 .fixed(2)
-                 .mean_over("queries"),
-             &Row::random_ratio);
-  fields.add(Column("queries", "queries", "number of queries whose edges are masked").hidden(),
-             &Row::queries);
-  fields.add(Column("targets", "targets", "number of scored targets").shown_as(Form::grouped),
-             &Row::targets);
-  fields.add_part(change_fields("difference.", "difference", "cost - random", {.change = false}),
-                  &Row::difference);
-  fields.add(Column("cause", "cause", "whether these edges are a cause").hidden(), &Row::is_cause);
-  fields.add(Column("verdict", "verdict", "conclusion").no_legend(), &Row::conclusion);
-  fields.add(Column("guard", "guard", "the guard that refused a conclusion").hidden(), &Row::guard);
-}
-
-}  // namespace
-
-Result result_of(const EdgeReport& report) {
-  Fields<TestRow> fields;
-  add_truth(fields);
-  add_random(fields);
-  std::vector<TestRow> rows;
-  for (const EdgeReport::Row& row : report.relations) {
-    const bool has_cost = row.tests.back().truth.is_rise();
-    for (const EdgeTest& test : row.tests) rows.push_back({test, row.relation.name, has_cost});
-  }
-  const Table table{.name = "relations",
-                    .title =
-                        "cost of masking only a relation's ground-truth edges (attention knockout)",
-                    .inner = "tests"};
-  return {.about = stamped({{"attention", report.attention},
-                            {"examples", report.options.examples},
-                            {"draws", report.options.draws},
-                            {"seed", report.options.seed}}),
-          .tables = {fields.table(table, rows)}};
 }
 
 }  // namespace headlab

@@ -46,12 +46,15 @@ struct AttributionReport {
   std::vector<double> logits{};  // [targets]: the sum of the shares
   std::vector<Index> counts{};   // [targets]: number of targets; without any, the rest is NaN
   Index examples = 0;
-  std::string quantity{};  // of a prompt; "": the logit of the right answer above the mean logit
+  /// Of a prompt or of the lines of a file; "": the logit of the right answer above the mean logit.
+  std::string quantity{};
+  bool is_prompt = false;  // whether the contributions are those of one prompt, not means
 };
 Result result_of(const AttributionReport& report);
 
 /// Returns mean contributions to the logit above the mean logit, for each target of the task, on
-/// held-out examples.
+/// held-out examples. If lines of a file name answers `against`, they are contributions to the
+/// logit differences at these targets (file_prompts.h).
 AttributionReport attribute_logits(const Transformer& model, const Task& task,
                                    Index examples = 512);
 
@@ -63,7 +66,7 @@ AttributionReport attribute_logits(const Transformer& model, const Batch& prompt
                                    const NamedAnswer& asked);
 
 /// Returns the table "examples" with the contribution of each part at each single target: example,
-/// position, target, right answer, part, share.
+/// line, position, target, right answer, answer `against`, part, share.
 Table attributed_examples(const Transformer& model, const Task& task, Index examples = 512);
 /// Returns that table without rows.
 Table attributed_examples_shape();

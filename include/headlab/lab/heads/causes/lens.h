@@ -9,6 +9,7 @@
 
 #include "headlab/core/base/mean.h"
 #include "headlab/core/tasks/task.h"
+#include "headlab/lab/heads/causes/file_prompts.h"
 #include "headlab/lab/heads/causes/named_answer.h"
 #include "headlab/lab/heads/causes/paired.h"
 #include "headlab/lab/results/table.h"
@@ -43,6 +44,7 @@ struct LensReport {
   std::vector<LensPlace> places{};
   std::vector<LensCell> by_target{}, by_position{};
   Index examples = 0;
+  AgainstReport against{};  // by place, at targets for which a line of a file names `against`
 };
 Result result_of(const LensReport& report);
 

@@ -74,7 +74,10 @@ Result patch_result(const Transformer& model, const PatchPairs& pairs, bool path
 
 /// Returns `examples` >= 1 pairs of held-out examples, or half of the different ones: example i
 /// with i + n, or with the next one not yet taken that asks for other answers. So a file whose
-/// sequences repeat in some period gives pairs that differ. Error for fewer than two examples.
+/// sequences repeat in some period gives pairs that differ. If lines of a file name `corrupted`
+/// tokens, the pairs are those of these lines. If they name answers `against`, the quantity is the
+/// logit difference at these targets; otherwise that of lines with `corrupted` is the
+/// log-probability of their targets. Errors: fewer than two examples; lines without a target.
 PatchPairs held_out_pairs(const Task& task, Index examples);
 /// Returns the pair of two inputs of the user, with the quantity that the words name. Without
 /// words it is the difference of the targets where they follow from the tokens, or else of the

@@ -4,9 +4,11 @@
 // removes activations instead.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "headlab/core/tasks/task.h"
 #include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/causes/named_answer.h"
 #include "headlab/lab/results/table.h"
@@ -19,6 +21,8 @@ struct PatchPairs {
   std::string said{};  // which pairs and which quantity these are, as a line for the reader
   /// The measured quantities; empty: the logit differences of all targets that differ.
   std::vector<Contrast> contrasts{};
+  std::vector<Index> examples{};  // of held-out examples: the indices of the clean ones
+  Index held_out = 0;             // number of held-out examples that are read
 
   /// Returns "logit difference" or "log-probability".
   const char* quantity() const;
@@ -36,6 +40,7 @@ struct PatchReport {
                       // the mean of other quantities of the pairs
   double corrupted = 0;
   std::string quantity = "logit difference";
+  bool is_named = false;      // whether the quantities are those of named answers
   std::vector<Head> heads{};  // one head's z patched at all positions
   /// Restored share by residual stream, in the order of ActivationCache::residual, and position.
   std::vector<std::vector<double>> residual{};
@@ -50,5 +55,18 @@ Result result_of(const PatchReport& report);
 PatchReport patch_activations(const Transformer& model, const Batch& clean, const Batch& corrupted);
 /// Returns the same for the quantities of the pairs.
 PatchReport patch_activations(const Transformer& model, const PatchPairs& pairs);
+
+/// One head patched in one pair: the quantity, averaged over the targets of the pair.
+struct PatchedPair {
+  Index example = 0;  // index of the clean one among the held-out examples
+  std::optional<std::int32_t> line{};
+  HeadId head{};  // whose z is that of the clean pass
+  double clean = 0, corrupted = 0, patched = 0;
+};
+/// Name of the table of single pairs.
+inline constexpr const char* kSinglePairs = "single_pairs";
+Table patched_pairs_table(const std::vector<PatchedPair>& rows);
+/// Returns that table for all heads and all pairs with a measured target.
+Table patched_pairs(const Transformer& model, const Task& task, const PatchPairs& pairs);
 
 }  // namespace headlab

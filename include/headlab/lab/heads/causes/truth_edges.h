@@ -7,10 +7,12 @@
 // scores.h for patterns, ablation.h for whole heads.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headlab/lab/heads/causes/ablation.h"
+#include "headlab/lab/heads/causes/file_prompts.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/runs/guards.h"
 
@@ -22,6 +24,16 @@ struct EdgeOptions {
   Index batch = 64;       // sequences in a forward pass; changes the result by rounding only
   Index draws = 5;        // sets of random edges, one forward pass each; losses are averaged
   std::int64_t seed = 0;  // random seed for these draws
+};
+
+/// Logit differences of a test at targets for which a line of a file names `against`, on the same
+/// passes as the losses.
+struct EdgeAgainst {
+  PairedChange whole{};                           // the mean of the unchanged model
+  PairedChange truth{};                           // its change if ground-truth edges are masked
+  PairedChange random{};                          // its change if random edges are masked
+  std::vector<AgainstRow> rows{};                 // single targets of the unchanged model
+  std::vector<double> masked{}, random_masked{};  // the difference of each with edges masked
 };
 
 /// Effect on the loss of masking one relation's ground-truth edges in some heads, on its targets.
@@ -39,6 +51,7 @@ struct EdgeTest {
   PairedChange truth{};       // ground-truth edges masked, compared with the unchanged model
   PairedChange random{};      // random edges masked, compared with the unchanged model
   PairedChange difference{};  // ground-truth edges compared with random ones
+  std::optional<EdgeAgainst> against{};  // nothing if no line names an answer
 
   /// A head is a cause if its effect is significant, large and fairly compared. Significant: the
   /// loss rises, and rises more than for random edges, both with p < kMostP, which is strict
@@ -86,6 +99,7 @@ class EdgeExperiment {
   std::vector<std::size_t> relations_of_targets(std::size_t relation, bool own) const;
   void choose_heads(const HeadSet& heads, Trial& trial) const;
   void add_part(const Batch& part, Index first, Trial& trial) const;
+  static EdgeAgainst against_of(const Trial& trial);
 
   const Transformer& model_;
   const Task& task_;
@@ -107,6 +121,10 @@ struct EdgeReport {
   std::vector<PairedChange> changes() const;
 };
 Result result_of(const EdgeReport& report);
+/// Returns the table "against" of a report: the logit differences of each test.
+Table edges_against_table(const EdgeReport& report);
+/// Returns the table kSingleAgainst of a report: a row for each test and target.
+Table single_edges_against(const EdgeReport& report);
 
 /// Scores the patterns and tests every relation of the task.
 EdgeReport test_truth_edges(const Transformer& model, const Task& task,
