@@ -106,7 +106,7 @@ TEST_F(FilePromptLines, RefuseWhatCannotBeCorrupted) {
             "\n"
             R"({"tokens":["a"],"targets":["a"],"corrupted":["b"]})");
   });
-  expect_contains(hidden, "corrupted: it cannot be combined with `hidden`");
+  expect_contains(hidden, "corrupted: it cannot be combined with 'hidden'");
 }
 
 }}  // namespace headlab
