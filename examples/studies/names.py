@@ -134,8 +134,8 @@ study.claim("Wang 2022", "earlier heads read the second place of the subject",
             f"the reader restores {span(values('restored'), 2)}; its attention to that place: "
             f"{span(values('reader'), 2)}; first layer and largest in "
             f"{count('reader leads')} seeds", most("reader leads"),
-            "in at least 8 of 10 seeds, the reader is in the first layer, and no other head "
-            "attends from the end to that place as much")
+            "in at least 8 of 10 seeds, the reader is in the first layer and attends most from the "
+            "end to that place")
 study.claim("Wang 2022", "if the mover is ablated, other heads compensate",
             f"part of the mover's logit that returns: {interval(values('returns'))}; of its layer "
             f"it costs most in {count('mover costs most')} seeds",
