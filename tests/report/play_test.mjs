@@ -111,10 +111,14 @@ function expectGradients(config, sizes = {}) {
     `error ${error}`);
 }
 
-for (const norm of Object.keys(norms))
-  for (const positions of Object.keys(positionKinds))
-    for (const attention of Object.keys(attentionFunctions))
-      expectGradients({norm, positions, attention_function: attention});
+/// Every kind of positions with every attention function; the norms take turns.
+let turn = 0;
+for (const positions of Object.keys(positionKinds)) {
+  for (const attention of Object.keys(attentionFunctions)) {
+    const norm = Object.keys(norms)[turn++ % Object.keys(norms).length];
+    expectGradients({norm, positions, attention_function: attention});
+  }
+}
 for (const activation of Object.keys(activations)) expectGradients({activation, d_ff: 6});
 expectGradients({}, {causal: false});
 expectGradients({positions: 'alibi', attention_function: 'sigmoid', d_ff: 6}, {causal: false});
@@ -132,7 +136,7 @@ for (const task of tasks) {
   expect(targets === count(task.train.targets), `${task.name}: targets`);
 }
 
-for (let seed = 0; seed < 10; ++seed) {
+for (let seed = 0; seed < 4; ++seed) {
   const trainer = trainerOf(seed, 4);
   train(trainer, 500);
   expect(trainer.isDivided, `seed ${seed}: the owners are ${trainer.owners}`);

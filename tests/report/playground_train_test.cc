@@ -69,10 +69,11 @@ TEST_F(PlaygroundTraining, HasTheLossesOfTheProgram) {
   Json expected = Json::array();
   for (std::size_t task = 0; task < 3; ++task) {
     for (const std::string& model : kModels) {
-      for (const Index steps : {1, 50, 200}) {
+      for (const Index steps : {1, 50}) {
         expected.push_back(trained(task, model, steps));
       }
     }
+    expected.push_back(trained(task, kModels[task], 200));
   }
   for (const std::size_t task : {3, 4}) {
     for (const std::string& model : kOtherModels) {
