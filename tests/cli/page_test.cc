@@ -31,7 +31,7 @@ TEST_F(Pages, MeasureWhatIsMissingAndStoreIt) {
   const Words commands[] = {{"heads", "b"},
                             {"ablate", "b"},
                             {"curve", "b", "--methods", "greedy"},
-                            {"ablate", "b", "--pairs"}};
+                            {"ablate", "b", "--pairs", "--examples", "512"}};
   ASSERT_EQ(measured.items().size(), std::size(commands));
   for (std::size_t i = 0; i < std::size(commands); ++i) {
     done(commands[i]);

@@ -15,6 +15,8 @@ namespace {
 
 /// Operations that a page may take for all results of a run: about ten seconds of a core.
 constexpr double kMostOperations = 1e11;
+/// There are many pairs: a quarter of the examples of a single ablation.
+constexpr Index kExamplesOfPairs = 512;
 
 struct Measurement {
   const char* file;
@@ -45,9 +47,9 @@ const std::vector<Measurement>& measurements() {
        [](double H) { return (H + 1) * (H + 2) / 2 * double(PruneSettings().examples); }},
       {"interactions.json",
        "the loss without each pair of heads",
-       {"--pairs"},
+       {"--pairs", "--examples", text(kExamplesOfPairs)},
        {"ablate"},
-       [](double H) { return (H * (H - 1) / 2 + H + 1) * double(kPairedExamples); },
+       [](double H) { return (H * (H - 1) / 2 + H + 1) * double(kExamplesOfPairs); },
        2}};
   return all;
 }

@@ -87,7 +87,7 @@ std::vector<Stop> more_measurements(const Tour& tour) {
   const std::string full = tour.full.string();
   std::vector<Stop> stops;
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"ablate", full, "--pairs"},
+       {std::vector<std::string>{"ablate", full, "--pairs", "--examples", "512"},
         {"ablate", full, "--truth-edges", "--examples", "512"},
         {"attribute", full},
         {"curve", full, "--methods", "greedy,exhaustive"}}) {
