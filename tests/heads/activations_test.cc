@@ -65,6 +65,13 @@ TEST(Activations, HoldTheOutputOfAHeadAndTheStreams) {
   expect_error([&] { activations.output({0, 0}); }, {"find head 0.0"});
 }
 
+TEST(NormalisedRows, DivideByTheSumOfEachRowButZeros) {
+  const Tensor pattern = Tensor::of({3, 2}, {1, 3, 0, 0, 0.5, 0});
+  const Tensor rows = normalised_rows(pattern);
+  EXPECT_EQ(numbers(rows), (std::vector<double>{0.25, 0.75, 0, 0, 1, 0}));
+  EXPECT_EQ(pattern.values()[1], 3) << "the weights themselves stay";
+}
+
 TEST(ForParts, CoversEverySequenceOnce) {
   const Batch batch = random_batch(small_config(), 7, 4);
   std::vector<Index> sizes;

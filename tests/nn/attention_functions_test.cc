@@ -130,7 +130,6 @@ TEST(AttentionFunctions, SayWhetherTheirRowsSumToOne) {
     const std::vector<double> sums = numbers(sum(pattern, -1));
     const double off = std::abs(std::ranges::max(sums) - 1) + std::abs(std::ranges::min(sums) - 1);
     EXPECT_EQ(off < 1e-5, kind_of(function).normalises);
-    expect_near(sum(normalised_rows(pattern), -1), Tensor::full({2, 4, 7}, 1), 8 * kEpsilon);
   }
 }
 

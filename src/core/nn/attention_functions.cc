@@ -86,20 +86,4 @@ AttentionFunctionEntry::Compute form_of(AttentionFunction function) {
   return entry.fused != nullptr ? entry.fused : entry.compute;
 }
 
-Tensor normalised_rows(const Tensor& pattern) {
-  Tensor rows = pattern.clone();
-  const Index S = rows.size(-1);
-  for (Index begin = 0; begin < rows.count(); begin += S) {
-    const std::span<Scalar> row = rows.values().subspan(begin, S);
-    double sum = 0;
-    for (const Scalar weight : row) {
-      sum += static_cast<double>(weight);
-    }
-    for (Scalar& weight : row) {
-      weight = sum > 0 ? static_cast<Scalar>(static_cast<double>(weight) / sum) : 0;
-    }
-  }
-  return rows;
-}
-
 }}  // namespace headlab

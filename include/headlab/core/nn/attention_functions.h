@@ -49,8 +49,4 @@ const AttentionFunctionEntry& kind_of(AttentionFunction function);
 /// Returns the fused form of an attention function if it has one, and its composed form otherwise.
 AttentionFunctionEntry::Compute form_of(AttentionFunction function);
 
-/// Divides the weights [..., S] by the sums of their rows; rows of zeros do not change. Off the
-/// tape.
-Tensor normalised_rows(const Tensor& pattern);
-
 }}  // namespace headlab

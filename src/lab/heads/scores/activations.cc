@@ -35,6 +35,22 @@ Tensor Activations::output(const HeadId& head) const {
   return slice(activations_.attention[head.attention_layer].z, 2, slot * width, (slot + 1) * width);
 }
 
+Tensor normalised_rows(const Tensor& pattern) {
+  Tensor rows = pattern.clone();
+  const Index S = rows.size(-1);
+  for (Index begin = 0; begin < rows.count(); begin += S) {
+    const std::span<Scalar> row = rows.values().subspan(begin, S);
+    double sum = 0;
+    for (const Scalar weight : row) {
+      sum += static_cast<double>(weight);
+    }
+    for (Scalar& weight : row) {
+      weight = sum > 0 ? static_cast<Scalar>(static_cast<double>(weight) / sum) : 0;
+    }
+  }
+  return rows;
+}
+
 std::vector<Tensor> normalised_patterns(const HeadedModel& model,
                                         const ActivationCache& activations) {
   std::vector<Tensor> patterns;

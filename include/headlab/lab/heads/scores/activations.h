@@ -41,6 +41,10 @@ class Activations {
   Tensor logits_;
 };
 
+/// Divides the weights [..., S] by the sums of their rows; rows of zeros do not change. Off the
+/// tape.
+Tensor normalised_rows(const Tensor& pattern);
+
 /// Returns the patterns of all attention layers, [B, H, T, S] each, with rows that sum to 1. If the
 /// attention function does not normalise, each row is divided by its sum. Head scores are computed
 /// from these.
