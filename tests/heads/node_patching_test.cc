@@ -95,7 +95,7 @@ TEST_P(NodesOf, EstimatesAreExactForSmallChanges) {
   }
   for (const PatchedNode& node : nodes.nodes) {
     EXPECT_NEAR(node.estimate, node.effect.mean, 0.05 * std::max(1.0, largest))
-        << name_of(node.kind) << " " << node.place << " " << node.position;
+        << name_of(node.kind) << " " << node.position;
   }
 }
 

@@ -3,6 +3,7 @@
 // logit, in all kinds of blocks. Read next: headlab/core/model/transformer.h.
 #include "headlab/core/ops/rows.h"
 #include "headlab/core/tensor/watch.h"
+#include "support/cache_numbers.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -13,7 +14,7 @@ TEST(Cache, KeepsTheKeysThatAreSeenAndNoMore) {
     const Transformer model = random_model(small_config(text("length=12 ", settings)));
     ModelCache cache(model.config(), 12);
     for (Index t = 0; t < 12; ++t) model.forward(Batch::make(1, 1), {}, {.cache = &cache});
-    return cache.numbers();
+    return numbers_in(cache);
   };
   EXPECT_EQ(kept(""), 2 * 12 * 16);  // layers, positions, keys and values of width 8
   EXPECT_EQ(kept("kv_heads=1"), 2 * 12 * 8);

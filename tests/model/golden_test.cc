@@ -127,15 +127,15 @@ TEST_P(GoldenTraining, HasItsParametersAfterTenSteps) {
   });
 }
 
-const auto name_of = [](const auto& test) { return std::string(test.param); };
+const auto name_of_case = [](const auto& test) { return std::string(test.param); };
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTransformer,
                          testing::Values("decoder_pre_gelu", "encoder_post_relu", "decoder_llama",
                                          "decoder_local", "encoder_decoder_pre",
                                          "encoder_decoder_post", "encoder_decoder_llama",
                                          "encoder_vectors"),
-                         name_of);
+                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTraining,
-                         testing::Values("decoder_pre_gelu", "encoder_post_relu"), name_of);
+                         testing::Values("decoder_pre_gelu", "encoder_post_relu"), name_of_case);
 
 }  // namespace
 }  // namespace headlab

@@ -40,7 +40,7 @@ TEST_P(EachLayout, RoundTripIsBitExact) {
     EXPECT_TRUE(not_kept.contains(key) || made.at(key) == value) << key;
 }
 
-const auto name_of = [](const auto& test) {
+const auto with_underscores = [](const auto& test) {
   std::string name = test.param;
   std::ranges::replace(name, '-', '_');
   return name;
@@ -48,7 +48,7 @@ const auto name_of = [](const auto& test) {
 INSTANTIATE_TEST_SUITE_P(PyTorch, EachLayout,
                          testing::Values("huggingface-gpt2", "huggingface-llama", "nanogpt",
                                          "transformerlens", "transformerlens-combined"),
-                         name_of);
+                         with_underscores);
 
 class EachFamily : public EachLayout {};
 
@@ -62,7 +62,7 @@ TEST_P(EachFamily, HasTheLogitsOfPyTorch) {
 INSTANTIATE_TEST_SUITE_P(PyTorch, EachFamily,
                          testing::Values("mistral", "qwen2", "llama-biases", "helium", "ernie",
                                          "transformerlens-local", "transformerlens-llama"),
-                         name_of);
+                         with_underscores);
 
 class ExportedFamily : public EachLayout {};
 
@@ -76,7 +76,7 @@ TEST_P(ExportedFamily, RoundTripIsBitExact) {
 INSTANTIATE_TEST_SUITE_P(PyTorch, ExportedFamily,
                          testing::Values("mistral", "llama-biases", "helium",
                                          "transformerlens-local", "transformerlens-llama"),
-                         name_of);
+                         with_underscores);
 
 TEST(Layouts, SayWhichWindowsAModelHas) {
   const auto window_of = [](const char* name) {

@@ -109,7 +109,7 @@ TEST(Transformer, RecordsEveryLayerTheResidualStreamAndWhatIsAddedToIt) {
   const std::vector<AttentionLayer> attention_layers = model.attention_layers();
   EXPECT_EQ(activations.attention[1].heads, attention_layers[1].attention->heads);
   std::string names;
-  for (const auto& [name, x] : activations.written) names += name + " ";
+  for (const auto& [from, x] : activations.written) names += name_of(from) + " ";
   EXPECT_EQ(names, "embedding positions blocks.0.attn blocks.0.mlp blocks.1.attn blocks.1.mlp ");
   const auto written = [&](std::size_t i) { return activations.written[i].x; };
   for (std::size_t i = 1; i < activations.residual.size(); ++i)

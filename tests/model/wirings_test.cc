@@ -115,7 +115,7 @@ TEST(BlockWirings, WritesAreRecordedInTheOrderOfTheStream) {
   OneBlock one("parallel");
   std::vector<std::string> names;
   for (const ActivationCache::Written& written : one.activations.written) {
-    names.push_back(written.name);
+    names.push_back(name_of(written.from));
   }
   EXPECT_EQ(names,
             (std::vector<std::string>{"embedding", "positions", "blocks.0.attn", "blocks.0.mlp"}));

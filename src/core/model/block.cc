@@ -54,6 +54,12 @@ constexpr BlockWiring kWirings[] = {
 
 }  // namespace
 
+std::string name_of(const Sublayer& part) {
+  constexpr const char* kNames[] = {"embedding", "positions", "attn", "cross_attn", "mlp"};
+  const std::string block = part.block < 0 ? "" : text("blocks.", part.block, ".");
+  return part.stack + block + kNames[part.kind];
+}
+
 void Block::visit(const std::string& prefix, const ParameterVisitor& f) const {
   ln1.visit(prefix + "ln1.", f);
   attn.visit(prefix + "attn.", f);
@@ -80,21 +86,23 @@ Tensor BlockPass::attn(const Tensor& h) const {
   AttentionMask mask = pass_.mask;
   mask.window = block_.window;
   const AttentionHooks hooks = pass_.hooks_of(block_.attention_layer);
-  return written("attn", block_.attn.forward(h, h, mask, context_.inside("attn"), hooks));
+  return written(Sublayer::attn, block_.attn.forward(h, h, mask, context_.inside("attn"), hooks));
 }
 
 Tensor BlockPass::cross_attn(const Tensor& h) const {
   const AttentionHooks hooks = pass_.hooks_of(block_.attention_layer + 1);
   const ForwardContext context = context_.inside("cross_attn");
-  return written("cross_attn",
+  return written(Sublayer::cross_attn,
                  block_.cross_attn.forward(h, pass_.memory, pass_.source_mask, context, hooks));
 }
 
-Tensor BlockPass::mlp(const Tensor& h) const { return written("mlp", block_.mlp.forward(h)); }
+Tensor BlockPass::mlp(const Tensor& h) const {
+  return written(Sublayer::mlp, block_.mlp.forward(h));
+}
 
-Tensor BlockPass::written(const char* name, const Tensor& y) const {
-  const Key key = context_.inside(text(name, "_out")).key;
-  return pass_.written(block_.name + name, dropout(y, pass_.p, key));
+Tensor BlockPass::written(Sublayer::Kind kind, const Tensor& y) const {
+  const Key key = context_.inside(name_of({.kind = kind}) + "_out").key;
+  return pass_.written(kind, dropout(y, pass_.p, key), block_.index);
 }
 
 std::vector<BlockWiring>& own_block_wirings() {

@@ -206,21 +206,23 @@ Index TaskShape::at_once(Index most, Index length_) const {
 
 std::vector<AttentionSlot> TransformerConfig::attention_slots() const {
   std::vector<AttentionSlot> slots;
-  const auto add = [&](const std::string& name, AttentionKind kind, Index layer) {
+  const auto add = [&](const Sublayer& part, AttentionKind kind, Index layer) {
     const Index each = d_head_of(layer) + d_value_of(layer), original = heads_of(layer);
-    slots.push_back({name, kind, layer, kind == AttentionKind::encoder ? source_length : length,
+    slots.push_back({part, name_of(part), kind, layer,
+                     kind == AttentionKind::encoder ? source_length : length,
                      kind == AttentionKind::self ? length : source_length, original * each,
                      (kv_heads > 0 ? std::min(kv_heads, original) : original) * each,
                      kind == AttentionKind::self && architecture != Architecture::encoder,
                      kind == AttentionKind::cross ? 0 : window_of(layer)});
   };
   for (Index layer = 0; layer < encoder_layers; ++layer) {
-    add(text("encoder.blocks.", layer, ".attn"), AttentionKind::encoder, layer);
+    add({"encoder.", layer, Sublayer::attn}, AttentionKind::encoder, layer);
   }
   for (Index layer = 0; layer < layers; ++layer) {
-    const std::string block = text(has_source() ? "decoder." : "", "blocks.", layer, ".");
-    add(block + "attn", AttentionKind::self, encoder_layers + layer);
-    if (has_source()) add(block + "cross_attn", AttentionKind::cross, encoder_layers + layer);
+    Sublayer part{has_source() ? "decoder." : "", layer, Sublayer::attn};
+    add(part, AttentionKind::self, encoder_layers + layer);
+    part.kind = Sublayer::cross_attn;
+    if (has_source()) add(part, AttentionKind::cross, encoder_layers + layer);
   }
   return slots;
 }

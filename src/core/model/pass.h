@@ -30,9 +30,9 @@ struct ModelPass {
     return is_given ? &hooks.residual[stream] : nullptr;
   }
   /// Records and returns x, which a part of the stack adds to the stream.
-  const Tensor& written(const std::string& name, const Tensor& x) const {
+  const Tensor& written(Sublayer::Kind kind, const Tensor& x, Index block = -1) const {
     if (hooks.activations != nullptr) {
-      hooks.activations->written.push_back({stack->name + name, x});
+      hooks.activations->written.push_back({{stack->name, block, kind}, x});
     }
     return x;
   }

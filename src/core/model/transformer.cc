@@ -54,6 +54,7 @@ void add_blocks(Stack& stack, const TransformerConfig& c, Index count,
   for (Index layer = 0; layer < count; ++layer) {
     Block& block = stack.blocks.emplace_back();
     block.name = text("blocks.", layer, ".");
+    block.index = layer;
     block.attention_layer = attention_layer;
     block.stream = stack.stream + layer;
     block.has_cross = attention_layer + 1 < slots.size() &&
@@ -107,14 +108,6 @@ ModelCache::ModelCache(const TransformerConfig& config, Index positions) {
   }
 }
 
-Index ModelCache::numbers() const {
-  Index sum = 0;
-  for (const KeyValueCache& kept : attention) {
-    if (kept.k.defined()) sum += kept.k.count() + kept.v.count();
-  }
-  return sum;
-}
-
 namespace {
 
 std::string inputs_text(Index features) {
@@ -127,9 +120,9 @@ std::string inputs_text(Index features) {
 Tensor Transformer::embed(Tensor x, const ModelPass& pass) const {
   const Tensor& positions = pass.stack->positions;
   const Index first = pass.cache ? pass.cache->length : 0;
-  pass.written("embedding", x);
+  pass.written(Sublayer::embedding, x);
   if (positions.defined()) {
-    x = x + pass.written("positions", slice(positions, 0, first, first + x.size(1)));
+    x = x + pass.written(Sublayer::positions, slice(positions, 0, first, first + x.size(1)));
   }
   return dropout(x, pass.p, pass.context.inside("embed").key);
 }

@@ -16,6 +16,7 @@
 #include "headlab/lab/bench/profile.h"
 #include "lab/bench/training_step.h"
 #include "lab/runs/timing.h"
+#include "support/cache_numbers.h"
 #include "tools/yardstick/machine.h"
 #include "tools/yardstick/op_products.h"
 
@@ -110,7 +111,7 @@ Result measure_generation(const BenchOptions& options) {
     time_steps(read_last, options.steps);
     const double anew = median(time_steps([&] { model.forward(all); }, options.steps));
     const Index warmup = warmup_of(options.steps);
-    const double numbers = static_cast<double>(cache.numbers());
+    const double numbers = static_cast<double>(numbers_in(cache));
     found.tables[0].rows.push_back({tokens, median(whole, warmup), median(attention, warmup),
                                     median(rest, warmup), anew, numbers * sizeof(Scalar) / 1e6});
   }

@@ -12,10 +12,22 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
+/// A part of a model that adds to the residual stream.
+struct Sublayer {
+  enum Kind { embedding, positions, attn, cross_attn, mlp };
+  std::string stack{};  // "", "encoder." or "decoder."
+  Index block = -1;     // in its stack; -1: before the blocks
+  Kind kind = embedding;
+  bool operator==(const Sublayer&) const = default;
+};
+/// Returns the name in checkpoints and reports: "decoder.blocks.0.mlp".
+std::string name_of(const Sublayer& part);
+
 /// A block's layers. The settings decide which of them exist: cross-attention in the decoder of an
 /// encoder-decoder, a feed-forward network if d_ff > 0, ln2 if the wiring uses it.
 struct Block {
   std::string name;  // "blocks.0.", after the name of its stack
+  Index index = 0;   // in its stack
   std::size_t attention_layer =
       0;                   // index of attn among the model's attention layers; cross_attn: + 1
   std::size_t stream = 0;  // index of the residual stream that it reads:
@@ -44,7 +56,7 @@ class BlockPass {
   Tensor mlp(const Tensor& h) const;
 
  private:
-  Tensor written(const char* name, const Tensor& y) const;
+  Tensor written(Sublayer::Kind kind, const Tensor& y) const;
 
   const Block& block_;
   const ModelPass& pass_;

@@ -22,7 +22,8 @@ enum class InitialValues { uniform, gpt2 };  // see initial.h
 
 /// An attention layer as described by the config, before any head was removed.
 struct AttentionSlot {
-  std::string name;  // "blocks.0.attn"
+  Sublayer sublayer;
+  std::string name;  // of the sublayer: "blocks.0.attn"
   AttentionKind kind = AttentionKind::self;
   Index layer = 0;                 // index of the layer; layers of the encoder come first
   Index queries = 0, keys = 0;     // T and S for sequences of full length

@@ -32,10 +32,10 @@ struct ActivationCache {
   std::vector<AttentionActivations> attention;  // by attention layer, in execution order
   /// [B, T, C] before each block and after the last; those of the encoder, [B, S, C], come first.
   std::vector<Tensor> residual;
-  /// Terms added to the streams, in this order; a name starts with the name of the stack.
+  /// Terms added to the streams, in this order.
   struct Written {
-    std::string name;  // "embedding", "positions", "blocks.0.attn", "blocks.0.mlp"
-    Tensor x;          // [B, T, C]; positions [T, C]
+    Sublayer from;
+    Tensor x;  // [B, T, C]; positions [T, C]
   };
   std::vector<Written> written;
 };

@@ -30,7 +30,6 @@ struct ModelCache {
 
   /// Allocates capacity for `positions` tokens; a layer with a window of N keeps N of them.
   ModelCache(const TransformerConfig& config, Index positions);
-  Index numbers() const;  // cached numbers in total
 };
 
 /// A decoder, encoder or encoder-decoder. Copies share their parameters, as copies of a Tensor do;

@@ -14,7 +14,11 @@
 namespace headlab {
 namespace {
 
-using Part = ActivationCache::Written;
+/// A term of a logit, with its name in reports.
+struct Part {
+  std::string name;
+  Tensor x;
+};
 
 void check(const Transformer& model) {
   const BlockWiring& wiring = kind_of(model.config().norm_place);
@@ -44,14 +48,15 @@ void add_attention(const AttentionLayer& attention_layer, Index layer, const Ten
 std::vector<Part> parts_of(const Transformer& model, const ActivationCache& activations) {
   const std::vector<AttentionLayer> attention_layers = model.attention_layers();
   std::vector<Part> parts;
-  for (const auto& [name, x] : activations.written) {
-    if (name.starts_with("encoder.")) continue;  // writes the stream that is read across
-    const auto attention_layer = std::ranges::find(attention_layers, name, &AttentionLayer::name);
+  for (const auto& [from, x] : activations.written) {
+    if (from.stack == "encoder.") continue;  // writes the stream that is read across
+    const auto attention_layer =
+        std::ranges::find(attention_layers, from, &AttentionLayer::sublayer);
     const Index layer = attention_layer - attention_layers.begin();
     if (attention_layer != attention_layers.end()) {
       add_attention(*attention_layer, layer, activations.attention[layer].z, parts);
-    } else {
-      parts.push_back({name.ends_with(".mlp") ? name : name.substr(name.rfind('.') + 1), x});
+    } else {  // embedding and positions without the name of the stack: there is one of each
+      parts.push_back({from.block < 0 ? name_of({.kind = from.kind}) : name_of(from), x});
     }
   }
   return parts;

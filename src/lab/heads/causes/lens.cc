@@ -19,20 +19,21 @@ namespace headlab {
 namespace {
 
 /// Returns the norm after an attention sublayer of a post-norm model.
-const NormLayer& norm_after(const Transformer& model, const std::string& sublayer) {
+const NormLayer& norm_after(const Transformer& model, const Sublayer& sublayer) {
   const std::vector<AttentionLayer> attention_layers = model.attention_layers();
-  const auto attention_layer = std::ranges::find(attention_layers, sublayer, &AttentionLayer::name);
-  require(attention_layer != attention_layers.end(), "cannot read the stream after ", sublayer,
-          ": it is no attention layer");
+  const auto attention_layer =
+      std::ranges::find(attention_layers, sublayer, &AttentionLayer::sublayer);
+  require(attention_layer != attention_layers.end(), "cannot read the stream after ",
+          name_of(sublayer), ": it is no attention layer");
   return *attention_layer->query_norm;
 }
 
 /// Returns what the sublayers of one block wrote, in order.
 std::vector<ActivationCache::Written> written_by(const ActivationCache& activations,
-                                                 const std::string& block) {
+                                                 const std::string& stack, Index block) {
   std::vector<ActivationCache::Written> parts;
   for (const ActivationCache::Written& part : activations.written) {
-    if (part.name.starts_with(block)) parts.push_back(part);
+    if (part.from.stack == stack && part.from.block == block) parts.push_back(part);
   }
   return parts;
 }
@@ -115,16 +116,19 @@ std::vector<LensStream> lens_streams(const Transformer& model, const ActivationC
   const auto residual = [&](Index i) { return activations.residual[static_cast<std::size_t>(i)]; };
   std::vector<LensStream> streams = {{"embedding", residual(before)}};
   for (Index layer = 0; layer < config.layers; ++layer) {
-    const std::string block = text(stack, "blocks.", layer, ".");
+    const Tensor after = residual(before + layer + 1);
+    if (kind == StreamKind::other) {
+      streams.push_back({text(stack, "blocks.", layer), after});
+      continue;
+    }
     Tensor x = residual(before + layer);
-    std::vector<ActivationCache::Written> parts = written_by(activations, block);
-    if (kind == StreamKind::other) parts = {{text(stack, "blocks.", layer), {}}};
+    const std::vector<ActivationCache::Written> parts = written_by(activations, stack, layer);
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
       x = x + parts[i].x;
-      if (kind == StreamKind::normalised) x = norm_after(model, parts[i].name).forward(x);
-      streams.push_back({parts[i].name, x});
+      if (kind == StreamKind::normalised) x = norm_after(model, parts[i].from).forward(x);
+      streams.push_back({name_of(parts[i].from), x});
     }
-    streams.push_back({parts.back().name, residual(before + layer + 1)});
+    streams.push_back({name_of(parts.back().from), after});
   }
   return streams;
 }

@@ -160,7 +160,7 @@ void Patching::add_heads(std::vector<PatchedNode>& nodes) const {
         PatchedNode& node = nodes.emplace_back();
         node.kind = kind;
         node.head = head;
-        node.place = attention_layers_[m].name;
+        node.sublayer = attention_layers_[m].sublayer;
         node.effect = effect_of_head(head, kinds.at(kind));
       }
     }
@@ -169,26 +169,26 @@ void Patching::add_heads(std::vector<PatchedNode>& nodes) const {
 
 void Patching::add_networks(std::vector<PatchedNode>& nodes) const {
   if (kind_of(model_.config().norm_place).stream == StreamKind::other) return;
-  for (const auto& [name, x] : donor_.cache().written) {
-    if (!name.ends_with(".mlp")) continue;
+  for (const auto& [from, x] : donor_.cache().written) {
+    if (from.kind != Sublayer::mlp) continue;
     PatchedNode& node = nodes.emplace_back();
     node.kind = PatchNode::mlp;
-    node.place = name;
+    node.sublayer = from;
     node.effect =
-        effect_of_stream(stream_after(model_, name), stream_with(model_, base_.cache(), name, x));
+        effect_of_stream(stream_after(model_, from), stream_with(model_, base_.cache(), from, x));
   }
 }
 
 void Patching::add_streams(std::vector<PatchedNode>& nodes) const {
   const std::vector<Tensor>& own = base_.cache().residual;
   const std::vector<Tensor>& other = donor_.cache().residual;
-  for (std::size_t place = 0; place < own.size(); ++place) {
-    for (Index t = 0; t < own[place].size(1); ++t) {
+  for (std::size_t stream = 0; stream < own.size(); ++stream) {
+    for (Index t = 0; t < own[stream].size(1); ++t) {
       PatchedNode& node = nodes.emplace_back();
       node.kind = PatchNode::stream;
-      node.place = text("stream.", place);
+      node.stream = stream;
       node.position = t;
-      node.effect = effect_of_stream(place, with_position(own[place], other[place], t));
+      node.effect = effect_of_stream(stream, with_position(own[stream], other[stream], t));
     }
   }
 }
@@ -229,19 +229,15 @@ void Patching::estimate_heads(const std::vector<Tensor>& gradients,
 void Patching::estimate_rest(const ActivationCache& activations,
                              std::vector<PatchedNode>& nodes) const {
   const double whole = donor() - base();
-  const auto written = [](const ActivationCache& all, const std::string& name) {
-    return std::ranges::find(all.written, name, &ActivationCache::Written::name)->x;
-  };
   for (PatchedNode& node : nodes) {
     if (node.kind == PatchNode::mlp) {
-      const Tensor x = written(activations, node.place);
-      const Tensor other = written(donor_.cache(), node.place);
+      const Tensor x = written_by(activations, *node.sublayer);
+      const Tensor other = written_by(donor_.cache(), *node.sublayer);
       node.estimate = product_sum(x.grad(), other, x, 0, x.size(-1)) / whole;
     }
     if (node.kind == PatchNode::stream) {
-      const auto place = static_cast<std::size_t>(std::stol(node.place.substr(7)));
-      const Tensor& x = activations.residual[place];
-      const Tensor& other = donor_.cache().residual[place];
+      const Tensor& x = activations.residual[*node.stream];
+      const Tensor& other = donor_.cache().residual[*node.stream];
       const Tensor moved = with_position(x.detach(), other, node.position);
       node.estimate = product_sum(x.grad(), moved, x, 0, x.size(-1)) / whole;
     }
@@ -258,7 +254,7 @@ void Patching::estimate(std::vector<PatchedNode>& nodes) const {
   }
   for (Tensor& stream : activations.residual) stream.retain_grad();
   for (ActivationCache::Written& part : activations.written) {
-    if (part.name.ends_with(".mlp")) part.x.retain_grad();
+    if (part.from.kind == Sublayer::mlp) part.x.retain_grad();
   }
   backward(logits, gradient_of_mean(logits, outputs(), contrasts_));
   std::vector<Tensor> gradients;

@@ -18,6 +18,11 @@ constexpr PatchNode kAllNodes[] = {PatchNode::q,       PatchNode::k,      PatchN
 /// Two points lie on a line whatever the estimates are: such rows are left out.
 constexpr std::size_t kFewestCorrelated = 3;
 
+/// Returns the name of a node's place: "blocks.0.mlp", or "stream.1", the stream before block 1.
+std::string place_of(const PatchedNode& node) {
+  return node.sublayer ? name_of(*node.sublayer) : text("stream.", *node.stream);
+}
+
 struct DirectedNode : PatchedNode {
   const PatchDirection& direction;
 };
@@ -66,7 +71,7 @@ Table nodes_table(const std::vector<PatchDirection>& directions) {
   fields.add(Column("of", "head", "LAYER.HEAD").of(CellKind::head).no_legend(), &Row::head);
   fields.add({"place", "place",
               "attention layer, feed-forward network, or residual stream before a block"},
-             &Row::place);
+             place_of);
   fields.add(
       Column("position", "position", "position in the sequence, for a residual stream").no_legend(),
       [](const Row& row) { return row.position < 0 ? Json() : Json(row.position); });

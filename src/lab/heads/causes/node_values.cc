@@ -30,9 +30,9 @@ AttentionOptions options_of(const AttentionLayer& attention_layer) {
   return options;
 }
 
-/// Returns "blocks.0." of "blocks.0.mlp".
-std::string block_of(const std::string& sublayer) {
-  return sublayer.substr(0, sublayer.rfind('.') + 1);
+/// Returns whether two sublayers are in one block.
+bool share_block(const Sublayer& a, const Sublayer& b) {
+  return a.stack == b.stack && a.block == b.block;
 }
 
 /// Returns the norm of a block with the parameters of this name.
@@ -69,29 +69,28 @@ Tensor attend_with(const AttentionLayer& attention_layer, const Tensor& pattern,
   return weighted_values(pattern, v, options_of(attention_layer));
 }
 
-std::size_t stream_after(const Transformer& model, const std::string& mlp) {
+std::size_t stream_after(const Transformer& model, const Sublayer& mlp) {
   for (const AttentionLayer& attention_layer : model.attention_layers()) {
-    if (attention_layer.name == block_of(mlp) + "attn") return attention_layer.stream + 1;
+    if (share_block(attention_layer.sublayer, mlp)) return attention_layer.stream + 1;
   }
-  throw Error(text("cannot patch: the model has no block of ", mlp));
+  throw Error(text("cannot patch: the model has no block of ", name_of(mlp)));
+}
+
+Tensor written_by(const ActivationCache& activations, const Sublayer& part) {
+  return std::ranges::find(activations.written, part, &ActivationCache::Written::from)->x;
 }
 
 Tensor stream_with(const Transformer& model, const ActivationCache& activations,
-                   const std::string& mlp, const Tensor& y) {
+                   const Sublayer& mlp, const Tensor& y) {
   const std::size_t after = stream_after(model, mlp);
   const bool is_post = kind_of(model.config().norm_place).stream == StreamKind::normalised;
-  if (!is_post) {
-    const auto own = std::ranges::find(activations.written, mlp, &ActivationCache::Written::name);
-    return activations.residual[after] + (y - own->x);
-  }
+  if (!is_post) return activations.residual[after] + (y - written_by(activations, mlp));
   Tensor x = activations.residual[after - 1];
   for (const AttentionLayer& attention_layer : model.attention_layers()) {
-    if (!attention_layer.name.starts_with(block_of(mlp))) continue;
-    const auto own = std::ranges::find(activations.written, attention_layer.name,
-                                       &ActivationCache::Written::name);
-    x = attention_layer.query_norm->forward(x + own->x);
+    if (!share_block(attention_layer.sublayer, mlp)) continue;
+    x = attention_layer.query_norm->forward(x + written_by(activations, attention_layer.sublayer));
   }
-  return norm_named(model, block_of(mlp) + "ln2").forward(x + y);
+  return norm_named(model, text(mlp.stack, "blocks.", mlp.block, ".ln2")).forward(x + y);
 }
 
 }  // namespace headlab

@@ -21,9 +21,11 @@ Tensor attend(const AttentionLayer& attention_layer, const HeadInputs& inputs, c
 Tensor attend_with(const AttentionLayer& attention_layer, const Tensor& pattern, const Tensor& v);
 
 /// Returns the index of the stream after the block that a feed-forward network is in.
-std::size_t stream_after(const Transformer& model, const std::string& mlp);
+std::size_t stream_after(const Transformer& model, const Sublayer& mlp);
+/// Returns what a sublayer wrote in a recorded pass.
+Tensor written_by(const ActivationCache& activations, const Sublayer& part);
 /// Returns that stream if the feed-forward network had written `y` [B, T, C] instead.
 Tensor stream_with(const Transformer& model, const ActivationCache& activations,
-                   const std::string& mlp, const Tensor& y);
+                   const Sublayer& mlp, const Tensor& y);
 
 }  // namespace headlab

@@ -155,12 +155,9 @@ std::vector<NamedArray> activation_arrays(const Transformer& model, const Batch&
     add_attention(arrays, layers[m], computed.attention[m], batch);
   }
   const TransformerConfig& config = model.config();
-  Index networks = 0;  // those of the encoder come first
   for (const ActivationCache::Written& part : computed.written) {
-    if (!part.name.ends_with(".mlp")) continue;
-    const bool encodes = config.has_source() && networks < config.encoder_layers;
-    add_stream(arrays, part.name, part.x, batch, encodes);
-    ++networks;
+    if (part.from.kind != Sublayer::mlp) continue;
+    add_stream(arrays, name_of(part.from), part.x, batch, part.from.stack == "encoder.");
   }
   add_streams(arrays, computed, config, batch);
   NamedArray logits = split_array("logits", activations.logits(), config.outputs());

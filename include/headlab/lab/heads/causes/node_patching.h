@@ -30,9 +30,10 @@ const char* name_of(PatchNode node);
 struct PatchedNode {
   PatchNode kind = PatchNode::output;
   std::optional<HeadId> head{};
-  std::string place{};  // "blocks.0.mlp", or "stream.1": the stream before block 1
-  Index position = -1;  // of a stream
-  Interval effect{};    // with its 95% interval over pairs; NaN for fewer than 30 pairs
+  std::optional<Sublayer> sublayer{};   // the attention of a head, or a feed-forward network
+  std::optional<std::size_t> stream{};  // ActivationCache::residual[stream]
+  Index position = -1;                  // of a stream
+  Interval effect{};  // with its 95% interval over pairs; NaN for fewer than 30 pairs
   /// Attribution patching: the gradient at the base times the difference of the node, in the same
   /// unit.
   double estimate = 0;
