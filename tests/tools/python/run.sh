@@ -7,4 +7,8 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 command -v python3 >/dev/null || { echo "skipped: needs python3 (package python3)"; exit 77; }
-exec python3 "$here/test_headlab.py" "$1"
+python=python3
+for candidate in python3 /usr/bin/python3; do  # one that has NumPy, if there is one
+  "$candidate" -c 'import numpy' 2>/dev/null && { python=$candidate; break; }
+done
+exec "$python" "$here/test_headlab.py" "$1"

@@ -141,6 +141,56 @@ class Runs(InAFolder):
         self.assertEqual(run.logits(task="relations:length=20", examples=2).shape[1], 20)
         self.check_losses(run, task="relations:length=20")
 
+    @unittest.skipIf(headlab.numpy is None, "needs NumPy")
+    def test_named_answers_are_differences_of_logits(self):
+        relation = ["back1", "back3", "back5", "same"].index("same")
+        clean, corrupted = "a b c d a c", "a b c d a d"
+        asked = dict(answer="e", against="b", target="same")
+
+        def difference(text, position):
+            found = self.run_.logits(text)[0, position, relation]  # one logit a letter
+            return found["abcdefghijklmnop".index("e")] - found[1]
+
+        for position in (5, 3):
+            words = dict(asked, input=clean, position=position)
+            expected = difference(clean, position)
+            self.assertAlmostEqual(self.call("lens", words)["prompt"][-1]["value"], expected, places=4)
+            parts = self.call("attribute", words)["parts"]
+            self.assertAlmostEqual(sum(part["shares"][0] for part in parts), expected, places=4)
+        pair = self.call("patch", dict(asked, input=clean, corrupted=corrupted))
+        self.assertAlmostEqual(pair["clean"], difference(clean, -1), places=4)
+        self.assertAlmostEqual(pair["corrupted"], difference(corrupted, -1), places=4)
+
+    @unittest.skipIf(headlab.numpy is None, "needs NumPy")
+    def test_an_answer_alone_is_its_log_probability(self):
+        found = self.run_.logits("a b c d a c")[0, -1, 0]
+        expected = found[4] - headlab.numpy.log(headlab.numpy.exp(found).sum())
+        words = dict(input="a b c d a c", answer="e", target="back1")
+        self.assertAlmostEqual(self.call("lens", words)["prompt"][-1]["value"], expected, places=4)
+
+    @unittest.skipIf(headlab.numpy is None, "needs NumPy")
+    def test_lines_of_a_file_have_the_mean_of_their_differences(self):
+        lines = [{"tokens": list("abcdac"), "targets": [None] * 5 + ["b"], "against": [None] * 5 + ["e"]},
+                 {"tokens": list("bcdaca"), "targets": [None] * 5 + ["c"], "against": [None] * 5 + ["d"]}]
+        with open("named.jsonl", "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines * 16)
+        task = "file:train=named.jsonl,held_out=named.jsonl,test=named.jsonl"
+        run = headlab.train(task=task, out="runs/named", **SHORT)
+        vocabulary = "abcde"
+        differences = []
+        for line in lines:
+            found = run.logits(" ".join(line["tokens"]))[0, -1, 0]
+            differences.append(found[vocabulary.index(line["targets"][-1])] -
+                               found[vocabulary.index(line["against"][-1])])
+        mean = sum(differences) / 2
+        for command in ("eval", "lens"):
+            last = headlab.rows(headlab.table(command, "runs/named", table="against"))[-1]
+            self.assertAlmostEqual(last["difference"], mean, places=4, msg=command)
+        self.assertAlmostEqual(headlab.call("attribute", "runs/named")["logits"][0], mean, places=4)
+
+    def call(self, command, settings):
+        return headlab.call(command, "runs/full", **settings)
+
     def check_losses(self, run, **settings):
         numpy = headlab.numpy
         logits = run.logits(examples=4, **settings)
