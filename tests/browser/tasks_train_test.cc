@@ -151,6 +151,7 @@ TEST_F(Questions, AnImportedModelIsAskedSomething) {
   study.done({"import", "exported", "--task", "repeated", "--out", "imported"});
   study.done({"heads", "imported"});
   expect_question(study.page("imported"), "");
+  EXPECT_FALSE(shows("#headline", "not trained yet")) << "it was, on a text";
 }
 
 TEST_F(Questions, TheRunOfASweepIsAskedSomething) {

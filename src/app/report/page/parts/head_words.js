@@ -177,10 +177,10 @@ const isBefore = (f) => (f.step != null && f.step < f.emergenceStep
   ? ` Step ${f.step} is before that.` : '');
 
 const EMERGED = [
-  {name: 'not-yet', when: (f) => f.untrained, lead: () => 'Not yet.',
-    text: () => ' Training would show when.'},
   {name: 'imported', when: (f) => !f.tracked && f.imported, lead: () => 'Not tracked',
     text: () => ' before the import: only the end of its training is in the file.'},
+  {name: 'not-yet', when: (f) => f.untrained, lead: () => 'Not yet.',
+    text: () => ' Training would show when.'},
   {name: 'not-tracked', when: (f) => !f.tracked, lead: () => 'Not tracked in training.',
     text: () => ' To get the curve, train again with ',
     command: () => '--track-heads 20'},

@@ -4,7 +4,7 @@
 // Read next: first_lanes.js, first_maps.js, first_drawer.js, first_steps.js.
 import {button, el, live, note} from '../../draw/ui.js';
 import {
-  app, chosen, go, headsOf, isLive, isStored, lacking, noModel, trace,
+  app, chosen, go, headsOf, isLive, isStored, lacking, noModel, run, trace,
 } from '../../state/state.js';
 import {onCounted} from '../../parts/counts.js';
 import {ablate, isAblated} from '../../parts/questions.js';
@@ -28,7 +28,8 @@ function mainAct() {
   if (step != null && !scene && !picked)
     return ['Back to the trained model', () => go({step: null})];
   if (picked) return [`${isAblated(x) ? 'Restore' : 'Ablate'} head ${x.at}`, () => ablate(x)];
-  if (isUntrained() && !scene) return ['How to train it', () => openHelp()];
+  if (isUntrained() && !run().config.imported && !scene)
+    return ['How to train it', () => openHelp()];
   if (!rows.length) return null;
   if (scene >= rows.length) return ['Start again', () => toStep(0)];
   const [title] = rows[scene].title.split(':');

@@ -3,7 +3,7 @@
 // same facts from the files of a run. Read next: first_steps.js.
 import {digits} from '../../draw/charts.js';
 import {visible} from '../../draw/ui.js';
-import {app, example, headsOf, isLive, isStored, task} from '../../state/state.js';
+import {app, example, headsOf, isLive, isStored, run, task} from '../../state/state.js';
 import {percent} from '../../parts/heads.js';
 import {UNTESTED, listed} from '../../parts/task_words.js';
 import {countsNow, countsWithout, guessShare} from '../../parts/counts.js';
@@ -50,7 +50,8 @@ export function factsOfScreen() {
     shared: asked.find(({main}) => main.length > 1),
     share: off.length || step != null ? null : ownersShare(owners, base.accuracy),
     answers: answerCounts(), typed: app.state.tokens.length > 0, question: questionSentence(),
-    untrained: isUntrained(), guess: isStored() ? null : guessShare(), base,
+    untrained: isUntrained(), imported: Boolean(run().config.imported),
+    guess: isStored() ? null : guessShare(), base,
     now: off.length ? countsNow() : base, several: severalTargets(), why: stepRow()?.because ?? '',
     unit: unitOf(),
   };
@@ -122,6 +123,9 @@ export const HEADLINES = [
   {name: 'not-tested', when: (f) => f.untested,
     text: (f) => `${headsWords(f.heads)}, which cannot be tested: ` +
       `${UNTESTED[f.asked[0].role.because]}.`},
+  {name: 'imported', when: (f) => f.untrained && f.imported,
+    text: (f) => `${headsWords(f.heads)}, which only guess on these examples: ` +
+      `${percent(f.base.accuracy)} right.`},
   {name: 'untrained', when: (f) => f.untrained,
     text: (f) => `${headsWords(f.heads)}, not trained yet: ${percent(f.base.accuracy)} right is ` +
       'guessing.'},
@@ -205,6 +209,9 @@ export const DETAILS = [
   {name: 'earlier', when: (f) => f.step != null,
     text: (f) => `The arcs, maps, colours and boxes below are those of step ${f.step}. ` +
       (f.base.of ? countedWords(f.base) : '')},
+  {name: 'imported', when: (f) => f.untrained && f.imported,
+    text: (f) => `${f.question} If the model was trained for something else, import it with ` +
+      'examples of that: --task file:train=FILE.'},
   {name: 'untrained', when: (f) => f.untrained,
     text: (f) => `${f.question} Its heads have no role to show: the most frequent answer alone ` +
       `is right in ${percent(f.guess)}.`},
