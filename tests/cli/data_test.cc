@@ -78,8 +78,8 @@ TEST_F(Data, CheckNamesTheKeysThatItKnows) {
   write_file(folder.path() / "a.jsonl", R"({"tokens":[1,2],"targets":[null,2],"keys":{}})");
   const Outcome check = run({"show", "a.jsonl", "--check"});
   EXPECT_EQ(check.status, 1);
-  expect_parts(check.out,
-               {"unknown key 'keys' (known: tokens, targets, truth, candidates, source)"});
+  expect_parts(check.out, {"unknown key 'keys' (known: tokens, targets, truth, candidates, source, "
+                           "corrupted, against)"});
   for (const std::string task : {"a.jsonl", "file:a.jsonl"}) {
     expect_parts(run({"train", "--task", task, "--out", "x"}).err, {"file:train=a.jsonl"});
   }
