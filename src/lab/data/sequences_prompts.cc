@@ -1,7 +1,7 @@
-// What a line names for causal analyses in addition to its targets: `corrupted` tokens, which
-// patching compares with the clean ones, and for a target another answer, `against`, whose logit is
-// subtracted. A line whose `corrupted` or `against` says nothing new is refused, because every
-// effect on it would be 0.
+// Reads what a line names in addition to its targets, for causal analyses: `corrupted` tokens,
+// which patching compares with the clean ones, and for a target another answer, `against`, whose
+// logit is subtracted. A line whose `corrupted` or `against` says nothing new is refused, because
+// every effect on it would be 0.
 // Read next: lab/heads/causes/file_prompts.h.
 #include <algorithm>
 

@@ -120,8 +120,9 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   return report;
 }
 
-/// Appends the columns of a comparison of losses, of which ratio and corrected p are shown: `other`
-/// is the group beside the best, `corrected` says what Holm's correction covers.
+/// Appends the columns of a comparison of losses, of which ratio and corrected p are shown. `other`
+/// names the group that is compared with the best, `corrected` the comparisons that Holm's
+/// correction covers.
 static void append_losses(Table& table, const std::string& other, const std::string& ratio_meaning,
                           const std::string& corrected) {
   table.append(ratio_columns("loss", text("loss of the ", other)));

@@ -55,12 +55,13 @@ struct FilePlaces {
 /// Returns the places of held-out examples [first, first + count) of a split; none for other tasks.
 FilePlaces places_in_file(const Task& task, Split split, std::int64_t first, std::int64_t count);
 
-/// What the lines of a task `file` name for causal analyses of held-out examples.
+/// Tokens and answers that the lines of a task `file` name for causal analyses of held-out
+/// examples.
 struct FilePrompts {
-  /// [examples, T, K], as Batch::targets: the answer that is compared with a target, -1 if there is
-  /// none; empty if no line of the part names one.
+  /// Answers that are compared with targets, [examples, T, K] as Batch::targets; -1 if there is
+  /// none. Empty if no line of the part names one.
   std::vector<std::int32_t> against{};
-  /// By example: as many tokens as it has, or none; empty if no line of the part has any.
+  /// Corrupted tokens by example, as many as it has, or none. Empty if no line of the part has any.
   std::vector<std::vector<std::int32_t>> corrupted{};
 };
 /// Returns them for the first `count` held-out examples of a split; none for other tasks.

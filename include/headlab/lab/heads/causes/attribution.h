@@ -46,7 +46,8 @@ struct AttributionReport {
   std::vector<double> logits{};  // [targets]: the sum of the shares
   std::vector<Index> counts{};   // [targets]: number of targets; without any, the rest is NaN
   Index examples = 0;
-  /// Of a prompt or of the lines of a file; "": the logit of the right answer above the mean logit.
+  /// Quantity of a prompt or of the lines of a file; "": the logit of the right answer above the
+  /// mean logit.
   std::string quantity{};
   bool is_prompt = false;  // whether the contributions are those of one prompt, not means
 };
