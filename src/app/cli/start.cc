@@ -82,13 +82,12 @@ std::vector<Stop> stops_about_heads(const Tour& tour) {
        [=] { return about_ablation(tour); }}};
 }
 
-/// The measurements that a thorough tour adds for its page.
+/// The measurements that a thorough tour adds to those that its page makes.
 std::vector<Stop> more_measurements(const Tour& tour) {
   const std::string full = tour.full.string();
   std::vector<Stop> stops;
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"ablate", full, "--pairs", "--examples", "512"},
-        {"ablate", full, "--truth-edges", "--examples", "512"},
+       {std::vector<std::string>{"ablate", full, "--truth-edges", "--examples", "512"},
         {"attribute", full},
         {"curve", full, "--methods", "greedy,exhaustive"}}) {
     stops.push_back({"Measure more for the page.", words, {}, [] { return std::string(); }});
