@@ -112,12 +112,21 @@ double mean_of_logits(const FloatArray& logits, const std::vector<std::int64_t>&
   return sum / double(first.size());
 }
 
-TEST_F(Prompt, LinesOfAFileAreMeasuredAlikeByAllCommands) {
-  write_file(folder.path() / "train.jsonl", letter_lines(40, false));
-  write_file(folder.path() / "mine.jsonl", letter_lines(32, true));
-  done(
-      typed("train --task file:train=train.jsonl,held_out=train.jsonl,test=train.jsonl --layers 1 "
-            "--heads 2 --d-model 16 --steps 20 --batch 8 --out r"));
+class FilePrompt : public Prompt {
+ protected:
+  /// Trains a run `r` on lines without names, and writes mine.jsonl, whose lines name answers.
+  void train_on_letters(int steps) {
+    write_file(folder.path() / "train.jsonl", letter_lines(40, false));
+    write_file(folder.path() / "mine.jsonl", letter_lines(32, true));
+    done(
+        typed(text("train --task file:train=train.jsonl,held_out=train.jsonl,test=train.jsonl "
+                   "--layers 1 --heads 2 --d-model 16 --batch 8 --out r --steps ",
+                   steps)));
+  }
+};
+
+TEST_F(FilePrompt, LinesOfAFileAreMeasuredAlikeByAllCommands) {
+  train_on_letters(20);
   const auto on_mine = [&](const std::string& command) {
     return done(with(typed(command), {"--task", "file:held_out=mine.jsonl"}));
   };
@@ -137,12 +146,8 @@ TEST_F(Prompt, LinesOfAFileAreMeasuredAlikeByAllCommands) {
   EXPECT_NEAR(change(edges.at("against").items()[0], "difference"), mean, 1e-5);
 }
 
-TEST_F(Prompt, LinesOfAFileHaveRows) {
-  write_file(folder.path() / "train.jsonl", letter_lines(40, false));
-  write_file(folder.path() / "mine.jsonl", letter_lines(32, true));
-  done(
-      typed("train --task file:train=train.jsonl,held_out=train.jsonl,test=train.jsonl --layers 1 "
-            "--heads 2 --d-model 16 --steps 2 --batch 8 --out r"));
+TEST_F(FilePrompt, LinesOfAFileHaveRows) {
+  train_on_letters(2);
   const std::pair<std::string, std::size_t> tables[] = {
       {"eval r --table single_against", 32},
       {"lens r --table single_against", 2 * 32},
@@ -162,11 +167,8 @@ TEST_F(Prompt, LinesOfAFileHaveRows) {
   expect_refused(run(typed("ablate r --table single_against")), 2, {"single_against"});
 }
 
-TEST_F(Prompt, BadLinesNameTheFileTheLineAndTheWord) {
-  write_file(folder.path() / "train.jsonl", letter_lines(40, false));
-  done(
-      typed("train --task file:train=train.jsonl,held_out=train.jsonl,test=train.jsonl --layers 1 "
-            "--heads 1 --d-model 8 --steps 2 --batch 2 --out r"));
+TEST_F(FilePrompt, BadLinesNameTheFileTheLineAndTheWord) {
+  train_on_letters(2);
   std::string lines = letter_lines(3, true);
   lines.replace(lines.rfind("\"against\":[null,null,null,\"") + 27, 1, "z");
   write_file(folder.path() / "mine.jsonl", lines);
