@@ -85,13 +85,26 @@ struct GradientSums {
   std::vector<double> gradients, terms;
 };
 
+/// Returns the gates of an attention layer whose heads are at `first` and after it in the model: 1
+/// for each head that is left, 0 for the others.
+Tensor gates_of(const Shape& shape, const std::vector<bool>& is_left, std::size_t first) {
+  Tensor gates = Tensor::full(shape, 1);
+  const Index H = shape[-1];
+  for (Index i = 0; i < gates.count(); ++i) {
+    if (!is_left[first + i % H]) gates.data()[i] = 0;
+  }
+  return gates.set_requires_grad();
+}
+
 void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& batch,
-               const Differentiation& how) {
+               const Differentiation& how, const std::vector<bool>& is_left) {
   const std::vector<AttentionLayer> attention_layers = problem.model.attention_layers();
   ModelHooks hooks;
+  std::size_t gated = 0;
   for (const AttentionLayer& attention_layer : attention_layers) {
     const Shape shape = gate_shape(attention_layer, batch, how.grain);
-    hooks.interventions.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
+    hooks.interventions.push_back({.gate = gates_of(shape, is_left, gated)});
+    gated += attention_layer.attention->head_count();
   }
   how.run(problem.model, batch, hooks);
   std::size_t first = 0;  // first head of the attention layer
@@ -109,14 +122,14 @@ void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& bat
 }
 
 /// Returns the means of the gradients of gates over examples, positions or batches; with their
-/// signs, means over targets.
+/// signs, means over targets. Heads that are not left are ablated.
 std::vector<double> mean_gradients(const PruneProblem& problem, const Differentiation& how,
-                                   PassCount& cost) {
-  const std::size_t heads = all_heads(problem.model).size();
+                                   const std::vector<bool>& is_left, PassCount& cost) {
+  const std::size_t heads = is_left.size();
   GradientSums sums{std::vector<double>(heads), std::vector<double>(heads)};
   Index targets = 0;
   for_each_batch(problem, cost, [&](const Batch& batch) {
-    add_batch(sums, problem, batch, how);
+    add_batch(sums, problem, batch, how, is_left);
     targets += batch.target_count();
     cost.backward += batch.size;
   });
@@ -126,6 +139,12 @@ std::vector<double> mean_gradients(const PruneProblem& problem, const Differenti
         how.sign == Sign::kept ? static_cast<double>(targets) : std::max(1.0, sums.terms[h]);
   }
   return sums.gradients;
+}
+
+std::vector<double> mean_gradients(const PruneProblem& problem, const Differentiation& how,
+                                   PassCount& cost) {
+  const std::vector<bool> all(all_heads(problem.model).size(), true);
+  return mean_gradients(problem, how, all, cost);
 }
 
 /// Divides the scores of each attention layer by their l2 norm.
@@ -146,6 +165,29 @@ std::vector<double> importance(const PruneProblem& problem, PassCount& cost) {
   std::vector<double> scores = mean_gradients(problem, {grain, Sign::dropped, run}, cost);
   if (norm == Norm::by_attention_layer) normalise_by_layer(all_heads(problem.model), scores);
   return scores;
+}
+
+/// Removes the head of the lowest importance, estimates the importance of the heads that are left,
+/// and so on. Heads that are removed have a score below all others, so they stay removed.
+std::vector<Choice> remove_stepwise(const PruneProblem& problem, std::span<const Index> sizes,
+                                    PassCount& cost) {
+  const std::vector<HeadId> heads = all_heads(problem.model);
+  std::vector<Choice> choices(sizes.size());
+  HeadSet left = heads;
+  enter_choice(problem, left, sizes, choices);
+  while (!sizes.empty() && std::ssize(left) > std::ranges::min(sizes)) {
+    const auto is_left = mapped(heads, [&](const HeadId& head) { return contains(left, head); });
+    std::vector<double> scores =
+        mean_gradients(problem, {Grain::example, Sign::dropped, differentiate_losses}, is_left,
+                       cost);
+    for (std::size_t h = 0; h < heads.size(); ++h) scores[h] *= is_left[h] ? 1 : 0;
+    normalise_by_layer(heads, scores);
+    for (std::size_t h = 0; h < heads.size(); ++h) scores[h] -= is_left[h] ? 0 : 1;
+    const Index fewer = std::ssize(left) - 1;
+    left = keep_highest(problem, scores, std::span(&fewer, 1))[0].kept;
+    enter_choice(problem, left, sizes, choices);
+  }
+  return choices;
 }
 
 /// Returns the first-order estimate of the cost of removal.
@@ -266,6 +308,9 @@ constexpr PruneMethod kRankings[] = {
      "mean over examples of |dL/dgate|, l2-normalised by layer (importance_token, _batch: over "
      "positions, batches; with _raw at its end: not normalised); 1 backward pass",
      "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_attention_layer>},
+    {"importance_stepwise", search,
+     "importance, estimated again after each removal; H backward passes", kMichel, nullptr,
+     remove_stepwise},
     {"taylor", score,
      "-dL/dgate with its sign: the first-order estimate of what removal costs; 1 backward pass",
      "Molchanov et al. 2017", taylor},
