@@ -2,7 +2,7 @@
 the loss drops when the induction head emerges (Elhage et al. 2021; Olsson et al. 2022)."""
 from study import Study, metrics, span
 
-study = Study("induction", "Induction in one and two layers", seeds=5)
+study = Study("induction", "Induction in one and two layers", seeds=6, minutes=4)
 FLAGS = ("--task", "induction", "--lr", "1e-3", "--eval-every", 10, "--track-heads", 10,
          "--eval-examples", study.pick(128, 16), "--steps", study.pick(1000, 30))
 one = study.train_one("one", *FLAGS, "--layers", 1, "--heads", 8)
@@ -23,21 +23,21 @@ def steepest(run):
 first, second = [accuracy(run) for run in one], [accuracy(run) for run in two]
 study.claim("Elhage 2021", "one layer has no induction heads, two layers have",
             f"accuracy: one layer {span(first, 2)}, two layers {span(second, 2)}",
-            max(first) < 0.5 and min(second) > 0.95,
-            "every one-layer model is below 0.5 and every two-layer model above 0.95")
+            [a < 0.5 and b > 0.95 for a, b in zip(first, second)],
+            "the model of one layer is below 0.5 and that of two layers above 0.95")
 found = [study.emergence(run) for run in two]
 before, heads = ([one.get(name) for one in found] for name in ("previous", "induction"))
 study.claim("Olsson 2022", "a previous-token head comes first",
             f"previous emerges at {span(before)}, induction at {span(heads)}",
-            all(a and b and a <= b for a, b in zip(before, heads)),
-            "in every seed, the previous-token head emerges at or before the step of the "
-            "induction head")
+            [a and b and a < b for a, b in zip(before, heads)],
+            "the previous-token head emerges at an earlier step than the induction head (heads "
+            "are scored every 10 steps)")
 drops = [steepest(run) for run in two]
 study.claim("Olsson 2022", "the loss drops as induction heads emerge",
             f"steepest fall at {span(drops)}, induction emerges at {span(heads)}",
-            all(b and abs(a - b) <= 50 for a, b in zip(drops, heads)),
-            "in every seed, the 40 steps with the steepest fall are centred within 50 steps of "
-            "the emergence of the induction head")
+            [b and abs(a - b) <= 50 for a, b in zip(drops, heads)],
+            "the 40 steps with the steepest fall are centred within 50 steps of the emergence of "
+            "the induction head")
 study.look("history", two[0], "--svg", study.path("emergence.svg"))
 study.look("page", two[0], "--out", study.path("page.html"))
 study.finish()

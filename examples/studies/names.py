@@ -7,9 +7,10 @@ import random
 import sys
 from statistics import mean
 
-from study import Study, half_width, interval, print_note, read_npy, span
+from study import Study, interval, print_note, read_npy, span
 
-study = Study("names", "Indirect objects: heads that move a name", seeds=10, small_seeds=2)
+study = Study("names", "Indirect objects: heads that move a name", seeds=10, minutes=5,
+              small_seeds=2)
 NAMES = "ann bob cat dan eve fay gus hal ida jim kay leo may ned ora pam ray sue tom una".split()
 PLACES, THINGS = "park school store house".split(), "ball book drink ring".split()
 FRAMES = ("when {0} and {1} went to the {2} , {4} gave a {3} to",
@@ -117,34 +118,31 @@ def count(name):
     return f"{sum(values(name))} of {len(found)}"
 
 
-def most(name):
-    """Whether it is so in at least 80% of the seeds; a model that is not measured counts as no."""
-    return sum(values(name)) >= 0.8 * len(runs)
+def every(*conditions):
+    """Of every seed, whether a condition is so; a model that is not measured counts as no."""
+    return [*conditions] + [False] * (len(runs) - len(conditions))
 
 
 print_note(f"Accuracy: {span(accuracy, 3)}. {len(learned)} of {len(runs)} models reach {least} "
            "and are measured.")
 print()
 study.claim("Wang 2022", "name movers, which add most to the answer, attend to the indirect object",
-            f"the mover's attention to it: {span(values('mover'), 2)}; the largest of all heads "
-            f"in {count('mover leads')} seeds", most("mover leads"),
-            "in at least 8 of 10 seeds, no other head attends from the end to the indirect object "
+            f"the mover's attention to it: {span(values('mover'), 2)}",
+            every(*values("mover leads")),
+            "no other head attends from the end to the indirect object "
             "as much as the mover")
 study.claim("Wang 2022", "earlier heads read the second place of the subject",
             f"the reader restores {span(values('restored'), 2)}; its attention to that place: "
-            f"{span(values('reader'), 2)}; first layer and largest in "
-            f"{count('reader leads')} seeds", most("reader leads"),
-            "in at least 8 of 10 seeds, the reader is in the first layer and attends most from the "
+            f"{span(values('reader'), 2)}", every(*values("reader leads")),
+            "the reader is in the first layer and attends most from the "
             "end to that place")
 study.claim("Wang 2022", "if the mover is ablated, other heads compensate",
             f"part of the mover's logit that returns: {interval(values('returns'))}; of its layer "
             f"it costs most in {count('mover costs most')} seeds",
-            mean(values("returns")) > half_width(values("returns")),
-            "the 95% interval over seeds of the part lies above 0")
+            every(*(part > 0 for part in values("returns"))), "the part is above 0")
 study.claim("Wang 2022", "attention of late layers writes the answer",
-            f"the last attention layer adds {span(values('change'), 2)} of the logit difference; "
-            f"most in {count('last attention')} seeds", most("last attention"),
-            "in at least 8 of 10 seeds, the logit difference rises most at the last attention "
-            "layer (`lens`)")
+            f"the last attention layer adds {span(values('change'), 2)} of the logit difference",
+            every(*values("last attention")),
+            "the logit difference rises most at the last attention layer (`lens`)")
 study.look("page", learned[0], "--out", study.path("page.html"))
 study.finish()

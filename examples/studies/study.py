@@ -1,14 +1,19 @@
-"""What all studies share: calls of headlab, statistics over seeds and tasks, and tables.
+"""What all studies share: calls of headlab, the rule of verdicts, statistics, and tables.
 
-A study is a script next to this file. `HEADLAB` names the program [build/headlab of the project]; `--small` runs
-the same code with fewer steps and seeds, in seconds, and its conclusions mean nothing; `--out DIR`
-is the folder of its runs [runs/studies/NAME]. Models that are already there are not trained again.
+A study is a script next to this file. `HEADLAB` names the program [build/headlab of the project];
+`--small` runs the same code with fewer steps and seeds, in seconds, and no conclusion follows from
+it; `--out DIR` is the folder of its runs [runs/studies/NAME]. Models that are already there are not
+trained again.
+
+A claim is counted in seeds (or in another unit that the study names). Its verdict compares the
+exact 95% interval of the share of seeds in which it is so with one half: see verdict_of_share().
 """
 import argparse
 import array
 import ast
 import itertools
 import json
+import math
 import os
 import resource
 import shutil
@@ -19,6 +24,13 @@ import textwrap
 
 WIDTH = 80
 T975 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t, df 1 to 9
+FEWEST = 6  # seeds: with fewer, the interval of the share contains one half whatever is found
+HOLDS, DOES_NOT, UNDECIDED = "holds", "does not", "undecided"
+RULE = ("A claim holds if the exact 95% interval of the share of seeds, or of another unit "
+        "that a line names, in which it is so (in brackets) lies above one half. It does not if "
+        "the interval lies below. Otherwise it is undecided, as with fewer than "
+        f"{FEWEST} seeds.")
+SMALL = "This is --small: the models are not trained, so no conclusion follows."
 
 
 def program_path():
@@ -34,7 +46,8 @@ def program_path():
 
 
 class Study:
-    def __init__(self, name, title, seeds, small_seeds=1):
+    def __init__(self, name, title, seeds, minutes, small_seeds=1):
+        """minutes: time of a processor that the study takes without --small."""
         parser = argparse.ArgumentParser(description=title)
         parser.add_argument("--small", action="store_true", help="fewer steps and seeds")
         parser.add_argument("--out", help="folder of the runs [runs/studies/NAME]")
@@ -48,6 +61,10 @@ class Study:
         self.claims = []
         self.files = []  # pages and pictures
         os.makedirs(self.folder, exist_ok=True)
+        takes = (f"This takes about {minutes} min on one processor. Models that are there already "
+                 "are not trained again.")
+        print_note(SMALL if self.small else takes)
+        print(flush=True)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -113,9 +130,21 @@ class Study:
         steps = {row["name"]: row["emergence_step"] for row in found}
         return {name: step for name, step in steps.items() if step not in (None, -1)}
 
-    def claim(self, source, says, found, holds, rule):
-        """Adds a row: what the paper says, what is found, and whether the printed rule holds."""
-        verdict = "yes" if holds else "no"
+    def claim(self, source, says, found, is_so, rule, unit="seed"):
+        """Adds a row: what the paper says, what is found, and the verdict.
+        is_so: for each seed (or other unit), whether the claim is so there, which `rule` defines."""
+        count, total = sum(map(bool, is_so)), len(is_so)
+        low, high = exact_interval(count, total)
+        found += f"; so in {count} of {total} {unit}s ({low:.2f} to {high:.2f})"
+        self.add_claim(source, says, found, verdict_of_share(count, total),
+                       f"counts a {unit} if {rule}")
+
+    def claim_least(self, source, says, found, values, least, rule):
+        """Adds a row about a number of the paper that the mean over seeds has to reach."""
+        self.add_claim(source, says, f"{found} {interval(values)}", verdict_of_mean(values, least),
+                       f"holds if {rule}, by the 95% interval of the mean over seeds")
+
+    def add_claim(self, source, says, found, verdict, rule):
         self.claims.append((source, says, found, "-" if self.small else verdict, rule))
 
     def look(self, *command):
@@ -128,15 +157,14 @@ class Study:
         if self.claims:
             print(self.title + "\n")
             rows = [(str(i + 1), *row[:4]) for i, row in enumerate(self.claims)]
-            print_wrapped(["", "source", "the paper says", "found here", "holds"], rows,
-                          [1, 14, 25, 25, 5])
+            print_wrapped(["", "source", "the paper says", "found here", "verdict"], rows,
+                          [1, 14, 23, 25, 9])
+            print_note(RULE)
             for i, row in enumerate(self.claims):
-                print_note(f"{i + 1} holds if {row[4]}.")
+                print_note(f"{i + 1} {row[4]}.")
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         minutes = (used.ru_utime + used.ru_stime) / 60
         print_note(f"Seeds: {self.seeds}. Processor time of this call: {minutes:.1f} minutes.")
-        if self.small:
-            print_note("This was --small: the models are not trained, so no conclusion holds.")
         if self.files:
             print("Look at: " + ", ".join(self.files), file=sys.stderr)
 
@@ -163,6 +191,41 @@ def print_columns(heads, rows):
                  for i, (cell, width) in enumerate(zip(row, widths))]
         print("  ".join(cells).rstrip())
     print()
+
+
+def binomial_tail(least, n, share):
+    """The probability of at least this many successes in n draws."""
+    return sum(math.comb(n, k) * share ** k * (1 - share) ** (n - k) for k in range(least, n + 1))
+
+
+def exact_interval(count, n):
+    """The 95% interval of a share by Clopper and Pearson: outside it, one tail has less than 2.5%."""
+    def lower_end(successes):
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            below = binomial_tail(successes, n, middle) < 0.025
+            low, high = (middle, high) if below else (low, middle)
+        return low if successes else 0.0
+    return lower_end(count), 1 - lower_end(n - count)
+
+
+def verdict(low, high, limit, n):
+    """The verdict on an interval over n seeds that has to lie above the limit."""
+    if n >= FEWEST and low > limit:
+        return HOLDS
+    return DOES_NOT if n >= FEWEST and high < limit else UNDECIDED
+
+
+def verdict_of_share(count, n):
+    """Whether a claim that is so in `count` of n seeds is so in most: the rule of all studies."""
+    return verdict(*exact_interval(count, n), 0.5, n)
+
+
+def verdict_of_mean(values, least):
+    """Whether the mean over seeds reaches a number of the paper."""
+    middle, half = statistics.mean(values), half_width(values)
+    return verdict(middle - half, middle + half, least, len(values))
 
 
 def half_width(values):

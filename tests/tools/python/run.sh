@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the tests of examples/headlab.py. Exit status 77, which ctest calls skipped, if there is no
-# python3.
+# Runs the tests of examples/headlab.py and of the rules in examples/studies/study.py.
+# Exit status 77, which ctest calls skipped, if there is no python3.
 #
 #   tests/tools/python/run.sh PROGRAM
 set -euo pipefail
@@ -11,4 +11,5 @@ python=python3
 for candidate in python3 /usr/bin/python3; do  # one that has NumPy, if there is one
   "$candidate" -c 'import numpy' 2>/dev/null && { python=$candidate; break; }
 done
+"$python" "$here/test_studies.py"
 exec "$python" "$here/test_headlab.py" "$1"
