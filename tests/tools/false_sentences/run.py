@@ -37,11 +37,11 @@ class Laboratory:
     def trials(self, out, group):
         return [os.path.join(out, f"{group},seed={seed}") for seed in self.seeds]
 
-    def made(self, out, values):
+    def made(self, out, values, steps=1):
         """A sweep whose trials are hardly trained and have the results of `values` by heads and
         seed, (loss, accuracy): known truth costs no training."""
         heads = ",".join(str(count) for count in values)
-        self.sweep(out, "--task", "relations", "--heads", heads, *TINY, "--steps", "1")
+        self.sweep(out, "--task", "relations", "--heads", heads, *TINY, "--steps", steps)
         for count, results in values.items():
             for path, (loss, accuracy) in zip(self.trials(out, f"heads={count}"), results):
                 name = os.path.join(self.folder, path, "cell.json")
@@ -247,6 +247,28 @@ def true_comparisons(lab):
     return problems + ([] if enough else [report["comparisons"][0]["verdict"]])
 
 
+def true_comparisons_of_named_settings(lab):
+    """Arms that differ in a setting too are told apart, and the conclusion names the setting."""
+    good = [(0.01 * (1 + i % 3), 0.999) for i in range(len(lab.seeds))]
+    worse = [(loss * (1.5 + 0.01 * i), 0.999) for i, (loss, _) in enumerate(good)]
+    lab.made("short", {4: worse})
+    lab.made("long", {4: good}, steps=2)
+    verdict = lab.compare("long/heads=4", "short/heads=4")[0]["verdict"]
+    is_drawn = f"higher in {len(lab.seeds)} of {len(lab.seeds)}" in verdict and "steps" in verdict
+    return [] if is_drawn else [verdict]
+
+
+def true_comparisons_with_failing_seeds(lab):
+    """An arm that fails in three seeds and is worse in all is worse, counted by seeds."""
+    good = [(0.01 * (1 + i % 3), 0.999) for i in range(len(lab.seeds))]
+    failing = [(1.0, 0.6) if i < 3 else (loss * 1.3, 0.999) for i, (loss, _) in enumerate(good)]
+    lab.made("counted", {1: failing, 4: good})
+    verdict = lab.compare("counted/heads=4", "counted/heads=1")[0]["verdict"]
+    is_drawn = (f"fails in 3 of {len(lab.seeds)}" in verdict and
+                f"higher in {len(lab.seeds)} of {len(lab.seeds)}" in verdict)
+    return [] if is_drawn else [verdict]
+
+
 def true_curves(lab):
     """The number of heads that a trained model uses, over all sizes."""
     lab.sweep("trained", "--task", "relations", "--heads", "4")
@@ -256,10 +278,22 @@ def true_curves(lab):
     return [] if method["used"] and not method["guard"] else [f"used {method['used']}"]
 
 
+def true_cases_for_every_guard(lab):
+    """Every guard has a setting in which a conclusion that asks it is true and still drawn."""
+    rows = lab.run("list", "verdicts")["verdicts"]
+    asked = {name for row in rows for name in row["guards"]}
+    return sorted(asked - set().union(*TRUE.values()))
+
+
+# The cases of true sentences, and the guards that their conclusions ask.
+TRUE = {true_owners: {"guessing", "examples", "size", "control"},
+        true_comparisons: {"seeds"},
+        true_comparisons_of_named_settings: {"arms"},
+        true_comparisons_with_failing_seeds: {"failures"},
+        true_curves: {"sizes"}}
 CASES = [curves_of_other_sizes, fine_tuned_against_not, other_tasks, causes_without_training,
          equal_with_failing_seeds, sweeps_at_guessing, curves_of_untrained_models, heads_in_part,
-         p_of_controls, numbers_of_seeds, sweeps_without_one_head, true_owners, true_comparisons,
-         true_curves]
+         p_of_controls, numbers_of_seeds, sweeps_without_one_head, *TRUE, true_cases_for_every_guard]
 
 
 def main():
@@ -283,7 +317,7 @@ def main():
         os.makedirs(folder)
         problems = case(Laboratory(args.program, folder, range(args.first, args.first + args.seeds)))
         failed += bool(problems)
-        print(f"{case.__name__:28} {'FAILS' if problems else 'holds'}  {case.__doc__}", flush=True)
+        print(f"{case.__name__:40} {'FAILS' if problems else 'holds'}  {case.__doc__}", flush=True)
         for problem in problems[:5]:
             print(f"    {problem}", flush=True)
     sys.exit(1 if failed else 0)
