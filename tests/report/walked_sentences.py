@@ -227,7 +227,7 @@ RULES = [
     (rf"{NUMBER} heads?, loss {NUMBER}, {NUMBER} % right\.", lambda m, run, at: [
         (m[1], len(run.heads["heads"])), (m[2], run.trained()["loss"]),
         (m[3], 100 * run.trained()["accuracy"])]),
-    (r"(?:(\d+) of them do the work: )?\d+\.\d+.* (?:owns|share) .*\.", conclusions),
+    (r"(?:(\d+) of them do most of the work: )?\d+\.\d+.* (?:owns|share) .*\.", conclusions),
     (rf"Without it {NUMBER} % of all answers are right, before {NUMBER} %\.", lambda m, run, at: [
         (m[1], share(run.evaluation(at["head"])["accuracy"])),
         (m[2], share(run.trained()["accuracy"]))]),

@@ -146,15 +146,15 @@ class Conclusion {
     return untested != nullptr && untested->boolean();
   }
 
-  /// Adds "3 of them do the work: 0.0 owns 3 back; 0.4 owns same (0.2 too)", then shared relations
-  /// and those without a head.
+  /// Adds "3 of them do most of the work: 0.0 owns 3 back; 0.4 owns same (0.2 too)", then shared
+  /// relations and those without a head.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
     std::set<std::string> owners;
     for (const Json& relation : heads.at("relations").items()) {
       if (!relation.at("owner").is_null()) owners.insert(relation.at("owner").dump());
     }
-    if (owners.size() > 1) say(text(owners.size(), " of them do the work: "));
+    if (owners.size() > 1) say(text(owners.size(), " of them do most of the work: "));
     std::size_t count = 0;
     for (const Json& relation : heads.at("relations").items()) {
       const std::string name = relation.at("name").string();

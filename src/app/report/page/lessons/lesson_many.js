@@ -229,7 +229,7 @@ function answer() {
   const tokens = relations.length === 1 ? `1 token (${names})`
     : `${relations.length} tokens for different reasons (${names})`;
   return `${needed}: a query of this task must attend to ${tokens}, and ${share}. ` +
-    'More heads at the same width are narrower and only repeat each other.';
+    'More heads at the same width are narrower and mostly repeat each other.';
 }
 
 export const manyLesson = {
