@@ -8,7 +8,7 @@ import random
 
 from study import Study, first_step, metrics, span
 
-study = Study("grokking", "Grokking of addition modulo 53", seeds=6, minutes=15)
+study = Study("grokking", "Grokking of addition modulo 53", seeds=6, minutes=18)
 P = study.pick(53, 7)
 HEADER = {"description": f"addition modulo {P}", "vocabulary": [str(n) for n in range(P)] + ["="],
           "length": 3, "targets": ["sum"],

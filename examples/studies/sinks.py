@@ -8,7 +8,7 @@ import os
 
 from study import Study, interval, print_columns
 
-study = Study("sinks", "Attention to nothing", seeds=6, minutes=6)
+study = Study("sinks", "Attention to nothing", seeds=6, minutes=8)
 FABLES = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "datasets",
                                       "fables.txt"))
 TASKS = {"duplicate": "duplicate:length=32,symbols=48", "text": f"text:file={FABLES},length=32"}
