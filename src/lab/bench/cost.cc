@@ -179,20 +179,74 @@ std::vector<KeptNumbers> kept_of(Index B) {
            {"B N G (D + Dv)", [=](const auto& m) { return keys_and_values(m, B * m.kept); }}}};
 }
 
+/// A matrix or a bias with its number of parameters over all attention layers.
+struct ParameterCost {
+  std::string matrix, letters, shape;
+  double parameters;
+};
+
+Fields<ParameterCost> parameter_fields() {
+  Fields<ParameterCost> fields;
+  fields.add({"matrix", "matrix"}, &ParameterCost::matrix);
+  fields.add({"letters", "in letters", "C d_model, H heads, G blocks of K and V, D and Dv widths"},
+             &ParameterCost::letters);
+  fields.add({"shape", "shape"}, &ParameterCost::shape);
+  fields.add(Column("parameters", "parameters").shown_as(Form::grouped),
+             &ParameterCost::parameters);
+  return fields;
+}
+
+/// An op with its operations over all attention layers.
+struct OperationCost {
+  std::string op, formula;
+  double forward_one_head, forward, backward;
+};
+
+Fields<OperationCost> operation_fields() {
+  Fields<OperationCost> fields;
+  fields.add({"op", "op"}, &OperationCost::op);
+  fields.add({"formula", "formula", "B sequences, T queries, S keys"}, &OperationCost::formula);
+  fields.add(Column("forward_one_head", "one head, forward",
+                    "operations with a single head as wide as all heads together")
+                 .shown_as(Form::grouped),
+             &OperationCost::forward_one_head);
+  fields.add(Column("forward", "forward", "operations of a forward pass").shown_as(Form::grouped),
+             &OperationCost::forward);
+  fields.add(Column("backward", "backward", "operations of the gradients").shown_as(Form::grouped),
+             &OperationCost::backward);
+  return fields;
+}
+
+/// Numbers that are kept over all attention layers.
+struct MemoryCost {
+  std::string what, formula;
+  double numbers;
+};
+
+Fields<MemoryCost> memory_fields() {
+  Fields<MemoryCost> fields;
+  fields.add({"what", "what is kept"}, &MemoryCost::what);
+  fields.add(
+      Column("formula", "formula", "B sequences, T queries, S keys, N cached keys").no_legend(),
+      &MemoryCost::formula);
+  fields.add(
+      Column("numbers", "numbers", "how many numbers are kept").shown_as(Form::grouped).no_legend(),
+      &MemoryCost::numbers);
+  fields.add(Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
+             [](const MemoryCost& row) { return exact(4 * row.numbers) / 1e6; });
+  fields.add(Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend(),
+             [](const MemoryCost& row) { return 2 * row.numbers / 1e6; });
+  return fields;
+}
+
 }  // namespace
 
 Table parameter_cost(const std::vector<AttentionSlotSizes>& layers) {
-  Table table{.name = "parameters",
-              .columns = {{"matrix", "matrix"},
-                          {"letters", "in letters",
-                           "C d_model, H heads, G blocks of K and V, D and Dv widths"},
-                          {"shape", "shape"},
-                          Column("parameters", "parameters").shown_as(Form::grouped)},
-              .title = "parameters: they do not depend on the number of heads if H D = C"};
+  std::vector<ParameterCost> costs;
   double sum = 0;
   const auto add = [&](const char* name, const Formula& formula, const auto& shape) {
     const double count = sum_of(formula, layers);
-    table.rows.push_back({name, formula.text, common(layers, shape), count});
+    costs.push_back({name, formula.text, common(layers, shape), count});
     sum += count;
   };
   for (const MatrixCost& matrix : kMatrices) {
@@ -213,22 +267,17 @@ Table parameter_cost(const std::vector<AttentionSlotSizes>& layers) {
           [&](const auto& m) { return text(columns.of(m.sizes)); });
     }
   }
-  table.rows.push_back(
+  costs.push_back(
       {"all", "", layers.size() == 1 ? "" : text(layers.size(), " attention layers"), exact(sum)});
-  return table;
+  return parameter_fields().table(
+      {.name = "parameters",
+       .title = "parameters: they do not depend on the number of heads if H D = C"},
+      costs);
 }
 
 Table operation_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   Table table{
       .name = "operations",
-      .columns =
-          {{"op", "op"},
-           {"formula", "formula", "B sequences, T queries, S keys"},
-           Column("forward_one_head", "one head, forward",
-                  "operations with a single head as wide as all heads together")
-               .shown_as(Form::grouped),
-           Column("forward", "forward", "operations of a forward pass").shown_as(Form::grouped),
-           Column("backward", "backward", "operations of the gradients").shown_as(Form::grouped)},
       .title =
           "operations: a single head as wide as all heads together, compared with these heads"};
   const AttentionFunctionEntry& function = function_of(layers);
@@ -241,30 +290,23 @@ Table operation_cost(const std::vector<AttentionSlotSizes>& layers, Index batch)
                                      : "Composed of ops: weights are kept for the backward pass.");
   AttentionLayers single;
   std::ranges::transform(layers, std::back_inserter(single), in_one_head);
+  std::vector<OperationCost> rows;
   double one = 0, forward = 0, backward = 0;
   for (const OpCount& op : ops_of(layers, batch)) {
     const double in_one = sum_of(op.forward, single);
     const double count = sum_of(op.forward, layers);
-    table.rows.push_back({op.name, op.forward.text, in_one, count, exact(op.backward * count)});
+    rows.push_back({op.name, op.forward.text, in_one, count, exact(op.backward * count)});
     one += in_one;
     forward += count;
     backward += op.backward * count;
   }
-  table.rows.push_back({"all", "", exact(one), exact(forward), exact(backward)});
-  return table;
+  rows.push_back({"all", "", exact(one), exact(forward), exact(backward)});
+  return operation_fields().table(std::move(table), rows);
 }
 
 Table memory_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   Table table{
       .name = "memory",
-      .columns = {{"what", "what is kept"},
-                  Column("formula", "formula", "B sequences, T queries, S keys, N cached keys")
-                      .no_legend(),
-                  Column("numbers", "numbers", "how many numbers are kept")
-                      .shown_as(Form::grouped)
-                      .no_legend(),
-                  Column("fp32_mb", "fp32 MB", "10^6 bytes, four a number").fixed(3).no_legend(),
-                  Column("fp16_mb", "fp16 MB", "10^6 bytes, two a number").fixed(3).no_legend()},
       .title =
           "memory: tensors that a training step keeps for the backward pass, and keys and values "
           "that generation caches",
@@ -275,12 +317,11 @@ Table memory_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
   if (function.fused == nullptr) {
     table.note += text("; ", function.name, " has no fused form");
   }
+  std::vector<MemoryCost> rows;
   for (const KeptNumbers& kept : kept_of(batch)) {
-    const double numbers = sum_of(kept.numbers, layers);
-    table.rows.push_back(
-        {kept.what, kept.numbers.text, numbers, exact(4 * numbers) / 1e6, 2 * numbers / 1e6});
+    rows.push_back({kept.what, kept.numbers.text, sum_of(kept.numbers, layers)});
   }
-  return table;
+  return memory_fields().table(std::move(table), rows);
 }
 
 Table complexity_cost(const std::vector<AttentionSlotSizes>& layers, Index batch) {
