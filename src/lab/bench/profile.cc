@@ -10,6 +10,8 @@
 #include <functional>
 #include <string_view>
 
+#include "headlab/lab/results/fields.h"
+
 namespace headlab {
 namespace {
 
@@ -129,6 +131,13 @@ constexpr OpCost kCosts[] = {
     {"linear_cross_entropy", weights_of_loss},
 };
 
+/// Returns 10^9 of these a second; NaN if the op has none.
+double speed_of(double done, const ProfileRow& row) {
+  return done > 0 ? done / row.seconds / 1e9 : NAN;
+}
+double gflops_of(const ProfileRow& row) { return speed_of(row.cost.operations, row); }
+double gbytes_of(const ProfileRow& row) { return speed_of(row.cost.bytes, row); }
+
 }  // namespace
 
 const char* pass_of(const WorkEvent& event) {
@@ -147,27 +156,25 @@ Cost cost_of(const WorkEvent& event) {
 Table profile_table(const std::vector<ProfileRow>& rows, double steps, const Limits& limits) {
   double all = 0;
   for (const ProfileRow& row : rows) all += row.seconds;
-  Table table{
-      "profile",
-      {{"work", "where the time went"},
-       {"pass", "pass", "forward or backward"},
-       {"calls", "calls"},
-       Column("ms", "ms").fixed(1),
-       Column("share", "share", "share of the whole time").fixed(3),
-       Column("gflops", "GFLOP/s").fixed(1),
-       Column("fraction_of_peak", "of peak", "GFLOP/s / the limit of multiply-adds").fixed(3),
-       Column("fraction_of_best", "of best", "GFLOP/s / those of the fastest product").fixed(3),
-       Column("gbs", "GB/s").fixed(1),
-       Column("fraction_of_triad", "of triad").fixed(3)}};
-  for (const ProfileRow& row : rows) {
-    const auto speed = [&](double done) { return done > 0 ? done / row.seconds / 1e9 : NAN; };
-    const double gflops = speed(row.cost.operations), gbs = speed(row.cost.bytes);
-    table.rows.push_back({row.name, row.pass, static_cast<double>(row.calls) / steps,
-                          row.seconds / steps * 1e3, row.seconds / all, gflops,
-                          gflops / limits.gflops, gflops / limits.product_gflops, gbs,
-                          gbs / limits.gbs});
-  }
-  return table;
+  Fields<ProfileRow> fields;
+  fields.add({"work", "where the time went"}, &ProfileRow::name);
+  fields.add({"pass", "pass", "forward or backward"}, &ProfileRow::pass);
+  fields.add({"calls", "calls"},
+             [&](const ProfileRow& row) { return static_cast<double>(row.calls) / steps; });
+  fields.add(Column("ms", "ms").fixed(1),
+             [&](const ProfileRow& row) { return row.seconds / steps * 1e3; });
+  fields.add(Column("share", "share", "share of the whole time").fixed(3),
+             [&](const ProfileRow& row) { return row.seconds / all; });
+  fields.add(Column("gflops", "GFLOP/s").fixed(1), gflops_of);
+  fields.add(Column("fraction_of_peak", "of peak", "GFLOP/s / the limit of multiply-adds").fixed(3),
+             [&](const ProfileRow& row) { return gflops_of(row) / limits.gflops; });
+  fields.add(
+      Column("fraction_of_best", "of best", "GFLOP/s / those of the fastest product").fixed(3),
+      [&](const ProfileRow& row) { return gflops_of(row) / limits.product_gflops; });
+  fields.add(Column("gbs", "GB/s").fixed(1), gbytes_of);
+  fields.add(Column("fraction_of_triad", "of triad").fixed(3),
+             [&](const ProfileRow& row) { return gbytes_of(row) / limits.gbs; });
+  return fields.table({.name = "profile"}, rows);
 }
 
 Profile::Profile() : last_(Clock::now()), watch_([this](const WorkEvent& event) { add(event); }) {}
