@@ -4,10 +4,13 @@
 // Read next: src/app/cli/explain.cc.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <ranges>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
 #include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 namespace {
@@ -76,63 +79,68 @@ std::string four_decimals(const Row& row) {
   return join(texts_of(row, [](double value) { return fixed(value, 4); }), " ");
 }
 
-/// Returns a table with a row for each query and a column for each key. The table has the key of
-/// `corner`; without `decimals`, numbers have 4 significant digits.
-Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& values,
-                std::optional<int> decimals) {
-  Table table{corner.key, {Column("token", corner.title, corner.meaning).no_legend()}};
-  for (std::size_t s = 0; s < shown.keys.size(); ++s) {
+/// Returns the indices of the rows of a table.
+auto rows_of(const Matrix& values) { return std::views::iota(Index{0}, values.rows()); }
+
+/// Returns a column for the token of a query and one for each key, at the path of `corner`. Without
+/// `decimals`, numbers have 4 significant digits.
+Fields<Index> key_fields(const ShownHeads& shown, const Column& corner, const Matrix& values,
+                         std::optional<int> decimals) {
+  Fields<Index> fields;
+  fields.add(Column("token", corner.title, corner.meaning).no_legend(),
+             [&](Index t) { return shown.queries[t]; });
+  for (Index s = 0; s < values.columns(); ++s) {
     const Column column = element_column(corner.key, s, shown.keys[s]);
-    table.columns.push_back(decimals ? column.fixed(*decimals) : column);
+    fields.add(decimals ? column.fixed(*decimals) : column,
+               [&values, s](Index t) { return values(t, s); });
   }
-  for (Index t = 0; t < values.rows(); ++t) {
-    Json::Array& row = table.rows.emplace_back(Json::Array{shown.queries[t]});
-    for (const double x : row_of(values, t)) row.emplace_back(x);
-  }
-  return table;
+  return fields;
 }
 
 Table inputs_table(const ShownHeads& shown) {
   const std::vector<HeadSteps>& heads = shown.heads;
   const Index H = std::ssize(heads), T = std::ssize(shown.queries);
-  Table table{.name = "inputs",
-              .columns = {Column("token", "token", "token as text").no_legend(),
-                          Column("q", "q", "the token's query").no_legend(),
-                          Column("k", "k", "the token's key").no_legend(),
-                          Column("v", "v", "the token's value").no_legend()},
-              .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
-                            H * heads[0].v.columns(), "]: ",
-                            H > 1 ? "each head has its own columns, between bars" : "one head")};
-  for (Index t = 0; t < T; ++t) {
-    table.rows.push_back({shown.queries[t], cut_row(heads, &HeadSteps::q, t),
-                          cut_row(heads, &HeadSteps::k, t), cut_row(heads, &HeadSteps::v, t)});
-  }
-  return table;
+  Fields<Index> fields;
+  fields.add(Column("token", "token", "token as text").no_legend(),
+             [&](Index t) { return shown.queries[t]; });
+  fields.add(Column("q", "q", "the token's query").no_legend(),
+             [&](Index t) { return cut_row(heads, &HeadSteps::q, t); });
+  fields.add(Column("k", "k", "the token's key").no_legend(),
+             [&](Index t) { return cut_row(heads, &HeadSteps::k, t); });
+  fields.add(Column("v", "v", "the token's value").no_legend(),
+             [&](Index t) { return cut_row(heads, &HeadSteps::v, t); });
+  return fields.table({.name = "inputs",
+                       .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
+                                     H * heads[0].v.columns(), "]: ",
+                                     H > 1 ? "each head has its own columns, between bars"
+                                           : "one head")},
+                      std::views::iota(Index{0}, T));
 }
 
-void add_head_tables(std::vector<Table>& tables, const ShownHeads& shown, std::size_t h) {
+Table scores_table(const ShownHeads& shown, std::size_t h) {
   const HeadSteps& head = shown.heads[h];
-  Table& scores = tables.emplace_back(
-      key_table(shown, Column("scores", "q k^T", "the scores of a query, by key").no_legend(),
-                head.scores, std::nullopt));
-  scores.title = text(shown.names[h], ": scores ", shape_text(head.scores), " = q ",
-                      shape_text(head.q), " x k^T [", head.k.columns(), ", ", head.k.rows(), "]");
-  Table& weights = tables.emplace_back(key_table(
-      shown, Column("weights", "weights", "the softmax of the scaled scores, by key").no_legend(),
-      head.weights, 4));
-  weights.title = text("divided by sqrt(", head.q.columns(),
-                       ") = ", fixed(std::sqrt(static_cast<double>(head.q.columns())), 4),
-                       ", softmax over each row; output ", shape_text(head.output),
-                       " = weights x v ", shape_text(head.v));
+  const Column corner("scores", "q k^T", "the scores of a query, by key");
+  const std::string title =
+      text(shown.names[h], ": scores ", shape_text(head.scores), " = q ", shape_text(head.q),
+           " x k^T [", head.k.columns(), ", ", head.k.rows(), "]");
+  return key_fields(shown, corner, head.scores, std::nullopt)
+      .table({.name = text("scores.", h + 1), .title = title}, rows_of(head.scores));
+}
+
+Table weights_table(const ShownHeads& shown, std::size_t h) {
+  const HeadSteps& head = shown.heads[h];
+  const Column corner("weights", "weights", "the softmax of the scaled scores, by key");
   const bool whole = head.v.columns() <= kWrittenOut;
-  weights.columns.push_back(
-      Column("output", whole ? "output" : "|output|", "weights times values, or its length")
-          .fixed(4)
-          .no_legend());
-  for (Index t = 0; t < head.output.rows(); ++t) {
-    weights.rows[t].push_back(vector_or_length(row_of(head.output, t), whole));
-  }
-  for (Table* table : {&tables[tables.size() - 2], &tables.back()}) table->name += text(".", h + 1);
+  Fields<Index> fields = key_fields(shown, corner, head.weights, 4);
+  fields.add(Column("output", whole ? "output" : "|output|", "weights times values, or its length")
+                 .fixed(4)
+                 .no_legend(),
+             [&](Index t) { return vector_or_length(row_of(head.output, t), whole); });
+  const std::string title = text("divided by sqrt(", head.q.columns(),
+                                 ") = ", fixed(std::sqrt(static_cast<double>(head.q.columns())), 4),
+                                 ", softmax over each row; output ", shape_text(head.output),
+                                 " = weights x v ", shape_text(head.v));
+  return fields.table({.name = text("weights.", h + 1), .title = title}, rows_of(head.weights));
 }
 
 /// Returns a note on the rows that attend equally to all keys, because their query is 0; "" if
@@ -160,23 +168,23 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
     changes.push_back(text("without ", shown.names[h], " by ",
                            fixed(change_when_ablated(shown.heads, h, W_O), 4)));
   }
-  Table table{
-      .name = "mixed",
-      .columns =
-          {{"token", "token"},
-           Column("concatenated", "concatenated", "outputs of all heads as one vector").no_legend(),
-           Column("mixed", "after W_O",
-                  "the concatenated outputs times W_O, which attention adds to the residual stream")
-               .no_legend()},
-      .title = text("concatenated outputs of all heads ", shape_text(z), ", times W_O ",
-                    shape_text(W_O)),
-      .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
-                   fixed(norm(y), 4), ".", uniform_text(shown))};
-  for (Index t = 0; t < z.rows(); ++t) {
-    table.rows.push_back(
-        {shown.queries[t], four_decimals(row_of(z, t)), four_decimals(row_of(y, t))});
-  }
-  return table;
+  Fields<Index> fields;
+  fields.add({"token", "token"}, [&](Index t) { return shown.queries[t]; });
+  fields.add(
+      Column("concatenated", "concatenated", "outputs of all heads as one vector").no_legend(),
+      [&](Index t) { return four_decimals(row_of(z, t)); });
+  fields.add(
+      Column("mixed", "after W_O",
+             "the concatenated outputs times W_O, which attention adds to the residual stream")
+          .no_legend(),
+      [&](Index t) { return four_decimals(row_of(y, t)); });
+  return fields.table({.name = "mixed",
+                       .title = text("concatenated outputs of all heads ", shape_text(z),
+                                     ", times W_O ", shape_text(W_O)),
+                       .note =
+                           text("The output changes (L2) ", join(changes, ", "),
+                                "; its own norm is ", fixed(norm(y), 4), ".", uniform_text(shown))},
+                      rows_of(z));
 }
 
 /// Flags that say whether products and values of all keys are short enough to be written out in
@@ -193,53 +201,70 @@ struct Written {
   }
 };
 
-std::vector<Column> step_columns(const Written& written) {
-  return {
-      Column("key", "key", "a token visible to the query").no_legend(),
-      Column("products", written.products ? "products" : "largest product",
-             "query times key, element by element; their sum is the score")
-          .no_legend(),
-      Column("score", "score", "query times key: q k^T").fixed(4).no_legend(),
-      Column("scaled", "scaled", "score / sqrt(D)").fixed(4),
-      Column("exp", "exp", "exp(scaled - largest scaled score of the row)").fixed(4),
+/// A key that a query sees, with each step from their product to what the key adds to the output.
+struct KeyStep {
+  std::string key, products;
+  double score, scaled, exp, weight;
+  Json v, added;
+};
+
+Fields<KeyStep> step_fields(const Written& written) {
+  Fields<KeyStep> fields;
+  fields.add(Column("key", "key", "a token visible to the query").no_legend(), &KeyStep::key);
+  fields.add(Column("products", written.products ? "products" : "largest product",
+                    "query times key, element by element; their sum is the score")
+                 .no_legend(),
+             &KeyStep::products);
+  fields.add(Column("score", "score", "query times key: q k^T").fixed(4).no_legend(),
+             &KeyStep::score);
+  fields.add(Column("scaled", "scaled", "score / sqrt(D)").fixed(4), &KeyStep::scaled);
+  fields.add(Column("exp", "exp", "exp(scaled - largest scaled score of the row)").fixed(4),
+             &KeyStep::exp);
+  fields.add(
       Column("weight", "weight", "exp / sum of all exp: the attention weight of the key").fixed(4),
-      Column("v", written.values ? "v" : "|v|", "the key's value, or its length")
-          .fixed(4)
-          .no_legend(),
-      Column("added", written.values ? "weight v" : "weight |v|", "what the key adds to the output")
-          .fixed(4)
-          .no_legend()};
+      &KeyStep::weight);
+  fields.add(Column("v", written.values ? "v" : "|v|", "the key's value, or its length")
+                 .fixed(4)
+                 .no_legend(),
+             &KeyStep::v);
+  fields.add(Column("added", written.values ? "weight v" : "weight |v|",
+                    "what the key adds to the output")
+                 .fixed(4)
+                 .no_legend(),
+             &KeyStep::added);
+  return fields;
 }
 
 /// Returns the table of one query in one head.
 Table steps_table(const ShownHeads& shown, std::size_t h, Index t) {
   const HeadSteps& head = shown.heads[h];
   const Written written(head, t);
-  Table table{text("steps.", h + 1), step_columns(written)};
   const Row q = row_of(head.q, t), scaled = row_of(head.scaled, t),
             weights = row_of(head.weights, t);
   double largest = -INFINITY;
   for (std::size_t s = 0; s < weights.size(); ++s) {
     if (weights[s] > 0) largest = std::max(largest, scaled[s]);
   }
+  std::vector<KeyStep> steps;
   for (Index s = 0; s < std::ssize(weights); ++s) {
     if (weights[s] == 0) continue;
     const Row k = row_of(head.k, s), v = row_of(head.v, s);
     Row added = v;
     for (double& x : added) x *= weights[s];
-    table.rows.push_back(
-        {shown.keys[s], written.products ? products_text(q, k) : largest_product(q, k),
-         head.scores(t, s), scaled[s], std::exp(scaled[s] - largest), weights[s],
-         vector_or_length(v, written.values), vector_or_length(added, written.values)});
+    steps.push_back({shown.keys[s], written.products ? products_text(q, k) : largest_product(q, k),
+                     head.scores(t, s), scaled[s], std::exp(scaled[s] - largest), weights[s],
+                     vector_or_length(v, written.values), vector_or_length(added, written.values)});
   }
-  const std::size_t hidden = weights.size() - table.rows.size();
+  const std::size_t hidden = weights.size() - steps.size();
   const Json output = vector_or_length(row_of(head.output, t), written.values);
-  table.title = text(shown.names[h], ", query ", t, " \"", shown.queries[t], "\"",
-                     written.products ? ": q = " + vector_text(q) : "");
-  table.note = text("output ",
-                    output.is_string() ? output.string() : "of length " + fixed(output.number(), 4),
-                    hidden > 0 ? text("; ", hidden, " keys are masked") : "");
-  return table;
+  const std::string title = text(shown.names[h], ", query ", t, " \"", shown.queries[t], "\"",
+                                 written.products ? ": q = " + vector_text(q) : "");
+  const std::string note =
+      text("output ",
+           output.is_string() ? output.string() : "of length " + fixed(output.number(), 4),
+           hidden > 0 ? text("; ", hidden, " keys are masked") : "");
+  return step_fields(written).table({.name = text("steps.", h + 1), .title = title, .note = note},
+                                    steps);
 }
 
 }  // namespace
@@ -268,14 +293,18 @@ std::vector<Table> worked_example_tables(const ShownHeads& shown, const Matrix& 
   require(std::ssize(shown.keys) <= kMostKeys, "cannot show the steps: matrices of ",
           shown.keys.size(), " keys are too wide for a terminal: name a query");
   std::vector<Table> tables = {inputs_table(shown)};
-  for (std::size_t h = 0; h < shown.heads.size(); ++h) add_head_tables(tables, shown, h);
+  for (std::size_t h = 0; h < shown.heads.size(); ++h) {
+    tables.push_back(scores_table(shown, h));
+    tables.push_back(weights_table(shown, h));
+  }
   if (shown.heads.size() > 1) {
+    const Matrix averages = average_weights(shown.heads);
+    const Column corner("average", "average", "weights averaged over heads, by key");
     tables.push_back(
-        key_table(shown,
-                  Column("average", "average", "weights averaged over heads, by key").no_legend(),
-                  average_weights(shown.heads), 4));
-    tables.back().name = "average_weights";
-    tables.back().title = "weights averaged over heads: the average hides what each head does";
+        key_fields(shown, corner, averages, 4)
+            .table({.name = "average_weights",
+                    .title = "weights averaged over heads: the average hides what each head does"},
+                   rows_of(averages)));
   }
   tables.push_back(mixing_table(shown, W_O));
   return tables;

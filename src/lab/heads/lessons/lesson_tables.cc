@@ -1,8 +1,12 @@
 // Tables of the lessons: worked examples and corrections. Tests compute the figures of each
 // correction from the functions of lessons.h and cost.h and compare them with the text here. Read
 // next: published_models.cc.
+#include <algorithm>
+#include <iterator>
+
 #include "headlab/lab/heads/lessons/lessons.h"
 #include "headlab/lab/heads/scores/scores.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 namespace {
@@ -84,26 +88,23 @@ constexpr Correction kCorrections[] = {
 std::span<const char* const> worked_example_texts() { return kWorkedExamples; }
 
 Table corrections_table() {
-  Table table{.name = "corrections",
-              .columns = {Column("topic", "topic").hidden(),
-                          {"claim", "claim"},
-                          {"fact", "correction"},
-                          {"source", "by"}},
-              .title = "Common mistakes, and what is true"};
-  for (const auto& [topic, claim, fact, source] : kCorrections) {
-    table.rows.push_back({topic, claim, fact, source});
-  }
-  return table;
+  Fields<Correction> fields;
+  fields.add(Column("topic", "topic").hidden(), &Correction::topic);
+  fields.add({"claim", "claim"}, &Correction::claim);
+  fields.add({"fact", "correction"}, &Correction::fact);
+  fields.add({"source", "by"}, &Correction::source);
+  return fields.table({.name = "corrections", .title = "Common mistakes, and what is true"},
+                      kCorrections);
 }
 
 Table known_patterns_table() {
-  Table table{.name = "patterns",
-              .columns = {{"name", "pattern"}, {"meaning", "what is scored"}},
-              .title = "Patterns to know"};
-  for (const ScoreEntry& score : score_table()) {
-    if (score.from.known.rule != nullptr) table.rows.push_back({score.name, score.meaning});
-  }
-  return table;
+  Fields<ScoreEntry> fields;
+  fields.add({"name", "pattern"}, &ScoreEntry::name);
+  fields.add({"meaning", "what is scored"}, &ScoreEntry::meaning);
+  std::vector<ScoreEntry> known;
+  std::ranges::copy_if(score_table(), std::back_inserter(known),
+                       [](const ScoreEntry& score) { return score.from.known.rule != nullptr; });
+  return fields.table({.name = "patterns", .title = "Patterns to know"}, known);
 }
 
 Json lessons_json() {

@@ -2,6 +2,7 @@
 // the cache of generation that follow from them. A lesson shows the table.
 // Read next: lesson_tables.cc.
 #include "headlab/lab/heads/lessons/lessons.h"
+#include "headlab/lab/results/fields.h"
 
 namespace headlab {
 namespace {
@@ -45,29 +46,29 @@ Index cache_bytes_of(const PublishedModel& m) {
 std::span<const PublishedModel> published_models() { return kModels; }
 
 Table published_models_table() {
-  Table table{
-      .name = "published",
-      .columns =
-          {{"name", "published model"},
-           {"d_model", "d_model"},
-           {"heads", "heads"},
-           {"kv_heads", "K, V", "blocks of keys and values"},
-           {"d_head", "d_head", "width of a head; d_model / heads if the source states none"},
-           {"layers", "layers"},
-           Column("parameters", "weights",
-                  "number of weights in one attention layer, without biases")
-               .shown_as(Form::grouped),
-           Column("cache_bytes", "cache/token",
-                  "bytes per token over all layers in fp16; empty for models that do not generate")
-               .shown_as(Form::grouped),
-           {"source", "source"}},
-      .title = "attention of published models",
-      .note = "In T5-11B and PaLM 540B, heads times d_head is not d_model"};
-  for (const PublishedModel& m : published_models()) {
-    table.rows.push_back({m.name, m.d_model, m.heads, m.kv_heads, m.d_head, m.layers, weights_of(m),
-                          m.generates ? Json(cache_bytes_of(m)) : Json(), m.source});
-  }
-  return table;
+  using Row = PublishedModel;
+  Fields<Row> fields;
+  fields.add({"name", "published model"}, &Row::name);
+  fields.add({"d_model", "d_model"}, &Row::d_model);
+  fields.add({"heads", "heads"}, &Row::heads);
+  fields.add({"kv_heads", "K, V", "blocks of keys and values"}, &Row::kv_heads);
+  fields.add({"d_head", "d_head", "width of a head; d_model / heads if the source states none"},
+             &Row::d_head);
+  fields.add({"layers", "layers"}, &Row::layers);
+  fields.add(Column("parameters", "weights",
+                    "number of weights in one attention layer, without biases")
+                 .shown_as(Form::grouped),
+             weights_of);
+  fields.add(Column("cache_bytes", "cache/token",
+                    "bytes per token over all layers in fp16; empty for models that do not "
+                    "generate")
+                 .shown_as(Form::grouped),
+             [](const Row& m) { return m.generates ? Json(cache_bytes_of(m)) : Json(); });
+  fields.add({"source", "source"}, &Row::source);
+  return fields.table({.name = "published",
+                       .title = "attention of published models",
+                       .note = "In T5-11B and PaLM 540B, heads times d_head is not d_model"},
+                      kModels);
 }
 
 }  // namespace headlab
