@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "headlab/lab/results/fields.h"
 #include "headlab/lab/results/stored_json.h"
 #include "headlab/lab/runs/guards.h"
 #include "lab/studies/compare_words.h"
@@ -41,21 +44,14 @@ std::string common_beginning(std::span<const Arm> arms) {
   return std::string(common.substr(0, common.find_last_of("/:,") + 1));
 }
 
-/// Shortens the displayed names of arms by their common prefix; programs get them in full.
-std::vector<Table> shortened(std::vector<Table> tables, const std::string& common) {
-  if (common.empty()) return tables;
-  tables[0].title = "arms of " + common;
-  for (Table& table : tables) {
-    if (!table.shown) continue;
-    const std::size_t arm = table.index_of("arm");
-    const auto after = static_cast<std::ptrdiff_t>(arm + 1);
-    table.columns[arm].form = Form::hidden;
-    table.columns.insert(table.columns.begin() + after, Column("shown", "arm").no_legend());
-    for (Json::Array& row : table.rows) {
-      row.insert(row.begin() + after, row[arm].string().substr(common.size()));
-    }
-  }
-  return tables;
+/// Adds the name of the arm of a row. Text shows it without the prefix `common` of all names;
+/// programs get it in full.
+template <class Row, class Name>
+void add_arm(Fields<Row>& fields, const std::string& common, Name name) {
+  fields.add(Column("arm", "arm").no_legend().hidden_unless(common.empty()), name);
+  if (common.empty()) return;
+  fields.add(Column("shown", "arm").no_legend(),
+             [=](const Row& row) { return std::invoke(name, row).substr(common.size()); });
 }
 
 std::string how_means_are_made(const Measure& measure) {
@@ -70,138 +66,163 @@ std::string how_means_are_made(const Measure& measure) {
   return "; mean over seeds, 95% interval by flipping signs; below 6 seeds the range of the seeds";
 }
 
-Table arms_table(std::span<const Arm> arms, const Measure& measure) {
+Table arms_table(std::span<const Arm> arms, const Measure& measure, const std::string& common) {
   const bool by_role = measure.by_role != nullptr;
-  Table table{
-      "arms",
-      {Column("arm", "arm").no_legend(),
-       Column("role", "role").no_legend().hidden_unless(by_role),
-       Column("seeds", "seeds", "runs of the mean").no_legend(),
-       {"without", "without", "runs without a value; they are not in the mean"},
-       Column("never", "never", "runs in which the role never emerges").hidden_unless(by_role),
-       Column("at_first", "at first", "runs whose role is present at the first scored step")
-           .hidden_unless(by_role),
-       interval_column(measure.name, measure.name, measure.meaning + how_means_are_made(measure))}};
-  for (const Arm& arm : arms) {
-    Json mean;  // empty if no run has such a number
-    if (!arm.values.empty()) {
-      const Interval found = mean_of_arm(arm, measure);
-      mean = Json::Array{found.mean, found.low, found.high};
-    }
-    table.rows.push_back({arm.name, arm.role, arm.seeds.size(), arm.without.size(),
-                          arm.never.size(), arm.at_first.size(), std::move(mean)});
-  }
-  if (std::ranges::all_of(arms, [](const Arm& arm) { return arm.without.empty(); })) {
-    table.column("without").form = Form::hidden;
-  }
-  return table;
+  const bool some_lack =
+      std::ranges::any_of(arms, [](const Arm& arm) { return !arm.without.empty(); });
+  Fields<Arm> fields;
+  add_arm(fields, common, &Arm::name);
+  fields.add(Column("role", "role").no_legend().hidden_unless(by_role), &Arm::role);
+  fields.add(Column("seeds", "seeds", "runs of the mean").no_legend(),
+             [](const Arm& arm) { return arm.seeds.size(); });
+  fields.add(Column("without", "without", "runs without a value; they are not in the mean")
+                 .hidden_unless(some_lack),
+             [](const Arm& arm) { return arm.without.size(); });
+  fields.add(
+      Column("never", "never", "runs in which the role never emerges").hidden_unless(by_role),
+      [](const Arm& arm) { return arm.never.size(); });
+  fields.add(Column("at_first", "at first", "runs whose role is present at the first scored step")
+                 .hidden_unless(by_role),
+             [](const Arm& arm) { return arm.at_first.size(); });
+  fields.add(interval_column(measure.name, measure.name,
+                             measure.meaning + how_means_are_made(measure)),
+             [&](const Arm& arm) {  // empty if no run has such a number
+               return arm.values.empty() ? std::nullopt : std::optional(mean_of_arm(arm, measure));
+             });
+  return fields.table({.name = "arms", .title = common.empty() ? "" : "arms of " + common}, arms);
 }
+
+/// A seed of an arm, with its value if the run has one.
+struct SeedOfArm {
+  std::string arm, role;
+  std::int64_t seed;
+  std::optional<double> value;
+};
 
 Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
-  Table table{"seeds",
-              {{"arm", "arm"}, {"role", "role"}, {"seed", "seed"}, {measure.name, measure.name}}};
-  table.shown = false;
+  std::vector<SeedOfArm> seeds;
   for (const Arm& arm : arms) {
     for (const std::int64_t seed : seeds_of(arm)) {
-      const std::optional<double> value = number_of(arm, seed);
-      table.rows.push_back({arm.name, arm.role, seed, value ? Json(*value) : Json()});
+      seeds.push_back({arm.name, arm.role, seed, number_of(arm, seed)});
     }
   }
-  return table;
+  Fields<SeedOfArm> fields;
+  fields.add({"arm", "arm"}, &SeedOfArm::arm);
+  fields.add({"role", "role"}, &SeedOfArm::role);
+  fields.add({"seed", "seed"}, &SeedOfArm::seed);
+  fields.add({measure.name, measure.name}, &SeedOfArm::value);
+  return fields.table({.name = "seeds", .shown = false}, seeds);
 }
 
-/// Returns the columns for the difference of an arm from the reference.
-std::vector<Column> difference_columns(const Measure& measure, const std::string& reference) {
-  const bool by_role = measure.by_role != nullptr;
-  const Column of_means("ratio_of_means", "of means",
-                        "ratio of the arithmetic means, which failed seeds dominate");
-  if (measure.by != ratio) {
-    return {interval_column("difference", "less " + reference)
-                .shown_as(Form::signed_number)
-                .no_legend(),
-            of_means.hidden()};
-  }
-  return {interval_column("ratio", "times " + reference).no_legend(),
-          of_means.hidden_unless(!by_role)};
+/// What the table of comparisons has to know besides its rows.
+struct Asked {
+  const Measure& measure;
+  std::string reference;  // name of the arm that the others are compared with
+  std::string common;     // prefix of all names
+  double margin;
+  std::size_t pairs;       // compared arms, for which p is corrected
+  bool has_unequal_seeds;  // of some arm and the reference
+};
+
+/// Returns a function for the cells of numbers that only compared arms have.
+template <class Get>
+auto if_compared(Get get) {
+  return [get](const Comparison& one) {
+    return one.found.seeds() == 0 ? Json() : cell_of(std::invoke(get, one));
+  };
 }
 
-Table comparisons_table(const Measure& measure, const std::string& reference) {
-  const bool by_role = measure.by_role != nullptr;
-  Table table{"comparisons",
-              {Column("arm", "arm").no_legend(),
-               Column("role", "role").no_legend().hidden_unless(by_role)}};
-  table.append(difference_columns(measure, reference));
-  table.append(
-      {{"wins", by_role ? "earlier" : "lower",
-        "number of seeds in which this arm is lower than the reference"},
-       Column("seeds", "of", "number of seeds in which both arms have a value").no_legend(),
-       Column("shared_seeds", "shared").hidden(),
-       Column("seeds_of_either", "of either").hidden(),
-       Column("mean", "mean", "mean of the arm over the compared seeds").hidden(),
-       Column("reference_mean", "reference", "mean of the reference over the same seeds").hidden(),
-       Column("p", "p").hidden(),
-       {"p_holm", "p",
-        "two-sided, by flipping signs of seeds, with one Holm correction for the differences and "
-        "the equalities of all arms"},
-       Column("effect_size", "effect",
-              "mean of the differences (of ratios: of logarithms) / their standard deviation")
-           .fixed(2),
-       {"seeds_to_tell", "takes",
-        "number of seeds needed to detect this effect with a power of 0.8"},
-       Column("p_equal", "p of equal").hidden(),
-       Column("p_equal_holm", "Holm's p of equal").hidden(),
-       {"verdict", "conclusion",
-        text(by_role ? "earlier or later" : "lower or higher",
-             " if p < 0.05, with the number of seeds; equal by two one-sided tests within the "
-             "margin, in the same correction")},
-       Column("guard", "guard", "the guard that refused a conclusion").hidden()});
-  return table;
-}
-
-/// Returns a row without numbers, for arms without a shared seed or that cannot be compared.
-Json::Array row_without_numbers(const Comparison& one, const std::string& conclusion,
-                                const std::string& guard) {
-  constexpr std::size_t kCellsBeforeConclusion = 16;
-  const Json shared = one.sides.shared.size();
-  const Json either = one.sides.either.size();
-  Json::Array row = {one.arm->name, one.arm->role, Json(), Json(), 0, 0, shared, either};
-  row.resize(kCellsBeforeConclusion);
-  row.emplace_back(conclusion);
-  row.emplace_back(guard);
-  return row;
-}
-
-/// Returns the row of a comparison; `pairs`: the number of compared arms.
-Json::Array row_of(const Comparison& one, const Measure& measure, std::size_t pairs,
-                   double margin) {
-  const Paired& found = one.found.difference;
-  const std::string conclusion = conclusion_of(one, measure, margin, pairs);
-  const std::string guard = guard_of(one, pairs);
-  if (found.seeds == 0) return row_without_numbers(one, conclusion, guard);
-  const double range = measure.most - measure.least;  // no difference is larger
+/// Adds the difference of an arm from the reference, or its ratio.
+void add_difference(Fields<Comparison>& fields, const Asked& asked) {
+  const Measure& measure = asked.measure;
   const bool ratios = measure.by == ratio;
-  const Interval shown =
-      ratios ? exp_of(found.difference) : within(found.difference, -range, range);
-  const Index takes = seeds_to_tell(found.effect, 0.05 / static_cast<double>(pairs));
-  const double of_means = mean(one.sides.arm) / mean(one.sides.reference);
-  return {one.arm->name,
-          one.arm->role,
-          Json::Array{shown.mean, shown.low, shown.high},
-          ratios ? Json(of_means) : Json(),
-          found.wins,
-          found.seeds,
-          one.sides.shared.size(),
-          one.sides.either.size(),
-          mean_over_seeds(one.sides.arm, measure, 0).mean,
-          mean_over_seeds(one.sides.reference, measure, 0).mean,
-          one.found.test.p,
-          one.found.test.corrected,
-          found.effect,
-          takes > 0 ? Json(takes) : Json(),
-          one.found.equal.p,
-          one.found.equal.corrected,
-          conclusion,
-          guard};
+  const bool by_role = measure.by_role != nullptr;
+  const std::string reference = asked.reference.substr(asked.common.size());
+  const Column difference =
+      ratios ? interval_column("ratio", "times " + reference)
+             : interval_column("difference", "less " + reference).shown_as(Form::signed_number);
+  fields.add(difference.no_legend(), if_compared([&measure, ratios](const Comparison& one) {
+               const Interval& found = one.found.difference.difference;
+               const double range = measure.most - measure.least;  // no difference is larger
+               return ratios ? exp_of(found) : within(found, -range, range);
+             }));
+  fields.add(Column("ratio_of_means", "of means",
+                    "ratio of the arithmetic means, which failed seeds dominate")
+                 .hidden_unless(ratios && !by_role),
+             if_compared([ratios](const Comparison& one) {
+               const double of_means = mean(one.sides.arm) / mean(one.sides.reference);
+               return ratios ? std::optional(of_means) : std::nullopt;
+             }));
+}
+
+/// Adds the seeds of a comparison, and the means over them.
+void add_seeds(Fields<Comparison>& fields, const Asked& asked) {
+  const Measure& measure = asked.measure;
+  fields.add({"wins", measure.by_role != nullptr ? "earlier" : "lower",
+              "number of seeds in which this arm is lower than the reference"},
+             [](const Comparison& one) { return one.found.difference.wins; });
+  fields.add(Column("seeds", "of", "number of seeds in which both arms have a value").no_legend(),
+             [](const Comparison& one) { return one.found.seeds(); });
+  fields.add(Column("shared_seeds", "shared").hidden(),
+             [](const Comparison& one) { return one.sides.shared.size(); });
+  fields.add(Column("seeds_of_either", "of either").hidden(),
+             [](const Comparison& one) { return one.sides.either.size(); });
+  fields.add(Column("mean", "mean", "mean of the arm over the compared seeds")
+                 .hidden_unless(asked.has_unequal_seeds),
+             if_compared([&measure](const Comparison& one) {
+               return mean_over_seeds(one.sides.arm, measure, 0).mean;
+             }));
+  fields.add(Column("reference_mean", "reference", "mean of the reference over the same seeds")
+                 .hidden_unless(asked.has_unequal_seeds),
+             if_compared([&measure](const Comparison& one) {
+               return mean_over_seeds(one.sides.reference, measure, 0).mean;
+             }));
+}
+
+/// Adds both tests of a comparison.
+void add_tests(Fields<Comparison>& fields, const Asked& asked) {
+  const auto add = [&](const Column& column, auto get) { fields.add(column, if_compared(get)); };
+  add(Column("p", "p").hidden(), [](const Comparison& one) { return one.found.test.p; });
+  add({"p_holm", "p",
+       "two-sided, by flipping signs of seeds, with one Holm correction for the differences and "
+       "the equalities of all arms"},
+      [](const Comparison& one) { return one.found.test.corrected; });
+  add(Column("effect_size", "effect",
+             "mean of the differences (of ratios: of logarithms) / their standard deviation")
+          .fixed(2),
+      [](const Comparison& one) { return one.found.difference.effect; });
+  add({"seeds_to_tell", "takes",
+       "number of seeds needed to detect this effect with a power of 0.8"},
+      [pairs = asked.pairs](const Comparison& one) {
+        const Index takes =
+            seeds_to_tell(one.found.difference.effect, 0.05 / static_cast<double>(pairs));
+        return takes > 0 ? std::optional(takes) : std::nullopt;
+      });
+  add(Column("p_equal", "p of equal").hidden(),
+      [](const Comparison& one) { return one.found.equal.p; });
+  add(Column("p_equal_holm", "Holm's p of equal").hidden(),
+      [](const Comparison& one) { return one.found.equal.corrected; });
+}
+
+Table comparisons_table(const std::vector<Comparison>& all, const Asked& asked) {
+  const bool by_role = asked.measure.by_role != nullptr;
+  Fields<Comparison> fields;
+  add_arm(fields, asked.common, [](const Comparison& one) { return one.arm->name; });
+  fields.add(Column("role", "role").no_legend().hidden_unless(by_role),
+             [](const Comparison& one) { return one.arm->role; });
+  add_difference(fields, asked);
+  add_seeds(fields, asked);
+  add_tests(fields, asked);
+  fields.add({"verdict", "conclusion",
+              text(by_role ? "earlier or later" : "lower or higher",
+                   " if p < 0.05, with the number of seeds; equal by two one-sided tests within "
+                   "the margin, in the same correction")},
+             [&](const Comparison& one) {
+               return conclusion_of(one, asked.measure, asked.margin, asked.pairs);
+             });
+  fields.add(Column("guard", "guard", "the guard that refused a conclusion").hidden(),
+             [&](const Comparison& one) { return guard_of(one, asked.pairs); });
+  return fields.table({.name = "comparisons"}, all);
 }
 
 std::string seeds_text(const std::vector<std::int64_t>& seeds) {
@@ -293,16 +314,13 @@ Result compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   const std::vector<Comparison> all = all_compared(arms, wanted, measure, margin);
   const auto asked = static_cast<std::size_t>(
       std::ranges::count_if(all, [](const Comparison& one) { return one.found.seeds() > 0; }));
-  const std::string common = common_beginning(arms);
-  Table table = comparisons_table(measure, wanted.substr(common.size()));
   Index most = 0;
-  for (const Comparison& one : all) {
-    most = std::max(most, one.found.seeds());
-    table.rows.push_back(row_of(one, measure, asked, margin));
-    if (one.sides.shared.size() == one.sides.either.size()) continue;
-    table.column("mean").form = Form::automatic;
-    table.column("reference_mean").form = Form::automatic;
-  }
+  for (const Comparison& one : all) most = std::max(most, one.found.seeds());
+  const bool has_unequal_seeds = std::ranges::any_of(all, [](const Comparison& one) {
+    return one.sides.shared.size() != one.sides.either.size();
+  });
+  const std::string common = common_beginning(arms);
+  Table table = comparisons_table(all, {measure, wanted, common, margin, asked, has_unequal_seeds});
   table.note = text("Holm's correction covers ", asked,
                     asked == 1 ? " comparison. " : " comparisons. ", chance_text(most));
   Json notes = Json::array();
@@ -311,8 +329,8 @@ Result compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
                             {"reference", wanted},
                             {"margin", margin},
                             {"notes", std::move(notes)}}),
-          .tables =
-              shortened({arms_table(arms, measure), table, seeds_table(arms, measure)}, common)};
+          .tables = {arms_table(arms, measure, common), std::move(table),
+                     seeds_table(arms, measure)}};
 }
 
 }  // namespace headlab
