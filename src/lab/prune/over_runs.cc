@@ -10,6 +10,7 @@
 #include "headlab/core/base/text.h"
 #include "headlab/lab/prune/curve.h"
 #include "headlab/lab/results/stored_json.h"
+#include "lab/results/ratio_fields.h"
 
 namespace headlab {
 namespace {
@@ -267,7 +268,7 @@ static Table points_over_runs(bool several) {
       {"against_scratch", "loss after fine-tuning, as a multiple of training from scratch"},
       {"against_unpruned", "loss after fine-tuning, as a multiple of the unpruned model"}};
   for (const auto& [key, title] : ratios) {
-    points.append(ratio_columns(key, title));
+    points.append(ratio_fields(key, title).columns());
     if (!several) {
       continue;
     }

@@ -7,6 +7,7 @@
 
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/text.h"
+#include "lab/results/ratio_fields.h"
 
 namespace headlab {
 
@@ -67,20 +68,30 @@ Json to_json(const Compared& logs) {
                        {"told_apart", logs.test.is_significant()}});
 }
 
-std::vector<Column> ratio_columns(const std::string& key, const std::string& title) {
-  return {
-      interval_column(key + ".ratio", title).mean_over(key + ".seeds").no_legend(),
-      Column(key + ".wins", "wins", "seeds in which the loss is lower").no_legend(),
-      Column(key + ".seeds", "of", "seeds").no_legend(),
-      Column(key + ".effect_size", "effect",
-             "mean of the logarithms of the ratio / their standard deviation: .8 and more is large")
-          .fixed(2)
-          .mean_over(key + ".seeds")
-          .no_legend(),
-      Column(key + ".p", "p", "p-value of the sign-flip test over seeds, exact").no_legend(),
-      Column(key + ".p_holm", "Holm's p", "p after Holm's correction for all comparisons")
-          .no_legend(),
-      Column(key + ".told_apart", "different", "p below .05 after Holm's correction").no_legend()};
+Fields<Compared> ratio_fields(const std::string& key, const std::string& title) {
+  using Row = Compared;
+  Fields<Row> fields;
+  fields.add(interval_column(key + ".ratio", title).mean_over(key + ".seeds").no_legend(),
+             [](const Row& logs) { return exp_of(logs.difference.difference); });
+  fields.add(Column(key + ".wins", "wins", "seeds in which the loss is lower").no_legend(),
+             [](const Row& logs) { return logs.difference.wins; });
+  fields.add(Column(key + ".seeds", "of", "seeds").no_legend(), &Row::seeds);
+  fields.add(Column(key + ".effect_size", "effect",
+                    "mean of the logarithms of the ratio / their standard deviation: .8 and more "
+                    "is large")
+                 .fixed(2)
+                 .mean_over(key + ".seeds")
+                 .no_legend(),
+             [](const Row& logs) { return logs.difference.effect; });
+  fields.add(Column(key + ".p", "p", "p-value of the sign-flip test over seeds, exact").no_legend(),
+             [](const Row& logs) { return logs.test.p; });
+  fields.add(Column(key + ".p_holm", "Holm's p", "p after Holm's correction for all comparisons")
+                 .no_legend(),
+             [](const Row& logs) { return logs.test.corrected; });
+  fields.add(
+      Column(key + ".told_apart", "different", "p below .05 after Holm's correction").no_legend(),
+      [](const Row& logs) { return logs.test.is_significant(); });
+  return fields;
 }
 
 }  // namespace headlab

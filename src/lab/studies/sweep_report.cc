@@ -13,6 +13,7 @@
 #include "headlab/core/base/error.h"
 #include "headlab/core/base/mean.h"
 #include "headlab/lab/results/stored_json.h"
+#include "lab/results/ratio_fields.h"
 #include "lab/studies/sweep_comparison.h"
 
 namespace headlab {
@@ -120,12 +121,10 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   return report;
 }
 
-/// Appends the columns of a comparison of losses, of which ratio and corrected p are shown. `other`
-/// names the group that is compared with the best, `corrected` the comparisons that Holm's
-/// correction covers.
-static void append_losses(Table& table, const std::string& other, const std::string& ratio_meaning,
-                          const std::string& corrected) {
-  table.append(ratio_columns("loss", text("loss of the ", other)));
+/// Returns `table` with the meanings of a comparison of losses, of which ratio and corrected p are
+/// shown. `corrected` names the comparisons that Holm's correction covers.
+static Table with_losses_explained(Table table, const std::string& ratio_meaning,
+                                   const std::string& corrected) {
   Column& ratio = table.column("loss.ratio");
   ratio.meaning = ratio_meaning;
   ratio.in_legend = true;
@@ -138,118 +137,123 @@ static void append_losses(Table& table, const std::string& other, const std::str
   for (const char* key : {"wins", "seeds", "effect_size", "p", "told_apart"}) {
     table.column(text("loss.", key)).form = Form::hidden;
   }
+  return table;
 }
 
-static Table comparisons_columns() {
-  Table table{"comparisons",
-              {Column("family", "trials", "groups that differ in heads alone").no_legend(),
-               Column("one", "fewest", "the group with the fewest heads").hidden(),
-               {"best", "best", "the group with the lowest mean loss"}}};
-  append_losses(table, "fewest", "loss with the fewest heads, times that of the best",
-                "the differences of all groups and families, one comparison for each group with "
-                "fewer heads than the best");
-  table.append(
-      {Column("accuracy_gain", "accuracy",
-              "accuracy of the best number of heads minus that of the fewest")
-           .shown_as(Form::signed_number),
-       Column("enough", "enough").hidden(), Column("equal_parameters", "equal parameters").hidden(),
-       Column("keys_at_once", "keys").hidden(), Column("relations_at_once", "relations").hidden(),
-       Column("several_win", "several win").hidden(),
-       Column("verdict", "conclusion over seeds").no_legend(), Column("reason", "reason").hidden(),
-       Column("guard", "guard").hidden()});
-  return table;
+/// Adds the conclusion of a comparison with its reason and its guard.
+template <class Row>
+static void add_conclusion(Fields<Row>& fields) {
+  fields.add(Column("verdict", "conclusion over seeds").no_legend(), &Row::conclusion);
+  fields.add(Column("reason", "reason").hidden(), &Row::reason);
+  fields.add(Column("guard", "guard").hidden(), &Row::guard);
 }
 
 static Table comparisons_of(const SweepReport& report) {
+  using Row = SweepComparison;
   const auto name = [&](std::size_t group) { return report.groups[group].name; };
-  Json rows = Json::array();
-  for (const SweepComparison& c : report.comparisons) {
-    rows.push_back(Json::object({{"family", c.family},
-                                 {"one", name(c.one)},
-                                 {"best", name(c.best)},
-                                 {"loss", c.loss},
-                                 {"accuracy_gain", c.accuracy_gain},
-                                 {"enough", c.enough ? Json(name(*c.enough)) : Json()},
-                                 {"equal_parameters", c.equal_parameters},
-                                 {"keys_at_once", c.keys_read},
-                                 {"relations_at_once", c.relations_at_once},
-                                 {"several_win", c.several_win},
-                                 {"verdict", c.conclusion},
-                                 {"reason", c.reason},
-                                 {"guard", c.guard}}));
-  }
-  return table_of(Json::object({{"comparisons", rows}}), comparisons_columns());
-}
-
-static Table settings_columns() {
-  Table table{"settings",
-              {{"setting", "setting", "the only setting in which these groups differ"},
-               Column("family", "trials", "the settings that they share").no_legend(),
-               {"best", "best", "the group with the lowest mean loss"},
-               {"next", "next", "the group with the next lowest"}}};
-  append_losses(table, "next", "loss of the next, times that of the best",
-                "all comparisons of this table");
-  table.append({Column("equal_parameters", "equal parameters").hidden(),
-                Column("verdict", "conclusion over seeds").no_legend(),
-                Column("reason", "reason").hidden(), Column("guard", "guard").hidden()});
-  return table;
+  Fields<Row> fields;
+  fields.add(Column("family", "trials", "groups that differ in heads alone").no_legend(),
+             &Row::family);
+  fields.add(Column("one", "fewest", "the group with the fewest heads").hidden(),
+             [&](const Row& row) { return name(row.one); });
+  fields.add({"best", "best", "the group with the lowest mean loss"},
+             [&](const Row& row) { return name(row.best); });
+  fields.add_part(ratio_fields("loss", "loss of the fewest"), &Row::loss);
+  fields.add(Column("accuracy_gain", "accuracy",
+                    "accuracy of the best number of heads minus that of the fewest")
+                 .shown_as(Form::signed_number),
+             &Row::accuracy_gain);
+  fields.add(Column("enough", "enough").hidden(),
+             [&](const Row& row) { return row.enough ? Json(name(*row.enough)) : Json(); });
+  fields.add(Column("equal_parameters", "equal parameters").hidden(), &Row::equal_parameters);
+  fields.add(Column("keys_at_once", "keys").hidden(), &Row::keys_read);
+  fields.add(Column("relations_at_once", "relations").hidden(), &Row::relations_at_once);
+  fields.add(Column("several_win", "several win").hidden(), &Row::several_win);
+  add_conclusion(fields);
+  return with_losses_explained(
+      fields.table({.name = "comparisons"}, report.comparisons),
+      "loss with the fewest heads, times that of the best",
+      "the differences of all groups and families, one comparison for each group with fewer heads "
+      "than the best");
 }
 
 static Table settings_of_groups(const SweepReport& report) {
+  using Row = SettingComparison;
   const auto name = [&](std::size_t group) { return report.groups[group].name; };
-  Json rows = Json::array();
+  Fields<Row> fields;
+  fields.add({"setting", "setting", "the only setting in which these groups differ"},
+             &Row::setting);
+  fields.add(Column("family", "trials", "the settings that they share").no_legend(), &Row::family);
+  fields.add({"best", "best", "the group with the lowest mean loss"},
+             [&](const Row& row) { return name(row.best); });
+  fields.add({"next", "next", "the group with the next lowest"},
+             [&](const Row& row) { return name(row.next); });
+  fields.add_part(ratio_fields("loss", "loss of the next"), &Row::loss);
+  fields.add(Column("equal_parameters", "equal parameters").hidden(), &Row::equal_parameters);
+  add_conclusion(fields);
   std::string reasons;
   for (const SettingComparison& c : report.settings) {
-    rows.push_back(Json::object({{"setting", c.setting},
-                                 {"family", c.family},
-                                 {"best", name(c.best)},
-                                 {"next", name(c.next)},
-                                 {"loss", c.loss},
-                                 {"equal_parameters", c.equal_parameters},
-                                 {"verdict", c.conclusion},
-                                 {"reason", c.reason},
-                                 {"guard", c.guard}}));
     const std::string shared = c.family == "all" ? "" : ", " + c.family;
     reasons += text(c.setting, shared, ": ", c.reason, "\n");
   }
-  Table table = table_of(Json::object({{"settings", rows}}), settings_columns());
-  table.note = reasons;
-  return table;
+  return with_losses_explained(fields.table({.name = "settings", .note = reasons}, report.settings),
+                               "loss of the next, times that of the best",
+                               "all comparisons of this table");
 }
 
-/// Returns a row for each trial, and one for each relation of a group.
-static std::vector<Table> rows_of(const SweepReport& report) {
-  const Column group = Column("group", "trials").no_legend();
-  Table seeds{"results",
-              {group,
-               {"seed", "seed"},
-               {"loss", "loss", "held out"},
-               {"accuracy", "accuracy", "held out"},
-               {"diversity", "diversity", "mean distance of heads' rows"}}};
-  seeds.shown = false;
-  Table roles{"roles",
-              {group,
-               {"relation", "relation"},
-               Column("lift", "lift", "lift of the relation's head, mean").fixed(3).no_legend(),
-               interval_column("owned", "owned", "share of seeds in which it owns the relation")
-                   .no_legend()}};
+static const Column kGroup = Column("group", "trials").no_legend();
+
+/// Returns the table of trials, with a row for each seed of each group.
+static Table seeds_of(const SweepReport& report) {
+  struct Row {
+    std::string group;
+    std::int64_t seed;
+    double loss, accuracy, diversity;
+  };
+  std::vector<Row> rows;
   for (const SweepGroup& one : report.groups) {
     for (std::size_t s = 0; s < one.losses.size(); ++s) {
-      seeds.rows.push_back(
+      rows.push_back(
           {one.name, one.seeds[s], one.losses[s], one.accuracies[s], one.diversities[s]});
     }
+  }
+  Fields<Row> fields;
+  fields.add(kGroup, &Row::group);
+  fields.add({"seed", "seed"}, &Row::seed);
+  fields.add({"loss", "loss", "held out"}, &Row::loss);
+  fields.add({"accuracy", "accuracy", "held out"}, &Row::accuracy);
+  fields.add({"diversity", "diversity", "mean distance of heads' rows"}, &Row::diversity);
+  return fields.table({.name = "results", .shown = false}, rows);
+}
+
+/// Returns the table of relations, with a row for each of each group.
+static Table roles_of(const SweepReport& report) {
+  struct Row {
+    std::string group, relation;
+    double lift;
+    Interval owned;
+  };
+  std::vector<Row> rows;
+  for (const SweepGroup& one : report.groups) {
     for (const SweepRoles& role : one.roles) {
       std::vector<double> owned(one.seeds.size());
       std::fill_n(owned.begin(), role.owned, 1.0);
-      const Interval share = share_interval(owned);
-      roles.rows.push_back({one.name, role.relation, role.lift.mean,
-                            Json::Array{share.mean, share.low, share.high}});
+      rows.push_back({one.name, role.relation, role.lift.mean, share_interval(owned)});
     }
   }
+  Fields<Row> fields;
+  fields.add(kGroup, &Row::group);
+  fields.add({"relation", "relation"}, &Row::relation);
+  fields.add(Column("lift", "lift", "lift of the relation's head, mean").fixed(3).no_legend(),
+             &Row::lift);
+  fields.add(
+      interval_column("owned", "owned", "share of seeds in which it owns the relation").no_legend(),
+      &Row::owned);
+  Table roles = fields.table({.name = "roles"}, rows);
   roles.grids = {{"mean lift of the relation's head", "group", "relation", "lift"},
                  {"share of seeds in which that head owns the relation", "group", "relation",
                   "owned"}};
-  return {seeds, roles};
+  return roles;
 }
 
 Result result_of(const SweepReport& report) {
@@ -271,7 +275,8 @@ Result result_of(const SweepReport& report) {
         interval_column("specialization", "own a head",
                         "share of relations with their own head; no head counts twice")}}));
   found.tables.back().rows_in_about = true;
-  for (Table& table : rows_of(report)) found.tables.push_back(std::move(table));
+  found.tables.push_back(seeds_of(report));
+  found.tables.push_back(roles_of(report));
   if (!report.comparisons.empty() || report.groups.empty()) {
     found.tables.push_back(comparisons_of(report));
     Index seeds = 0;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "headlab/core/base/json.h"
 #include "headlab/lab/results/comparison.h"
-#include "headlab/lab/results/table.h"
 
 namespace headlab {
 
@@ -42,7 +42,5 @@ std::vector<Compared> against_picked(std::span<const SeedValues> arms, std::size
 
 /// Converts the ratio of two arms, compared on logarithms, and its p-values to JSON.
 Json to_json(const Compared& logs);
-/// Returns the columns of such comparisons at `key`, next to a ratio called `title`.
-std::vector<Column> ratio_columns(const std::string& key, const std::string& title);
 
 }  // namespace headlab

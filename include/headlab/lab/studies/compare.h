@@ -13,6 +13,7 @@
 
 #include "headlab/core/kernels/scalar.h"
 #include "headlab/lab/results/arms.h"
+#include "headlab/lab/results/table.h"
 
 namespace headlab {
 

@@ -16,6 +16,7 @@
 #include "headlab/lab/heads/causes/interventions.h"
 #include "headlab/lab/heads/scores/scores.h"
 #include "headlab/lab/results/arms.h"
+#include "headlab/lab/results/table.h"
 #include "headlab/lab/runs/jobs.h"
 
 namespace headlab {
